@@ -11,6 +11,7 @@ import (
 )
 
 func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	for number := range 3 {
 		submit(t, store, fmt.Sprint(number), "big", fmt.Sprint("id-", number))
@@ -54,6 +55,7 @@ func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
 }
 
 func TestWhatHasHappenedSinceIsToldOnceForEachJob(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	touched := func(after int64) (tags []string, last int64) {
 		last, err := store.EachTouched(t.Context(), after, func(tag string) { tags = append(tags, tag) })

@@ -36,6 +36,7 @@ func see(t *testing.T, store *jobstore.Store, tag string, detail job.Detail, aft
 }
 
 func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	see(t, store, "a", job.QueuedActive, time.Second)
@@ -74,6 +75,7 @@ func TestTheHistoryHasWhatHappenedAndNothingTwice(t *testing.T) {
 }
 
 func TestARejectedAndADoubtedSubmissionSayWhy(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	intend(t, store, "rejected", "big")
 	require.NoError(t, store.Reject(t.Context(), "rejected", "no such queue"))
@@ -88,6 +90,7 @@ func TestARejectedAndADoubtedSubmissionSayWhy(t *testing.T) {
 }
 
 func TestAReaderGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	submit(t, store, "a", "big", "1")
@@ -105,6 +108,7 @@ func TestAReaderGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestAnIDThatIsGivenAgainEndsWhatCanBeLearnedOfTheEarlierJob(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "old", "big", "1")
 	submit(t, store, "elsewhere", "other", "1")
@@ -124,6 +128,7 @@ func TestAnIDThatIsGivenAgainEndsWhatCanBeLearnedOfTheEarlierJob(t *testing.T) {
 }
 
 func TestPruningForgetsOnlyWhatIsOverAndOld(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "ended", "big", "1")
 	see(t, store, "ended", job.Completed, 0)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestADamagedFileIsNamedWithWhatToDo(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, databaseName), []byte(strings.Repeat("no database ", 1000)), 0o600))
 	_, err := Open(t.Context(), directory)
@@ -26,6 +27,7 @@ func TestADamagedFileIsNamedWithWhatToDo(t *testing.T) {
 
 // The bound on the pages of the file plays the part of a full disk.
 func TestAFullDiskLosesNothingThatWasRecorded(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -43,6 +45,7 @@ func TestAFullDiskLosesNothingThatWasRecorded(t *testing.T) {
 }
 
 func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -55,6 +58,7 @@ func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
 // Whatever page of the file is lost: what is told of a job is what was recorded, or an error
 // says what to do.
 func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store, err := Open(t.Context(), directory)
 	require.NoError(t, err)

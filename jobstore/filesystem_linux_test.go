@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhatIsNoFUSEIsToldFromIt(t *testing.T) {
+	t.Parallel()
 	found, err := isFUSE("/proc")
 	require.NoError(t, err)
 	require.False(t, found)
@@ -15,6 +16,7 @@ func TestWhatIsNoFUSEIsToldFromIt(t *testing.T) {
 }
 
 func TestNetworkFileSystemsAreTold(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		number  int64
 		network bool

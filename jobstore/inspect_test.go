@@ -11,6 +11,7 @@ import (
 )
 
 func TestInspectingAFolderChangesNothing(t *testing.T) {
+	t.Parallel()
 	parent := t.TempDir()
 	folder := filepath.Join(parent, "a", "b")
 	place, err := jobstore.Inspect(folder)
@@ -30,6 +31,7 @@ func TestInspectingAFolderChangesNothing(t *testing.T) {
 }
 
 func TestAFolderThatCannotHoldAStoreIsTold(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	for _, folder := range []string{file, filepath.Join(file, "below")} {

@@ -26,6 +26,7 @@ func encoded(t testing.TB, outcomes ...Outcome) []byte {
 }
 
 func TestOutcomesEndWhereOneIsNotWhole(t *testing.T) {
+	t.Parallel()
 	first, second := Outcome{Tag: "a", Refused: "denied"}, Outcome{Tag: "b", ID: "7", Accepted: &job.Observation{}}
 	text := encoded(t, first, second)
 	require.Equal(t, []Outcome{first, second}, decodeKept(text))
@@ -37,6 +38,7 @@ func TestOutcomesEndWhereOneIsNotWhole(t *testing.T) {
 }
 
 func TestOutcomesThatAnOlderVersionKeptAreRecorded(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("testdata/kept/schema-10.bin")
 	require.NoError(t, err)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -51,6 +53,7 @@ func TestOutcomesThatAnOlderVersionKeptAreRecorded(t *testing.T) {
 }
 
 func TestWhatIsNoFileOfOutcomesIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store, err := Open(t.Context(), directory)
 	require.NoError(t, err)

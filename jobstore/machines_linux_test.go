@@ -134,6 +134,7 @@ func start(t *testing.T, program string, arguments ...string) {
 }
 
 func TestMachinesThatShareAFileSystemLoseNothing(t *testing.T) {
+	t.Parallel()
 	places := mountTwice(t)
 	const processes = 4
 	program, err := os.Executable()

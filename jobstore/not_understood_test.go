@@ -10,6 +10,7 @@ import (
 )
 
 func TestWhatIsNotUnderstoodIsCountedForEachTargetAndCommand(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	store := openStore(t, folder)
 	answer := jobstore.NotUnderstood{Target: "big", Command: "get-job-status:status", Definition: "one", Count: 1, Seen: "X", Job: "7", At: noon}

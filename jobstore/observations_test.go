@@ -23,6 +23,7 @@ func observe(t *testing.T, store *jobstore.Store, after time.Duration, seen job.
 }
 
 func TestAnObservationRecordsTheStateAndItsEvidence(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	j := observe(t, store, 0, job.Observation{
@@ -45,6 +46,7 @@ func TestAnObservationRecordsTheStateAndItsEvidence(t *testing.T) {
 }
 
 func TestAnOlderObservationNeverOverridesANewerOne(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	newer := observe(t, store, time.Nanosecond, job.Observation{Detail: job.Running, Native: "R", Nodes: "n1"})
@@ -53,6 +55,7 @@ func TestAnOlderObservationNeverOverridesANewerOne(t *testing.T) {
 }
 
 func TestAnEndIsKeptWithItsEvidence(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	observe(t, store, 0, job.Observation{Detail: job.Failed, Native: "F", Source: "accounting", Evidence: "1 F"})
@@ -73,6 +76,7 @@ func TestAnEndIsKeptWithItsEvidence(t *testing.T) {
 }
 
 func TestAnUnknownWordIsShownBesideTheStateThatIsKept(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	observe(t, store, 0, job.Observation{Detail: job.Running, Native: "R", Reason: "None"})
@@ -84,6 +88,7 @@ func TestAnUnknownWordIsShownBesideTheStateThatIsKept(t *testing.T) {
 }
 
 func TestAnObservationEndsStalenessAndAbsence(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	observe(t, store, 0, job.Observation{Detail: job.Running})
@@ -109,6 +114,7 @@ func TestAnObservationEndsStalenessAndAbsence(t *testing.T) {
 }
 
 func TestAnAnswerOfBeforeADoubtDoesNotEndIt(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]func(store *jobstore.Store, asked time.Time) (job.Job, error){
 		"seen": func(store *jobstore.Store, asked time.Time) (job.Job, error) {
 			return store.Observe(t.Context(), "a", job.Observation{Detail: job.Running, Observed: asked})
@@ -137,6 +143,7 @@ func TestAnAnswerOfBeforeADoubtDoesNotEndIt(t *testing.T) {
 }
 
 func TestAFailureThatBeganBeforeTheJobWasSeenDoesNotMakeItStale(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	observe(t, store, 0, job.Observation{Detail: job.Running})
@@ -148,6 +155,7 @@ func TestAFailureThatBeganBeforeTheJobWasSeenDoesNotMakeItStale(t *testing.T) {
 }
 
 func TestAbsencesAreCounted(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	observe(t, store, 0, job.Observation{Detail: job.Running})
@@ -164,6 +172,7 @@ func TestAbsencesAreCounted(t *testing.T) {
 }
 
 func TestAJobThatHasEndedIsNotMissing(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	observe(t, store, 0, job.Observation{Detail: job.Completed})

@@ -71,6 +71,7 @@ func requireSettled(t *testing.T, store *jobstore.Store) {
 const storeOfKilled = "RMCTL_TEST_STORE_OF_KILLED"
 
 func TestOutcomesThatAKilledProcessCouldNotRecordAreRecordedByAnother(t *testing.T) {
+	t.Parallel()
 	if directory, isKilled := os.LookupEnv(storeOfKilled); isKilled {
 		store := openStore(t, directory)
 		for _, outcome := range oddOutcomes {
@@ -107,6 +108,7 @@ func TestOutcomesThatAKilledProcessCouldNotRecordAreRecordedByAnother(t *testing
 }
 
 func TestTheEndThatOnlyAProcessHasSeenIsRecordedByALaterOne(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	ending, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)
@@ -129,6 +131,7 @@ func TestTheEndThatOnlyAProcessHasSeenIsRecordedByALaterOne(t *testing.T) {
 }
 
 func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	intend(t, store, "a", "big")
@@ -143,6 +146,7 @@ func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
 }
 
 func TestOutcomesOfALivingProcessAreItsOwn(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	living, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)
@@ -167,6 +171,7 @@ func TestOutcomesOfALivingProcessAreItsOwn(t *testing.T) {
 }
 
 func TestOutcomesThatAreRecordedLateAreForgotten(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)
@@ -192,6 +197,7 @@ func TestOutcomesThatAreRecordedLateAreForgotten(t *testing.T) {
 }
 
 func TestWhatWasFoundOutOtherwiseMeanwhileCounts(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	intend(t, store, "b", "big")
@@ -212,6 +218,7 @@ func TestWhatWasFoundOutOtherwiseMeanwhileCounts(t *testing.T) {
 
 // A store has room for what many submissions at once want to keep, whatever was printed.
 func TestTheRoomForOutcomesIsForManyAndDoesNotGrow(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)
@@ -242,6 +249,7 @@ func TestTheRoomForOutcomesIsForManyAndDoesNotGrow(t *testing.T) {
 }
 
 func TestNothingStaysBesideAStoreThatRecordsAll(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)

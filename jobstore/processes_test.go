@@ -12,6 +12,7 @@ import (
 )
 
 func TestProcessesAreKeptAsTheyWereLastSeen(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
 	three, nine := 3, 9
@@ -28,6 +29,7 @@ func TestProcessesAreKeptAsTheyWereLastSeen(t *testing.T) {
 }
 
 func TestTheProcessesOfAllJobsOfATargetAreRead(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "mpi", "7")
 	submit(t, store, "b", "mpi", "8")
@@ -48,6 +50,7 @@ func TestTheProcessesOfAllJobsOfATargetAreRead(t *testing.T) {
 }
 
 func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
 	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []job.Process{{State: "RUNNING", Output: strings.Repeat("x", 2*jobstore.MaximumEvidence) + "end"}}))
@@ -58,6 +61,7 @@ func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
 }
 
 func TestProcessesAreForgottenWithTheirJob(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
 	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []job.Process{{State: "EXITED"}}))

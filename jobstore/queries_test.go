@@ -19,6 +19,7 @@ func adopt(t *testing.T, store *jobstore.Store, tag, target, id, shortID string,
 }
 
 func TestFindTakesIDsAndShortIDs(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	adopt(t, store, "a", "pbs", "12.server1", "12", 3)
 	adopt(t, store, "b", "pbs", "12.server2", "12", 1)
@@ -45,6 +46,7 @@ func TestFindTakesIDsAndShortIDs(t *testing.T) {
 }
 
 func TestOfJobsWithOneIDTheNewestIsFound(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	for i, tag := range []string{"before the reset", "after the reset"} {
 		j := fullJob(i)
@@ -68,6 +70,7 @@ func TestOfJobsWithOneIDTheNewestIsFound(t *testing.T) {
 }
 
 func TestListIsNewestFirst(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	adopt(t, store, "middle", "big", "1", "", 2)
 	adopt(t, store, "oldest", "other", "2", "", 3)
@@ -92,6 +95,7 @@ func TestListIsNewestFirst(t *testing.T) {
 }
 
 func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	for _, tag := range []string{"running", "ended", "rejected", "doubtful", "intended"} {
 		intend(t, store, tag, "big")
@@ -120,6 +124,7 @@ func TestListLeavesOutWhatIsOverUnlessAskedForAll(t *testing.T) {
 }
 
 func TestSessionsAreKeptPerTarget(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	first := jobstore.Session{Target: "big", Started: noon, Data: []byte(`{"queues":["a"]}`)}
 	other := jobstore.Session{Target: "other", Started: noon}

@@ -39,6 +39,7 @@ func byTag(t *testing.T, store *jobstore.Store, tag string) job.Job {
 }
 
 func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	for number := range 3 {
 		submit(t, store, fmt.Sprint(number), "big", fmt.Sprint("id-", number))
@@ -61,6 +62,7 @@ func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
 }
 
 func TestARollOfATargetCanBeOfOneConnection(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	for number, connection := range []string{"here", "there", "here"} {
 		_, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: fmt.Sprint(number), Connection: connection})
@@ -80,6 +82,7 @@ func TestARollOfATargetCanBeOfOneConnection(t *testing.T) {
 
 // A clock that was wrong has recorded a time that is still to come.
 func TestASightingOfALaterTimeDoesNotOutliveTheClockThatItIsOf(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
@@ -91,6 +94,7 @@ func TestASightingOfALaterTimeDoesNotOutliveTheClockThatItIsOf(t *testing.T) {
 }
 
 func TestAListingIsRecordedForEachJobThatItTellsOf(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	submit(t, store, "b", "big", "2")
@@ -112,6 +116,7 @@ func TestAListingIsRecordedForEachJobThatItTellsOf(t *testing.T) {
 }
 
 func TestAJobThatIsAsItWasIsSeenAgain(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	roll := openJobs(t, store)
@@ -142,6 +147,7 @@ func TestAJobThatIsAsItWasIsSeenAgain(t *testing.T) {
 }
 
 func TestARowOfAListingEndsDoubtsAndAbsences(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")
 	submit(t, store, "b", "big", "2")
@@ -167,6 +173,7 @@ func TestARowOfAListingEndsDoubtsAndAbsences(t *testing.T) {
 
 // More jobs than one transaction takes.
 func TestLargeRollsAreRecordedWhole(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	const jobs = 450
 	rows := map[string]job.Observation{}
@@ -195,6 +202,7 @@ func TestLargeRollsAreRecordedWhole(t *testing.T) {
 }
 
 func TestASightingIsForgottenWithItsJob(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	submit(t, store, "a", "big", "1")

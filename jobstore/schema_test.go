@@ -34,6 +34,7 @@ func (s *Store) number(t *testing.T, query string) int {
 }
 
 func TestUpgradesApplyOnlyTheStepsThatAreMissing(t *testing.T) {
+	t.Parallel()
 	store := rawStore(t)
 	first := "CREATE TABLE things (a INTEGER); INSERT INTO things VALUES (1)"
 	second := "ALTER TABLE things ADD COLUMN b INTEGER DEFAULT 7"
@@ -46,6 +47,7 @@ func TestUpgradesApplyOnlyTheStepsThatAreMissing(t *testing.T) {
 }
 
 func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
+	t.Parallel()
 	store := rawStore(t)
 	first := "CREATE TABLE things (a INTEGER)"
 	require.NoError(t, store.applySteps(t, first))
@@ -56,6 +58,7 @@ func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 
 // Records that nobody could look up quickly would make every command slow.
 func TestLookupsUseIndexes(t *testing.T) {
+	t.Parallel()
 	store := rawStore(t)
 	require.NoError(t, store.migrate(t.Context()))
 	for _, query := range []string{
@@ -79,6 +82,7 @@ func TestLookupsUseIndexes(t *testing.T) {
 }
 
 func TestNetworkFileSystemsKeepNoLogInSharedMemory(t *testing.T) {
+	t.Parallel()
 	for onNetwork, expected := range map[bool]string{true: "delete", false: "wal"} {
 		path := filepath.Join(t.TempDir(), databaseName)
 		require.NoError(t, create(t.Context(), path, onNetwork))
@@ -92,6 +96,7 @@ func TestNetworkFileSystemsKeepNoLogInSharedMemory(t *testing.T) {
 }
 
 func TestTheLocalFileSystemIsAsked(t *testing.T) {
+	t.Parallel()
 	_, err := isNetworkFileSystem(t.TempDir())
 	require.NoError(t, err)
 	_, err = isNetworkFileSystem(filepath.Join(t.TempDir(), "absent"))
@@ -99,6 +104,7 @@ func TestTheLocalFileSystemIsAsked(t *testing.T) {
 }
 
 func TestDraftsOfAStoreThatAKilledProcessLeftAreRemoved(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	old, young := filepath.Join(directory, ".create-1.db-wal"), filepath.Join(directory, ".create-2.db")
 	for _, draft := range []string{old, young} {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAStatementThatIsKeptCanBeRunWhileItsRowsAreBeingRead(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -34,6 +35,7 @@ func TestAStatementThatIsKeptCanBeRunWhileItsRowsAreBeingRead(t *testing.T) {
 
 // SQLite does what a PRAGMA says when it prepares it.
 func TestSettingsOfAConnectionAreMadeEachTime(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -50,6 +52,7 @@ func TestSettingsOfAConnectionAreMadeEachTime(t *testing.T) {
 }
 
 func TestAConnectionKeepsSoManyStatementsOnly(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })

@@ -20,6 +20,7 @@ import (
 )
 
 func TestStoreIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "deep", "state")
 	store := openStore(t, directory)
 	intend(t, store, "a", "big")
@@ -52,6 +53,7 @@ func requirePrivate(t *testing.T, directory string) {
 }
 
 func TestDirectoryOfAnotherUserIsRefused(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(directory, 65534, -1))
@@ -65,6 +67,7 @@ func TestDirectoryOfAnotherUserIsRefused(t *testing.T) {
 
 // A log that somebody else has put beside the file would become part of it.
 func TestWhatOthersHavePutIntoAnOpenDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	intend(t, store, "a", "big")
@@ -91,6 +94,7 @@ func TestWhatOthersHavePutIntoAnOpenDirectoryIsRefused(t *testing.T) {
 }
 
 func TestWhatIsNoStoreIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(directory string) error{
 		"a file in the place of the directory": func(directory string) error { return os.WriteFile(directory, nil, 0o600) },
 		"a directory in the place of the file": func(directory string) error {
@@ -111,6 +115,7 @@ func TestWhatIsNoStoreIsRefused(t *testing.T) {
 }
 
 func TestNamesOfStateDirectoriesAreNotInterpreted(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"a b", "?mode=memory", "#x", "%41", "'\"", "é\xff", ":memory:"} {
 		directory := filepath.Join(t.TempDir(), name)
 		intend(t, openStore(t, directory), "a", "big")
@@ -121,6 +126,7 @@ func TestNamesOfStateDirectoriesAreNotInterpreted(t *testing.T) {
 }
 
 func TestARecordOutlivesTheStoreAndTheProcess(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)
@@ -144,6 +150,7 @@ func TestARecordOutlivesTheStoreAndTheProcess(t *testing.T) {
 }
 
 func TestATornEndOfTheLogLosesNothingThatWasWholeBefore(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
@@ -167,6 +174,7 @@ func TestATornEndOfTheLogLosesNothingThatWasWholeBefore(t *testing.T) {
 }
 
 func TestHostileTextsAreGivenBackAsTheyWere(t *testing.T) {
+	t.Parallel()
 	for i, text := range []string{
 		"", "a\x00b", "\x00", "line\nbreak\r\n", `'"; DROP TABLE jobs; --`, "caf\xe9", "\xff\xfe\x00", "日本\u2028", "%s ${x} ?1", strings.Repeat("long\x00\xff", 500),
 	} {
@@ -194,6 +202,7 @@ func TestHostileTextsAreGivenBackAsTheyWere(t *testing.T) {
 }
 
 func TestManyHandlesAtOnceLoseNothing(t *testing.T) {
+	t.Parallel()
 	const handles, jobs = 5, 6
 	directory := filepath.Join(t.TempDir(), "state")
 	failures := make(chan error, handles)
@@ -237,6 +246,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestManyProcessesAtOnceLoseNothing(t *testing.T) {
+	t.Parallel()
 	const processes = 4
 	directory := filepath.Join(t.TempDir(), "state")
 	program, err := os.Executable()
@@ -309,6 +319,7 @@ func requireWork(t *testing.T, directory string, jobs int) {
 }
 
 func TestAWaitForAnotherWriterEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	other, err := sql.Open("sqlite", "file:"+filepath.Join(directory, "jobs.db")+"?_txlock=immediate")
@@ -328,6 +339,7 @@ func TestAWaitForAnotherWriterEndsWithItsContext(t *testing.T) {
 }
 
 func TestAnEmptyFileBecomesAStore(t *testing.T) {
+	t.Parallel()
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "jobs.db"), nil, 0o600))
 	store := openStore(t, directory)

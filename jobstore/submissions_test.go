@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnIntentIsGivenBackAsItWasRecorded(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	j := fullJob(1)
 	require.NoError(t, store.Intend(t.Context(), j))
@@ -24,6 +25,7 @@ func TestAnIntentIsGivenBackAsItWasRecorded(t *testing.T) {
 }
 
 func TestAnIntentWithoutATimeIsCreatedNow(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	before := time.Now()
 	intend(t, store, "a", "big")
@@ -34,6 +36,7 @@ func TestAnIntentWithoutATimeIsCreatedNow(t *testing.T) {
 }
 
 func TestATagIsUsedOnce(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	intend(t, store, "a", "big")
 	require.ErrorContains(t, store.Intend(t.Context(), job.Job{Tag: "a", Target: "other"}), "a")
@@ -44,6 +47,7 @@ func TestATagIsUsedOnce(t *testing.T) {
 }
 
 func TestAnAttributeOfAnotherTypeIsRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	err := store.Intend(t.Context(), job.Job{Tag: "a", Attributes: map[string]any{"speed": 1.5}})
 	require.ErrorContains(t, err, "speed")
@@ -52,6 +56,7 @@ func TestAnAttributeOfAnotherTypeIsRefusedAsAWhole(t *testing.T) {
 }
 
 func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
 	_, err := store.Accept(t.Context(), "tag-1", job.Job{
@@ -71,6 +76,7 @@ func TestAcceptingRecordsTheIDAndTheState(t *testing.T) {
 }
 
 func TestPhasesFollowWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	accept := func(id string) func(*jobstore.Store, context.Context) error {
 		return func(store *jobstore.Store, ctx context.Context) error {
 			_, err := store.Accept(ctx, "a", job.Job{ID: id})
@@ -125,6 +131,7 @@ func TestPhasesFollowWhatIsKnown(t *testing.T) {
 }
 
 func TestAcceptingWithoutAnIDIsRefused(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	intend(t, store, "a", "big")
 	_, err := store.Accept(t.Context(), "a", job.Job{})
@@ -135,6 +142,7 @@ func TestAcceptingWithoutAnIDIsRefused(t *testing.T) {
 }
 
 func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	ctx := t.Context()
 	_, err := store.ByTag(ctx, "none")
@@ -157,6 +165,7 @@ func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
 }
 
 func TestUnresolvedAreThoseWithoutAnOutcome(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	for i, tag := range []string{"intended", "doubtful", "rejected", "accepted", "elsewhere"} {
 		job := fullJob(i)
@@ -182,6 +191,7 @@ func TestUnresolvedAreThoseWithoutAnOutcome(t *testing.T) {
 }
 
 func TestAJobFromElsewhereIsAdoptedOnce(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	adopted, err := store.Adopt(t.Context(), job.Job{Target: "big", ID: "5", Observation: job.Observation{Detail: job.Running}})
 	require.NoError(t, err)
@@ -203,6 +213,7 @@ func TestAJobFromElsewhereIsAdoptedOnce(t *testing.T) {
 }
 
 func TestLongTextsAreCut(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	long := strings.Repeat("x", 3*jobstore.MaximumEvidence)
 	submit(t, store, "a", "big", "1")
@@ -221,6 +232,7 @@ func TestLongTextsAreCut(t *testing.T) {
 }
 
 func TestASubmissionThatItsSchedulerDoesNotKnowIsRejectedAndCounted(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	intend(t, store, "a", "big")
 	for count := range 3 {
@@ -250,6 +262,7 @@ func TestASubmissionThatItsSchedulerDoesNotKnowIsRejectedAndCounted(t *testing.T
 }
 
 func TestWhatTheSubmitCommandOrAUserRejectedIsNotLookedFor(t *testing.T) {
+	t.Parallel()
 	store := openStore(t, t.TempDir())
 	intend(t, store, "refused", "big")
 	require.NoError(t, store.Reject(t.Context(), "refused", "no such queue"))
@@ -267,6 +280,7 @@ func TestWhatTheSubmitCommandOrAUserRejectedIsNotLookedFor(t *testing.T) {
 
 // A job that was found late is not the one that has its id now.
 func TestOfTheJobsWithOneIDTheOneSubmittedLastIsTheSuccessor(t *testing.T) {
+	t.Parallel()
 	for name, order := range map[string][]string{"in order": {"early", "late"}, "found late": {"late", "early"}} {
 		t.Run(name, func(t *testing.T) {
 			store := openStore(t, t.TempDir())

@@ -19,6 +19,7 @@ func adding(ctx context.Context, tag string, failure error) *pendingWrite {
 }
 
 func TestChangesThatAreCommittedTogetherFailAlone(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -47,6 +48,7 @@ func TestChangesThatAreCommittedTogetherFailAlone(t *testing.T) {
 
 // SQLite undoes all of a transaction when a statement in it is interrupted.
 func TestGivingUpInTheMiddleOfAGroupTakesNothingFromTheOthers(t *testing.T) {
+	t.Parallel()
 	store, err := Open(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -68,6 +70,7 @@ func TestGivingUpInTheMiddleOfAGroupTakesNothingFromTheOthers(t *testing.T) {
 }
 
 func TestAQueueGivesTheOldestFirstAndNoMoreThanAGroup(t *testing.T) {
+	t.Parallel()
 	var queue writeQueue
 	var all []*pendingWrite
 	for i := range largestGroup + 2 {

@@ -37,6 +37,7 @@ func last(t *testing.T, store *jobstore.Store, tag string) job.Event {
 }
 
 func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
+	t.Parallel()
 	store, tag, again := seenAs(t, job.Observation{Detail: job.Running})
 	j := again(job.Observation{Detail: job.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
 	require.Equal(t, job.QueuedActive, j.Detail)
@@ -55,6 +56,7 @@ func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
 }
 
 func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
+	t.Parallel()
 	for seen, words := range map[job.Detail]string{job.Canceled: "too", job.Running: "after it had ended"} {
 		store, tag, again := seenAs(t, job.Observation{Detail: job.Failed, Native: "F"})
 		for range 3 {
@@ -70,6 +72,7 @@ func TestAnotherEndThanTheOneOnRecordIsNotBelievedAndNoticedOnce(t *testing.T) {
 }
 
 func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	other := uuid.NewString()
 	for name, c := range map[string]struct{ first, then job.Observation }{
 		"another tag":                               {job.Observation{Detail: job.Running}, job.Observation{Detail: job.Completed, Identity: other}},
@@ -109,6 +112,7 @@ func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 // Commands of a scheduler may write one time in several ways, and a job keeps its identity when
 // it is requeued, which gives it another time.
 func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ first, then job.Observation }{
 		"it goes on":           {job.Observation{Detail: job.QueuedActive, Submitted: "10:00"}, job.Observation{Detail: job.Running, Submitted: "Nov 20 10:00"}},
 		"its identity is told": {job.Observation{Detail: job.Running, Submitted: "10:00", Identity: "made 10:00"}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
@@ -122,6 +126,7 @@ func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
 }
 
 func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
+	t.Parallel()
 	store, tag, again := seenAs(t, job.Observation{Detail: job.QueuedActive})
 	ahead := time.Now().Add(24 * time.Hour)
 	again(job.Observation{Detail: job.Running, Observed: ahead})
@@ -137,6 +142,7 @@ func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
 }
 
 func TestAnAnswerThatANewerOneHasOvertakenIsLeftOut(t *testing.T) {
+	t.Parallel()
 	_, _, again := seenAs(t, job.Observation{Detail: job.QueuedActive})
 	again(job.Observation{Detail: job.Running, Observed: time.Now().Add(-time.Second)})
 	require.Equal(t, job.Running, again(job.Observation{Detail: job.Completed, Observed: time.Now().Add(-time.Minute)}).Detail)

@@ -23,7 +23,7 @@ func storeOfVersion(t *testing.T, version int) (directory string) {
 	require.NoError(t, err, "each version of the schema that there was has a store in testdata/versions")
 	directory = t.TempDir()
 	database := opened(t, directory)
-	_, err = database.ExecContext(t.Context(), string(statements))
+	_, err = database.ExecContext(t.Context(), "BEGIN;\n"+string(statements)+";\nCOMMIT") // the disk is waited for once
 	require.NoError(t, err)
 	require.NoError(t, database.Close())
 	return directory
@@ -78,6 +78,7 @@ func texts(t *testing.T, database *sql.DB, query string) (list []string) {
 }
 
 func TestStoresOfEveryVersionAreUpgradedWithAllThatTheyHold(t *testing.T) {
+	t.Parallel()
 	for version := 1; version < len(migrations()); version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			directory := storeOfVersion(t, version)
@@ -210,6 +211,7 @@ func takenApart(t *testing.T, store *Store) {
 }
 
 func TestAnUpgradeRemovesTheFolderThatListingsWereIn(t *testing.T) {
+	t.Parallel()
 	directory := storeOfVersion(t, 10)
 	require.NoError(t, os.Mkdir(filepath.Join(directory, listingsFolder), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(directory, listingsFolder, "f00"), []byte("rows"), 0o600))
@@ -220,6 +222,7 @@ func TestAnUpgradeRemovesTheFolderThatListingsWereIn(t *testing.T) {
 }
 
 func TestAStoreOfANewerVersionIsRefusedAsItIs(t *testing.T) {
+	t.Parallel()
 	directory := storeOfVersion(t, 1)
 	newer := len(migrations()) + 1
 	database := opened(t, directory)
