@@ -165,7 +165,7 @@ func (t *processTable) printed(rank int, text []byte) {
 	if t.outputs[rank] == nil {
 		t.outputs[rank] = &tail{limit: maximumProcessOutput}
 	}
-	t.outputs[rank].write(text)
+	_, _ = t.outputs[rank].Write(text) // never fails
 	t.changed[rank] = true
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // A Scope is what the texts of a command are resolved against.
@@ -27,6 +28,18 @@ type Invocation struct {
 	PostLaunch         []simpleInvocation
 
 	marks []*mark // of processes, in what it prints; a preview has none
+}
+
+// process returns what to start for a command line in the environment of the invocation.
+func (i *Invocation) process(arguments []string, directory string) remote.Command {
+	environment := make(map[string]string, len(i.Environment))
+	for _, variable := range i.Environment {
+		environment[variable.Name] = variable.Value
+	}
+	return remote.Command{
+		Arguments: arguments, Directory: directory, Environment: environment, Unset: i.Unset,
+		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep,
+	}
 }
 
 // A simpleInvocation is a resolved command that runs before or after another.

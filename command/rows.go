@@ -1,22 +1,24 @@
 package command
 
 import (
+	"hash/maphash"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A Row is what a listing tells of one element: a job, a node or a queue. It may be
+// A Row is what a listing says about one element: a job, a node or a queue. It may be
 // kept, but all its texts share the memory of the line that they were read from, and of lines beside it.
 type Row struct {
 	ID    string
 	Facts tokenizer.Facts // by the keys that docs/definitions.md lists
-	// Again tells that an earlier row with a state has the same id, as this has. Where
-	// both tell a fact that of the later row counts.
+	// Again says that an earlier row with a state has the same id, as this has. Where
+	// both have a fact that of the later row counts.
 	Again  bool
 	Origin *attribute.Origin // the line that the state was read from; nil where Request.Origins does not ask for it
 }
 
-// Fact returns a fact by its key; empty where the listing does not tell it.
+// Fact returns a fact by its key; empty where the listing does not have it.
 func (r Row) Fact(key string) string { return r.Facts.Get(key) }
 
 // Listed is what the output of a listing amounted to.
@@ -28,7 +30,7 @@ type Listed struct {
 	NotUnderstood int
 }
 
-// stateFact is the fact without which a row names an element and tells nothing more
+// stateFact is the fact without which a row names an element and says nothing more
 // (docs/definitions.md). Several such rows of one id, as of the tasks of an array,
 // do not contradict each other.
 const stateFact = "state"
@@ -37,11 +39,14 @@ const stateFact = "state"
 type rowCounter struct {
 	each   func(Row)
 	listed Listed
-	ids    idSet
+	// ids are hashes of the ids that came with a state: of 64 bits, so that not even a
+	// million of them fall together, with a seed unknown to whoever chooses ids.
+	ids  map[uint64]struct{}
+	seed maphash.Seed
 }
 
 func newRowCounter(each func(Row)) *rowCounter {
-	return &rowCounter{each: each, ids: newIDSet()}
+	return &rowCounter{each: each, ids: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 }
 
 func (c *rowCounter) handOut(id string, facts tokenizer.Facts, origin *attribute.Origin) {
@@ -51,13 +56,20 @@ func (c *rowCounter) handOut(id string, facts tokenizer.Facts, origin *attribute
 	}
 	row := Row{ID: id, Facts: facts, Origin: origin}
 	if facts.Get(stateFact) != "" {
-		row.Again = !c.ids.add(id)
+		row.Again = !c.isNew(id)
 	}
 	c.listed.Rows++
 	if row.Again {
 		c.listed.Again++
 	}
 	c.each(row)
+}
+
+// isNew reports whether an id did not come before.
+func (c *rowCounter) isNew(id string) bool {
+	before := len(c.ids)
+	c.ids[maphash.String(c.seed, id)] = struct{}{}
+	return len(c.ids) > before
 }
 
 // handOutDiscovered hands out what no parser could before its end, in the order of
@@ -71,7 +83,7 @@ func (c *rowCounter) handOutDiscovered(env *attribute.Environment) {
 	}
 }
 
-// finishRows hands out the last rows, and tells what all of them amounted to.
+// finishRows hands out the last rows, and reports what all of them amounted to.
 func (r *run) finishRows(s *streams) {
 	if r.rows == nil {
 		return

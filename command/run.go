@@ -178,24 +178,10 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Ha
 }
 
 func (r *run) start(ctx context.Context, streams *streams) (remote.Handle, error) {
-	environment := make(map[string]string, len(r.invocation.Environment))
-	for _, variable := range r.invocation.Environment {
-		environment[variable.Name] = variable.Value
-	}
-	start := remote.Command{
-		Arguments:          r.invocation.Arguments,
-		Directory:          r.invocation.Directory,
-		Environment:        environment,
-		Unset:              r.invocation.Unset,
-		ReplaceEnvironment: r.invocation.ReplaceEnvironment,
-		Keep:               r.invocation.Keep,
-		Stdin:              r.input(),
-		Stdout:             &streams.stdout,
-		Stderr:             &streams.stderr,
-		Foreground:         r.Attach != nil && r.Attach.Signals == nil,
-		Terminal:           r.terminal(),
-		ForwardX11:         r.Command.ForwardX11,
-	}
+	start := r.invocation.process(r.invocation.Arguments, r.invocation.Directory)
+	start.Stdin, start.Stdout, start.Stderr = r.input(), &streams.stdout, &streams.stderr
+	start.Foreground = r.Attach != nil && r.Attach.Signals == nil
+	start.Terminal, start.ForwardX11 = r.terminal(), r.Command.ForwardX11
 	if r.Attach != nil && streams.stdout.parser == nil && r.invocation.marks == nil {
 		start.Stdout = r.Attach.Stdout
 	}

@@ -101,14 +101,8 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 func (r *run) simpleStart(simple simpleInvocation, stderr io.Writer) remote.Command {
-	environment := make(map[string]string, len(r.invocation.Environment))
-	for _, variable := range r.invocation.Environment {
-		environment[variable.Name] = variable.Value
-	}
-	start := remote.Command{
-		Arguments: simple.Arguments, Directory: simple.Directory, Environment: environment, Unset: r.invocation.Unset,
-		ReplaceEnvironment: r.invocation.ReplaceEnvironment, Keep: r.invocation.Keep, Stderr: stderr,
-	}
+	start := r.invocation.process(simple.Arguments, simple.Directory)
+	start.Stderr = stderr
 	if simple.Command.RedirectStderr {
 		start.Stdout = stderr
 	}

@@ -132,7 +132,7 @@ func (s *stream) take(shown, own []byte) error {
 	}
 	s.all.lock.Lock()
 	defer s.all.lock.Unlock()
-	s.tail.write(shown)
+	_, _ = s.tail.Write(shown) // never fails
 	if s.all.ready {
 		s.parse(own)
 	} else {
@@ -245,18 +245,14 @@ type tail struct {
 
 const defaultTail = 16 << 10
 
-// Write keeps the end of p; it never fails.
+// Write keeps the end of p; it never fails. The text grows to twice its limit, so that
+// not every call moves it.
 func (t *tail) Write(p []byte) (int, error) {
-	t.write(p)
-	return len(p), nil
-}
-
-// write lets the text grow to twice its limit, so that not every call moves it.
-func (t *tail) write(p []byte) {
 	t.kept = append(t.kept, p...)
 	if len(t.kept) > 2*t.bound() {
 		t.shorten()
 	}
+	return len(p), nil
 }
 
 func (t *tail) bound() int {

@@ -25,8 +25,8 @@ type ownPoll struct {
 // itself.
 func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 	o.open, err = o.store.OpenJobs(ctx, o.openFilters(turn.Targets)...)
-	turn.Jobs = o.open.Len()
-	if err != nil || o.open.Len() <= 1 {
+	turn.Jobs = len(o.open)
+	if err != nil || len(o.open) <= 1 {
 		return err
 	}
 	begun := o.now()

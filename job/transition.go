@@ -6,7 +6,7 @@ type Transition string
 
 // The transitions.
 const (
-	Keeps       Transition = "keeps"       // what is seen says nothing, or less than is known
+	keeps       Transition = "keeps"       // what is seen says nothing, or less than is known
 	Follows     Transition = "follows"     // the usual way of a job; believed
 	Returns     Transition = "returns"     // back to waiting after it has begun; believed, since schedulers requeue jobs
 	Contradicts Transition = "contradicts" // what has ended does not go on, and ends in one way; not believed
@@ -15,11 +15,11 @@ const (
 // transitions is the table of all transitions but those between two ends, by the
 // primary state that is known and the one that is seen.
 var transitions = map[Detail]map[Detail]Transition{
-	Undetermined: {Undetermined: Keeps, Submitted: Follows, Suspended: Follows, Running: Follows, Completed: Follows},
-	Submitted:    {Undetermined: Keeps, Submitted: Follows, Suspended: Follows, Running: Follows, Completed: Follows},
-	Suspended:    {Undetermined: Keeps, Submitted: Returns, Suspended: Follows, Running: Follows, Completed: Follows},
-	Running:      {Undetermined: Keeps, Submitted: Returns, Suspended: Follows, Running: Follows, Completed: Follows},
-	Completed:    {Undetermined: Keeps, Submitted: Contradicts, Suspended: Contradicts, Running: Contradicts},
+	Undetermined: {Undetermined: keeps, Submitted: Follows, Suspended: Follows, Running: Follows, Completed: Follows},
+	Submitted:    {Undetermined: keeps, Submitted: Follows, Suspended: Follows, Running: Follows, Completed: Follows},
+	Suspended:    {Undetermined: keeps, Submitted: Returns, Suspended: Follows, Running: Follows, Completed: Follows},
+	Running:      {Undetermined: keeps, Submitted: Returns, Suspended: Follows, Running: Follows, Completed: Follows},
+	Completed:    {Undetermined: keeps, Submitted: Contradicts, Suspended: Contradicts, Running: Contradicts},
 }
 
 // precision orders the ways in which a job ends: what is known more precisely does
@@ -49,7 +49,7 @@ func TransitionOf(current, seen Detail) Transition {
 	case now == known && seen != current:
 		return Contradicts
 	default:
-		return Keeps
+		return keeps
 	}
 }
 

@@ -57,7 +57,7 @@ func TestTheDocumentedTransitionsAreThoseOfTheCode(t *testing.T) {
 
 // What the table shows of a primary state holds for all that refine it.
 func TestEveryPairOfStatesHasATransition(t *testing.T) {
-	all := []job.Transition{job.Keeps, job.Follows, job.Returns, job.Contradicts}
+	all := []job.Transition{job.Transition("keeps"), job.Follows, job.Returns, job.Contradicts}
 	primary := func(d job.Detail) job.Detail {
 		if d.Ended() {
 			return d

@@ -18,10 +18,7 @@ const recordedTogether = 200
 
 // A Roll names the jobs that were open at one moment. There may be tens of
 // thousands, so it holds nothing else of them.
-type Roll struct{ numbers []int64 }
-
-// Len returns how many jobs these are.
-func (r Roll) Len() int { return len(r.numbers) }
+type Roll []int64 // the numbers of their rows
 
 // An OpenFilter chooses open jobs of a target.
 type OpenFilter struct {
@@ -35,17 +32,17 @@ func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, erro
 	var roll Roll
 	for _, filter := range filters {
 		if err := s.addOpen(ctx, &roll, filter); err != nil {
-			return Roll{}, failed(err, "looking for the open jobs of target %q", filter.Target)
+			return nil, failed(err, "looking for the open jobs of target %q", filter.Target)
 		}
 	}
-	slices.Sort(roll.numbers)
+	slices.Sort(roll)
 	return roll, nil
 }
 
 func (s *Store) addOpen(ctx context.Context, roll *Roll, filter OpenFilter) error {
 	var number int64
 	return stored.Each(ctx, s.database, []any{&number}, func() error {
-		roll.numbers = append(roll.numbers, number)
+		*roll = append(*roll, number)
 		return nil
 	}, `SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
 		AND id <> '' AND tag <> '' AND NOT (interactive AND id = tag)`, filter.Target, filter.Connection)
@@ -68,10 +65,10 @@ func jsonNumbers(numbers []int64) string {
 // EachOf gives the jobs of a roll as they are now, without their submissions, to
 // a function until that returns an error. The job is the function's for the call only.
 func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*job.Job) error) error {
-	for some := range slices.Chunk(roll.numbers, recordedTogether) {
+	for some := range slices.Chunk(roll, recordedTogether) {
 		err := eachJob(ctx, s.database, func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
 		if err != nil {
-			return failed(err, "looking at %d open jobs", roll.Len())
+			return failed(err, "looking at %d open jobs", len(roll))
 		}
 	}
 	return nil
@@ -88,19 +85,19 @@ func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, 
 		seen.Observed = observed
 		return isListed && c.observe(seen)
 	})
-	return failed(err, "recording what a listing told about %d jobs", roll.Len())
+	return failed(err, "recording what a listing says about %d jobs", len(roll))
 }
 
 // MarkRollStale records for all jobs of a roll what MarkStale does for one, some hundred
 // in a transaction.
 func (s *Store) MarkRollStale(ctx context.Context, roll Roll, reason string, attempted time.Time) error {
 	err := s.decideOnRoll(ctx, roll, time.Time{}, func(c *change) bool { return c.failed(reason, attempted) })
-	return failed(err, "recording that a query about %d jobs failed", roll.Len())
+	return failed(err, "recording that a query about %d jobs failed", len(roll))
 }
 
 // decideOnRoll applies a decision to the jobs of a roll.
 func (s *Store) decideOnRoll(ctx context.Context, roll Roll, observed time.Time, decide func(*change) bool) error {
-	for some := range slices.Chunk(roll.numbers, recordedTogether) {
+	for some := range slices.Chunk(roll, recordedTogether) {
 		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 			return decideOnSome(ctx, transaction, some, observed, decide)
 		})

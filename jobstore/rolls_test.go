@@ -52,7 +52,7 @@ func TestARollHasTheOpenJobsOfATarget(t *testing.T) {
 	_, err = store.Observe(t.Context(), "1", job.Observation{Detail: job.Completed})
 	require.NoError(t, err)
 	roll := openJobs(t, store)
-	require.Equal(t, 2, roll.Len())
+	require.Equal(t, 2, len(roll))
 	var seen []string
 	require.NoError(t, store.EachOf(t.Context(), roll, func(job *job.Job) error {
 		seen = append(seen, job.Tag)
