@@ -114,8 +114,7 @@ func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j
 // reject records that a submission was not made, and that there is nothing to look for.
 func (c *tracker) reject(ctx context.Context, job *job.Job, reason string) error {
 	err := c.store.Reject(ctx, job.Tag, reason)
-	var taken *jobstore.PhaseError
-	if err != nil && !errors.As(err, &taken) {
+	if err != nil && !errors.Is(err, jobstore.ErrDecided) {
 		return err
 	}
 	*job, err = c.store.ByTag(ctx, job.Tag) // also where another process has found it meanwhile

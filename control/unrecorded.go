@@ -29,10 +29,7 @@ func (c *tracker) recordEnd(ctx context.Context, tag string, end job.Observation
 }
 
 // isKept reports whether what could not be recorded is kept beside the record.
-func isKept(err error) bool {
-	var kept *jobstore.KeptError
-	return errors.As(err, &kept)
-}
+func isKept(err error) bool { return errors.Is(err, jobstore.ErrKept) }
 
 // doubt records that it is not known what became of a submission.
 func (c *tracker) doubt(ctx context.Context, tag string, why error) error {

@@ -9,12 +9,7 @@
 // Texts are kept byte for byte, whatever they hold.
 package jobstore
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/rmctl/rmctl/job"
-)
+import "errors"
 
 // A Filter chooses jobs of a listing.
 type Filter struct {
@@ -29,17 +24,18 @@ type Filter struct {
 // does not have.
 var ErrNotFound = errors.New("not recorded")
 
-// A PhaseError is returned for an operation that a submission is past.
-type PhaseError struct {
-	Tag       string
-	ID        string // the id that the submission has, if any
-	Phase     job.Phase
-	Operation string // what was tried, such as "reject"
+// ErrDecided is matched by the errors for operations that a submission is past.
+var ErrDecided = errors.New("the submission is decided")
+
+// ErrKept is matched by the error for an outcome that could not be recorded, as on a full
+// disk, but is kept beside the store: [Store.SettleLate] records it, of this process or,
+// once that has ended, of another one.
+var ErrKept = errors.New("the outcome is kept beside the record")
+
+// A markedError matches another error, too, which its text does not mention.
+type markedError struct {
+	error
+	mark error
 }
 
-func (e *PhaseError) Error() string {
-	if e.ID != "" {
-		return fmt.Sprintf("cannot %s submission %s: it is %s with job id %q", e.Operation, e.Tag, e.Phase, e.ID)
-	}
-	return fmt.Sprintf("cannot %s submission %s: it is %s", e.Operation, e.Tag, e.Phase)
-}
+func (e markedError) Unwrap() []error { return []error{e.error, e.mark} }

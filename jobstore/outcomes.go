@@ -22,20 +22,6 @@ type Outcome struct {
 	Doubted     string           // why the outcome is unknown
 }
 
-// A KeptError is returned for an outcome that could not be recorded, as on a full disk,
-// but is kept beside the store: [Store.SettleLate] records it, of this process or, once that
-// has ended, of another one.
-type KeptError struct {
-	Tag string // of the submission
-	Err error
-}
-
-// Error is that of the cause: what is kept is not lost.
-func (e *KeptError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *KeptError) Unwrap() error { return e.Err }
-
 // unrecorded are the outcomes that this process could not record.
 type unrecorded struct {
 	settling chan struct{} // held by the one goroutine that records them late
@@ -48,7 +34,7 @@ type unrecorded struct {
 
 // Settle records what became of a submission, and returns its job. What cannot be
 // recorded is kept, in memory and in a file for which Intend has made room: the error
-// is a *KeptError then. Where the file cannot take it either, the error has both causes.
+// matches ErrKept then. Where the file cannot take it either, the error has both causes.
 func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	outcome = outcome.dated(time.Now())
 	var job job.Job
@@ -68,7 +54,7 @@ func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	if keepErr := s.unrecorded.kept.add(outcome); keepErr != nil {
 		return job, errors.Join(err, keepErr)
 	}
-	return job, &KeptError{Tag: outcome.Tag, Err: err}
+	return job, markedError{err, ErrKept}
 }
 
 // dated returns the outcome with a time where it has none: an outcome that is
@@ -102,8 +88,7 @@ func (s *Store) settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 // isDecided reports whether an outcome cannot be recorded because there is another
 // one already, or the submission is not on record any more.
 func isDecided(err error) bool {
-	var phase *PhaseError
-	return errors.As(err, &phase) || errors.Is(err, ErrNotFound)
+	return errors.Is(err, ErrDecided) || errors.Is(err, ErrNotFound)
 }
 
 // SettleLate records the outcomes that could not be recorded before, by this process

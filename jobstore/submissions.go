@@ -51,7 +51,7 @@ func prepare(job *job.Job) {
 
 // Accept records that the scheduler accepted a submission: the ID and ShortID that
 // it gave the job, and what the submit command said about it. Accepting it again
-// under the same id changes nothing; under another id it is a *PhaseError. A
+// under the same id changes nothing; under another id the error matches ErrDecided. A
 // submission that was rejected or in doubt is accepted too: an id proves that the
 // job exists. Of several jobs of the target with one id, the one that was submitted
 // last is the successor of the others, in whichever order they are accepted.
@@ -78,7 +78,7 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted job.Job) (job.J
 }
 
 // Reject records that the scheduler did not take a submission. One that has a
-// job id is past that: a *PhaseError.
+// job id is past that: the error matches ErrDecided.
 func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 	_, err := s.change(ctx, durable, "reject", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
@@ -111,7 +111,7 @@ func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, queried ti
 
 // Dismiss records that the user stopped following a job, and why, and returns the job after
 // it, without its submission. It changes nothing for a job whose end is known. A
-// submission without a job id is a *PhaseError.
+// submission without a job id the error matches ErrDecided.
 func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error) {
 	return s.change(ctx, durable, "dismiss", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
@@ -140,8 +140,13 @@ func (s *Store) doubt(ctx context.Context, tag, reason string) error {
 	return err
 }
 
+// phaseError is the error for an operation that a submission is past.
 func phaseError(job *job.Job, operation string) error {
-	return &PhaseError{Tag: job.Tag, ID: job.ID, Phase: job.Phase, Operation: operation}
+	err := fmt.Errorf("cannot %s submission %s: it is %s", operation, job.Tag, job.Phase)
+	if job.ID != "" {
+		err = fmt.Errorf("%w with job id %q", err, job.ID)
+	}
+	return markedError{err, ErrDecided}
 }
 
 // Adopt records a job that was not submitted through this store and returns it.
@@ -228,8 +233,7 @@ func (s *Store) change(ctx context.Context, lasting durability, operation, tag s
 		return c.save(ctx, transaction)
 	})
 	if err != nil {
-		var phase *PhaseError
-		if errors.As(err, &phase) {
+		if errors.Is(err, ErrDecided) {
 			return job.Job{}, err
 		}
 		return job.Job{}, fmt.Errorf("recording (%s) of submission %s: %w", operation, tag, err)
