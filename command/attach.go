@@ -33,17 +33,16 @@ type Attachment struct {
 	// state that the definition's input and the commands after the launch wait
 	// for; they wait for nothing if it is nil. An error ends the command.
 	Progress func(recent func() string) (reached bool, err error)
-	// Processes is told of processes that marks of the command have told
-	// something new of, some times a second and once more at the end; calls do not
-	// overlap. It may be nil.
+	// Processes gets the processes about which marks of the command said something
+	// new, some times a second and once more at the end; calls do not overlap. It may
+	// be nil.
 	Processes func(changed []job.Process)
 }
 
 // usualSize is that of a pseudo-terminal that nobody looks at.
 var usualSize = remote.Size{Columns: 80, Rows: 24}
 
-// terminal returns the pseudo-terminal that the definition asks for; nil if it
-// asks for none.
+// terminal returns the pseudo-terminal that the definition wants, nil without one.
 func (r *run) terminal() *remote.Terminal {
 	switch {
 	case !r.Command.AllocatePTY:
@@ -62,7 +61,7 @@ func (r *run) waitsForState() bool {
 	return r.Attach != nil && r.Attach.Progress != nil && r.Command.WaitForID && r.Command.KeepOpen
 }
 
-// An attachedState tells the goroutines that serve an attached job how far it is.
+// An attachedState shows the goroutines that serve an attached job how far it is.
 type attachedState struct {
 	reached chan struct{} // closed when the state that is waited for was seen
 	ended   chan struct{} // closed when the process has ended
@@ -112,11 +111,11 @@ func (r *run) progress(recent func() string) func() {
 	}
 }
 
-// processesEvery is how often the caller is told of processes.
+// processesEvery is how often the caller gets processes.
 const processesEvery = 250 * time.Millisecond
 
 // serve passes signals on to the process, ends it when its job has failed, and
-// tells of the job's processes, until the process has ended.
+// reports the job's processes, until the process has ended.
 func (r *run) serve(process remote.Handle, streams *streams) {
 	signals, failed := r.Attach.Signals, r.attached.failed
 	var telling <-chan time.Time
@@ -185,7 +184,7 @@ type gatedInput struct {
 	state *attachedState
 	input *bytes.Reader
 	typed io.Reader // nil if nobody types
-	// isTerminal tells that typed bytes may interrupt. One that does opens a
+	// isTerminal says that typed bytes may interrupt. One that does opens a
 	// conversation with a command that still waits: qsub asks back whether it
 	// shall give up. From then on nothing typed is held.
 	isTerminal bool

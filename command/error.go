@@ -24,7 +24,7 @@ const (
 	notResolvable    Failure = "not resolvable"     // its texts or its parsers cannot be used
 )
 
-// An Error tells which command failed and how.
+// An Error says which command failed and how.
 type Error struct {
 	Command   *config.Command
 	Arguments []string

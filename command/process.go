@@ -17,7 +17,7 @@ const (
 	processesWithOutput  = 1 << 13 // so many of them, those with the lowest ranks
 )
 
-// processAttribute is what the name of an attribute begins with that tells of a
+// processAttribute is what the name of an attribute begins with that describes a
 // process; its rank follows. The value is a map with the keys node, pid, state,
 // exitCode, signal and output, as far as they are known.
 const processAttribute = "process."
@@ -109,7 +109,7 @@ func entriesOf(p *job.Process) map[string]string {
 	return entries
 }
 
-// A processTable gathers what marks tell of processes. It is guarded by the lock
+// A processTable gathers what marks say about processes. It is guarded by the lock
 // of the streams.
 type processTable struct {
 	known   map[int]*job.Process
@@ -135,21 +135,21 @@ func (t *processTable) of(rank int) *job.Process {
 	return p
 }
 
-// learn takes over what a mark tells.
-func (t *processTable) learn(told job.Process) {
-	p := t.of(told.Rank)
+// learn takes over what a mark says.
+func (t *processTable) learn(read job.Process) {
+	p := t.of(read.Rank)
 	if p == nil {
 		return
 	}
 	before := *p
-	if told.Node != "" {
-		p.Node = told.Node
+	if read.Node != "" {
+		p.Node = read.Node
 	}
-	if told.PID != 0 {
-		p.PID = told.PID
+	if read.PID != 0 {
+		p.PID = read.PID
 	}
-	if told.ExitCode != nil || told.Signal != nil {
-		p.ExitCode, p.Signal = told.ExitCode, told.Signal
+	if read.ExitCode != nil || read.Signal != nil {
+		p.ExitCode, p.Signal = read.ExitCode, read.Signal
 	}
 	p.State = stateByEnd(p)
 	if *p != before {
@@ -192,10 +192,10 @@ func publish(env *attribute.Environment, processes []job.Process) {
 	}
 }
 
-// conclude makes one of what marks and parsers have told, once the command has
-// ended. One that exits with 0 tells that all processes have ended so.
-func (t *processTable) conclude(told []job.Process, exitCode int) []job.Process {
-	for _, read := range told {
+// conclude makes one of what marks and parsers have found, once the command has
+// ended. One that exits with 0 means that all processes have ended so.
+func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Process {
+	for _, read := range parsed {
 		p := t.of(read.Rank)
 		if p == nil {
 			continue
@@ -228,20 +228,20 @@ func (t *processTable) conclude(told []job.Process, exitCode int) []job.Process 
 }
 
 // concludeProcesses writes what is known of processes, once the command has
-// ended and its parsers have, into the environment, and tells the caller.
+// ended and its parsers have, into the environment, and gives it to the caller.
 func (r *run) concludeProcesses(s *streams) {
 	if !r.Command.Element.IsInteractive() {
 		return
 	}
-	told := processesIn(r.Scope.Environment)
+	parsed := processesIn(r.Scope.Environment)
 	if s.processes == nil {
-		if len(told) == 0 {
+		if len(parsed) == 0 {
 			return
 		}
 		s.processes = newProcessTable()
 	}
 	s.lock.Lock()
-	concluded := s.processes.conclude(told, r.result.ExitCode)
+	concluded := s.processes.conclude(parsed, r.result.ExitCode)
 	s.lock.Unlock()
 	publish(r.Scope.Environment, concluded)
 	if r.Attach != nil && r.Attach.Processes != nil && len(concluded) > 0 {

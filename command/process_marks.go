@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A mark is a text in an output that tells of a process, its references resolved.
+// A mark is a text in an output that describes a process, its references resolved.
 type mark struct {
 	pieces []processmark.Piece
 	output bool
@@ -22,8 +22,7 @@ type mark struct {
 // longestField bounds a field of a mark, in bytes: the name of a machine at most.
 const longestField = 255
 
-// resolveMarks resolves the marks of a command; those of which nothing is left
-// are left out.
+// resolveMarks resolves the marks of a command; empty ones are left out.
 func resolveMarks(s Scope, marks []*config.ProcessMark) ([]*mark, error) {
 	var resolved []*mark
 	for _, m := range marks {
@@ -57,14 +56,14 @@ const (
 )
 
 // match tries the mark at the begin of a text. It returns how long the mark is
-// there and what it tells.
-func (m *mark) match(text []byte) (how fit, length int, told job.Process) {
+// there and what it says.
+func (m *mark) match(text []byte) (how fit, length int, process job.Process) {
 	at := 0
 	for _, piece := range m.pieces {
 		if piece.Field == "" {
 			end, how := literalAt(text, at, piece.Text)
 			if how != fitsAll {
-				return how, 0, told
+				return how, 0, process
 			}
 			at = end
 			continue
@@ -75,14 +74,14 @@ func (m *mark) match(text []byte) (how fit, length int, told job.Process) {
 		}
 		switch {
 		case at-begin > longestField:
-			return fitsNot, 0, told
+			return fitsNot, 0, process
 		case at == len(text):
-			return fitsPart, 0, told
-		case at == begin || !setField(&told, piece.Field, string(text[begin:at])):
-			return fitsNot, 0, told
+			return fitsPart, 0, process
+		case at == begin || !setField(&process, piece.Field, string(text[begin:at])):
+			return fitsNot, 0, process
 		}
 	}
-	return fitsAll, at, told
+	return fitsAll, at, process
 }
 
 // literalAt compares a text with what stands at an offset. A line end may be
@@ -148,7 +147,7 @@ type markFilter struct {
 	marks []*mark
 	held  []byte // the end of the stream, which may be the begin of a mark
 	text  func(text []byte)
-	found func(m *mark, written []byte, told job.Process)
+	found func(m *mark, written []byte, process job.Process)
 }
 
 // write takes the next part of the stream.
@@ -158,7 +157,7 @@ func (f *markFilter) write(p []byte) {
 		f.held = nil
 	}
 	for len(p) > 0 {
-		at, m, length, told := f.next(p)
+		at, m, length, process := f.next(p)
 		if at > 0 {
 			f.text(p[:at])
 		}
@@ -166,14 +165,14 @@ func (f *markFilter) write(p []byte) {
 			f.held = bytes.Clone(p[at:])
 			return
 		}
-		f.found(m, p[at:at+length], told)
+		f.found(m, p[at:at+length], process)
 		p = p[at+length:]
 	}
 }
 
 // next finds the first mark of a text. Without one it returns where the begin of
 // one may be, which is the end of the text if there is none.
-func (f *markFilter) next(p []byte) (at int, m *mark, length int, told job.Process) {
+func (f *markFilter) next(p []byte) (at int, m *mark, length int, process job.Process) {
 	at = len(p)
 	partly := len(p)
 	for _, candidate := range f.marks {
@@ -184,9 +183,9 @@ func (f *markFilter) next(p []byte) (at int, m *mark, length int, told job.Proce
 				break
 			}
 			from += found
-			how, size, tells := candidate.match(p[from:])
+			how, size, said := candidate.match(p[from:])
 			if how == fitsAll {
-				at, m, length, told = from, candidate, size, tells
+				at, m, length, process = from, candidate, size, said
 				break
 			}
 			if how == fitsPart {
@@ -199,7 +198,7 @@ func (f *markFilter) next(p []byte) (at int, m *mark, length int, told job.Proce
 	if m == nil || partly < at {
 		return partly, nil, 0, job.Process{}
 	}
-	return at, m, length, told
+	return at, m, length, process
 }
 
 // indexOrPart returns where a text first stands, or where the end of p begins
@@ -291,9 +290,9 @@ func (s *markedStream) close() {
 func (s *markedStream) reset() { s.shown, s.unowned, s.learned, s.printed = nil, nil, nil, nil }
 
 // begin makes the process of a mark the source of what follows.
-func (s *markedStream) begin(m *mark, written []byte, told job.Process) {
-	s.source, s.pending = told.Rank, nil
-	s.learned = append(s.learned, told)
+func (s *markedStream) begin(m *mark, written []byte, process job.Process) {
+	s.source, s.pending = process.Rank, nil
+	s.learned = append(s.learned, process)
 	if m.shown {
 		s.pending = bytes.Clone(written)
 	}
@@ -329,8 +328,8 @@ func (s *markedStream) filter() *markFilter {
 		s.sources[rank] = &markFilter{
 			marks: s.records,
 			text:  func(text []byte) { s.hand(rank, text) },
-			found: func(m *mark, written []byte, told job.Process) {
-				s.learned = append(s.learned, told)
+			found: func(m *mark, written []byte, process job.Process) {
+				s.learned = append(s.learned, process)
 				if m.shown {
 					s.hand(rank, written)
 				}

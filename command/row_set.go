@@ -7,7 +7,7 @@ import (
 )
 
 // A RowSet puts those rows of a listing together that have one id: of a fact that
-// several tell the last counts. The zero value is ready for use.
+// several have the last counts. The zero value is ready for use.
 type RowSet struct {
 	rows   []Row
 	places map[string]int // by ids

@@ -1,6 +1,6 @@
 // Package command runs one command of a definition: it resolves arguments and
 // environment, starts the process through a connection, feeds what it prints to
-// the definition's parsers, and tells how it ended.
+// the definition's parsers, and reports how it ended.
 package command
 
 import (

@@ -141,10 +141,10 @@ func (s *stream) take(shown, own []byte) error {
 	return nil
 }
 
-// learn takes over what marks told of processes. The lock must be held.
+// learn takes over what marks say about processes. The lock must be held.
 func (s *streams) learn(from *markedStream) {
-	for _, told := range from.learned {
-		s.processes.learn(told)
+	for _, process := range from.learned {
+		s.processes.learn(process)
 	}
 	for _, printed := range from.printed {
 		s.processes.printed(printed.rank, printed.text)

@@ -33,7 +33,7 @@ type Variable struct {
 	Name, Value string
 }
 
-// An Environment is what a user asks of the environment of a job.
+// An Environment is what a user sets of the environment of a job.
 type Environment struct {
 	Variables []Variable // the last of a name counts
 	Replace   bool       // nothing but Variables, the definition's settings ignored

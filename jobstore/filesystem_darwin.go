@@ -17,5 +17,5 @@ func isNetworkFileSystem(directory string) (bool, error) {
 }
 
 // isFUSE reports whether the file system of a directory is that of a program, which
-// cannot be told here.
+// is unknown here.
 func isFUSE(string) (bool, error) { return false, nil }

@@ -29,7 +29,7 @@ func fileSystemType(directory string) (int64, error) {
 	return int64(status.Type), nil
 }
 
-// isNetworkType tells types of file systems apart by their low 32 bits: whether
+// isNetworkType compares types of file systems by their low 32 bits: whether
 // the kernel's number comes as a signed one differs between architectures.
 func isNetworkType(number int64) bool {
 	switch uint32(number) {

@@ -8,7 +8,7 @@ import (
 )
 
 // mostStatements bounds how many prepared statements a connection keeps. The store
-// has fewer; what it composes anew each time must not drive them out.
+// has fewer; what it composes each time must not drive them out.
 const mostStatements = 64
 
 // A connector makes connections that keep the statements they prepare: to prepare
@@ -28,7 +28,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &connection{plainConnection: plain, kept: map[string]*statement{}}, nil
 }
 
-// plainConnection is what database/sql asks a connection for.
+// plainConnection is what database/sql needs of a connection.
 type plainConnection interface {
 	driver.Conn
 	driver.ConnBeginTx

@@ -67,7 +67,7 @@ func (h *Ends) run(ctx context.Context, job job.Job) {
 	}
 }
 
-// endOf returns the event with which a job has ended, as rmctl watch would tell it.
+// endOf returns the event with which a job has ended, as rmctl watch would print it.
 func (h *Ends) endOf(ctx context.Context, j job.Job) (job.Event, error) {
 	end := job.Event{
 		Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: job.EventState, Observation: j.Observation,

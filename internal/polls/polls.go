@@ -36,7 +36,7 @@ func (r *Record) failed(err error, format string, arguments ...any) error {
 // pollsKept is how long single polls are remembered, to be counted.
 const pollsKept = 24 * time.Hour
 
-// A PollKind says what a shared query asks for.
+// A PollKind says what a shared query is for.
 type PollKind string
 
 // OwnJobs is the query for the jobs of this user that are on record. The other kinds
@@ -134,8 +134,8 @@ func (r *Record) Claim(ctx context.Context, claim Claim) (poll Poll, granted boo
 }
 
 // join adds the target of a claim to those that share a query, and takes it from
-// those of the query of this kind that it shared before. As the query has told
-// nothing of its jobs yet, it is made again as soon as after a change.
+// those of the query of this kind that it shared before. As the query has said
+// nothing about its jobs yet, it is made again as soon as after a change.
 func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) error {
 	_, err := transaction.ExecContext(ctx, "INSERT OR REPLACE INTO poll_targets (kind, target, key) VALUES (?, ?, ?)", claim.Kind, claim.Target, claim.Key)
 	if err != nil {
