@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/coverage"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -248,7 +249,7 @@ func TestAFlowCountsForCoverageAndTraces(t *testing.T) {
 			read = append(read, filepath.Base(reading.Folder)+" "+string(match.Text))
 		}
 	}}
-	var coverages cases.Coverages
+	var coverages coverage.Counter
 	coverages.Watch(runner)
 	require.Equal(t, cases.Passed, runner.RunFolder(t.Context(), folder).Verdict)
 	require.Equal(t, []string{"01-sub job 7", "02-ask runs", "04-ask runs", "05-ask done"}, read)

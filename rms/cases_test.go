@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/cases/casetest"
+	"github.com/rmctl/rmctl/internal/coverage"
 	"github.com/rmctl/rmctl/internal/mutate"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -72,14 +73,14 @@ func TestDamagedOutputDoesNotFoolShippedDefinitions(t *testing.T) {
 // What the cases of a shipped definition never make happen is not proven.
 func TestCasesExerciseShippedDefinitions(t *testing.T) {
 	folders, definitions := foldersOfCases(t, false)
-	var coverages cases.Coverages
+	var coverages coverage.Counter
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
 	exercised := []string{"fork"} // which reads nothing
 	for _, report := range coverages.Reports() {
 		exercised = append(exercised, report.Definition)
-		require.GreaterOrEqual(t, report.Percent(), 95.0, "%s: %v", report.Definition, report.Missed)
+		require.GreaterOrEqual(t, report.Percent, 95.0, "%s: %v", report.Definition, report.Missed)
 	}
 	require.ElementsMatch(t, definitions, exercised)
 }
@@ -88,14 +89,14 @@ func TestCasesExerciseShippedDefinitions(t *testing.T) {
 // of its own; that of the base is proven there.
 func TestCasesExerciseWhatShippedDefinitionsChange(t *testing.T) {
 	folders, _ := foldersOfCases(t, true)
-	var coverages cases.Coverages
+	var coverages coverage.Counter
 	runner := &cases.Runner{}
 	coverages.Watch(runner)
 	require.NoError(t, runner.RunAll(t.Context(), folders, func(cases.Result) error { return nil }))
 	for _, report := range coverages.Reports() {
 		// A target that has seen nothing takes its else without a test.
-		isMissed := func(missed cases.Coverable) bool {
-			return missed.File == report.File && missed.Kind != cases.CoveredTest
+		isMissed := func(missed coverage.Thing) bool {
+			return missed.File == report.File && missed.Kind != "test"
 		}
 		require.False(t, slices.ContainsFunc(report.Missed, isMissed), "%s: %v", report.File, report.Missed)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/coverage"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/trace"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -82,7 +83,7 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 		return &usageError{missing}
 	}
 	runner := &cases.Runner{Definition: flags.definition, Update: flags.update, Parallel: flags.parallel}
-	var coverages cases.Coverages
+	var coverages coverage.Counter
 	if flags.coverage.wanted() {
 		coverages.Watch(runner)
 	}
@@ -291,36 +292,11 @@ func (f *coverageFlags) check(c *cobra.Command) error {
 
 func (f coverageFlags) wanted() bool { return f.show || f.limited }
 
-// printedCoverage is the coverage of a definition as JSON.
-type printedCoverage struct {
-	Definition string         `json:"definition"`
-	Covered    int            `json:"covered"`
-	Total      int            `json:"total"`
-	Percent    float64        `json:"percent"`
-	Kinds      []printedCount `json:"kinds"`
-	Missed     []printedThing `json:"missed"`
-}
-
-type printedCount struct {
-	Kind    cases.CoverageKind `json:"kind"`
-	Covered int                `json:"covered"`
-	Total   int                `json:"total"`
-	Percent float64            `json:"percent"`
-}
-
-type printedThing struct {
-	Kind   cases.CoverageKind `json:"kind"`
-	File   string             `json:"file"`
-	Line   int                `json:"line"`
-	Column int                `json:"column"`
-	What   string             `json:"what"`
-}
-
 // printCoverage prints what the cases exercised, and fails where that is too little.
-func (a *app) printCoverage(flags testFlags, coverages *cases.Coverages) error {
+func (a *app) printCoverage(flags testFlags, coverages *coverage.Counter) error {
 	failed := false
 	for _, report := range coverages.Reports() {
-		failed = failed || flags.coverage.limited && report.Percent() < flags.coverage.least
+		failed = failed || flags.coverage.limited && report.Percent < flags.coverage.least
 		if err := a.printCoverageReport(flags, report); err != nil {
 			return err
 		}
@@ -331,15 +307,15 @@ func (a *app) printCoverage(flags testFlags, coverages *cases.Coverages) error {
 	return nil
 }
 
-func (a *app) printCoverageReport(flags testFlags, report cases.CoverageReport) error {
+func (a *app) printCoverageReport(flags testFlags, report coverage.Report) error {
 	if a.json {
 		return terminal.JSON(a.stdout, struct {
-			Coverage printedCoverage `json:"coverage"`
-		}{coverageAsPrinted(report)})
+			Coverage coverage.Report `json:"coverage"`
+		}{report})
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "coverage of %s: %.1f%% (%d of %d)", report.Definition, report.Percent(), report.Covered, report.Total)
-	if flags.coverage.limited && report.Percent() < flags.coverage.least {
+	fmt.Fprintf(&text, "coverage of %s: %.1f%% (%d of %d)", report.Definition, report.Percent, report.Covered, report.Total)
+	if flags.coverage.limited && report.Percent < flags.coverage.least {
 		fmt.Fprintf(&text, ", less than %v%%", flags.coverage.least)
 	}
 	text.WriteByte('\n')
@@ -348,10 +324,10 @@ func (a *app) printCoverageReport(flags testFlags, report cases.CoverageReport) 
 			if count.Total == 0 {
 				continue
 			}
-			fmt.Fprintf(&text, "  %-10s  %4d of %4d  %5.1f%%\n", count.Kind, count.Covered, count.Total, count.Percent())
+			fmt.Fprintf(&text, "  %-10s  %4d of %4d  %5.1f%%\n", count.Kind, count.Covered, count.Total, count.Percent)
 		}
 		for _, thing := range report.Missed {
-			fmt.Fprintf(&text, "  never: %s: %s\n", thing.Position, oneLine(thing.What))
+			fmt.Fprintf(&text, "  never: %s:%d:%d: %s\n", thing.File, thing.Line, thing.Column, oneLine(thing.What))
 		}
 	}
 	return a.printRemarks(flags, text.String())
@@ -365,19 +341,4 @@ func (a *app) printRemarks(flags testFlags, text string) error {
 	}
 	_, err := fmt.Fprint(a.stdout, printable(text))
 	return err
-}
-
-func coverageAsPrinted(report cases.CoverageReport) printedCoverage {
-	printed := printedCoverage{
-		Definition: report.Definition, Covered: report.Covered, Total: report.Total, Percent: report.Percent(), Missed: []printedThing{},
-	}
-	for _, count := range report.Kinds {
-		printed.Kinds = append(printed.Kinds, printedCount{Kind: count.Kind, Covered: count.Covered, Total: count.Total, Percent: count.Percent()})
-	}
-	for _, thing := range report.Missed {
-		printed.Missed = append(printed.Missed, printedThing{
-			Kind: thing.Kind, File: thing.File, Line: thing.Line, Column: thing.Column, What: thing.What,
-		})
-	}
-	return printed
 }

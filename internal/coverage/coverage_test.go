@@ -1,4 +1,4 @@
-package cases_test
+package coverage
 
 import (
 	"fmt"
@@ -30,29 +30,29 @@ const covered = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" nam
 <terminate-job name="cancel"><arg>del</arg></terminate-job>
 </control-data></resource-manager-builder>`
 
-// coverage returns what outputs of the command status exercise.
-func coverage(t *testing.T, outputs ...string) cases.CoverageReport {
+// exercised returns what outputs of the command status exercise.
+func exercised(t *testing.T, outputs ...string) Report {
 	t.Helper()
 	root := t.TempDir()
 	definition := filepath.Join(root, "site.xml")
 	require.NoError(t, os.WriteFile(definition, []byte(covered), 0o600))
-	var coverages cases.Coverages
+	var counter Counter
 	runner := &cases.Runner{}
 	loaded, err := runner.Load(definition, "")
 	require.NoError(t, err)
-	coverages.Add(loaded)
-	coverages.Watch(runner)
+	counter.of(loaded)
+	counter.Watch(runner)
 	for _, output := range outputs {
 		_, err := runner.Evaluate(t.Context(), &cases.Case{Definition: definition, Command: "get-job-status", Job: "7", Stdout: []byte(output)})
 		require.NoError(t, err)
 	}
-	reports := coverages.Reports()
+	reports := counter.Reports()
 	require.Len(t, reports, 1)
 	return reports[0]
 }
 
 // missed returns what a report says was never exercised, as line and text.
-func missed(report cases.CoverageReport) []string {
+func missed(report Report) []string {
 	list := []string{}
 	for _, thing := range report.Missed {
 		list = append(list, fmt.Sprintf("%d %s", thing.Line, thing.What))
@@ -90,26 +90,26 @@ var neverWithoutCases = []string{
 }
 
 func TestWithoutCasesEverythingIsNamedWithItsPosition(t *testing.T) {
-	report := coverage(t)
+	report := exercised(t)
 	require.Equal(t, neverWithoutCases, missed(report))
 	require.Equal(t, len(neverWithoutCases), report.Total)
-	require.Zero(t, report.Percent())
+	require.Zero(t, report.Percent)
 	require.Equal(t, "site", report.Definition)
 	sum := 0
 	for i, count := range report.Kinds {
-		require.Equal(t, cases.CoverageKind([]string{"command", "expression", "action", "test", "else", "state"}[i]), count.Kind)
+		require.Equal(t, []string{"command", "expression", "action", "test", "else", "state"}[i], count.Kind)
 		sum += count.Total
 	}
 	require.Equal(t, report.Total, sum)
 }
 
 func TestCoverageNamesWhatNoCaseMakesHappen(t *testing.T) {
-	first := coverage(t, "Q\njob 7\n")
+	first := exercised(t, "Q\njob 7\n")
 	require.Equal(t, 11, first.Covered)
 	require.NotContains(t, missed(first), "13 the state QUEUED_ACTIVE")
 	require.Contains(t, missed(first), `3 the state RUNNING of attribute "seen.r"`)
 
-	all := coverage(t, "Q\njob 7\n", "R\nwhich seen.r\njob 7\n", "nothing\nend\n", "X\n")
+	all := exercised(t, "Q\njob 7\n", "R\nwhich seen.r\njob 7\n", "nothing\nend\n", "X\n")
 	require.Equal(t, []string{
 		`4 the state COMPLETED of attribute "seen.c"`,
 		`5 the command submit-batch "submit"`,
@@ -120,6 +120,6 @@ func TestCoverageNamesWhatNoCaseMakesHappen(t *testing.T) {
 }
 
 func TestACoverageOfNothingIsWhole(t *testing.T) {
-	require.Equal(t, 100.0, cases.CoverageReport{}.Percent())
-	require.Equal(t, 50.0, cases.CoverageCount{Covered: 1, Total: 2}.Percent())
+	require.Equal(t, 100.0, percent(0, 0))
+	require.Equal(t, 50.0, percent(1, 2))
 }

@@ -1,89 +1,107 @@
-package cases
+package coverage
 
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 )
 
-// coverables are all things of a definition that count, in document order.
-type coverables struct {
+// The kinds of things that count.
+const (
+	kindCommand    = "command"    // it has a parser, and was run
+	kindExpression = "expression" // a match that took a text, or an exit-on or exit-after that ended the reading
+	kindAction     = "action"     // it was run
+	kindTest       = "test"       // one for each outcome that a test may have
+	kindElse       = "else"       // of a target: it was taken; that of a test is the test's being false
+	kindState      = "state"      // a state that the definition names was stored as a job's
+)
+
+// kinds are all of them in the order of reports.
+var kinds = []string{kindCommand, kindExpression, kindAction, kindTest, kindElse, kindState}
+
+// things are the parts of a definition that count, and which of them were exercised.
+type things struct {
 	definition *config.Definition
-	all        []Coverable
-	indices    map[coverableKey]int
+	all        []Thing // in document order
+	seen       []atomic.Bool
+	indices    map[thingKey]int
 	commands   map[*config.Parser]config.Position // of whose output they read
 	// indirect has the actions that take a job's state from whichever attribute
 	// a reference leads to: by the states that it may find, where they stand.
 	indirect map[config.Position]map[string]config.Position
 }
 
-// A coverableKey names a thing by where it stands, and which of several that
+// A thingKey names a thing by where it stands, and which of several that
 // stand there it is: the outcome of a test, the state that an action stores.
-type coverableKey struct {
-	kind   CoverageKind
+type thingKey struct {
+	kind   string
 	at     config.Position
 	detail string
 }
 
-func coverablesOf(definition *config.Definition) *coverables {
-	things := &coverables{definition: definition, indices: map[coverableKey]int{},
+// thingsOf returns the things of a definition, none of them exercised. Commands without a parser
+// have nothing that could misread what they print: they do not count.
+func thingsOf(definition *config.Definition) *things {
+	t := &things{definition: definition, indices: map[thingKey]int{},
 		commands: map[*config.Parser]config.Position{}, indirect: map[config.Position]map[string]config.Position{}}
 	for _, command := range definition.Commands {
-		things.addCommand(command)
+		t.addCommand(command)
 		for _, fallback := range command.Fallbacks {
-			things.addCommand(fallback)
+			t.addCommand(fallback)
 		}
 	}
-	return things
+	t.seen = make([]atomic.Bool, len(t.all))
+	return t
 }
 
 // add counts a thing, once.
-func (c *coverables) add(kind CoverageKind, at config.Position, detail, what string, values ...any) {
-	key := coverableKey{kind, at, detail}
-	if _, known := c.indices[key]; known {
+func (t *things) add(kind string, at config.Position, detail, what string, values ...any) {
+	key := thingKey{kind, at, detail}
+	if _, known := t.indices[key]; known {
 		return
 	}
-	c.indices[key] = len(c.all)
-	c.all = append(c.all, Coverable{Position: at, Kind: kind, What: fmt.Sprintf(what, values...)})
+	t.indices[key] = len(t.all)
+	t.all = append(t.all, Thing{Kind: kind, File: at.File, Line: at.Line, Column: at.Column, What: fmt.Sprintf(what, values...)})
 }
 
-func (c *coverables) addCommand(command *config.Command) {
+func (t *things) addCommand(command *config.Command) {
 	if len(command.Parsers()) == 0 {
 		return
 	}
-	c.add(coveredCommand, command.Position, "", "the command %s %q", command.Element, command.Name)
+	t.add(kindCommand, command.Position, "", "the command %s %q", command.Element, command.Name)
 	for _, parser := range command.Parsers() {
-		c.commands[parser] = command.Position
+		t.commands[parser] = command.Position
 		for _, target := range parser.Targets {
-			c.addTarget(target)
+			t.addTarget(target)
 		}
 		for _, exit := range []*config.Expression{parser.ExitOn, parser.ExitAfter} {
 			if exit != nil {
-				c.add(coveredExpression, exit.Position, "", "the expression %s, which ends the reading", exit.Text)
+				t.add(kindExpression, exit.Position, "", "the expression %s, which ends the reading", exit.Text)
 			}
 		}
 	}
 }
 
-func (c *coverables) addTarget(target *config.Target) {
+func (t *things) addTarget(target *config.Target) {
 	isJob := target.Ref.Text == attribute.JobPlaceholder
 	for _, match := range target.Matches {
 		what := "the match that takes every text"
 		if match.Expression != nil {
 			what = "the expression " + match.Expression.Text
 		}
-		c.add(coveredExpression, placeOfMatch(match), "", "%s", what)
-		c.addActions(match.Actions, isJob)
+		t.add(kindExpression, placeOfMatch(match), "", "%s", what)
+		t.addActions(match.Actions, isJob)
 	}
 	for _, test := range target.Tests {
-		c.addTest(test, isJob)
+		t.addTest(test, isJob)
 	}
 	if target.HasElse {
-		c.add(coveredElse, target.Position, "", "the else of the target")
-		c.addActions(target.Else, isJob)
+		t.add(kindElse, target.Position, "", "the else of the target")
+		t.addActions(target.Else, isJob)
 	}
 }
 
@@ -96,21 +114,21 @@ func placeOfMatch(match *config.Match) config.Position {
 	return match.Expression.Position
 }
 
-func (c *coverables) addTest(test *config.Test, isJob bool) {
+func (t *things) addTest(test *config.Test, isJob bool) {
 	what := "test " + string(test.Operator)
 	if len(test.Values) == 2 {
 		what = fmt.Sprintf("test %s of %q and %q", test.Operator, test.Values[0], test.Values[1])
 	}
 	for _, outcome := range []bool{true, false} {
 		if isPossible(test, outcome) {
-			c.add(CoveredTest, test.Position, outcomeName(outcome), "the %s being %s", what, outcomeName(outcome))
+			t.add(kindTest, test.Position, outcomeName(outcome), "the %s being %s", what, outcomeName(outcome))
 		}
 	}
 	for _, nested := range test.Tests {
-		c.addTest(nested, isJob)
+		t.addTest(nested, isJob)
 	}
-	c.addActions(test.Actions, isJob)
-	c.addActions(test.Else, isJob)
+	t.addActions(test.Actions, isJob)
+	t.addActions(test.Else, isJob)
 }
 
 // isPossible reports whether a test can have an outcome: of two texts that
@@ -134,14 +152,14 @@ func outcomeName(outcome bool) string {
 	return "false"
 }
 
-func (c *coverables) addActions(actions []*config.Action, isJob bool) {
+func (t *things) addActions(actions []*config.Action, isJob bool) {
 	for _, action := range actions {
-		c.add(coveredAction, action.Position, "", "the action %s", shownAction(action))
+		t.add(kindAction, action.Position, "", "the action %s", shownAction(action))
 		if !isJob || action.Field.Text != attribute.FieldValue.String() {
 			continue
 		}
 		for _, entry := range action.Entries {
-			c.addState(action, entry)
+			t.addState(action, entry)
 		}
 	}
 }
@@ -154,9 +172,9 @@ func shownAction(action *config.Action) string {
 }
 
 // addState counts the states that an entry may store as a job's.
-func (c *coverables) addState(action *config.Action, entry *config.Entry) {
+func (t *things) addState(action *config.Action, entry *config.Entry) {
 	if _, known := job.ParseDetail(entry.Value.Text); known {
-		c.add(coveredState, action.Position, entry.Value.Text, "the state %s", entry.Value.Text)
+		t.add(kindState, action.Position, entry.Value.Text, "the state %s", entry.Value.Text)
 		return
 	}
 	field, leads := fieldOfNested(entry.Value.Text)
@@ -164,17 +182,17 @@ func (c *coverables) addState(action *config.Action, entry *config.Entry) {
 		return
 	}
 	places := map[string]config.Position{}
-	for _, defined := range c.definition.Attributes {
+	for _, defined := range t.definition.Attributes {
 		text := defined.Text(field)
 		if _, known := job.ParseDetail(text); !known {
 			continue
 		}
 		if _, already := places[text]; !already {
 			places[text] = defined.Position
-			c.add(coveredState, defined.Position, text, "the state %s of attribute %q", text, defined.Name())
+			t.add(kindState, defined.Position, text, "the state %s of attribute %q", text, defined.Name())
 		}
 	}
-	c.indirect[action.Position] = places
+	t.indirect[action.Position] = places
 }
 
 // fieldOfNested returns the field that a reference takes from an attribute whose

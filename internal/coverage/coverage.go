@@ -1,0 +1,156 @@
+// Package coverage counts which parts of definitions cases exercise.
+package coverage
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// A Counter counts for all definitions that a Runner's cases use. Its methods may be
+// called concurrently; the zero value is ready to use.
+type Counter struct {
+	definitions sync.Map // *config.Definition to *things
+}
+
+// Watch makes the runner report to the counter, beside whom it reports to already. Call it
+// before the runner tries cases.
+func (c *Counter) Watch(runner *cases.Runner) {
+	before := runner.Trace
+	runner.Trace = func(read cases.Reading, event tokenizer.TraceEvent) {
+		if before != nil {
+			before(read, event)
+		}
+		c.of(read.Definition).trace(read.Parser, event)
+	}
+}
+
+func (c *Counter) of(definition *config.Definition) *things {
+	counted, known := c.definitions.Load(definition)
+	if !known {
+		counted, _ = c.definitions.LoadOrStore(definition, thingsOf(definition))
+	}
+	return counted.(*things)
+}
+
+// Reports returns what of each definition was exercised so far, by their names.
+func (c *Counter) Reports() []Report {
+	var reports []Report
+	for _, counted := range c.definitions.Range {
+		reports = append(reports, counted.(*things).report())
+	}
+	slices.SortFunc(reports, func(a, b Report) int {
+		return cmp.Or(cmp.Compare(a.Definition, b.Definition), cmp.Compare(a.File, b.File))
+	})
+	return reports
+}
+
+// trace notes what a parser of the definition did.
+func (t *things) trace(parser *config.Parser, event tokenizer.TraceEvent) {
+	switch e := event.(type) {
+	case tokenizer.SegmentEvent, tokenizer.EndEvent:
+		t.see(kindCommand, t.commands[parser], "")
+	case tokenizer.MatchEvent:
+		t.see(kindExpression, placeOfMatch(e.Match), "")
+	case tokenizer.ExitEvent:
+		t.see(kindExpression, e.Expression.Position, "")
+	case tokenizer.ActionEvent:
+		t.see(kindAction, e.Action.Position, "")
+		t.seeState(e)
+	case tokenizer.TestEvent:
+		t.see(kindTest, e.Test.Position, outcomeName(e.Outcome))
+	case tokenizer.ElseEvent:
+		t.see(kindElse, e.Target.Position, "")
+	case tokenizer.ErrorEvent:
+		if e.Err.Thrown {
+			t.see(kindAction, e.Err.Position, "")
+		}
+	}
+}
+
+func (t *things) see(kind string, at config.Position, detail string) {
+	if index, known := t.indices[thingKey{kind, at, detail}]; known {
+		t.seen[index].Store(true)
+	}
+}
+
+// seeState notes the state that an action has stored as a job's.
+func (t *things) seeState(e tokenizer.ActionEvent) {
+	text, isText := e.Value.(string)
+	if !isText || e.Field != attribute.FieldValue {
+		return
+	}
+	t.see(kindState, e.Action.Position, text)
+	if place, indirect := t.indirect[e.Action.Position]; indirect {
+		t.see(kindState, place[text], text)
+	}
+}
+
+// report returns what was exercised so far.
+func (t *things) report() Report {
+	report := Report{Definition: t.definition.Name, File: t.definition.File, Missed: []Thing{}}
+	for _, kind := range kinds {
+		report.Kinds = append(report.Kinds, Count{Kind: kind})
+	}
+	for i, thing := range t.all {
+		count := &report.Kinds[slices.Index(kinds, thing.Kind)]
+		count.Total++
+		if t.seen[i].Load() {
+			count.Covered++
+		} else {
+			report.Missed = append(report.Missed, thing)
+		}
+	}
+	for i := range report.Kinds {
+		count := &report.Kinds[i]
+		count.Percent = percent(count.Covered, count.Total)
+	}
+	report.Total = len(t.all)
+	report.Covered = report.Total - len(report.Missed)
+	report.Percent = percent(report.Covered, report.Total)
+	slices.SortStableFunc(report.Missed, func(a, b Thing) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return report
+}
+
+// A Report says how much of a definition was exercised, as rmctl test --json prints it.
+type Report struct {
+	Definition string  `json:"definition"` // its name
+	File       string  `json:"-"`
+	Covered    int     `json:"covered"`
+	Total      int     `json:"total"`
+	Percent    float64 `json:"percent"` // 100 where there is nothing to exercise
+	Kinds      []Count `json:"kinds"`   // of all kinds
+	Missed     []Thing `json:"missed"`  // what was not exercised, by position
+}
+
+// A Count is how many things of one kind were exercised.
+type Count struct {
+	Kind    string  `json:"kind"`
+	Covered int     `json:"covered"`
+	Total   int     `json:"total"`
+	Percent float64 `json:"percent"`
+}
+
+// A Thing is a part of a definition that cases may exercise.
+type Thing struct {
+	Kind   string `json:"kind"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	What   string `json:"what"` // for people, such as: the expression R(\d+)
+}
+
+func percent(part, whole int) float64 {
+	if whole == 0 {
+		return 100
+	}
+	return 100 * float64(part) / float64(whole)
+}
