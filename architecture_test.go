@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
@@ -79,6 +79,7 @@ var allowedImports = map[string][]string{
 	"internal/mutate":           {"cases", "command", "config", "job", "rms"},
 	"config/check":              {"attribute", "config", "config/internal/reference", "internal/inspect", "internal/launchtab", "internal/portablename", "internal/processmark", "internal/tree", "internal/wording", "javaregex", "job", "rms", "schemas"},
 	"internal/coverage":         {"attribute", "cases", "config", "job", "tokenizer"},
+	"internal/casereport":       {"cases"},
 	"internal/portablename":     {"config"},
 	"internal/inspect":          {"attribute", "config"},
 	"internal/launchtab":        {"internal/tree"},

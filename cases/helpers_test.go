@@ -42,7 +42,7 @@ func write(t testing.TB, folder string, files, changes map[string]string) string
 func writePassing(t testing.TB, folder string, changes map[string]string) string {
 	write(t, folder, running, changes)
 	result := (&cases.Runner{Update: true}).RunFolder(t.Context(), folder)
-	require.True(t, result.Good(), "%v", result.Err)
+	require.Equal(t, cases.Updated, result.Verdict, "%v", result.Err)
 	return folder
 }
 

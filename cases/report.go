@@ -1,13 +1,6 @@
 package cases
 
-import (
-	"encoding/json"
-	"strings"
-	"unicode"
-)
-
-// Good reports whether nothing is wrong with the case any more.
-func (r Result) Good() bool { return r.Verdict == Passed || r.Verdict == Updated }
+import "encoding/json"
 
 // MarshalJSON writes the result as rmctl test --json does.
 func (r Result) MarshalJSON() ([]byte, error) {
@@ -27,32 +20,4 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		form.Error = r.Err.Error()
 	}
 	return json.Marshal(form)
-}
-
-// explanation tells, line by line, what is not as expected.
-func (r Result) explanation() []string {
-	var lines []string
-	if r.Err != nil {
-		for line := range strings.Lines(r.Err.Error()) {
-			lines = append(lines, oneLine(line))
-		}
-	}
-	for _, difference := range r.Differences {
-		lines = append(lines, oneLine(difference.String()))
-	}
-	return lines
-}
-
-// oneLine keeps what schedulers print from starting lines of its own, and from
-// controlling a terminal.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)), " ")
 }

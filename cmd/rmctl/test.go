@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/casereport"
 	"github.com/rmctl/rmctl/internal/coverage"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/trace"
@@ -142,12 +143,12 @@ type testReport struct {
 	*app
 	flags  testFlags
 	counts map[cases.Verdict]int
-	tap    *cases.TAPReport
-	junit  cases.JUnitReport
+	tap    casereport.TAP
+	junit  casereport.JUnit
 }
 
 func newTestReport(a *app, flags testFlags) *testReport {
-	return &testReport{app: a, flags: flags, counts: map[cases.Verdict]int{}, tap: cases.NewTAPReport(a.stdout)}
+	return &testReport{app: a, flags: flags, counts: map[cases.Verdict]int{}, tap: casereport.TAP{To: a.stdout}}
 }
 
 func (r *testReport) add(ctx context.Context, result cases.Result) error {

@@ -1,4 +1,4 @@
-package cases
+package casereport
 
 import (
 	"encoding/xml"
@@ -6,11 +6,13 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/cases"
 )
 
-// A JUnitReport collects results for the XML that continuous integration reads:
+// JUnit collects results for the XML that continuous integration reads:
 // a test suite for each definition, a test case for each case.
-type JUnitReport struct {
+type JUnit struct {
 	suites []*junitSuite
 }
 
@@ -49,24 +51,24 @@ type junitProblem struct {
 }
 
 // Add takes one result.
-func (r *JUnitReport) Add(result Result) {
+func (r *JUnit) Add(result cases.Result) {
 	suite := r.suite(result.Definition)
 	one := junitCase{Name: oneLine(result.Folder), Class: suite.Name, Time: seconds(result.Duration)}
 	suite.Tests++
 	suite.took += result.Duration
-	lines := result.explanation()
+	lines := explanation(result)
 	switch result.Verdict {
-	case Differing:
+	case cases.Differing:
 		suite.Failures++
 		one.Failure = &junitProblem{Message: fmt.Sprintf("%d differences", len(lines)), Text: strings.Join(lines, "\n")}
-	case Broken:
+	case cases.Broken:
 		suite.Errors++
 		one.Error = &junitProblem{Message: "the case could not be tried", Text: strings.Join(lines, "\n")}
 	}
 	suite.Cases = append(suite.Cases, one)
 }
 
-func (r *JUnitReport) suite(definition string) *junitSuite {
+func (r *JUnit) suite(definition string) *junitSuite {
 	name := oneLine(definition)
 	if name == "" {
 		name = "unreadable"
@@ -82,7 +84,7 @@ func (r *JUnitReport) suite(definition string) *junitSuite {
 }
 
 // Write writes the document.
-func (r *JUnitReport) Write(w io.Writer) error {
+func (r *JUnit) Write(w io.Writer) error {
 	all := junitSuites{Name: "rmctl test", Suites: r.suites}
 	var took time.Duration
 	for _, suite := range r.suites {
