@@ -23,7 +23,7 @@ func TestACaseComesBackAsItWasWritten(t *testing.T) {
 		Stdout: []byte("\x00\xff no line end"), Stderr: []byte("error\r\n"),
 		Before: &attribute.Initial{Attributes: []attribute.Keyed{{Key: "phase", Attribute: key}}},
 		Expected: &cases.Expectation{
-			Status: cases.Status{State: cases.Failed, Failure: "bad exit", Outcome: "not-found", Message: "<&>"},
+			Status: cases.Status{State: "ERROR", Failure: "bad exit", Outcome: "not-found", Message: "<&>"},
 			Job:    &cases.JobState{ID: "7", State: "RUNNING", Detail: "RUNNING"},
 		},
 	}

@@ -100,14 +100,12 @@ func member(where, key string) string {
 
 // String shows the difference on one line.
 func (d Difference) String() string {
-	return fmt.Sprintf("%s: expected %s, got %s", d.Where, d.ExpectedText(), d.ActualText())
+	expected, actual := d.Texts()
+	return fmt.Sprintf("%s: expected %s, got %s", d.Where, expected, actual)
 }
 
-// ExpectedText shows what was expected, as JSON on one line, or "nothing".
-func (d Difference) ExpectedText() string { return shown(d.Expected) }
-
-// ActualText shows what there was, as JSON on one line, or "nothing".
-func (d Difference) ActualText() string { return shown(d.Actual) }
+// Texts returns what was expected and what there was, each as JSON on one line, or "nothing".
+func (d Difference) Texts() (expected, actual string) { return shown(d.Expected), shown(d.Actual) }
 
 func shown(value any) string {
 	if value == nil {

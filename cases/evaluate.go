@@ -60,13 +60,13 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 		return nil, ctx.Err()
 	}
 	answer := &Answer{Err: runErr}
-	answer.Status = Status{State: OK, Outcome: result.Outcome}
+	answer.Status = Status{State: statusOK, Outcome: result.Outcome}
 	if runErr != nil {
 		var failed *command.Error
 		if !errors.As(runErr, &failed) {
 			return nil, fmt.Errorf("running %s: %w", c.Command, runErr)
 		}
-		answer.Status.State, answer.Status.Failure, answer.Status.Message = Failed, failed.Failure, runErr.Error()
+		answer.Status.State, answer.Status.Failure, answer.Status.Message = statusError, failed.Failure, runErr.Error()
 	}
 	if result.Invocation != nil {
 		answer.Arguments = result.Invocation.Arguments

@@ -23,8 +23,8 @@ type Expectation struct {
 
 // The states of a command.
 const (
-	OK     = "OK"
-	Failed = "ERROR"
+	statusOK    = "OK"
+	statusError = "ERROR"
 )
 
 // A Status is how the command ended.

@@ -28,41 +28,33 @@ type Flow struct {
 	Commands []*Case `toml:"-"` // in the order in which they were run, each in a folder of the flow's
 }
 
-// A Deed is what a step does.
-type Deed string
-
-// The deeds. DoSubmit, DoRun, DoStart, DoStop, DoAction, DoQueues and DoNodes need no job.
+// What a step may do. doSubmit, doRun, doStart, doStop, doAction, doQueues and doNodes need no job.
 const (
-	DoSubmit  Deed = "submit"
-	DoRun     Deed = "run" // an interactive job, to the end of its process
-	DoStatus  Deed = "status"
-	DoWait    Deed = "wait"
-	DoCancel  Deed = "cancel"
-	DoHold    Deed = "hold"
-	DoRelease Deed = "release"
-	DoSuspend Deed = "suspend"
-	DoResume  Deed = "resume"
-	DoStart   Deed = "start"
-	DoStop    Deed = "stop"
-	DoAction  Deed = "action"
-	DoQueues  Deed = "queues"
-	DoNodes   Deed = "nodes"
+	doSubmit = "submit"
+	doRun    = "run" // an interactive job, to the end of its process
+	doStatus = "status"
+	doWait   = "wait"
+	doStart  = "start"
+	doStop   = "stop"
+	doAction = "action"
+	doQueues = "queues"
+	doNodes  = "nodes"
 )
 
-// deeds are those that a flow may name.
-var deeds = []Deed{DoSubmit, DoRun, DoStatus, DoWait, DoCancel, DoHold, DoRelease, DoSuspend, DoResume, DoStart, DoStop, DoAction, DoQueues, DoNodes}
+// deeds are what a step may do. Those without a name above are operations of package control.
+var deeds = []string{doSubmit, doRun, doStatus, doWait, "cancel", "hold", "release", "suspend", "resume", doStart, doStop, doAction, doQueues, doNodes}
 
 // A Step is one thing that a user does.
 type Step struct {
-	Do Deed `toml:"do"`
+	Do string `toml:"do"` // submit, run, status, wait, …, as docs/cases.md lists them
 	// Job is the id of the job that it is done to; empty for the one that was
 	// submitted last. A job that the flow did not submit is looked at only.
 	Job   string     `toml:"job,omitempty"`
-	After Duration   `toml:"after,omitzero"`  // how much time passes before the step
-	Until job.Detail `toml:"until,omitempty"` // the state that DoWait waits for; empty for the end
-	Name  string     `toml:"name,omitempty"`  // of DoAction
+	After duration   `toml:"after,omitzero"`  // how much time passes before the step
+	Until job.Detail `toml:"until,omitempty"` // the state that doWait waits for; empty for the end
+	Name  string     `toml:"name,omitempty"`  // of doAction
 
-	// What DoSubmit and DoRun run; "true" where nothing is said. The tag is one that the answers show.
+	// What doSubmit and doRun run; "true" where nothing is said. The tag is one that the answers show.
 	Submission job.Submission `toml:"-"`
 
 	Expect Expect `toml:"expect,inline,omitempty"`
@@ -84,9 +76,9 @@ type Expect struct {
 	Missing bool   `toml:"missing,omitempty"`
 	Error   string `toml:"error,omitempty"` // a part of the error's text
 
-	States []job.Detail `toml:"states,omitempty"` // of a job that DoRun runs: all that it goes through before its process ends
-	Shown  string       `toml:"shown,omitempty"`  // a part of what DoRun shows
-	// Rows are what DoQueues and DoNodes list: each queue or node by its name, and
+	States []job.Detail `toml:"states,omitempty"` // of a job that doRun runs: all that it goes through before its process ends
+	Shown  string       `toml:"shown,omitempty"`  // a part of what doRun shows
+	// Rows are what doQueues and doNodes list: each queue or node by its name, and
 	// of what is told of it the entries that count. There must be no other ones.
 	Rows map[string]map[string]string `toml:"rows,omitempty"`
 }
@@ -94,14 +86,14 @@ type Expect struct {
 // isEmpty reports whether nothing is expected but that there is no error.
 func (e Expect) isEmpty() bool { return reflect.ValueOf(e).IsZero() }
 
-// A Duration is a time.Duration that is written like 90s or 1h30m.
-type Duration time.Duration
+// A duration is written like 90s or 1h30m.
+type duration time.Duration
 
 // MarshalText writes the duration.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
 // UnmarshalText reads a duration, which must not be negative.
-func (d *Duration) UnmarshalText(text []byte) error {
+func (d *duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
 		return err
@@ -109,14 +101,14 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	if parsed < 0 {
 		return fmt.Errorf("%s is negative", parsed)
 	}
-	*d = Duration(parsed)
+	*d = duration(parsed)
 	return nil
 }
 
-// ReadFlow reads the flow in a folder. The error is a *ReadError.
-func ReadFlow(folder string) (*Flow, error) {
+// readFlow reads the flow in a folder. The error is a *ReadError.
+func readFlow(folder string) (*Flow, error) {
 	path := filepath.Join(folder, flowFile)
-	f, err := readFlow(path)
+	f, err := readFlowFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +141,7 @@ func ReadFlow(folder string) (*Flow, error) {
 	return f, nil
 }
 
-func readFlow(path string) (*Flow, error) {
+func readFlowFile(path string) (*Flow, error) {
 	text, err := readBounded(path, maxDescriptionBytes)
 	if err != nil {
 		return nil, &ReadError{path, err}

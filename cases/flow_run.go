@@ -20,9 +20,9 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// RunFlow tries a flow that was read: a controller does what its steps say, and
+// runFlow tries a flow that was read: a controller does what its steps say, and
 // gets the recorded answers.
-func (r *Runner) RunFlow(ctx context.Context, f *Flow) Result {
+func (r *Runner) runFlow(ctx context.Context, f *Flow) Result {
 	began := time.Now()
 	result := Result{Folder: f.Folder, Definition: f.Definition, Flow: f}
 	var err error
@@ -90,7 +90,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 			}
 			found = append(found, difference)
 		}
-		if update && step.Expect.isEmpty() && tells(step.Do) {
+		if update && step.Expect.isEmpty() && step.tells() {
 			found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
 		}
 		if update && len(found) > before {
@@ -149,21 +149,21 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	p.connection.giveUp = giveUp
 	p.ahead += time.Duration(step.After)
 	switch step.Do {
-	case DoStart:
+	case doStart:
 		return stepResult{}, p.controller.Start(ctx, true)
-	case DoStop:
+	case doStop:
 		return stepResult{}, p.controller.Stop(ctx)
-	case DoQueues:
+	case doQueues:
 		return p.list(ctx, config.ListQueues)
-	case DoNodes:
+	case doNodes:
 		return p.list(ctx, config.ListNodes)
-	case DoSubmit, DoAction, DoRun:
+	case doSubmit, doAction, doRun:
 		submission := step.submission()
 		switch step.Do {
-		case DoAction:
+		case doAction:
 			_, err := p.controller.Action(ctx, step.Name, submission)
 			return stepResult{}, err
-		case DoRun:
+		case doRun:
 			return p.run(ctx, submission)
 		}
 		job, err := p.controller.Submit(ctx, submission)
@@ -179,9 +179,9 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	}
 	var err error
 	switch step.Do {
-	case DoStatus:
+	case doStatus:
 		j, err = p.controller.Status(ctx, j, true)
-	case DoWait:
+	case doWait:
 		j, err = p.controller.Wait(ctx, j, step.Until, nil)
 	default:
 		return stepResult{}, p.controller.Operate(ctx, control.Operation(step.Do), j)
@@ -231,12 +231,9 @@ func (p *player) list(ctx context.Context, kind config.CommandElement) (stepResu
 	return stepResult{rows: rows}, nil
 }
 
-// tells reports whether a deed leaves something that an expectation can name.
-func tells(deed Deed) bool { return deed.TellsOfJob() || deed == DoQueues || deed == DoNodes }
-
-// TellsOfJob reports whether what a deed leaves is known of the job.
-func (deed Deed) TellsOfJob() bool {
-	return deed == DoSubmit || deed == DoRun || deed == DoStatus || deed == DoWait
+// tells reports whether what is done leaves something that an expectation can name.
+func (s Step) tells() bool {
+	return slices.Contains([]string{doSubmit, doRun, doStatus, doWait, doQueues, doNodes}, s.Do)
 }
 
 // keep remembers a job as it is now.
@@ -254,6 +251,6 @@ func (s Step) submission() job.Submission {
 	if submission.Script == "" {
 		submission.Executable = cmp.Or(submission.Executable, "true")
 	}
-	submission.Invisible = s.Do == DoAction
+	submission.Invisible = s.Do == doAction
 	return submission
 }

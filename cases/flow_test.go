@@ -190,11 +190,11 @@ func TestAFlowComesBackAsItWasWritten(t *testing.T) {
 	written := &cases.Flow{
 		Folder: folder, Description: "a flow", Definition: "slurm", Place: cases.Place{User: "me", Home: "/home/me"},
 		Steps: []cases.Step{
-			{Do: cases.DoSubmit, Submission: job.Submission{
+			{Do: "submit", Submission: job.Submission{
 				Executable: "./a b", Arguments: []string{"x"}, Directory: "/tmp", Tag: "t", Values: []job.Assignment{{Name: "a", Value: "b"}},
 				Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "b"}}},
 			}},
-			{Do: cases.DoWait, Until: "RUNNING", After: cases.Duration(90e9), Expect: cases.Expect{Exit: &exit, Error: "'\""}},
+			{Do: "wait", Until: "RUNNING", After: 90e9, Expect: cases.Expect{Exit: &exit, Error: "'\""}},
 		},
 		Commands: []*cases.Case{{Folder: filepath.Join(folder, "01-sbatch"), Arguments: []string{"sbatch", "{script}"}, Stdout: []byte("1\n")}},
 	}

@@ -49,7 +49,7 @@ func TestSlurmIsReadAsOtherProjectsRecordedIt(t *testing.T) {
 			word := native.FindStringSubmatch(stdout)
 			require.NotNil(t, word, stdout)
 			answer := evaluated(t, &cases.Case{Definition: "slurm", Command: "get-job-status", Job: id, Stdout: []byte(stdout)})
-			require.Equal(t, cases.OK, answer.Status.State, answer.Status.Message)
+			require.Equal(t, "OK", answer.Status.State, answer.Status.Message)
 			require.NotNil(t, answer.Job, stdout)
 			require.Equal(t, meaning[word[1]], answer.Job.Detail, stdout)
 		})

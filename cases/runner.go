@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
@@ -31,7 +32,7 @@ type Runner struct {
 	expressions tokenizer.Expressions
 
 	loading sync.Mutex
-	loaded  map[string]*loading
+	loaded  map[string]func() (*config.Definition, error)
 }
 
 // A Reading is a parser that reads a recorded output.
@@ -39,12 +40,6 @@ type Reading struct {
 	Folder     string // of the case, or of the recorded command of a flow
 	Definition *config.Definition
 	Parser     *config.Parser
-}
-
-type loading struct {
-	once       sync.Once
-	definition *config.Definition
-	err        error
 }
 
 // A Verdict is what came of a case.
@@ -67,9 +62,7 @@ type Result struct {
 	Differences []Difference
 	Err         error // why it is broken
 	Duration    time.Duration
-
-	Case *Case // nil for a flow, and where it could not be read
-	Flow *Flow // nil for a case, and where it could not be read
+	Flow        *Flow // nil for a case, and where it could not be read
 }
 
 // Load returns the definition of a case whose folder that is. A definition is
@@ -86,16 +79,18 @@ func (r *Runner) Load(name, folder string) (*config.Definition, error) {
 	}
 	r.loading.Lock()
 	if r.loaded == nil {
-		r.loaded = map[string]*loading{}
+		r.loaded = map[string]func() (*config.Definition, error){}
 	}
-	one := r.loaded[name]
-	if one == nil {
-		one = &loading{}
-		r.loaded[name] = one
+	load := r.loaded[name]
+	if load == nil {
+		load = sync.OnceValues(func() (*config.Definition, error) {
+			definition, _, err := check.UsableDefinition(name)
+			return definition, err
+		})
+		r.loaded[name] = load
 	}
 	r.loading.Unlock()
-	one.once.Do(func() { one.definition, _, one.err = check.UsableDefinition(name) })
-	return one.definition, one.err
+	return load()
 }
 
 // namesFile reports whether the name of a definition is that of a file, and not
@@ -108,10 +103,10 @@ func namesFile(name string) bool {
 	return !isShipped
 }
 
-// Run tries one case that was read.
-func (r *Runner) Run(ctx context.Context, c *Case) Result {
+// run tries one case that was read.
+func (r *Runner) run(ctx context.Context, c *Case) Result {
 	began := time.Now()
-	result := Result{Folder: c.Folder, Definition: c.Definition, Command: c.Command, Case: c}
+	result := Result{Folder: c.Folder, Definition: c.Definition, Command: c.Command}
 	var err error
 	result.Differences, err = r.try(ctx, c)
 	r.conclude(&result, err, func() error { return writeExpected(c) })
@@ -187,23 +182,23 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 // RunFolder reads and tries the case or the flow in a folder.
 func (r *Runner) RunFolder(ctx context.Context, folder string) Result {
 	if IsFlow(folder) {
-		flow, err := ReadFlow(folder)
+		flow, err := readFlow(folder)
 		if err != nil {
 			return Result{Folder: folder, Verdict: Broken, Err: err}
 		}
-		return r.RunFlow(ctx, flow)
+		return r.runFlow(ctx, flow)
 	}
 	c, err := Read(folder)
 	if err != nil {
 		return Result{Folder: folder, Verdict: Broken, Err: err}
 	}
-	return r.Run(ctx, c)
+	return r.run(ctx, c)
 }
 
-// RunAll tries what is in the folders, several at a time, and tells each result
+// RunAll tries what is in the folders, several at a time, and reports each result
 // in the order of the folders. It ends early, with an error, where ctx is done or
-// tell fails.
-func (r *Runner) RunAll(ctx context.Context, folders []string, tell func(Result) error) error {
+// report fails.
+func (r *Runner) RunAll(ctx context.Context, folders []string, report func(Result) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -212,40 +207,25 @@ func (r *Runner) RunAll(ctx context.Context, folders []string, tell func(Result)
 	if count <= 0 {
 		count = runtime.GOMAXPROCS(0)
 	}
-	type job struct {
-		folder string
-		result chan Result
+	results := make([]chan Result, len(folders))
+	for i := range results {
+		results[i] = make(chan Result, 1)
 	}
-	jobs := make(chan job)
-	pending := make(chan job, 16*count) // so that one slow case does not hold up the others
-	workers.Go(func() {
-		defer close(pending)
-		defer close(jobs)
-		for _, folder := range folders {
-			one := job{folder, make(chan Result, 1)}
-			for _, to := range []chan job{pending, jobs} {
-				select {
-				case to <- one:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}
-	})
+	var next atomic.Int64
 	for range count {
 		workers.Go(func() {
-			for one := range jobs {
-				one.result <- r.RunFolder(ctx, one.folder)
+			for i := next.Add(1) - 1; i < int64(len(folders)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				results[i] <- r.RunFolder(ctx, folders[i])
 			}
 		})
 	}
-	for one := range pending {
+	for _, each := range results {
 		select {
-		case result := <-one.result:
+		case result := <-each:
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := tell(result); err != nil {
+			if err := report(result); err != nil {
 				return err
 			}
 		case <-ctx.Done():

@@ -183,8 +183,8 @@ func (r *testReport) print(result cases.Result) error {
 	if result.Verdict == cases.Differing || r.verbose > 0 {
 		for _, difference := range result.Differences {
 			text += "        " + oneLine(difference.Where) + "\n"
-			text += "          expected " + difference.ExpectedText() + "\n"
-			text += "          got      " + difference.ActualText() + "\n"
+			expected, got := difference.Texts()
+			text += "          expected " + expected + "\n          got      " + got + "\n"
 		}
 	}
 	_, err := fmt.Fprint(r.stdout, printable(text))
@@ -204,10 +204,8 @@ func (r *testReport) trace(ctx context.Context, result cases.Result) error {
 		}
 		writer.Write(event)
 	}}
-	if result.Flow != nil {
-		runner.RunFlow(ctx, result.Flow)
-	} else if _, err := runner.Evaluate(ctx, result.Case); err != nil {
-		return err
+	if again := runner.RunFolder(ctx, result.Folder); again.Err != nil {
+		return again.Err
 	}
 	if writer == nil {
 		return ctx.Err()

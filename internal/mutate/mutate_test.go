@@ -108,7 +108,7 @@ func mutation(t *testing.T, id, state, selector, stdout string) Report {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "site.xml"), fmt.Appendf(nil, submitting, id, state), 0o600))
 	c := &cases.Case{
 		Folder: filepath.Join(root, "one"), Definition: "../site.xml", Command: selector, Job: "17", Stdout: []byte(stdout),
-		Expected: &cases.Expectation{Status: cases.Status{State: cases.OK}},
+		Expected: &cases.Expectation{Status: cases.Status{State: "OK"}},
 	}
 	require.NoError(t, cases.Write(c))
 	reports, err := Run(t.Context(), &cases.Runner{}, 1000, []string{c.Folder})

@@ -3,9 +3,11 @@ package record_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -223,15 +225,18 @@ func TestARecordingPasses(t *testing.T) {
 
 func TestARecordedFlowHasTheStepsOfTheUser(t *testing.T) {
 	_, written := recordSmall(t, true)
-	flow, err := cases.ReadFlow(written.Flow)
-	require.NoError(t, err)
+	result := (&cases.Runner{}).RunFolder(t.Context(), written.Flow)
+	require.NoError(t, result.Err)
+	flow := result.Flow
 	require.Len(t, flow.Commands, 3)
-	require.Equal(t, []cases.Deed{cases.DoSubmit, cases.DoWait}, []cases.Deed{flow.Steps[0].Do, flow.Steps[1].Do})
+	require.Equal(t, []string{"submit", "wait"}, []string{flow.Steps[0].Do, flow.Steps[1].Do})
 	require.Equal(t, "7", flow.Steps[0].Expect.ID)
 	require.Equal(t, "COMPLETED", flow.Steps[1].Expect.State)
 }
 
-func TestARecordedListIsAStep(t *testing.T) {
+// recordLists writes the recording of a command that listed queues, with each of these outputs.
+func recordLists(t *testing.T, outputs ...string) *cases.Flow {
+	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "listing.xml")
 	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="listing"><control-data/><monitor-data>
@@ -250,15 +255,38 @@ func TestARecordedListIsAStep(t *testing.T) {
 	_, err = controller.Rows(t.Context(), config.ListQueues, "", func(command.Row) error { return nil })
 	require.NoError(t, err)
 
-	recording := record.Recording{Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(), Commands: recorder.CommandsOf(definition)}
+	listed := recorder.CommandsOf(definition)
+	require.Len(t, listed, 1)
+	commands := slices.Repeat(listed, len(outputs))
+	for i, output := range outputs {
+		commands[i].Stdout = []byte(output)
+	}
+	recording := record.Recording{Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(), Commands: commands}
 	written, err := recording.Write(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, written.Remarks)
-	flow, err := cases.ReadFlow(written.Flow)
-	require.NoError(t, err)
+	result := (&cases.Runner{}).RunFolder(t.Context(), written.Flow)
+	require.Equal(t, cases.Passed, result.Verdict, "%v %v", result.Differences, result.Err)
+	return result.Flow
+}
+
+func TestARecordedListIsAStep(t *testing.T) {
+	flow := recordLists(t, "day NORMAL calm\n")
 	require.Len(t, flow.Steps, 1)
-	require.Equal(t, cases.DoQueues, flow.Steps[0].Do)
+	require.Equal(t, "queues", flow.Steps[0].Do)
 	require.Equal(t, map[string]map[string]string{"day": {"state": "NORMAL", "reason": "calm"}}, flow.Steps[0].Expect.Rows)
+}
+
+func TestALongFlowKeepsItsOrder(t *testing.T) {
+	var outputs []string
+	for i := range 101 {
+		outputs = append(outputs, fmt.Sprintf("day NORMAL calm%d\n", i))
+	}
+	flow := recordLists(t, outputs...)
+	require.Len(t, flow.Steps, len(outputs))
+	for i, step := range flow.Steps {
+		require.Equal(t, fmt.Sprintf("calm%d", i), step.Expect.Rows["day"]["reason"])
+	}
 }
 
 func TestARecordingHoldsNoNames(t *testing.T) {

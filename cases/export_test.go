@@ -1,0 +1,4 @@
+package cases
+
+// ReadFlow is what RunFolder reads a flow with.
+var ReadFlow = readFlow
