@@ -15,7 +15,7 @@ import (
 
 // The files of a case. Each of the outputs may be packed, with .gz after its name.
 const (
-	CaseFile     = "case.toml"
+	caseFile     = "case.toml"
 	flowFile     = "flow.toml"
 	stdoutFile   = "stdout"
 	stderrFile   = "stderr"

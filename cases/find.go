@@ -20,7 +20,7 @@ func Find(roots ...string) ([]string, error) {
 			return nil, err
 		}
 		if len(below) == 0 {
-			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, CaseFile, flowFile)
+			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, caseFile, flowFile)
 		}
 		for _, folder := range below {
 			if !seen[folder] {
@@ -54,7 +54,7 @@ func findBelow(root string) ([]string, error) {
 		case IsFlow(path):
 			folders = append(folders, path)
 			return filepath.SkipDir
-		case exists(filepath.Join(path, CaseFile)):
+		case exists(filepath.Join(path, caseFile)):
 			folders = append(folders, path)
 		}
 		return nil

@@ -134,7 +134,7 @@ func readFlow(folder string) (*Flow, error) {
 			return nil, err
 		}
 		if len(recorded.Arguments) == 0 {
-			return nil, &ReadError{filepath.Join(recorded.Folder, CaseFile), errors.New("a recorded command of a flow has to have its argv")}
+			return nil, &ReadError{filepath.Join(recorded.Folder, caseFile), errors.New("a recorded command of a flow has to have its argv")}
 		}
 		f.Commands = append(f.Commands, recorded)
 	}

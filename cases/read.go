@@ -31,7 +31,7 @@ func Read(folder string) (*Case, error) {
 		return nil, err
 	}
 	if c.Command == "" {
-		return nil, &ReadError{filepath.Join(folder, CaseFile), errors.New(`no command is named; write, say, command = "get-job-status"`)}
+		return nil, &ReadError{filepath.Join(folder, caseFile), errors.New(`no command is named; write, say, command = "get-job-status"`)}
 	}
 	return c, nil
 }
@@ -40,7 +40,7 @@ func Read(folder string) (*Case, error) {
 // what command of the definition it was.
 func readCommand(folder string) (*Case, error) {
 	c := &Case{}
-	if err := readTOML(filepath.Join(folder, CaseFile), c); err != nil {
+	if err := readTOML(filepath.Join(folder, caseFile), c); err != nil {
 		return nil, err
 	}
 	c.Folder = folder
@@ -207,7 +207,7 @@ func checkLink(path string) error {
 	if err != nil {
 		return withoutPath(err)
 	}
-	if !exists(filepath.Join(filepath.Dir(target), CaseFile)) {
+	if !exists(filepath.Join(filepath.Dir(target), caseFile)) {
 		return errors.New("it is a link to something that is not a file of a case")
 	}
 	return nil

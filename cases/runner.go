@@ -149,7 +149,7 @@ func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
 		found = append(found, Difference{Where: "argv", Expected: c.Arguments, Actual: answer.Arguments})
 		if r.Update {
 			c.Arguments = answer.Arguments
-			if err := writeTOML(filepath.Join(c.Folder, CaseFile), c); err != nil {
+			if err := writeTOML(filepath.Join(c.Folder, caseFile), c); err != nil {
 				return nil, err
 			}
 		}
@@ -164,7 +164,7 @@ func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
 func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	definition, err := r.Load(c.Definition, c.Folder)
 	if err != nil {
-		return nil, fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, CaseFile), c.Definition, err)
+		return nil, fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, caseFile), c.Definition, err)
 	}
 	e := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
 	if r.Trace != nil {
@@ -174,7 +174,7 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	answer, err := e.Run(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(c.Folder, CaseFile), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(c.Folder, caseFile), err)
 	}
 	return answer, nil
 }

@@ -20,7 +20,7 @@ func Write(c *Case) error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return fmt.Errorf("writing case %s: %w", c.Folder, err)
 	}
-	if err := writeTOML(filepath.Join(c.Folder, CaseFile), c); err != nil {
+	if err := writeTOML(filepath.Join(c.Folder, caseFile), c); err != nil {
 		return err
 	}
 	for name, text := range map[string][]byte{stdoutFile: c.Stdout, stderrFile: c.Stderr} {

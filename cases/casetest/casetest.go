@@ -15,9 +15,9 @@ import (
 	"github.com/rmctl/rmctl/cases"
 )
 
-// UpdateVariable is the environment variable that, set to 1, has expectations
+// updateVariable is the environment variable that, set to 1, has expectations
 // written instead of compared with.
-const UpdateVariable = "RMCTL_UPDATE"
+const updateVariable = "RMCTL_UPDATE"
 
 // Run tries all cases and flows in and below the folders, each as a subtest
 // named by its folder. A folder without any is a failure.
@@ -30,7 +30,7 @@ func Run(t *testing.T, folders ...string) {
 // cases name, or tokenizers of the caller's own.
 func RunWith(t *testing.T, runner *cases.Runner, folders ...string) {
 	t.Helper()
-	if os.Getenv(UpdateVariable) == "1" {
+	if os.Getenv(updateVariable) == "1" {
 		runner.Update = true
 	}
 	for _, root := range folders {

@@ -50,7 +50,7 @@ func TestACaseThatFailsFailsTheTest(t *testing.T) {
 
 func TestTheVariableHasExpectationsWritten(t *testing.T) {
 	root := one(t, `{"status": {"state": "OK"}}`)
-	t.Setenv(casetest.UpdateVariable, "1")
+	t.Setenv("RMCTL_UPDATE", "1")
 	casetest.RunWith(t, &cases.Runner{}, root)
 	text, err := os.ReadFile(filepath.Join(root, "refused", "expected.json"))
 	require.NoError(t, err)

@@ -39,26 +39,6 @@ func (f *mutateFlags) check() error {
 	return nil
 }
 
-// printedMutation is what came of the mutants of a definition, as JSON.
-type printedMutation struct {
-	Definition string                 `json:"definition"`
-	Cases      int                    `json:"cases"`
-	Mutants    int                    `json:"mutants"`
-	Score      float64                `json:"score"`
-	Verdicts   map[mutate.Verdict]int `json:"verdicts"`
-	Deceptive  []printedMutant        `json:"deceptive"`
-	Errors     []string               `json:"errors,omitempty"`
-}
-
-type printedMutant struct {
-	Verdict   mutate.Verdict `json:"verdict"`
-	Case      string         `json:"case"`
-	Operator  string         `json:"operator"`
-	Place     string         `json:"place"`
-	Wrong     string         `json:"wrong"`
-	Reproduce string         `json:"reproduce"`
-}
-
 // mutate damages the cases, and fails if that fools a definition.
 func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner, folders []string) error {
 	reports, err := mutate.Run(ctx, runner, flags.mutate.perCase, folders)
@@ -119,14 +99,17 @@ func (a *app) keepMutants(flags testFlags, report mutate.Report) error {
 }
 
 func (a *app) printMutation(flags testFlags, report mutate.Report) error {
+	for i, mutant := range report.Deceptive {
+		report.Deceptive[i].Reproduce = reproducing(flags, mutant)
+	}
 	if a.json {
 		return terminal.JSON(a.stdout, struct {
-			Mutation printedMutation `json:"mutation"`
-		}{mutationAsPrinted(flags, report)})
+			Mutation mutate.Report `json:"mutation"`
+		}{report})
 	}
 	var text strings.Builder
-	if report.Mutants() > 0 {
-		fmt.Fprintf(&text, "mutants of %s: %.2f%% did not fool it (%d mutants of %d cases:", report.Definition, report.Score(), report.Mutants(), report.Cases)
+	if report.Mutants > 0 {
+		fmt.Fprintf(&text, "mutants of %s: %.2f%% did not fool it (%d mutants of %d cases:", report.Definition, report.Score, report.Mutants, report.Cases)
 		for i, verdict := range mutate.Verdicts() {
 			separator := ","
 			if i == 0 {
@@ -141,11 +124,11 @@ func (a *app) printMutation(flags testFlags, report mutate.Report) error {
 			fmt.Fprintf(&text, "%-7s %s: %s, %s: %s\n", strings.ToUpper(string(mutant.Verdict)), oneLine(mutant.Original), mutant.Operator, mutant.Place, oneLine(mutant.Wrong))
 		}
 		if mutant.Verdict == mutate.Fooled {
-			fmt.Fprintf(&text, "        %s\n", oneLine(reproducing(flags, mutant)))
+			fmt.Fprintf(&text, "        %s\n", oneLine(mutant.Reproduce))
 		}
 	}
 	for _, err := range report.Errors {
-		fmt.Fprintf(&text, "ERROR   %s\n", oneLine(err.Error()))
+		fmt.Fprintf(&text, "ERROR   %s\n", oneLine(err))
 	}
 	return a.printRemarks(flags, text.String())
 }
@@ -164,21 +147,4 @@ func reproducing(flags testFlags, mutant mutate.Result) string {
 		words = append(words, "--mutants", fmt.Sprint(flags.mutate.perCase))
 	}
 	return shellescape.QuoteCommand(append(words, "--keep-mutants", "mutants", mutant.Original))
-}
-
-func mutationAsPrinted(flags testFlags, report mutate.Report) printedMutation {
-	printed := printedMutation{
-		Definition: report.Definition, Cases: report.Cases, Mutants: report.Mutants(), Score: report.Score(),
-		Verdicts: report.Verdicts, Deceptive: []printedMutant{},
-	}
-	for _, mutant := range report.Deceptive {
-		printed.Deceptive = append(printed.Deceptive, printedMutant{
-			Verdict: mutant.Verdict, Case: mutant.Original, Operator: mutant.Operator, Place: mutant.Place, Wrong: mutant.Wrong,
-			Reproduce: reproducing(flags, mutant),
-		})
-	}
-	for _, err := range report.Errors {
-		printed.Errors = append(printed.Errors, err.Error())
-	}
-	return printed
 }

@@ -128,17 +128,17 @@ func TestADefinitionThatWantsWholeLinesIsNotFooled(t *testing.T) {
 		report := mutation(t, carefulID, carefulState, selector, stdout)
 		require.Equal(t, "site", report.Definition)
 		require.Empty(t, report.Deceptive)
-		require.Equal(t, 100.0, report.Score())
+		require.Equal(t, 100.0, report.Score)
 		require.Positive(t, report.Verdicts[Same], "a banner changes nothing")
 		require.Positive(t, report.Verdicts[Refused], "an empty output tells nothing")
-		require.Equal(t, report.Mutants(), report.Verdicts[Same]+report.Verdicts[Refused])
+		require.Equal(t, report.Mutants, report.Verdicts[Same]+report.Verdicts[Refused])
 	}
 }
 
 func TestACutIDFoolsADefinitionThatTakesWhatItGets(t *testing.T) {
 	report := mutation(t, `(?s)job (\d+).*`, carefulState, "submit-batch", "job 17\n")
 	require.Positive(t, report.Verdicts[Fooled])
-	require.Less(t, report.Score(), 100.0)
+	require.Less(t, report.Score, 100.0)
 	fooling := report.Deceptive[0]
 	require.Equal(t, "truncated", fooling.Operator)
 	require.Equal(t, `job id "1" in place of "17"`, fooling.Wrong)
@@ -162,11 +162,11 @@ func TestAnotherStateThatIsNoEndIsAstray(t *testing.T) {
 	report := mutation(t, carefulID, `(?s)state=(RUNNING|SUSPENDED|SUBMITTED)?.*`, "get-job-status", "state=RUNNING;\nstate=SUSPENDED;\n")
 	require.Zero(t, report.Verdicts[Fooled])
 	require.Positive(t, report.Verdicts[astray], "where the second line is lost")
-	require.Equal(t, 100.0, report.Score())
+	require.Equal(t, 100.0, report.Score)
 }
 
 func TestCommandsThatTellNothingOfJobsAreNotDamaged(t *testing.T) {
-	require.Zero(t, mutation(t, carefulID, carefulState, "terminate-job", "gone\n").Mutants())
+	require.Zero(t, mutation(t, carefulID, carefulState, "terminate-job", "gone\n").Mutants)
 }
 
 func TestMutantsAreTheSameEachTimeAndAsManyAsAsked(t *testing.T) {
@@ -178,7 +178,7 @@ func TestMutantsAreTheSameEachTimeAndAsManyAsAsked(t *testing.T) {
 		require.NoError(t, err)
 		return reports[0]
 	}
-	require.Equal(t, 20, run(20, 1).Mutants())
+	require.Equal(t, 20, run(20, 1).Mutants)
 	require.Equal(t, run(20, 1).Verdicts, run(20, 4).Verdicts)
 }
 
@@ -187,7 +187,7 @@ func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
 	write := func(name, text string) string {
 		folder := filepath.Join(root, name)
 		require.NoError(t, os.Mkdir(folder, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(folder, cases.CaseFile), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "case.toml"), []byte(text), 0o600))
 		return folder
 	}
 	folders := []string{
@@ -203,7 +203,7 @@ func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
 	for _, report := range reports {
 		tried += report.Cases
 		for _, err := range report.Errors {
-			errs = append(errs, err.Error())
+			errs = append(errs, err)
 		}
 	}
 	require.Equal(t, 1, tried)
@@ -226,7 +226,7 @@ func BenchmarkMutation(b *testing.B) {
 		reports, err := Run(b.Context(), &cases.Runner{}, 0, folders)
 		require.NoError(b, err)
 		for _, report := range reports {
-			mutants += report.Mutants()
+			mutants += report.Mutants
 		}
 	}
 	b.ReportMetric(float64(mutants)/b.Elapsed().Seconds(), "mutants/s")

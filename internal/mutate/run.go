@@ -39,41 +39,45 @@ func Verdicts() []Verdict {
 
 // A Result is what a definition made of one mutant, a recorded output that was damaged.
 type Result struct {
-	Operator string // the way in which the output was damaged, as docs/cases.md names it
-	Place    string // what of the output was damaged, for people
-	Verdict  Verdict
-	Wrong    string // for people: what differs, with astray and Fooled
+	Verdict Verdict `json:"verdict"`
+	// Original is the folder of the case that was damaged.
+	Original string `json:"case"`
+	Operator string `json:"operator"` // the way in which the output was damaged, as docs/cases.md names it
+	Place    string `json:"place"`    // what of the output was damaged, for people
+	Wrong    string `json:"wrong"`    // for people: what differs
+	// Reproduce is a command that shows it; Run leaves that to its caller.
+	Reproduce string `json:"reproduce"`
 	// Case is the mutant as a case, which expects what the recorded output gives.
 	// Its folder is the name below which a folder for mutants keeps it.
-	Case *cases.Case
-	// Original is the folder of the case that was damaged.
-	Original string
+	Case *cases.Case `json:"-"`
 }
 
-// A Report tells how a definition stood up to mutants.
+// A Report says how a definition stood up to mutants, as rmctl test --json prints it.
 type Report struct {
-	Definition string          // its name
-	Cases      int             // that were damaged: those of commands that submit jobs or ask for their state
-	Verdicts   map[Verdict]int // how many mutants got each
-	Deceptive  []Result        // fooled and astray, in the order of the cases
-	Errors     []error         // cases that could not be tried
+	Definition string          `json:"definition"`       // its name
+	Cases      int             `json:"cases"`            // that were damaged: those of commands that submit jobs or ask for their state
+	Mutants    int             `json:"mutants"`          // that were tried
+	Score      float64         `json:"score"`            // the share that did not fool the definition, in percent
+	Verdicts   map[Verdict]int `json:"verdicts"`         // how many mutants got each
+	Deceptive  []Result        `json:"deceptive"`        // fooled and astray, in the order of the cases
+	Errors     []string        `json:"errors,omitempty"` // why cases could not be tried
 }
 
-// Mutants returns how many were tried.
-func (r Report) Mutants() int {
-	sum := 0
-	for _, count := range r.Verdicts {
-		sum += count
+// count adds what came of one case.
+func (r *Report) count(one mutated) {
+	if one.err != nil {
+		r.Errors = append(r.Errors, one.err.Error())
+		return
 	}
-	return sum
-}
-
-// Score returns the share of mutants that did not fool the definition, in percent.
-func (r Report) Score() float64 {
-	if r.Mutants() == 0 {
-		return 100
+	r.Cases++
+	for verdict, count := range one.verdicts {
+		r.Verdicts[verdict] += count
+		r.Mutants += count
 	}
-	return 100 * float64(r.Mutants()-r.Verdicts[Fooled]) / float64(r.Mutants())
+	if r.Mutants > 0 {
+		r.Score = 100 * float64(r.Mutants-r.Verdicts[Fooled]) / float64(r.Mutants)
+	}
+	r.Deceptive = append(r.Deceptive, one.deceptive...)
 }
 
 // DefaultPerCase is how many mutants of a case are tried where nothing else is asked for.
@@ -122,18 +126,9 @@ func reported(tried []mutated) []Report {
 		at := slices.IndexFunc(reports, func(report Report) bool { return report.Definition == name })
 		if at < 0 {
 			at = len(reports)
-			reports = append(reports, Report{Definition: name, Verdicts: map[Verdict]int{}})
+			reports = append(reports, Report{Definition: name, Score: 100, Verdicts: map[Verdict]int{}, Deceptive: []Result{}})
 		}
-		report := &reports[at]
-		if one.err != nil {
-			report.Errors = append(report.Errors, one.err)
-			continue
-		}
-		report.Cases++
-		for verdict, count := range one.verdicts {
-			report.Verdicts[verdict] += count
-		}
-		report.Deceptive = append(report.Deceptive, one.deceptive...)
+		reports[at].count(one)
 	}
 	slices.SortStableFunc(reports, func(a, b Report) int { return cmp.Compare(a.Definition, b.Definition) })
 	return reports
@@ -145,22 +140,18 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 	if err != nil {
 		return mutated{err: err}
 	}
-	definition, err := r.Load(c.Definition, c.Folder)
+	original, err := r.Evaluate(ctx, c)
+	result.definition, _ = r.Load(c.Definition, c.Folder) // whose error Evaluate has met before
 	if err != nil {
-		return mutated{err: fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, cases.CaseFile), c.Definition, err)}
+		return mutated{definition: result.definition, err: err}
 	}
-	result.definition = definition
-	command, _, err := definition.Select(c.Command)
+	command, _, err := result.definition.Select(c.Command)
 	if err != nil {
-		return mutated{definition: definition, err: fmt.Errorf("%s: %w", filepath.Join(c.Folder, cases.CaseFile), err)}
+		return mutated{definition: result.definition, err: err}
 	}
 	purpose := purposeOf(command.Element)
 	if purpose == tellsNothing {
 		return mutated{}
-	}
-	original, err := r.Evaluate(ctx, c)
-	if err != nil {
-		return mutated{definition: definition, err: err}
 	}
 	right := purpose.understood(original, c.Exit)
 	result.verdicts = map[Verdict]int{}

@@ -34,6 +34,9 @@ func (w *writer) makeRoom() error {
 		return fmt.Errorf("looking at the former recording: %w", err)
 	}
 	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
 		number, _, _ := strings.Cut(entry.Name(), "-")
 		if last, err := strconv.Atoi(number); err == nil {
 			w.last = max(w.last, last)
@@ -46,11 +49,11 @@ func (w *writer) makeRoom() error {
 // know remembers a case that is there, so that it does not come twice. What
 // cannot be read does not keep anything from being recorded.
 func (w *writer) know(folder string) {
-	if !isThere(filepath.Join(folder, cases.CaseFile)) {
-		return
-	}
 	former, err := cases.Read(folder)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // something else
+		return
+	case err != nil:
 		w.remark("%v", err)
 		return
 	}
