@@ -56,12 +56,6 @@ func (c Changed) MarshalJSON() ([]byte, error) { return marshal(c.any) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (c *Changed) UnmarshalJSON(text []byte) error {
-	if len(text) > 0 && text[0] == '"' { // as most are
-		var value string
-		err := json.Unmarshal(text, &value)
-		c.any = value
-		return err
-	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	return decoder.Decode(&c.any)

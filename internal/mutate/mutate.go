@@ -87,12 +87,3 @@ func spread(count, most int) []int {
 	}
 	return indices
 }
-
-// chosenOf is spread as a set.
-func chosenOf(count int) map[int]bool {
-	chosen := map[int]bool{}
-	for _, index := range spread(count, mostPlaces) {
-		chosen[index] = true
-	}
-	return chosen
-}

@@ -102,19 +102,16 @@ func addWarning(d *damage) {
 // truncateOutput ends the output within a line, as a lost connection does: in
 // the middle of it, before its last character, and before its line end.
 func truncateOutput(d *damage) {
-	start := 0
-	chosen := chosenOf(len(d.lines))
-	for index, line := range d.lines {
+	for _, index := range spread(len(d.lines), mostPlaces) {
+		line := d.lines[index]
+		start := len(joined(d.lines[:index]...))
 		text := bytes.TrimRight(line, "\r\n")
-		if chosen[index] {
-			for _, length := range []int{len(text) / 2, len(text) - 1, len(text)} {
-				if length > 0 {
-					d.addStdout(d.original.Stdout[:start+length:start+length], "in line %d after byte %d", index+1, length)
-				}
+		for _, length := range []int{len(text) / 2, len(text) - 1, len(text)} {
+			if length > 0 {
+				d.addStdout(d.original.Stdout[:start+length:start+length], "in line %d after byte %d", index+1, length)
 			}
-			d.addStdout(d.original.Stdout[:start+len(line):start+len(line)], "after line %d", index+1)
 		}
-		start += len(line)
+		d.addStdout(d.original.Stdout[:start+len(line):start+len(line)], "after line %d", index+1)
 	}
 }
 

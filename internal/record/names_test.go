@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/config"
 )
 
 // anonymized returns texts as a recording of alice on login1.hpc.site.org would have them.
@@ -174,6 +175,7 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 	folders, err := cases.Find("../../testdata/slurm", "../../testdata/pbs")
 	require.NoError(t, err)
 	runner := &cases.Runner{}
+	vocabularies := map[*config.Definition]map[string]bool{}
 	replaced := 0
 	for _, folder := range folders {
 		if _, err := os.Stat(filepath.Join(folder, "flow.toml")); err == nil {
@@ -185,7 +187,11 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 		require.NoError(t, err)
 		definition, err := runner.Load(c.Definition, folder)
 		require.NoError(t, err)
-		names := NewAnonymizer(definition.Sources...)
+		if vocabularies[definition] == nil {
+			vocabularies[definition] = NewAnonymizer(definition.Sources...).vocabulary
+		}
+		names := NewAnonymizer()
+		names.vocabulary = vocabularies[definition]
 		names.Person("rmtest", "/home/rmtest")
 		names.Place("pbs01")
 		for _, text := range [][]byte{c.Stdout, c.Stderr} {

@@ -164,11 +164,11 @@ func newRecording(ctx context.Context, started remote.Command) *recording {
 // What goes to one writer goes to one pipe, whose order is part of the output.
 func (r *recording) listening(started remote.Command) remote.Command {
 	merged := started.Stdout != nil && started.Stderr != nil && sameWriter(started.Stdout, started.Stderr)
-	started.Stdout = &listener{to: started.Stdout, heard: &r.stdout}
+	started.Stdout = r.stdout.before(started.Stdout)
 	if merged {
 		started.Stderr = started.Stdout
 	} else {
-		started.Stderr = &listener{to: started.Stderr, heard: &r.stderr}
+		started.Stderr = r.stderr.before(started.Stderr)
 	}
 	if started.Stdin != nil {
 		started.Stdin = io.TeeReader(started.Stdin, &r.stdin)
@@ -245,23 +245,16 @@ func (h *heard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// before returns a writer that keeps what is written to another one, which may be nil.
+func (h *heard) before(to io.Writer) io.Writer {
+	if to == nil {
+		return h
+	}
+	return io.MultiWriter(h, to)
+}
+
 func (h *heard) bytes() ([]byte, bool) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	return bytes.Clone(h.kept.Bytes()), h.cut
-}
-
-// A listener hands a stream on and hears it.
-type listener struct {
-	to    io.Writer // nil to discard
-	heard *heard
-}
-
-func (l *listener) Write(p []byte) (int, error) {
-	if l.to == nil {
-		return l.heard.Write(p)
-	}
-	n, err := l.to.Write(p)
-	_, _ = l.heard.Write(p[:n]) // keeps what there is room for
-	return n, err
 }
