@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,19 +10,13 @@ import (
 
 // Find returns the folders of all cases and flows in and below the roots, those
 // of each root sorted, none twice. The recorded commands of a flow are not among them. A folder below
-// that cannot be read is: trying it tells why. An error tells of a root that cannot
-// be read or holds no case.
-func Find(roots ...string) ([]string, error) {
-	var folders []string
+// that cannot be read is: trying it shows why. The error names the roots that cannot
+// be read or hold no case; what the others hold is returned all the same.
+func Find(roots ...string) (folders []string, err error) {
 	seen := map[string]bool{}
 	for _, root := range roots {
-		below, err := findBelow(root)
-		if err != nil {
-			return nil, err
-		}
-		if len(below) == 0 {
-			return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, caseFile, flowFile)
-		}
+		below, wrong := findBelow(root)
+		err = errors.Join(err, wrong)
 		for _, folder := range below {
 			if !seen[folder] {
 				seen[folder] = true
@@ -29,7 +24,7 @@ func Find(roots ...string) ([]string, error) {
 			}
 		}
 	}
-	return folders, nil
+	return folders, err
 }
 
 func findBelow(root string) ([]string, error) {
@@ -61,6 +56,9 @@ func findBelow(root string) ([]string, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for cases: %w", err)
+	}
+	if len(folders) == 0 {
+		return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, caseFile, flowFile)
 	}
 	return folders, nil
 }

@@ -27,8 +27,12 @@ func (e Expect) compare(where string, got stepResult, err error) []Difference {
 		what             string
 		expected, actual *int
 	}{{"exit", e.Exit, job.ExitCode}, {"signal", e.Signal, job.Signal}} {
-		if number.expected != nil && (number.actual == nil || *number.actual != *number.expected) {
-			add(number.what, *number.expected, numberOrNothing(number.actual))
+		var actual any
+		if number.actual != nil {
+			actual = *number.actual
+		}
+		if number.expected != nil && actual != any(*number.expected) {
+			add(number.what, *number.expected, actual)
 		}
 	}
 	if e.Missing != job.Missing {
@@ -45,25 +49,14 @@ func (e Expect) compare(where string, got stepResult, err error) []Difference {
 			add(difference.Where, difference.Expected, difference.Actual)
 		}
 	}
-	if !e.isExpected(err) {
-		add("error", orNothing(e.Error), errorOrNothing(err))
+	message := ""
+	if err != nil {
+		message = err.Error()
+	}
+	if (message == "") != (e.Error == "") || !strings.Contains(message, e.Error) {
+		add("error", orNothing(e.Error), orNothing(message))
 	}
 	return found
-}
-
-// isExpected reports whether a step may end with an error, or without one if err is nil.
-func (e Expect) isExpected(err error) bool {
-	if err == nil {
-		return e.Error == ""
-	}
-	return e.Error != "" && strings.Contains(err.Error(), e.Error)
-}
-
-func errorOrNothing(err error) any {
-	if err == nil {
-		return nil
-	}
-	return err.Error()
 }
 
 // differentRows returns in what listed rows are other than expected.
@@ -101,13 +94,6 @@ func orNothing(text string) any {
 		return nil
 	}
 	return text
-}
-
-func numberOrNothing(number *int) any {
-	if number == nil {
-		return nil
-	}
-	return *number
 }
 
 // renewed returns the expectation that fits what came out.

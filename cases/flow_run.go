@@ -52,6 +52,11 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 		return nil, fmt.Errorf("%s: making a place for its jobs: %w", file, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	connection, err := newPlayback(f, filepath.Join(folder, "files"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: making a place for its files: %w", file, err)
+	}
+	defer func() { err = errors.Join(err, connection.files.Close()) }()
 	store, err := jobstore.Open(ctx, folder)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -62,7 +67,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	asking := *definition
 	asking.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.ListJobs })
 
-	p := &player{begins: time.Now().Add(time.Hour), connection: newPlayback(f), jobs: map[string]job.Job{}}
+	p := &player{begins: time.Now().Add(time.Hour), connection: connection, jobs: map[string]job.Job{}}
 	options := control.Options{
 		Definition: &asking, Connection: p.connection, Store: store, Types: r.Types,
 		Now: p.now, Pause: p.pause,

@@ -1,16 +1,16 @@
 package cases
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/rmctl/rmctl/remote"
 )
@@ -22,7 +22,8 @@ var errNotRecorded = errors.New("no such command was recorded, or no further one
 const maxPlayedBytes = 16 << 20
 
 // A playback is a connection that answers each command with the first recording
-// of it that has not been used. Files are kept in memory.
+// of it that has not been used. Its files are below a folder of this machine, and nothing else of
+// this machine can be seen.
 type playback struct {
 	place      remote.Info
 	lock       sync.Mutex
@@ -30,16 +31,24 @@ type playback struct {
 	used       []bool
 	last       string     // folder of the recording that was used last
 	refused    [][]string // commands that nothing was recorded for
-	files      map[string]playedFile
+	files      *os.Root
 	giveUp     context.CancelFunc // called when a command is refused: the rest of the step would only repeat it
 }
 
-func newPlayback(f *Flow) *playback {
-	info := f.Place.Info()
-	return &playback{
-		place: info, recordings: f.Commands, used: make([]bool, len(f.Commands)),
-		files: map[string]playedFile{info.Home: {name: path.Base(info.Home), mode: fs.ModeDir | 0o700}},
+// newPlayback returns a playback with files in a folder that it makes; its user closes files.
+func newPlayback(f *Flow, folder string) (*playback, error) {
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, err
 	}
+	files, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	p := &playback{place: f.Place.Info(), recordings: f.Commands, used: make([]bool, len(f.Commands)), files: files}
+	if err := files.MkdirAll(p.inside(p.place.Home), 0o700); err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return p, nil
 }
 
 // Start answers.
@@ -104,89 +113,56 @@ func (p *playback) unused() []*Case {
 	return left
 }
 
-func (p *playback) absolute(name string) string {
-	if path.IsAbs(name) {
-		return path.Clean(name)
+// inside returns where a file of the place is below the folder of its files.
+func (p *playback) inside(name string) string {
+	if !path.IsAbs(name) {
+		name = path.Join(p.place.Home, name)
 	}
-	return path.Join(p.place.Home, name)
-}
-
-func (p *playback) find(operation, name string) (playedFile, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	file, found := p.files[p.absolute(name)]
-	if !found {
-		return file, &fs.PathError{Op: operation, Path: name, Err: fs.ErrNotExist}
-	}
-	return file, nil
+	return cmp.Or(strings.TrimPrefix(path.Clean(name), "/"), ".")
 }
 
 // Stat describes a file that the flow has written.
 func (p *playback) Stat(_ context.Context, name string) (fs.FileInfo, error) {
-	file, err := p.find("stat", name)
+	return p.files.Stat(p.inside(name))
+}
+
+// Open opens a file that the flow has written.
+func (p *playback) Open(_ context.Context, name string) (remote.File, error) {
+	file, err := p.files.Open(p.inside(name))
 	if err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// Open opens a file that the flow has written.
-func (p *playback) Open(_ context.Context, name string) (remote.File, error) {
-	file, err := p.find("open", name)
+// WriteFile writes a file, and makes the folders above it.
+func (p *playback) WriteFile(ctx context.Context, name string, content io.Reader, mode fs.FileMode) error {
+	text, err := takeBounded(content, maxPlayedBytes)
 	if err != nil {
-		return nil, err
-	}
-	return openedFile{strings.NewReader(file.content), file}, nil
-}
-
-// WriteFile keeps a file in memory.
-func (p *playback) WriteFile(_ context.Context, name string, content io.Reader, mode fs.FileMode) error {
-	var kept bytes.Buffer
-	if n, err := io.Copy(&kept, io.LimitReader(content, maxPlayedBytes+1)); err != nil {
 		return fmt.Errorf("writing %q: %w", name, err)
-	} else if n > maxPlayedBytes {
-		return fmt.Errorf("writing %q: it has more than %d bytes", name, maxPlayedBytes)
 	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	p.files[p.absolute(name)] = playedFile{name: path.Base(name), mode: mode.Perm(), content: kept.String()}
-	return nil
+	if err := p.files.MkdirAll(path.Dir(p.inside(name)), 0o700); err != nil {
+		return err
+	}
+	if err := p.files.WriteFile(p.inside(name), text, 0o600); err != nil {
+		return err
+	}
+	return p.Chmod(ctx, name, mode)
 }
 
 // Chmod changes the permissions of a file.
 func (p *playback) Chmod(_ context.Context, name string, mode fs.FileMode) error {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	file, there := p.files[p.absolute(name)]
-	if !there {
-		return &fs.PathError{Op: "chmod", Path: name, Err: fs.ErrNotExist}
-	}
-	file.mode = file.mode.Type() | mode.Perm()
-	p.files[p.absolute(name)] = file
-	return nil
+	return p.files.Chmod(p.inside(name), mode.Perm())
 }
 
 // MkdirAll makes a folder and those above it.
 func (p *playback) MkdirAll(_ context.Context, name string, mode fs.FileMode) error {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	for folder := p.absolute(name); folder != "/"; folder = path.Dir(folder) {
-		if _, there := p.files[folder]; !there {
-			p.files[folder] = playedFile{name: path.Base(folder), mode: fs.ModeDir | mode.Perm()}
-		}
-	}
-	return nil
+	return p.files.MkdirAll(p.inside(name), mode.Perm())
 }
 
-// Remove forgets a file.
+// Remove removes a file.
 func (p *playback) Remove(_ context.Context, name string) error {
-	if _, err := p.find("remove", name); err != nil {
-		return err
-	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	delete(p.files, p.absolute(name))
-	return nil
+	return p.files.Remove(p.inside(name))
 }
 
 // Info describes the place of the flow.
@@ -194,38 +170,3 @@ func (p *playback) Info() remote.Info { return p.place }
 
 // Close does nothing.
 func (p *playback) Close() error { return nil }
-
-// A playedFile is a file in memory, and its own description.
-type playedFile struct {
-	name, content string
-	mode          fs.FileMode
-}
-
-// Name returns the last part of the path.
-func (f playedFile) Name() string { return f.name }
-
-// Size returns the length in bytes.
-func (f playedFile) Size() int64 { return int64(len(f.content)) }
-
-// Mode returns the permissions, and whether it is a folder.
-func (f playedFile) Mode() fs.FileMode { return f.mode }
-
-// ModTime returns the zero time: nothing that is played depends on it.
-func (f playedFile) ModTime() time.Time { return time.Time{} }
-
-// IsDir reports whether it is a folder.
-func (f playedFile) IsDir() bool { return f.mode.IsDir() }
-
-// Sys returns nil.
-func (f playedFile) Sys() any { return nil }
-
-type openedFile struct {
-	*strings.Reader
-	file playedFile
-}
-
-// Stat describes the file.
-func (f openedFile) Stat() (fs.FileInfo, error) { return f.file, nil }
-
-// Close does nothing.
-func (f openedFile) Close() error { return nil }

@@ -79,7 +79,7 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	if flags.tap && a.json {
 		return usage("--tap and --json exclude each other")
 	}
-	folders, missing := findCases(roots)
+	folders, missing := cases.Find(roots...)
 	if len(folders) == 0 {
 		return &usageError{missing}
 	}
@@ -108,23 +108,6 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 		verdict = worse(verdict, &exitError{code: exitUsage})
 	}
 	return verdict
-}
-
-// findCases returns the folders of all cases. What is wrong with a folder that
-// was asked for does not keep the others from being tried.
-func findCases(roots []string) (folders []string, missing error) {
-	seen := map[string]bool{}
-	for _, root := range roots {
-		found, err := cases.Find(root)
-		missing = errors.Join(missing, err)
-		for _, folder := range found {
-			if !seen[folder] {
-				folders = append(folders, folder)
-			}
-			seen[folder] = true
-		}
-	}
-	return folders, missing
 }
 
 // collectLessOften has the garbage collector wait longer, unless GOGC says how
