@@ -4,7 +4,7 @@
 // printed, and what a definition has to make of that. A [Flow] is a folder of
 // several, with the steps of a user that make a controller run them one after
 // the other. [Find] looks for both, [Runner.RunAll] tries them, and a [Result]
-// tells what came out otherwise than expected. [Test] does all of it for go test.
+// says what came out otherwise than expected. Package casetest does all of it for go test.
 //
 // docs/cases.md describes the files.
 package cases
@@ -45,7 +45,7 @@ type Case struct {
 	Expected *Expectation `toml:"-"`
 }
 
-// A ReadError tells which file of a case cannot be used.
+// A ReadError names the file of a case that cannot be used.
 type ReadError struct {
 	Path string
 	Err  error

@@ -39,9 +39,9 @@ func (a *Answer) Same(b *Answer) bool {
 }
 
 // Run runs the case's command with the recorded answer in place of a scheduler's.
-// The case's expectation is not looked at. An error tells that the case does not
+// It ignores the case's expectation. An error means that the case does not
 // fit the definition, or that ctx was done; what the definition makes of the
-// answer, be it an error, stands in the Answer.
+// answer, be it an error, is in the Answer.
 func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	selected, err := selectCommand(e.Definition, c.Command)
 	if err != nil {

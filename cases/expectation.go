@@ -41,14 +41,14 @@ type Status struct {
 type JobState struct {
 	ID      string     `json:"id,omitempty"`      // where the command found one
 	ShortID string     `json:"shortId,omitempty"` // the same
-	State   job.Detail `json:"state,omitempty"`   // empty where the command told none
+	State   job.Detail `json:"state,omitempty"`   // empty where the command gave none
 	Detail  job.Detail `json:"detail,omitempty"`
 	Word    string     `json:"word,omitempty"` // a text outside the vocabulary, which is no state
 }
 
 // Changed is what has changed of an attribute, as JSON: the value where nothing
 // else has, otherwise an object of the fields, null for a field that is not set
-// any more. A value that is an object itself stands in an object of fields, too.
+// any more. A value that is an object itself is in an object of fields, too.
 type Changed struct{ any }
 
 // MarshalJSON writes it without escapes that only HTML needs.
@@ -75,7 +75,7 @@ func (c Changed) Value() any {
 func changes(before, after *attribute.Environment, job string) (attributes, discovered map[string]Changed, err error) {
 	for _, key := range after.Variables() {
 		if key == job {
-			continue // told as the job
+			continue // it is in the Job
 		}
 		if err := addChange(&attributes, key, before.Variable(key), after.Variable(key)); err != nil {
 			return nil, nil, err
@@ -121,7 +121,7 @@ func addChange(to *map[string]Changed, key string, before, after *attribute.Attr
 		return nil
 	}
 	if fields == nil {
-		fields = map[string]any{} // null would tell that a value was taken away
+		fields = map[string]any{} // null would mean that a value was taken away
 	}
 	(*to)[key] = Changed{fields}
 	return nil
@@ -157,7 +157,7 @@ func mapOf(a *attribute.Attribute) (any, error) {
 	return fields.Value(), nil
 }
 
-// jobOf tells what a command left of its job.
+// jobOf returns what a command left of its job.
 func jobOf(before, after *attribute.Attribute) *JobState {
 	var j JobState
 	if before.Name() != after.Name() {
@@ -179,7 +179,7 @@ func jobOf(before, after *attribute.Attribute) *JobState {
 }
 
 // Reduced returns what happened with the message as far as one is expected: all
-// of the expected one where it is part of what was told.
+// of the expected one where it is part of the message.
 func (e Expectation) Reduced(expected *Expectation) Expectation {
 	switch {
 	case expected == nil, expected.Status.Message == "":

@@ -38,7 +38,7 @@ func findBelow(root string) ([]string, error) {
 		switch {
 		case err != nil && path == filepath.Clean(root):
 			return err
-		case err != nil: // reading it as a case tells why, and the others are found
+		case err != nil: // reading it as a case shows why, and the others are found
 			folders = append(folders, path)
 			if entry.IsDir() {
 				return filepath.SkipDir

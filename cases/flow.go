@@ -72,14 +72,14 @@ type Expect struct {
 	Native string     `toml:"native,omitempty"` // the scheduler's own word
 	Exit   *int       `toml:"exit,omitempty"`   // of the job, not of a command
 	Signal *int       `toml:"signal,omitempty"`
-	// Missing tells that the scheduler no longer knows the job.
+	// Missing means that the scheduler no longer knows the job.
 	Missing bool   `toml:"missing,omitempty"`
 	Error   string `toml:"error,omitempty"` // a part of the error's text
 
 	States []job.Detail `toml:"states,omitempty"` // of a job that doRun runs: all that it goes through before its process ends
 	Shown  string       `toml:"shown,omitempty"`  // a part of what doRun shows
 	// Rows are what doQueues and doNodes list: each queue or node by its name, and
-	// of what is told of it the entries that count. There must be no other ones.
+	// the entries that count. There must be no other rows.
 	Rows map[string]map[string]string `toml:"rows,omitempty"`
 }
 

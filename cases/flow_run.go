@@ -29,7 +29,7 @@ func (r *Runner) runFlow(ctx context.Context, f *Flow) Result {
 	result.Differences, err = r.play(ctx, f, r.Update)
 	r.conclude(&result, err, func() error { return writeFlowFile(f) })
 	if result.Verdict == Updated {
-		// what ran otherwise than recorded no expectation can mend
+		// no expectation can fix what ran otherwise than recorded
 		if left, err := r.play(ctx, f, false); err != nil || len(left) > 0 {
 			result.Differences = left
 			result.Verdict, result.Err = Differing, err
@@ -95,7 +95,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 			}
 			found = append(found, difference)
 		}
-		if update && step.Expect.isEmpty() && step.tells() {
+		if update && step.Expect.isEmpty() && step.hasResult() {
 			found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
 		}
 		if update && len(found) > before {
@@ -124,7 +124,7 @@ type player struct {
 const maxPauses = 10_000
 
 // now is the time of the flow, in which its steps take no time, however slow this
-// machine is; but no two looks at its clock tell the same.
+// machine is; but its clock never shows the same time twice.
 func (p *player) now() time.Time {
 	return p.begins.Add(p.ahead + time.Duration(p.looked.Add(1))*time.Millisecond)
 }
@@ -236,8 +236,8 @@ func (p *player) list(ctx context.Context, kind config.CommandElement) (stepResu
 	return stepResult{rows: rows}, nil
 }
 
-// tells reports whether what is done leaves something that an expectation can name.
-func (s Step) tells() bool {
+// hasResult reports whether the step leaves something that an expectation can name.
+func (s Step) hasResult() bool {
 	return slices.Contains([]string{doSubmit, doRun, doStatus, doWait, doQueues, doNodes}, s.Do)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// errNotRecorded tells that a definition runs what was not run for real.
+// errNotRecorded is the error of a command that was not run for real.
 var errNotRecorded = errors.New("no such command was recorded, or no further one")
 
 // maxPlayedBytes bounds a file that a flow writes.

@@ -120,7 +120,7 @@ func readJSON(path string, into any) (present bool, err error) {
 	return true, nil
 }
 
-// atLine tells in which line of a JSON text an error is, where that is known.
+// atLine adds to an error the line of a JSON text that it is in, where that is known.
 func atLine(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -224,7 +224,7 @@ func takeBounded(reader io.Reader, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// withoutPath is for errors that are told with their path anyway.
+// withoutPath is for errors that get their path from a ReadError.
 func withoutPath(err error) error {
 	var withPath *fs.PathError
 	if errors.As(err, &withPath) {

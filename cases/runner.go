@@ -25,7 +25,7 @@ type Runner struct {
 	Update     bool // write what happened as what is expected, where they differ
 	Parallel   int  // how many cases at a time; as many as there are processors if not positive
 
-	// Trace is told what parsers do with recorded outputs; it may be nil. With
+	// Trace gets what parsers do with recorded outputs; it may be nil. With
 	// Parallel other than 1 calls for different cases and flows overlap.
 	Trace func(read Reading, event tokenizer.TraceEvent)
 
@@ -53,7 +53,7 @@ const (
 	Broken    Verdict = "broken"  // it could not be tried: a file or the definition is at fault
 )
 
-// A Result tells how a case or a flow went.
+// A Result is how a case or a flow went.
 type Result struct {
 	Folder      string
 	Definition  string // as the case names it; empty where that is not known

@@ -28,11 +28,7 @@ func Write(c *Case) error {
 			return err
 		}
 	}
-	var before any
-	if c.Before != nil {
-		before = c.Before
-	}
-	if err := writeJSON(filepath.Join(c.Folder, beforeFile), before); err != nil {
+	if err := writeJSON(filepath.Join(c.Folder, beforeFile), c.Before); err != nil {
 		return err
 	}
 	return writeExpected(c)
@@ -62,11 +58,7 @@ func writeOutput(path string, text []byte) error {
 }
 
 func writeExpected(c *Case) error {
-	var expected any
-	if c.Expected != nil {
-		expected = c.Expected
-	}
-	return writeJSON(filepath.Join(c.Folder, expectedFile), expected)
+	return writeJSON(filepath.Join(c.Folder, expectedFile), c.Expected)
 }
 
 func writeTOML(path string, value any) error {
@@ -78,20 +70,18 @@ func writeTOML(path string, value any) error {
 }
 
 // writeJSON writes a value, indented, or removes the file for nil.
-func writeJSON(path string, value any) error {
+func writeJSON[T any](path string, value *T) error {
 	if value == nil {
 		return writeOrRemove(path, nil)
 	}
-	text, err := marshal(value)
-	if err != nil {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, text, "", "  "); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	indented.WriteByte('\n')
-	return writeOrRemove(path, indented.Bytes())
+	return writeOrRemove(path, text.Bytes())
 }
 
 // writeOrRemove leaves a file alone that holds the text already. A link gives way

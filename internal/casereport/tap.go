@@ -36,7 +36,7 @@ func (r *TAP) Add(result cases.Result) error {
 	return err
 }
 
-// Close writes the plan, which tells readers that nothing is missing.
+// Close writes the plan, which shows readers that nothing is missing.
 func (r *TAP) Close() error {
 	header := ""
 	if r.count == 0 {

@@ -143,9 +143,8 @@ func shiftColumns(d *damage) {
 		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 			d.addStdout(d.withLine(index, line[1:]), "line %d to the left", index+1)
 		}
-		for _, separator := range separators(line) {
-			at, after := separator[0], separator[1]
-			d.addStdout(d.withLine(index, line[:at], line[after:]), "line %d without what separates its fields at byte %d", index+1, at)
+		for _, at := range separators(line) {
+			d.addStdout(d.withLine(index, line[:at], line[at+1:]), "line %d without what separates its fields at byte %d", index+1, at)
 		}
 		if fields := columnsOf(line); isRow(line) && len(fields) > 1 {
 			d.addStdout(d.withLine(index, line[:fields[0][0]], line[fields[1][0]:]), "line %d without its first field", index+1)
@@ -154,7 +153,7 @@ func shiftColumns(d *damage) {
 }
 
 // cutColumns shortens the fields of rows, as columns that are too narrow do. A
-// lone value is no column: nobody could tell that it was cut.
+// lone value is no column: nobody could see that it was cut.
 func cutColumns(d *damage) {
 	for _, index := range spread(len(d.lines), mostPlaces) {
 		line := d.lines[index]
@@ -286,15 +285,15 @@ func columnsOf(line []byte) [][2]int {
 var wordsOf = lazyregexp.New(`\S+`)
 
 // separators returns where the fields of a row are separated.
-func separators(line []byte) [][2]int {
+func separators(line []byte) []int {
 	text, _ := cutLineEnd(line)
 	if !isRow(line) || bytes.IndexByte(text, '|') < 0 {
 		return nil
 	}
-	var found [][2]int
+	var found []int
 	for at, b := range text {
 		if b == '|' && len(found) < mostFields {
-			found = append(found, [2]int{at, at + 1})
+			found = append(found, at)
 		}
 	}
 	return found

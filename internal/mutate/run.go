@@ -27,7 +27,7 @@ type Verdict string
 // The verdicts on mutants.
 const (
 	Same    Verdict = "same"    // it gave the answer of the recorded output
-	Refused Verdict = "refused" // it gave an error, or told nothing of the job
+	Refused Verdict = "refused" // it gave an error, or nothing of the job
 	astray  Verdict = "astray"  // it gave another state, but none that ends a job: asking again mends that
 	Fooled  Verdict = "fooled"  // it gave another job id, or a wrong end of the job
 )
@@ -80,7 +80,7 @@ func (r *Report) count(one mutated) {
 	r.Deceptive = append(r.Deceptive, one.deceptive...)
 }
 
-// DefaultPerCase is how many mutants of a case are tried where nothing else is asked for.
+// DefaultPerCase is how many mutants of a case are tried by default.
 const DefaultPerCase = 100
 
 // Run damages the cases in the folders and reports, by definition, the results. Of

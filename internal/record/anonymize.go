@@ -11,9 +11,8 @@ import (
 )
 
 // An Anonymizer replaces the names of persons and places by placeholders, the
-// same one wherever a name stands. It is used in three steps: Learn, LearnArguments
-// and Text tell it names and all texts, Settle chooses the placeholders, and
-// Replace puts them in. It is not safe for concurrent use.
+// same one wherever a name stands. It is used in three steps: it learns names from
+// all texts, settles on placeholders, and replaces the names. It is not safe for concurrent use.
 //
 // The user, the host and the home directory become what a case is played with:
 // user, login and /home/user. Placeholders of other names have the width of the
@@ -22,7 +21,7 @@ import (
 type Anonymizer struct {
 	literals   []*literal
 	known      map[string]*literal
-	byFirst    map[byte][]*literal // the longest first; made by Settle
+	byFirst    map[byte][]*literal // the longest first; made by settle
 	vocabulary map[string]bool     // words that the definition itself uses
 	seen       map[string]bool     // words of the texts, which no placeholder may be
 	numbers    map[nameKind]int
@@ -156,7 +155,7 @@ func (a *Anonymizer) learnDomain(domain string) {
 	}
 }
 
-// keeps reports, and notes, that a name cannot be told from other text.
+// keeps reports, and notes, that a name cannot be distinguished from other text.
 func (a *Anonymizer) keeps(kind nameKind, name string, shortest int) bool {
 	why := ""
 	switch {
@@ -184,8 +183,8 @@ func (a *Anonymizer) add(one *literal) {
 	a.literals = append(a.literals, one)
 }
 
-// Text tells one of the texts that Replace will be given. Names are looked for
-// in it, by what schedulers print before them.
+// Text learns the names in one of the texts to replace in, by what schedulers
+// print before them.
 func (a *Anonymizer) Text(text []byte) {
 	addWords(a.seen, text)
 	a.learnText(string(text))
@@ -235,7 +234,7 @@ func (a *Anonymizer) settle() {
 	}
 }
 
-// rank puts what was asked for first, and the beginnings of names last.
+// rank puts what --replace names first, and the beginnings of names last.
 func rank(one *literal) int {
 	switch {
 	case one.kind == kindAsked:
@@ -347,14 +346,14 @@ func address(old string, n int) string {
 // Replacements returns what was replaced, by kinds, and in each in the order in
 // which the names were learned.
 func (a *Anonymizer) Replacements() []Replacement {
-	var told []Replacement
+	var replaced []Replacement
 	for _, one := range a.literals {
 		if one.count > 0 {
-			told = append(told, Replacement{one.kind, one.old, one.new, one.count})
+			replaced = append(replaced, Replacement{one.kind, one.old, one.new, one.count})
 		}
 	}
-	slices.SortStableFunc(told, func(x, y Replacement) int { return cmp.Compare(x.Kind, y.Kind) })
-	return told
+	slices.SortStableFunc(replaced, func(x, y Replacement) int { return cmp.Compare(x.Kind, y.Kind) })
+	return replaced
 }
 
 // Kept returns names that were found in the recording and stay, and why.

@@ -15,7 +15,7 @@ import (
 
 // expect puts the attributes before the command into a case, and what the
 // definition makes of it. Of the attributes only those stay without which
-// something else would come out: they tell of the job what nobody needs to know.
+// something else would come out: nobody needs to know the others.
 func (w *writer) expect(ctx context.Context, written *cases.Case, c Recorded) error {
 	runner := cases.Runner{Parallel: 1}
 	try := func(initial *attribute.Initial) (*cases.Answer, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// deedOf tells what a user did to have a command run.
+// deedOf is what a user did to have a command run.
 var deedOf = map[config.CommandElement]string{
 	config.GetJobStatus: "status",
 	config.TerminateJob: "cancel",
@@ -79,7 +79,7 @@ func (w *writer) played() []Recorded {
 			w.remark("how %q ended is not known: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
 			continue
 		case c.Command != nil && c.Command.Element == config.ListJobs:
-			continue // it tells of jobs that are no part of the flow
+			continue // it lists jobs that are no part of the flow
 		case c.Command != nil && c.Command.Element == config.StartUpCommand:
 			if started[c.Command] {
 				continue
@@ -144,7 +144,7 @@ func (w *writer) operation(c Recorded, later []Recorded) cases.Step {
 	return step
 }
 
-// asksAgain reports whether a job is asked for among these commands.
+// asksAgain reports whether these commands query a job.
 func asksAgain(commands []Recorded, job string) bool {
 	return slices.ContainsFunc(commands, func(c Recorded) bool {
 		return c.Command != nil && c.Command.Element == config.GetJobStatus && c.Job == job
@@ -156,7 +156,7 @@ func (w *writer) hasEnded(id string) bool {
 	return slices.ContainsFunc(w.Jobs, func(job job.Job) bool { return job.ID == id && job.Detail.Ended() })
 }
 
-// submission tells what was submitted, as far as the command line depends on it.
+// submission returns what was submitted, as far as the command line depends on it.
 func (w *writer) submission(c Recorded) cases.Step {
 	run := job.Submission{Directory: w.text(c.Before.Text("directory"))}
 	if w.shows(c.Key) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// A nameKind tells what a name that is replaced is the name of.
+// A nameKind is what a name that is replaced is the name of.
 type nameKind string
 
 // The kinds of names that are replaced before a recording is written.
@@ -45,7 +45,7 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// revealingKeys tell of what kind the name is that schedulers print after a
+// revealingKeys are the kinds of the names that schedulers print after a
 // key: Key=name, Key = name or Key: name.
 var revealingKeys = sync.OnceValue(func() map[string]nameKind {
 	return map[string]nameKind{
@@ -63,7 +63,7 @@ var revealingKeys = sync.OnceValue(func() map[string]nameKind {
 	}
 })
 
-// revealingWords are those after which a name stands in a text.
+// revealingWords are those after which there is a name in a text.
 var revealingWords = map[string]nameKind{" on cluster ": kindCluster, "CANCELLED by ": kindUserID, "/home/": kindUser}
 
 // learnText finds the names that a text reveals by what stands around them.

@@ -10,23 +10,23 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// introduction is how long a place may take to tell of itself. Names that it does not
-// tell in time are not removed from what is recorded.
+// introduction is how long a place may take to answer. Names that it does not
+// give in time are not removed from what is recorded.
 const introduction = 20 * time.Second
 
 var numberAndName = lazyregexp.New(`(\d+)\(([^()]+)\)`)
 
 // Introduce learns who works at a place, and where it is: the user, its groups
 // and their numbers, the home directory, the host and its domain. What the place
-// does not tell stays unknown.
+// does not print stays unknown.
 func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection) {
 	info := connection.Info()
 	a.Person(info.User, info.Home)
 	a.Place(info.Host)
-	if full := a.tell(ctx, connection, "hostname", "-f"); strings.HasPrefix(full, info.Host+".") {
+	if full := printed(ctx, connection, "hostname", "-f"); strings.HasPrefix(full, info.Host+".") {
 		a.learnDomain(strings.TrimPrefix(full, info.Host+"."))
 	}
-	user, groups, _ := strings.Cut(a.tell(ctx, connection, "id"), " ")
+	user, groups, _ := strings.Cut(printed(ctx, connection, "id"), " ")
 	for _, found := range numberAndName.FindAllStringSubmatch(user, -1) {
 		a.learn(kindUserID, found[1])
 	}
@@ -36,18 +36,18 @@ func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection
 	}
 }
 
-// tell returns what a command prints, empty where it fails.
-func (a *Anonymizer) tell(ctx context.Context, connection remote.Connection, words ...string) string {
+// printed returns what a command prints, empty where it fails.
+func printed(ctx context.Context, connection remote.Connection, words ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, introduction)
 	defer cancel()
-	printed := &heard{limit: 64 << 10}
-	process, err := connection.Start(ctx, remote.Command{Arguments: words, Environment: map[string]string{"LC_ALL": "C"}, Stdout: printed})
+	output := &heard{limit: 64 << 10}
+	process, err := connection.Start(ctx, remote.Command{Arguments: words, Environment: map[string]string{"LC_ALL": "C"}, Stdout: output})
 	if err != nil {
 		return ""
 	}
 	if code, err := process.Wait(); code != 0 || err != nil {
 		return ""
 	}
-	text, _ := printed.bytes()
+	text, _ := output.bytes()
 	return string(bytes.TrimSpace(text))
 }

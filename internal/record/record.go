@@ -53,7 +53,7 @@ type Recorded struct {
 	Stdin       []byte
 	Stdout      []byte
 	Stderr      []byte
-	Cut         []string // the streams of which only the beginning was kept
+	Cut         []string // the streams whose beginning alone was kept
 	Exit        int      // 128 plus the number of the signal that ended it; -1 if it is not known
 	Missing     bool     // there was no such program
 	Failure     error    // it could not be started, or its end is not known
@@ -62,7 +62,7 @@ type Recorded struct {
 }
 
 // Commands returns the commands in the order in which they were started. Those
-// that still run are told as far as they have come, with an exit code of -1.
+// that still run are included as far as they have come, with an exit code of -1.
 func (r *Recorder) Commands() []Recorded {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -74,8 +74,7 @@ func (r *Recorder) Commands() []Recorded {
 }
 
 // CommandsOf returns the commands of a definition among those that were
-// recorded, with those that ran before and after them, of which nobody knows to
-// what definition they belong.
+// recorded, with those that ran before and after them, whose definition is unknown.
 func (r *Recorder) CommandsOf(definition *config.Definition) []Recorded {
 	return slices.DeleteFunc(r.Commands(), func(one Recorded) bool { return one.Command != nil && !isOf(definition, one.Command) })
 }
@@ -201,21 +200,21 @@ func (r *recording) ended(code int, err error) {
 func (r *recording) snapshot() Recorded {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	told := r.done
+	now := r.done
 	for _, stream := range []struct {
 		name  string
 		heard *heard
 		to    *[]byte
-	}{{"stdin", &r.stdin, &told.Stdin}, {"stdout", &r.stdout, &told.Stdout}, {"stderr", &r.stderr, &told.Stderr}} {
+	}{{"stdin", &r.stdin, &now.Stdin}, {"stdout", &r.stdout, &now.Stdout}, {"stderr", &r.stderr, &now.Stderr}} {
 		var cut bool
 		if *stream.to, cut = stream.heard.bytes(); cut {
-			told.Cut = append(told.Cut, stream.name)
+			now.Cut = append(now.Cut, stream.name)
 		}
 	}
-	return told
+	return now
 }
 
-// recordedProcess tells its recording how it ended.
+// recordedProcess notes in its recording how it ended.
 type recordedProcess struct {
 	remote.Handle
 	recording *recording

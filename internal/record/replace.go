@@ -50,7 +50,7 @@ func (a *Anonymizer) replace(text []byte) []byte {
 
 // replaceText is replace for a text that has no columns.
 func (a *Anonymizer) replaceText(text string) string {
-	// A tab is not a blank, and stands in no name, so that no run of blanks changes.
+	// A tab is not a blank, and is in no name, so that no run of blanks changes.
 	if !strings.Contains(text, "  ") {
 		return string(a.replace([]byte(text)))
 	}

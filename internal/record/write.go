@@ -23,7 +23,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// startedFile tells readers of a recording how a command was started, beyond
+// startedFile shows readers of a recording how a command was started, beyond
 // its command line. Nothing reads it but people.
 const startedFile = "started.toml"
 
@@ -41,14 +41,14 @@ type Recording struct {
 	Names       *Anonymizer // nil to write everything as it was
 }
 
-// A Written tells what Write has made of a recording.
+// A Written is what Write has made of a recording.
 type Written struct {
 	Flow    string   // its folder; empty where there was nothing to play
 	Cases   []string // the folders of single cases
 	Remarks []string // what is not as it should be, for the person who shares it
 }
 
-// An ExistsError tells that a folder is not empty.
+// An ExistsError means that a folder is not empty.
 type ExistsError struct{ Folder string }
 
 func (e *ExistsError) Error() string {
@@ -136,17 +136,17 @@ func (r Recording) learn() {
 }
 
 // settings returns the variables that the definition sets for a command. Those
-// that a user gave to a job are told by their names alone: they may be secret.
+// that a user gave to a job keep their names alone: they may be secret.
 func (r Recording) settings(c Recorded) map[string]string {
-	told := map[string]string{}
+	settings := map[string]string{}
 	for name, value := range c.Environment {
-		told[name] = "(not recorded)"
+		settings[name] = "(not recorded)"
 		isOfDefinition := c.Command != nil && slices.ContainsFunc(c.Command.Environment, func(e *config.EnvironmentEntry) bool { return e.Name == name })
 		if isOfDefinition || name == "LC_ALL" {
-			told[name] = value
+			settings[name] = value
 		}
 	}
-	return told
+	return settings
 }
 
 type writer struct {
@@ -167,7 +167,7 @@ func (w *writer) remark(format string, arguments ...any) {
 var unique = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // text returns a text that stands for itself, without names and without what is
-// made up anew in every run.
+// different in every run.
 func (w *writer) text(text string) string {
 	if w.Names != nil {
 		text = w.Names.replaceText(text)
