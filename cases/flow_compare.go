@@ -27,11 +27,7 @@ func (e Expect) compare(where string, got stepResult, err error) []Difference {
 		what             string
 		expected, actual *int
 	}{{"exit", e.Exit, job.ExitCode}, {"signal", e.Signal, job.Signal}} {
-		var actual any
-		if number.actual != nil {
-			actual = *number.actual
-		}
-		if number.expected != nil && actual != any(*number.expected) {
+		if actual := numberOrNothing(number.actual); number.expected != nil && actual != any(*number.expected) {
 			add(number.what, *number.expected, actual)
 		}
 	}
@@ -94,6 +90,13 @@ func orNothing(text string) any {
 		return nil
 	}
 	return text
+}
+
+func numberOrNothing(number *int) any {
+	if number == nil {
+		return nil
+	}
+	return *number
 }
 
 // renewed returns the expectation that fits what came out.

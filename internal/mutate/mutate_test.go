@@ -202,9 +202,7 @@ func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
 	tried := 0
 	for _, report := range reports {
 		tried += report.Cases
-		for _, err := range report.Errors {
-			errs = append(errs, err)
-		}
+		errs = append(errs, report.Errors...)
 	}
 	require.Equal(t, 1, tried)
 	require.Len(t, errs, 3)
