@@ -45,14 +45,17 @@ func (e Expect) compare(where string, got stepResult, err error) []Difference {
 			add(difference.Where, difference.Expected, difference.Actual)
 		}
 	}
-	message := ""
-	if err != nil {
-		message = err.Error()
-	}
-	if (message == "") != (e.Error == "") || !strings.Contains(message, e.Error) {
+	if message := messageOf(err); (message == "") != (e.Error == "") || !strings.Contains(message, e.Error) {
 		add("error", orNothing(e.Error), orNothing(message))
 	}
 	return found
+}
+
+func messageOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // differentRows returns in what listed rows are other than expected.

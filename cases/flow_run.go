@@ -79,28 +79,11 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	}
 	p.controller = control.New(options)
 	for i := range f.Steps {
-		step := &f.Steps[i]
-		where := fmt.Sprintf("step %d (%s)", i+1, step.Do)
-		before := len(found)
-		got, err := p.do(ctx, *step)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		different, err := p.try(ctx, i+1, &f.Steps[i], update)
+		if err != nil {
+			return nil, err
 		}
-		found = append(found, step.Expect.compare(where, got, err)...)
-		refused, next := p.connection.takeRefused()
-		for _, arguments := range refused {
-			difference := Difference{Where: where + ": a command that was not recorded", Actual: arguments}
-			if next != nil {
-				difference.Expected = next.Arguments
-			}
-			found = append(found, difference)
-		}
-		if update && step.Expect.isEmpty() && step.hasResult() {
-			found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
-		}
-		if update && len(found) > before {
-			step.Expect = step.Expect.renewed(got, err)
-		}
+		found = append(found, different...)
 	}
 	for _, left := range p.connection.unused() {
 		found = append(found, Difference{Where: filepath.Base(left.Folder) + ": a recorded command that was not run", Expected: left.Arguments})
@@ -136,6 +119,32 @@ func (p *player) pause(ctx context.Context, length time.Duration) error {
 		return errors.New("the wait does not come to an end")
 	}
 	return ctx.Err()
+}
+
+// try does one step and returns in what it came out otherwise than expected; with update
+// it then expects what came out.
+func (p *player) try(ctx context.Context, number int, step *Step, update bool) ([]Difference, error) {
+	where := fmt.Sprintf("step %d (%s)", number, step.Do)
+	got, err := p.do(ctx, *step)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	found := step.Expect.compare(where, got, err)
+	refused, next := p.connection.takeRefused()
+	for _, arguments := range refused {
+		difference := Difference{Where: where + ": a command that was not recorded", Actual: arguments}
+		if next != nil {
+			difference.Expected = next.Arguments
+		}
+		found = append(found, difference)
+	}
+	if update && step.Expect.isEmpty() && step.hasResult() {
+		found = append(found, Difference{Where: where + ": expect", Actual: "what came out"})
+	}
+	if update && len(found) > 0 {
+		step.Expect = step.Expect.renewed(got, err)
+	}
+	return found, nil
 }
 
 // A stepResult is what a step leaves.
