@@ -75,7 +75,7 @@ func (m *matcher) ownEngine() *automaton {
 	if !m.whole {
 		return nil
 	}
-	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed, m.prefix), nil })
+	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed), nil })
 	return engine
 }
 
