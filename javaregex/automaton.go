@@ -51,12 +51,11 @@ func (m move) saves() uint16 { return uint16(m) & (maxSaveLists - 1) }
 
 // The bounds of an automaton. Expressions of definitions stay far below them.
 const (
-	maxStates       = 256
-	maxClasses      = 255
-	maxPaths        = 1 << 13
-	maxSaveLists    = 1 << 12 // so that a move has room for the number of one
-	mostSaveLists   = 1 << 9  // before the last origin, which may add one for each state
-	maxInstructions = 1 << 11 // while it is made
+	maxStates     = 256
+	maxClasses    = 255
+	maxPaths      = 1 << 13
+	maxSaveLists  = 1 << 12 // so that a move has room for the number of one
+	mostSaveLists = 1 << 9  // before the last origin, which may add one for each state
 )
 
 // A stateSet is a set of states, or of classes, by number.

@@ -169,7 +169,7 @@ func compareOthers(a, b otherPlace) int {
 		return int(a.automaton - b.automaton)
 	}
 	if a.state != b.state {
-		return int(a.state - b.state)
+		return a.state - b.state
 	}
 	return int(a.known) - int(b.known)
 }

@@ -85,7 +85,7 @@ func (i *Inspector) language(expression *Regexp, stance stance) *language {
 	built := newLanguage(root, stance)
 	i.languages[key] = built
 	if built != nil {
-		i.effort -= len(built.states) / 8
+		i.effort -= len(built.instructions) / 8
 	}
 	return built
 }

@@ -1,9 +1,25 @@
 package javaregex
 
+// maxInstructions bounds an automaton: counted repetitions are written out, so a
+// short expression may stand for a very large one.
+const maxInstructions = 3000
+
+// A stance says what an automaton does about constructs that no finite automaton
+// can express.
+type stance uint8
+
+const (
+	exact    stance = iota // fails: for matching, with groups
+	generous               // accepts all texts that the expression matches, and maybe more
+	strict                 // accepts only texts that the expression matches, and maybe fewer
+)
+
 // An instruction takes a rune of a set, chooses between two ways of which the
 // first is preferred, notes the present position, or accepts the end of the text.
+// Unless the automaton is exact, it may also demand an assertion, or lead nowhere.
 type instruction struct {
 	kind   instructionKind
+	place  assertionKind // of demand
 	set    runeSet
 	first  int // the instruction that follows
 	second int // of choose: the other one; of note: which position
@@ -16,11 +32,14 @@ const (
 	choose
 	note
 	acceptText
+	demand
+	block
 )
 
 // A thompson writes an expression as instructions, from its end to its start,
 // as Thompson's construction does.
 type thompson struct {
+	stance       stance
 	instructions []instruction
 	failed       bool // there is a construct that instructions cannot express, or there are too many
 }
@@ -55,17 +74,34 @@ func (t *thompson) node(part node, next int, where place) int {
 	case repeat:
 		return t.loop(part, next, where)
 	case lineBreak:
-		other := t.add(instruction{kind: takeRune, set: verticalSpace, first: next})
-		feed := t.add(instruction{kind: takeRune, set: singleRune('\n'), first: next})
-		both := t.add(instruction{kind: takeRune, set: singleRune('\r'), first: feed})
-		return t.add(instruction{kind: choose, first: both, second: other})
+		return t.lineBreak(next)
 	case assertion:
+		if t.stance != exact {
+			return t.add(instruction{kind: demand, place: part.kind, first: next})
+		}
 		if part.kind.holdsAt(where) {
 			return next
 		}
 	}
-	t.failed = true
-	return 0
+	return t.approximate(part, next)
+}
+
+// approximate writes a node that no finite automaton can express: generously as more
+// texts than the node matches, strictly as no text.
+func (t *thompson) approximate(part node, next int) int {
+	switch t.stance {
+	case exact:
+		t.failed = true
+		return 0
+	case generous:
+		switch part.(type) {
+		case backreference:
+			return t.loop(anyText, next, place{})
+		case look:
+			return next
+		}
+	}
+	return t.add(instruction{kind: block})
 }
 
 func (t *thompson) branches(branches []node, next int, where place) int {
@@ -76,12 +112,23 @@ func (t *thompson) branches(branches []node, next int, where place) int {
 	return entry
 }
 
+// lineBreak leaves \r out where the automaton is strict: whether \r alone is a
+// line break depends on what follows it.
+func (t *thompson) lineBreak(next int) int {
+	if t.stance == strict {
+		return t.add(instruction{kind: takeRune, set: verticalSpace.without(singleRune('\r')), first: next})
+	}
+	other := t.add(instruction{kind: takeRune, set: verticalSpace, first: next})
+	feed := t.add(instruction{kind: takeRune, set: singleRune('\n'), first: next})
+	both := t.add(instruction{kind: takeRune, set: singleRune('\r'), first: feed})
+	return t.add(instruction{kind: choose, first: both, second: other})
+}
+
 func (t *thompson) group(part group, next int, where place) int {
 	switch {
-	case part.atomic:
-		t.failed = true
-		return 0
-	case part.capture == 0:
+	case part.atomic && t.stance != generous:
+		return t.approximate(part, next)
+	case part.capture == 0 || t.stance != exact:
 		return t.node(part.body, next, where)
 	}
 	end := t.add(instruction{kind: note, first: next, second: 2*part.capture + 1})
@@ -89,10 +136,25 @@ func (t *thompson) group(part group, next int, where place) int {
 	return t.add(instruction{kind: note, first: body, second: 2 * part.capture})
 }
 
+// refuses reports whether a loop cannot be written as rounds of its body.
+func (t *thompson) refuses(loop repeat) bool {
+	mayBeEmpty := loop.max > 1 && minLength(loop.body) == 0
+	switch t.stance {
+	case exact:
+		return loop.mode == possessive || mayBeEmpty
+	case strict:
+		// Java leaves counted loops early after a round that matched nothing.
+		return loop.mode == possessive || mayBeEmpty && (loop.min > 1 || loop.max < unlimited)
+	}
+	return false
+}
+
 func (t *thompson) loop(loop repeat, next int, where place) int {
-	if loop.mode == possessive || loop.max > 1 && minLength(loop.body) == 0 {
-		t.failed = true
-		return 0
+	if t.stance != exact && zeroWidth(loop.body) {
+		loop.min, loop.max = min(loop.min, 1), 1 // more rounds make no difference
+	}
+	if t.refuses(loop) {
+		return t.approximate(loop, next)
 	}
 	where = loop.inside(where)
 	entry := next
