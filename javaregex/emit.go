@@ -3,7 +3,6 @@ package javaregex
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -22,10 +21,9 @@ const maxEmittedLength = 1 << 20
 // errTooLong is returned for an expression that exceeds maxEmittedLength.
 var errTooLong = errors.New("the expression is too large once its character classes are written out")
 
-// A backtrackError tells why the linear engine cannot give Java's result.
-type backtrackError struct{ reason string }
-
-func (e *backtrackError) Error() string { return e.reason }
+// errBacktrack is returned for an expression with which the linear engine cannot give
+// Java's result; the emitter knows the reason.
+var errBacktrack = errors.New("the expression requires backtracking")
 
 // An emitter writes a parsed expression for an engine.
 type emitter struct {
@@ -35,24 +33,23 @@ type emitter struct {
 	out     strings.Builder
 	// asciiOnly is set when what was written means the same as in Java only on ASCII text.
 	asciiOnly bool
-	size      int // instructions that the linear engine will need, about
+	size      int    // instructions that the linear engine will need, about
+	reason    string // for errBacktrack: the construct
 }
 
-// emit writes an expression for whole matches or for searches. The error is a
-// *backtrackError or errTooLong.
+// emit writes an expression for whole matches or for searches. The error is
+// errBacktrack or errTooLong.
 func emit(parsed program, target dialect, whole bool) (*emitter, error) {
 	e := &emitter{dialect: target, groups: parsed.groups, whole: whole}
 	where := place{first: whole, last: whole}
 	if whole {
 		e.out.WriteString(`\A(?:`)
 	}
-	if err := e.node(parsed.root, where, 1); err != nil {
-		return nil, err
-	}
+	err := e.node(parsed.root, where, 1)
 	if whole {
 		e.out.WriteString(`)\z`)
 	}
-	return e, nil
+	return e, err
 }
 
 // maxLinearSize bounds the instructions of the linear engine, which writes
@@ -62,10 +59,11 @@ const maxLinearSize = 20_000
 // needsBacktracking refuses a construct for the linear engine and lets it
 // pass for the other.
 func (e *emitter) needsBacktracking(reason string) error {
-	if e.dialect == linear {
-		return &backtrackError{reason}
+	if e.dialect != linear {
+		return nil
 	}
-	return nil
+	e.reason = reason
+	return errBacktrack
 }
 
 // node writes one node; copies is how often loops around it repeat it.
@@ -216,18 +214,12 @@ func (e *emitter) emptyRoundShows(body node) bool {
 
 func quantifier(least, most int) string {
 	switch {
-	case least == 0 && most == unlimited:
-		return "*"
-	case least == 1 && most == unlimited:
-		return "+"
-	case least == 0 && most == 1:
-		return "?"
 	case most == unlimited:
-		return "{" + strconv.Itoa(least) + ",}"
+		return fmt.Sprintf("{%d,}", least)
 	case least == most:
-		return "{" + strconv.Itoa(least) + "}"
+		return fmt.Sprintf("{%d}", least)
 	}
-	return "{" + strconv.Itoa(least) + "," + strconv.Itoa(most) + "}"
+	return fmt.Sprintf("{%d,%d}", least, most)
 }
 
 func (e *emitter) look(part look, copies int) error {
@@ -292,7 +284,7 @@ func (e *emitter) assertion(kind assertionKind, where place) error {
 			e.out.WriteString(`(?m:^)`)
 			return nil
 		}
-		return &backtrackError{"anchor " + anchorNames[kind]}
+		return e.needsBacktracking("anchor " + anchorNames[kind])
 	}
 	e.out.WriteString(anchors[kind])
 	return nil

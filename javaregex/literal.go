@@ -17,29 +17,22 @@ const maxRequiredLiterals = 4
 // literals are what is known of the texts in every match without running an engine.
 type literals struct {
 	required requiredLiterals
-	prefix   string           // what every whole match begins with
-	distant  requiredLiterals // those behind a loop that may go on to the end of the text
+	prefix   []byte // what every whole match begins with
 }
 
 // findLiterals returns the literals that are easily seen. Single characters tell
 // little: they are left out beside longer ones, and one of them is enough.
 func findLiterals(root node) literals {
-	search := literalSearch{leading: true, near: -1}
+	search := literalSearch{leading: true}
 	search.visit(root)
 	search.end()
 	isShort := func(literal []byte) bool { return utf8.RuneCount(literal) < 2 }
-	var result literals
-	result.prefix = search.prefix
-	if search.near >= 0 {
-		result.distant = slices.DeleteFunc(slices.Clone(search.found[search.near:]), isShort)
-	}
 	most := 1
 	if slices.ContainsFunc(search.found, func(literal []byte) bool { return !isShort(literal) }) {
 		search.found = slices.DeleteFunc(search.found, isShort)
 		most = maxRequiredLiterals
 	}
-	result.required = search.found[:min(len(search.found), most)]
-	return result
+	return literals{required: search.found[:min(len(search.found), most)], prefix: search.prefix}
 }
 
 // RequiredLiterals returns texts that are in every match of the expression, one
@@ -90,15 +83,14 @@ func (l requiredLiterals) in(text []byte) bool {
 type literalSearch struct {
 	run     []byte // literal that ends where the search is
 	leading bool   // it begins where the expression does
-	prefix  string
+	prefix  []byte
 	found   requiredLiterals
-	near    int // how many were found before a loop that may go on to the end; negative before that
 }
 
 // end closes the run: what follows does not directly follow it in every match.
 func (s *literalSearch) end() {
 	if s.leading {
-		s.prefix, s.leading = string(s.run), false
+		s.prefix, s.leading = s.run, false
 	}
 	if len(s.run) > 0 {
 		s.found = append(s.found, s.run)
@@ -125,9 +117,6 @@ func (s *literalSearch) visit(part node) {
 		// They match nothing, so what is around them stays together.
 	case repeat:
 		s.end()
-		if s.near < 0 && part.max == unlimited {
-			s.near = len(s.found)
-		}
 		if part.min > 0 {
 			s.visit(part.body)
 			s.end()

@@ -1,6 +1,7 @@
 package javaregex
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -52,22 +53,13 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	m.hasPreviousEnd = holds(parsed.root, isPreviousMatchEnd)
 	m.literals = findLiterals(parsed.root)
 	text, err := emit(parsed, linear, whole)
-	var mustBacktrack *backtrackError
-	switch {
-	case errors.As(err, &mustBacktrack):
-		m.reason = mustBacktrack.reason
-	case err != nil:
-		return nil, err
-	default:
+	if errors.Is(err, errBacktrack) {
+		m.reason = text.reason
+		_, err = m.backtrackingEngine() // an expression that neither engine takes is refused at once
+	} else {
 		m.written, m.asciiOnly = text.out.String(), text.asciiOnly
 	}
-	if m.reason != "" {
-		// An expression that neither engine takes is refused at once.
-		if _, err := m.backtrackingEngine(); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	return m, err
 }
 
 // ownEngine returns nil where another engine must run.
@@ -149,13 +141,9 @@ func isASCII(text []byte) bool {
 }
 
 // mayMatch reports whether a text as a whole has the literals that the
-// expression requires. A prefix tells apart as many texts as a rule, except where an engine
-// would go on to the end of the text to find out.
+// expression requires. A prefix tells apart most texts at once.
 func (m *matcher) mayMatch(text []byte) bool {
-	if m.prefix == "" {
-		return m.required.in(text)
-	}
-	return len(text) >= len(m.prefix) && string(text[:len(m.prefix)]) == m.prefix && m.distant.in(text[len(m.prefix):])
+	return (len(m.prefix) == 0 || bytes.HasPrefix(text, m.prefix)) && m.required.in(text)
 }
 
 func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {

@@ -182,18 +182,15 @@ func (p *parser) octal() (rune, error) {
 		return 0, p.fail(`\0 must be followed by an octal digit`)
 	}
 	value := first - '0'
-	second := p.read()
-	if !isOctalDigit(second) {
-		p.position--
-		return value, nil
+	for range 2 {
+		next := p.read()
+		if value > 0o37 || !isOctalDigit(next) {
+			p.position--
+			break
+		}
+		value = value*8 + next - '0'
 	}
-	value = value*8 + second - '0'
-	third := p.read()
-	if first > '3' || !isOctalDigit(third) {
-		p.position--
-		return value, nil
-	}
-	return value*8 + third - '0', nil
+	return value, nil
 }
 
 func (p *parser) hexadecimal() (rune, error) {
