@@ -18,7 +18,7 @@ type Program struct {
 	code     []instruction
 	slots    map[int]int // where the numbers of groups have gaps: the slot of each
 	captures int
-	start    startSearch
+	anchored bool // a match can only begin where the search does
 	runs     sync.Pool // of *run
 }
 
@@ -43,7 +43,8 @@ func Compile(expression string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	program := &Program{slots: code.Caps, captures: code.Capsize, start: newStartSearch(code)}
+	program := &Program{slots: code.Caps, captures: code.Capsize}
+	program.anchored = code.Anchors&(syntax.AnchorBeginning|syntax.AnchorStart) != 0
 	program.runs.New = func() any { return newRun(program) }
 	program.code, err = translate(code)
 	return program, err
@@ -139,47 +140,4 @@ func (c *class) accept(r rune) (has bool, cost int) {
 		return c.ascii[r/64]&(1<<(r%64)) != 0, 0
 	}
 	return c.set.CharIn(r), c.cost
-}
-
-// A startSearch skips places where no match can begin.
-type startSearch struct {
-	anchors syntax.AnchorLoc
-	prefix  *syntax.BmPrefix
-	first   *class
-}
-
-func newStartSearch(code *syntax.Code) startSearch {
-	s := startSearch{anchors: code.Anchors & (syntax.AnchorBeginning | syntax.AnchorStart | syntax.AnchorEnd), prefix: code.BmPrefix}
-	if code.FcPrefix != nil {
-		first := newClass(&code.FcPrefix.PrefixSet)
-		s.first = &first
-	}
-	return s
-}
-
-// next returns the next place where a match may begin, and whether there is one.
-func (s *startSearch) next(text []rune, from, at int) (int, bool) {
-	switch {
-	case s.anchors != 0:
-		if s.anchors&syntax.AnchorBeginning != 0 && at > 0 || s.anchors&syntax.AnchorStart != 0 && at > from {
-			return len(text), false
-		}
-		if s.anchors&syntax.AnchorEnd != 0 {
-			at = len(text)
-		}
-		return at, s.prefix == nil || s.prefix.IsMatch(text, at, 0, len(text))
-	case s.prefix != nil:
-		if at = s.prefix.Scan(text, at, 0, len(text)); at < 0 {
-			return len(text), false
-		}
-		return at, true
-	case s.first == nil:
-		return at, true
-	}
-	for ; at < len(text); at++ {
-		if has, _ := s.first.accept(text[at]); has {
-			return at, true
-		}
-	}
-	return at, false
 }

@@ -49,7 +49,7 @@ const maxKeptWays = 1 << 16
 // what it took, the same for the same text on any machine.
 func (p *Program) Find(dst []int, text []rune, from, groups, limit int) (found []int, matched bool, work int, err error) {
 	r := p.runs.Get().(*run)
-	r.text, r.from, r.at, r.work, r.limit = text, from, from, 0, limit
+	r.text, r.from, r.work, r.limit = text, from, 0, limit
 	matched, err = r.search()
 	if matched {
 		for number := range groups + 1 {
@@ -79,26 +79,19 @@ func (r *run) group(number int) []int {
 }
 
 func (r *run) search() (bool, error) {
-	for {
-		at, possible := r.program.start.next(r.text, r.from, r.at)
-		r.work += at - r.at + 1
-		r.at = at
-		if r.work > r.limit {
-			return false, ErrWork
+	for start := r.from; start <= len(r.text); start++ {
+		r.at = start
+		if err := r.execute(); err != nil {
+			return false, err
 		}
-		if possible {
-			if err := r.execute(); err != nil {
-				return false, err
-			}
-			if r.captures[0][0] >= 0 {
-				return true, nil
-			}
+		if r.captures[0][0] >= 0 {
+			return true, nil
 		}
-		if r.at == len(r.text) {
+		if r.program.anchored {
 			return false, nil
 		}
-		r.at++
 	}
+	return false, nil
 }
 
 // execute tries to match at one place. A program without a match goes back to
