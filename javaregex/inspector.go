@@ -1,7 +1,6 @@
 package javaregex
 
 import (
-	"slices"
 	"unicode/utf8"
 )
 
@@ -98,49 +97,11 @@ func (i *Inspector) spend(steps int) bool {
 
 // Impossible reports whether the expression certainly matches none of the texts.
 func (i *Inspector) Impossible(expression *Regexp, texts Texts) bool {
-	if i.effort < 0 || !texts.NotEmpty && plainlyPossible(expression.parsed.root, texts) {
+	if i.effort < 0 {
 		return false
 	}
 	a := i.language(expression, generous)
 	return a != nil && i.impossibleFrom(a, standing{state: a.start}, texts, nothingRead)
-}
-
-// plainlyPossible finds out cheaply that an expression without assertions
-// matches some text; most do.
-func plainlyPossible(root node, texts Texts) bool {
-	if !texts.KeepsDelimiter {
-		return plainlyPossibleWithin(root, texts.Delimiter)
-	}
-	parts, isSequence := root.(sequence)
-	if !isSequence || len(parts.parts) == 0 {
-		return false
-	}
-	last := len(parts.parts) - 1
-	for _, part := range parts.parts[:last] {
-		if !plainlyPossibleWithin(part, texts.Delimiter) {
-			return false
-		}
-	}
-	end, isOne := parts.parts[last].(one)
-	return isOne && len(end.set) > 0
-}
-
-func plainlyPossibleWithin(part node, delimiter rune) bool {
-	within := func(inner node) bool { return plainlyPossibleWithin(inner, delimiter) }
-	switch part := part.(type) {
-	case one:
-		only, single := part.set.only()
-		return len(part.set) > 0 && (!single || only != delimiter || delimiter == 0)
-	case sequence:
-		return !slices.ContainsFunc(part.parts, func(inner node) bool { return !within(inner) })
-	case alternation:
-		return slices.ContainsFunc(part.branches, within)
-	case group:
-		return within(part.body)
-	case repeat:
-		return within(part.body)
-	}
-	return false
 }
 
 type readStanding struct {
