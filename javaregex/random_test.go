@@ -131,10 +131,9 @@ func TestRandomExpressionsMeanWhatTheyMeanInJava(t *testing.T) {
 	t.Parallel()
 	questions := randomQuestions()
 	java := askJava(t, questions)
-	var here answerer
 	var tolerated, unsupported, undecided int
-	for i, q := range questions {
-		own := here.answer(q)
+	for i, own := range answersHere(questions) {
+		q := questions[i]
 		switch {
 		case own == "unsupported":
 			unsupported++

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -45,8 +46,8 @@ func javaFlags(flags Flags) int {
 }
 
 // comparedWork limits the work on an answer that is compared. Of the expressions that
-// are made up, a few in ten thousand need more; most of these are given up anyway.
-const comparedWork = maxWork / 10
+// are made up, a few in ten thousand need more.
+const comparedWork = maxWork / 100
 
 // An answerer answers questions in the form of Reference.java, but for "unsupported"
 // where the expression has what only Java may know. It compiles an expression once
@@ -70,6 +71,23 @@ func (a *answerer) compile(q question) {
 		a.compiled.whole.limit, search.limit = comparedWork, comparedWork
 	}
 	_, _ = a.compiled.search.get(func() (*matcher, error) { return search, err })
+}
+
+// answersHere answers questions on all processors.
+func answersHere(questions []question) []string {
+	answers := make([]string, len(questions))
+	var work sync.WaitGroup
+	size := len(questions)/runtime.GOMAXPROCS(0) + 1
+	for begin := 0; begin < len(questions); begin += size {
+		work.Go(func() {
+			var here answerer
+			for i := begin; i < min(begin+size, len(questions)); i++ {
+				answers[i] = here.answer(questions[i])
+			}
+		})
+	}
+	work.Wait()
+	return answers
 }
 
 func (a *answerer) answer(q question) string {
