@@ -18,7 +18,7 @@ type Program struct {
 	code     []instruction
 	slots    map[int]int // where the numbers of groups have gaps: the slot of each
 	captures int
-	anchored bool // a match can only begin where the search does
+	anchored bool      // a match can only begin where the search does
 	runs     sync.Pool // of *run
 }
 

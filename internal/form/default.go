@@ -32,9 +32,9 @@ func (f Field) isDerived(a *attribute.Attribute) bool {
 	}
 	switch f.Kind {
 	case Text, Lines, Path:
-		return f.Editor == attribute.TextEditor
+		return f.Editor == TextEditor
 	case Row:
-		return f.Editor == attribute.TextEditor && len(f.Items) == 0
+		return f.Editor == TextEditor && len(f.Items) == 0
 	case Choice:
 		return f.Open && f.Group() == nil
 	}

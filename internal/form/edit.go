@@ -110,18 +110,18 @@ func (f Field) value(a *attribute.Attribute, text string) (attribute.Value, erro
 		if text != "" && !slices.Contains(f.Items, text) {
 			return nil, refuse("it is none of " + strings.Join(f.Items[1:], ", "))
 		}
-		return a.Accept(text, attribute.TextEditor)
+		return Accept(a, text, TextEditor)
 	}
 	if len(f.Items) > 0 && !f.Open && text != "" && !slices.Contains(f.Items, text) {
 		return nil, refuse("it is none of " + strings.Join(slices.DeleteFunc(slices.Clone(f.Items), isEmpty), ", "))
 	}
 	switch f.Editor {
-	case attribute.ListEditor:
+	case ListEditor:
 		return list(text), nil
-	case attribute.SwitchEditor:
+	case SwitchEditor:
 		return switched(a, text == "true"), nil
 	}
-	value, err := a.Accept(text, f.Editor)
+	value, err := Accept(a, text, f.Editor)
 	if number, ok := value.(int); err == nil && ok && number < f.Least {
 		return nil, refuse(fmt.Sprintf("the smallest value is %d", f.Least)) // of a spinner, which counts from 0
 	}
@@ -130,7 +130,7 @@ func (f Field) value(a *attribute.Attribute, text string) (attribute.Value, erro
 
 // switched returns what a switch stores.
 func switched(a *attribute.Attribute, on bool) attribute.Value {
-	whenOn, whenOff, translated := a.Translation()
+	whenOn, whenOff, translated := translation(a)
 	switch {
 	case !translated:
 		return on

@@ -41,7 +41,7 @@ type Field struct {
 	Items    []string
 	Open     bool // whether a choice takes texts that are none of its items
 	On       bool // of a switch; of a row, whether it is checked
-	Editor   attribute.Editor
+	Editor   Editor
 	Least    int // of a number
 	Most     int
 	Enabled  bool
@@ -119,12 +119,12 @@ func (f *Form) id(control launchtab.Control) string { return strconv.Itoa(f.numb
 
 // begin returns a field of an ID that shows the value of an attribute, which may be nil.
 func (f *Form) begin(control launchtab.Control, id string, a *attribute.Attribute, state condition) Field {
-	field := Field{control: control, ID: id, Enabled: state.Enabled, Editor: attribute.TextEditor, Text: f.texts[control]}
+	field := Field{control: control, ID: id, Enabled: state.Enabled, Editor: TextEditor, Text: f.texts[control]}
 	if a == nil {
 		return field
 	}
-	field.Name, field.Fixed, field.Editor, field.Text = a.Name(), a.ReadOnly(), a.Editor(), attribute.Text(a.Value())
-	if elements, isList := a.Value().([]string); isList && field.Editor == attribute.ListEditor {
+	field.Name, field.Fixed, field.Editor, field.Text = a.Name(), a.ReadOnly(), EditorOf(a), attribute.Text(a.Value())
+	if elements, isList := a.Value().([]string); isList && field.Editor == ListEditor {
 		field.Text = strings.Join(elements, ", ")
 	}
 	return field
@@ -167,16 +167,16 @@ func (f *Form) widget(field *Field, w *launchtab.Widget, a *attribute.Attribute)
 	field.Label = f.expand(w.Title.Text)
 	switch w.Type {
 	case launchtab.CheckboxWidget, launchtab.RadioButtonWidget:
-		field.Kind, field.Editor, field.On = Switch, attribute.SwitchEditor, f.isSelected(w)
+		field.Kind, field.Editor, field.On = Switch, SwitchEditor, f.isSelected(w)
 		field.Text = attribute.Text(field.On)
 	case launchtab.SpinnerWidget:
-		field.Kind, field.Editor = Number, attribute.NumberEditor
+		field.Kind, field.Editor = Number, NumberEditor
 		field.Least, field.Most = bounds(a)
 	case launchtab.ComboWidget:
 		// What a command found need not be all that there is.
-		field.Kind, field.Editor = Choice, attribute.ComboEditor
+		field.Kind, field.Editor = Choice, ComboEditor
 		if w.ReadOnly && w.ItemsFrom.Name == "" {
-			field.Editor = attribute.ChoiceEditor
+			field.Editor = ChoiceEditor
 		}
 		f.choices(field, a, f.items(w.ItemsFrom.Name, a), w.ReadOnly)
 	default:
@@ -184,7 +184,7 @@ func (f *Form) widget(field *Field, w *launchtab.Widget, a *attribute.Attribute)
 		if isMultiline(w) {
 			field.Kind = Lines
 		}
-		field.Fixed = field.Fixed || w.ReadOnly || field.Editor == attribute.MapEditor
+		field.Fixed = field.Fixed || w.ReadOnly || field.Editor == MapEditor
 	}
 }
 
@@ -215,7 +215,7 @@ func isMultiline(w *launchtab.Widget) bool {
 // items returns the items to choose from: those of the list that from names,
 // else that the attribute names, else of the attribute's choice. A choice
 // begins with an empty item.
-func (f *Form) items(from string, a *attribute.Attribute) []attribute.Item {
+func (f *Form) items(from string, a *attribute.Attribute) []item {
 	if a == nil {
 		a = attribute.New("")
 	}
@@ -226,29 +226,29 @@ func (f *Form) items(from string, a *attribute.Attribute) []attribute.Item {
 		if a.Field(attribute.FieldChoice) == nil {
 			return nil
 		}
-		return append([]attribute.Item{{}}, a.Items()...)
+		return append([]item{{}}, itemsOf(a)...)
 	}
 	list := f.environment.Lookup(from)
 	if list == nil {
 		return nil
 	}
 	values, _ := list.Value().([]string)
-	items := make([]attribute.Item, len(values))
+	items := make([]item, len(values))
 	for i, value := range values {
-		items[i] = attribute.Item{Shown: a.Shown(value), Stored: value}
+		items[i] = item{shown: shownOf(a, value), stored: value}
 	}
 	return items
 }
 
 // choices fills a field with items. One that has none, as long as nothing has
 // found any, takes any text, and so does one that is not read-only.
-func (f *Form) choices(field *Field, a *attribute.Attribute, items []attribute.Item, readOnly bool) {
+func (f *Form) choices(field *Field, a *attribute.Attribute, items []item, readOnly bool) {
 	field.Open = len(items) == 0 || !readOnly
-	for _, item := range items {
-		field.Items = append(field.Items, item.Shown)
+	for _, each := range items {
+		field.Items = append(field.Items, each.shown)
 	}
 	if a != nil {
-		field.Text = a.Shown(attribute.Text(a.Value()))
+		field.Text = shownOf(a, attribute.Text(a.Value()))
 	}
 }
 
@@ -260,11 +260,11 @@ func (f *Form) row(viewer *launchtab.Viewer, name string, state condition) Field
 	field.Hint = oneLine(a.Text(attribute.FieldDescription))
 	field.Tooltip = strings.TrimSpace(f.tooltip(a.Text(attribute.FieldTooltip)) + " " + f.columns(viewer, a))
 	switch field.Editor {
-	case attribute.SwitchEditor:
+	case SwitchEditor:
 		field.Text = attribute.Text(isOn(a, a.Value()))
-	case attribute.ChoiceEditor:
+	case ChoiceEditor:
 		f.choices(&field, a, f.items("", a), true)
-	case attribute.MapEditor:
+	case MapEditor:
 		field.Fixed = true
 	}
 	return f.finish(field, a)

@@ -146,11 +146,11 @@ func (f *Form) texted(name string, value attribute.Value) []string {
 	}
 	// What a switch stores is read before what switches are usually given, so a
 	// translation into these words stands as it is.
-	if on, off, translated := a.Translation(); translated && (text == on || text == off) && on != "false" && off != "true" {
+	if on, off, translated := translation(a); translated && (text == on || text == off) && on != "false" && off != "true" {
 		return []string{attribute.Text(text == on)}
 	}
 	if a.Field(attribute.FieldChoice) != nil && text != "" {
-		return []string{a.Shown(text)}
+		return []string{shownOf(a, text)}
 	}
 	return []string{text}
 }

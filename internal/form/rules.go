@@ -76,7 +76,7 @@ func (f *Form) isSelected(button *launchtab.Widget) bool {
 // isOn reports whether a value is what a switch of the attribute stores when
 // it is on.
 func isOn(a *attribute.Attribute, value attribute.Value) bool {
-	if on, _, translated := a.Translation(); translated {
+	if on, _, translated := translation(a); translated {
 		return value != nil && attribute.Text(value) == on
 	}
 	return strings.EqualFold(attribute.Text(value), "true")

@@ -59,7 +59,7 @@ func (f *Form) viewerValue(viewer *launchtab.Viewer) string {
 		}
 		a := f.environment.Lookup(row)
 		value := attribute.Text(a.Value())
-		if a.Editor() == attribute.SwitchEditor && value != "" {
+		if EditorOf(a) == SwitchEditor && value != "" {
 			// A switch in a table is true or false, translated or not.
 			value = attribute.Text(isOn(a, a.Value()))
 		}

@@ -1,14 +1,13 @@
 package form
 
 import (
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
-var widgetTypes = map[attribute.Editor]launchtab.WidgetType{
-	attribute.SwitchEditor: launchtab.CheckboxWidget,
-	attribute.ChoiceEditor: launchtab.ComboWidget,
-	attribute.NumberEditor: launchtab.SpinnerWidget,
+var widgetTypes = map[Editor]launchtab.WidgetType{
+	SwitchEditor: launchtab.CheckboxWidget,
+	ChoiceEditor: launchtab.ComboWidget,
+	NumberEditor: launchtab.SpinnerWidget,
 }
 
 // Whole returns a page with every attribute that users may set, each in the
@@ -23,7 +22,7 @@ func (f *Form) Whole() *Page {
 		if !defined.Visible() || defined.ReadOnly() {
 			continue
 		}
-		kind, known := widgetTypes[defined.Editor()]
+		kind, known := widgetTypes[EditorOf(defined.Attribute)]
 		if !known {
 			kind = launchtab.TextWidget
 		}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // An editor is what a control of the form takes for its attribute.
 type editor struct {
-	kind   attribute.Editor
+	kind   form.Editor
 	titles []string // of the buttons in a group, of which one is the value
 }
 
@@ -30,11 +31,11 @@ func boundEditors(d *config.Definition, name string) []editor {
 		}
 		switch c := control.(type) {
 		case *launchtab.Widget:
-			editors = append(editors, editor{kind: widgetEditor(c, defined.Editor())})
+			editors = append(editors, editor{kind: widgetEditor(c, form.EditorOf(defined.Attribute))})
 		case *launchtab.ButtonGroup:
-			editors = append(editors, editor{kind: attribute.ChoiceEditor, titles: titles(c)})
+			editors = append(editors, editor{kind: form.ChoiceEditor, titles: titles(c)})
 		default:
-			editors = append(editors, editor{kind: defined.Editor()})
+			editors = append(editors, editor{kind: form.EditorOf(defined.Attribute)})
 		}
 	})
 	return editors
@@ -42,17 +43,17 @@ func boundEditors(d *config.Definition, name string) []editor {
 
 // widgetEditor returns the editor of a widget; kind is the attribute's own, which
 // counts for texts: an integer stays one where its widget takes any text.
-func widgetEditor(widget *launchtab.Widget, kind attribute.Editor) attribute.Editor {
+func widgetEditor(widget *launchtab.Widget, kind form.Editor) form.Editor {
 	switch {
 	case widget.Type.IsButton():
-		return attribute.SwitchEditor
+		return form.SwitchEditor
 	case widget.Type == launchtab.SpinnerWidget:
-		return attribute.NumberEditor
+		return form.NumberEditor
 	case widget.Type == launchtab.ComboWidget && (!widget.ReadOnly || widget.ItemsFrom.Name != ""):
 		// What a command found need not be all that there is.
-		return attribute.ComboEditor
+		return form.ComboEditor
 	case widget.Type == launchtab.ComboWidget:
-		return attribute.ChoiceEditor
+		return form.ChoiceEditor
 	}
 	return kind
 }
@@ -67,7 +68,7 @@ func titles(group *launchtab.ButtonGroup) []string {
 
 func (e editor) accept(a *attribute.Attribute, text string) (attribute.Value, error) {
 	if e.titles == nil || text == "" {
-		return a.Accept(text, e.kind)
+		return form.Accept(a, text, e.kind)
 	}
 	if slices.Contains(e.titles, text) {
 		return text, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/job"
 )
@@ -140,10 +141,10 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 }
 
 // convert returns what the first editor that takes a text makes of it.
-func (a *assignment) convert(found *attribute.Attribute, text string) (attribute.Value, attribute.Editor, error) {
+func (a *assignment) convert(found *attribute.Attribute, text string) (attribute.Value, form.Editor, error) {
 	editors := boundEditors(a.resolver.Definition, found.Name())
 	if len(editors) == 0 {
-		editors = []editor{{kind: found.Editor()}}
+		editors = []editor{{kind: form.EditorOf(found)}}
 	}
 	var refused error
 	for _, each := range editors {
@@ -166,18 +167,18 @@ func checked(value attribute.Value, text string) attribute.Value {
 
 // collected adds an element or an entry to what an attribute holds; other values,
 // and the empty one, take its place.
-func collected(held, value attribute.Value, kind attribute.Editor, again bool) attribute.Value {
+func collected(held, value attribute.Value, kind form.Editor, again bool) attribute.Value {
 	if value == nil {
 		return nil
 	}
 	switch kind {
-	case attribute.ListEditor:
+	case form.ListEditor:
 		list, _ := held.([]string)
 		if !again {
 			list = nil
 		}
 		return append(slices.Clone(list), attribute.Text(value))
-	case attribute.MapEditor:
+	case form.MapEditor:
 		entries := map[string]string{}
 		if before, isMap := held.(map[string]string); isMap && again {
 			maps.Copy(entries, before)

@@ -318,7 +318,7 @@ func browsed(e entry, chosen string) string {
 
 // isSwitch reports whether an entry is on or off.
 func (e entry) isSwitch() bool {
-	return e.Kind == form.Switch || e.Kind == form.Row && e.Editor == attribute.SwitchEditor
+	return e.Kind == form.Switch || e.Kind == form.Row && e.Editor == form.SwitchEditor
 }
 
 // switchedOn reports whether a switch is on; of a row, On says whether it is checked.
@@ -336,7 +336,7 @@ func (e entry) takesText() bool {
 	case form.Choice:
 		return e.Open
 	case form.Row:
-		return e.On && !e.Fixed && (e.Editor == attribute.TextEditor || e.Editor == attribute.NumberEditor || e.Editor == attribute.ListEditor)
+		return e.On && !e.Fixed && (e.Editor == form.TextEditor || e.Editor == form.NumberEditor || e.Editor == form.ListEditor)
 	}
 	return false
 }
@@ -351,5 +351,5 @@ func (e entry) shown() string {
 
 // isNumber reports whether an entry holds a number.
 func (e entry) isNumber() bool {
-	return e.Kind == form.Number || e.Kind == form.Row && e.Editor == attribute.NumberEditor
+	return e.Kind == form.Number || e.Kind == form.Row && e.Editor == form.NumberEditor
 }

@@ -87,7 +87,7 @@ func (s *screen) counts(e entry, name string) bool {
 // isInText reports whether a blank belongs to the value of a row rather than to its box:
 // while the cursor is inside of a text.
 func (s *screen) isInText(e entry) bool {
-	return e.takesText() && e.Editor == attribute.TextEditor && !s.typing.IsAtStart()
+	return e.takesText() && e.Editor == form.TextEditor && !s.typing.IsAtStart()
 }
 
 func (s *screen) check(e entry, checked bool) {

@@ -162,7 +162,7 @@ func isChoice(widget string) bool {
 
 // widgetOf returns which template draws a field.
 func widgetOf(field form.Field) string {
-	isSwitch := field.Kind == form.Switch || field.Kind == form.Row && field.Editor == attribute.SwitchEditor
+	isSwitch := field.Kind == form.Switch || field.Kind == form.Row && field.Editor == form.SwitchEditor
 	switch {
 	case field.Kind == form.Note, field.Kind == form.Computed, field.Kind == form.Button:
 		return string(field.Kind)

@@ -1,6 +1,10 @@
-package attribute
+package form
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+)
 
 // An Editor is the kind of control that an attribute is edited with where
 // nothing else says so, as in tables.
@@ -17,21 +21,21 @@ const (
 	MapEditor    Editor = "map"    // entries, one by one
 )
 
-// Editor returns the kind of control that edits the attribute: what holds a list
+// EditorOf returns the kind of control that edits an attribute: what holds a list
 // or map is edited as that; else its fields decide in this order: a translation
 // of booleans, items to choose from, the type.
-func (a *Attribute) Editor() Editor {
+func EditorOf(a *attribute.Attribute) Editor {
 	switch a.Value().(type) {
 	case []string:
 		return ListEditor
 	case map[string]string:
 		return MapEditor
 	}
-	kind := strings.ToLower(Text(a.Field(FieldType)))
+	kind := strings.ToLower(attribute.Text(a.Field(attribute.FieldType)))
 	switch {
-	case a.Field(FieldTranslateBooleanAs) != nil:
+	case a.Field(attribute.FieldTranslateBooleanAs) != nil:
 		return SwitchEditor
-	case a.Field(FieldChoice) != nil || a.Field(FieldItemsFrom) != nil:
+	case a.Field(attribute.FieldChoice) != nil || a.Field(attribute.FieldItemsFrom) != nil:
 		return ChoiceEditor
 	case strings.Contains(kind, "int"):
 		return NumberEditor
@@ -45,48 +49,48 @@ func (a *Attribute) Editor() Editor {
 	return TextEditor
 }
 
-// Translation returns what a switch is stored as when it is on and when it is
+// translation returns what a switch is stored as when it is on and when it is
 // off. A translation that is no pair is ignored, and ok is false as without one.
-func (a *Attribute) Translation() (on, off string, ok bool) {
-	parts := strings.Split(a.Text(FieldTranslateBooleanAs), ",")
+func translation(a *attribute.Attribute) (on, off string, ok bool) {
+	parts := strings.Split(a.Text(attribute.FieldTranslateBooleanAs), ",")
 	if len(parts) != 2 {
 		return "", "", false
 	}
 	return parts[0], parts[1], true
 }
 
-// An Item is one of the values to choose from.
-type Item struct {
-	Shown  string // what users see and choose
-	Stored string // what the attribute gets
+// An item is one of the values to choose from.
+type item struct {
+	shown  string // what users see and choose
+	stored string // what the attribute gets
 }
 
-// Items returns the items of the attribute's choice. Blank ones are left out;
+// itemsOf returns the items of the attribute's choice. Blank ones are left out;
 // blanks around others belong to them. An item that has no translation is
 // stored as it is shown.
-func (a *Attribute) Items() []Item {
-	shown, stored := items(a.Text(FieldChoice)), items(a.Text(FieldTranslateChoiceAs))
-	list := make([]Item, len(shown))
-	for i, item := range shown {
-		list[i] = Item{item, item}
+func itemsOf(a *attribute.Attribute) []item {
+	shown, stored := listed(a.Text(attribute.FieldChoice)), listed(a.Text(attribute.FieldTranslateChoiceAs))
+	list := make([]item, len(shown))
+	for i, text := range shown {
+		list[i] = item{text, text}
 		if i < len(stored) {
-			list[i].Stored = stored[i]
+			list[i].stored = stored[i]
 		}
 	}
 	return list
 }
 
-// Shown returns what users see of a value of the attribute's choice.
-func (a *Attribute) Shown(stored string) string {
-	for _, item := range a.Items() {
-		if item.Stored == stored {
-			return item.Shown
+// shownOf returns what users see of a value of the attribute's choice.
+func shownOf(a *attribute.Attribute, stored string) string {
+	for _, each := range itemsOf(a) {
+		if each.stored == stored {
+			return each.shown
 		}
 	}
 	return stored
 }
 
-func items(text string) []string {
+func listed(text string) []string {
 	var list []string
 	for item := range strings.SplitSeq(text, ",") {
 		if strings.TrimSpace(item) != "" {
