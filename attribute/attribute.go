@@ -23,8 +23,12 @@ type Attribute struct {
 	fields    [fieldCount]Value
 	unsetKeys map[string]bool // keys of the value's map that have no value
 	collected int             // size of the value if it is a list or map
-	validator *Validator
-	origin    *Origin
+
+	// Validator checks values; nil takes all.
+	Validator *Validator
+	// Origin says what the value was read from; nil where that was not wanted, or
+	// where the value was not read from anything. What it points to is never changed.
+	Origin *Origin
 }
 
 // New returns an attribute with that name and nothing else set.
@@ -74,12 +78,6 @@ func (a *Attribute) ReadOnly() bool {
 	readOnly, _ := a.fields[FieldReadOnly].(bool)
 	return readOnly
 }
-
-// Validator returns what checks values of the attribute, or nil.
-func (a *Attribute) Validator() *Validator { return a.validator }
-
-// SetValidator replaces what checks values of the attribute.
-func (a *Attribute) SetValidator(validator *Validator) { a.validator = validator }
 
 // Field returns the stored value of a field: nil where it was never set.
 func (a *Attribute) Field(field Field) Value {

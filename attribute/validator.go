@@ -17,7 +17,7 @@ type Validator struct {
 	Split   bool // the expression splits instead of matching, and then accepts everything
 	Ranges  []Range
 	File    *FileInfo
-	Message string // what a user is told; empty for a general message
+	Message string // why a value is refused; empty for a general message
 }
 
 // A Range is an interval of floating-point numbers; absent bounds are open.
@@ -51,18 +51,18 @@ func (e *InvalidError) Error() string {
 // Check returns an *InvalidError if the validator of a refuses value. Files are
 // looked up with stat; with a nil stat they are not checked.
 func (a *Attribute) Check(value Value, stat Stat) error {
-	if a.validator == nil {
+	if a.Validator == nil {
 		return nil
 	}
-	reason, err := a.validator.check(Text(value), stat)
+	reason, err := a.Validator.check(Text(value), stat)
 	if err != nil {
 		return fmt.Errorf("checking attribute %q: %w", a.Name(), err)
 	}
 	if reason == "" {
 		return nil
 	}
-	if a.validator.Message != "" {
-		reason = a.validator.Message
+	if a.Validator.Message != "" {
+		reason = a.Validator.Message
 	}
 	return &InvalidError{Attribute: a.Name(), Value: Text(value), Reason: reason}
 }
@@ -79,7 +79,7 @@ func (v *Validator) check(text string, stat Stat) (string, error) {
 			return "", err
 		}
 		if !matched {
-			return fmt.Sprintf("it does not match %s", v.Regex), nil
+			return fmt.Sprintf("it does not match %s", v.Regex.Text), nil
 		}
 	case len(v.Ranges) > 0:
 		return checkRanges(v.Ranges, text), nil

@@ -14,12 +14,12 @@ import (
 
 func check(t *testing.T, validator attribute.Validator, value string, stat attribute.Stat) error {
 	a := attribute.New("x")
-	a.SetValidator(&validator)
+	a.Validator = &validator
 	return a.Check(value, stat)
 }
 
 func TestAnExpressionMustMatchTheWholeValue(t *testing.T) {
-	validator := attribute.Validator{Regex: attribute.NewPattern(`|\d+`, 0)}
+	validator := attribute.Validator{Regex: &attribute.Pattern{Text: `|\d+`}}
 	require.NoError(t, check(t, validator, "12", nil))
 	require.NoError(t, check(t, validator, "", nil))
 	var invalid *attribute.InvalidError
@@ -32,7 +32,7 @@ func TestAnExpressionMustMatchTheWholeValue(t *testing.T) {
 }
 
 func TestAnExpressionThatCannotBeCompiledAcceptsNothing(t *testing.T) {
-	validator := attribute.Validator{Regex: attribute.NewPattern("(", 0), Message: "a number, please"}
+	validator := attribute.Validator{Regex: &attribute.Pattern{Text: "("}, Message: "a number, please"}
 	err := check(t, validator, "12", nil)
 	var syntax *javaregex.SyntaxError
 	require.ErrorAs(t, err, &syntax)

@@ -78,7 +78,7 @@ func (c *rowCounter) handOutDiscovered(env *attribute.Environment) {
 	for _, id := range env.Discovered() {
 		discovered := env.DiscoveredAttribute(id)
 		entries, _ := discovered.Value().(map[string]string)
-		c.handOut(id, tokenizer.FactsOf(entries), discovered.Origin())
+		c.handOut(id, tokenizer.FactsOf(entries), discovered.Origin)
 		env.Remove(id)
 	}
 }

@@ -91,8 +91,11 @@ func write(t *testing.T, text *strings.Builder, v reflect.Value, depth int) {
 			field, _ := attribute.ParseField(name)
 			fmt.Fprintf(text, "%s=%q ", name, attribute.Text(a.Field(field)))
 		}
-		if validator := a.Validator(); validator != nil {
-			fmt.Fprintf(text, "%v %v %+v %q", validator.Regex, validator.Ranges, validator.File, validator.Message)
+		if validator := a.Validator; validator != nil {
+			if validator.Regex != nil {
+				fmt.Fprintf(text, "%s %d ", validator.Regex.Text, validator.Regex.Flags)
+			}
+			fmt.Fprintf(text, "%v %+v %q", validator.Ranges, validator.File, validator.Message)
 		}
 		text.WriteString("\n")
 		return

@@ -183,7 +183,7 @@ func (l *loader) attribute(e tree.Element) *Attribute {
 		set(attribute.FieldMax, most)
 	}
 	if validator, ok := e.First("validator"); ok {
-		a.SetValidator(l.validator(validator))
+		a.Validator = l.validator(validator)
 	}
 	return a
 }

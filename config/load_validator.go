@@ -15,7 +15,7 @@ func (l *loader) validator(e tree.Element) *attribute.Validator {
 		switch child.Name {
 		case "regex":
 			x := l.expression(child)
-			v.Regex, v.Split = attribute.NewPattern(x.Text, x.Flags), x.Split
+			v.Regex, v.Split = &attribute.Pattern{Text: x.Text, Flags: x.Flags}, x.Split
 		case "file-info":
 			v.File = fileInfo(child)
 		case "range":

@@ -196,7 +196,7 @@ func originsOf(which *config.Command) string {
 
 // originOf returns the line that the value of an attribute was read from.
 func originOf(a *attribute.Attribute) job.Origin {
-	if origin := a.Origin(); origin != nil {
+	if origin := a.Origin; origin != nil {
 		return job.Origin{Stream: origin.Stream, Line: origin.Line, Text: origin.Text}
 	}
 	return job.Origin{}

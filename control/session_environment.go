@@ -90,7 +90,7 @@ func putFindings(env, findings *attribute.Environment) {
 	for _, key := range findings.Variables() {
 		found := findings.Variable(key)
 		if defined := env.Variable(key); defined != nil {
-			found.SetValidator(defined.Validator())
+			found.Validator = defined.Validator
 		}
 		env.Define(key, found)
 	}

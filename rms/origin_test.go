@@ -33,10 +33,10 @@ func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, run.Run(bytes.NewReader(output)))
 			require.Equal(t, c.state, attribute.Text(job.Value()))
-			require.NotNil(t, job.Origin())
-			require.Contains(t, job.Origin().Text, c.line)
+			require.NotNil(t, job.Origin)
+			require.Contains(t, job.Origin.Text, c.line)
 			lines := bytes.Split(output, []byte{'\n'})
-			require.Equal(t, job.Origin().Text, string(lines[job.Origin().Line-1]))
+			require.Equal(t, job.Origin.Text, string(lines[job.Origin.Line-1]))
 		})
 	}
 }

@@ -41,8 +41,8 @@ func newOrigins(parser *config.Parser) *origins {
 // noteMatch makes the segment at hand the origin of an attribute that a match has
 // changed.
 func (t *Tokenizer) noteMatch(object *attribute.Attribute, m *match) {
-	if m.givesValue || object.Origin() == nil {
-		object.SetOrigin(t.originHere(&m.captures))
+	if m.givesValue || object.Origin == nil {
+		object.Origin = t.originHere(&m.captures)
 	}
 }
 
@@ -103,7 +103,7 @@ func (o *origins) add(line int, text []byte) *attribute.Origin {
 // consult takes notice that an attribute was read.
 func (o *origins) consult(read *attribute.Attribute) {
 	if o != nil && o.consulted == nil {
-		o.consulted = read.Origin()
+		o.consulted = read.Origin
 	}
 }
 
@@ -131,7 +131,7 @@ func (o *origins) endAction(looked *attribute.Origin, a *action, object *attribu
 	}
 	origin := cmp.Or(o.consulted, looked)
 	if origin != nil && a.field == attribute.FieldValue {
-		object.SetOrigin(origin)
+		object.Origin = origin
 	}
 	o.consulted = looked
 }
@@ -139,11 +139,11 @@ func (o *origins) endAction(looked *attribute.Origin, a *action, object *attribu
 // mergeOrigins lets an attribute have the origin of the one that is merged into
 // it, if that is where its value, or the entry that counts, comes from.
 func (t *Tokenizer) mergeOrigins(first, later *attribute.Attribute, overwrite bool) {
-	if t.origins == nil || later.Origin() == nil || !t.tells(later) {
+	if t.origins == nil || later.Origin == nil || !t.tells(later) {
 		return
 	}
 	if overwrite || !t.tells(first) {
-		first.SetOrigin(later.Origin())
+		first.Origin = later.Origin
 	}
 }
 

@@ -52,7 +52,7 @@ func TestAValueTellsTheLineThatItWasReadFrom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := originsOf(t, `<stdout-parser `+c.attributes+`>`+c.targets+`</stdout-parser>`, variables("job", "word", "other"), c.stream)
-			require.Equal(t, &attribute.Origin{Stream: "stdout", Line: c.line, Text: c.text}, env.Variable("job").Origin())
+			require.Equal(t, &attribute.Origin{Stream: "stdout", Line: c.line, Text: c.text}, env.Variable("job").Origin)
 		})
 	}
 }
@@ -69,7 +69,7 @@ func TestEachRowOfAListingTellsItsLine(t *testing.T) {
 	}
 	env := originsOf(t, rows, variables(), stream.String())
 	for id := range 300 {
-		origin := env.DiscoveredAttribute(fmt.Sprint(id)).Origin()
+		origin := env.DiscoveredAttribute(fmt.Sprint(id)).Origin
 		require.Equal(t, 3+2*id, origin.Line, "of row %d, which is told of in other lines, too", id)
 		require.Equal(t, strings.TrimSuffix(fmt.Sprintf("%d RUNNING %s", id, strings.Repeat("x", id)), "\n"), origin.Text)
 	}
@@ -78,7 +78,7 @@ func TestEachRowOfAListingTellsItsLine(t *testing.T) {
 func TestALongLineIsCutBetweenCharacters(t *testing.T) {
 	env := originsOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>state (\w+) .*</expression>`+setsState+`</match></target></stdout-parser>`,
 		variables("job"), "state R x"+strings.Repeat("€", 1000))
-	text := env.Variable("job").Origin().Text
+	text := env.Variable("job").Origin.Text
 	require.True(t, utf8.ValidString(text))
 	require.LessOrEqual(t, len(text), 512)
 	require.Greater(t, len(text), 500)
@@ -88,7 +88,7 @@ func TestLinesArePassedOverAndCounted(t *testing.T) {
 	stream := strings.Repeat("nothing to see in this line\n", 5000) + "JobState=RUNNING\n" + strings.Repeat("nor in this one\n", 5000)
 	env := originsOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>JobState=(\w+)</expression>`+setsState+`</match></target></stdout-parser>`,
 		variables("job"), stream)
-	require.Equal(t, 5001, env.Variable("job").Origin().Line)
+	require.Equal(t, 5001, env.Variable("job").Origin.Line)
 }
 
 func TestOriginsAreKeptOnlyForWhoAsks(t *testing.T) {
@@ -96,5 +96,5 @@ func TestOriginsAreKeptOnlyForWhoAsks(t *testing.T) {
 	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>(.*)</expression>`+setsState+`</match></target></stdout-parser>`), env, "")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader("R")))
-	require.Nil(t, env.Variable("job").Origin())
+	require.Nil(t, env.Variable("job").Origin)
 }

@@ -361,5 +361,5 @@ func (t *Tokenizer) handOut(target *target, m *match, object *attribute.Attribut
 	facts := factsOf(entries, m.keys)
 	m.keys = facts.keys
 	t.held -= counted(object.Size(attribute.FieldValue))
-	t.options.Rows(object.Name(), facts, object.Origin())
+	t.options.Rows(object.Name(), facts, object.Origin)
 }

@@ -148,7 +148,7 @@ func describeAttribute(a *config.Attribute) attributeDescription {
 		Default: optionalText(a, attribute.FieldDefault), Value: optionalText(a, attribute.FieldValue),
 		Choice: items(a.Text(attribute.FieldChoice)), TranslateChoiceAs: items(a.Text(attribute.FieldTranslateChoiceAs)),
 		TranslateBooleanAs: a.Text(attribute.FieldTranslateBooleanAs), ItemsFrom: a.Text(attribute.FieldItemsFrom),
-		Validator: describeValidator(a.Validator()), LinkedTo: a.Text(attribute.FieldLinkValueTo),
+		Validator: describeValidator(a.Validator), LinkedTo: a.Text(attribute.FieldLinkValueTo),
 		Status: a.Text(attribute.FieldStatus), Visible: a.Visible(), ReadOnly: a.ReadOnly(), Position: a.Position.String(),
 	}
 	if least, ok := a.Field(attribute.FieldMin).(int); ok {
@@ -185,7 +185,7 @@ func describeValidator(v *attribute.Validator) *validatorDescription {
 	}
 	d := &validatorDescription{Message: v.Message, Ranges: each(v.Ranges, describeRange)}
 	if v.Regex != nil {
-		d.Expression = v.Regex.String()
+		d.Expression = v.Regex.Text
 	}
 	if v.File != nil {
 		d.File = describeFileInfo(v.File)

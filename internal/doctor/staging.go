@@ -111,10 +111,10 @@ func freeKilobytes(line string) (int64, bool) {
 func (e *examiner) examineNames(context.Context) []Finding {
 	for _, a := range e.definition.Attributes {
 		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(a.Name()))
-		if plain != "jobname" || a.Validator() == nil || strings.TrimSpace(a.Validator().Message) == "" {
+		if plain != "jobname" || a.Validator == nil || strings.TrimSpace(a.Validator.Message) == "" {
 			continue
 		}
-		return []Finding{{Name: "job names", Verdict: Fine, Seen: excerpt.Line(a.Validator().Message)}}
+		return []Finding{{Name: "job names", Verdict: Fine, Seen: excerpt.Line(a.Validator.Message)}}
 	}
 	return nil
 }

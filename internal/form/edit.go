@@ -192,7 +192,7 @@ func (f *Form) Restore(field Field) {
 // text; empty if it looks none up.
 func (f *Form) File(field Field, text string) string {
 	a := f.environment.Lookup(field.Name)
-	if field.Name == "" || a == nil || a.Validator() == nil || a.Validator().File == nil {
+	if field.Name == "" || a == nil || a.Validator == nil || a.Validator.File == nil {
 		return ""
 	}
 	return strings.TrimSpace(text)
