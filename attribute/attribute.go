@@ -121,7 +121,7 @@ func (a *Attribute) Set(field Field, value Value) error {
 		return fmt.Errorf("setting %s of attribute %q: %w", field, a.Name(), err)
 	}
 	size := sizeOf(converted)
-	if err := a.CheckSize(field, size); err != nil {
+	if err := checkSize(a, field, size); err != nil {
 		return err
 	}
 	a.fields[field] = converted

@@ -78,25 +78,25 @@ func TestListsAndMapsGrowInPlaceAndReplaceOtherValues(t *testing.T) {
 	require.NoError(t, a.Add(attribute.FieldValue, "3"))
 	require.Equal(t, []string{"1", "2", "3"}, a.Value())
 
-	require.NoError(t, a.Put(attribute.FieldValue, "k", "v"))
-	require.NoError(t, a.PutUnset(attribute.FieldValue, "n"))
+	require.NoError(t, a.Put(attribute.FieldValue, "k", "v", true))
+	require.NoError(t, a.Put(attribute.FieldValue, "n", "", false))
 	require.Equal(t, map[string]string{"k": "v", "n": ""}, a.Value())
 	require.Equal(t, "{k=v, n=null}", a.Text(attribute.FieldValue))
 	require.True(t, a.EntryUnset("n"))
-	require.NoError(t, a.Put(attribute.FieldValue, "n", "set"))
+	require.NoError(t, a.Put(attribute.FieldValue, "n", "set", true))
 	require.False(t, a.EntryUnset("n"))
 
 	require.Error(t, a.Add(attribute.FieldName, "x"))
-	require.Error(t, a.Put(attribute.FieldMin, "k", "v"))
+	require.Error(t, a.Put(attribute.FieldMin, "k", "v", true))
 }
 
 func TestACloneSharesNothingWithItsOriginal(t *testing.T) {
 	env := attribute.NewEnvironment()
 	a := attribute.New("x")
-	require.NoError(t, a.PutUnset(attribute.FieldValue, "k"))
+	require.NoError(t, a.Put(attribute.FieldValue, "k", "", false))
 	env.Define("x", a)
 	copied := env.Clone()
-	require.NoError(t, a.Put(attribute.FieldValue, "k", "changed"))
+	require.NoError(t, a.Put(attribute.FieldValue, "k", "changed", true))
 	require.Equal(t, map[string]string{"k": ""}, copied.Variable("x").Value())
 	require.True(t, copied.Variable("x").EntryUnset("k"))
 }

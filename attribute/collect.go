@@ -13,7 +13,7 @@ func (a *Attribute) Add(field Field, texts ...string) error {
 	if isList {
 		size += a.collected
 	}
-	if err := a.CheckSize(field, size); err != nil {
+	if err := checkSize(a, field, size); err != nil {
 		return err
 	}
 	if !isList {
@@ -25,29 +25,24 @@ func (a *Attribute) Add(field Field, texts ...string) error {
 }
 
 // Put stores an entry in the map in a field. What is not a map, or unset, is
-// replaced by one. Only the value can hold a map.
-func (a *Attribute) Put(field Field, key, text string) error {
+// replaced by one. Only the value can hold a map. An entry that is not set has a key but
+// no value: the map holds an empty text under the key, texts and JSON show it as null.
+func (a *Attribute) Put(field Field, key, text string, set bool) error {
+	if !set {
+		text = ""
+	}
 	entries, err := a.entries(field, key, text)
 	if err != nil {
 		return err
 	}
 	entries[key] = text
 	delete(a.unsetKeys, key)
-	return nil
-}
-
-// PutUnset is like Put for an entry that has a key but no value: the map holds
-// an empty text under the key, texts and JSON show it as null.
-func (a *Attribute) PutUnset(field Field, key string) error {
-	entries, err := a.entries(field, key, "")
-	if err != nil {
-		return err
+	if !set {
+		if a.unsetKeys == nil {
+			a.unsetKeys = map[string]bool{}
+		}
+		a.unsetKeys[key] = true
 	}
-	entries[key] = ""
-	if a.unsetKeys == nil {
-		a.unsetKeys = map[string]bool{}
-	}
-	a.unsetKeys[key] = true
 	return nil
 }
 
@@ -66,7 +61,7 @@ func (a *Attribute) entries(field Field, key, text string) (map[string]string, e
 	} else {
 		size += itemSize + len(key)
 	}
-	if err := a.CheckSize(field, size); err != nil {
+	if err := checkSize(a, field, size); err != nil {
 		return nil, err
 	}
 	if !isMap {

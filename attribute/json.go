@@ -122,9 +122,9 @@ func (a *Attribute) unmarshalEntries(field Field, entries map[string]any) error 
 		var err error
 		switch v := entry.(type) {
 		case nil:
-			err = a.PutUnset(field, key)
+			err = a.Put(field, key, "", false)
 		case string:
-			err = a.Put(field, key, v)
+			err = a.Put(field, key, v, true)
 		default:
 			err = errors.New("the entries of a map must be strings")
 		}

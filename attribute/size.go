@@ -22,8 +22,8 @@ func (a *Attribute) Size(field Field) int {
 	return 0
 }
 
-// CheckSize returns an error if a field would grow beyond [LargestValue].
-func (a *Attribute) CheckSize(field Field, size int) error {
+// checkSize returns an error if a field would grow beyond [LargestValue].
+func checkSize(a *Attribute, field Field, size int) error {
 	if size > LargestValue {
 		return fmt.Errorf("storing %s of attribute %q: larger than the limit of %d MiB", field, a.Name(), LargestValue>>20)
 	}

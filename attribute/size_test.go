@@ -14,7 +14,7 @@ func TestAFieldTakesNoMoreThanTheLargestValue(t *testing.T) {
 		return func(a *attribute.Attribute) error { return a.Add(attribute.FieldValue, texts...) }
 	}
 	put := func(key, text string) func(a *attribute.Attribute) error {
-		return func(a *attribute.Attribute) error { return a.Put(attribute.FieldValue, key, text) }
+		return func(a *attribute.Attribute) error { return a.Put(attribute.FieldValue, key, text, true) }
 	}
 	set := func(field attribute.Field, value attribute.Value) func(a *attribute.Attribute) error {
 		return func(a *attribute.Attribute) error { return a.Set(field, value) }
@@ -30,7 +30,7 @@ func TestAFieldTakesNoMoreThanTheLargestValue(t *testing.T) {
 		"whole list":     {attribute.FieldValue, nil, set(attribute.FieldValue, []string{half, half})},
 		"map":            {attribute.FieldValue, []func(a *attribute.Attribute) error{put("a", half)}, put("b", half)},
 		"key":            {attribute.FieldValue, []func(a *attribute.Attribute) error{put("a", half)}, put(half, "")},
-		"unset entry":    {attribute.FieldValue, []func(a *attribute.Attribute) error{put("a", half)}, func(a *attribute.Attribute) error { return a.PutUnset(attribute.FieldValue, half) }},
+		"unset entry":    {attribute.FieldValue, []func(a *attribute.Attribute) error{put("a", half)}, func(a *attribute.Attribute) error { return a.Put(attribute.FieldValue, half, "", false) }},
 		"replaced entry": {attribute.FieldValue, []func(a *attribute.Attribute) error{put("a", half), put("a", half), put("b", "x")}, put("b", half)},
 		"replaced list":  {attribute.FieldValue, []func(a *attribute.Attribute) error{list(half), set(attribute.FieldValue, "x"), list(half)}, list(half)},
 		"given list":     {attribute.FieldValue, []func(a *attribute.Attribute) error{func(a *attribute.Attribute) error { a.SetValue([]string{half}); return nil }}, list(half)},
@@ -55,9 +55,9 @@ func TestTheSizeOfAFieldCoversItsTextForm(t *testing.T) {
 		func() error { return a.Set(attribute.FieldValue, "text") },
 		func() error { return a.Add(attribute.FieldValue, "a", "bc") },
 		func() error { return a.Add(attribute.FieldValue, "") },
-		func() error { return a.Put(attribute.FieldValue, "key", "value") },
-		func() error { return a.PutUnset(attribute.FieldValue, "other") },
-		func() error { return a.Put(attribute.FieldValue, "key", "") },
+		func() error { return a.Put(attribute.FieldValue, "key", "value", true) },
+		func() error { return a.Put(attribute.FieldValue, "other", "", false) },
+		func() error { return a.Put(attribute.FieldValue, "key", "", true) },
 		func() error { return a.Set(attribute.FieldValue, map[string]string{"k": "v"}) },
 	} {
 		require.NoError(t, change())

@@ -261,11 +261,10 @@ func (t *Tokenizer) add(a *action, object *attribute.Attribute, c *captures) (st
 			continue
 		}
 		text := attribute.Text(value)
-		size += len(text)
-		if err := object.CheckSize(a.field, size); err != nil {
-			return nil, err
-		}
 		texts = append(texts, text)
+		if size += len(text); size > attribute.LargestValue {
+			break // Add refuses them
+		}
 	}
 	if t.options.Trace != nil {
 		for _, text := range texts {
@@ -293,11 +292,10 @@ func (t *Tokenizer) append(a *action, object *attribute.Attribute, c *captures) 
 		if i > 0 {
 			joined.WriteString(a.config.Separator)
 		}
-		text := attribute.Text(value)
-		if err := object.CheckSize(a.field, joined.Len()+len(text)); err != nil {
-			return err
+		joined.WriteString(attribute.Text(value))
+		if joined.Len() > attribute.LargestValue {
+			break // Set refuses it
 		}
-		joined.WriteString(text)
 	}
 	return object.Set(a.field, joined.String())
 }
@@ -326,12 +324,7 @@ func (t *Tokenizer) put(a *action, object *attribute.Attribute, c *captures) (st
 		if err != nil {
 			return nil, err
 		}
-		if set {
-			err = object.Put(a.field, key, text)
-		} else {
-			err = object.PutUnset(a.field, key)
-		}
-		if err != nil {
+		if err := object.Put(a.field, key, text, set); err != nil {
 			return nil, err
 		}
 		if t.options.Trace != nil {

@@ -217,13 +217,7 @@ func mergeValue(first, later *attribute.Attribute, overwrite bool) error {
 
 func mergeEntries(first, later *attribute.Attribute, entries map[string]string) error {
 	for key, text := range entries {
-		var err error
-		if later.EntryUnset(key) {
-			err = first.PutUnset(attribute.FieldValue, key)
-		} else {
-			err = first.Put(attribute.FieldValue, key, text)
-		}
-		if err != nil {
+		if err := first.Put(attribute.FieldValue, key, text, !later.EntryUnset(key)); err != nil {
 			return err
 		}
 	}
