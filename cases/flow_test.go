@@ -245,7 +245,7 @@ func TestAFlowCountsForCoverageAndTraces(t *testing.T) {
 	folder := flowWith(t, nil)
 	var read []string
 	runner := &cases.Runner{Trace: func(reading cases.Reading, event tokenizer.TraceEvent) {
-		if match, took := event.(tokenizer.MatchEvent); took {
+		if match := event; match.Kind == "match" {
 			read = append(read, filepath.Base(reading.Folder)+" "+string(match.Text))
 		}
 	}}

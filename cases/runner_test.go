@@ -150,7 +150,7 @@ func TestATraceTellsOfWhichCaseItIs(t *testing.T) {
 	runner := &cases.Runner{Trace: func(read cases.Reading, event tokenizer.TraceEvent) {
 		require.Equal(t, folder, read.Folder)
 		require.Equal(t, "slurm", read.Definition.Name)
-		if _, isSegment := event.(tokenizer.SegmentEvent); isSegment && read.Parser.Element == "stdout-parser" {
+		if event.Kind == "segment" && read.Parser.Element == "stdout-parser" {
 			segments++
 		}
 	}}

@@ -138,10 +138,10 @@ func (t *Tokenizer) resolve(at config.Position, text string) string {
 	return resolved
 }
 
-// warn tells of what went wrong, if something did, and of where.
+// warn reports what went wrong, if something did, and where.
 func (t *Tokenizer) warn(at config.Position, err error) {
-	if err != nil && t.options.Trace != nil {
-		t.options.Trace(WarningEvent{Position: at, Err: err})
+	if err != nil {
+		t.trace(TraceEvent{Kind: "warning", Position: at, Warning: err})
 	}
 }
 
@@ -206,7 +206,7 @@ func (t *Tokenizer) run(a *action, object *attribute.Attribute, c *captures) err
 		return &Error{Position: a.config.Position, Err: err}
 	}
 	if t.options.Trace != nil && (a.config.Kind != config.Throw || a.config.Field.Set) {
-		t.options.Trace(ActionEvent{Action: a.config, Attribute: object, Field: a.field, Value: object.Field(a.field), Stored: stored})
+		t.options.Trace(TraceEvent{Kind: "action", Position: a.config.Position, Action: a.config, Attribute: object, Field: a.field, Value: object.Field(a.field), Stored: stored})
 	}
 	if a.config.Kind == config.Throw {
 		return &Error{Position: a.config.Position, Thrown: true, Message: t.resolve(a.config.Position, a.config.Message)}

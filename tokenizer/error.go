@@ -73,9 +73,7 @@ func (t *Tokenizer) fail(at config.Position, err error) {
 		already.Segment = quoteSegment(t.current)
 	}
 	t.err = already
-	if t.options.Trace != nil {
-		t.options.Trace(ErrorEvent{Err: already})
-	}
+	t.trace(TraceEvent{Kind: "error", Position: already.Position, Err: already})
 }
 
 // failTooLong ends the parser where it would have to hold more of the stream

@@ -76,15 +76,15 @@ func ExampleOptions_Compile() {
 	env := attribute.NewEnvironment()
 	env.Define("queues", attribute.New("queues"))
 	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) {
-		switch e := event.(type) {
-		case tokenizer.SegmentEvent:
-			fmt.Printf("%d %q\n", e.Number, e.Text)
-		case tokenizer.MissEvent:
-			if near := e.Explain(); near.Near {
-				fmt.Printf("  matches only %q\n", e.Text[near.Start:near.End])
+		switch event.Kind {
+		case "segment":
+			fmt.Printf("%d %q\n", event.Number, event.Text)
+		case "miss":
+			if near := event.Explain(); near.Near {
+				fmt.Printf("  matches only %q\n", event.Text[near.Start:near.End])
 			}
-		case tokenizer.ActionEvent:
-			fmt.Printf("  %s of %s is %v\n", e.Field, e.Attribute.Name(), e.Value)
+		case "action":
+			fmt.Printf("  %s of %s is %v\n", event.Field, event.Attribute.Name(), event.Value)
 		}
 	}}
 	run, err := options.Compile(definition.Commands[0].StdoutParser, env, "")

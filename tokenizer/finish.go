@@ -69,18 +69,17 @@ func (t *Tokenizer) finishConstructed(target *target) error {
 // discover makes a constructed attribute known; one without a name cannot be.
 func (t *Tokenizer) discover(target *target, object *attribute.Attribute) {
 	if object.Field(attribute.FieldName) == nil {
-		t.traceDrop(target, object)
+		t.traceElement("drop", target, object)
 		return
 	}
 	t.env.Discover(object)
-	if t.options.Trace != nil {
-		t.options.Trace(DiscoverEvent{Target: target.config, Attribute: object})
-	}
+	t.traceElement("discover", target, object)
 }
 
-func (t *Tokenizer) traceDrop(target *target, object *attribute.Attribute) {
+// traceElement reports what became of a constructed attribute.
+func (t *Tokenizer) traceElement(kind string, target *target, object *attribute.Attribute) {
 	if t.options.Trace != nil {
-		t.options.Trace(DropEvent{Target: target.config, Attribute: object})
+		t.options.Trace(TraceEvent{Kind: kind, Position: target.config.Position, Target: target.config, Attribute: object})
 	}
 }
 
@@ -103,8 +102,8 @@ func (t *Tokenizer) runTests(target *target, object *attribute.Attribute) error 
 // runElse runs the actions of a target's else, if it has one.
 func (t *Tokenizer) runElse(target *target, object *attribute.Attribute) error {
 	t.origins.beginTest()
-	if t.options.Trace != nil && len(target.otherwise) > 0 {
-		t.options.Trace(ElseEvent{Target: target.config, Acted: target.acted})
+	if len(target.otherwise) > 0 {
+		t.trace(TraceEvent{Kind: "else", Position: target.config.Position, Target: target.config, Acted: target.acted})
 	}
 	return t.runAll(target.otherwise, object)
 }
@@ -116,7 +115,7 @@ func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
 	byName := make(map[string]*attribute.Attribute, len(target.constructed.all))
 	for _, object := range target.constructed.all {
 		if object.Field(attribute.FieldName) == nil {
-			t.traceDrop(target, object)
+			t.traceElement("drop", target, object)
 			continue
 		}
 		name := object.Name()
@@ -130,9 +129,7 @@ func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
 		if err := mergeInto(first, object, target.config.AllowOverwrites); err != nil {
 			return nil, fmt.Errorf("merging the constructed attributes named %q: %w", name, err)
 		}
-		if t.options.Trace != nil {
-			t.options.Trace(MergeEvent{Target: target.config, Name: name})
-		}
+		t.trace(TraceEvent{Kind: "merge", Position: target.config.Position, Target: target.config, Name: name})
 	}
 	return merged, nil
 }

@@ -2,12 +2,12 @@ package tokenizer
 
 import "github.com/rmctl/rmctl/javaregex"
 
-// Explain tells how near the match was, which is what authors of definitions need
-// to know: the part of the text that the expression does match or, where there is
-// none, how far it gets. Nothing is told where that takes too long to find out.
+// Explain returns how near the match of a miss was, which is what authors of
+// definitions need to know: the part of the text that the expression does match or,
+// where there is none, how far it gets; nothing where that takes too long to find out.
 // It takes more time than the match itself, and may be called only until the
-// function that the event was told to returns.
-func (e MissEvent) Explain() Nearness {
+// function that got the event returns.
+func (e TraceEvent) Explain() Nearness {
 	if e.match == nil {
 		return Nearness{}
 	}

@@ -350,12 +350,10 @@ func (t *Tokenizer) handOutFirst(target *target, last *match, count int) {
 // handOut hands out an element. Those that the same match finishes have the same
 // keys as a rule.
 func (t *Tokenizer) handOut(target *target, m *match, object *attribute.Attribute) {
-	if t.options.Trace != nil {
-		if object.Field(attribute.FieldName) == nil {
-			t.options.Trace(DropEvent{Target: target.config, Attribute: object})
-		} else {
-			t.options.Trace(DiscoverEvent{Target: target.config, Attribute: object})
-		}
+	if object.Field(attribute.FieldName) == nil {
+		t.traceElement("drop", target, object)
+	} else {
+		t.traceElement("discover", target, object)
 	}
 	entries, _ := object.Value().(map[string]string)
 	facts := factsOf(entries, m.keys)

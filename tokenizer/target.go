@@ -47,13 +47,14 @@ func (t *Tokenizer) tryTarget(target *target, text []byte) (m *match, end, captu
 		}
 		if !matched {
 			if t.options.Trace != nil {
-				t.options.Trace(MissEvent{Target: target.config, Match: candidate.config, Text: text, tokenizer: t, match: candidate})
+				t.options.Trace(TraceEvent{Kind: "miss", Position: candidate.config.Position, Target: target.config, Match: candidate.config, Text: text,
+					tokenizer: t, match: candidate})
 			}
 			continue
 		}
 		candidate.stats.Matched++
 		if t.options.Trace != nil {
-			t.options.Trace(MatchEvent{Target: target.config, Match: candidate.config, Text: text,
+			t.options.Trace(TraceEvent{Kind: "match", Position: candidate.config.Position, Target: target.config, Match: candidate.config, Text: text,
 				Captures: candidate.captures.all(), Consumed: end})
 		}
 		target.use(candidate)

@@ -24,7 +24,7 @@ func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) 
 	if depth == 0 {
 		t.origins.beginTest()
 	}
-	event := TestEvent{Test: test.config, Attribute: object, Depth: depth}
+	event := TraceEvent{Kind: "test", Position: test.config.Position, Test: test.config, Attribute: object, Depth: depth}
 	var err error
 	switch test.config.Operator {
 	case config.And, config.Or:
@@ -41,9 +41,7 @@ func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) 
 	if err != nil {
 		return false, err
 	}
-	if t.options.Trace != nil {
-		t.options.Trace(event)
-	}
+	t.trace(event)
 	actions := test.actions
 	if !event.Outcome {
 		actions = test.otherwise

@@ -52,7 +52,7 @@ type Options struct {
 	// not merged. The id is empty where an element got no name, and there are no facts
 	// where its value is no map. It runs on the goroutine that writes or closes.
 	Rows func(id string, facts Facts, origin *attribute.Origin)
-	// Trace, if set, is told everything that happens, on the goroutine that writes.
+	// Trace, if set, gets everything that happens, on the goroutine that writes.
 	Trace func(TraceEvent)
 }
 
@@ -132,8 +132,8 @@ func (t *Tokenizer) Close() error {
 	if !t.left {
 		t.source.close()
 	}
-	if t.options.Trace != nil && t.err == nil {
-		t.options.Trace(EndEvent{})
+	if t.err == nil {
+		t.trace(TraceEvent{Kind: "end"})
 	}
 	t.lookAtSaved()
 	t.current = nil
@@ -221,7 +221,7 @@ func (t *Tokenizer) take(segment []byte) (consumed int, settled bool) {
 	}
 	t.stats.Segments++
 	if t.options.Trace != nil {
-		t.options.Trace(SegmentEvent{Number: t.stats.Segments, Text: segment})
+		t.options.Trace(TraceEvent{Kind: "segment", Number: t.stats.Segments, Text: segment})
 	}
 	if t.exits(t.exitOn, segment) {
 		return 0, false
@@ -261,9 +261,7 @@ func (t *Tokenizer) exits(exit *expression, segment []byte) bool {
 	}
 	exit.exits.Matched++
 	t.left = true
-	if t.options.Trace != nil {
-		t.options.Trace(ExitEvent{Expression: exit.config})
-	}
+	t.trace(TraceEvent{Kind: "exit", Position: exit.config.Position, Expression: exit.config})
 	return true
 }
 
@@ -301,9 +299,7 @@ func (t *Tokenizer) match(number int64, segment []byte) (consumed int, settled b
 		top := t.targets[promote]
 		copy(t.targets[1:promote+1], t.targets[:promote])
 		t.targets[0] = top
-		if t.options.Trace != nil {
-			t.options.Trace(MoveEvent{Target: top.config, Match: promoting.config})
-		}
+		t.trace(TraceEvent{Kind: "move", Position: promoting.config.Position, Target: top.config, Match: promoting.config})
 	}
 	if taken {
 		t.stats.Matched++
@@ -313,7 +309,7 @@ func (t *Tokenizer) match(number int64, segment []byte) (consumed int, settled b
 			t.stats.Blank++
 		}
 		if t.options.Trace != nil {
-			t.options.Trace(UnmatchedEvent{Number: number, Text: segment})
+			t.options.Trace(TraceEvent{Kind: "unmatched", Number: number, Text: segment})
 		}
 	}
 	return consumed, settled
@@ -326,9 +322,7 @@ func (t *Tokenizer) lookAtSaved() {
 			return
 		}
 		t.current = segment
-		if t.options.Trace != nil {
-			t.options.Trace(SegmentEvent{Number: t.saved.numbers[i], Text: segment, Saved: true})
-		}
+		t.trace(TraceEvent{Kind: "segment", Number: t.saved.numbers[i], Text: segment, Saved: true})
 		t.match(t.saved.numbers[i], segment)
 	}
 	t.saved.segments = nil

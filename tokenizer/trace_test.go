@@ -98,66 +98,66 @@ func traceOf(t *testing.T, parser, stream string) []string {
 }
 
 func describe(event tokenizer.TraceEvent) string {
-	switch e := event.(type) {
-	case tokenizer.SegmentEvent:
-		if e.Saved {
-			return fmt.Sprintf("saved segment %d %s", e.Number, e.Text)
+	switch event.Kind {
+	case "segment":
+		if event.Saved {
+			return fmt.Sprintf("saved segment %d %s", event.Number, event.Text)
 		}
-		return fmt.Sprintf("segment %d %s", e.Number, e.Text)
-	case tokenizer.MissEvent:
-		near := e.Explain()
+		return fmt.Sprintf("segment %d %s", event.Number, event.Text)
+	case "miss":
+		near := event.Explain()
 		switch {
 		case near.Near:
-			return fmt.Sprintf("miss, only %s", e.Text[near.Start:near.End])
+			return fmt.Sprintf("miss, only %s", event.Text[near.Start:near.End])
 		case near.Leading != "":
-			return fmt.Sprintf("miss, %s gets to %q", near.Leading, e.Text[near.LeadingEnd:])
+			return fmt.Sprintf("miss, %s gets to %q", near.Leading, event.Text[near.LeadingEnd:])
 		}
 		return "miss"
-	case tokenizer.MatchEvent:
+	case "match":
 		var captures []string
-		for _, capture := range e.Captures {
+		for _, capture := range event.Captures {
 			if capture.Set {
 				captures = append(captures, fmt.Sprintf("%q", capture.Text))
 			} else {
 				captures = append(captures, "unset")
 			}
 		}
-		return fmt.Sprintf("match %s %s, %d consumed", e.Text, captures, e.Consumed)
-	case tokenizer.UnmatchedEvent:
-		return fmt.Sprintf("unmatched %d", e.Number)
-	case tokenizer.ActionEvent:
-		text := fmt.Sprintf("%s = %v", e.Field, e.Value)
-		for _, stored := range e.Stored {
+		return fmt.Sprintf("match %s %s, %d consumed", event.Text, captures, event.Consumed)
+	case "unmatched":
+		return fmt.Sprintf("unmatched %d", event.Number)
+	case "action":
+		text := fmt.Sprintf("%s = %v", event.Field, event.Value)
+		for _, stored := range event.Stored {
 			text += fmt.Sprintf(" %v", stored)
 		}
 		return text
-	case tokenizer.TestEvent:
-		return fmt.Sprintf("%stest %s: %s %v %v", strings.Repeat("  ", e.Depth), e.Attribute.Name(), e.Test.Operator, e.Operands, e.Outcome)
-	case tokenizer.ElseEvent:
-		if e.Acted {
+	case "test":
+		return fmt.Sprintf("%stest %s: %s %v %v", strings.Repeat("  ", event.Depth), event.Attribute.Name(), event.Test.Operator, event.Operands, event.Outcome)
+	case "else":
+		if event.Acted {
 			return "else, acted"
 		}
 		return "else, not acted"
-	case tokenizer.MergeEvent:
-		return "merge " + e.Name
-	case tokenizer.DiscoverEvent:
-		return "discover " + e.Attribute.Name()
-	case tokenizer.DropEvent:
-		return "drop " + e.Attribute.Text(attribute.FieldValue)
-	case tokenizer.MoveEvent:
-		return fmt.Sprintf("move to line %d", e.Target.Line)
-	case tokenizer.ExitEvent:
-		return "exit " + e.Expression.Text
-	case tokenizer.EndEvent:
+	case "merge":
+		return "merge " + event.Name
+	case "discover":
+		return "discover " + event.Attribute.Name()
+	case "drop":
+		return "drop " + event.Attribute.Text(attribute.FieldValue)
+	case "move":
+		return fmt.Sprintf("move to line %d", event.Target.Line)
+	case "exit":
+		return "exit " + event.Expression.Text
+	case "end":
 		return "end"
-	case tokenizer.WarningEvent:
-		return fmt.Sprintf("warning at line %d", e.Line)
-	case tokenizer.ErrorEvent:
-		return "error " + e.Err.Error()
+	case "warning":
+		return fmt.Sprintf("warning at line %d", event.Position.Line)
+	case "error":
+		return "error " + event.Err.Error()
 	}
 	return "unknown"
 }
 
 func TestAnEventThatNoTokenizerToldExplainsNothing(t *testing.T) {
-	require.Zero(t, tokenizer.MissEvent{Text: []byte("x")}.Explain())
+	require.Zero(t, tokenizer.TraceEvent{Text: []byte("x")}.Explain())
 }

@@ -53,23 +53,23 @@ func (c *Counter) Reports() []Report {
 
 // trace notes what a parser of the definition did.
 func (t *things) trace(parser *config.Parser, event tokenizer.TraceEvent) {
-	switch e := event.(type) {
-	case tokenizer.SegmentEvent, tokenizer.EndEvent:
+	switch event.Kind {
+	case "segment", "end":
 		t.see(kindCommand, t.commands[parser], "")
-	case tokenizer.MatchEvent:
-		t.see(kindExpression, placeOfMatch(e.Match), "")
-	case tokenizer.ExitEvent:
-		t.see(kindExpression, e.Expression.Position, "")
-	case tokenizer.ActionEvent:
-		t.see(kindAction, e.Action.Position, "")
-		t.seeState(e)
-	case tokenizer.TestEvent:
-		t.see(kindTest, e.Test.Position, outcomeName(e.Outcome))
-	case tokenizer.ElseEvent:
-		t.see(kindElse, e.Target.Position, "")
-	case tokenizer.ErrorEvent:
-		if e.Err.Thrown {
-			t.see(kindAction, e.Err.Position, "")
+	case "match":
+		t.see(kindExpression, placeOfMatch(event.Match), "")
+	case "exit":
+		t.see(kindExpression, event.Expression.Position, "")
+	case "action":
+		t.see(kindAction, event.Action.Position, "")
+		t.seeState(event)
+	case "test":
+		t.see(kindTest, event.Test.Position, outcomeName(event.Outcome))
+	case "else":
+		t.see(kindElse, event.Target.Position, "")
+	case "error":
+		if event.Err.Thrown {
+			t.see(kindAction, event.Err.Position, "")
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (t *things) see(kind string, at config.Position, detail string) {
 }
 
 // seeState notes the state that an action has stored as a job's.
-func (t *things) seeState(e tokenizer.ActionEvent) {
+func (t *things) seeState(e tokenizer.TraceEvent) {
 	text, isText := e.Value.(string)
 	if !isText || e.Field != attribute.FieldValue {
 		return

@@ -108,12 +108,13 @@ type (
 // beside characters: where the event has some, all its texts are escaped.
 func traceObject(event tokenizer.TraceEvent) traceEvent {
 	var texts traceTexts
-	object, name, at := texts.object(event)
+	object := texts.object(event)
 	if texts.invalid {
 		texts.escaping = true
-		object, name, at = texts.object(event)
+		object = texts.object(event)
 	}
-	object.fill(traceHeader{Event: name, File: texts.text(at.File), Line: at.Line, Column: at.Column, Cut: texts.cut, Escaped: texts.escaping})
+	at := event.Position
+	object.fill(traceHeader{Event: event.Kind, File: texts.text(at.File), Line: at.Line, Column: at.Column, Cut: texts.cut, Escaped: texts.escaping})
 	return object
 }
 
@@ -188,53 +189,42 @@ func (t *traceTexts) value(value attribute.Value) any {
 	return value
 }
 
-// object returns the fields of an event, its name, and the place in the definition.
-func (t *traceTexts) object(event tokenizer.TraceEvent) (object traceEvent, name string, at config.Position) {
-	switch e := event.(type) {
-	case tokenizer.MissEvent:
-		return t.miss(e), "miss", e.Match.Position
-	case tokenizer.MatchEvent:
-		return t.match(e), "match", e.Match.Position
-	case tokenizer.MoveEvent:
-		return &targetJSON{Target: t.text(e.Target.Ref.Text)}, "move", e.Match.Position
-	case tokenizer.ActionEvent:
-		return t.action(e), "action", e.Action.Position
-	case tokenizer.ExitEvent:
-		return &exitJSON{Expression: t.text(e.Expression.Text)}, "exit", e.Expression.Position
-	case tokenizer.TestEvent:
-		return t.test(e), "test", e.Test.Position
-	case tokenizer.ElseEvent:
-		return &targetJSON{Target: t.text(e.Target.Ref.Text), Acted: &e.Acted}, "else", e.Target.Position
-	case tokenizer.MergeEvent:
-		return &targetJSON{Name: t.text(e.Name)}, "merge", e.Target.Position
-	case tokenizer.DiscoverEvent:
-		return &targetJSON{Name: t.text(e.Attribute.Name())}, "discover", e.Target.Position
-	case tokenizer.DropEvent:
-		return &dropJSON{Value: t.value(e.Attribute.Value())}, "drop", e.Target.Position
-	case tokenizer.WarningEvent:
-		return &messageJSON{Message: t.text(e.Err.Error())}, "warning", e.Position
-	case tokenizer.ErrorEvent:
-		return &messageJSON{Message: t.text(e.Err.Reason()), Segment: t.text(e.Err.Segment), Thrown: e.Err.Thrown}, "error", e.Err.Position
+// object returns the fields of an event.
+func (t *traceTexts) object(e tokenizer.TraceEvent) traceEvent {
+	switch e.Kind {
+	case "segment":
+		return &segmentJSON{Number: e.Number, Text: t.bytes(e.Text), Length: len(e.Text), Saved: e.Saved}
+	case "miss":
+		return t.miss(e)
+	case "match":
+		return t.match(e)
+	case "unmatched":
+		return &unmatchedJSON{Number: e.Number}
+	case "move":
+		return &targetJSON{Target: t.text(e.Target.Ref.Text)}
+	case "action":
+		return t.action(e)
+	case "exit":
+		return &exitJSON{Expression: t.text(e.Expression.Text)}
+	case "test":
+		return t.test(e)
+	case "else":
+		return &targetJSON{Target: t.text(e.Target.Ref.Text), Acted: &e.Acted}
+	case "merge":
+		return &targetJSON{Name: t.text(e.Name)}
+	case "discover":
+		return &targetJSON{Name: t.text(e.Attribute.Name())}
+	case "drop":
+		return &dropJSON{Value: t.value(e.Attribute.Value())}
+	case "warning":
+		return &messageJSON{Message: t.text(e.Warning.Error())}
+	case "error":
+		return &messageJSON{Message: t.text(e.Err.Reason()), Segment: t.text(e.Err.Segment), Thrown: e.Err.Thrown}
 	}
-	object, name = t.unplaced(event)
-	return object, name, at
+	return &unplacedJSON{}
 }
 
-// unplaced returns the fields of an event that has no place in the definition, and
-// its name.
-func (t *traceTexts) unplaced(event tokenizer.TraceEvent) (object traceEvent, name string) {
-	switch e := event.(type) {
-	case tokenizer.SegmentEvent:
-		return &segmentJSON{Number: e.Number, Text: t.bytes(e.Text), Length: len(e.Text), Saved: e.Saved}, "segment"
-	case tokenizer.UnmatchedEvent:
-		return &unmatchedJSON{Number: e.Number}, "unmatched"
-	case tokenizer.EndEvent:
-		return &unplacedJSON{}, "end"
-	}
-	return &unplacedJSON{}, fmt.Sprintf("%T", event)
-}
-
-func (t *traceTexts) match(e tokenizer.MatchEvent) *matchJSON {
+func (t *traceTexts) match(e tokenizer.TraceEvent) *matchJSON {
 	match := &matchJSON{Target: t.text(e.Target.Ref.Text), Captures: []*string{}, Consumed: e.Consumed}
 	for _, capture := range e.Captures {
 		match.Captures = append(match.Captures, optional(t.bytes(capture.Text), capture.Set))
@@ -242,7 +232,7 @@ func (t *traceTexts) match(e tokenizer.MatchEvent) *matchJSON {
 	return match
 }
 
-func (t *traceTexts) test(e tokenizer.TestEvent) *testJSON {
+func (t *traceTexts) test(e tokenizer.TraceEvent) *testJSON {
 	test := &testJSON{Attribute: t.text(e.Attribute.Name()), Operator: e.Test.Operator, Outcome: e.Outcome, Depth: e.Depth}
 	for _, operand := range e.Operands {
 		test.Operands = append(test.Operands, t.value(operand))
@@ -250,7 +240,7 @@ func (t *traceTexts) test(e tokenizer.TestEvent) *testJSON {
 	return test
 }
 
-func (t *traceTexts) miss(e tokenizer.MissEvent) traceEvent {
+func (t *traceTexts) miss(e tokenizer.TraceEvent) traceEvent {
 	miss := &missJSON{Target: t.text(e.Target.Ref.Text)}
 	near := e.Explain()
 	switch {
@@ -262,7 +252,7 @@ func (t *traceTexts) miss(e tokenizer.MissEvent) traceEvent {
 	return miss
 }
 
-func (t *traceTexts) action(e tokenizer.ActionEvent) traceEvent {
+func (t *traceTexts) action(e tokenizer.TraceEvent) traceEvent {
 	action := &actionJSON{Kind: e.Action.Kind, Attribute: t.text(e.Attribute.Name()), Field: e.Field.String()}
 	switch e.Action.Kind {
 	case config.Add:

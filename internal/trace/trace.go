@@ -97,43 +97,44 @@ func (w *Writer) format(line traceLine) string {
 }
 
 // lineOf describes an event. Only the error is not shown: it follows the trace.
-func lineOf(event tokenizer.TraceEvent) (line traceLine, shown bool) {
-	switch e := event.(type) {
-	case tokenizer.SegmentEvent:
+func lineOf(e tokenizer.TraceEvent) (line traceLine, shown bool) {
+	line = traceLine{1, e.Kind, e.Position, "", cyan}
+	switch e.Kind {
+	case "segment":
 		line = segmentLine(e)
-	case tokenizer.MissEvent:
-		line = missLine(e)
-	case tokenizer.MatchEvent:
-		line = matchLine(e)
-	case tokenizer.UnmatchedEvent:
-		line = traceLine{1, "unmatched", config.Position{}, "no target takes it", faint}
-	case tokenizer.MoveEvent:
-		line = traceLine{2, "move", e.Match.Position, targetName(e.Target) + " is now the first target that is tried", cyan}
-	case tokenizer.ActionEvent:
-		line = traceLine{2, string(e.Action.Kind), e.Action.Position, actionText(e), cyan}
-	case tokenizer.ExitEvent:
-		line = traceLine{1, "exit", e.Expression.Position, "the rest of the stream is not looked at", yellow}
-	case tokenizer.EndEvent:
-		line = traceLine{0, "end", config.Position{}, "", bold}
-	case tokenizer.TestEvent:
+	case "miss":
+		line.text, line.colour = missText(e)
+	case "match":
+		line.text, line.colour = matchText(e), green
+	case "unmatched":
+		line.text, line.colour = "no target takes it", faint
+	case "move":
+		line.depth, line.text = 2, targetName(e.Target)+" is now the first target that is tried"
+	case "action":
+		line.depth, line.kind, line.text = 2, string(e.Action.Kind), actionText(e)
+	case "exit":
+		line.text, line.colour = "the rest of the stream is not looked at", yellow
+	case "end":
+		line.depth, line.colour = 0, bold
+	case "test":
 		line = testLine(e)
-	case tokenizer.ElseEvent:
-		line = elseLine(e)
-	case tokenizer.MergeEvent:
-		line = traceLine{1, "merge", e.Target.Position, "one more of the name " + traced(e.Name) + " joins the first", cyan}
-	case tokenizer.DiscoverEvent:
-		line = traceLine{1, "discover", e.Target.Position, e.Attribute.Name() + " = " + tracedValue(e.Attribute.Value()), green}
-	case tokenizer.DropEvent:
-		line = traceLine{1, "drop", e.Target.Position, "an attribute without a name is lost, its value " + tracedValue(e.Attribute.Value()), yellow}
-	case tokenizer.WarningEvent:
-		line = traceLine{1, "warning", e.Position, e.Err.Error(), yellow}
+	case "else":
+		line.text = elseText(e)
+	case "merge":
+		line.text = "one more of the name " + traced(e.Name) + " joins the first"
+	case "discover":
+		line.text, line.colour = e.Attribute.Name()+" = "+tracedValue(e.Attribute.Value()), green
+	case "drop":
+		line.text, line.colour = "an attribute without a name is lost, its value "+tracedValue(e.Attribute.Value()), yellow
+	case "warning":
+		line.text, line.colour = e.Warning.Error(), yellow
 	default:
 		return line, false
 	}
 	return line, true
 }
 
-func segmentLine(e tokenizer.SegmentEvent) traceLine {
+func segmentLine(e tokenizer.TraceEvent) traceLine {
 	kind := fmt.Sprintf("segment %d", e.Number)
 	if e.Saved {
 		kind = fmt.Sprintf("saved %d", e.Number)
@@ -141,34 +142,32 @@ func segmentLine(e tokenizer.SegmentEvent) traceLine {
 	return traceLine{0, kind, config.Position{}, traced(e.Text), bold}
 }
 
-func elseLine(e tokenizer.ElseEvent) traceLine {
-	text := ": no match has acted"
+func elseText(e tokenizer.TraceEvent) string {
 	if e.Acted {
-		text = ": no test is true"
+		return targetName(e.Target) + ": no test is true"
 	}
-	return traceLine{1, "else", e.Target.Position, targetName(e.Target) + text, cyan}
+	return targetName(e.Target) + ": no match has acted"
 }
 
-func missLine(e tokenizer.MissEvent) traceLine {
-	line := traceLine{1, "miss", e.Match.Position, targetName(e.Target), faint}
+func missText(e tokenizer.TraceEvent) (text, colour string) {
+	text = targetName(e.Target)
 	near := e.Explain()
 	switch {
 	case near.Near:
-		line.colour = yellow
-		line.text += fmt.Sprintf(": it would match only bytes %d to %d, %s", near.Start, near.End, traced(e.Text[near.Start:near.End]))
+		return text + fmt.Sprintf(": it would match only bytes %d to %d, %s", near.Start, near.End, traced(e.Text[near.Start:near.End])), yellow
 	case near.Leading != "":
-		line.text += fmt.Sprintf(": only the beginning `%s` fits, up to byte %d; ", near.Leading, near.LeadingEnd)
+		text += fmt.Sprintf(": only the beginning `%s` fits, up to byte %d; ", near.Leading, near.LeadingEnd)
 		if near.LeadingEnd < len(e.Text) {
-			line.text += "then comes " + traced(e.Text[near.LeadingEnd:])
+			text += "then comes " + traced(e.Text[near.LeadingEnd:])
 		} else {
-			line.text += "then the text ends"
+			text += "then the text ends"
 		}
 	}
-	return line
+	return text, faint
 }
 
-func matchLine(e tokenizer.MatchEvent) traceLine {
-	line := traceLine{1, "match", e.Match.Position, targetName(e.Target), green}
+func matchText(e tokenizer.TraceEvent) string {
+	text := targetName(e.Target)
 	split := e.Match.Expression != nil && e.Match.Expression.Split
 	separator := ": "
 	for i, capture := range e.Captures {
@@ -179,16 +178,16 @@ func matchLine(e tokenizer.MatchEvent) traceLine {
 		if capture.Set {
 			value = traced(capture.Text)
 		}
-		line.text += fmt.Sprintf("%s%d = %s", separator, i, value)
+		text += fmt.Sprintf("%s%d = %s", separator, i, value)
 		separator = ", "
 	}
 	if e.Consumed < len(e.Text) {
-		line.text += fmt.Sprintf("; it leaves %s", traced(e.Text[e.Consumed:]))
+		text += fmt.Sprintf("; it leaves %s", traced(e.Text[e.Consumed:]))
 	}
-	return line
+	return text
 }
 
-func actionText(e tokenizer.ActionEvent) string {
+func actionText(e tokenizer.TraceEvent) string {
 	place := fmt.Sprintf("%s of %s", e.Field, attributeName(e.Attribute))
 	switch e.Action.Kind {
 	case config.Add:
@@ -211,7 +210,7 @@ func actionText(e tokenizer.ActionEvent) string {
 	return place + " = " + tracedValue(e.Value)
 }
 
-func testLine(e tokenizer.TestEvent) traceLine {
+func testLine(e tokenizer.TraceEvent) traceLine {
 	line := traceLine{1 + e.Depth, "test", e.Test.Position, attributeName(e.Attribute) + ": ", faint}
 	switch len(e.Operands) {
 	case 2:
