@@ -82,13 +82,13 @@ func TestValuesAsLargeAsTheOutputAreNoError(t *testing.T) {
 	for i := range 800 { // 80 MB together
 		output.WriteString(line[i:] + "\n")
 	}
-	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target><match><expression>(.*)</expression>
-<set field="name"><entry valueGroup="1"/></set><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`), variables(), "")
+	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target><match>
+<set field="name"><entry valueGroup="0"/></set><set field="value"><entry valueGroup="0"/></set></match></target></stdout-parser>`), variables(), "")
 	require.NoError(t, err)
 	require.NoError(t, run.Run(strings.NewReader(output.String())))
 	for kind, parser := range map[string]string{
-		"replaced":    `<target ref="r"><match><expression>(.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>`,
-		"constructed": `<target><match><expression>(.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>`,
+		"replaced":    `<target ref="r"><match><set field="value"><entry valueGroup="0"/></set></match></target>`,
+		"constructed": `<target><match><set field="value"><entry valueGroup="0"/></set></match></target>`,
 	} {
 		run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n">`+parser+`</stdout-parser>`), variables("r"), "")
 		require.NoError(t, err)
