@@ -3,8 +3,7 @@
 // references such as ${ptp_rm:queue#value}, and the rules by which values are
 // checked and arguments split into words.
 //
-// An [Attribute] is a set of fields, of which the value is the one that
-// changes most. An [Environment] keeps those that a definition has and those
+// An [Attribute] is a set of fields; the one that changes most is its value. An [Environment] keeps those that a definition has and those
 // that parsers discover; [Environment.Resolve] replaces the references of a
 // text. [Attribute.Check] refuses values by the attribute's [Validator]. [Words]
 // splits a command line.

@@ -7,8 +7,8 @@ import (
 )
 
 // A Pattern is an expression in Java's syntax. It is compiled when it is first
-// matched with a text: a definition has dozens of validators, of which a command uses
-// few. If it cannot be compiled, every check of a value fails. It is safe for
+// matched with a text: a definition has dozens of validators, and a command
+// uses few of them. If it cannot be compiled, every check of a value fails. It is safe for
 // concurrent use.
 type Pattern struct {
 	Text  string

@@ -43,8 +43,8 @@ func (e *Environment) Resolve(text, job string) (string, error) {
 	return e.ResolveNoting(text, job, nil)
 }
 
-// ResolveNoting is like Resolve and tells each attribute that it reads, in the
-// order in which it does, to a function that may be nil.
+// ResolveNoting is like Resolve and calls a function, which may be nil, with each
+// attribute that it reads, in order.
 func (e *Environment) ResolveNoting(text, job string, read func(*Attribute)) (string, error) {
 	if job != "" && strings.Contains(text, JobPlaceholder) {
 		text = strings.ReplaceAll(text, JobPlaceholder, job)

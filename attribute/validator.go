@@ -37,7 +37,7 @@ type FileInfo struct {
 // A Stat looks a file up where commands run.
 type Stat func(path string) (fs.FileInfo, error)
 
-// An InvalidError tells that a value was refused.
+// An InvalidError is a value that was refused.
 type InvalidError struct {
 	Attribute string
 	Value     string

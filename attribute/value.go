@@ -1,9 +1,9 @@
 package attribute
 
 import (
+	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -40,27 +40,15 @@ func Text(value Value) string {
 }
 
 func mapText(entries map[string]string, unset map[string]bool) string {
-	keys := make([]string, 0, len(entries))
-	for key := range entries {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	var text strings.Builder
-	text.WriteByte('{')
-	for i, key := range keys {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString(key)
-		text.WriteByte('=')
+	pairs := make([]string, 0, len(entries))
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		entry := entries[key]
 		if unset[key] {
-			text.WriteString("null")
-		} else {
-			text.WriteString(entries[key])
+			entry = "null"
 		}
+		pairs = append(pairs, key+"="+entry)
 	}
-	text.WriteByte('}')
-	return text.String()
+	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
 // Literal converts a text as the reference converts literals: true and false
@@ -124,11 +112,7 @@ func cloneValue(value Value) Value {
 	case []string:
 		return slices.Clone(v)
 	case map[string]string:
-		copied := make(map[string]string, len(v))
-		for key, entry := range v {
-			copied[key] = entry
-		}
-		return copied
+		return maps.Clone(v)
 	default:
 		return value
 	}

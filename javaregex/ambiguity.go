@@ -57,7 +57,7 @@ type ramble struct {
 	follow []map[int]int
 }
 
-// A fragment tells of a part of an expression in how many ways it matches the
+// A fragment is a part of an expression: in how many ways it matches the
 // empty text, and which positions it begins and ends with.
 type fragment struct {
 	empty       int

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// A classifier tells runes apart as far as an automaton does: those that the
+// A classifier distinguishes runes as far as an automaton does: those that the
 // same states take are of one class.
 type classifier struct {
 	ascii  [utf8.RuneSelf]uint8

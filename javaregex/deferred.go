@@ -2,8 +2,8 @@ package javaregex
 
 import "sync"
 
-// A deferred value is made when it is first asked for. Unlike those of
-// sync.OnceValues it takes no allocation: one that is never asked for, the rule
+// A deferred value is made when it is first needed. Unlike those of
+// sync.OnceValues it takes no allocation: one that is never needed, the rule
 // here, costs nothing.
 type deferred[T any] struct {
 	once  sync.Once

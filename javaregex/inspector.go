@@ -185,7 +185,7 @@ func (r *Regexp) MinLength() int { return minLength(r.parsed.root) }
 // Culprit returns the offset, in bytes, of what makes an expression
 // impossible: where its longest beginning ends that is not.
 func (i *Inspector) Culprit(expression *Regexp, texts Texts) int {
-	const longest = 400 // each beginning is parsed anew
+	const longest = 400 // each beginning is parsed
 	text := expression.source
 	if len(text) > longest {
 		return 0

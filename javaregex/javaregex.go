@@ -25,7 +25,7 @@ import (
 	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
-// A SyntaxError tells where an expression is wrong.
+// A SyntaxError says where an expression is wrong.
 type SyntaxError struct {
 	Expression string
 	Offset     int // in bytes, from 0
@@ -60,7 +60,7 @@ type Regexp struct {
 	// literal is all that the expression matches, nil where it matches more; such
 	// ones separate the columns of many listings.
 	literal []byte
-	// search is compiled when it is first asked for: most expressions are
+	// search is compiled when it is first needed: most expressions are
 	// only ever matched as a whole.
 	search deferred[*matcher]
 }

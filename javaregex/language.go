@@ -91,10 +91,10 @@ func (a *language) visit(target int, known uint8) {
 	}
 }
 
-// effort tells how much work the last call of steps was.
+// effort returns how much work the last call of steps was.
 func (a *language) effort() int { return 1 + len(a.pending)/8 }
 
-// pass tells whether an assertion may hold, and what is known then.
+// pass reports whether an assertion may hold, and what is known then.
 func (a *language) pass(place assertionKind, known uint8) (uint8, bool) {
 	switch place {
 	case textStart:

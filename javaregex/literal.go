@@ -20,7 +20,7 @@ type literals struct {
 	prefix   []byte // what every whole match begins with
 }
 
-// findLiterals returns the literals that are easily seen. Single characters tell
+// findLiterals returns the literals that are easily seen. Single characters say
 // little: they are left out beside longer ones, and one of them is enough.
 func findLiterals(root node) literals {
 	search := literalSearch{leading: true}

@@ -76,7 +76,7 @@ func (m *matcher) linearEngine() *regexp.Regexp {
 	if m.reason != "" {
 		return nil
 	}
-	// Its error tells that the expression is too large; the other engine takes it.
+	// An error means that the expression is too large; the other engine takes it.
 	engine, _ := m.linear.get(func() (*regexp.Regexp, error) { return regexp.Compile(m.written) })
 	return engine
 }
@@ -141,7 +141,7 @@ func isASCII(text []byte) bool {
 }
 
 // mayMatch reports whether a text as a whole has the literals that the
-// expression requires. A prefix tells apart most texts at once.
+// expression requires. A prefix turns most texts away at once.
 func (m *matcher) mayMatch(text []byte) bool {
 	return (len(m.prefix) == 0 || bytes.HasPrefix(text, m.prefix)) && m.required.in(text)
 }

@@ -73,8 +73,7 @@ func (p *parser) class(consumeEnd bool) (runeSet, error) {
 	return members.result(), nil
 }
 
-// classMember reads a class within a class, an intersection or a term, each of which
-// begins with r.
+// classMember reads a class within a class, an intersection or a term that begins with r.
 func (p *parser) classMember(r rune, members *classReader) error {
 	switch {
 	case r == '[':

@@ -1,6 +1,6 @@
 package javaregex
 
-// A place tells what is known about where a node stands.
+// A place is what is known about where a node stands.
 type place struct {
 	first  bool // only ever at the start of the text
 	last   bool // only ever at the end of the text, if the match succeeds

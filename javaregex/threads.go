@@ -34,7 +34,7 @@ type lineups struct {
 // states begin, in their order.
 type succession struct{ lineup, approaches uint32 }
 
-// An approach tells which state of the lineup before led to a state, and the
+// An approach is the state of the lineup before that led to a state, and the
 // positions to note on the path between them. With the flag lastNote among these nothing
 // is left to note before.
 type approach struct{ from, saves uint16 }

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -19,7 +20,7 @@ type action struct {
 	joiner     *joiner
 }
 
-// An entry tells where a value, and for maps a key, comes from.
+// An entry is where a value, and for maps a key, comes from.
 type entry struct {
 	config *config.Entry
 	value  operand
@@ -121,11 +122,7 @@ func normalised(value attribute.Value) attribute.Value {
 	case []string:
 		return append([]string(nil), v...)
 	case map[string]string:
-		copied := make(map[string]string, len(v))
-		for key, text := range v {
-			copied[key] = text
-		}
-		return copied
+		return maps.Clone(v)
 	}
 	return value
 }

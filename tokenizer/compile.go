@@ -147,7 +147,7 @@ func namingAction(actions []*action) *action {
 	return nil
 }
 
-// A patternKey tells which expressions are the same.
+// Expressions with the same patternKey are the same.
 type patternKey struct {
 	text  string
 	flags javaregex.Flags
@@ -172,7 +172,7 @@ func (t *Tokenizer) compileExpression(described *config.Expression) (*expression
 	return &expression{config: described, pattern: shared, exits: MatchStats{Expression: described}}, nil
 }
 
-// expressionError tells where an expression is wrong: at the character itself
+// expressionError says where an expression is wrong: at the character itself
 // where the definition holds the expression as it was compiled.
 func expressionError(described *config.Expression, text string, err error) error {
 	at := described.Position

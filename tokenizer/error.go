@@ -16,7 +16,7 @@ const (
 	longestReason = 1000
 )
 
-// An Error tells why a parser ended: where in the definition, at which segment.
+// An Error says why a parser ended: where in the definition, at which segment.
 type Error struct {
 	config.Position        // of the element that failed or, if Thrown, of the throw
 	Segment         string // the segment, quoted and bounded; empty after the stream's end
@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s (in %s)", e.Position, e.Reason(), e.Segment)
 }
 
-// Reason tells what went wrong, without the place and the segment. It is
+// Reason returns what went wrong, without the place and the segment. It is
 // bounded, since values that come from the stream may be part of it.
 func (e *Error) Reason() string {
 	reason := e.Message

@@ -25,7 +25,7 @@ func (t *Tokenizer) postProcess() {
 }
 
 // finishReferenced runs the tests of a target that acted. One that never did
-// has nothing to test; its else tells what that means.
+// has nothing to test; its else says what that means.
 func (t *Tokenizer) finishReferenced(target *target) error {
 	if !target.acted && len(target.otherwise) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 type expression struct {
 	config *config.Expression
 	*pattern
-	found []int      // where it occurred last, as far as that is asked for
+	found []int      // where it occurred last
 	exits MatchStats // where it is an exit-on or exit-after
 }
 

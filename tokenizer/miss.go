@@ -51,7 +51,7 @@ const longestExplained = 500
 
 // compileLeadingParts returns those beginnings of an expression that are
 // expressions themselves, the longest first. One that matches nothing as well
-// tells nothing, such as the .* that many expressions begin with.
+// is of no use, such as the .* that many expressions begin with.
 func compileLeadingParts(whole *javaregex.Regexp) []*javaregex.Regexp {
 	text := whole.String()
 	var parts []*javaregex.Regexp

@@ -139,16 +139,16 @@ func (o *origins) endAction(looked *attribute.Origin, a *action, object *attribu
 // mergeOrigins lets an attribute have the origin of the one that is merged into
 // it, if that is where its value, or the entry that counts, comes from.
 func (t *Tokenizer) mergeOrigins(first, later *attribute.Attribute, overwrite bool) {
-	if t.origins == nil || later.Origin == nil || !t.tells(later) {
+	if t.origins == nil || later.Origin == nil || !t.hasValue(later) {
 		return
 	}
-	if overwrite || !t.tells(first) {
+	if overwrite || !t.hasValue(first) {
 		first.Origin = later.Origin
 	}
 }
 
-// tells reports whether an attribute has the value, or the entry, whose origin counts.
-func (t *Tokenizer) tells(a *attribute.Attribute) bool {
+// hasValue reports whether an attribute has the value, or the entry, whose origin counts.
+func (t *Tokenizer) hasValue(a *attribute.Attribute) bool {
 	entries, isMap := a.Value().(map[string]string)
 	if !isMap {
 		return a.Value() != nil

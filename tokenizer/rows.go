@@ -22,8 +22,8 @@ type Facts struct {
 func FactsOf(entries map[string]string) Facts { return factsOf(entries, nil) }
 
 // FactsIn returns facts by their keys, which are sorted, with a fact for each; both are
-// the facts' own from then on. The error tells of keys that are not sorted, come twice,
-// or are more or fewer than the facts.
+// the facts' own from then on. It is an error if keys are not sorted or come twice, or
+// are more or fewer than the facts.
 func FactsIn(keys, facts []string) (Facts, error) {
 	if len(keys) != len(facts) {
 		return Facts{}, fmt.Errorf("there are %d keys for %d facts", len(keys), len(facts))
@@ -53,8 +53,8 @@ func factsOf(entries map[string]string, keys []string) Facts {
 	return facts
 }
 
-// With returns these facts with later ones. Of a fact that both tell the later
-// counts; an empty one is none.
+// With returns these facts with later ones. Of a fact in both the later counts,
+// unless it is empty.
 func (f Facts) With(later Facts) Facts {
 	entries := maps.Collect(f.All())
 	for key, fact := range later.All() {
@@ -100,7 +100,7 @@ func (f Facts) All() iter.Seq2[string, string] {
 	}
 }
 
-// A rowPlan tells when an element that a target constructs is finished.
+// A rowPlan says when an element that a target constructs is finished.
 type rowPlan uint8
 
 const (
@@ -213,7 +213,7 @@ type rowMaker struct {
 	texts  texts    // of their lines
 }
 
-// A source tells where the name or a fact comes from.
+// A source is where the name or a fact comes from.
 type source struct {
 	entry  *entry
 	action *action // that says so

@@ -13,7 +13,7 @@ type skimmer struct {
 	landmarks []landmark
 	delimiter byte
 	inRounds  []*match // of targets with matchAll
-	unsampled int      // bytes until rare bytes are chosen anew
+	unsampled int      // bytes until rare bytes are chosen again
 }
 
 // A landmark is looked for by the byte of it that is rarest in the stream.

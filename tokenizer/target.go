@@ -192,7 +192,7 @@ func (t *Tokenizer) referenced(target *target) (*attribute.Attribute, error) {
 
 // constructed are the attributes that a target constructs. The i-th execution
 // of an action works on the i-th of those in pairs: what belongs together is
-// told by counting, so that values may come before or after their names. An
+// found by counting, so that values may come before or after their names. An
 // attribute that a match constructs for itself alone is never paired.
 type constructed struct {
 	all       []*attribute.Attribute // in order of construction

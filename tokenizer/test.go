@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 
@@ -108,37 +107,18 @@ func (t *Tokenizer) compare(test *test, object *attribute.Attribute) ([]attribut
 // less orders texts by their bytes, integers by value and false before true.
 // Values that are not there, of different types, or lists and maps have no order.
 func less(a, b attribute.Value, orEqual bool) bool {
-	var order int
 	switch left := a.(type) {
 	case string:
 		right, same := b.(string)
-		if !same {
-			return false
-		}
-		order = cmp.Compare(left, right)
+		return same && (left < right || orEqual && left == right)
 	case int:
 		right, same := b.(int)
-		if !same {
-			return false
-		}
-		order = cmp.Compare(left, right)
+		return same && (left < right || orEqual && left == right)
 	case bool:
 		right, same := b.(bool)
-		if !same {
-			return false
-		}
-		order = cmp.Compare(rank(left), rank(right))
-	default:
-		return false
+		return same && (!left && right || orEqual && left == right)
 	}
-	return order < 0 || orEqual && order == 0
-}
-
-func rank(value bool) int {
-	if value {
-		return 1
-	}
-	return 0
+	return false
 }
 
 func malformedTest(test *test, wanted string) error {

@@ -83,8 +83,8 @@ type Tokenizer struct {
 	matches []*match                   // of all targets, in the order of the definition
 	current []byte                     // the segment that is being looked at, for messages
 	number  int64                      // of that segment
-	origins *origins                   // nil where nobody asks for them
-	consult func(*attribute.Attribute) // told which attributes references read; may be nil
+	origins *origins                   // nil where nobody wants them
+	consult func(*attribute.Attribute) // gets the attributes that references read; may be nil
 	left    bool                       // nothing more is looked at
 	closed  bool
 	err     error

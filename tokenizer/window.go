@@ -87,7 +87,7 @@ func (w *window) drop(length int) {
 }
 
 // measure returns how many bytes of p hold its first characters, at most as
-// many as wanted. Incomplete tells that p ends within the next character.
+// many as wanted. Incomplete means that p ends within the next character.
 func measure(p []byte, wanted int, atEnd bool) (length, characters int, incomplete bool) {
 	for length < len(p) && characters < wanted {
 		if p[length] < utf8.RuneSelf {
