@@ -19,23 +19,9 @@ const maxPositions = 200
 // positions counts the runes that an expression consumes, counted repetitions
 // written out.
 func positions(part node) int {
-	total := 0
-	sum := func(inner node) { total = min(total+positions(inner), unlimited) }
 	switch part := part.(type) {
 	case one, lineBreak:
 		return 1
-	case sequence:
-		for _, element := range part.parts {
-			sum(element)
-		}
-	case alternation:
-		for _, branch := range part.branches {
-			sum(branch)
-		}
-	case group:
-		sum(part.body)
-	case look:
-		sum(part.body)
 	case repeat:
 		if zeroWidth(part.body) {
 			return 0
@@ -44,8 +30,11 @@ func positions(part node) int {
 		if copies == unlimited {
 			copies = part.min + 1
 		}
-		sum(part.body)
-		return min(total*copies, unlimited)
+		return min(positions(part.body)*copies, unlimited)
+	}
+	total := 0
+	for _, inner := range children(part) {
+		total = min(total+positions(inner), unlimited)
 	}
 	return total
 }

@@ -6,7 +6,7 @@
 //
 // CANON_EQ, \X, \b{g}, \N{…}, Unicode blocks and scripts are refused, and in a
 // lookbehind backreferences, repetitions without an upper bound and counts
-// behind more than one character. No definition is known to use them.
+// behind more than one character, unless a lookahead is around them. No definition is known to use them.
 // Known differences that remain, all of them in corners that are easily avoided:
 //   - Java keeps what a group found on a way that it gave up later, if the group
 //     is in a lookaround, an atomic group or a loop of fixed length.

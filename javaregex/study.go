@@ -36,26 +36,29 @@ const maxBehind = 1000
 // unsupportedBehind names the construct for which a lookbehind is refused, if any.
 // What remains has a length that Java, too, finds to be bounded; which other loops
 // Java takes depends on how it counts, overflows included.
-func unsupportedBehind(body node) string {
-	construct := ""
-	holds(body, func(part node) bool {
-		switch part := part.(type) {
-		case backreference:
-			construct = "a backreference"
-		case repeat:
-			_, isOne := part.body.(one)
-			switch {
-			case part.max == unlimited:
-				construct = "a repetition without an upper bound"
-			case part.max > maxBehind:
-				construct = fmt.Sprintf("a repetition of more than %d", maxBehind)
-			case part.counted && !isOne:
-				construct = "a count behind more than one character"
-			}
+func unsupportedBehind(part node) string {
+	switch part := part.(type) {
+	case look:
+		return "" // it has no length; one that looks behind was checked by itself
+	case backreference:
+		return "a backreference"
+	case repeat:
+		_, isOne := part.body.(one)
+		switch {
+		case part.max == unlimited:
+			return "a repetition without an upper bound"
+		case part.max > maxBehind:
+			return fmt.Sprintf("a repetition of more than %d", maxBehind)
+		case part.counted && !isOne:
+			return "a count behind more than one character"
 		}
-		return construct != ""
-	})
-	return construct
+	}
+	for _, inner := range children(part) {
+		if construct := unsupportedBehind(inner); construct != "" {
+			return construct
+		}
+	}
+	return ""
 }
 
 // zeroWidth reports whether a node never matches any rune.
@@ -63,24 +66,10 @@ func zeroWidth(part node) bool {
 	switch part := part.(type) {
 	case assertion, look:
 		return true
-	case sequence:
-		for _, element := range part.parts {
-			if !zeroWidth(element) {
-				return false
-			}
-		}
-		return true
-	case alternation:
-		for _, branch := range part.branches {
-			if !zeroWidth(branch) {
-				return false
-			}
-		}
-		return true
-	case group:
-		return zeroWidth(part.body)
 	case repeat:
 		return part.max == 0 || zeroWidth(part.body)
+	case sequence, alternation, group:
+		return !slices.ContainsFunc(children(part), func(inner node) bool { return !zeroWidth(inner) })
 	}
 	return false
 }
@@ -90,20 +79,24 @@ func holds(part node, condition func(node) bool) bool {
 	if condition(part) {
 		return true
 	}
-	within := func(inner node) bool { return holds(inner, condition) }
+	return slices.ContainsFunc(children(part), func(inner node) bool { return holds(inner, condition) })
+}
+
+// children returns the nodes directly within a node.
+func children(part node) []node {
 	switch part := part.(type) {
 	case group:
-		return within(part.body)
+		return []node{part.body}
 	case look:
-		return within(part.body)
+		return []node{part.body}
 	case repeat:
-		return within(part.body)
+		return []node{part.body}
 	case sequence:
-		return slices.ContainsFunc(part.parts, within)
+		return part.parts
 	case alternation:
-		return slices.ContainsFunc(part.branches, within)
+		return part.branches
 	}
-	return false
+	return nil
 }
 
 func isCapture(part node) bool {
