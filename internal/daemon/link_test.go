@@ -120,12 +120,18 @@ func TestLosingTheLinkEndsStreamsAndQuestions(t *testing.T) {
 }
 
 func TestMessagesAreBounded(t *testing.T) {
-	client, server := pair(t)
-	sent := make(chan error, 1)
-	go func() { sent <- client.send(request{Content: make([]byte, longestMessage)}) }()
-	require.ErrorIs(t, server.receive(&request{}), errProtocol)
-	server.close()
-	<-sent
+	endless := io.MultiReader(strings.NewReader(`{"Content":"`), blanks{})
+	require.ErrorIs(t, newMessageDecoder(endless).decode(&request{}), errProtocol)
+}
+
+// blanks are without end.
+type blanks struct{}
+
+func (blanks) Read(buffer []byte) (int, error) {
+	for i := range buffer {
+		buffer[i] = ' '
+	}
+	return len(buffer), nil
 }
 
 func TestHeadersAreBounded(t *testing.T) {

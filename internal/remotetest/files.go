@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -209,19 +210,14 @@ func testFileNames(t *testing.T, s *suite) {
 	}
 	t.Run("they are not interpreted", func(t *testing.T) {
 		directory := s.temporaryDirectory(t)
-		for _, name := range names {
-			s.writeFile(t, directory+"/"+name, name, 0o600)
-			require.Equal(t, name, s.readFile(t, directory+"/"+name))
-			require.Equal(t, name, s.shell(t, `cat -- "$1"`, directory+"/"+name).stdout)
-			info, err := s.connection.Stat(timeLimit(t), directory+"/"+name)
-			require.NoError(t, err)
-			require.Equal(t, name, info.Name())
-			require.NoError(t, s.connection.Chmod(timeLimit(t), directory+"/"+name, 0o640))
-			require.NoError(t, s.connection.Remove(timeLimit(t), directory+"/"+name))
-
-			require.NoError(t, s.connection.MkdirAll(timeLimit(t), directory+"/"+name, 0o700))
-			require.NoError(t, s.connection.Remove(timeLimit(t), directory+"/"+name))
-		}
+		t.Run("by who makes, reads and removes them", func(t *testing.T) {
+			for some := range slices.Chunk(names, namesAtOnce) {
+				t.Run("", func(t *testing.T) {
+					t.Parallel()
+					testNames(t, s, directory, some)
+				})
+			}
+		})
 		require.Empty(t, s.shell(t, `ls -A "$1"`, directory).stdout)
 	})
 	t.Run("nor are those below Home", func(t *testing.T) {
@@ -239,6 +235,28 @@ func testFileNames(t *testing.T, s *suite) {
 			require.NoError(t, s.connection.Remove(timeLimit(t), name))
 		}
 	})
+}
+
+// namesAtOnce is how many names of files one of several tests at once tries.
+const namesAtOnce = 8
+
+func testNames(t *testing.T, s *suite, directory string, names []string) {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = directory + "/" + name
+		s.writeFile(t, paths[i], name, 0o600)
+		require.Equal(t, name, s.readFile(t, paths[i]))
+		info, err := s.connection.Stat(timeLimit(t), paths[i])
+		require.NoError(t, err)
+		require.Equal(t, name, info.Name())
+		require.NoError(t, s.connection.Chmod(timeLimit(t), paths[i], 0o640))
+	}
+	require.Equal(t, strings.Join(names, ""), s.shell(t, `cat -- "$@"`, paths...).stdout)
+	for _, path := range paths {
+		require.NoError(t, s.connection.Remove(timeLimit(t), path))
+		require.NoError(t, s.connection.MkdirAll(timeLimit(t), path, 0o700))
+		require.NoError(t, s.connection.Remove(timeLimit(t), path))
+	}
 }
 
 type readerFunc func([]byte) (int, error)

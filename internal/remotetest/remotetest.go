@@ -88,7 +88,7 @@ func RunWith(t *testing.T, open func(t *testing.T) remote.Connection, options Op
 // grace periods, so more of them run at once than there are processors.
 func Main(m *testing.M) {
 	// The argument -parallel, which is not parsed yet, counts more.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	// From its first use on, package signal has a goroutine, which is none of a test's.

@@ -14,17 +14,24 @@ import (
 )
 
 func testTerminals(t *testing.T, s *suite) {
-	t.Run("a process has one for all its streams", func(t *testing.T) {
+	// To make a terminal, and to end it, is mostly waiting.
+	run := func(name string, test func(t *testing.T)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
+	}
+	run("a process has one for all its streams", func(t *testing.T) {
 		script := `test -t 0 && test -t 1 && test -t 2 && stty size < /dev/tty`
 		require.Equal(t, result{"43 132\r\n", "", 0}, s.onTerminal(t, shellCommand(script)))
 	})
-	t.Run("without one it has none", func(t *testing.T) {
+	run("without one it has none", func(t *testing.T) {
 		require.Zero(t, s.shell(t, `! test -t 0 && ! test -t 1 && ! test -t 2`).code)
 	})
-	t.Run("errors go to Stdout, and lines end as on a terminal", func(t *testing.T) {
+	run("errors go to Stdout, and lines end as on a terminal", func(t *testing.T) {
 		require.Equal(t, result{"out\r\nerr\r\n", "", 7}, s.onTerminal(t, shellCommand("echo out; echo err >&2; exit 7")))
 	})
-	t.Run("TERM is its type", func(t *testing.T) {
+	run("TERM is its type", func(t *testing.T) {
 		require.Equal(t, "vt220\r\n", s.onTerminal(t, shellCommand("echo $TERM")).stdout)
 		command := shellCommand("echo $TERM")
 		command.Unset = []string{"TERM"} // that of the place, not of the command
@@ -35,36 +42,36 @@ func testTerminals(t *testing.T, s *suite) {
 		command.Terminal = &remote.Terminal{}
 		require.Equal(t, "dumb\r\n", s.run(t, command).stdout)
 	})
-	t.Run("arguments, environment and directory are those of the command", func(t *testing.T) {
+	run("arguments, environment and directory are those of the command", func(t *testing.T) {
 		command := shellCommand(`stty -opost; printf '%s|' "$@" "$RMCTL_TEXT" "$PWD"`, hostileTexts()...)
 		command.Environment = map[string]string{"RMCTL_TEXT": "a 'b' \"c\" $d\n"}
 		command.Directory = "/"
 		expected := strings.Join(hostileTexts(), "|") + "|a 'b' \"c\" $d\n|/|"
 		require.Equal(t, expected, s.onTerminal(t, command).stdout)
 	})
-	t.Run("what is typed is echoed and read, to its end", func(t *testing.T) {
+	run("what is typed is echoed and read, to its end", func(t *testing.T) {
 		command := remote.Command{Arguments: []string{"cat"}, Stdin: strings.NewReader("hello\n")}
 		require.Equal(t, result{"hello\r\nhello\r\n", "", 0}, s.onTerminal(t, command))
 	})
-	t.Run("the end is seen after an unfinished line too", func(t *testing.T) {
+	run("the end is seen after an unfinished line too", func(t *testing.T) {
 		command := remote.Command{Arguments: []string{"cat"}, Stdin: strings.NewReader("hel")}
 		require.Equal(t, result{"helhel", "", 0}, s.onTerminal(t, command))
 	})
-	t.Run("without a reader there is no input", func(t *testing.T) {
+	run("without a reader there is no input", func(t *testing.T) {
 		require.Equal(t, result{"", "", 0}, s.onTerminal(t, remote.Command{Arguments: []string{"cat"}}))
 	})
-	t.Run("a signal is 128 plus its number", func(t *testing.T) {
+	run("a signal is 128 plus its number", func(t *testing.T) {
 		require.Equal(t, 128+9, s.onTerminal(t, shellCommand("kill -KILL $$")).code)
 	})
-	t.Run("large output is complete", func(t *testing.T) {
+	run("large output is complete", func(t *testing.T) {
 		const size = 1 << 20
 		flood := s.onTerminal(t, shellCommand(fmt.Sprintf(`head -c %d /dev/zero | tr '\0' x; echo; echo end`, size)))
 		require.Zero(t, flood.code)
 		require.Equal(t, size+len("\r\nend\r\n"), len(flood.stdout))
 		require.Equal(t, strings.Repeat("x", size), flood.stdout[:size])
 	})
-	t.Run("sizes are followed", func(t *testing.T) { testSizes(t, s) })
-	t.Run("Ctrl-C interrupts", func(t *testing.T) {
+	run("sizes are followed", func(t *testing.T) { testSizes(t, s) })
+	run("Ctrl-C interrupts", func(t *testing.T) {
 		talk := s.converse(t, timeLimit(t), "stty -echo; trap 'echo interrupted; exit 3' INT; echo ready; while :; do sleep 0.05; done")
 		talk.expect(t, "ready\r\n")
 		talk.write(t, "\x03")
@@ -76,7 +83,7 @@ func testTerminals(t *testing.T, s *suite) {
 		talk.write(t, "\x03")
 		talk.ends(t, 128+2)
 	})
-	t.Run("bytes pass unchanged when the program wants it so", func(t *testing.T) {
+	run("bytes pass unchanged when the program wants it so", func(t *testing.T) {
 		talk := s.converse(t, timeLimit(t), "stty raw -echo; echo ready; dd bs=1 count=256 2>/dev/null; exit 4")
 		talk.expect(t, "ready\n")
 		all := make([]byte, 256)
@@ -87,7 +94,7 @@ func testTerminals(t *testing.T, s *suite) {
 		talk.expect(t, string(all))
 		talk.ends(t, 4)
 	})
-	t.Run("a conversation goes to and fro", func(t *testing.T) {
+	run("a conversation goes to and fro", func(t *testing.T) {
 		talk := s.converse(t, timeLimit(t), `stty -echo; printf 'name? '; read name; printf 'hello %s\n' "$name"; read more; exit 5`)
 		talk.expect(t, "name? ")
 		talk.write(t, "World\n")
@@ -95,14 +102,14 @@ func testTerminals(t *testing.T, s *suite) {
 		talk.write(t, "bye\n")
 		talk.ends(t, 5)
 	})
-	t.Run("a background process that keeps it does not hold Wait", func(t *testing.T) {
+	run("a background process that keeps it does not hold Wait", func(t *testing.T) {
 		talk := s.converse(t, timeLimit(t), `trap '' HUP; sleep 300 & echo $!; exit 4`)
 		id := s.readWords(t, talk.output, 1)[0]
 		talk.ends(t, 4)
 		s.shell(t, `kill -KILL "$1"`, id)
 		s.requireGone(t, id)
 	})
-	t.Run("ending it ends what runs on it", func(t *testing.T) { testTerminalEnding(t, s) })
+	run("ending it ends what runs on it", func(t *testing.T) { testTerminalEnding(t, s) })
 }
 
 func testSizes(t *testing.T, s *suite) {

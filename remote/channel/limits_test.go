@@ -51,7 +51,7 @@ func TestEverythingWorksInTurnOverOneChannel(t *testing.T) {
 	connection, _ := onlyOne(t, quick())
 	directory := t.TempDir()
 	var group sync.WaitGroup
-	failures := make([]error, 12)
+	failures := make([]error, 6)
 	for number := range failures {
 		group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
 	}
@@ -228,7 +228,7 @@ func TestTheLimitOfThePlaceIsFoundOut(t *testing.T) {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			t.Parallel()
 			connection := limited(t, limit)
-			failures := make([]error, 12)
+			failures := make([]error, 6)
 			var group sync.WaitGroup
 			directory := t.TempDir()
 			for number := range failures {

@@ -40,7 +40,10 @@ func TestRealSSHD(t *testing.T) {
 		"JumpHost": func(t *testing.T) openssh.Options { return server.options(t, "rmtest-behind") },
 	}
 	for name, options := range ways {
-		t.Run(name, func(t *testing.T) { testChannels(t, dial(t, options(t)), name) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testChannels(t, dial(t, options(t)), name)
+		})
 	}
 
 	t.Run("EndsWithItsMaster", func(t *testing.T) { testLostMaster(t, server) })
@@ -268,6 +271,7 @@ func testClosed(t *testing.T, server sshd) {
 func testLoginShells(t *testing.T, server sshd) {
 	for _, shell := range []string{"sh", "bash", "zsh", "csh", "tcsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
 			dialer := dial(t, server.options(t, "rmtest-"+shell))
 			left := run(t, dialer, `/bin/sh -c 'cat; exit 5'`, "through\n")
 			require.NoError(t, left.err)

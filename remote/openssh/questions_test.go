@@ -204,7 +204,7 @@ exit 255
 func TestTheTimeOfTheUserDoesNotCount(t *testing.T) {
 	t.Parallel()
 	options := asFake(t, `exec 3<>/dev/tty; printf 'Go? ' >&3; read -r word <&3; echo "heard $word" >>"$log"; exit 255`)
-	options.StartLimit = 6 * time.Second
+	options.StartLimit = 3 * time.Second
 	options.Prompter = &user{answer: func(remote.Question) (string, error) {
 		<-time.After(options.StartLimit)
 		return "on", nil

@@ -33,6 +33,7 @@ func testFailures(t *testing.T, server sshd) {
 		"NoCommonCipher":   {"Ciphers 3des-cbc", remote.BadProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			options := server.options(t, "rmtest-other")
 			content, err := os.ReadFile(server.config)
 			require.NoError(t, err)
@@ -59,6 +60,7 @@ func testJumpHostFailures(t *testing.T, server sshd) {
 		"NoMethodLeft":   {"PubkeyAuthentication no", remote.NotAuthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			options := withSettings(t, server, "rmtest-behind", "Host rmtest-jump\n"+test.settings+"\nHost *\n")
 			_, err := openssh.Dial(timeLimit(t), options)
 			requireReason(t, err, test.reason)

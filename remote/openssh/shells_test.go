@@ -33,6 +33,7 @@ func TestRandomValuesReachPrograms(t *testing.T) {
 	const rounds, valuesOfARound = 20, 50
 	for _, shell := range []string{"sh", "bash", "zsh", "csh", "tcsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
 			seed := rand.Uint64()
 			random := rand.New(rand.NewPCG(seed, 0))
 			connection := connect(t, server.options(t, "rmtest-"+shell))

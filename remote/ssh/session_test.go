@@ -69,19 +69,19 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	proxy := remotetest.NewProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), remotetest.Faults{})
 	p := newPlace(t)
 	p.knows(proxy.Port(), "host")
-	client := dialled(t, p.options(proxy.Port(), "ServerAliveInterval 3", "ServerAliveCountMax 1"))
+	client := dialled(t, p.options(proxy.Port(), "ServerAliveInterval 1", "ServerAliveCountMax 2"))
 	opened, err := client.Open(t.Context(), "cat", channel.Options{})
 	require.NoError(t, err)
 	proxy.Stall()
 	code, err := opened.Wait()
 	require.Equal(t, -1, code)
-	require.ErrorContains(t, err, "the server gave no sign of life for 6s")
+	require.ErrorContains(t, err, "the server gave no sign of life for 3s")
 }
 
 func TestAServerThatAnswersIsKept(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 100)
-	client := dialServer(t, serve(t, &server{asked: asked}), "ServerAliveInterval 3", "ServerAliveCountMax 1")
+	client := dialServer(t, serve(t, &server{asked: asked}), "ServerAliveInterval 1", "ServerAliveCountMax 3")
 	for range 2 {
 		select {
 		case <-asked:
