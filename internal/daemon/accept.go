@@ -18,6 +18,11 @@ const mostClients = 1024
 // headerPatience bounds the wait for the header of a client.
 const headerPatience = 10 * time.Second
 
+// farewellPatience bounds the wait for clients to close their ends when the process ends.
+// They do so once they have read their last words; one that is cut off before could
+// miss them.
+const farewellPatience = 10 * time.Second
+
 // acceptPause follows an accept that failed because something ran out.
 const acceptPause = 100 * time.Millisecond
 
@@ -43,7 +48,6 @@ func (p *process) serve(ctx context.Context) error {
 		}
 		clients.Go(func() {
 			defer conn.Close()
-			defer context.AfterFunc(ctx, func() { conn.Close() })()
 			p.serveClient(ctx, conn, places)
 		})
 	}
@@ -56,8 +60,11 @@ func isTemporary(err error) bool {
 	return errors.As(err, &failed) && failed.Temporary()
 }
 
-// serveClient takes part in one conversation. A client that is gone needs no answer.
+// serveClient takes part in one conversation, which is cut off when ctx is cancelled unless
+// the client has its last words. A client that is gone needs no answer.
 func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan struct{}) {
+	spare := context.AfterFunc(ctx, func() { conn.Close() })
+	defer spare()
 	if peer.Check(conn) != nil || conn.SetDeadline(time.Now().Add(headerPatience)) != nil {
 		return
 	}
@@ -94,4 +101,16 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 	}
 	defer l.close()
 	p.converse(ctx, l, asked.Operation)
+	if !spare() {
+		return
+	}
+	select {
+	case <-l.session.CloseChan():
+		return
+	case <-ctx.Done():
+	}
+	select {
+	case <-l.session.CloseChan():
+	case <-time.After(farewellPatience):
+	}
 }

@@ -20,8 +20,7 @@ type conversation struct {
 	asked   request
 }
 
-// converse takes part in one conversation, which ends when the client goes away
-// or this process ends.
+// converse does what a client wants, and sends the answer.
 func (p *process) converse(running context.Context, l *link, operation string) {
 	ctx, cancel := l.context(running)
 	defer cancel()
@@ -30,7 +29,6 @@ func (p *process) converse(running context.Context, l *link, operation string) {
 	if err := c.perform(ctx, operation); err != nil && ctx.Err() == nil {
 		_ = l.fail(err) // a client that went away needs no answer
 	}
-	<-ctx.Done()
 }
 
 func (c *conversation) perform(ctx context.Context, operation string) error {
@@ -115,9 +113,6 @@ func (p *process) closeConnections(_ context.Context, c *conversation) error {
 	return c.answer(p.pool.closePlaces(places))
 }
 
-// stopPatience bounds the wait for the client that asked the process to end.
-const stopPatience = 10 * time.Second
-
 // stop closes all connections and ends the process.
 func (p *process) stop(ctx context.Context, c *conversation) error {
 	if living := p.sessions.count(); living > 0 {
@@ -128,7 +123,7 @@ func (p *process) stop(ctx context.Context, c *conversation) error {
 	err := c.answer(closed)
 	select { // the client has read the answer when it closes its end
 	case <-ctx.Done():
-	case <-time.After(stopPatience):
+	case <-time.After(farewellPatience):
 	}
 	p.end()
 	return err
