@@ -309,6 +309,8 @@ func FuzzMessages(f *testing.F) {
 		newStartRequest(Place{Host: "h"}, remote.Command{Arguments: []string{"a"}, Terminal: &remote.Terminal{}}), request{Launch: &packedLaunch{}},
 		answer{pack(&remote.StartError{Program: "p", Err: fs.ErrNotExist})}, exit{Code: 3}, instruction{Resize: &remote.Size{Rows: 1}},
 		fileRequest{Read: 1}, fileAnswer{Info: &fileInfo{}}, verdict{"b"}, question{Text: []byte("?")}, reply{Text: []byte("t")},
+		request{Places: []packedPlace{{Environment: [][]byte{[]byte("odd")}}}, Launch: &packedLaunch{Terminal: &packedTerminal{}}},
+		fileInfo{FileName: []byte("f")}, remote.Info{Home: "/"}, []SessionInfo{{Names: []string{"s"}}},
 	} {
 		var sent bytes.Buffer
 		require.NoError(f, json.NewEncoder(&sent).Encode(value))
@@ -317,13 +319,35 @@ func FuzzMessages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		for _, value := range []any{
 			&request{}, &answer{}, &exit{}, &instruction{}, &fileRequest{}, &fileAnswer{}, &verdict{}, &question{}, &reply{}, &[]ConnectionInfo{},
+			&fileInfo{}, &remote.Info{}, &[]SessionInfo{},
 		} {
 			decoder := newMessageDecoder(bytes.NewReader(sent))
 			for decoder.decode(value) == nil {
-				if given, isAnswer := value.(*answer); isAnswer && given.Failed != nil {
-					require.Error(t, given.Failed.unpack())
-				}
+				unpackAll(t, value)
 			}
 		}
 	})
+}
+
+// unpackAll does what the receiver of a message does first.
+func unpackAll(t *testing.T, value any) {
+	switch given := value.(type) {
+	case *answer:
+		if given.Failed != nil {
+			require.Error(t, given.Failed.unpack())
+		}
+	case *request:
+		given.Place.unpack()
+		for _, place := range given.Places {
+			place.unpack()
+		}
+		if given.Command != nil {
+			given.Command.unpack(nil)
+		}
+		if given.Launch != nil {
+			given.Launch.Terminal.unpack(nil)
+		}
+	case *remote.Info:
+		require.NotNil(t, given.Location())
+	}
 }
