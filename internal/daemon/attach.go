@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -76,20 +77,8 @@ func (s streams) sendOutput(ctx context.Context, reader *ringReader) error {
 // takeInput puts a client's input into the session. Its end is the end of the
 // session's input; a client that leaves the input open does not end the stream.
 func (o *session) takeInput(input io.Reader) {
-	buffer := make([]byte, longestPiece)
-	for {
-		count, err := input.Read(buffer)
-		if count > 0 {
-			if _, writeErr := o.inputWriter.Write(buffer[:count]); writeErr != nil {
-				return // the session takes no more
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			o.inputWriter.Close() // never fails
-		}
-		if err != nil {
-			return
-		}
+	if refused, err := execution.CopyInput(o.inputWriter, input, false); !refused && err == nil {
+		o.inputWriter.Close() // never fails
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -204,28 +205,13 @@ func (l *link) sendContent(ctx context.Context, sink io.WriteCloser, content io.
 	}
 	giveUp := func(err error) { end(cmp.Or(bounded(err.Error()), "unknown reason")) }
 	defer context.AfterFunc(ctx, func() { giveUp(context.Cause(ctx)) })()
-	source := &inputCopy{source: contextReader{ctx, content}, sink: sink, keepOpen: true, ended: make(chan error, 1)}
-	source.run()
-	broken := <-source.ended
+	_, broken := execution.CopyInput(sink, execution.ContextReader(ctx, content), false)
 	if broken != nil {
 		giveUp(broken)
 	} else if ctx.Err() == nil {
 		end("")
 	}
 	return broken
-}
-
-// contextReader fails as soon as its context is done.
-type contextReader struct {
-	ctx     context.Context
-	content io.Reader
-}
-
-func (r contextReader) Read(buffer []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.content.Read(buffer)
 }
 
 // describe names what is done to a path, for errors.

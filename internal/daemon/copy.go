@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // copyBuffer is how many bytes are read from a stream at once.
@@ -97,26 +99,11 @@ type inputCopy struct {
 }
 
 func (c *inputCopy) run() {
-	buffer := make([]byte, copyBuffer)
-	for {
-		count, err := c.source.Read(buffer)
-		if count > 0 {
-			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
-				c.ended <- nil
-				return
-			}
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			c.ended <- err
-			if !c.keepOpen {
-				// That the server is gone shows where its messages are read.
-				_ = c.sink.Close()
-			}
-			return
-		}
+	refused, err := execution.CopyInput(c.sink, c.source, false)
+	c.ended <- err
+	if !refused && !c.keepOpen {
+		// That the server is gone shows where its messages are read.
+		_ = c.sink.Close()
 	}
 }
 

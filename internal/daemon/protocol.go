@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"reflect"
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -130,7 +130,7 @@ type packedLaunch struct {
 // newStartRequest leaves out Foreground: it means this process's group, and the
 // process that starts the command is another one.
 func newStartRequest(place Place, c remote.Command) request {
-	merged := sameWriter(c.Stdout, c.Stderr)
+	merged := execution.SameWriter(c.Stdout, c.Stderr)
 	return request{
 		Place: place.pack(), Input: c.Stdin != nil, Output: c.Stdout != nil, Errors: c.Stderr != nil && !merged, Merged: merged,
 		Command: &packedCommand{
@@ -179,12 +179,6 @@ func unpackMap(packed [][]byte) map[string]string {
 		entries[string(packed[i])] = string(packed[i+1])
 	}
 	return entries
-}
-
-// sameWriter reports whether both streams go to one writer, and so through one
-// stream, which keeps their order.
-func sameWriter(a, b any) bool {
-	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // instruction is a message of the client while its process runs.
