@@ -50,7 +50,6 @@ type bench struct {
 	*config.Definition
 	env        *attribute.Environment
 	folder     string // the home folder of the connection; empty at first
-	local      *remote.Local
 	connection remote.Connection
 	request    command.Request
 }
@@ -62,13 +61,19 @@ func newBench(t testing.TB, controlData string) *bench {
 	setenv, isTest := t.(interface{ Setenv(key, value string) })
 	require.True(t, isTest)
 	setenv.Setenv("HOME", folder)
-	local, err := remote.NewLocal()
-	require.NoError(t, err)
-	local.Grace, local.Linger = patience, patience
-	b := &bench{Definition: define(t, controlData), folder: folder, local: local, connection: local}
+	b := &bench{Definition: define(t, controlData), folder: folder}
+	b.endsWithin(t, patience)
 	b.env = environment(b.Definition)
 	b.request = command.Request{Scope: command.Scope{Environment: b.env}, Outcomes: b.Outcomes}
 	return b
+}
+
+// endsWithin gives what is ended some time before it is killed.
+func (b *bench) endsWithin(t testing.TB, grace time.Duration) {
+	t.Helper()
+	local, err := remote.NewLocalWith(grace, patience)
+	require.NoError(t, err)
+	b.connection = local
 }
 
 // run runs the first command of an element.

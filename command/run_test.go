@@ -164,7 +164,7 @@ func takesTooLong(t *testing.T, script string, grace time.Duration) (b *bench, f
 	t.Helper()
 	for _, limit = range []string{"150ms", "2s", "30s"} {
 		b = newBench(t, shell(script, `x:timeout="`+limit+`"`, ""))
-		b.local.Grace = grace
+		b.endsWithin(t, grace)
 		failed = b.fails(t, config.StartUpCommand)
 		require.Equal(t, command.TimedOut, failed.Failure)
 		if strings.Contains(failed.Error(), "so far") {

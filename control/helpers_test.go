@@ -73,9 +73,8 @@ func newSite(t testing.TB, definition *config.Definition, change ...func(*contro
 func newRenderer(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
 	t.Helper()
 	s := &site{home: newHome(t)}
-	local, err := remote.NewLocal()
+	local, err := remote.NewLocalWith(patience, patience)
 	require.NoError(t, err)
-	local.Grace, local.Linger = patience, patience
 	s.options = control.Options{
 		Target: "here", Definition: definition, Connection: local,
 		Now: s.now,

@@ -12,37 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is the connection to this machine. Commands run as children of this
-// process, with its environment, and files are those of its file system.
-type Local struct {
-	// Grace is how long processes may take to end after they were asked to,
-	// before they are killed.
-	Grace time.Duration
-	// Linger is how long output is still read after a process has ended while
-	// other processes hold its pipes open, and how long a killed process may
-	// take to vanish before Wait gives up on it.
-	Linger time.Duration
-
-	info Info
+// local is the connection to this machine.
+type local struct {
+	grace, linger time.Duration
+	info          Info
 }
 
-var _ Connection = (*Local)(nil)
+// NewLocal returns the connection to this machine. Commands run as children of this
+// process, with its environment, and files are those of its file system. It fails when
+// this user has no home directory.
+func NewLocal() (Connection, error) { return NewLocalWith(3*time.Second, 2*time.Second) }
 
-// NewLocal returns the connection to this machine, with a Grace of 3 s and a
-// Linger of 2 s. It fails when this user has no home directory.
-func NewLocal() (*Local, error) {
+// NewLocalWith is [NewLocal] with other times. Grace is how long processes may take to
+// end after they were asked to, before they are killed. Linger is how long output is
+// still read after a process has ended while other processes hold its pipes open, and
+// how long a killed process may take to vanish before Wait gives up on it.
+func NewLocalWith(grace, linger time.Duration) (Connection, error) {
 	info, err := describeMachine()
 	if err != nil {
 		return nil, err
 	}
-	return &Local{Grace: 3 * time.Second, Linger: 2 * time.Second, info: info}, nil
+	return &local{grace, linger, info}, nil
 }
 
 // Info describes this machine and this user.
-func (l *Local) Info() Info { return l.info }
+func (l *local) Info() Info { return l.info }
 
 // Close does nothing: nothing is kept open. Processes run on.
-func (l *Local) Close() error { return nil }
+func (l *local) Close() error { return nil }
 
 // describeMachine collects what Info promises. HOME goes before the user
 // database, as for every shell: a user may have set it elsewhere on purpose.
@@ -84,7 +81,7 @@ func describeMachine() (Info, error) {
 }
 
 // absolute returns the path that a caller's path means.
-func (l *Local) absolute(path string) string {
+func (l *local) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

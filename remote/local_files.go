@@ -15,7 +15,7 @@ import (
 )
 
 // Stat describes the file that path leads to, following symbolic links.
-func (l *Local) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
+func (l *local) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
 	if err := contextError(ctx, "describing", path); err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (l *Local) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
 }
 
 // Open opens a file for reading. A named pipe does not block it.
-func (l *Local) Open(ctx context.Context, path string) (File, error) {
+func (l *local) Open(ctx context.Context, path string) (File, error) {
 	if err := contextError(ctx, "opening", path); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (l *Local) Open(ctx context.Context, path string) (File, error) {
 // The file has exactly the permissions of mode, whatever the umask. A symbolic
 // link is replaced, not followed. When content, the context or the disk fails,
 // what was there before stays.
-func (l *Local) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+func (l *local) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
 	if err := contextError(ctx, "writing", path); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func syncDirectory(path string) error {
 // MkdirAll creates a directory and those above it that are missing. One that
 // another user of this machine could exchange, below a directory for all such as
 // /tmp, is refused.
-func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
+func (l *local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
 	if err := contextError(ctx, "creating directory", path); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (l *Local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) err
 }
 
 // Chmod gives a file exactly the permissions of mode.
-func (l *Local) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
+func (l *local) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
 	if err := contextError(ctx, "changing the permissions of", path); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (l *Local) Chmod(ctx context.Context, path string, mode fs.FileMode) error 
 }
 
 // Remove removes a file or an empty directory.
-func (l *Local) Remove(ctx context.Context, path string) error {
+func (l *local) Remove(ctx context.Context, path string) error {
 	if err := contextError(ctx, "removing", path); err != nil {
 		return err
 	}

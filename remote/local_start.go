@@ -20,7 +20,7 @@ import (
 
 // Start starts a process. A program without a slash is searched in the PATH of
 // the command's own environment, of which only absolute directories count.
-func (l *Local) Start(ctx context.Context, command Command) (Handle, error) {
+func (l *local) Start(ctx context.Context, command Command) (Handle, error) {
 	failed := func(err error) (Handle, error) {
 		failure := &StartError{Directory: command.Directory, Err: err}
 		if len(command.Arguments) > 0 {
@@ -52,7 +52,7 @@ func (l *Local) Start(ctx context.Context, command Command) (Handle, error) {
 			Setpgid: !command.Foreground,
 		},
 	}
-	process, err := startLocal(ctx, child, command, l.Grace, l.Linger)
+	process, err := startLocal(ctx, child, command, l.grace, l.linger)
 	if err != nil {
 		return failed(err)
 	}
@@ -61,7 +61,7 @@ func (l *Local) Start(ctx context.Context, command Command) (Handle, error) {
 
 // workingDirectory returns the directory to run in, which must be one: the
 // kernel's own error would not tell a missing directory from a missing program.
-func (l *Local) workingDirectory(name string) (string, error) {
+func (l *local) workingDirectory(name string) (string, error) {
 	directory := l.absolute(name)
 	info, err := os.Stat(directory)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *Local) workingDirectory(name string) (string, error) {
 }
 
 // environment returns the variables that the command sees.
-func (l *Local) environment(command Command, directory string) map[string]string {
+func (l *local) environment(command Command, directory string) map[string]string {
 	variables := map[string]string{}
 	if command.ReplaceEnvironment {
 		for _, name := range command.Keep {

@@ -23,12 +23,16 @@ import (
 
 // newLocal returns a connection whose patience suits tests: what wants to end may take
 // as long as it does on a busy machine.
-func newLocal(t testing.TB) *remote.Local {
+func newLocal(t testing.TB) remote.Connection {
 	t.Helper()
-	local, err := remote.NewLocal()
+	return newLingering(t, 100*time.Millisecond)
+}
+
+// newLingering is newLocal with another time for the output of what outlives a process.
+func newLingering(t testing.TB, linger time.Duration) remote.Connection {
+	t.Helper()
+	local, err := remote.NewLocalWith(6*time.Second, linger)
 	require.NoError(t, err)
-	local.Grace = 6 * time.Second
-	local.Linger = 100 * time.Millisecond
 	return local
 }
 
@@ -36,8 +40,8 @@ func newLocal(t testing.TB) *remote.Local {
 // of that.
 func newImpatient(t *testing.T) remote.Connection {
 	t.Helper()
-	local := newLocal(t)
-	local.Grace, local.Linger = 300*time.Millisecond, time.Minute
+	local, err := remote.NewLocalWith(300*time.Millisecond, time.Minute)
+	require.NoError(t, err)
 	return local
 }
 
@@ -46,7 +50,7 @@ func TestLocalConforms(t *testing.T) {
 }
 
 // shell starts a script that holds the given streams.
-func shell(t *testing.T, ctx context.Context, local *remote.Local, script string, command remote.Command) remote.Handle {
+func shell(t *testing.T, ctx context.Context, local remote.Connection, script string, command remote.Command) remote.Handle {
 	t.Helper()
 	command.Arguments = []string{"sh", "-c", script}
 	process, err := local.Start(ctx, command)
@@ -135,7 +139,7 @@ func TestTerminateEndsAForegroundProcessAlone(t *testing.T) {
 // process, which keeps the shell's output open when the shell has ended with
 // code 4. The shell's last words are size bytes. Output is written to sink after
 // the first line.
-func startWithHeir(t *testing.T, ctx context.Context, local *remote.Local, size int, sink io.Writer) (process remote.Handle, shellID int) {
+func startWithHeir(t *testing.T, ctx context.Context, local remote.Connection, size int, sink io.Writer) (process remote.Handle, shellID int) {
 	t.Helper()
 	first := &firstLine{rest: sink, line: make(chan string, 1)}
 	script := fmt.Sprintf("sleep 300 & echo $$ $!; head -c %d /dev/zero; exit 4", size)
@@ -196,8 +200,7 @@ func TestCancellingEndsTheWaitForOutputOfOthers(t *testing.T) {
 		t.Run(end, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			local := newLocal(t)
-			local.Linger = time.Hour
+			local := newLingering(t, time.Hour)
 			process, shellID := startWithHeir(t, ctx, local, 0, io.Discard)
 			requireReaped(t, shellID)
 			if end == "cancel" {
@@ -212,12 +215,12 @@ func TestCancellingEndsTheWaitForOutputOfOthers(t *testing.T) {
 
 func TestOutputThatIsLateToBeTakenIsComplete(t *testing.T) {
 	const size = 50_000
-	local := newLocal(t)
-	local.Linger = time.Millisecond
+	const linger = time.Millisecond
+	local := newLingering(t, linger)
 	gate := &gatedWriter{open: make(chan struct{})}
 	process, shellID := startWithHeir(t, t.Context(), local, size, gate)
 	requireReaped(t, shellID)
-	deadline := time.NewTimer(5 * local.Linger) // by then only what is in the pipe is left
+	deadline := time.NewTimer(5 * linger) // by then only what is in the pipe is left
 	<-deadline.C
 	close(gate.open)
 	waitFor(t, process, 4)
@@ -311,8 +314,7 @@ func TestSizesBeyondWhatATerminalKnowsAreCut(t *testing.T) {
 }
 
 func TestSignalsReachNobodyOnceTheProcessIsReaped(t *testing.T) {
-	local := newLocal(t)
-	local.Linger = time.Hour
+	local := newLingering(t, time.Hour)
 	gate := &gatedWriter{open: make(chan struct{})}
 	process, shellID := startWithHeir(t, t.Context(), local, 1, gate)
 	requireReaped(t, shellID)

@@ -25,7 +25,7 @@ type pbsStep struct {
 
 // A pbsServer is this machine with a PBS on it that knows one conversation.
 type pbsServer struct {
-	*remote.Local
+	remote.Connection
 	t      *testing.T
 	steps  []pbsStep
 	script string // of the last submission
@@ -70,7 +70,7 @@ func newPBSSession(t *testing.T) *pbsSession {
 	store, err := jobstore.Open(t.Context(), filepath.Join(home, "state"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	server := &pbsServer{Local: local, t: t}
+	server := &pbsServer{Connection: local, t: t}
 	controller := control.New(control.Options{Definition: shippedDefinition(t, "pbs"), Connection: server, Store: store})
 	return &pbsSession{Controller: controller, t: t, server: server, home: home}
 }

@@ -61,9 +61,8 @@ func (h *household) enter() {
 func (h *household) controller(ahead *time.Duration) (*control.Controller, *jobstore.Store) {
 	definition, _, err := check.UsableDefinition(filepath.Join("..", "..", "testdata", "chaos", "chaos.xml"))
 	require.NoError(h.t, err)
-	local, err := remote.NewLocal()
+	local, err := remote.NewLocalWith(200*time.Millisecond, 2*time.Second)
 	require.NoError(h.t, err)
-	local.Grace = 200 * time.Millisecond
 	store, err := jobstore.Open(h.t.Context(), h.path(".local/state/rmctl"))
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { require.NoError(h.t, store.Close()) })

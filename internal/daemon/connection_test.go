@@ -18,18 +18,20 @@ import (
 
 func TestConformance(t *testing.T) {
 	options := remotetest.Options{Volume: 16 << 20, Commands: 200, Values: 300, Impatient: func(t *testing.T) remote.Connection {
-		place := local(t)
-		place.Grace, place.Linger = 300*time.Millisecond, patience
-		return relayed(t, place)
+		return relayed(t, localWith(t, 300*time.Millisecond, patience))
 	}}
 	remotetest.RunWith(t, func(t *testing.T) remote.Connection { return relayed(t, local(t)) }, options)
 }
 
-func local(t *testing.T) *remote.Local {
+func local(t *testing.T) remote.Connection {
 	t.Helper()
-	connection, err := remote.NewLocal()
+	return localWith(t, 6*time.Second, 500*time.Millisecond)
+}
+
+func localWith(t *testing.T, grace, linger time.Duration) remote.Connection {
+	t.Helper()
+	connection, err := remote.NewLocalWith(grace, linger)
 	require.NoError(t, err)
-	connection.Grace, connection.Linger = 6*time.Second, 500*time.Millisecond
 	return connection
 }
 
@@ -166,9 +168,8 @@ func TestTheEndOfTheProcessIsALostConnection(t *testing.T) {
 }
 
 func TestAWriterThatWaitsHoldsUpNothingElse(t *testing.T) {
-	const printed = 100_000 // less than may be under way, so that the complaint is reached
-	place := local(t)
-	place.Grace, place.Linger = patience, patience // nothing that was printed is given up
+	const printed = 100_000                   // less than may be under way, so that the complaint is reached
+	place := localWith(t, patience, patience) // nothing that was printed is given up
 	connection := relayed(t, place)
 	slow, output := io.Pipe()
 	var complaints bytes.Buffer

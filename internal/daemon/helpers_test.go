@@ -43,11 +43,10 @@ func (c *connector) connect(ctx context.Context, place daemon.Place, prompter re
 			return nil, err
 		}
 	}
-	local, err := remote.NewLocal()
+	local, err := remote.NewLocalWith(time.Second, 500*time.Millisecond)
 	if err != nil {
 		return nil, err
 	}
-	local.Grace, local.Linger = time.Second, 500*time.Millisecond
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	made := &breakable{Connection: local, closed: make(chan struct{}), broken: make(chan struct{}), ended: make(chan struct{})}

@@ -42,9 +42,8 @@ func newSite(t *testing.T, definition *config.Definition, change ...func(*contro
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	t.Setenv("HOME", home)
-	local, err := remote.NewLocal()
+	local, err := remote.NewLocalWith(patience, patience)
 	require.NoError(t, err)
-	local.Grace, local.Linger = patience, patience
 	s := &site{home: home, options: control.Options{Target: "here", Definition: definition, Connection: local}}
 	for _, one := range change {
 		one(&s.options)

@@ -27,19 +27,18 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-func newLocal(t *testing.T) *remote.Local {
+func newLocal(t *testing.T) remote.Connection {
 	t.Helper()
-	local, err := remote.NewLocal()
+	local, err := remote.NewLocalWith(6*time.Second, 200*time.Millisecond)
 	require.NoError(t, err)
-	local.Grace, local.Linger = 6*time.Second, 200*time.Millisecond
 	return local
 }
 
 func TestRecorderBehavesAsTheConnectionItWraps(t *testing.T) {
 	open := func(*testing.T) remote.Connection { return record.New(newLocal(t)) }
 	impatient := func(*testing.T) remote.Connection {
-		local := newLocal(t)
-		local.Grace, local.Linger = 300*time.Millisecond, time.Minute
+		local, err := remote.NewLocalWith(300*time.Millisecond, time.Minute)
+		require.NoError(t, err)
 		return record.New(local)
 	}
 	// The rest is for the connection itself.

@@ -31,16 +31,15 @@ func TestAConnectionThatIsSilencedAsItShouldBePasses(t *testing.T) {
 
 // mortal is this machine, as if it could vanish or fall silent.
 type mortal struct {
-	*remote.Local
+	remote.Connection
 	gone, silent  chan struct{}
 	lose, silence func()
 }
 
 func newMortal(t *testing.T) *mortal {
-	local, err := remote.NewLocal()
+	local, err := remote.NewLocalWith(100*time.Millisecond, 100*time.Millisecond)
 	require.NoError(t, err)
-	local.Grace, local.Linger = 100*time.Millisecond, 100*time.Millisecond
-	m := &mortal{Local: local, gone: make(chan struct{}), silent: make(chan struct{})}
+	m := &mortal{Connection: local, gone: make(chan struct{}), silent: make(chan struct{})}
 	m.lose = sync.OnceFunc(func() { close(m.gone) })
 	m.silence = sync.OnceFunc(func() { close(m.silent) })
 	return m
@@ -78,7 +77,7 @@ func (m *mortal) Start(ctx context.Context, command remote.Command) (remote.Hand
 	if err := m.reach(ctx); err != nil {
 		return nil, &remote.StartError{Program: command.Arguments[0], Err: err}
 	}
-	process, err := m.Local.Start(context.WithoutCancel(ctx), command)
+	process, err := m.Connection.Start(context.WithoutCancel(ctx), command)
 	if err != nil {
 		return nil, err
 	}
@@ -127,14 +126,14 @@ func (m *mortal) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
 	if err := m.reach(ctx); err != nil {
 		return nil, err
 	}
-	return m.Local.Stat(ctx, path)
+	return m.Connection.Stat(ctx, path)
 }
 
 func (m *mortal) Open(ctx context.Context, path string) (remote.File, error) {
 	if err := m.reach(ctx); err != nil {
 		return nil, err
 	}
-	file, err := m.Local.Open(ctx, path)
+	file, err := m.Connection.Open(ctx, path)
 	return mortalFile{file, m}, err
 }
 
@@ -154,7 +153,7 @@ func (m *mortal) WriteFile(ctx context.Context, path string, content io.Reader, 
 	if err := m.reach(ctx); err != nil {
 		return err
 	}
-	return m.Local.WriteFile(ctx, path, mortalContent{content, m}, mode)
+	return m.Connection.WriteFile(ctx, path, mortalContent{content, m}, mode)
 }
 
 type mortalContent struct {
@@ -174,19 +173,19 @@ func (m *mortal) MkdirAll(ctx context.Context, path string, mode fs.FileMode) er
 	if err := m.reach(ctx); err != nil {
 		return err
 	}
-	return m.Local.MkdirAll(ctx, path, mode)
+	return m.Connection.MkdirAll(ctx, path, mode)
 }
 
 func (m *mortal) Chmod(ctx context.Context, path string, mode fs.FileMode) error {
 	if err := m.reach(ctx); err != nil {
 		return err
 	}
-	return m.Local.Chmod(ctx, path, mode)
+	return m.Connection.Chmod(ctx, path, mode)
 }
 
 func (m *mortal) Remove(ctx context.Context, path string) error {
 	if err := m.reach(ctx); err != nil {
 		return err
 	}
-	return m.Local.Remove(ctx, path)
+	return m.Connection.Remove(ctx, path)
 }
