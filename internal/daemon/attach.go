@@ -82,14 +82,6 @@ func (o *session) takeInput(input io.Reader) {
 	}
 }
 
-// offer puts a value into a channel that has room.
-func offer[V any](channel chan V, value V) {
-	select {
-	case channel <- value:
-	default:
-	}
-}
-
 // replace puts a value into a channel that holds one, of which only the last
 // counts.
 func replace[V any](channel chan V, value V) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -38,7 +39,7 @@ func readLate(conn net.Conn) *lateReader {
 			r.come.Write(buffer[:count])
 			r.failed = err
 			r.mutex.Unlock()
-			offer(r.wake, struct{}{})
+			execution.Offer(r.wake, struct{}{})
 			if err != nil {
 				return
 			}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -256,7 +257,7 @@ func (c *conversation) receiveInstructions(given instructions, terminate func())
 				terminate()
 			}
 			if one.Signal != 0 {
-				offer(given.signals, one.Signal) // more than that in one moment say nothing new
+				execution.Offer(given.signals, one.Signal) // more than that in one moment say nothing new
 			}
 			if one.Resize != nil {
 				replace(given.resized, *one.Resize)

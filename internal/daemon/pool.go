@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -150,13 +151,9 @@ func (p *pool) giveUp(k *kept, leave func()) {
 	leave()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	select {
-	case <-k.made:
-	default:
-		if k.waiting.count() == 0 {
-			p.forget(k)
-			k.give()
-		}
+	if !execution.IsClosed(k.made) && k.waiting.count() == 0 {
+		p.forget(k)
+		k.give()
 	}
 }
 
@@ -190,15 +187,7 @@ func (p *pool) use(k *kept) (unchecked bool, release func(), usable bool) {
 // hasEnded reports whether a connection has noticed that it is of no use any more.
 func hasEnded(connection remote.Connection) bool {
 	noticing, able := connection.(interface{ Ended() <-chan struct{} })
-	if !able {
-		return false
-	}
-	select {
-	case <-noticing.Ended():
-		return true
-	default:
-		return false
-	}
+	return able && execution.IsClosed(noticing.Ended())
 }
 
 func (p *pool) release(k *kept) {
@@ -343,9 +332,7 @@ func (k *kept) describe() ConnectionInfo {
 		Transport: k.place.Transport, Host: k.place.Host, SSHConfig: k.place.SSHConfig,
 		Since: k.since, Used: k.used, Users: k.users, Commands: k.commands,
 	}
-	select {
-	case <-k.made:
-	default:
+	if !execution.IsClosed(k.made) {
 		info.Connecting, info.Waiting = true, k.waiting.count()
 	}
 	return info

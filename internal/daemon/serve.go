@@ -65,7 +65,15 @@ func Serve(ctx context.Context, o Options) error {
 	p := &process{
 		options: o, end: end, began: time.Now(),
 		pool: newPool(serving, o), sessions: newSessions(serving, o),
-		listener: socket, lock: held, used: time.Now(),
+		listener: socket, used: time.Now(),
+		// The listener removes its socket: afterwards another process may have one there.
+		leave: sync.OnceValue(func() error {
+			err := socket.Close()
+			if errors.Is(err, net.ErrClosed) {
+				err = nil
+			}
+			return errors.Join(err, held.Close())
+		}),
 	}
 	var watching sync.WaitGroup
 	watching.Go(func() { p.watch(serving) })
@@ -126,30 +134,13 @@ type process struct {
 	began    time.Time
 	pool     *pool
 	sessions *sessions
-	end      func()
-
-	mutex    sync.Mutex
 	listener net.Listener
-	lock     io.Closer
-	left     error // of leaving
-	clients  int
-	used     time.Time
-}
+	end      func()
+	leave    func() error // stops listening, and gives the folder to whoever comes
 
-// leave stops listening, and gives the folder to whoever comes.
-func (p *process) leave() error {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if p.lock == nil {
-		return p.left
-	}
-	// The listener removes its socket: afterwards another process may have one there.
-	if err := p.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		p.left = err
-	}
-	p.left = errors.Join(p.left, p.lock.Close())
-	p.lock = nil
-	return p.left
+	mutex   sync.Mutex
+	clients int
+	used    time.Time
 }
 
 // retire lets another process take the place. Those who are being served are

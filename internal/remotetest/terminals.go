@@ -72,7 +72,7 @@ func testTerminals(t *testing.T, s *suite) {
 	})
 	run("sizes are followed", func(t *testing.T) { testSizes(t, s) })
 	run("Ctrl-C interrupts", func(t *testing.T) {
-		// With flsh the system drops what the program prints before it has flushed the terminal.
+		// Without noflsh the system drops what the program prints before the terminal was flushed.
 		talk := s.converse(t, timeLimit(t), "stty -echo noflsh; trap 'echo interrupted; exit 3' INT; echo ready; while :; do sleep 0.05; done")
 		talk.expect(t, "ready\r\n")
 		talk.write(t, "\x03")

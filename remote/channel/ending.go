@@ -15,10 +15,8 @@ import (
 
 // Signal sends a signal to the process's group, through another channel.
 func (p *handle) Signal(number syscall.Signal) error {
-	select {
-	case <-p.done:
+	if execution.IsClosed(p.done) {
 		return nil
-	default:
 	}
 	name := strings.TrimPrefix(unix.SignalName(number), "SIG")
 	if name == "" {
@@ -70,10 +68,8 @@ func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reach
 // signalShared asks the place to signal the group of the channel. Only the end of
 // all output tells that nothing is left of it.
 func (p *handle) signalShared(names []string) (reached bool, err error) {
-	select {
-	case <-p.task.ended:
+	if execution.IsClosed(p.task.ended) {
 		return false, nil
-	default:
 	}
 	for _, name := range names {
 		if name == "0" {

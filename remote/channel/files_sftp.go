@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/pkg/sftp"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -144,14 +145,7 @@ func (f *sftpFiles) leave() {
 	})
 }
 
-func (f *sftpFiles) usable() bool {
-	select {
-	case <-f.over:
-		return false
-	default:
-		return true
-	}
-}
+func (f *sftpFiles) usable() bool { return !execution.IsClosed(f.over) }
 
 // do runs one operation. The library does not know contexts: when ctx is done
 // and the operation does not end soon, the service is ended under it.

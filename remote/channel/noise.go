@@ -3,6 +3,9 @@ package channel
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 const (
@@ -13,37 +16,26 @@ const (
 // noise is what login shells say before ours answers: banners, complaints of
 // profiles.
 type noise struct {
-	mutex sync.Mutex
-	text  []byte
-	count int
+	text  *execution.Head
+	count atomic.Int64
 	flood chan struct{} // closed when there was more than noiseLimit
 	once  sync.Once
 }
 
-func newNoise() *noise { return &noise{flood: make(chan struct{})} }
+func newNoise() *noise {
+	return &noise{text: execution.NewHead(noiseKept), flood: make(chan struct{})}
+}
 
 func (n *noise) add(data []byte) {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	n.count += len(data)
-	if room := noiseKept - len(n.text); room > 0 {
-		n.text = append(n.text, data[:min(room, len(data))]...)
-	}
-	if n.count > noiseLimit {
+	_, _ = n.text.Write(data) // never fails
+	if n.count.Add(int64(len(data))) > noiseLimit {
 		n.once.Do(func() { close(n.flood) })
 	}
 }
 
-// String returns the beginning of what was heard.
-func (n *noise) String() string {
-	n.mutex.Lock()
-	defer n.mutex.Unlock()
-	return string(n.text)
-}
-
 // words describes it for an error; hostile bytes are escaped.
 func (n *noise) words() string {
-	text := n.String()
+	text := n.text.String()
 	if text == "" {
 		return "it says nothing"
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -98,10 +99,8 @@ func (p *pool) await(ctx context.Context, s *session, answer <-chan struct{}, gr
 
 // answered returns why what came was no answer, nil if it was one.
 func (p *pool) answered(s *session, greeting *task) error {
-	select {
-	case <-greeting.ready:
+	if execution.IsClosed(greeting.ready) {
 		return nil
-	default:
 	}
 	lost := s.lost()
 	if errors.Is(lost, errShellEnded) {

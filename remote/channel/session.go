@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -197,9 +198,9 @@ func (r *stream) take(record string) {
 		if processErr != nil || parentErr != nil || report.process <= 1 {
 			report = startReport{} // it runs, but cannot be signalled
 		}
-		offer(r.task.started, report)
+		execution.Offer(r.task.started, report)
 	case "failed":
-		offer(r.task.started, startReport{failure: detail})
+		execution.Offer(r.task.started, startReport{failure: detail})
 	case "exit":
 		r.exit(detail)
 	case "over": // exit and end in one: on a terminal one of two may be lost
@@ -221,16 +222,8 @@ func (r *stream) exit(detail string) {
 	if code > 256 { // as ksh tells of signals
 		code -= 128
 	}
-	offer(r.task.exited, code)
+	execution.Offer(r.task.exited, code)
 	r.flush()
-}
-
-// offer sends a value unless there is one already.
-func offer[T any](receiver chan<- T, value T) {
-	select {
-	case receiver <- value:
-	default:
-	}
 }
 
 // flush notes that all that the program itself wrote to the stream has come.
@@ -291,14 +284,7 @@ func (s *session) close() {
 }
 
 // alive reports whether the shell can be talked to, as far as is known.
-func (s *session) alive() bool {
-	select {
-	case <-s.over:
-		return false
-	default:
-		return true
-	}
-}
+func (s *session) alive() bool { return !execution.IsClosed(s.over) }
 
 var errShellEnded = errors.New("its shell ended")
 

@@ -166,12 +166,8 @@ func (p *handle) awaitStart(ctx context.Context) error {
 	case <-heard.flood:
 		p.session.close() // Wait tells
 	case <-time.After(p.connection.settings.Patience):
-		select {
-		case <-p.task.ready:
-		default:
-			if !p.session.pooled {
-				p.session.close()
-			}
+		if !execution.IsClosed(p.task.ready) && !p.session.pooled {
+			p.session.close()
 		}
 	}
 	if p.reported.failure != "" {
@@ -189,12 +185,10 @@ func (p *handle) neverStarted() error {
 	if !errors.Is(lost, errShellEnded) || p.session.pooled {
 		return nil
 	}
-	select {
-	case <-p.task.ready:
+	if execution.IsClosed(p.task.ready) {
 		return nil
-	default:
-		return p.connection.pool.endedUnready(p.session, lost)
 	}
+	return p.connection.pool.endedUnready(p.session, lost)
 }
 
 // abandon gives the session of a process that does not run back.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -36,9 +37,12 @@ type invocation struct {
 type streams struct{ stdin, stdout, stderr *os.File }
 
 // close closes our copies of them. Input and output may be one terminal.
-func (s streams) close() error {
+func (s streams) close() error { return closeAll(s.stdin, s.stdout, s.stderr) }
+
+// closeAll closes files that are not nil and were not closed yet.
+func closeAll(files ...*os.File) error {
 	var errs []error
-	for _, file := range []*os.File{s.stdin, s.stdout, s.stderr} {
+	for _, file := range files {
 		if file == nil {
 			continue
 		}
@@ -167,14 +171,7 @@ func (p *invocation) end() {
 	<-p.ended
 }
 
-func (p *invocation) hasEnded() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
+func (p *invocation) hasEnded() bool { return execution.IsClosed(p.ended) }
 
 // errStartLimit tells that ssh took too long.
 var errStartLimit = errors.New("nothing was heard in time")

@@ -94,14 +94,7 @@ func (m mark) look(line string) {
 	}
 }
 
-func (m mark) wasSeen() bool {
-	select {
-	case <-m.seen:
-		return true
-	default:
-		return false
-	}
-}
+func (m mark) wasSeen() bool { return execution.IsClosed(m.seen) }
 
 // What OpenSSH has said since version 5.4: its mux.c, for a channel through a
 // master, and its clientloop.c, for one of its own.

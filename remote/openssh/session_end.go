@@ -100,23 +100,12 @@ func (s *session) Close() error {
 			}
 			s.process.end()
 		}
-		s.closeErr = s.closeStreams()
+		s.closeErr = closeAll(s.own...) // those too that the caller has closed
 		if s.dropped != nil {
 			<-s.dropped
 		}
 	})
 	return s.closeErr
-}
-
-// closeStreams closes our ends, those too that the caller has closed.
-func (s *session) closeStreams() error {
-	var errs []error
-	for _, file := range s.own {
-		if err := file.Close(); !errors.Is(err, os.ErrClosed) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // dropErrors reads the error stream of ssh where it is none of the command:

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -199,10 +200,8 @@ func await[T any](ctx context.Context, c *dialer, do func() (T, error), leftover
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	select {
-	case <-c.ended:
+	if execution.IsClosed(c.ended) {
 		return none, c.lost()
-	default:
 	}
 	done := make(chan outcome)
 	if !c.spawn(func() {

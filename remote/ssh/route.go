@@ -209,10 +209,8 @@ func (p *proxy) outcome(errorOutput *execution.Head) string {
 func (p *proxy) Close() error {
 	err := p.Conn.Close()
 	p.once.Do(func() {
-		select {
-		case <-p.ended:
+		if execution.IsClosed(p.ended) {
 			return
-		default:
 		}
 		// The end of its input is what a command such as nc or ssh -W ends by.
 		timer := time.AfterFunc(proxyGrace, func() {

@@ -245,20 +245,12 @@ func (s *session) Signal(signal syscall.Signal) error {
 
 // unlessEnded is the error of a request to a command that has not ended.
 func (s *session) unlessEnded(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	select {
-	case <-s.client.ended:
+	case execution.IsClosed(s.client.ended):
 		return s.client.lost()
-	default:
-	}
-	select {
-	case <-s.ended:
-		return nil
-	default:
-	}
-	if errors.Is(err, io.EOF) {
+	case execution.IsClosed(s.ended), errors.Is(err, io.EOF):
 		return nil
 	}
 	return err
