@@ -23,7 +23,7 @@ const module = "github.com/rmctl/rmctl"
 var allowedImports = map[string][]string{
 	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
-	"internal/daemon":           {"internal/execution", "internal/peer", "remote"},
+	"internal/daemon":           {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
 	"cases":                     {"attribute", "command", "config", "config/check", "control", "internal/document", "job", "jobstore", "remote", "rms", "tokenizer"},
 	"cases/casetest":            {"cases"},

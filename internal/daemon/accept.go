@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -75,24 +74,13 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 		_ = writeReply(conn, replyRefusal, pack(errTooManyClients))
 		return
 	}
-	asked, err := readHeader(bufio.NewReader(conn)) // nothing follows the header before it has its reply
+	asked, err := readHeader(conn)
 	if err != nil && !errors.Is(err, errProtocol) {
 		return
 	}
 	p.arrive()
 	defer p.depart()
-	switch {
-	case err == nil && asked.Operation == operationHello:
-		_ = writeReply(conn, replyDone, p.greeting(asked.Build))
-		return
-	case err == nil && asked.Protocol != protocolVersion:
-		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, protocolVersion, asked.Protocol)
-	}
-	if err != nil {
-		_ = writeReply(conn, replyRefusal, pack(err))
-		return
-	}
-	if writeReply(conn, replyDone, struct{}{}) != nil || conn.SetDeadline(time.Time{}) != nil {
+	if !p.agrees(conn, asked, err) {
 		return
 	}
 	l, err := acceptLink(ctx, conn)
@@ -101,9 +89,30 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 	}
 	defer l.close()
 	p.converse(ctx, l, asked.Operation)
-	if !spare() {
-		return
+	if spare() {
+		l.awaitClient(ctx)
 	}
+}
+
+// agrees replies to a header, or to what is none, and reports whether a conversation follows.
+func (p *process) agrees(conn net.Conn, asked header, err error) bool {
+	switch {
+	case err == nil && asked.Operation == operationHello:
+		_ = writeReply(conn, replyDone, p.greeting(asked.Build))
+		return false
+	case err == nil && asked.Protocol != protocolVersion:
+		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, protocolVersion, asked.Protocol)
+	}
+	if err != nil {
+		_ = writeReply(conn, replyRefusal, pack(err))
+		return false
+	}
+	return writeReply(conn, replyDone, struct{}{}) == nil && conn.SetDeadline(time.Time{}) == nil
+}
+
+// awaitClient waits until the client has closed its end, for some time only once ctx is
+// cancelled.
+func (l *link) awaitClient(ctx context.Context) {
 	select {
 	case <-l.session.CloseChan():
 		return

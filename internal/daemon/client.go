@@ -41,10 +41,7 @@ type ClientOptions struct {
 // A Client talks to a background process. Its methods may be called
 // concurrently. It is for as long as the process of the client: when the
 // background process ends, the next call starts another one.
-type Client struct {
-	options ClientOptions
-	socket  string
-}
+type Client struct{ options ClientOptions }
 
 // Open finds the background process, and starts one if there is none and
 // options say how. A process of another build is made to end, or used if it
@@ -53,7 +50,7 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{options: options, socket: SocketPath(options.Folder)}
+	c := &Client{options}
 	if _, err := c.ensure(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +60,7 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 // Find returns a client of the process that a folder has, if it has one, of
 // whatever build. Its calls return ErrNotRunning if there is none.
 func Find(folder string) *Client {
-	return &Client{options: ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}, socket: SocketPath(folder)}
+	return &Client{ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}}
 }
 
 // Greet returns what the background process says of itself.
@@ -128,7 +125,9 @@ func (c *Client) hello(ctx context.Context) (Greeting, error) {
 }
 
 // dialLiving connects to the process that is there.
-func (c *Client) dialLiving(ctx context.Context) (net.Conn, error) { return peer.Dial(ctx, c.socket) }
+func (c *Client) dialLiving(ctx context.Context) (net.Conn, error) {
+	return peer.Dial(ctx, SocketPath(c.options.Folder))
+}
 
 // dial connects to the process, starting one if the last has ended.
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -126,7 +127,7 @@ func (c *connection) ask(ctx context.Context, operation string, asked request, r
 
 // Stat describes a file.
 func (c *connection) Stat(ctx context.Context, path string) (fs.FileInfo, error) {
-	var info fileInfo
+	var info files.Info
 	if err := c.ask(ctx, operationStat, request{Path: []byte(path)}, &info); err != nil {
 		return nil, err
 	}

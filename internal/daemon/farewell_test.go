@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -99,7 +100,7 @@ func TestTheEndOfTheProcessLeavesClientsTheirLastWords(t *testing.T) {
 		}{
 			operationConnections: {request{}, "[", func(l *link) error { return l.receiveAnswer(&[]ConnectionInfo{}) }},
 			operationEnd:         {request{Name: "none"}, "no-session", func(l *link) error { return refusedFor(l.receiveAnswer(), ErrNoSession) }},
-			operationStat:        {request{Place: place, Path: []byte(".")}, "FileMode", func(l *link) error { return l.receiveAnswer(&fileInfo{}) }},
+			operationStat:        {request{Place: place, Path: []byte(".")}, "FileMode", func(l *link) error { return l.receiveAnswer(&files.Info{}) }},
 			operationStart: {request{Place: place, Command: newStartRequest(Place{}, remote.Command{Arguments: []string{"sh", "-c", "exit 7"}}).Command}, `"Code":7`, func(l *link) error {
 				var how exit
 				if err := l.receiveAnswer(&how); err != nil || how.Code != 7 {

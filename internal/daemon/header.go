@@ -41,21 +41,16 @@ type header struct {
 }
 
 // readHeader reads the line that begins a conversation.
-func readHeader(reader *bufio.Reader) (header, error) {
-	var line []byte
-	for {
-		part, err := reader.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > longestHeader:
-			return header{}, fmt.Errorf("%w: a header of more than %d bytes", errProtocol, longestHeader)
-		case err == nil:
-			var h header
-			return h, decodeJSON(line, &h)
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return header{}, err
-		}
+func readHeader(reader io.Reader) (h header, err error) {
+	// Nothing follows a header before it has its reply.
+	line, err := bufio.NewReader(io.LimitReader(reader, longestHeader+1)).ReadBytes('\n')
+	switch {
+	case len(line) > longestHeader:
+		return header{}, fmt.Errorf("%w: a header of more than %d bytes", errProtocol, longestHeader)
+	case err != nil:
+		return header{}, err
 	}
+	return h, decodeJSON(line, &h)
 }
 
 func decodeJSON(text []byte, value any) error {

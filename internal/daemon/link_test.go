@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -20,6 +19,7 @@ import (
 	"github.com/hashicorp/yamux"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -145,7 +145,7 @@ func TestHeadersAreBounded(t *testing.T) {
 		}
 		here.Close()
 	}()
-	_, err := readHeader(bufio.NewReader(there))
+	_, err := readHeader(there)
 	require.ErrorIs(t, err, errProtocol)
 	require.NoError(t, there.Close())
 	require.ErrorIs(t, readReply(strings.NewReader("d\xff\xff\xff\xff"), &struct{}{}), errProtocol)
@@ -281,7 +281,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add([]byte(`{"Protocol":3,"Operation":"hello"}` + "\n"))
 	f.Add([]byte("no line"))
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		_, err := readHeader(bufio.NewReader(bytes.NewReader(sent)))
+		_, err := readHeader(bytes.NewReader(sent))
 		line, _, ended := bytes.Cut(sent, []byte("\n"))
 		if !ended {
 			require.Error(t, err)
@@ -308,9 +308,9 @@ func FuzzMessages(f *testing.F) {
 	for _, value := range []any{
 		newStartRequest(Place{Host: "h"}, remote.Command{Arguments: []string{"a"}, Terminal: &remote.Terminal{}}), request{Launch: &packedLaunch{}},
 		answer{pack(&remote.StartError{Program: "p", Err: fs.ErrNotExist})}, exit{Code: 3}, instruction{Resize: &remote.Size{Rows: 1}},
-		fileRequest{Read: 1}, fileAnswer{Info: &fileInfo{}}, verdict{"b"}, question{Text: []byte("?")}, reply{Text: []byte("t")},
+		fileRequest{Read: 1}, fileAnswer{Info: &files.Info{}}, verdict{"b"}, question{Text: []byte("?")}, reply{Text: []byte("t")},
 		request{Places: []packedPlace{{Environment: [][]byte{[]byte("odd")}}}, Launch: &packedLaunch{Terminal: &packedTerminal{}}},
-		fileInfo{FileName: []byte("f")}, remote.Info{Home: "/"}, []SessionInfo{{Names: []string{"s"}}},
+		files.Info{FileName: []byte("f")}, remote.Info{Home: "/"}, []SessionInfo{{Names: []string{"s"}}},
 	} {
 		var sent bytes.Buffer
 		require.NoError(f, json.NewEncoder(&sent).Encode(value))
@@ -319,7 +319,7 @@ func FuzzMessages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		for _, value := range []any{
 			&request{}, &answer{}, &exit{}, &instruction{}, &fileRequest{}, &fileAnswer{}, &verdict{}, &question{}, &reply{}, &[]ConnectionInfo{},
-			&fileInfo{}, &remote.Info{}, &[]SessionInfo{},
+			&files.Info{}, &remote.Info{}, &[]SessionInfo{},
 		} {
 			decoder := newMessageDecoder(bytes.NewReader(sent))
 			for decoder.decode(value) == nil {

@@ -221,8 +221,7 @@ func answerAbout(file remote.File, wanted fileRequest, content io.Writer) fileAn
 	default:
 		info, statErr := file.Stat()
 		if err = statErr; err == nil {
-			packed := packInfo(info)
-			given.Info = &packed
+			given.Info = packInfo(info)
 		}
 	}
 	if err != nil {

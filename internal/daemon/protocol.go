@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -208,30 +209,15 @@ type fileAnswer struct {
 	Count    int      // bytes, which precede the answer on the stream of the file
 	End      bool     // of the file
 	Position int64
-	Info     *fileInfo `json:",omitempty"`
+	Info     *files.Info `json:",omitempty"`
 }
 
 // verdict is the message that ends the content of a file.
 type verdict struct{ Broken string } // empty if the content is whole
 
-// fileInfo is an fs.FileInfo on its way.
-type fileInfo struct {
-	FileName []byte
-	FileSize int64
-	FileMode fs.FileMode
-	Modified time.Time
+func packInfo(info fs.FileInfo) *files.Info {
+	return &files.Info{FileName: []byte(info.Name()), FileSize: info.Size(), FileMode: info.Mode(), Modified: info.ModTime()}
 }
-
-func packInfo(info fs.FileInfo) fileInfo {
-	return fileInfo{FileName: []byte(info.Name()), FileSize: info.Size(), FileMode: info.Mode(), Modified: info.ModTime()}
-}
-
-func (i fileInfo) Name() string       { return string(i.FileName) }
-func (i fileInfo) Size() int64        { return i.FileSize }
-func (i fileInfo) Mode() fs.FileMode  { return i.FileMode }
-func (i fileInfo) ModTime() time.Time { return i.Modified }
-func (i fileInfo) IsDir() bool        { return i.FileMode.IsDir() }
-func (i fileInfo) Sys() any           { return nil }
 
 // Greeting is what the process says of itself.
 type Greeting struct {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -88,7 +89,7 @@ func parseStat(name, printed string) (fs.FileInfo, error) {
 		size, sizeErr := strconv.ParseInt(words[1], 10, 64)
 		seconds, timeErr := strconv.ParseInt(words[2], 10, 64)
 		if modeErr == nil && sizeErr == nil && timeErr == nil {
-			return fileInfo{path.Base(name), size, fileMode(uint32(mode)), time.Unix(seconds, 0)}, nil
+			return files.Info{FileName: []byte(path.Base(name)), FileSize: size, FileMode: fileMode(uint32(mode)), Modified: time.Unix(seconds, 0)}, nil
 		}
 	}
 	return nil, &fs.PathError{Op: "stat", Path: name, Err: fmt.Errorf("the program stat printed %q", printed)}
@@ -109,20 +110,6 @@ func fileMode(mode uint32) fs.FileMode {
 	}
 	return result
 }
-
-type fileInfo struct {
-	name     string
-	size     int64
-	mode     fs.FileMode
-	modified time.Time
-}
-
-func (i fileInfo) Name() string       { return i.name }
-func (i fileInfo) Size() int64        { return i.size }
-func (i fileInfo) Mode() fs.FileMode  { return i.mode }
-func (i fileInfo) ModTime() time.Time { return i.modified }
-func (i fileInfo) IsDir() bool        { return i.mode.IsDir() }
-func (i fileInfo) Sys() any           { return nil }
 
 // openScript prints the number that the file system knows the file by, and its
 // first piece.
