@@ -30,13 +30,13 @@ func (p *handle) Signal(number syscall.Signal) error {
 	return nil
 }
 
-// reach tells whom a signal is for.
-type reach int
+// reach says whom a signal is for, as rmctl_terminal names them.
+type reach string
 
 const (
-	theGroup   reach = iota // of the process, which has not ended
-	everything              // that was started with it
-	whatIsLeft              // of that, after its end
+	theGroup   reach = "group"   // of the process, which has not ended
+	everything reach = "session" // that was started with it
+	whatIsLeft reach = "rest"    // of that, after its end
 )
 
 // signal sends signals. It reports whether there was anybody to reach.
@@ -48,18 +48,13 @@ func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reach
 	if id == 0 {
 		return false, errors.New("the place did not tell the id of the process")
 	}
-	var code string
-	switch {
-	case p.command.Terminal != nil && whom == theGroup:
-		code = fmt.Sprintf("rmctl_terminal %d group ", id)
-	case p.command.Terminal != nil && whom == whatIsLeft:
-		code = fmt.Sprintf("rmctl_terminal %d rest ", id)
-	case p.command.Terminal != nil:
-		code = fmt.Sprintf("rmctl_terminal %d session ", id)
-	case whom == whatIsLeft:
-		code = fmt.Sprintf("rmctl_signal %d 0 ", id)
-	default:
-		code = fmt.Sprintf("rmctl_signal %d %d ", id, p.reported.parent)
+	parent := p.reported.parent
+	if whom == whatIsLeft {
+		parent = 0
+	}
+	code := fmt.Sprintf("rmctl_signal %d %d ", id, parent)
+	if p.command.Terminal != nil {
+		code = fmt.Sprintf("rmctl_terminal %d %s ", id, whom)
 	}
 	status, err := p.connection.call(ctx, p.session, code+strings.Join(names, " "))
 	return status == 0, err

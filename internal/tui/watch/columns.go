@@ -77,7 +77,7 @@ var nodeColumns = sync.OnceValue(func() []column {
 		{title: "NODE", least: 8, firm: 20, most: 24, cell: name, key: byName},
 		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
 		{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeNodeState), state: true},
-		{title: "USED BY", least: 9, most: 15, rank: 4, cell: nodeUse, key: byText(vocabulary.AttributeNodeExtraState)},
+		{title: "USED BY", least: 9, most: 15, rank: 4, cell: func(r row, _ time.Time) string { return usedBy(r.element) }, key: byText(vocabulary.AttributeNodeExtraState)},
 		{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(vocabulary.AttributeNodeStatus), key: byText(vocabulary.AttributeNodeStatus)},
 		{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(vocabulary.AttributeNodeCPUsUsed)},
 		{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(vocabulary.AttributeNodeLoad)},
@@ -94,7 +94,7 @@ var jobColumns = sync.OnceValue(func() []column {
 		{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
 		{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
 		{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(vocabulary.AttributeJobUser), key: byText(vocabulary.AttributeJobUser)},
-		{title: "NAME", least: 10, most: 32, rank: 2, cell: jobName, key: func(r row) sortKey { return sortKey{text: strings.ToLower(jobName(r, time.Time{}))} }},
+		{title: "NAME", least: 10, most: 32, rank: 2, cell: attribute(vocabulary.AttributeName), key: byText(vocabulary.AttributeName)},
 		{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(vocabulary.AttributeJobSubmitted)},
 		{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(vocabulary.AttributeJobStarted)},
 		{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(vocabulary.AttributeJobNodes), key: byText(vocabulary.AttributeJobNodes)},
@@ -225,8 +225,6 @@ func defaultMark(r row, _ time.Time) string {
 	return ""
 }
 
-func nodeUse(r row, _ time.Time) string { return usedBy(r.element) }
-
 func nodeCPUs(r row, _ time.Time) string {
 	used, all := r.text(vocabulary.AttributeNodeCPUsUsed), r.text(vocabulary.AttributeNodeCPUs)
 	if used == "" && all == "" {
@@ -267,11 +265,6 @@ func byJobState(r row) sortKey {
 
 func jobQueue(r row, _ time.Time) string {
 	return cmp.Or(r.text(vocabulary.AttributeJobQueue), r.element.Parent())
-}
-
-// jobName is the name of a job, if it has one beside its id.
-func jobName(r row, _ time.Time) string {
-	return r.text(vocabulary.AttributeName)
 }
 
 func jobAge(r row, now time.Time) string {

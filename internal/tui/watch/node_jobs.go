@@ -47,7 +47,7 @@ func (m nodeJobsMsg) take() {
 // jobLine describes a job on one line.
 func jobLine(job row) string {
 	var parts []string
-	for _, part := range []string{jobDetail(job, time.Time{}), job.text(vocabulary.AttributeJobUser), jobName(job, time.Time{}), jobQueue(job, time.Time{}), job.text(vocabulary.AttributeJobNodes)} {
+	for _, part := range []string{jobDetail(job, time.Time{}), job.text(vocabulary.AttributeJobUser), job.text(vocabulary.AttributeName), jobQueue(job, time.Time{}), job.text(vocabulary.AttributeJobNodes)} {
 		if part != "" {
 			parts = append(parts, part)
 		}
