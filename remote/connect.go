@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ConnectReason tells why a place cannot be reached, in one word that scripts
+// ConnectReason says why a place cannot be reached, in one word that scripts
 // and users can branch on.
 type ConnectReason string
 
@@ -22,7 +22,7 @@ const (
 	Disconnected     ConnectReason = "disconnected"      // it was there, and is gone
 )
 
-// A ConnectError tells why a place cannot be reached, or no longer. It matches
+// A ConnectError says why a place cannot be reached, or no longer. It matches
 // ErrUnreachable.
 type ConnectError struct {
 	Host   string // as the user calls it
@@ -52,7 +52,7 @@ func (e *ConnectError) Is(target error) bool { return target == ErrUnreachable }
 // answer of a second factor, whether a host's key is the right one.
 type Prompter interface {
 	// Ask returns what the user answered, without a line break. ErrNobodyToAsk
-	// tells that there is no user, or none who answers.
+	// means that there is no user, or none who answers.
 	Ask(ctx context.Context, question Question) (answer string, err error)
 }
 

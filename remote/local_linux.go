@@ -48,7 +48,7 @@ func sessionMembers(session int) ([]int, error) {
 	return members, nil
 }
 
-// livesInSession reads what /proc tells of a process: its id, its name in
+// livesInSession reads what /proc says about a process: its id, its name in
 // parentheses, which may hold any, its state, parent, group and session.
 func livesInSession(status []byte, session int) bool {
 	fields := bytes.Fields(status[bytes.LastIndexByte(status, ')')+1:])

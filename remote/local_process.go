@@ -27,7 +27,7 @@ const (
 type localProcess struct {
 	child         *exec.Cmd
 	group         bool     // the child leads a process group of its own
-	terminal      *os.File // its end of its pseudo-terminal, of whose session it is the leader; nil if there is none
+	terminal      *os.File // its end of its pseudo-terminal, whose session it leads; nil without one
 	grace, linger time.Duration
 
 	terminate     chan struct{}
@@ -193,7 +193,7 @@ func (p *localProcess) Signal(number syscall.Signal) error {
 func (p *localProcess) reap() {
 	defer close(p.exited)
 	if awaitEnd(p.child.Process.Pid) != nil {
-		// This system does not tell the end beforehand. Holding the lock now
+		// This system does not report the end beforehand. Holding the lock now
 		// would make signals wait for it.
 		p.exitErr = p.child.Wait()
 		p.reaping.Lock()

@@ -19,7 +19,7 @@ import (
 )
 
 // Start starts a process. A program without a slash is searched in the PATH of
-// the command's own environment, of which only absolute directories count.
+// the command's own environment; only absolute directories count.
 func (l *local) Start(ctx context.Context, command Command) (Handle, error) {
 	failed := func(err error) (Handle, error) {
 		failure := &StartError{Directory: command.Directory, Err: err}
@@ -60,7 +60,7 @@ func (l *local) Start(ctx context.Context, command Command) (Handle, error) {
 }
 
 // workingDirectory returns the directory to run in, which must be one: the
-// kernel's own error would not tell a missing directory from a missing program.
+// kernel's own error would not distinguish a missing directory from a missing program.
 func (l *local) workingDirectory(name string) (string, error) {
 	directory := l.absolute(name)
 	info, err := os.Stat(directory)

@@ -54,7 +54,7 @@ func resize(terminal *os.File, size Size) error {
 	return execution.Resize(terminal, size.Columns, size.Rows)
 }
 
-// followSizes passes on the sizes of the terminal until it is told to end.
+// followSizes passes on the sizes of the terminal until it is to end.
 func (p *localProcess) followSizes(sizes <-chan Size) {
 	defer close(p.sizesEnded)
 	for {

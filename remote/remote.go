@@ -22,8 +22,8 @@ import (
 type Connection interface {
 	// Start starts a process. Cancelling ctx afterwards ends it: a request to
 	// terminate (SIGTERM), a grace period, then a kill, to its whole process
-	// group; with a terminal to all processes of its session, which are told in
-	// the middle of the grace period that their terminal hangs up (SIGHUP), as
+	// group; with a terminal to all processes of its session, which in the
+	// middle of the grace period are hung up on (SIGHUP), as
 	// interactive shells do not heed requests. An error is a *StartError; it matches ErrCommandNotFound when
 	// there is no such program, fs.ErrNotExist when there is no such
 	// directory, fs.ErrPermission when either may not be used, ErrUnreachable
@@ -111,7 +111,7 @@ type Handle interface {
 	// short time only. It may be called more than once.
 	//
 	// With an error the code is -1 if it is not known. A known code beside an
-	// error tells that the process ran, but that reading Stdin or writing
+	// error means that the process ran, but that reading Stdin or writing
 	// Stdout or Stderr failed: those errors are wrapped. When the connection is
 	// lost the code is -1 and the error matches ErrUnreachable: what became of
 	// the process is not known. When the place does not answer a cancellation
@@ -132,14 +132,14 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrCommandNotFound = errors.New("command not found")
 	ErrUnreachable     = errors.New("cannot connect")
 	ErrNobodyToAsk     = errors.New("there is nobody to ask")
 )
 
-// A StartError tells which program could not be started, and why.
+// A StartError says which program could not be started, and why.
 type StartError struct {
 	Program   string
 	Directory string

@@ -32,7 +32,7 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 	if err != nil {
 		return nil, err
 	}
-	r := newRunning(l, c.lost, errors.New("the process did not end although it was told to"))
+	r := newRunning(l, c.lost, errors.New("the process did not end although it was asked to"))
 	r.patience = endPatience
 	if command.Terminal != nil {
 		r.resized = command.Terminal.Resized

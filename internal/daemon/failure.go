@@ -59,7 +59,7 @@ func knownErrors() map[string]error {
 	}
 }
 
-// pack makes a failure of an error, with what callers tell errors apart by.
+// pack makes a failure of an error, with what callers distinguish errors by.
 func pack(err error) *failure {
 	packed := &failure{Message: packText(err.Error())}
 	known := knownErrors()

@@ -94,7 +94,7 @@ func checkPrivate(folder string) error {
 	return nil
 }
 
-// ErrRunning tells that a background process has that folder already.
+// ErrRunning reports that a background process has that folder already.
 var ErrRunning = errors.New("a background process is running already")
 
 // lock takes the lock of a folder, which is held until the file is closed. The
@@ -142,7 +142,7 @@ func removeStale(socket string) error {
 		return fmt.Errorf("looking for an old socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("%q is in the place of the socket, and is none", socket)
+		return fmt.Errorf("%q exists and is not a socket", socket)
 	}
 	if err := os.Remove(socket); err != nil {
 		return fmt.Errorf("removing an old socket: %w", err)

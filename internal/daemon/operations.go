@@ -85,7 +85,7 @@ func connected(do func(context.Context, *conversation, remote.Connection) error)
 }
 
 // greeting describes this process. To a client of another build it makes room,
-// unless it hosts sessions; one that tells no build takes any.
+// unless it hosts sessions; one that names no build takes any.
 func (p *process) greeting(build string) Greeting {
 	greeting := Greeting{
 		Protocol: protocolVersion, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
@@ -327,7 +327,7 @@ func (p *process) startProcess(ctx context.Context, c *conversation) error {
 		for {
 			select {
 			case number := <-given.signals:
-				// A signal has no answer: Wait tells how the process fares.
+				// A signal has no answer: Wait reports how the process fares.
 				_ = process.Signal(number)
 			case how := <-ended:
 				return c.exited(ctx, accepted, how)

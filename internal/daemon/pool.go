@@ -25,7 +25,7 @@ const (
 // mostConnections bounds the connections that are kept.
 const mostConnections = 64
 
-// placeKey tells places apart.
+// placeKey identifies a place.
 type placeKey struct{ transport, host, sshConfig string }
 
 func keyOf(place Place) placeKey {

@@ -84,7 +84,7 @@ func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
 		folder := shortFolder(t)
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "socket"), []byte("precious"), 0o600))
-		require.ErrorContains(t, serveUnused(t, folder), "is none")
+		require.ErrorContains(t, serveUnused(t, folder), "is not a socket")
 		kept, err := os.ReadFile(filepath.Join(folder, "socket"))
 		require.NoError(t, err)
 		require.Equal(t, "precious", string(kept))

@@ -50,7 +50,7 @@ type Place struct {
 	Host      string
 	SSHConfig string // file, absolute; empty for the usual ones
 	// Environment are variables of the client that making the connection
-	// depends on, such as SSH_AUTH_SOCK. They do not tell places apart.
+	// depends on, such as SSH_AUTH_SOCK. They do not distinguish places.
 	Environment map[string]string
 }
 

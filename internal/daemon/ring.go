@@ -126,7 +126,7 @@ func (r *ring) add(stream byte, data []byte) {
 	r.change()
 }
 
-// finish tells that nothing follows.
+// finish notes that nothing follows.
 func (r *ring) finish() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

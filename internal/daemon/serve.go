@@ -24,7 +24,7 @@ type Options struct {
 	// Folder is where the process has its socket, lock and log: see Folder. It
 	// is made, and has to be this user's alone.
 	Folder string
-	// Build tells one build of the program from another.
+	// Build identifies the build of the program.
 	Build string
 	// Idle is after how long without use connections are closed and, without
 	// clients and sessions, the process ends; defaultIdle if 0.
@@ -38,7 +38,7 @@ type Options struct {
 }
 
 // Serve is the background process: it serves clients until it was idle for
-// long enough, is told to end, or ctx is cancelled. Sessions and commands that
+// long enough, a client stops it, or ctx is cancelled. Sessions and commands that
 // are alive then end. The error is ErrRunning when the folder has a process
 // already.
 func Serve(ctx context.Context, o Options) error {

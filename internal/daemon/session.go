@@ -30,7 +30,7 @@ type Hosted struct {
 	// and for nobody while none is attached.
 	Stdout, Stderr io.Writer
 	// Terminal is nil when the client that started the session asked for none.
-	// Resized tells the size of the client that said one last.
+	// Resized has the size of the client that sent one last.
 	Terminal *remote.Terminal
 	// Signals that clients send.
 	Signals <-chan syscall.Signal
@@ -75,7 +75,7 @@ type SessionInfo struct {
 	Attached int       `json:"attached"` // clients
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrNoSession     = errors.New("there is no such session")
 	errSessionExists = errors.New("a session of that name is alive")
@@ -84,7 +84,7 @@ var (
 	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")
 )
 
-// A GoneError tells that the background process ended, or was killed, in the
+// A GoneError reports that the background process ended, or was killed, in the
 // middle of something.
 type GoneError struct{ Err error }
 

@@ -30,12 +30,12 @@ func StartProcess(program string, arguments ...string) error {
 	return child.Process.Release()
 }
 
-// longestLog bounds the log of the background process: one that is longer begins
-// anew.
+// longestLog bounds the log of the background process: one that is longer is
+// emptied.
 const longestLog = 1 << 20
 
 // OpenLog opens the log in the folder of a background process, to append to
-// it, private to this user and bounded: a log that has grown long begins anew.
+// it, private to this user and bounded: a log that has grown long is emptied.
 func OpenLog(folder string) (io.WriteCloser, error) {
 	if err := makePrivate(folder); err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func CopyInput(pipe io.Writer, source io.Reader, isTerminal bool) (refused bool,
 	return sink.refused, err
 }
 
-// inputSink tells errors of the pipe, where the process wants no more, from those
+// inputSink distinguishes errors of the pipe, where the process wants no more, from those
 // of the source.
 type inputSink struct {
 	pipe    io.Writer

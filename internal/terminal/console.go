@@ -63,7 +63,7 @@ func Open(stdin io.Reader, screen io.Writer, withTerminal bool, choices Choices)
 				return nil, fmt.Errorf("preparing the terminal: %w", err)
 			}
 			c.saved, c.keyboard.isRaw = saved, true
-			signal.Notify(c.notices, syscall.SIGWINCH) // before the size is taken: a change after that is told
+			signal.Notify(c.notices, syscall.SIGWINCH) // before the size is taken: a change after that is noticed
 			c.Terminal.Type = os.Getenv("TERM")
 			c.Terminal.Size = c.size(c.Terminal.Size)
 		}
@@ -127,7 +127,7 @@ func (c *Console) serve() {
 	}
 }
 
-// resize tells the newest size. One that nobody has taken yet is out of date.
+// resize sends the newest size. One that nobody has taken yet is out of date.
 func (c *Console) resize() {
 	select {
 	case <-c.Sizes:

@@ -138,7 +138,7 @@ func Clock(at time.Time) string {
 	return at.Local().Format(time.DateTime)
 }
 
-// Age tells how long ago something was, in the largest unit that fits.
+// Age says how long ago something was, in the largest unit that fits.
 func Age(at, now time.Time) string {
 	if at.IsZero() {
 		return "-"

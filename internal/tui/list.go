@@ -27,7 +27,7 @@ func (l *List) shown() []int {
 	return indices
 }
 
-// Key moves in a list of which a page has some lines. It returns the index of the line
+// Key moves in a list, by pages of some lines. It returns the index of the line
 // that Enter chose, otherwise -1.
 func (l *List) Key(key tea.KeyPressMsg, page int) (chosen int) {
 	shown := l.shown()

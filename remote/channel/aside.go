@@ -57,7 +57,7 @@ func (a *asides) answered(detail string) {
 	}
 }
 
-// errDeaf tells that a shell was told nothing.
+// errDeaf reports that a shell got nothing.
 var errDeaf = errors.New("a shell takes nothing more")
 
 // aside has shell code of ours run beside the command of a session that was

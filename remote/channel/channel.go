@@ -16,11 +16,11 @@ import (
 type Dialer interface {
 	// Open runs one command line, which the user's login shell there reads,
 	// whichever that is. Errors that the place itself causes match
-	// remote.ErrUnreachable; ErrTooManyChannels tells that one of those that
+	// remote.ErrUnreachable; ErrTooManyChannels reports that one of those that
 	// are open has to end first.
 	Open(ctx context.Context, line string, options Options) (Channel, error)
 	// Subsystem opens a service of the place, such as "sftp".
-	// ErrNoSubsystem tells that it is not offered.
+	// ErrNoSubsystem reports that it is not offered.
 	Subsystem(ctx context.Context, name string) (Channel, error)
 	// Ended returns what is closed once the connection has ended, as far as that
 	// is noticed while nobody uses it; nil where it never is.
@@ -44,7 +44,7 @@ type Channel interface {
 	// pseudo-terminal there is nothing in Stderr.
 	Stdout() io.Reader
 	Stderr() io.Reader
-	// Resize tells the size of the pseudo-terminal.
+	// Resize sends the size of the pseudo-terminal.
 	Resize(size remote.Size) error
 	// Signal asks the place to send a signal. Not every server does.
 	Signal(signal syscall.Signal) error
@@ -55,7 +55,7 @@ type Channel interface {
 	Close() error
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrTooManyChannels = errors.New("the place opens no further channel at once")
 	ErrNoSubsystem     = errors.New("the place does not offer that subsystem")

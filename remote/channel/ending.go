@@ -20,7 +20,7 @@ func (p *handle) Signal(number syscall.Signal) error {
 	}
 	name := strings.TrimPrefix(unix.SignalName(number), "SIG")
 	if name == "" {
-		return fmt.Errorf("sending signal %d: there is none of that number", number)
+		return fmt.Errorf("sending signal %d: unknown number", number)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), p.connection.settings.Patience)
 	defer cancel()
@@ -46,7 +46,7 @@ func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reach
 	}
 	id := p.reported.process
 	if id == 0 {
-		return false, errors.New("the place did not tell the id of the process")
+		return false, errors.New("the place did not report the id of the process")
 	}
 	parent := p.reported.parent
 	if whom == whatIsLeft {
@@ -61,7 +61,7 @@ func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reach
 }
 
 // signalShared asks the place to signal the group of the channel. Only the end of
-// all output tells that nothing is left of it.
+// all output shows that nothing is left of it.
 func (p *handle) signalShared(names []string) (reached bool, err error) {
 	if execution.IsClosed(p.task.ended) {
 		return false, nil

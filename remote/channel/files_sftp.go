@@ -38,7 +38,7 @@ type sftpFiles struct {
 // lastWords is how long a channel whose service did not begin may take to end.
 const lastWords = 2 * time.Second
 
-// openSFTP opens the service. ErrNoSubsystem tells that it is not offered, errNoRoom
+// openSFTP opens the service. ErrNoSubsystem reports that it is not offered, errNoRoom
 // that the place has no channel to spare for it: commands could wait for ever for the
 // one that it keeps. So, until it is known how many the place opens, others are opened
 // meanwhile.
@@ -61,7 +61,7 @@ func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 // shellsBesides is how many shells a place has to serve besides SFTP.
 const shellsBesides = 2
 
-// spare holds shells until the service has been opened, and tells whether the place
+// spare holds shells until the service has been opened, and reports whether the place
 // opens enough of both, which errNoRoom denies.
 func (p *pool) spare(ctx context.Context, opened <-chan struct{}) error {
 	enough := func() bool {
@@ -119,13 +119,13 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	return f, nil
 }
 
-// explain tells why the service did not begin: a place that has a program
+// explain returns why the service did not begin: a place that has a program
 // missing for its subsystem takes the request, and ends the channel.
 func (f *sftpFiles) explain(ctx context.Context, err error, givenUp bool) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// Where writing failed nobody has heard yet that the channel has ended, whose end tells why.
+	// Where writing failed nobody has heard yet that the channel has ended, whose end says why.
 	impatient := time.AfterFunc(lastWords, func() { _ = f.channel.Close() })
 	_, _ = io.Copy(io.Discard, f.channel.Stdout())
 	givenUp = !impatient.Stop() || givenUp
@@ -181,7 +181,7 @@ func (f *sftpFiles) lives(err error) bool {
 }
 
 // watchedReader and watchedWriter note that the channel fails, which errors of
-// the library do not always tell.
+// the library do not always show.
 type watchedReader struct {
 	io.Reader
 	broken *atomic.Bool
@@ -318,7 +318,7 @@ func (f *sftpFiles) makeDirectory(name string, mode fs.FileMode) error {
 		}
 		return err
 	}
-	// The service cannot be told the mode, only what remains of it.
+	// The service cannot be given the mode, only what remains of it.
 	info, err = f.client.Stat(name)
 	if err != nil {
 		return err

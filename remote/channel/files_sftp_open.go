@@ -34,7 +34,7 @@ func (f *sftpFiles) open(ctx context.Context, name string) (remote.File, error) 
 
 var errPipe = errors.New("it is a named pipe or socket")
 
-// sftpFile tells of a lost connection as the rest does.
+// sftpFile reports a lost connection as the rest does.
 type sftpFile struct {
 	file  *sftp.File
 	files *sftpFiles

@@ -68,7 +68,7 @@ func (s shellFiles) run(ctx context.Context, operation, name, script string, inp
 
 var errReplaced = errors.New("it was replaced while it was read")
 
-// statScript prints what GNU and busybox, or BSD, tell of a file: permissions and
+// statScript prints what GNU and busybox, or BSD, say about a file: permissions and
 // type, size, time.
 const statScript = `[ -e "$1" ] || { ls -d -- "$1" >/dev/null && exit 70; [ -e "${1%/*}/." ] || exit 70; ls -L -- "$1" 2>&1 >/dev/null | grep -q 'Permission denied' && { echo 'Permission denied' >&2; exit 1; }; exit 70; }
 stat -L -c '%f %s %Y' -- "$1" 2>/dev/null || stat -L -f '%Xp %z %m' -- "$1"`

@@ -30,7 +30,7 @@ const (
 	retryPause    = 20 * time.Millisecond // between those
 )
 
-// errNoRoom tells that the one channel that the place opens is in use.
+// errNoRoom reports that the one channel that the place opens is in use.
 var errNoRoom = errors.New("the place opens one channel at a time, which is in use")
 
 // pool holds the channels of a connection.
@@ -212,8 +212,8 @@ func (p *pool) vacate(wanted purpose) {
 }
 
 // connect opens a channel in room that was acquired, and gives the room back
-// when it fails. errNoRoom tells to acquire again. A place may count a channel that
-// was closed until what ran behind it has ended, so a refusal tells its limit only
+// when it fails. errNoRoom means to acquire again. A place may count a channel that
+// was closed until what ran behind it has ended, so a refusal shows its limit only
 // where never more were open.
 func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel, error)) (Channel, error) {
 	impatient := time.Now().Add(p.settings.Patience)
@@ -310,7 +310,7 @@ func (p *pool) release(s *session, reusable bool) {
 // channel is counted as closed.
 func (p *pool) dismiss(s *session) {
 	stop := time.AfterFunc(farewell, s.close)
-	// A shell that has gone already cannot be told.
+	// A shell that has gone already does not mind.
 	_ = s.channel.Stdin().Close()
 	<-s.over
 	stop.Stop()
@@ -343,8 +343,8 @@ func (p *pool) close() error {
 	return nil
 }
 
-// ending returns how a channel ended. One that was given up may never tell: its place is
-// not waited for. One whose output has ended by itself tells soon, though a busy machine
+// ending returns how a channel ended. One that was given up may never end: its place is
+// not waited for. One whose output has ended by itself ends soon, though a busy machine
 // may take its time.
 func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	ended := make(chan struct{})

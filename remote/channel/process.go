@@ -200,7 +200,7 @@ func (p *handle) awaitOutput(ctx context.Context, cut bool) bool {
 }
 
 // awaitFlush waits until what the process itself wrote has come. It reports
-// whether it was told to end meanwhile.
+// whether it was to end meanwhile.
 func (p *handle) awaitFlush(ctx context.Context) (cut bool) {
 	select {
 	case <-p.task.flushed:

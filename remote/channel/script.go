@@ -26,7 +26,7 @@ const (
 //go:embed shell.sh
 var shellFunctions string
 
-// A marker tells records of the shell from what programs write. They never get
+// A marker distinguishes records of the shell from what programs write. They never get
 // to know it.
 type marker []byte
 
@@ -49,12 +49,12 @@ func openLine(m marker) string {
 // one runs, those that asideLine makes.
 const serveLine = `; rmctl_serve`
 
-// outputs tells what becomes of the streams of a program.
+// outputs says what becomes of the streams of a program.
 type outputs struct {
 	stdout, stderr bool // wanted
 	merged         bool // stderr goes where stdout goes
 
-	// shared tells that the program stays in the group of the shells, where the
+	// shared means that the program stays in the group of the shells, where the
 	// place opens no second channel to signal it by. They then have to outlive
 	// what is meant for it.
 	shared bool

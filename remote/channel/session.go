@@ -45,7 +45,7 @@ type task struct {
 	isReady sync.Once
 }
 
-// A startReport tells what became of the program.
+// A startReport says what became of the program.
 type startReport struct {
 	process, parent int    // ids at the place
 	failure         string // not empty if it was not started
@@ -72,7 +72,7 @@ type stream struct {
 }
 
 // newSession returns a session whose channel is read from when its first task begins,
-// as what a channel says before that could not be told from noise.
+// as what a channel says before that could not be distinguished from noise.
 func newSession(p *pool, opened Channel, heard *noise) *session {
 	s := &session{
 		channel: opened, pool: p, over: make(chan struct{}),
@@ -219,7 +219,7 @@ func (r *stream) exit(detail string) {
 	if err != nil {
 		return
 	}
-	if code > 256 { // as ksh tells of signals
+	if code > 256 { // as ksh reports signals
 		code -= 128
 	}
 	execution.Offer(r.task.exited, code)
@@ -288,7 +288,7 @@ func (s *session) alive() bool { return !execution.IsClosed(s.over) }
 
 var errShellEnded = errors.New("its shell ended")
 
-// lost tells why the shell says no more.
+// lost returns why the shell says no more.
 func (s *session) lost() error {
 	code, err := s.pool.ending(s.channel, s.givenUp.Load())
 	var known *remote.ConnectError

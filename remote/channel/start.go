@@ -15,9 +15,9 @@ import (
 // attempts is how many shells are tried that end before they have got a command.
 const attempts = 3
 
-// Start starts a process. An error tells that it does not run and never will;
-// when the place is lost before it has told what became of the command, Start
-// succeeds and Wait tells.
+// Start starts a process. An error means that it does not run and never will;
+// when the place is lost before it has said what became of the command, Start
+// succeeds and Wait reports it.
 func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	program := ""
 	if len(command.Arguments) > 0 {
@@ -55,8 +55,8 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	return p, nil
 }
 
-// withTerminalType gives a command on a terminal the variable that tells of which
-// type that is, whatever becomes of those of the place.
+// withTerminalType gives a command on a terminal the variable that names its
+// type, whatever becomes of those of the place.
 func withTerminalType(command remote.Command) remote.Command {
 	if command.Terminal == nil {
 		return command
@@ -75,7 +75,7 @@ func withTerminalType(command remote.Command) remote.Command {
 	return command
 }
 
-// launch sends the command to a shell. An error tells that it will not run.
+// launch sends the command to a shell. An error means that it will not run.
 func (c *connection) launch(ctx context.Context, command remote.Command, child string) (*handle, error) {
 	for attempt := 1; ; attempt++ {
 		p := newHandle(c, command)
@@ -87,7 +87,7 @@ func (c *connection) launch(ctx context.Context, command remote.Command, child s
 		if err == nil || whole {
 			c.pool.lend(p.session)
 			if command.Stdin == nil && command.Terminal == nil && !p.session.pooled {
-				// Wait tells of a channel that is broken.
+				// Wait reports a channel that is broken.
 				_ = p.session.channel.Stdin().Close()
 			}
 			return p, nil
@@ -134,7 +134,7 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 		if err != nil {
 			return "", err
 		}
-		// The place may only now have told how many channels it opens.
+		// The place may only now have shown how many channels it opens.
 		p.shared = pool.single()
 		streams.shared = p.shared
 		p.task = p.session.begin(m, command.Stdout, command.Stderr, true, 2)
@@ -149,8 +149,8 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 	return runLine(m, child, streams, false), nil
 }
 
-// awaitStart waits until the place tells what became of the command. The error
-// tells that it does not run.
+// awaitStart waits until the place says what became of the command. The error
+// means that it does not run.
 func (p *handle) awaitStart(ctx context.Context) error {
 	heard := p.session.stdout.noise
 	select {
@@ -164,7 +164,7 @@ func (p *handle) awaitStart(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil // it may run: who waits ends it
 	case <-heard.flood:
-		p.session.close() // Wait tells
+		p.session.close() // Wait reports it
 	case <-time.After(p.connection.settings.Patience):
 		if !execution.IsClosed(p.task.ready) && !p.session.pooled {
 			p.session.close()
@@ -178,7 +178,7 @@ func (p *handle) awaitStart(ctx context.Context) error {
 
 var errNotStarted = errors.New("it was not started")
 
-// neverStarted tells whether a shell that said nothing about the command, and
+// neverStarted reports whether a shell that said nothing about the command, and
 // has gone, cannot have started it: where it did not even get ready.
 func (p *handle) neverStarted() error {
 	lost := p.session.lost()

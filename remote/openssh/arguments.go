@@ -39,7 +39,7 @@ func (d *dialer) readSettings(ctx context.Context) (settings, error) {
 		if reason := classify(answer.stderr); reason == remote.BadConfiguration {
 			return nil, d.failure(reason, said(answer.stderr))
 		}
-		d.options.Log.Debug("ssh does not tell its configuration", "host", d.options.Host, "error", answer.err)
+		d.options.Log.Debug("ssh does not print its configuration", "host", d.options.Host, "error", answer.err)
 		return settings{}, nil
 	}
 	found := settings{}
@@ -58,7 +58,7 @@ func (d *dialer) common() []string {
 	return []string{"-F", d.options.ConfigFile}
 }
 
-// always is what every process that connects is told. What the configuration
+// always are the arguments of every process that connects. What the configuration
 // could add to a connection, such as forwarded ports or a command of its own, is
 // for the user's sessions, not for ours.
 func (d *dialer) always() []string {
@@ -77,7 +77,7 @@ func (d *dialer) always() []string {
 	return arguments
 }
 
-// authenticating is what a process is told that makes a connection.
+// authenticating are further arguments of a process that makes a connection.
 func (d *dialer) authenticating() []string {
 	var arguments []string
 	if d.options.Prompter == nil {
@@ -136,7 +136,7 @@ func (d *dialer) channelArguments(request request, way way, messages string) []s
 		// questions. The command for reaching the host is run only then.
 		arguments = append(append(arguments, d.controlPath(way)...), "-o", "ControlMaster=no", "-o", "ProxyCommand=false")
 	}
-	// Its debugging messages alone tell that a channel was opened, and whether
+	// Its debugging messages alone show that a channel was opened, and whether
 	// an exit code 255 is the command's or its own.
 	arguments = append(arguments, "-o", "LogLevel=DEBUG2", "-E", messages)
 	if request.options.ForwardX11 {
@@ -174,7 +174,7 @@ type answer struct {
 	err            error
 }
 
-// query runs ssh for what it tells at once.
+// query runs ssh for what it prints at once.
 func (d *dialer) query(ctx context.Context, arguments []string) answer {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()

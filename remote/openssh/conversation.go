@@ -35,7 +35,7 @@ type conversation struct {
 	context  func() string   // what was said since the last question
 
 	terminal *os.File // our side
-	device   *os.File // of ssh; open here too, since ssh opens it anew for each question
+	device   *os.File // of ssh; open here too, since ssh opens it again for each question
 
 	shown chan []byte // what the terminal shows; closed at its end
 	text  []byte      // of it, what is not yet a question
@@ -141,8 +141,8 @@ func (c *conversation) reply(ctx context.Context, question string, secret bool) 
 	if c.prompter == nil {
 		return fmt.Errorf("ssh asks %q: %w", question, remote.ErrNobodyToAsk)
 	}
-	c.tell(true)
-	defer c.tell(false)
+	c.announce(true)
+	defer c.announce(false)
 	text := question
 	if before := strings.TrimSpace(c.context()); before != "" {
 		text = before + "\n" + question
@@ -184,7 +184,7 @@ func (c *conversation) skipEcho() error {
 	}
 }
 
-func (c *conversation) tell(asking bool) {
+func (c *conversation) announce(asking bool) {
 	select {
 	case c.asking <- asking:
 	case <-c.unheeded:

@@ -41,7 +41,7 @@ var x11Refused = lazyregexp.New(`X11 forwarding request failed on channel`)
 
 var tooManyChannels = lazyregexp.New(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
 
-// classify returns the reason that a text of ssh tells, or nothing.
+// classify returns the reason that a text of ssh means, or nothing.
 func classify(text string) remote.ConnectReason {
 	for _, verdict := range verdicts {
 		if verdict.pattern.MatchString(text) {
@@ -87,8 +87,8 @@ func said(text string) error {
 // a jump host does, whose own words go to the standard error stream.
 var viaAnotherHost = lazyregexp.New(`UNKNOWN port 65535`)
 
-// explain tells why ssh ended before it was of use. Its standard error stream
-// counts only where its messages tell nothing: a server can write to it too.
+// explain returns why ssh ended before it was of use. Its standard error stream
+// counts only where its messages say nothing: a server can write to it too.
 func (d *dialer) explain(p *invocation, stderr string) error {
 	if p.conversation != nil && p.conversation.err != nil {
 		return p.conversation.err

@@ -14,14 +14,14 @@ import (
 )
 
 // masterPoll is how often the socket of a master is looked for: ssh does not
-// tell when it is there.
+// report when it is there.
 const masterPoll = 3 * time.Millisecond
 
 // socketPatience is how long a master may take to make its socket once the user
 // is authenticated. Versions that say when they begin to serve need no patience.
 const socketPatience = 10 * time.Second
 
-// errNoMultiplexing tells that ssh connects but cannot share the connection.
+// errNoMultiplexing reports that ssh connects but cannot share the connection.
 var errNoMultiplexing = errors.New("ssh does not share its connection")
 
 var refusesMultiplexing = lazyregexp.New(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
@@ -92,7 +92,7 @@ func (d *dialer) awaitMaster(ctx context.Context, master *invocation) error {
 	return d.explainMaster()
 }
 
-// explainMaster tells why the master has ended.
+// explainMaster returns why the master has ended.
 func (d *dialer) explainMaster() error {
 	d.drainMaster()
 	return d.explain(d.master, d.masterErrors.String())

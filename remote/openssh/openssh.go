@@ -46,7 +46,7 @@ type Options struct {
 // Connect connects to a place for commands and files. It uses a control master of
 // the user's own that is alive, and leaves it alone afterwards; otherwise it starts
 // one that ends with Close, or with this process. Where ssh cannot share connections,
-// each channel is a connection, authenticated anew.
+// each channel is a connection that authenticates again.
 //
 // The error is a *remote.ConnectError if the place cannot be reached.
 func Connect(ctx context.Context, options Options) (remote.Connection, error) {
@@ -152,7 +152,7 @@ func (d *dialer) connect(ctx context.Context) error {
 }
 
 // Ended returns what is closed once the own master has ended, which is with its
-// connection. Of a master of the user's nothing is told.
+// connection. The end of a master of the user's is not noticed.
 func (d *dialer) Ended() <-chan struct{} {
 	if d.way != throughOwnMaster {
 		return nil

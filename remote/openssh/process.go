@@ -173,7 +173,7 @@ func (p *invocation) end() {
 
 func (p *invocation) hasEnded() bool { return execution.IsClosed(p.ended) }
 
-// errStartLimit tells that ssh took too long.
+// errStartLimit reports that ssh took too long.
 var errStartLimit = errors.New("nothing was heard in time")
 
 // awaitStart waits until ready, which is looked at whenever something happens,

@@ -27,7 +27,7 @@ func (d *dialer) Open(ctx context.Context, line string, options channel.Options)
 	return d.openSession(ctx, request{line: line, options: options})
 }
 
-// Subsystem opens a service. Through a master, ssh does not tell at once whether
+// Subsystem opens a service. Through a master, ssh does not report at once whether
 // it is offered: if not, the channel's output ends at once, and Wait returns
 // ErrNoSubsystem.
 func (d *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
@@ -136,7 +136,7 @@ func (s *session) start(ctx context.Context, theirs streams) (err error) {
 	return err
 }
 
-// awaitOpen waits until ssh tells that the command runs.
+// awaitOpen waits until ssh reports that the command runs.
 func (s *session) awaitOpen(ctx context.Context) error {
 	d := s.dialer
 	opened, err := s.process.awaitStart(ctx, d.options.StartLimit, nil, s.process.messages.opened.wasSeen)

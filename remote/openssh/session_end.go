@@ -27,7 +27,7 @@ func (s *session) Stdout() io.Reader { return s.stdout }
 // master, a server's banner comes first.
 func (s *session) Stderr() io.Reader { return s.stderr }
 
-// Resize sets the size of the terminal, and tells ssh, which tells the place.
+// Resize sets the size of the terminal, and notifies ssh, which notifies the place.
 func (s *session) Resize(size remote.Size) error {
 	if s.terminal == nil {
 		return errors.New("resizing a terminal: the channel has none")
@@ -50,7 +50,7 @@ func (s *session) Signal(syscall.Signal) error {
 }
 
 // Wait returns what [channel.Channel] says. The code is 255 for a command that a
-// signal ended: ssh does not tell which. That it is not ssh which failed is told
+// signal ended: ssh does not say which. That it is not ssh which failed is shown
 // by its messages, which the command cannot forge, and by its master.
 func (s *session) Wait() (int, error) {
 	p := s.process
@@ -78,7 +78,7 @@ func (s *session) Wait() (int, error) {
 	return 255, nil
 }
 
-// lostMaster tells why the connection is gone.
+// lostMaster returns why the connection is gone.
 func (d *dialer) lostMaster() error {
 	if d.way == throughUsersMaster {
 		return d.lost(errors.New("the user's control master does not answer"))
@@ -95,7 +95,7 @@ func (s *session) Close() error {
 	s.closeOnce.Do(func() {
 		if s.process != nil {
 			if s.silent.Load() {
-				// It is about to end by itself, and to tell its exit code.
+				// It is about to end by itself, with its exit code.
 				awaitFor(s.process.ended, lastWords)
 			}
 			s.process.end()

@@ -23,7 +23,7 @@ type authenticator struct {
 	started    bool
 	wants      []string // the methods that the server last named
 	notes      []string // what was tried, and what could not be
-	pending    string   // the attempt of which the outcome is not known yet
+	pending    string   // the attempt whose outcome is not known yet
 	refusal    error    // why the pending attempt failed on this side
 	partial    int
 	keys       []candidate
@@ -206,7 +206,7 @@ func (a *authenticator) ask(text string, secret bool) (answer string, err error)
 	return answer, err
 }
 
-// note tells people what was tried. It says a thing once.
+// note keeps for people what was tried, each thing once.
 func (a *authenticator) note(format string, arguments ...any) {
 	text := fmt.Sprintf(format, arguments...)
 	if !slices.Contains(a.notes, text) {
@@ -221,7 +221,7 @@ func (a *authenticator) stop() {
 	}
 }
 
-// refused tells that the server let nobody in, and what was tried.
+// refused reports that the server let nobody in, and what was tried.
 func (a *authenticator) refused(because string) error {
 	a.settle(a.partial)
 	var text strings.Builder

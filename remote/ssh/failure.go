@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Causes that are told apart on the way to a ConnectError.
+// Causes that differ on the way to a ConnectError.
 var (
 	errNoAnswer     = errors.New("no answer in time")
 	errTooManyJumps = fmt.Errorf("there are more than %d jump hosts one behind the other; does ProxyJump of ssh_config lead in a circle?", maxJumps)
@@ -31,7 +31,7 @@ func badConfiguration(host string, err error) error {
 	return &remote.ConnectError{Host: host, Reason: remote.BadConfiguration, Err: err}
 }
 
-// throughJump tells that a place was not reached because its jump host was not.
+// throughJump reports that a place was not reached because its jump host was not.
 func throughJump(host string, jump destination, err error) error {
 	var failure *remote.ConnectError
 	if !errors.As(err, &failure) {
@@ -72,7 +72,7 @@ func explainRoute(ctx context.Context, s settings, err error) error {
 	return s.failure(remote.Refused, err, "")
 }
 
-// overtime tells that the context ended before the connection was made.
+// overtime reports that the context ended before the connection was made.
 func overtime(ctx context.Context, s settings) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, errNoAnswer) {
@@ -87,7 +87,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &network) && network.Timeout() || errors.Is(err, syscall.ETIMEDOUT)
 }
 
-// withoutName is the error of a lookup without the name, which is told beside it.
+// withoutName is the error of a lookup without the name, which stands beside it.
 func withoutName(lookup *net.DNSError) error { return errors.New(lookup.Err) }
 
 // address is where a host is in the network, for people.

@@ -167,7 +167,7 @@ func (h *hostKeys) refuseChanged(key ssh.PublicKey, lines knownHosts) error {
 		h.changedHelp(line))
 }
 
-// refuseMissing tells that a server has none of the kinds of key that
+// refuseMissing reports that a server has none of the kinds of key that
 // known_hosts has for it.
 func (h *hostKeys) refuseMissing(lines knownHosts) error {
 	return h.settings.failure(remote.ChangedHostKey,
@@ -178,7 +178,7 @@ func (h *hostKeys) refuseMissing(lines knownHosts) error {
 
 func (h *hostKeys) changedHelp(line knownLine) string {
 	remove := shellescape.QuoteCommand([]string{"ssh-keygen", "-R", h.settings.knownNames()[0], "-f", line.file})
-	return "Either the machine was set up anew, or somebody is in between and would read along. Ask the site which.\n" +
+	return "Either the machine was set up again, or somebody is in between and would read along. Ask the site which.\n" +
 		"Only if the new key is the right one, forget the old one and connect again:\n  " + remove
 }
 

@@ -21,7 +21,7 @@ import (
 type candidate struct {
 	name    string // for people
 	signer  ssh.Signer
-	prepare func() (ssh.Signer, error) // instead of signer, for a file that does not tell its public key
+	prepare func() (ssh.Signer, error) // instead of signer, for a file that does not show its public key
 }
 
 // identity is a key of ssh_config's IdentityFile. Only the public half may be
@@ -35,7 +35,7 @@ type identity struct {
 
 const maxKeyBytes = 1 << 20
 
-// readIdentity reads a key file. Notes tell people why a key cannot be used.
+// readIdentity reads a key file. Notes say why a key cannot be used.
 func (a *authenticator) readIdentity(path string) (id identity, found bool) {
 	id.path = path
 	content, err := readKeyFile(path)
@@ -233,7 +233,7 @@ type keySigner struct {
 	kinds   []string // signature algorithms that may be used; nil for all
 	private func() (ssh.Signer, error)
 	during  func(func() error) error // nil to sign at once
-	failed  func(error)              // told why signing failed, which x/crypto keeps to itself while there is more to try
+	failed  func(error)              // gets why signing failed, which x/crypto keeps to itself while there is more to try
 }
 
 // PublicKey returns the public half.
@@ -290,7 +290,7 @@ func (k *keySigner) SignWithAlgorithm(rand io.Reader, data []byte, algorithm str
 
 func (a *authenticator) signingFailed(err error) { a.refusal = err }
 
-// reasonOf is an error without the path that is told beside it.
+// reasonOf is an error without the path, which stands beside it.
 func reasonOf(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

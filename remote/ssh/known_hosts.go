@@ -81,7 +81,7 @@ func parseKnownHosts(file string, content []byte) knownHosts {
 	return known
 }
 
-// place tells where a line stands.
+// place names where a line stands.
 func (l knownLine) place() string { return l.file + ":" + strconv.Itoa(l.number) }
 
 // matches reports whether the line is about a host, named as known_hosts does:

@@ -26,7 +26,7 @@ type wire struct {
 	mu     sync.Mutex
 	failed error
 	said   func() string // what the ProxyCommand said on standard error; nil for none
-	ending func()        // called before Read tells of the end; may be nil
+	ending func()        // called before Read reports the end; may be nil
 }
 
 // Read remembers the first error.
@@ -43,7 +43,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return count, err
 }
 
-// beforeEnd has do called before Read tells of the end, when nothing can be written
+// beforeEnd has do called before Read reports the end, when nothing can be written
 // any more; at once if Read has.
 func (w *wire) beforeEnd(do func()) {
 	w.mu.Lock()
@@ -145,7 +145,7 @@ func openWire(ctx context.Context, s settings, through *dialer) (*wire, error) {
 
 // proxy is a connection through the user's ProxyCommand.
 type proxy struct {
-	net.Conn // of a pair of sockets, of which the command has the other as its input and output
+	net.Conn // of a pair of sockets; the other is the command's input and output
 	command  *exec.Cmd
 	ended    chan struct{}
 	once     sync.Once

@@ -59,7 +59,7 @@ type session struct {
 	requests <-chan *ssh.Request
 	writing  sync.Mutex // held while input is written or ended, which the library does not guard
 	ended    chan struct{}
-	code     int // -1 if the server has told none
+	code     int // -1 if the server has sent none
 }
 
 func (c *dialer) openSession() (*session, error) {
@@ -202,7 +202,7 @@ func (s *session) Stdout() io.Reader { return s.channel }
 // Stderr is its error output.
 func (s *session) Stderr() io.Reader { return s.channel.Stderr() }
 
-// input is the way into a channel, of which closing is the end of input only.
+// input is the way into a channel; closing it is the end of input only.
 type input struct{ session *session }
 
 func (i input) Write(p []byte) (int, error) {
@@ -225,7 +225,7 @@ func (i input) Close() error {
 	return nil
 }
 
-// Resize tells the size of the terminal.
+// Resize sends the size of the terminal.
 func (s *session) Resize(size remote.Size) error {
 	_, err := s.channel.SendRequest("window-change", false, ssh.Marshal(struct{ Columns, Rows, Width, Height uint32 }{
 		dimension(size.Columns), dimension(size.Rows), 0, 0,
@@ -237,7 +237,7 @@ func (s *session) Resize(size remote.Size) error {
 func (s *session) Signal(signal syscall.Signal) error {
 	name := strings.TrimPrefix(unix.SignalName(signal), "SIG")
 	if name == "" {
-		return fmt.Errorf("signal %d has no name that could be told to %s", int(signal), s.client.settings.alias)
+		return fmt.Errorf("signal %d has no name that %s would know", int(signal), s.client.settings.alias)
 	}
 	_, err := s.channel.SendRequest("signal", false, ssh.Marshal(struct{ Name string }{name}))
 	return s.unlessEnded(err)
@@ -263,7 +263,7 @@ func (s *session) Wait() (code int, err error) {
 		return s.code, nil
 	}
 	if s.client.alive() {
-		return -1, fmt.Errorf("the server of %s closed the channel without telling an exit code", s.client.settings.alias)
+		return -1, fmt.Errorf("the server of %s closed the channel without an exit code", s.client.settings.alias)
 	}
 	return -1, s.client.lostBy(io.EOF)
 }

@@ -40,7 +40,7 @@ func TestACommandWithoutACodeIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	code, err := opened.Wait()
 	require.Equal(t, -1, code)
-	require.ErrorContains(t, err, "without telling an exit code")
+	require.ErrorContains(t, err, "without an exit code")
 	require.NotErrorIs(t, err, remote.ErrUnreachable)
 }
 

@@ -365,7 +365,7 @@ func list(text string) []string {
 	return strings.Split(text, ",")
 }
 
-// fields returns the words of values of which each may hold several names.
+// fields returns the words of values that may each hold several names.
 func fields(written []string) []string {
 	var words []string
 	for _, text := range written {

@@ -79,7 +79,7 @@ func parsePrinted(printed string) values {
 	return read
 }
 
-// severalTimes are the settings of which each occurrence counts; of all others
+// severalTimes are the settings whose every occurrence counts; of all others
 // the first does.
 var severalTimes = map[string]bool{"identityfile": true, "certificatefile": true, "setenv": true}
 

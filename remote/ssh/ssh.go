@@ -32,7 +32,7 @@ type Options struct {
 	// Banner is handed what servers say before they let the user in. Control
 	// characters are to be made visible. May be nil.
 	Banner func(host, text string)
-	// Log is told what is tried, but no secrets; may be nil.
+	// Log gets what is tried, but no secrets; may be nil.
 	Log *slog.Logger
 }
 

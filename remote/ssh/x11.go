@@ -25,7 +25,7 @@ import (
 )
 
 // forwarding lets X11 clients at the place reach the display of this machine.
-// The place is told a cookie that is good for this connection only; the real
+// The place gets a cookie that is good for this connection only; the real
 // one is put in here, in the first packet of each client.
 type forwarding struct {
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ type display struct {
 	network, address string
 	screen           uint32
 	cookie           []byte // that the display wants
-	pretended        []byte // that the place is told
+	pretended        []byte // that the place gets
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 
 // prepareX11 finds the display and its cookie. A connection may live longer than
 // a login of the user: the display that is named now is where all clients go from
-// now on. What the place was told before stays good.
+// now on. What the place got before stays good.
 func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	c.x11.mu.Lock()
 	defer c.x11.mu.Unlock()
@@ -96,7 +96,7 @@ func findDisplay(ctx context.Context, name, xauth string) (*display, error) {
 			continue
 		}
 		if found.cookie, err = hex.DecodeString(words[2]); err != nil || len(found.cookie) == 0 {
-			return nil, fmt.Errorf("%s lists a cookie of the display %s that is none", xauth, name)
+			return nil, fmt.Errorf("%s lists an invalid cookie for the display %s", xauth, name)
 		}
 		found.pretended = make([]byte, len(found.cookie))
 		if _, err := rand.Read(found.pretended); err != nil {

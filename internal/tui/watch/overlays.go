@@ -102,7 +102,7 @@ func helpPager(width int) *pager {
 		"Other",
 		"  e                what was said so far",
 		"  Shift, mouse     select text, as the terminal has it",
-		"  Ctrl-L           draw all anew     Ctrl-Z  stop for a while",
+		"  Ctrl-L           draw all again    Ctrl-Z  stop for a while",
 		"",
 		"A job that is in an output page is followed as it writes: Left and Right turn",
 		"the pages, Up holds the text, End goes on.",

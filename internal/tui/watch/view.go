@@ -58,7 +58,7 @@ func (d *display) View() tea.View {
 	return view
 }
 
-// tabLine shows the lists, of which the one shown stands in brackets, or the pages
+// tabLine shows the lists, with the one shown in brackets, or the pages
 // of what lies over it.
 func (d *display) tabLine() string {
 	switch {
