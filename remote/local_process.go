@@ -254,17 +254,12 @@ func (p *localProcess) end() error {
 		}
 	}
 	p.signal(syscall.SIGKILL)
-	select {
-	case <-p.exited:
+	if execution.ClosesWithin(p.exited, p.linger) || p.hasEnded() { // while this process was held up
 		return nil
-	case <-time.After(p.linger):
-		if p.hasEnded() {
-			return nil // while this process was held up
-		}
-		// It hangs inside the kernel, mostly in a network file system. The
-		// goroutine that waits for it reaps it should it ever end.
-		return execution.ErrUnkillable
 	}
+	// It hangs inside the kernel, mostly in a network file system. The
+	// goroutine that waits for it reaps it should it ever end.
+	return execution.ErrUnkillable
 }
 
 // hasEnded reports whether the process has ended by itself, in which case it returns

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/peer"
 )
 
@@ -115,11 +116,7 @@ func (p *process) agrees(conn net.Conn, asked header, err error) bool {
 func (l *link) awaitClient(ctx context.Context) {
 	select {
 	case <-l.session.CloseChan():
-		return
 	case <-ctx.Done():
-	}
-	select {
-	case <-l.session.CloseChan():
-	case <-time.After(farewellPatience):
+		execution.ClosesWithin(l.session.CloseChan(), farewellPatience)
 	}
 }

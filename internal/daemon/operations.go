@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"time"
 
 	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
@@ -122,10 +121,7 @@ func (p *process) stop(ctx context.Context, c *conversation) error {
 	closed := p.pool.closePlaces(nil)
 	p.retire()
 	err := c.answer(closed)
-	select { // the client has read the answer when it closes its end
-	case <-ctx.Done():
-	case <-time.After(farewellPatience):
-	}
+	execution.ClosesWithin(ctx.Done(), farewellPatience) // the client has read the answer when it closes its end
 	p.end()
 	return err
 }

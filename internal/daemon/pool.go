@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -263,11 +264,7 @@ func (p *pool) closeIdle(longest time.Duration) {
 func (p *pool) all() []*kept {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	var all []*kept
-	for _, k := range p.kept {
-		all = append(all, k)
-	}
-	return all
+	return slices.Collect(maps.Values(p.kept))
 }
 
 // closePlaces closes the connections to some places, or to all if there are

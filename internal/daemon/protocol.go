@@ -135,8 +135,8 @@ func newStartRequest(place Place, c remote.Command) request {
 	return request{
 		Place: place.pack(), Input: c.Stdin != nil, Output: c.Stdout != nil, Errors: c.Stderr != nil && !merged, Merged: merged,
 		Command: &packedCommand{
-			Arguments: packList(c.Arguments), Directory: []byte(c.Directory), Environment: packMap(c.Environment), Unset: packList(c.Unset),
-			ReplaceEnvironment: c.ReplaceEnvironment, Keep: packList(c.Keep), Terminal: packTerminal(c.Terminal), ForwardX11: c.ForwardX11,
+			Arguments: converted[[]byte](c.Arguments), Directory: []byte(c.Directory), Environment: packMap(c.Environment), Unset: converted[[]byte](c.Unset),
+			ReplaceEnvironment: c.ReplaceEnvironment, Keep: converted[[]byte](c.Keep), Terminal: packTerminal(c.Terminal), ForwardX11: c.ForwardX11,
 		},
 	}
 }
@@ -144,25 +144,18 @@ func newStartRequest(place Place, c remote.Command) request {
 // unpack returns the command without its streams.
 func (c *packedCommand) unpack(resized <-chan remote.Size) remote.Command {
 	return remote.Command{
-		Arguments: unpackList(c.Arguments), Directory: string(c.Directory), Environment: unpackMap(c.Environment), Unset: unpackList(c.Unset),
-		ReplaceEnvironment: c.ReplaceEnvironment, Keep: unpackList(c.Keep), Terminal: c.Terminal.unpack(resized), ForwardX11: c.ForwardX11,
+		Arguments: converted[string](c.Arguments), Directory: string(c.Directory), Environment: unpackMap(c.Environment), Unset: converted[string](c.Unset),
+		ReplaceEnvironment: c.ReplaceEnvironment, Keep: converted[string](c.Keep), Terminal: c.Terminal.unpack(resized), ForwardX11: c.ForwardX11,
 	}
 }
 
-func packList(texts []string) [][]byte {
-	packed := make([][]byte, len(texts))
+// converted turns texts into bytes, or back.
+func converted[To, From string | []byte](texts []From) []To {
+	list := make([]To, len(texts))
 	for i, text := range texts {
-		packed[i] = []byte(text)
+		list[i] = To(text)
 	}
-	return packed
-}
-
-func unpackList(packed [][]byte) []string {
-	texts := make([]string, len(packed))
-	for i, text := range packed {
-		texts[i] = string(text)
-	}
-	return texts
+	return list
 }
 
 // packMap makes a list of names and values in turn: a name may hold a "=".

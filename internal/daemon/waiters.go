@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/rmctl/rmctl/remote"
@@ -32,12 +33,7 @@ func (w *waiters) add(ctx context.Context, prompter remote.Prompter) (leave func
 		cancel()
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
-		for i, one := range w.list {
-			if one == added {
-				w.list = append(w.list[:i:i], w.list[i+1:]...)
-				return
-			}
-		}
+		w.list = slices.DeleteFunc(w.list, func(one *waiter) bool { return one == added })
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -69,9 +70,7 @@ func (c *connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
 // Close ends the connection. Processes run on as far as they can without it.
 func (c *connection) Close() error {
 	err := c.pool.close()
-	select {
-	case <-c.pool.crew.gone():
-	case <-time.After(c.settings.Grace + c.settings.Linger):
+	if !execution.ClosesWithin(c.pool.crew.gone(), c.settings.Grace+c.settings.Linger) {
 		err = errors.Join(err, fmt.Errorf("closing the connection to %s: the output of a process is still being taken", c.settings.Host))
 	}
 	return err

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -328,10 +331,7 @@ func (p *pool) close() error {
 	p.mutex.Lock()
 	p.closed = true
 	p.announce()
-	open := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		open = append(open, s)
-	}
+	open := slices.Collect(maps.Keys(p.sessions))
 	p.idle = nil
 	p.mutex.Unlock()
 	for _, s := range open {
@@ -358,12 +358,10 @@ func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	if givenUp {
 		limit = p.settings.Linger
 	}
-	select {
-	case <-ended:
-		return code, err
-	case <-time.After(limit):
+	if !execution.ClosesWithin(ended, limit) {
 		return -1, p.silence()
 	}
+	return code, err
 }
 
 // silence is why nothing is known of what was asked for.

@@ -124,9 +124,7 @@ func (p *handle) outcome(killed bool) (int, error) {
 		return code, nil
 	default:
 	}
-	select {
-	case <-p.session.over:
-	case <-time.After(p.connection.settings.Linger):
+	if !execution.ClosesWithin(p.session.over, p.connection.settings.Linger) {
 		// Somebody killed the shell between us and the program.
 		return -1, errors.New("waiting for the process: the place does not know how it ended")
 	}

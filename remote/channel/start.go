@@ -193,12 +193,7 @@ func (p *handle) neverStarted() error {
 
 // abandon gives the session of a process that does not run back.
 func (p *handle) abandon() {
-	reusable := false
-	select {
-	case <-p.task.ended:
-		reusable = p.session.alive()
-	case <-time.After(p.connection.settings.Linger):
-	}
+	reusable := execution.ClosesWithin(p.task.ended, p.connection.settings.Linger) && p.session.alive()
 	// Nothing was written for a process that does not run.
 	_, _ = p.session.detach()
 	p.connection.pool.release(p.session, reusable)

@@ -101,18 +101,8 @@ func (d *dialer) explainMaster() error {
 // drainMaster waits for the rest of what a master said that has ended. Processes that it
 // started may hold its error stream open: of that only what is there is read.
 func (d *dialer) drainMaster() {
-	if !awaitFor(d.masterDrained, lastWords) && d.masterSays.SetReadDeadline(time.Now()) == nil {
+	if !execution.ClosesWithin(d.masterDrained, lastWords) && d.masterSays.SetReadDeadline(time.Now()) == nil {
 		<-d.masterDrained
-	}
-}
-
-// awaitFor waits for something that goes on without end at times.
-func awaitFor(ended <-chan struct{}, limit time.Duration) bool {
-	select {
-	case <-ended:
-		return true
-	case <-time.After(limit):
-		return false
 	}
 }
 

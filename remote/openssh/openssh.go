@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -165,10 +167,7 @@ func (d *dialer) Close() error {
 	d.closeOnce.Do(func() {
 		d.mutex.Lock()
 		d.closed = true
-		var open []*invocation
-		for p := range d.open {
-			open = append(open, p)
-		}
+		open := slices.Collect(maps.Keys(d.open))
 		d.mutex.Unlock()
 		// Nobody may wait for what the caller's context once allowed.
 		ctx, cancel := context.WithTimeout(context.Background(), queryLimit)

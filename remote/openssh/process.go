@@ -162,9 +162,7 @@ func (p *invocation) end() {
 		}
 		p.cut.Store(true)
 		p.signal(syscall.SIGTERM)
-		select {
-		case <-p.ended:
-		case <-time.After(endGrace):
+		if !execution.ClosesWithin(p.ended, endGrace) {
 			p.signal(syscall.SIGKILL)
 		}
 	})

@@ -163,9 +163,7 @@ func (m *messages) take(line string) {
 // finish reads what is left once the process has ended, and removes the pipe.
 func (m *messages) finish() error {
 	err := m.holder.Close()
-	select {
-	case <-m.ended:
-	case <-time.After(lastWords):
+	if !execution.ClosesWithin(m.ended, lastWords) {
 		err = errors.Join(err, m.reader.SetReadDeadline(time.Now()))
 		<-m.ended
 	}

@@ -83,7 +83,7 @@ func (d *dialer) lostMaster() error {
 	if d.way == throughUsersMaster {
 		return d.lost(errors.New("the user's control master does not answer"))
 	}
-	if !awaitFor(d.master.ended, endGrace) {
+	if !execution.ClosesWithin(d.master.ended, endGrace) {
 		return d.lost(errors.New("the control master does not answer"))
 	}
 	d.drainMaster()
@@ -96,7 +96,7 @@ func (s *session) Close() error {
 		if s.process != nil {
 			if s.silent.Load() {
 				// It is about to end by itself, with its exit code.
-				awaitFor(s.process.ended, lastWords)
+				execution.ClosesWithin(s.process.ended, lastWords)
 			}
 			s.process.end()
 		}

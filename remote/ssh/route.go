@@ -192,12 +192,7 @@ func startProxy(line string) (*wire, error) {
 
 // outcome returns what the command said on standard error, and how it ended, if it has.
 func (p *proxy) outcome(errorOutput *execution.Head) string {
-	ended := false
-	select {
-	case <-p.ended:
-		ended = true
-	case <-time.After(proxyGrace):
-	}
+	ended := execution.ClosesWithin(p.ended, proxyGrace)
 	said := visible(strings.TrimSpace(errorOutput.String()), 1000)
 	if !ended || p.err == nil {
 		return said
