@@ -58,7 +58,7 @@ func testRandomValues(t *testing.T, s *suite) {
 	})
 	t.Run("so do names of directories and files", func(t *testing.T) {
 		place := s.temporaryDirectory(t)
-		for range min(s.options.Values, 20) {
+		for range min(s.options.Values/20, 20) {
 			directory, file := place+"/"+random.fileName(), random.fileName()
 			require.NoError(t, s.connection.MkdirAll(timeLimit(t), directory, 0o700), "%q", directory)
 			s.writeFile(t, directory+"/"+file, file, 0o600)

@@ -51,7 +51,7 @@ func TestEverythingWorksInTurnOverOneChannel(t *testing.T) {
 	connection, _ := onlyOne(t, quick())
 	directory := t.TempDir()
 	var group sync.WaitGroup
-	failures := make([]error, 6)
+	failures := make([]error, 4)
 	for number := range failures {
 		group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
 	}
