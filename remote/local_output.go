@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,9 @@ const (
 // outputCopy copies one output stream of a process to its writer.
 type outputCopy struct {
 	source *os.File
-	sink   io.Writer
-	ended  chan struct{} // closed when err is final
-	err    error
+	sink   execution.Sink
+	ended  chan struct{} // closed when err and that of the sink are final
+	err    error         // of reading
 }
 
 // run copies until the stream ends or its deadline passes. A writer that fails
@@ -33,7 +34,7 @@ func (c *outputCopy) run() {
 	buffer := make([]byte, firstBuffer)
 	for {
 		count, err := source.Read(buffer)
-		c.write(buffer[:count])
+		_, _ = c.sink.Write(buffer[:count]) // never fails
 		if count == len(buffer) && count < outputBuffer {
 			buffer = make([]byte, outputBuffer)
 		}
@@ -42,25 +43,9 @@ func (c *outputCopy) run() {
 		case err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded):
 			return
 		default:
-			c.fail(fmt.Errorf("reading its output: %w", err))
+			c.err = fmt.Errorf("reading its output: %w", err)
 			return
 		}
-	}
-}
-
-// write writes to the sink unless that has failed before.
-func (c *outputCopy) write(data []byte) {
-	if len(data) == 0 || c.err != nil {
-		return
-	}
-	if _, err := c.sink.Write(data); err != nil {
-		c.err = fmt.Errorf("writing its output: %w", err)
-	}
-}
-
-func (c *outputCopy) fail(err error) {
-	if c.err == nil {
-		c.err = err
 	}
 }
 
@@ -83,8 +68,12 @@ func (c *outputCopy) finish(ctx context.Context, terminate <-chan struct{}, dead
 
 // close closes the stream, which run has left, and returns what went wrong.
 func (c *outputCopy) close() error {
-	if err := c.source.Close(); err != nil {
-		c.fail(fmt.Errorf("closing its output: %w", err))
+	if c.sink.Err != nil {
+		c.sink.Err = fmt.Errorf("writing its output: %w", c.sink.Err)
 	}
-	return c.err
+	closeErr := c.source.Close()
+	if closeErr != nil {
+		closeErr = fmt.Errorf("closing its output: %w", closeErr)
+	}
+	return cmp.Or(c.sink.Err, c.err, closeErr)
 }

@@ -113,7 +113,7 @@ func (p *localProcess) connect(command Command) ([]*os.File, error) {
 			return nil, fmt.Errorf("making a pipe for its output: %w", err)
 		}
 		childEnds = append(childEnds, writer)
-		p.output = append(p.output, &outputCopy{source: reader, sink: sink, ended: make(chan struct{})})
+		p.output = append(p.output, &outputCopy{source: reader, sink: execution.Sink{Writer: sink}, ended: make(chan struct{})})
 		return writer, nil
 	}
 	var err error

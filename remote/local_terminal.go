@@ -29,7 +29,7 @@ func (p *localProcess) connectTerminal(command Command) error {
 		sink = io.Discard
 	}
 	p.terminal, p.input = slave, input
-	p.output = []*outputCopy{{source: master, sink: sink, ended: make(chan struct{})}}
+	p.output = []*outputCopy{{source: master, sink: execution.Sink{Writer: sink}, ended: make(chan struct{})}}
 	p.child.Stdin, p.child.Stdout, p.child.Stderr = slave, slave, slave
 	p.child.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	return resize(master, command.Terminal.Size)

@@ -36,7 +36,7 @@ func (l *link) openCopies(stdin io.Reader, outputs ...io.Writer) (*copies, error
 		if err != nil {
 			return nil, err
 		}
-		c.outputs = append(c.outputs, &outputCopy{source: opened, sink: sink, ended: make(chan struct{})})
+		c.outputs = append(c.outputs, &outputCopy{source: opened, sink: execution.Sink{Writer: sink}, ended: make(chan struct{})})
 	}
 	return c, nil
 }
@@ -57,7 +57,9 @@ func (c *copies) finish() error {
 	var failures []error
 	for _, output := range c.outputs {
 		<-output.ended
-		failures = append(failures, output.err)
+		if err := output.sink.Err; err != nil {
+			failures = append(failures, fmt.Errorf("writing its output: %w", err))
+		}
 	}
 	if c.input != nil {
 		failures = append(failures, c.input.end())
@@ -69,25 +71,13 @@ func (c *copies) finish() error {
 // again, but the stream is read on, so that the process can go on.
 type outputCopy struct {
 	source io.Reader
-	sink   io.Writer
-	ended  chan struct{} // closed when err is final
-	err    error
+	sink   execution.Sink
+	ended  chan struct{} // closed when the sink gets nothing more
 }
 
 func (c *outputCopy) run() {
 	defer close(c.ended)
-	buffer := make([]byte, copyBuffer)
-	for {
-		count, err := c.source.Read(buffer)
-		if count > 0 && c.err == nil {
-			if _, writeErr := c.sink.Write(buffer[:count]); writeErr != nil {
-				c.err = fmt.Errorf("writing its output: %w", writeErr)
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
+	_, _ = io.CopyBuffer(&c.sink, c.source, make([]byte, copyBuffer)) // a link that is lost shows elsewhere
 }
 
 // inputCopy sends what it reads until nobody wants more.

@@ -88,6 +88,21 @@ func (s *inputSink) Write(data []byte) (int, error) {
 	return written, err
 }
 
+// A Sink passes what it gets on to a writer. When that fails it drops the rest, so that
+// who writes goes on.
+type Sink struct {
+	Writer io.Writer
+	Err    error // of the writer
+}
+
+// Write never fails.
+func (s *Sink) Write(data []byte) (int, error) {
+	if len(data) > 0 && s.Err == nil {
+		_, s.Err = s.Writer.Write(data)
+	}
+	return len(data), nil
+}
+
 // Head keeps the first bytes of what is written to it. It may be used concurrently.
 type Head struct {
 	mutex sync.Mutex
