@@ -68,7 +68,7 @@ func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s 
 // it, would run. In place of ids that are known only later stand @jobId and,
 // in file names, UUID. Of a definition that submits nothing it shows the rest.
 func (c *Controller) Render(s job.Submission) (*Rendering, error) {
-	return c.resolver.RenderOver(c.resolver.NewEnvironment(), s)
+	return renderOver(c.resolver, c.resolver.NewEnvironment(), s)
 }
 
 // Preview is Render with what the session has found, attributes that start-up
@@ -78,5 +78,5 @@ func (c *Controller) Preview(ctx context.Context, s job.Submission) (*Rendering,
 	if err != nil {
 		return nil, err
 	}
-	return c.resolver.RenderOver(env, s)
+	return renderOver(c.resolver, env, s)
 }

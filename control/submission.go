@@ -10,6 +10,4 @@ type (
 	VariableNameError = submission.VariableNameError
 	// An UnsupportedError says what a definition lacks.
 	UnsupportedError = submission.UnsupportedError
-	// A Rendering shows what a submission would do, without doing it.
-	Rendering = submission.Rendering
 )

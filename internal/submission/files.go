@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 )
@@ -31,7 +30,7 @@ type StagedFile struct {
 // StagedFiles returns the files of a submission with their contents: those of
 // the definition's groups in order, and the script. It then gives the attribute of
 // each file its path.
-func (r *Resolver) StagedFiles(s job.Submission, scope command.Scope, tag string, unique func() string) ([]StagedFile, error) {
+func (r *Resolver) StagedFiles(s job.Submission, scope config.Scope, tag string, unique func() string) ([]StagedFile, error) {
 	files, err := r.managedFiles(scope, unique)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func (r *Resolver) StagedFiles(s job.Submission, scope command.Scope, tag string
 }
 
 // managedFiles returns the files of the definition's groups.
-func (r *Resolver) managedFiles(scope command.Scope, unique func() string) ([]StagedFile, error) {
+func (r *Resolver) managedFiles(scope config.Scope, unique func() string) ([]StagedFile, error) {
 	var files []StagedFile
 	for _, group := range r.Definition.ManagedFiles {
 		location, err := r.stagingLocation(group.StagingLocation, scope)
@@ -71,7 +70,7 @@ func (r *Resolver) managedFiles(scope command.Scope, unique func() string) ([]St
 	return files, nil
 }
 
-func (r *Resolver) stagingLocation(location config.Optional, scope command.Scope) (string, error) {
+func (r *Resolver) stagingLocation(location config.Optional, scope config.Scope) (string, error) {
 	if strings.TrimSpace(location.Text) == "" {
 		return path.Join(r.Place.Home, settingsFolder), nil
 	}
@@ -90,7 +89,7 @@ func (r *Resolver) OnTarget(name string) string {
 	return path.Join(r.Place.Home, name)
 }
 
-func (r *Resolver) stagedFile(file *config.File, location string, scope command.Scope, unique func() string) (StagedFile, error) {
+func (r *Resolver) stagedFile(file *config.File, location string, scope config.Scope, unique func() string) (StagedFile, error) {
 	staged := StagedFile{Name: file.Name, Mode: 0o600, DeleteAfterSubmit: file.DeleteTargetAfterUse}
 	if file.Mode != "" {
 		mode, err := strconv.ParseUint(strings.TrimSpace(file.Mode), 8, 9)
@@ -131,7 +130,7 @@ func (r *Resolver) stagedFile(file *config.File, location string, scope command.
 	return staged, err
 }
 
-func fileContent(file *config.File, scope command.Scope) (string, error) {
+func fileContent(file *config.File, scope config.Scope) (string, error) {
 	if !file.Contents.Set {
 		var text strings.Builder
 		for _, line := range file.Lines {
@@ -166,7 +165,7 @@ func fileContent(file *config.File, scope command.Scope) (string, error) {
 // in a folder of this submission's so that two of one name do not meet, or the
 // generated one. Definitions do not quote the path, so the name is made one word.
 // The tag in the path is what the job can be found by: schedulers show the path.
-func (r *Resolver) stagedScript(s job.Submission, scope command.Scope, tag string) (StagedFile, error) {
+func (r *Resolver) stagedScript(s job.Submission, scope config.Scope, tag string) (StagedFile, error) {
 	template := r.Definition.Script
 	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, DeleteAfterSubmit: template.DeleteAfterSubmit}
 	location, err := r.stagingLocation(template.StagingLocation, scope)

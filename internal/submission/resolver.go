@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/inspect"
@@ -100,16 +99,16 @@ func (r *Resolver) mayFind(name string, isDefined bool) bool {
 }
 
 // ScopeOfAnyJob is what commands are resolved by for jobs and submissions alike.
-func (r *Resolver) ScopeOfAnyJob() (command.Scope, error) {
+func (r *Resolver) ScopeOfAnyJob() (config.Scope, error) {
 	env, err := r.InitialEnvironment()
 	if err != nil {
-		return command.Scope{}, err
+		return config.Scope{}, err
 	}
 	placeholder := uuid.Nil.String() // for what differs from job to job
 	env.SetVariable(AttributeTag, placeholder)
 	env.SetVariable(AttributeAge, "0")
 	JobAttribute(env, placeholder, placeholder, placeholder)
-	return command.Scope{Environment: env, Job: placeholder}, nil
+	return config.Scope{Environment: env, Job: placeholder}, nil
 }
 
 // StagingFolders returns the folders of managed files and of the script, each once.
@@ -127,7 +126,7 @@ func (r *Resolver) StagingFolders() ([]string, error) {
 	}
 	var folders []string
 	for _, location := range locations {
-		folder, err := r.stagingLocation(location, command.Scope{Environment: env})
+		folder, err := r.stagingLocation(location, config.Scope{Environment: env})
 		if err != nil {
 			return nil, err
 		}

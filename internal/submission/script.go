@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/job"
@@ -13,7 +12,7 @@ import (
 
 // script generates the job script: the lines of the definition that have a
 // text, with the user's environment after the line that the definition names.
-func script(s *config.Script, scope command.Scope, launch job.Environment) (string, error) {
+func script(s *config.Script, scope config.Scope, launch job.Environment) (string, error) {
 	var text strings.Builder
 	first := ""
 	after := insertionLine(s)
