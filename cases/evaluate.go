@@ -53,7 +53,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	env := before.Clone()
 	result, runErr := runCase(ctx, c, command.Request{
-		Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
+		Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
 		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace,
 	})
 	if ctx.Err() != nil {

@@ -64,7 +64,7 @@ func newBench(t testing.TB, controlData string) *bench {
 	b := &bench{Definition: define(t, controlData), folder: folder}
 	b.endsWithin(t, patience)
 	b.env = environment(b.Definition)
-	b.request = command.Request{Scope: command.Scope{Environment: b.env}, Outcomes: b.Outcomes}
+	b.request = command.Request{Scope: config.Scope{Environment: b.env}, Outcomes: b.Outcomes}
 	return b
 }
 

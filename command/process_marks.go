@@ -23,7 +23,7 @@ type mark struct {
 const longestField = 255
 
 // resolveMarks resolves the marks of a command; empty ones are left out.
-func resolveMarks(s Scope, marks []*config.ProcessMark) ([]*mark, error) {
+func resolveMarks(s config.Scope, marks []*config.ProcessMark) ([]*mark, error) {
 	var resolved []*mark
 	for _, m := range marks {
 		text, err := s.Environment.Resolve(m.Text, s.Job)

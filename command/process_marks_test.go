@@ -72,7 +72,7 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 	told := map[int]job.Process{}
 	var lock sync.Mutex
 	_, err := resolveAndRun(t.Context(), p, command.Request{
-		Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
+		Command: definition.Command(config.SubmitInteractive), Scope: config.Scope{Environment: env},
 		Attach: &command.Attachment{Stdout: &stdout, Stderr: &stderr, Processes: func(changed []job.Process) {
 			lock.Lock()
 			defer lock.Unlock()
@@ -220,7 +220,7 @@ func TestWhatParsersConstructIsMadeOneWithTheMarks(t *testing.T) {
 	} {
 		env := attribute.NewEnvironment()
 		_, err := resolveAndRun(t.Context(), printer{stderr: text, part: 5, code: 0}, command.Request{
-			Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
+			Command: definition.Command(config.SubmitInteractive), Scope: config.Scope{Environment: env},
 		})
 		require.NoError(t, err)
 		require.Equal(t, want, written(command.Processes(env)))
@@ -248,7 +248,7 @@ func FuzzMarks(f *testing.F) {
 		env := environment(definition)
 		var shown bytes.Buffer
 		_, err := resolveAndRun(t.Context(), printer{stdout: stdout, part: part}, command.Request{
-			Command: definition.Command(config.SubmitInteractive), Scope: command.Scope{Environment: env},
+			Command: definition.Command(config.SubmitInteractive), Scope: config.Scope{Environment: env},
 			Attach: &command.Attachment{Stdout: &shown},
 		})
 		require.NoError(t, err)

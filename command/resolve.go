@@ -10,9 +10,6 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Scope is what the texts of a command are resolved against.
-type Scope = config.Scope
-
 // An Invocation is a command resolved to what will be executed.
 type Invocation struct {
 	Command            *config.Command
@@ -52,7 +49,7 @@ type simpleInvocation struct {
 // Resolve turns a command into what will be executed. It runs nothing. A command
 // whose arguments are all empty is an error, and so is such a pre- or post-launch
 // command, and a process mark that can never be found.
-func Resolve(c *config.Command, scope Scope, environment job.Environment) (*Invocation, error) {
+func Resolve(c *config.Command, scope config.Scope, environment job.Environment) (*Invocation, error) {
 	invocation, err := Preview(c, scope, environment)
 	if err != nil {
 		return nil, err
@@ -72,7 +69,7 @@ func Resolve(c *config.Command, scope Scope, environment job.Environment) (*Invo
 }
 
 // Preview is Resolve for what is only shown: there may be nothing to run.
-func Preview(c *config.Command, scope Scope, environment job.Environment) (*Invocation, error) {
+func Preview(c *config.Command, scope config.Scope, environment job.Environment) (*Invocation, error) {
 	invocation, err := resolve(c, scope, environment)
 	if err != nil {
 		return nil, fmt.Errorf("resolving %s %q: %w", c.Element, c.Name, err)
@@ -80,7 +77,7 @@ func Preview(c *config.Command, scope Scope, environment job.Environment) (*Invo
 	return invocation, nil
 }
 
-func resolve(c *config.Command, scope Scope, environment job.Environment) (*Invocation, error) {
+func resolve(c *config.Command, scope config.Scope, environment job.Environment) (*Invocation, error) {
 	words, err := scope.Words(c.Arguments)
 	if err != nil {
 		return nil, err
@@ -105,7 +102,7 @@ func resolve(c *config.Command, scope Scope, environment job.Environment) (*Invo
 	return i, nil
 }
 
-func resolveSimple(commands []*config.SimpleCommand, directory string, scope Scope) ([]simpleInvocation, error) {
+func resolveSimple(commands []*config.SimpleCommand, directory string, scope config.Scope) ([]simpleInvocation, error) {
 	var resolved []simpleInvocation
 	for _, c := range commands {
 		line, err := scope.Environment.Resolve(c.Exec, scope.Job)
@@ -139,7 +136,7 @@ var formatVariables = []string{
 // then the user's. What a submit command finds in its environment the scheduler
 // may hand on to the job, so only other commands get the plain locale that
 // their parsers are written for, and lose variables that change formats.
-func (i *Invocation) setEnvironment(scope Scope, environment job.Environment) error {
+func (i *Invocation) setEnvironment(scope config.Scope, environment job.Environment) error {
 	if environment.Replace {
 		i.ReplaceEnvironment = true
 		i.Environment = slices.Clone(environment.Variables)
@@ -166,7 +163,7 @@ func (i *Invocation) setEnvironment(scope Scope, environment job.Environment) er
 	return nil
 }
 
-func entryValue(entry *config.EnvironmentEntry, scope Scope) (string, error) {
+func entryValue(entry *config.EnvironmentEntry, scope config.Scope) (string, error) {
 	if !entry.Value.Set {
 		return scope.Line(entry.Arguments)
 	}

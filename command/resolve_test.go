@@ -18,7 +18,7 @@ import (
 func words(t *testing.T, env *attribute.Environment, arguments string) ([]string, error) {
 	t.Helper()
 	definition := define(t, `<start-up-command name="c">`+arguments+`</start-up-command>`)
-	scope := command.Scope{Environment: env, Job: "17"}
+	scope := config.Scope{Environment: env, Job: "17"}
 	return scope.Words(definition.Command(config.StartUpCommand).Arguments)
 }
 
@@ -102,7 +102,7 @@ func TestLinesJoinTheirArgumentsWithBlanks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			definition := define(t, `<script><line>`+c.arguments+`</line></script>`)
-			line, err := command.Scope{Environment: someAttributes()}.Line(definition.Script.Lines[0].Arguments)
+			line, err := config.Scope{Environment: someAttributes()}.Line(definition.Script.Lines[0].Arguments)
 			require.NoError(t, err)
 			require.Equal(t, c.want, line)
 		})
@@ -112,7 +112,7 @@ func TestLinesJoinTheirArgumentsWithBlanks(t *testing.T) {
 func resolved(t *testing.T, controlData string, kind config.CommandElement, launch job.Environment) (*command.Invocation, error) {
 	t.Helper()
 	definition := define(t, controlData)
-	return command.Resolve(definition.Command(kind), command.Scope{Environment: someAttributes(), Job: "17"}, launch)
+	return command.Resolve(definition.Command(kind), config.Scope{Environment: someAttributes(), Job: "17"}, launch)
 }
 
 func TestEveryTextOfACommandIsResolved(t *testing.T) {
@@ -155,7 +155,7 @@ func TestErrorsInAnyTextOfACommandAreReported(t *testing.T) {
 			text := strings.ReplaceAll(text, "BAD", bad)
 			definition, problems := loadLeniently(text)
 			require.NotNil(t, definition, "%v", problems)
-			_, err := command.Resolve(definition.Command(config.StartUpCommand), command.Scope{Environment: someAttributes()}, job.Environment{})
+			_, err := command.Resolve(definition.Command(config.StartUpCommand), config.Scope{Environment: someAttributes()}, job.Environment{})
 			require.ErrorContains(t, err, "resolving ")
 		})
 	}

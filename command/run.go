@@ -26,7 +26,7 @@ const DefaultTimeout = 2 * time.Minute
 // A Request is one run of a command, which [Request.Resolve] resolves and [Run] runs.
 type Request struct {
 	Command     *config.Command
-	Scope       Scope
+	Scope       config.Scope
 	Environment job.Environment
 
 	Outcomes []*config.Outcome // classify failures

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/presence"
@@ -105,7 +104,7 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if err := c.resolver.ResolveValues(env, s, c.stat(ctx)); err != nil {
 		return "", err
 	}
-	line, err := command.Scope{Environment: env, Job: j.Tag}.Line(submit.Input)
+	line, err := config.Scope{Environment: env, Job: j.Tag}.Line(submit.Input)
 	if err != nil {
 		return "", fmt.Errorf("resolving the input of job %s: %w", j.ID, err)
 	}

@@ -34,12 +34,12 @@ func namesIDs(c *session) bool {
 	}
 	const id = "66f1dc87c0af2a4f4c8d9f"
 	env.SetVariable(submission.AttributeIDs, id)
-	text, err := resolvedText(list, command.Scope{Environment: env})
+	text, err := resolvedText(list, config.Scope{Environment: env})
 	return err == nil && strings.Contains(text, id)
 }
 
 // resolvedText returns what a command is resolved to as one text.
-func resolvedText(which *config.Command, scope command.Scope) (string, error) {
+func resolvedText(which *config.Command, scope config.Scope) (string, error) {
 	invocation, err := command.Resolve(which, scope, job.Environment{})
 	if err != nil {
 		return "", err

@@ -26,7 +26,7 @@ type prepared struct {
 }
 
 // scope is what the texts of the submission are resolved against.
-func (p *prepared) scope() command.Scope { return command.Scope{Environment: p.env, Job: p.tag} }
+func (p *prepared) scope() config.Scope { return config.Scope{Environment: p.env, Job: p.tag} }
 
 // prepare resolves a submission in one pass, before anything of it happens: the
 // environment of the session, the values in it, the files, and the submit command.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/job"
@@ -70,7 +71,7 @@ func TestTheSubmitCommandIsResolvedOnce(t *testing.T) {
 		_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 		require.ErrorIs(t, err, broken)
 	}, func() {
-		_, err := command.Resolve(s.Definition.Submit(false), command.Scope{Environment: env, Job: "a tag"}, job.Environment{})
+		_, err := command.Resolve(s.Definition.Submit(false), config.Scope{Environment: env, Job: "a tag"}, job.Environment{})
 		require.NoError(t, err)
 	})
 }

@@ -70,7 +70,7 @@ func (c *session) rows(ctx context.Context, asked listRequest, each func(command
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var refused error
-	result, err := c.runRequest(ctx, command.Request{Command: asked.command, Scope: command.Scope{Environment: env}, Origins: asked.origins, Rows: func(row command.Row) {
+	result, err := c.runRequest(ctx, command.Request{Command: asked.command, Scope: config.Scope{Environment: env}, Origins: asked.origins, Rows: func(row command.Row) {
 		if refused != nil {
 			return
 		}

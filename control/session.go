@@ -184,7 +184,7 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 
 // run resolves and runs a command that does not stay attached.
 func (c *session) run(ctx context.Context, which *config.Command, env *attribute.Environment, id string) (*command.Result, error) {
-	return c.runRequest(ctx, command.Request{Command: which, Scope: command.Scope{Environment: env, Job: id}})
+	return c.runRequest(ctx, command.Request{Command: which, Scope: config.Scope{Environment: env, Job: id}})
 }
 
 // runRequest resolves a command and runs it as this definition and its user want it.
@@ -239,7 +239,7 @@ func (c *session) action(ctx context.Context, name string, s job.Submission, cle
 	if queues := env.Variable(submission.AttributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, submission.AttributeQueues) {
 		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
 	}
-	result, err := c.runRequest(ctx, command.Request{Command: action, Scope: command.Scope{Environment: env}, Environment: s.Environment})
+	result, err := c.runRequest(ctx, command.Request{Command: action, Scope: config.Scope{Environment: env}, Environment: s.Environment})
 	if err != nil {
 		return result, err
 	}

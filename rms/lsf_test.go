@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 )
 
 // No LSF was at hand: the outputs are made up after its documentation.
@@ -178,7 +179,7 @@ func submittedID(t *testing.T, printed string) string {
 	env.SetVariable(key, nil)
 	selected, _, err := definition.Select("submit-batch")
 	require.NoError(t, err)
-	request := command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: key}}
+	request := command.Request{Command: selected, Scope: config.Scope{Environment: env, Job: key}}
 	invocation, err := request.Resolve()
 	require.NoError(t, err)
 	_, err = command.Run(t.Context(), answering{exchange: exchange{stdout: printed}}, request, invocation)

@@ -101,7 +101,7 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 		require.NoError(t, job.Set(attribute.FieldName, id))
 
 		request := command.Request{
-			Command: selected, Scope: command.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes, Expressions: &expressions,
+			Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes, Expressions: &expressions,
 		}
 		invocation, err := request.Resolve()
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -99,7 +100,7 @@ func argumentsWith(t *testing.T, name, selector, job string, values map[string]s
 		env.Variable(attributeName).SetValue(value)
 	}
 	var words []string
-	request := command.Request{Command: selected, Scope: command.Scope{Environment: env, Job: job}}
+	request := command.Request{Command: selected, Scope: config.Scope{Environment: env, Job: job}}
 	invocation, err := request.Resolve()
 	require.NoError(t, err)
 	_, err = command.Run(t.Context(), listening{words: &words}, request, invocation)

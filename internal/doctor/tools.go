@@ -103,7 +103,7 @@ func firstWord(env *attribute.Environment, c *config.Command) string {
 	if len(c.Arguments) == 0 {
 		return ""
 	}
-	words, err := command.Scope{Environment: env}.Words(c.Arguments[:1])
+	words, err := config.Scope{Environment: env}.Words(c.Arguments[:1])
 	if err != nil || len(words) == 0 {
 		return "" // running it says why it cannot be resolved
 	}
@@ -132,7 +132,7 @@ func (e *examiner) examineProbe(ctx context.Context, probe *config.Probe) Findin
 
 // run runs a command of the definition in an environment without a job.
 func (e *examiner) run(ctx context.Context, which *config.Command, env *attribute.Environment) (*command.Result, error) {
-	request := command.Request{Command: which, Scope: command.Scope{Environment: env}, Outcomes: e.definition.Outcomes}
+	request := command.Request{Command: which, Scope: config.Scope{Environment: env}, Outcomes: e.definition.Outcomes}
 	invocation, err := request.Resolve()
 	if err != nil {
 		return &command.Result{ExitCode: -1}, err
