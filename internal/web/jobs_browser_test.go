@@ -43,10 +43,10 @@ func TestJobsInARealBrowser(t *testing.T) {
 	})
 	t.Run("a job is followed to its end and another one cancelled without loading the page anew", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"here": "local"})
-		gate := filepath.Join(d.home, "gate")
+		gate := filepath.Join(d.folder, "gate")
 		require.NoError(t, syscall.Mkfifo(gate, 0o600))
 		w := b.opens(t, d.server.StartURL(d.base))
-		_, address := d.submits("sh", "-c", `echo '<script>document.title="ran"</script>'; read line <gate; echo "$line"`)
+		_, address := d.submits("sh", "-c", `echo '<script>document.title="ran"</script>'; read line <"$0"; echo "$line"`, gate)
 		w.goes(d.base + address)
 		w.told("window.isSame = true")
 		w.shows("running")

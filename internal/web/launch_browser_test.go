@@ -92,8 +92,8 @@ func TestFormsInARealBrowser(t *testing.T) {
 		}
 	})
 	t.Run("what is typed while a command runs is not lost", func(t *testing.T) {
-		d := launchSite(t, map[string]string{"test": strings.Replace(launchDefinition, "<arg>echo night</arg>", "<arg>cat gate</arg>", 1)})
-		gate := filepath.Join(d.home, "gate")
+		d := launchSite(t, map[string]string{"test": strings.Replace(launchDefinition, "<arg>echo night</arg>", "<arg>cat DESK/gate</arg>", 1)})
+		gate := filepath.Join(d.folder, "gate")
 		require.NoError(t, syscall.Mkfifo(gate, 0o600))
 		w := b.opens(t, d.server.StartURL(d.base))
 		w.goes(d.base + formOf("test"))

@@ -32,12 +32,12 @@ type launchDesk struct {
 	*browser
 	platform *views.Views
 	store    *jobstore.Store
-	folder   string // of the configuration
+	folder   string // of the configuration, and of what tests put there
 	home     string
 }
 
 // launchSite serves targets by the name of each with its definition: a shipped
-// name, a file, or the text of one.
+// name, a file, or the text of one, in which DESK stands for the desk's own folder.
 func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 	t.Helper()
 	d := &launchDesk{home: os.Getenv("HOME"), folder: t.TempDir()}
@@ -45,7 +45,7 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 	for name, definition := range targets {
 		if strings.HasPrefix(definition, "<") {
 			written := filepath.Join(d.folder, name+".xml")
-			require.NoError(t, os.WriteFile(written, []byte(definition), 0o600))
+			require.NoError(t, os.WriteFile(written, []byte(strings.ReplaceAll(definition, "DESK", d.folder)), 0o600))
 			definition = written
 		}
 		file += "[targets." + name + "]\ndefinition = '" + definition + "'\n"
@@ -152,7 +152,7 @@ const launchDefinition = `<resource-manager-builder xmlns="http://eclipse.org/pt
 		<line><arg isUndefinedIfMatches="#Q address=">#Q address=${ptp_rm:address#value}</arg></line>
 		<line><arg isUndefinedIfMatches="#Q extra=">#Q extra=${ptp_rm:extra#value}</arg></line>
 		<line><arg>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</arg></line></script>
-	<submit-batch name="submit" waitForId="true"><arg>sh -c</arg><arg resolve="false">'echo x >>submitted; echo job $$'</arg><stdout-parser delim="\n"><target ref="@jobId">
+	<submit-batch name="submit" waitForId="true"><arg>sh -c</arg><arg resolve="false">'echo x >>DESK/submitted; echo job $$'</arg><stdout-parser delim="\n"><target ref="@jobId">
 		<match><expression>job (\d+)</expression><set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser></submit-batch>
 	<button-action name="look"><arg>echo night</arg><stdout-parser delim="\n"><target ref="queue">
 		<match><expression>(\w+)</expression><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser></button-action>
@@ -204,12 +204,11 @@ func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	page := d.get(formOf("test"))
-	t.Cleanup(func() { require.NoError(t, os.Remove(filepath.Join(d.home, "submitted"))) })
 	submit := url.Values{"do": {`["submit"]`}}
 	response, refused := d.does("test", page, submit)
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
 	require.Contains(t, refused, "name a program, or a script")
-	require.NoFileExists(t, filepath.Join(d.home, "submitted"))
+	require.NoFileExists(t, filepath.Join(d.folder, "submitted"))
 
 	submit.Set("program", "/bin/true")
 	response, _ = d.does("test", page, submit)
@@ -224,7 +223,7 @@ func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
 	require.Contains(t, again, "submitted before")
 	require.Contains(t, again, html.EscapeString(address.String()))
-	written, err := os.ReadFile(filepath.Join(d.home, "submitted"))
+	written, err := os.ReadFile(filepath.Join(d.folder, "submitted"))
 	require.NoError(t, err)
 	require.Equal(t, "x\n", string(written))
 
