@@ -33,6 +33,7 @@ type automaton struct {
 	// is possible. Only where runes alone decide.
 	steps    []move
 	finishes []move
+	runs     []run // by origin: what leads from it back to it
 	threads
 }
 
@@ -43,9 +44,12 @@ type path struct{ to, saves uint16 }
 // begins, and the positions to note. 0 is none.
 type move uint32
 
+// mayRun is set in a move that leads back to where it began and notes nothing.
+const mayRun move = 1 << 31
+
 func newMove(row int, saves uint16) move { return move(row)<<12 | move(saves) }
 
-func (m move) row() uint32 { return uint32(m >> 12) }
+func (m move) row() uint32 { return uint32(m &^ mayRun >> 12) }
 
 func (m move) saves() uint16 { return uint16(m) & (maxSaveLists - 1) }
 
@@ -214,6 +218,30 @@ func (a *automaton) decide() {
 		}
 	}
 	a.steps, a.finishes = steps, finishes
+	a.findRuns()
+}
+
+// findRuns marks the steps that lead back to where they began and may be the
+// first of a run.
+func (a *automaton) findRuns() {
+	width := a.width()
+	a.runs = make([]run, len(a.paths))
+	for origin := 1; origin < len(a.runs); origin++ { // nothing leads back to the start
+		row := a.steps[origin*width : (origin+1)*width]
+		same := newMove(origin*width, 0)
+		if !slices.Contains(row, same) {
+			continue
+		}
+		a.runs[origin] = newRun(func(b byte) bool { return row[a.classes.ascii[b]] == same })
+		if !a.runs[origin].usable {
+			continue
+		}
+		for class := range row {
+			if row[class] == same {
+				row[class] |= mayRun
+			}
+		}
+	}
 }
 
 // match is like matcher.match. It gives up, deciding nothing, where the text
@@ -248,6 +276,11 @@ func (a *automaton) walk(positions []int, text []byte) bool {
 		step := steps[row+uint32(class)]
 		if step == 0 {
 			return false
+		}
+		if step&mayRun != 0 {
+			i += size - 1
+			i += a.runs[a.number(row)].length(text[i+1:])
+			continue
 		}
 		if saves := step.saves(); saves != 0 {
 			a.note(positions, saves, i)

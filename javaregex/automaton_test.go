@@ -16,13 +16,13 @@ import (
 // nothing but the parsed expression.
 func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
 	t.Parallel()
-	questions := append(invented(plainInventor, 3, 10_000, 3), invented(richInventor, 4, 5_000, 2)...)
+	questions := append(invented(plainInventor, 3, 20_000, 3), invented(richInventor, 4, 10_000, 2)...)
 	questions = append(questions, invented(wideInventor, 8, 1_000, 3)...)
 	compared, matched, byThreads := requireTheSame(t, questions)
 	t.Logf("%d compared, %d of them matched, %d by threads", compared, matched, byThreads)
-	require.Greater(t, compared, 7_500)
-	require.Greater(t, byThreads, 1_000)
-	require.Greater(t, matched-byThreads, 500)
+	require.Greater(t, compared, 15_000)
+	require.Greater(t, byThreads, 2_000)
+	require.Greater(t, matched-byThreads, 1_000)
 }
 
 // wideInventor is for runes of several bytes.
@@ -31,10 +31,10 @@ var wideInventor = inventor{
 	runes: []rune("aaéé\U0001F600"),
 }
 
-// Longer texts lead to more lineups.
+// Only in longer texts does it pass over several bytes at once.
 func TestTheAutomatonFindsWhatTheLinearEngineFindsInLongTexts(t *testing.T) {
 	t.Parallel()
-	questions := append(invented(plainInventor, 5, 1_500, 3), invented(wideInventor, 6, 1_000, 3)...)
+	questions := append(invented(plainInventor, 5, 3_000, 3), invented(wideInventor, 6, 2_000, 3)...)
 	random := rand.New(rand.NewPCG(7, 17))
 	for i, q := range questions {
 		var stretched strings.Builder
@@ -44,7 +44,7 @@ func TestTheAutomatonFindsWhatTheLinearEngineFindsInLongTexts(t *testing.T) {
 		questions[i].text = stretched.String()
 	}
 	_, _, byThreads := requireTheSame(t, questions)
-	require.Greater(t, byThreads, 500)
+	require.Greater(t, byThreads, 1_000)
 }
 
 // requireTheSame compares what both engines find as far as both take the expressions, and
