@@ -28,12 +28,16 @@ type automaton struct {
 	unnoted []bool     // by state: on no way to it does a group begin or end
 	saves   [][]uint16 // positions to note on a path; the first is none
 	accept  uint16     // the accepting state
+	prefix  string     // what every match begins with; the text is known to do so
+	firsts  stateSet   // classes of which a rune may follow the prefix
 
 	// By origin and class, and by origin for the end of the text: the one move that
 	// is possible. Only where runes alone decide.
 	steps    []move
 	finishes []move
-	runs     []run // by origin: what leads from it back to it
+	runs     []run  // by origin: what leads from it back to it
+	entry    uint32 // the row after the prefix
+	noted    []int  // slots and positions that are noted on the way there
 	threads
 }
 
@@ -67,17 +71,19 @@ type stateSet [maxStates / 64]uint64
 
 func (s *stateSet) add(number int) { s[number>>6] |= 1 << (number & 63) }
 
+func (s *stateSet) remove(number int) { s[number>>6] &^= 1 << (number & 63) }
+
 func (s *stateSet) has(number int) bool { return s[number>>6]&(1<<(number&63)) != 0 }
 
 // newAutomaton returns nil where the expression needs another engine, or where
-// its automaton would be too large.
-func newAutomaton(parsed program) *automaton {
+// its automaton would be too large. It will see only texts that begin with the prefix.
+func newAutomaton(parsed program, prefix string) *automaton {
 	made := thompson{}
 	start := made.node(parsed.root, made.add(instruction{kind: acceptText}), place{first: true, last: true})
 	if made.failed {
 		return nil
 	}
-	a := &automaton{groups: parsed.groups, saves: [][]uint16{nil}}
+	a := &automaton{groups: parsed.groups, prefix: prefix, saves: [][]uint16{nil}}
 	var states []int // instructions that are states
 	for number, one := range made.instructions {
 		if one.kind == takeRune || one.kind == acceptText {
@@ -96,6 +102,7 @@ func newAutomaton(parsed program) *automaton {
 		return nil
 	}
 	a.findUnnoted()
+	a.findFirsts()
 	a.decide()
 	return a
 }
@@ -194,6 +201,33 @@ func (a *automaton) findUnnoted() {
 	}
 }
 
+// findFirsts finds out what may follow the prefix.
+func (a *automaton) findFirsts() {
+	follow := func(present *stateSet, origin int) {
+		for _, each := range a.paths[origin] {
+			present.add(int(each.to))
+		}
+	}
+	var present stateSet
+	follow(&present, 0)
+	for _, r := range a.prefix {
+		var next stateSet
+		for state := range a.unnoted {
+			if present.has(state) && a.members[a.classes.of(r)].has(state) {
+				follow(&next, state+1)
+			}
+		}
+		present = next
+	}
+	for class, takers := range a.members {
+		for word := range takers {
+			if present[word]&takers[word] != 0 {
+				a.firsts.add(class)
+			}
+		}
+	}
+}
+
 // decide fills steps and finishes if a rune never allows for two paths.
 func (a *automaton) decide() {
 	width := a.width()
@@ -218,7 +252,19 @@ func (a *automaton) decide() {
 		}
 	}
 	a.steps, a.finishes = steps, finishes
+	a.findEntry()
 	a.findRuns()
+}
+
+// findEntry walks along the prefix.
+func (a *automaton) findEntry() {
+	for i, r := range a.prefix {
+		step := a.steps[a.entry+uint32(a.classes.of(r))]
+		for _, slot := range a.saves[step.saves()] {
+			a.noted = append(a.noted, int(slot), i)
+		}
+		a.entry = step.row()
+	}
 }
 
 // findRuns marks the steps that lead back to where they began and may be the
@@ -247,6 +293,11 @@ func (a *automaton) findRuns() {
 // match is like matcher.match. It gives up, deciding nothing, where the text
 // needs more tables than are worth their memory.
 func (a *automaton) match(dst []int, text []byte) (positions []int, matched, decided bool) {
+	if len(text) > len(a.prefix) {
+		if b := text[len(a.prefix)]; b < utf8.RuneSelf && !a.firsts.has(int(a.classes.ascii[b])) {
+			return dst[:0], false, true
+		}
+	}
 	dst = append(dst[:0], 0, len(text))
 	for range a.groups {
 		dst = append(dst, -1, -1)
@@ -265,13 +316,19 @@ func (a *automaton) match(dst []int, text []byte) (positions []int, matched, dec
 // walk matches in one pass.
 func (a *automaton) walk(positions []int, text []byte) bool {
 	steps := a.steps
-	row := uint32(0)
-	for i := 0; i < len(text); i++ {
-		class, size := uint8(0), 1
+	row := a.entry
+	for i := 0; i < len(a.noted); i += 2 {
+		positions[a.noted[i]] = a.noted[i+1]
+	}
+	for i := len(a.prefix); i < len(text); i++ {
+		var class uint8
+		size := 1
 		if b := text[i]; b < utf8.RuneSelf {
 			class = a.classes.ascii[b]
 		} else {
-			class, size = a.classes.wide(text[i:])
+			var r rune
+			r, size = utf8.DecodeRune(text[i:])
+			class = a.classes.wide(r)
 		}
 		step := steps[row+uint32(class)]
 		if step == 0 {

@@ -14,14 +14,21 @@ type classifier struct {
 	kinds  []uint8 // the class that begins there
 }
 
-// wide returns the class and the length of the rune beyond ASCII that a text begins with.
-func (c *classifier) wide(text []byte) (class uint8, size int) {
-	r, size := utf8.DecodeRune(text)
+// of returns the class of a rune.
+func (c *classifier) of(r rune) uint8 {
+	if r < utf8.RuneSelf {
+		return c.ascii[r]
+	}
+	return c.wide(r)
+}
+
+// wide returns the class of a rune beyond ASCII.
+func (c *classifier) wide(r rune) uint8 {
 	at, found := slices.BinarySearch(c.starts, r)
 	if !found {
 		at--
 	}
-	return c.kinds[at], size
+	return c.kinds[at]
 }
 
 // maxBoundaries bounds the places where sets of runes begin or end: more take too long to

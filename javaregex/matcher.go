@@ -67,7 +67,7 @@ func (m *matcher) ownEngine() *automaton {
 	if !m.whole {
 		return nil
 	}
-	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed), nil })
+	engine, _ := m.automaton.get(func() (*automaton, error) { return newAutomaton(m.parsed, string(m.prefix)), nil })
 	return engine
 }
 

@@ -26,8 +26,10 @@ type lineups struct {
 	rows       map[string]uint32
 	next       []succession // by lineup and class
 	approaches []approach   // of all successions
-	trail      []uint32     // how each byte of the present text was passed; see passedFrom
-	entry      uint32       // the lineup at the start
+	stays      []*stay      // by row number; nil where it was not looked for
+	trail      []uint32     // how each byte of the present text was passed; see stayedFrom
+	entry      uint32       // the lineup after the prefix, 0 where the tables have no room for it
+	entered    []uint32     // the trail along the prefix
 }
 
 // A succession is the lineup after a rune, and where in approaches those of its
@@ -41,9 +43,20 @@ type approach struct{ from, saves uint16 }
 
 const lastNote = maxSaveLists
 
-// passedFrom, with a place in the text added, marks a byte of a trail: it and all bytes
-// from that place on belong to a rune whose last byte has the approaches.
-const passedFrom = 1 << 31
+// A stay is what leads from a lineup back to it.
+type stay struct {
+	run run
+	// settled has the states, by their index in the lineup, that all of the run leads to
+	// from themselves, and on the way notes nothing.
+	settled stateSet
+}
+
+// In a trail the last byte of a rune has its approaches. Marks with a place in the text
+// added to them stand for all bytes from there on.
+const (
+	passedFrom = 1 << 31 // nothing changes, and nothing is to be noted
+	stayedFrom = 1 << 30 // the lineup, which the byte before has, stays the same
+)
 
 const (
 	// maxPlaces and maxApproaches bound the memory of one expression to half a megabyte.
@@ -68,6 +81,14 @@ func (a *automaton) newLineups() *lineups {
 	}
 	l.entry = a.addLineup(l, first)
 	l.rows[keyOf(first)] = l.entry
+	l.entered = make([]uint32, len(a.prefix))
+	for i, r := range a.prefix {
+		following := a.findNext(l, l.entry, a.classes.of(r))
+		if l.entry = following.lineup; l.entry == 0 {
+			return l
+		}
+		leave(l.entered, following, i, utf8.RuneLen(r))
+	}
 	return l
 }
 
@@ -75,6 +96,7 @@ func (a *automaton) addLineup(l *lineups, states []uint16) uint32 {
 	row := uint32(len(l.states) * a.width())
 	l.states = append(l.states, states)
 	l.accepts = append(l.accepts, slices.Index(states, a.accept))
+	l.stays = append(l.stays, nil)
 	l.next = append(l.next, make([]succession, a.width())...)
 	return row
 }
@@ -105,7 +127,10 @@ func (a *automaton) matchByThreads(positions []int, text []byte) (matched, decid
 	if l == nil {
 		l = a.newLineups()
 	}
-	final := a.forward(l, text)
+	var final uint32
+	if l.entry != 0 {
+		final = a.forward(l, text)
+	}
 	if final == 0 {
 		a.givenUp.Store(true)
 		return false, false
@@ -126,15 +151,19 @@ func (a *automaton) matchByThreads(positions []int, text []byte) (matched, decid
 func (a *automaton) forward(l *lineups, text []byte) uint32 {
 	if cap(l.trail) < len(text) {
 		l.trail = make([]uint32, 2*len(text)+64)
+		copy(l.trail, l.entered)
 	}
 	trail, next, deadEnd := l.trail[:len(text)], l.next, a.deadEnd()
 	present := l.entry
-	for i := 0; i < len(text); i++ {
-		class, size := uint8(0), 1
+	for i := len(l.entered); i < len(text); i++ {
+		var class uint8
+		size := 1
 		if b := text[i]; b < utf8.RuneSelf {
 			class = a.classes.ascii[b]
 		} else {
-			class, size = a.classes.wide(text[i:])
+			var r rune
+			r, size = utf8.DecodeRune(text[i:])
+			class = a.classes.wide(r)
 		}
 		following := next[present+uint32(class)]
 		if following.lineup <= deadEnd {
@@ -151,9 +180,46 @@ func (a *automaton) forward(l *lineups, text []byte) uint32 {
 			leave(trail, following, i, size)
 			i += size - 1
 		}
+		if following.lineup == present {
+			stay := l.stays[a.number(present)]
+			if stay == nil {
+				stay = a.findStay(l, present)
+				next = l.next
+			}
+			if length := stay.run.length(text[i+1:]); length > 1 {
+				i += length
+				trail[i], trail[i-1] = stayedFrom+uint32(i-length+1), present
+			}
+		}
 		present = following.lineup
 	}
 	return present
+}
+
+// findStay finds what leads from a lineup back to it.
+func (a *automaton) findStay(l *lineups, row uint32) *stay {
+	found := &stay{}
+	l.stays[a.number(row)] = found
+	length := len(l.states[a.number(row)])
+	for index := range length {
+		found.settled.add(index)
+	}
+	found.run = newRun(func(b byte) bool {
+		at := row + uint32(a.classes.ascii[b])
+		if l.next[at].lineup == 0 {
+			a.findNext(l, row, a.classes.ascii[b])
+		}
+		if l.next[at].lineup != row {
+			return false
+		}
+		for index, each := range l.approaches[l.next[at].approaches:][:length] {
+			if int(each.from) != index || each.saves&^lastNote != 0 {
+				found.settled.remove(index)
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // findNext returns what follows on a rune: lineup 0 where there would be too many.
@@ -201,8 +267,12 @@ func (a *automaton) back(l *lineups, positions []int, text []byte, thread int) {
 	trail, approaches := l.trail[:len(text)], l.approaches
 	for i := len(trail) - 1; i >= 0; i-- {
 		passed := trail[i]
-		if passed >= passedFrom {
-			i = int(passed &^ passedFrom)
+		if passed >= stayedFrom {
+			begin := int(passed &^ (passedFrom | stayedFrom))
+			if passed < passedFrom {
+				thread = a.backAlong(l, positions, text[:i+1], begin, thread)
+			}
+			i = begin
 			continue
 		}
 		step := approaches[int(passed)+thread]
@@ -215,6 +285,19 @@ func (a *automaton) back(l *lineups, positions []int, text []byte, thread int) {
 		thread = int(step.from)
 	}
 	a.noteIfUnset(positions, a.paths[0][thread].saves, 0)
+}
+
+// backAlong goes back over what stays in a lineup, from the end of the text to where that
+// begins, and returns the state before.
+func (a *automaton) backAlong(l *lineups, positions []int, text []byte, begin, thread int) int {
+	row := l.trail[len(text)-2]
+	settled := &l.stays[a.number(row)].settled
+	for i := len(text) - 1; i >= begin && !settled.has(thread); i-- {
+		step := l.approaches[int(l.next[row+uint32(a.classes.ascii[text[i]])].approaches)+thread]
+		a.noteIfUnset(positions, step.saves&^lastNote, i+1)
+		thread = int(step.from)
+	}
+	return thread
 }
 
 func (a *automaton) noteIfUnset(positions []int, saves uint16, at int) {
