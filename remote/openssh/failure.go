@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // verdicts are what OpenSSH prints when it fails, its own texts and those of the

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // How long things may take that no user has a part in.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 	"github.com/rmctl/rmctl/remote/openssh"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/rmctl/rmctl/internal/execution"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // request is what a channel is opened for.

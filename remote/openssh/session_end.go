@@ -13,7 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // Stdin takes what the command reads. A terminal has no end of input but a

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // serveKeys starts a server that lets in whoever has one of the keys, and notes

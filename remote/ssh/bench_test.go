@@ -8,7 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // The figures of docs/performance.md need a real sshd: RMCTL_CLUSTERS=1. This is

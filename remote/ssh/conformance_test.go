@@ -12,7 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // sshdOptions lead to a host of the configuration of sshd-up.sh, with lines of

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 func TestOpeningWhileTheConnectionEndsIsNotHeld(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // Open runs a command line at the place.

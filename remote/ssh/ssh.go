@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // Options say which place to reach, and who is asked on the way.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
-	"github.com/rmctl/rmctl/remote/channel"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // onlyOne returns a connection to a place that opens one channel at a time.
