@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/inspect"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -55,7 +56,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	case f.err != nil:
 	case !f.isAccepted() && id != "":
 		f.accept(id, f.atFirst(seen), evidence(recent()))
-	case f.isAccepted() && seen != "" && job.Next(f.job.Detail, seen) != f.job.Detail:
+	case f.isAccepted() && seen != "" && transition.Next(f.job.Detail, seen) != f.job.Detail:
 		job, observeErr := f.attendant.store.Observe(f.ctx, f.prepared.tag, job.Observation{
 			Detail: seen, Observed: f.attendant.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -145,7 +146,7 @@ func (l *listing) about(job *job.Job) (job.Observation, bool) {
 	if !listed {
 		seen, listed = l.row(job.ShortID)
 	}
-	return seen, listed && seen.Detail != "" && !job.IsAnother(seen)
+	return seen, listed && seen.Detail != "" && !transition.IsAnother(job, seen)
 }
 
 // isQueryFailure reports whether a query of a scheduler failed, not recording it.

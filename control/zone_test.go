@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/timezone"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -76,15 +75,5 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, asked.Submitted)
 		})
-	}
-}
-
-// The record of before may have times without zones, and a place whose zone has no name
-// another offset in summer.
-func TestAJobIsTheSameWhateverIsKnownOfItsZone(t *testing.T) {
-	for _, recorded := range []string{"2026-03-04T17:00:00", "2026-03-04T17:00:00+08:00", "2026-03-04T08:00:00Z"} {
-		j := job.Job{ID: "9", Observation: job.Observation{Detail: job.Running, Submitted: recorded}}
-		require.False(t, j.IsAnother(job.Observation{Detail: job.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
-		require.True(t, j.IsAnother(job.Observation{Detail: job.QueuedActive, Submitted: "2026-03-04T17:00:01+09:00"}), recorded)
 	}
 }

@@ -27,29 +27,6 @@ func TestTextsOutsideTheVocabularyAreRefused(t *testing.T) {
 	}
 }
 
-func TestNextFollowsTheSchedulerButKeepsEndings(t *testing.T) {
-	cases := []struct{ current, seen, want job.Detail }{
-		{job.Submitted, job.QueuedActive, job.QueuedActive},
-		{job.Running, job.UserOnHold, job.UserOnHold},
-		{job.Running, job.QueuedActive, job.QueuedActive},
-		{job.UserOnHold, job.QueuedActive, job.QueuedActive},
-		{job.Suspended, job.Running, job.Running},
-		{job.Suspended, job.UserSuspended, job.UserSuspended},
-		{job.Running, job.Undetermined, job.Running},
-		{job.Running, "", job.Running},
-		{"", job.Running, job.Running},
-		{job.Completed, job.Failed, job.Failed},
-		{job.Failed, job.Canceled, job.Failed},
-		{job.Failed, job.Completed, job.Failed},
-		{job.Completed, job.Running, job.Completed},
-		{job.Canceled, job.OutputReady, job.OutputReady},
-		{job.OutputReady, job.Failed, job.OutputReady},
-	}
-	for _, c := range cases {
-		require.Equal(t, c.want, job.Next(c.current, c.seen), "%s then %s", c.current, c.seen)
-	}
-}
-
 func TestOnlyCompletedStatesHaveEnded(t *testing.T) {
 	ended := map[job.Detail]bool{job.Completed: true, job.Failed: true, job.Canceled: true, job.OutputReady: true}
 	for _, detail := range job.Details() {

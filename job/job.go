@@ -1,12 +1,6 @@
 package job
 
-import (
-	"time"
-
-	"github.com/google/uuid"
-
-	"github.com/rmctl/rmctl/internal/timezone"
-)
+import "time"
 
 // A Phase says how far a submission came.
 type Phase string
@@ -143,19 +137,4 @@ func (j *Job) Doubt() string {
 // IsOver reports whether nothing more is to be learned about the job.
 func (j *Job) IsOver() bool {
 	return j.Detail.Ended() || j.Phase == PhaseRejected || j.Phase == PhaseDismissed || j.Successor != ""
-}
-
-// IsAnother reports whether an observation under the id of the job is of another
-// job: its scheduler has reused the id. Where no identities can be compared, a
-// job that goes back and was submitted at another time is another one.
-func (j *Job) IsAnother(seen Observation) bool {
-	switch {
-	case seen.Identity != "" && j.Tag != "" && uuid.Validate(seen.Identity) == nil:
-		return seen.Identity != j.Tag
-	case seen.Identity != "" && j.Identity != "":
-		return seen.Identity != j.Identity
-	}
-	transition := TransitionOf(j.Detail, seen.Detail)
-	goesBack := transition == Returns || transition == Contradicts
-	return goesBack && j.Submitted != "" && seen.Submitted != "" && !timezone.IsSameTime(seen.Submitted, j.Submitted)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/stored"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -74,7 +75,7 @@ func (c *change) isNewlyStale() bool {
 
 // movementOf returns the event of a job that has moved.
 func movementOf(before, after *job.Job) job.EventKind {
-	if job.TransitionOf(before.Detail, after.Detail) == job.Returns {
+	if transition.Between(before.Detail, after.Detail) == transition.Returns {
 		return job.EventReturned
 	}
 	return job.EventState

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/stored"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -76,21 +77,21 @@ func (c *change) observe(seen job.Observation) bool {
 	if isOvertaken(seen.Observed, known.Observed) {
 		return false
 	}
-	if known.IsAnother(seen) {
+	if transition.IsAnother(known, seen) {
 		return c.replace(seen)
 	}
 	if seen.Observed.Before(known.Observed) {
 		c.ahead = known.Observed
 	}
-	transition := job.TransitionOf(known.Detail, seen.Detail)
+	moves := transition.Between(known.Detail, seen.Detail)
 	switch {
-	case transition == job.Follows || transition == job.Returns:
+	case moves == transition.Follows || moves == transition.Returns:
 		c.record(seen)
 		known.Native, known.Reason = stored.Bounded(seen.Native), stored.Bounded(seen.Reason)
 		if known.Irregular == replacedWords || seen.Detail.Primary() != job.Submitted {
 			known.Irregular = "" // it is in order again
 		}
-	case transition == job.Contradicts:
+	case moves == transition.Contradicts:
 		// An ended job keeps the evidence of its end.
 		c.contradict(seen)
 	case !known.Detail.Ended():
@@ -101,10 +102,10 @@ func (c *change) observe(seen job.Observation) bool {
 			known.Native, known.Reason = stored.Bounded(seen.Native), stored.Bounded(seen.Reason)
 		}
 	}
-	if transition == job.Returns {
+	if moves == transition.Returns {
 		known.Irregular = fmt.Sprintf("it waits again after it was %s", known.Detail)
 	}
-	known.Detail = job.Next(known.Detail, seen.Detail)
+	known.Detail = transition.Next(known.Detail, seen.Detail)
 	c.learn(seen)
 	c.trust(seen.Observed)
 	c.found()

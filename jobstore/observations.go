@@ -10,7 +10,7 @@ import (
 
 // Observe records what a query said about the job of a tag and returns the job
 // after it, without its submission. An observation that is older than the newest
-// one recorded changes nothing. The state moves by the table of job.TransitionOf. The job
+// one recorded changes nothing. The state moves by the table of internal/transition. The job
 // is not missing afterwards, and not stale unless it became so since the query
 // was made. What was seen of another job with the same id is not believed; the
 // job is missing then.

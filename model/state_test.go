@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 )
@@ -60,11 +61,11 @@ func TestTransitionsThatControlBelievesAreLegal(t *testing.T) {
 	for _, from := range job.Details() {
 		for _, to := range job.Details() {
 			err := checkTransition(Job, JobState(from), JobState(to))
-			switch transition := job.TransitionOf(from, to); {
+			switch between := transition.Between(from, to); {
 			case from.Ended() && to.Ended():
-			case transition == job.Follows || transition == job.Returns:
+			case between == transition.Follows || between == transition.Returns:
 				require.NoError(t, err, "%s to %s", from, to)
-			case transition == job.Contradicts:
+			case between == transition.Contradicts:
 				require.ErrorIs(t, err, errTransition, "%s to %s", from, to)
 			}
 		}

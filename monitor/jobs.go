@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/timezone"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -214,7 +215,7 @@ func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, 
 	if recorded == nil {
 		return seen, isState
 	}
-	return job.Next(recorded.Detail, seen), true
+	return transition.Next(recorded.Detail, seen), true
 }
 
 // completedFacts are facts of a row with those of the record that it lacks.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -60,7 +61,7 @@ func (r *record) of(id string, facts Facts, user string) *recorded {
 		return nil
 	}
 	detail, _ := job.ParseDetail(facts.Fact(factState))
-	if found.IsAnother(job.Observation{Identity: identity, Detail: detail, Submitted: facts.Fact(factSubmitted)}) {
+	if transition.IsAnother(&found.Job, job.Observation{Identity: identity, Detail: detail, Submitted: facts.Fact(factSubmitted)}) {
 		return nil
 	}
 	return found

@@ -1,0 +1,87 @@
+// Package transition decides what the record believes of an observation: whether a job
+// moves to the observed state, and whether it is the same job at all.
+package transition
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/internal/timezone"
+	"github.com/rmctl/rmctl/job"
+)
+
+// A kind says what it means that a job in one state is observed in another.
+type kind string
+
+// The kinds of transitions.
+const (
+	keeps       kind = "keeps"       // what is seen says nothing, or less than is known
+	Follows     kind = "follows"     // the usual way of a job; believed
+	Returns     kind = "returns"     // back to waiting after it has begun; believed, since schedulers requeue jobs
+	Contradicts kind = "contradicts" // what has ended does not go on, and ends in one way; not believed
+)
+
+// transitions is the table of all transitions but those between two ends, by the
+// primary state that is known and the one that is seen.
+var transitions = map[job.Detail]map[job.Detail]kind{
+	job.Undetermined: {job.Undetermined: keeps, job.Submitted: Follows, job.Suspended: Follows, job.Running: Follows, job.Completed: Follows},
+	job.Submitted:    {job.Undetermined: keeps, job.Submitted: Follows, job.Suspended: Follows, job.Running: Follows, job.Completed: Follows},
+	job.Suspended:    {job.Undetermined: keeps, job.Submitted: Returns, job.Suspended: Follows, job.Running: Follows, job.Completed: Follows},
+	job.Running:      {job.Undetermined: keeps, job.Submitted: Returns, job.Suspended: Follows, job.Running: Follows, job.Completed: Follows},
+	job.Completed:    {job.Undetermined: keeps, job.Submitted: Contradicts, job.Suspended: Contradicts, job.Running: Contradicts},
+}
+
+// precision orders the ways in which a job ends: what is known more precisely does
+// not give way to what is known less precisely.
+func precision(end job.Detail) int {
+	switch end {
+	case job.OutputReady:
+		return 3
+	case job.Failed, job.Canceled:
+		return 2
+	case job.Completed:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Between returns what it means that a job in one state is observed in another. Between
+// two ends the more precise one counts.
+func Between(current, seen job.Detail) kind {
+	if !current.Ended() || !seen.Ended() {
+		return transitions[current.Primary()][seen.Primary()]
+	}
+	switch known, now := precision(current), precision(seen); {
+	case now > known:
+		return Follows
+	case now == known && seen != current:
+		return Contradicts
+	default:
+		return keeps
+	}
+}
+
+// Next returns the state of a job that was in current when its scheduler reports seen.
+func Next(current, seen job.Detail) job.Detail {
+	switch Between(current, seen) {
+	case Follows, Returns:
+		return seen
+	default:
+		return current
+	}
+}
+
+// IsAnother reports whether an observation under the id of a job is of another job: the
+// scheduler has reused the id. Where no identities can be compared, a
+// job that goes back and was submitted at another time is another one.
+func IsAnother(j *job.Job, seen job.Observation) bool {
+	switch {
+	case seen.Identity != "" && j.Tag != "" && uuid.Validate(seen.Identity) == nil:
+		return seen.Identity != j.Tag
+	case seen.Identity != "" && j.Identity != "":
+		return seen.Identity != j.Identity
+	}
+	transition := Between(j.Detail, seen.Detail)
+	goesBack := transition == Returns || transition == Contradicts
+	return goesBack && j.Submitted != "" && seen.Submitted != "" && !timezone.IsSameTime(seen.Submitted, j.Submitted)
+}
