@@ -126,7 +126,7 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 	}
 	options.Log = a.log()
 	ledger := listing.NewLedger(userName())
-	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log})
+	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log}).Handlers()
 	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Log: options.Log})
 	return err
 }

@@ -30,15 +30,10 @@ type limits struct {
 
 var usualLimits = limits{header: 10 * time.Second, body: 30 * time.Second, write: time.Minute, idle: 2 * time.Minute}
 
-// A Part of what a server serves answers requests, and works as long as the server does.
-type Part interface {
+// Pages answer people. The server itself answers with them, too.
+type Pages interface {
 	Handlers() map[string]answer.Handler // by pattern of http.ServeMux
 	Run(ctx context.Context)             // returns after ctx has ended
-}
-
-// Pages are the part for people. The server itself answers with them, too.
-type Pages interface {
-	Part
 	ShowError(w http.ResponseWriter, r *http.Request, status int, err error)
 	// Login asks for a name and a password, and says what was wrong with the last ones.
 	Login(w http.ResponseWriter, r *http.Request, status int, problem string) error
@@ -47,7 +42,7 @@ type Pages interface {
 // Options say what a server serves and to whom.
 type Options struct {
 	Pages     Pages
-	API       Part
+	API       map[string]answer.Handler // by pattern of http.ServeMux
 	Log       *slog.Logger
 	Passwords *Passwords  // nil where only the token opens a session
 	TLS       *tls.Config // with one certificate; nil to speak HTTP
@@ -75,10 +70,9 @@ func New(options Options) (*Server, error) {
 	s := &Server{options: options, limits: usualLimits, access: access, mux: http.NewServeMux()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.register(map[string]answer.Handler{"POST " + loginPath: s.login, "POST /logout": s.logout, "GET /": notFound})
-	for _, part := range []Part{options.Pages, options.API} {
-		s.register(part.Handlers())
-		s.running.Go(func() { part.Run(s.ctx) })
-	}
+	s.register(options.Pages.Handlers())
+	s.register(options.API)
+	s.running.Go(func() { options.Pages.Run(s.ctx) })
 	s.handler = s.guarded(s.mux)
 	return s, nil
 }

@@ -84,7 +84,7 @@ func (s site) server(t testing.TB) *Server {
 	t.Helper()
 	s.Log = slog.New(slog.DiscardHandler)
 	ledger := listing.NewLedger(userName(t))
-	s.API = api.New(api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log})
+	s.API = api.New(api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log}).Handlers()
 	var err error
 	s.Pages, err = pages.New(pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log})
 	require.NoError(t, err)

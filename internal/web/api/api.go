@@ -3,7 +3,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -40,13 +39,13 @@ type Options struct {
 type API struct {
 	Options
 
-	journal  *journal
+	journal  journal
 	handlers map[string]answer.Handler
 }
 
 // New returns the API.
 func New(options Options) *API {
-	a := &API{Options: options, journal: newJournal(options.Store), handlers: map[string]answer.Handler{}}
+	a := &API{Options: options, handlers: map[string]answer.Handler{}}
 	a.handle("GET /openapi.yaml", func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Content-Type", "application/yaml")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(apiDescription))
@@ -71,11 +70,6 @@ func (a *API) handle(pattern string, h answer.Handler) {
 
 // Handlers returns what answers requests, by pattern of http.ServeMux.
 func (a *API) Handlers() map[string]answer.Handler { return a.handlers }
-
-// Run looks for events of jobs until ctx ends.
-func (a *API) Run(ctx context.Context) {
-	a.journal.run(ctx, func(err error) { a.Log.Warn("the record of jobs could not be read", "error", err) })
-}
 
 // read reads the object that a request brings; what it has that is not known is
 // an error.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -15,101 +16,39 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// journalPace is how often the record is looked at for events that other processes
-// have written, while anybody wants them.
+// journalPace is how often a stream looks for events, which other processes may have
+// recorded.
 const journalPace = 200 * time.Millisecond
 
-// maxFollowers bounds how many streams of events there may be.
-const maxFollowers = 1000
+// maxStreams bounds the streams of events.
+const maxStreams = 1000
 
-// A journal notifies those who follow the events of this user's jobs of new ones. It
-// reads the record once for all of them.
+// A journal knows the newest event of this user's jobs. It reads the record once for
+// all streams.
 type journal struct {
-	store    *jobstore.Store
-	mutex    sync.Mutex
-	news     chan struct{} // closed when there is something new
-	last     int64         // the newest event that was seen
-	waiting  int
-	awakened chan struct{} // holds at most one
+	streams atomic.Int32
+	mutex   sync.Mutex
+	newest  int64
+	read    time.Time // when newest was read
 }
 
-func newJournal(store *jobstore.Store) *journal {
-	return &journal{store: store, news: make(chan struct{}), awakened: make(chan struct{}, 1)}
-}
-
-// follow counts one more who waits, until leave is called.
-func (j *journal) follow() (leave func(), err error) {
+// last returns the cursor of the newest event.
+func (j *journal) last(ctx context.Context, store *jobstore.Store) (int64, error) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	if j.waiting >= maxFollowers {
-		return nil, answer.Errorf(http.StatusServiceUnavailable, "%d streams of events are open already; close some", maxFollowers)
+	if time.Since(j.read) < journalPace/2 { // a stream alone reads each time
+		return j.newest, nil
 	}
-	j.waiting++
-	select {
-	case j.awakened <- struct{}{}:
-	default:
+	newest, err := store.LastEvent(ctx)
+	if err == nil {
+		j.newest, j.read = newest, time.Now()
 	}
-	return func() {
-		j.mutex.Lock()
-		defer j.mutex.Unlock()
-		j.waiting--
-	}, nil
-}
-
-// next returns what is closed when there are events that were not there before.
-func (j *journal) next() <-chan struct{} {
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	return j.news
-}
-
-// run looks for events until ctx ends, as long as anybody waits for them. What goes
-// wrong is reported once, until it goes well again.
-func (j *journal) run(ctx context.Context, failed func(error)) {
-	problem := ""
-	pace := time.NewTicker(journalPace)
-	defer pace.Stop()
-	for {
-		j.mutex.Lock()
-		isAlone := j.waiting == 0
-		j.mutex.Unlock()
-		if isAlone {
-			select {
-			case <-ctx.Done():
-				return
-			case <-j.awakened:
-			}
-		}
-		last, err := j.store.LastEvent(ctx)
-		switch {
-		case err == nil:
-			problem = ""
-			j.tell(last)
-		case err.Error() != problem && ctx.Err() == nil:
-			problem = err.Error()
-			failed(err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-pace.C:
-		}
-	}
-}
-
-func (j *journal) tell(last int64) {
-	j.mutex.Lock()
-	defer j.mutex.Unlock()
-	if last != j.last {
-		j.last = last
-		close(j.news)
-		j.news = make(chan struct{})
-	}
+	return newest, err
 }
 
 // journalEvents streams the events of this user's jobs as rmctl watch --json prints
 // them: those after the event whose cursor the client names, each at least once
-// and those of a job in their order.
+// and those of a job in their order. After a failure the client returns with its cursor.
 func (a *API) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	last, err := a.Store.LastEvent(r.Context())
 	if err != nil {
@@ -119,31 +58,55 @@ func (a *API) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	leave, err := a.journal.follow()
-	if err != nil {
-		return err
+	defer a.journal.streams.Add(-1)
+	if a.journal.streams.Add(1) > maxStreams {
+		return answer.Errorf(http.StatusServiceUnavailable, "%d streams of events are open already; close some", maxStreams)
 	}
-	defer leave()
 	stream, err := answer.Open(w)
 	if err != nil {
 		return err
 	}
-	a.streamJournal(r, stream, cursor)
+	if err := a.streamJournal(r, stream, cursor); err != nil {
+		a.Log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
+	}
 	return nil
 }
 
 // streamJournal sends the events after cursor until the client leaves or the server
-// ends. After a failure the client returns with its cursor.
-func (a *API) streamJournal(r *http.Request, stream *answer.Stream, cursor int64) {
-	ctx, query := r.Context(), r.URL.Query()
-	pause := time.NewTicker(answer.Pause)
+// ends.
+func (a *API) streamJournal(r *http.Request, stream *answer.Stream, cursor int64) error {
+	pace, pause := time.NewTicker(journalPace), time.NewTicker(answer.Pause)
+	defer pace.Stop()
 	defer pause.Stop()
-	for {
-		news := a.journal.next() // before the look, so that nothing falls between the two
-		events, err := a.Store.Events(ctx, cursor)
+	for known := cursor; ; {
+		newest, err := a.journal.last(r.Context(), a.Store)
+		if err == nil && newest > known {
+			known = newest
+			cursor, err = a.sendEvents(r, stream, cursor)
+		}
 		if err != nil {
-			a.Log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
-			return
+			return err
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-pace.C:
+		case <-pause.C:
+			if err := stream.Send([]byte(":\n\n")); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sendEvents sends the events after cursor that a client wants, and returns the cursor
+// of the last event.
+func (a *API) sendEvents(r *http.Request, stream *answer.Stream, cursor int64) (int64, error) {
+	query := r.URL.Query()
+	for {
+		events, err := a.Store.Events(r.Context(), cursor)
+		if err != nil || len(events) == 0 {
+			return cursor, err
 		}
 		for _, event := range events {
 			cursor = event.Sequence
@@ -151,20 +114,7 @@ func (a *API) streamJournal(r *http.Request, stream *answer.Stream, cursor int64
 				continue
 			}
 			if err := sendEvent(stream, event); err != nil {
-				a.Log.Debug("a client left its stream", "address", r.RemoteAddr, "error", err)
-				return
-			}
-		}
-		if len(events) > 0 {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-news:
-		case <-pause.C:
-			if err := stream.Send([]byte(":\n\n")); err != nil {
-				return
+				return cursor, err
 			}
 		}
 	}

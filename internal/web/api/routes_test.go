@@ -44,10 +44,7 @@ func TestNoMoreStreamsOfEventsThanAllowedAreServed(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	api := New(Options{Store: store, Log: slog.New(slog.DiscardHandler)})
-	for range maxFollowers {
-		_, err := api.journal.follow()
-		require.NoError(t, err)
-	}
+	api.journal.streams.Store(maxStreams)
 	err = api.journalEvents(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, answer.APIPath+"/events", nil))
 	var refused *answer.Error
 	require.ErrorAs(t, err, &refused)
