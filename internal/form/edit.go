@@ -19,8 +19,8 @@ type refusal struct {
 
 // A Problem is a field that holds a text that was refused.
 type Problem struct {
-	Name   string // of the attribute, or the label of a field without one
-	Reason string
+	Name   string `json:"name"` // of the attribute, or the label of a field without one
+	Reason string `json:"reason"`
 }
 
 // Problems returns what is refused at present in controls that count on a page,

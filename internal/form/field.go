@@ -30,29 +30,29 @@ const (
 )
 
 // A Field is one line of a page as users see it. Texts are those of the
-// definition and of its commands, and may hold anything.
+// definition and of its commands, and may hold anything. The JSON is that of the API.
 type Field struct {
-	Kind     Kind
-	Label    string
-	Hint     string // a few words beside the field
-	Tooltip  string // more help; one line
-	Text     string // what it shows; of a refused text, that
-	Default  string // what the job gets while the field is empty: its default, if that is made of other values and these are known
-	Items    []string
-	Open     bool // whether a choice takes texts that are none of its items
-	On       bool // of a switch; of a row, whether it is checked
-	Editor   Editor
-	Least    int // of a number
-	Most     int
-	Enabled  bool
-	Fixed    bool   // whether the value cannot be changed
-	PickOnly bool   // whether a path is chosen and not typed
-	Problem  string // why the text was refused; empty if it was not
-	Name     string // of the attribute; empty for none
-	ID       string // identifies the field in all forms of the definition, whatever they hold; empty for headings and notes
-	Depth    int    // how many headings the field stands under
-	Row      int    // the same number for fields and groups that the definition puts beside each other; 0 for what stands alone
-	Span     int    // how many columns of such a row it takes with its label and its hint, at least 1
+	Kind     Kind     `json:"kind"`
+	Label    string   `json:"label,omitempty"`
+	Hint     string   `json:"hint,omitempty"`    // a few words beside the field
+	Tooltip  string   `json:"tooltip,omitempty"` // more help; one line
+	Text     string   `json:"text"`              // what it shows; of a refused text, that
+	Default  string   `json:"default,omitempty"` // what the job gets while the field is empty: its default, if that is made of other values and these are known
+	Items    []string `json:"items,omitempty"`
+	Open     bool     `json:"open,omitempty"` // whether a choice takes texts that are none of its items
+	On       bool     `json:"on,omitempty"`   // of a switch; of a row, whether it is checked
+	Editor   Editor   `json:"-"`
+	Least    int      `json:"-"` // of a number
+	Most     int      `json:"-"`
+	Enabled  bool     `json:"enabled"`
+	Fixed    bool     `json:"fixed,omitempty"`   // whether the value cannot be changed
+	PickOnly bool     `json:"-"`                 // whether a path is chosen and not typed
+	Problem  string   `json:"problem,omitempty"` // why the text was refused; empty if it was not
+	Name     string   `json:"name,omitempty"`    // of the attribute; empty for none
+	ID       string   `json:"id,omitempty"`      // identifies the field in all forms of the definition, whatever they hold; empty for headings and notes
+	Depth    int      `json:"depth"`             // how many headings the field stands under
+	Row      int      `json:"-"`                 // the same number for fields and groups that the definition puts beside each other; 0 for what stands alone
+	Span     int      `json:"-"`                 // how many columns of such a row it takes with its label and its hint, at least 1
 
 	control launchtab.Control
 }

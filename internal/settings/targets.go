@@ -33,13 +33,13 @@ const (
 
 // A Target is a named pair of definition and connection.
 type Target struct {
-	Name       string            `toml:"-"`
-	Definition string            `toml:"definition"` // a shipped name or a file
-	Transport  string            `toml:"transport,omitempty"`
-	Host       string            `toml:"host,omitempty"`       // as ssh_config knows it; none for TransportLocal
-	SSHConfig  string            `toml:"ssh_config,omitempty"` // file, absolute once loaded; empty for the usual ones
-	Attributes map[string]string `toml:"attributes,omitempty"` // defaults for every submission
-	Shipped    bool              `toml:"-"`                    // stands for a shipped definition of its name
+	Name       string            `toml:"-" json:"name"`
+	Definition string            `toml:"definition" json:"definition"` // a shipped name or a file
+	Transport  string            `toml:"transport,omitempty" json:"transport"`
+	Host       string            `toml:"host,omitempty" json:"host,omitempty"`             // as ssh_config knows it; none for TransportLocal
+	SSHConfig  string            `toml:"ssh_config,omitempty" json:"sshConfig,omitempty"`  // file, absolute once loaded; empty for the usual ones
+	Attributes map[string]string `toml:"attributes,omitempty" json:"attributes,omitempty"` // defaults for every submission
+	Shipped    bool              `toml:"-" json:"-"`                                       // stands for a shipped definition of its name
 }
 
 // Defaults returns the attributes of the target as values of submissions.

@@ -100,7 +100,7 @@ func (c *Client) listed(ctx context.Context, target settings.Target, kind model.
 // current returns when elements of a kind of a target were listed, if that is as good
 // as listing them now.
 func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
-	if m.State != vocabulary.StateStarted || m.TargetDocument != target.Document(false) || m.SSHConfig != target.SSHConfig {
+	if m.State != vocabulary.StateStarted || m.Document(false) != target.Document(false) || m.SSHConfig != target.SSHConfig {
 		return time.Time{}, false
 	}
 	for _, listing := range m.Listings {

@@ -26,25 +26,11 @@ type editJSON struct {
 	Checked *bool   `json:"checked,omitempty"`
 }
 
-// fieldJSON is the JSON of a form.Field.
+// fieldJSON is a field with the bounds that only numbers have.
 type fieldJSON struct {
-	ID      string   `json:"id,omitempty"`
-	Kind    string   `json:"kind"`
-	Name    string   `json:"name,omitempty"`
-	Label   string   `json:"label,omitempty"`
-	Hint    string   `json:"hint,omitempty"`
-	Tooltip string   `json:"tooltip,omitempty"`
-	Text    string   `json:"text"`
-	Default string   `json:"default,omitempty"`
-	Items   []string `json:"items,omitempty"`
-	Open    bool     `json:"open,omitempty"`
-	On      bool     `json:"on,omitempty"`
-	Least   *int     `json:"least,omitempty"`
-	Most    *int     `json:"most,omitempty"`
-	Enabled bool     `json:"enabled"`
-	Fixed   bool     `json:"fixed,omitempty"`
-	Problem string   `json:"problem,omitempty"`
-	Depth   int      `json:"depth"`
+	form.Field
+	Least *int `json:"least,omitempty"`
+	Most  *int `json:"most,omitempty"`
 }
 
 // filledJSON is a form with its fields as they are.
@@ -53,13 +39,8 @@ type filledJSON struct {
 	Tabs       []string            `json:"tabs"`
 	Fields     []fieldJSON         `json:"fields"`
 	Attributes map[string][]string `json:"attributes"` // what a submission from it says, as texts
-	Problems   []problemJSON       `json:"problems"`
+	Problems   []form.Problem      `json:"problems"`
 	Edits      *[]editJSON         `json:"edits,omitempty"` // that go on to count after a button was pressed
-}
-
-type problemJSON struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
 }
 
 func (a *API) addLaunchAPI() {
@@ -291,13 +272,12 @@ func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 // told returns the JSON of the form.
 func (a *apiFilling) told() filledJSON {
 	f, page := a.form, a.page
-	filled := filledJSON{Tab: page.Title, Tabs: []string{}, Fields: []fieldJSON{}, Attributes: map[string][]string{}, Problems: []problemJSON{}}
+	filled := filledJSON{Tab: page.Title, Tabs: []string{}, Fields: []fieldJSON{}, Attributes: map[string][]string{}, Problems: append([]form.Problem{}, f.Problems(page)...)}
 	for _, tab := range f.Pages() {
 		filled.Tabs = append(filled.Tabs, tab.Title)
 	}
 	for _, field := range f.Fields(page) {
-		told := fieldJSON{ID: field.ID, Kind: string(field.Kind), Name: field.Name, Label: field.Label, Hint: field.Hint, Tooltip: field.Tooltip,
-			Text: field.Text, Default: field.Default, Items: field.Items, Open: field.Open, On: field.On, Enabled: field.Enabled, Fixed: field.Fixed, Problem: field.Problem, Depth: field.Depth}
+		told := fieldJSON{Field: field}
 		if field.Kind == form.Number {
 			told.Least, told.Most = &field.Least, &field.Most
 		}
@@ -305,9 +285,6 @@ func (a *apiFilling) told() filledJSON {
 	}
 	for _, value := range submission.Filled(a.begin, f, page).Values {
 		filled.Attributes[value.Name] = append(filled.Attributes[value.Name], value.Value)
-	}
-	for _, problem := range f.Problems(page) {
-		filled.Problems = append(filled.Problems, problemJSON{problem.Name, problem.Reason})
 	}
 	return filled
 }

@@ -31,19 +31,13 @@ type wrongJSON struct {
 	Count     int    `json:"count"`
 }
 
-// targetJSON is what a resource manager is made of.
-type targetJSON struct {
-	Name       string            `json:"name"`
-	Definition string            `json:"definition"`
-	Transport  string            `json:"transport"`
-	Host       string            `json:"host"`
-	SSHConfig  string            `json:"sshConfig"`
-	Attributes map[string]string `json:"attributes"`
-}
-
-func (t targetJSON) target(name string) settings.Target {
-	return settings.Target{Name: name, Definition: cmp.Or(t.Definition, name), Transport: cmp.Or(t.Transport, settings.TransportLocal),
-		Host: t.Host, SSHConfig: t.SSHConfig, Attributes: t.Attributes}
+// readTarget reads the target that a request brings.
+func readTarget(r *http.Request) (settings.Target, error) {
+	var target settings.Target
+	err := read(r, &target)
+	target.Definition = cmp.Or(target.Definition, target.Name, r.PathValue("manager"))
+	target.Transport = cmp.Or(target.Transport, settings.TransportLocal)
+	return target, err
 }
 
 func (a *API) addManagersAPI() {
@@ -86,8 +80,7 @@ func (a *API) answerManager(w http.ResponseWriter, status int, name string) erro
 
 func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
 	told := managerJSON{
-		TargetDocument: m.Target.Document(false), SSHConfig: m.Target.SSHConfig, Attributes: m.Target.Attributes, Shipped: m.Target.Shipped,
-		State: string(m.State), Since: job.Timestamp(m.Since), Retry: job.Timestamp(m.Retry), Listings: []listingJSON{},
+		Target: m.Target, Shipped: m.Target.Shipped, State: string(m.State), Since: job.Timestamp(m.Since), Retry: job.Timestamp(m.Retry), Listings: []listingJSON{},
 	}
 	if m.Cause != nil {
 		told.Cause = m.Cause.Error()
@@ -110,26 +103,27 @@ func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
 }
 
 func (a *API) answerAddManager(w http.ResponseWriter, r *http.Request) error {
-	var asked targetJSON
-	if err := read(r, &asked); err != nil {
+	target, err := readTarget(r)
+	if err != nil {
 		return err
 	}
-	if err := a.Platform.Add(asked.target(asked.Name)); err != nil {
+	if err := a.Platform.Add(target); err != nil {
 		return refusedTarget(err)
 	}
-	return a.answerManager(w, http.StatusCreated, asked.Name)
+	return a.answerManager(w, http.StatusCreated, target.Name)
 }
 
 func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
-	var asked targetJSON
-	if err := read(r, &asked); err != nil {
+	target, err := readTarget(r)
+	if err != nil {
 		return err
 	}
 	name := r.PathValue("manager")
-	if asked.Name != "" && asked.Name != name {
-		return answer.Errorf(http.StatusBadRequest, "the object names %q, and the address %q: a resource manager keeps its name", asked.Name, name)
+	if target.Name != "" && target.Name != name {
+		return answer.Errorf(http.StatusBadRequest, "the object names %q, and the address %q: a resource manager keeps its name", target.Name, name)
 	}
-	if err := a.Platform.Edit(asked.target(name)); err != nil {
+	target.Name = name
+	if err := a.Platform.Edit(target); err != nil {
 		return refusedTarget(err)
 	}
 	return a.answerManager(w, http.StatusOK, name)
@@ -159,17 +153,15 @@ func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 // managerJSON is a resource manager; the names of the target's part are those of
 // rmctl targets --json.
 type managerJSON struct {
-	settings.TargetDocument
-	SSHConfig  string            `json:"sshConfig,omitempty"`
-	Attributes map[string]string `json:"attributes,omitempty"`
-	Shipped    bool              `json:"shipped,omitempty"`
-	State      string            `json:"state"`
-	Since      string            `json:"since"`
-	Cause      string            `json:"cause,omitempty"`
-	Retry      string            `json:"retry,omitempty"`
-	Listings   []listingJSON     `json:"listings"`
-	Problems   []wrongJSON       `json:"problems,omitempty"`
-	Queues     int               `json:"queues"`
-	Nodes      int               `json:"nodes"`
-	Jobs       int               `json:"jobs"`
+	settings.Target
+	Shipped  bool          `json:"shipped,omitempty"`
+	State    string        `json:"state"`
+	Since    string        `json:"since"`
+	Cause    string        `json:"cause,omitempty"`
+	Retry    string        `json:"retry,omitempty"`
+	Listings []listingJSON `json:"listings"`
+	Problems []wrongJSON   `json:"problems,omitempty"`
+	Queues   int           `json:"queues"`
+	Nodes    int           `json:"nodes"`
+	Jobs     int           `json:"jobs"`
 }
