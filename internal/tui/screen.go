@@ -11,9 +11,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Work runs a function in the background, and sends the message that it returns to the
-// view.
-type Work func(do func() tea.Msg)
+// An Apply is a message that the view calls: the end of what ran in the background.
+type Apply func()
+
+// Work runs a function in the background, and sends what it returns to the view.
+type Work func(do func() Apply)
 
 // Show shows the view that begin returns until the user leaves it, which is no error, or
 // ctx ends, whose error it then returns. The context of begin ends with the view; begin
@@ -24,7 +26,7 @@ func Show(ctx context.Context, stdin io.Reader, terminal io.Writer, begin func(c
 	defer cancel()
 	var program *tea.Program
 	var running sync.WaitGroup
-	view := begin(inner, func(do func() tea.Msg) {
+	view := begin(inner, func(do func() Apply) {
 		running.Go(func() { program.Send(do()) })
 	})
 	program = tea.NewProgram(view, tea.WithInput(stdin), tea.WithOutput(terminal), tea.WithoutSignalHandler())
@@ -64,9 +66,11 @@ func Frame(lines []string, width, height int) tea.View {
 }
 
 // Away runs a function to which the view leaves the terminal, and then shows the view
-// again. The message that done returns for its error is sent to the view.
-func Away(ctx context.Context, run func(stdin io.Reader, terminal io.Writer) error, done func(error) tea.Msg) tea.Cmd {
-	return tea.Exec(&absence{ctx: ctx, run: run}, done)
+// again, which calls done with its error.
+func Away(ctx context.Context, run func(stdin io.Reader, terminal io.Writer) error, done func(error)) tea.Cmd {
+	return tea.Exec(&absence{ctx: ctx, run: run}, func(err error) tea.Msg {
+		return Apply(func() { done(err) })
+	})
 }
 
 // An absence is a [tea.ExecCommand].

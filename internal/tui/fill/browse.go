@@ -41,48 +41,42 @@ func (s *screen) itemList(e entry) *overlay {
 	}
 }
 
-// A listedMsg is what was found in a folder.
-type listedMsg struct {
-	field  entry
-	folder string
-	found  []directory.Entry
-	err    error
-}
-
 // browse lists a folder for a path field, in the background.
 func (s *screen) browse(e entry, folder string) {
-	s.begin("listing "+folder, func() tea.Msg {
+	s.begin("listing "+folder, func() tui.Apply {
 		found, err := s.list(s.ctx, e, folder)
-		return listedMsg{e, folder, found, err}
+		return func() {
+			if err != nil {
+				s.complain(fmt.Errorf("the folder cannot be shown: %w", err))
+				return
+			}
+			s.chooseFile(e, folder, found)
+		}
 	})
 }
 
-// listed lists what is in a folder, to choose from or to go on to.
-func (s *screen) listed(m listedMsg) {
-	if m.err != nil {
-		s.complain(fmt.Errorf("the folder cannot be shown: %w", m.err))
-		return
-	}
+// chooseFile lists what is in a folder, to choose from or to open.
+func (s *screen) chooseFile(e entry, folder string, found []directory.Entry) {
 	var lines []string
 	var chosen []func()
 	add := func(line, name string, do func(name string)) {
-		lines, chosen = append(lines, line), append(chosen, func() { do(path.Join(m.folder, name)) })
+		lines, chosen = append(lines, line), append(chosen, func() { do(path.Join(folder, name)) })
 	}
-	take := func(name string) { s.put(m.field, browsed(m.field, name), s.stat(s.ctx)) }
-	open := func(name string) { s.browse(m.field, name) }
-	wantsFolder := m.field.Browse() != nil && m.field.Browse().Directory
+	take := func(name string) { s.put(e, browsed(e, name), s.stat(s.ctx)) }
+	open := func(name string) { s.browse(e, name) }
+	wantsFolder := e.Browse() != nil && e.Browse().Directory
 	if wantsFolder {
 		add("./  (this folder)", ".", take)
 	}
-	if m.folder != "/" {
+	if folder != "/" {
 		add("../", "..", open)
 	}
-	for _, one := range m.found {
+	for _, one := range found {
 		if one.Folder {
 			add(one.Name+"/", one.Name, open)
 		} else if !wantsFolder {
 			add(one.Name, one.Name, take)
 		}
 	}
-	s.overlay = &overlay{List: tui.List{Title: m.folder, Lines: lines, Narrows: true}, choose: func(index int) { chosen[index]() }}
+	s.overlay = &overlay{List: tui.List{Title: folder, Lines: lines, Narrows: true}, choose: func(index int) { chosen[index]() }}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
 // keyAnswer leaves the form for the question of a connection that waits.
@@ -156,9 +157,18 @@ func (s *screen) pressButton(e entry) {
 		s.complain(err)
 		return
 	}
-	s.begin(e.Label, func() tea.Msg {
+	s.begin(e.Label, func() tui.Apply {
 		renew, err := run()
-		return pressedMsg{e.Label, renew, err}
+		return func() {
+			if err != nil {
+				s.complain(err)
+				return
+			}
+			renew()
+			s.refresh()
+			s.startTyping()
+			s.message, s.isError = tui.OneLine(e.Label)+": done", false
+		}
 	})
 }
 

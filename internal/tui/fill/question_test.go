@@ -46,13 +46,13 @@ func TestAFormTellsOfAQuestionAndLeavesTheTerminalToIt(t *testing.T) {
 	prompt := d.prompt
 	require.NoError(t, answer(t.Context(), echo{}, prompt))
 	require.Equal(t, "to Password:", <-answers)
-	d.Update(answeredMsg{prompt})
+	d.Update(tui.Apply(func() { d.dismiss(prompt) }))
 	d.lacks("asks something")
 
 	here, giveUp := context.WithCancel(t.Context())
 	go func() { _, _ = asker.Ask(here, remote.Question{Host: "far"}) }()
 	d.Update(<-sent)
-	d.Update(answeredMsg{prompt})
+	d.Update(tui.Apply(func() { d.dismiss(prompt) }))
 	d.shows("far asks something")
 	giveUp()
 	d.Update(<-sent)

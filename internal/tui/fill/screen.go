@@ -74,18 +74,8 @@ func (s *screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		s.prompt = &m
 	case tui.WithdrawnMsg:
 		s.prompt = nil
-	case answeredMsg:
-		if s.prompt == m.Prompt {
-			s.prompt = nil
-		}
-	case listedMsg:
-		s.busy = ""
-		s.listed(m)
-	case pressedMsg:
-		s.busy = ""
-		s.pressed(m)
-	case lookedUpMsg:
-		s.lookedUp(m)
+	case tui.Apply:
+		m()
 	}
 	return s, nil
 }
@@ -176,14 +166,6 @@ func (s *screen) store(e entry, text string, stat attribute.Stat) {
 
 func (s *screen) complain(err error) { s.message, s.isError = tui.OneLine(err.Error()), true }
 
-// A lookedUpMsg brings the file that a field names.
-type lookedUpMsg struct {
-	page  *form.Page // that the field is on
-	field entry
-	info  fs.FileInfo
-	err   error
-}
-
 // leaveField looks up the file that a validator wants, in the background.
 func (s *screen) leaveField() {
 	e, ok := s.focused()
@@ -194,41 +176,27 @@ func (s *screen) leaveField() {
 	if name == "" {
 		return
 	}
-	look, m := s.stat(s.ctx), lookedUpMsg{page: s.shownPage(), field: e}
-	s.work(func() tea.Msg {
-		m.info, m.err = look(name)
-		return m
+	stat, page := s.stat(s.ctx), s.shownPage()
+	s.work(func() tui.Apply {
+		info, err := stat(name)
+		return func() {
+			if now, ok := s.current(page, e); ok && now.Text == e.Text { // it may have been changed since
+				s.store(now, now.Text, func(string) (fs.FileInfo, error) { return info, err })
+			}
+		}
 	})
 }
 
-func (s *screen) lookedUp(m lookedUpMsg) {
-	if e, ok := s.current(m.page, m.field); ok && e.Text == m.field.Text { // it may have been changed since
-		s.store(e, e.Text, func(string) (fs.FileInfo, error) { return m.info, m.err })
-	}
-}
-
 // begin does something in the background; meanwhile the form can only be left.
-func (s *screen) begin(what string, do func() tea.Msg) {
+func (s *screen) begin(what string, do func() tui.Apply) {
 	s.busy = what
-	s.work(do)
-}
-
-// A pressedMsg reports how the command of a button ended.
-type pressedMsg struct {
-	label string
-	renew func()
-	err   error
-}
-
-func (s *screen) pressed(m pressedMsg) {
-	if m.err != nil {
-		s.complain(m.err)
-		return
-	}
-	m.renew()
-	s.refresh()
-	s.startTyping()
-	s.message, s.isError = tui.OneLine(m.label)+": done", false
+	s.work(func() tui.Apply {
+		apply := do()
+		return func() {
+			s.busy = ""
+			apply()
+		}
+	})
 }
 
 // goToQuestion leaves the terminal to the question that waits.
@@ -243,16 +211,20 @@ func (s *screen) goToQuestion() tea.Cmd {
 		defer context.AfterFunc(s.ctx, cancel)()
 		return answer(ctx, tui.Terminal(), prompt)
 	}
-	return tui.Away(s.ctx, ask, func(err error) tea.Msg {
+	return tui.Away(s.ctx, ask, func(err error) {
 		if err != nil { // the terminal could not be left, or not be taken back
 			prompt.Reply("", fmt.Errorf("%w: %w", remote.ErrNobodyToAsk, err))
 		}
-		return answeredMsg{prompt}
+		s.dismiss(prompt)
 	})
 }
 
-// An answeredMsg reports that the user was asked a question.
-type answeredMsg struct{ *tui.Prompt }
+// dismiss drops a question that was answered, unless another one waits by now.
+func (s *screen) dismiss(prompt *tui.Prompt) {
+	if s.prompt == prompt {
+		s.prompt = nil
+	}
+}
 
 // answer asks a question at a terminal, which may be nil.
 func answer(ctx context.Context, terminal remote.Prompter, prompt *tui.Prompt) error {

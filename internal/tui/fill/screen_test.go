@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -24,7 +25,7 @@ import (
 type driver struct {
 	*screen
 	t        *testing.T
-	pending  []func() tea.Msg // what was begun in the background
+	pending  []func() tui.Apply // what was begun in the background
 	quit     bool
 	saved    []bool // for each time that the form was saved, whether it may replace
 	saveFail error
@@ -52,7 +53,7 @@ func drive(t *testing.T, source []byte) *driver {
 			return d.saveFail
 		},
 	}, inner, page)
-	d.screen = newScreen(t.Context(), f, func(do func() tea.Msg) { d.pending = append(d.pending, do) })
+	d.screen = newScreen(t.Context(), f, func(do func() tui.Apply) { d.pending = append(d.pending, do) })
 	return d
 }
 
@@ -216,7 +217,7 @@ func TestButtonsRunTheirCommands(t *testing.T) {
 
 func TestWhileACommandRunsTheFormCanOnlyBeLeft(t *testing.T) {
 	d := demo(t)
-	d.begin("waiting", func() tea.Msg { return nil })
+	d.begin("waiting", func() tui.Apply { return func() {} })
 	d.pending = nil
 	d.press("x", "tab")
 	d.shows("> Input         [  ", "waiting ... (Esc leaves)")

@@ -218,31 +218,22 @@ func (d *display) inState(state model.State) []string {
 	return ids
 }
 
-// A configurationsMsg brings the names of launch configurations. One of them is to be
-// submitted to the resource manager of rows.
-type configurationsMsg struct {
-	rows  []row
-	names []string
-	err   error
-}
-
-// submitAgain has a launch configuration chosen, and then submits it.
+// submitAgain lets the user choose a launch configuration, and submits it to the resource
+// manager of rows.
 func (d *display) submitAgain(rows []row) {
-	d.background(func() tea.Msg {
+	d.background(func() tui.Apply {
 		names, err := d.controls.LaunchConfigurations()
-		return configurationsMsg{rows, names, err}
+		return func() {
+			switch {
+			case err != nil:
+				d.say("the launch configurations cannot be listed: "+err.Error(), true)
+			case len(names) == 0:
+				d.say("there are no launch configurations: the form that n opens saves one", false)
+			default:
+				d.menu = &menu{List: tui.List{Title: "Submit the launch configuration", Lines: names}, choose: func(i int) tea.Cmd { return d.submit(rows, names[i]) }}
+			}
+		}
 	})
-}
-
-func (d *display) tookConfigurations(m configurationsMsg) {
-	switch {
-	case m.err != nil:
-		d.say("the launch configurations cannot be listed: "+m.err.Error(), true)
-	case len(m.names) == 0:
-		d.say("there are no launch configurations: the form that n opens saves one", false)
-	default:
-		d.menu = &menu{List: tui.List{Title: "Submit the launch configuration", Lines: m.names}, choose: func(i int) tea.Cmd { return d.submit(m.rows, m.names[i]) }}
-	}
 }
 
 // submit has a job filled in for a resource manager, which is chosen where there are
@@ -271,13 +262,13 @@ func (d *display) fillIn(manager, configuration string) tea.Cmd {
 }
 
 // submission returns what submits from the terminal, and what reports how that went.
-func (d *display) submission(manager, configuration string) (submit func(io.Reader, io.Writer) error, done func(error) tea.Msg) {
+func (d *display) submission(manager, configuration string) (submit func(io.Reader, io.Writer) error, done func(error)) {
 	var said string
 	submit = func(stdin io.Reader, terminal io.Writer) (err error) {
 		said, err = d.controls.Submit(d.ctx, manager, configuration, stdin, terminal)
 		return err
 	}
-	return submit, func(err error) tea.Msg {
-		return doneMsg{what: "submit to " + manager, said: cmp.Or(said, "nothing was submitted"), err: err}
+	return submit, func(err error) {
+		d.report("submit to "+manager, cmp.Or(said, "nothing was submitted"), err)
 	}
 }

@@ -193,9 +193,11 @@ func TestALaunchConfigurationIsChosen(t *testing.T) {
 	submit, done := u.submission("slurm", "weekly")
 	require.NoError(t, submit(nil, nil))
 	require.Contains(t, u.did, "submit weekly to slurm")
-	require.Equal(t, doneMsg{what: "submit to slurm", said: "nothing was submitted"}, done(nil))
+	u.press("esc")
+	done(nil)
+	u.shows("nothing was submitted")
 	u.refuses["launch configurations"] = errors.New("no folder")
-	u.press("esc", "N")
+	u.press("N")
 	u.shows("! the launch configurations cannot be listed: no folder")
 }
 

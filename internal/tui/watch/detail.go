@@ -123,14 +123,6 @@ func (d *display) seeDetail() {
 	d.findJobs()
 }
 
-// A historyMsg is what is on record of a job.
-type historyMsg struct {
-	of       *detail
-	revision uint64 // of the element when it was looked up
-	events   []job.Event
-	err      error
-}
-
 // lookUpHistory has the history looked up, unless it was since the job changed.
 func (d *display) lookUpHistory() {
 	s := d.detail
@@ -139,36 +131,31 @@ func (d *display) lookUpHistory() {
 		return
 	}
 	s.looked, s.historic = true, revision
-	d.background(func() tea.Msg {
-		m := historyMsg{of: s, revision: revision}
-		m.err = d.controls.History(d.ctx, s.of.manager, s.of.id, func(event job.Event) error {
-			m.events = append(m.events, event)
-			if len(m.events) >= 2*mostEvents {
-				m.events = slices.Clone(m.events[mostEvents:])
+	d.background(func() tui.Apply {
+		var events []job.Event
+		err := d.controls.History(d.ctx, s.of.manager, s.of.id, func(event job.Event) error {
+			events = append(events, event)
+			if len(events) >= 2*mostEvents {
+				events = slices.Clone(events[mostEvents:])
 			}
 			return nil
 		})
-		return m
+		return func() {
+			if revision == s.historic { // otherwise a newer one is on its way
+				s.showHistory(events, err)
+			}
+		}
 	})
 }
 
-func (d *display) tookHistory(m historyMsg) {
-	if m.revision != m.of.historic {
-		return // a newer one is on its way
-	}
-	m.of.history, m.of.problem, m.of.lines = m.events, "", nil
+func (s *detail) showHistory(events []job.Event, err error) {
+	s.history, s.problem, s.lines = events, "", nil
 	switch {
-	case errors.Is(m.err, jobstore.ErrNotFound):
-		m.of.problem = "The job was not submitted through rmctl: there is no history of it."
-	case m.err != nil:
-		m.of.problem = "The history cannot be read: " + tui.Safe(m.err.Error())
+	case errors.Is(err, jobstore.ErrNotFound):
+		s.problem = "The job was not submitted through rmctl: there is no history of it."
+	case err != nil:
+		s.problem = "The history cannot be read: " + tui.Safe(err.Error())
 	}
-}
-
-// A followedMsg reports the end of an output.
-type followedMsg struct {
-	output *output
-	err    error
 }
 
 // follow begins to follow the output of the page that is shown.
@@ -179,17 +166,16 @@ func (d *display) follow() {
 	o.kept = &tail{stir: func() { d.stirred.Store(true) }}
 	s.output = o
 	of, stderr := s.of, s.page == pageErrors
-	d.background(func() tea.Msg {
+	d.background(func() tui.Apply {
 		defer stop()
-		return followedMsg{o, d.controls.Follow(ctx, of.manager, of.id, stderr, o.kept.skip, o.kept)}
+		err := d.controls.Follow(ctx, of.manager, of.id, stderr, o.kept.skip, o.kept)
+		return func() {
+			o.ended = true
+			if !errors.Is(err, context.Canceled) {
+				o.err = err
+			}
+		}
 	})
-}
-
-func (m followedMsg) take() {
-	m.output.ended = true
-	if !errors.Is(m.err, context.Canceled) {
-		m.output.err = m.err
-	}
 }
 
 // detailKey does what a key means in a detail.

@@ -32,7 +32,7 @@ type display struct {
 	now      func() time.Time
 	stirred  atomic.Bool // whether output came that is not shown yet
 
-	background func(work func() tea.Msg) // runs work, and updates the screen by the message it returns
+	background tui.Work
 
 	width, height int
 	snapshot      *model.Snapshot
@@ -95,19 +95,8 @@ func (d *display) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		d.click(m)
 	case pulseMsg:
 		d.applyPulse(m)
-	case answeredMsg:
-		m.table.isAsking = false
-		m.table.take(m.answer)
-	case doneMsg:
-		d.done(m)
-	case historyMsg:
-		d.tookHistory(m)
-	case configurationsMsg:
-		d.tookConfigurations(m)
-	case followedMsg:
-		m.take()
-	case nodeJobsMsg:
-		m.take()
+	case tui.Apply:
+		m()
 	case tui.Prompt:
 		d.enqueuePrompt(m)
 	case tui.WithdrawnMsg:
@@ -139,12 +128,6 @@ func (d *display) enqueuePrompt(p tui.Prompt) {
 	}
 }
 
-// An answeredMsg brings a list's new rows.
-type answeredMsg struct {
-	table  *table
-	answer answer
-}
-
 // ask has the rows of the list found that is shown, unless they are as wanted, or
 // are being found: then it is called once more with the answer.
 func (d *display) ask() {
@@ -158,7 +141,13 @@ func (d *display) ask() {
 	if selected, ok := t.selected(); ok {
 		wanted.selected = selected.ref()
 	}
-	d.background(func() tea.Msg { return answeredMsg{t, wanted.answer()} })
+	d.background(func() tui.Apply {
+		found := wanted.answer()
+		return func() {
+			t.isAsking = false
+			t.take(found)
+		}
+	})
 }
 
 // layOut brings the cursor into sight and finds room for the columns.
@@ -205,30 +194,26 @@ func (d *display) say(text string, isProblem bool) {
 	d.said = d.said[max(len(d.said)-kept, 0):]
 }
 
-// A doneMsg reports how something ended that was begun.
-type doneMsg struct {
-	what string
-	said string // about it
-	err  error
-}
-
 // begin does something in the background, and says how it ended.
 func (d *display) begin(what string, do func() (string, error)) {
 	d.underWay = append(d.underWay, what)
 	d.message = ""
-	d.background(func() tea.Msg {
+	d.background(func() tui.Apply {
 		said, err := do()
-		return doneMsg{what, said, err}
+		return func() {
+			if i := slices.Index(d.underWay, what); i >= 0 {
+				d.underWay = slices.Delete(d.underWay, i, i+1)
+			}
+			d.report(what, said, err)
+		}
 	})
 }
 
-func (d *display) done(m doneMsg) {
-	if i := slices.Index(d.underWay, m.what); i >= 0 {
-		d.underWay = slices.Delete(d.underWay, i, i+1)
-	}
-	if m.err != nil {
-		d.say(m.what+": "+m.err.Error(), true)
+// report says how something ended.
+func (d *display) report(what, said string, err error) {
+	if err != nil {
+		d.say(what+": "+err.Error(), true)
 		return
 	}
-	d.say(m.said, false)
+	d.say(said, false)
 }

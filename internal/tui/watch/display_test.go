@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
@@ -28,7 +29,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type user struct {
 	*display
 	t       testing.TB
-	pending []func() tea.Msg // what was begun in the background
+	pending []func() tui.Apply // what was begun in the background
 	quit    bool
 
 	lock    sync.Mutex // several things may be done at the same time
@@ -89,7 +90,7 @@ func sit(t testing.TB, m *model.Model) *user {
 	t.Helper()
 	u := &user{t: t, refuses: map[string]error{}}
 	u.display = newDisplay(t.Context(), Options{Model: m, Controls: u, User: "ann"}, func() time.Time { return noon })
-	u.background = func(work func() tea.Msg) { u.pending = append(u.pending, work) }
+	u.background = func(work func() tui.Apply) { u.pending = append(u.pending, work) }
 	u.sees(m)
 	return u
 }

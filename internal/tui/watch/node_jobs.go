@@ -4,8 +4,7 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -13,13 +12,6 @@ import (
 
 // mostJobsOnNode is how many jobs are shown of a node.
 const mostJobsOnNode = 1000
-
-// A nodeJobsMsg is which jobs have a node.
-type nodeJobsMsg struct {
-	of      *detail
-	manager *model.Manager // the picture that they were found in
-	jobs    []row
-}
 
 // findJobs has the jobs found that have the node which is shown, unless they were in
 // this picture, or are being found. Among many that takes a while.
@@ -29,19 +21,16 @@ func (d *display) findJobs() {
 		return
 	}
 	s.finding = true
-	m := nodeJobsMsg{of: s, manager: s.last.manager}
-	d.background(func() tea.Msg {
-		for job := range monitor.JobsOn(m.manager, s.of.id) {
-			if m.jobs = append(m.jobs, row{m.manager, job}); len(m.jobs) == mostJobsOnNode {
+	manager := s.last.manager
+	d.background(func() tui.Apply {
+		var jobs []row
+		for job := range monitor.JobsOn(manager, s.of.id) {
+			if jobs = append(jobs, row{manager, job}); len(jobs) == mostJobsOnNode {
 				break
 			}
 		}
-		return m
+		return func() { s.jobs, s.found, s.finding = jobs, manager, false }
 	})
-}
-
-func (m nodeJobsMsg) take() {
-	m.of.jobs, m.of.found, m.of.finding = m.jobs, m.manager, false
 }
 
 // jobLine describes a job on one line.
