@@ -18,87 +18,94 @@ import (
 // A column is one of a table. Wider ones than the least may be cut to it; those of
 // the highest rank are left out first where a terminal is too narrow.
 type column struct {
-	title string
-	least int // of its width
-	firm  int // up to which it is not cut to the least, as ids are not
-	most  int
-	rank  int
-	right bool // its cells are numbers
-	cell  func(r row, now time.Time) string
-	key   func(r row) sortKey
-	state bool // its cells are coloured by the state of the row
+	title     string
+	least     int // of its width
+	firm      int // up to which it is not cut to the least, as ids are not
+	most      int
+	rank      int
+	right     bool                              // its cells are numbers
+	state     bool                              // its cells are coloured by the state of the row
+	attribute string                            // that it shows, and that rows are sorted by
+	cell      func(r row, now time.Time) string // instead of the attribute's text
+	key       func(r row) sortKey               // instead of the attribute's value
 }
 
-// columnsOf returns the columns of a table; the first one is the name, by which
+// text returns the cell of a row.
+func (c column) text(r row, now time.Time) string {
+	if c.cell != nil {
+		return c.cell(r, now)
+	}
+	return r.text(c.attribute)
+}
+
+// sortKey returns what a row is sorted by in this column: numbers and times by their
+// value, texts without regard to case.
+func (c column) sortKey(r row) sortKey {
+	if c.key != nil {
+		return c.key(r)
+	}
+	value, _ := r.element.Value(c.attribute)
+	switch {
+	case value.Type() == model.Date:
+		return sortKey{number: seconds(value.Time())}
+	case value.Text() == "":
+		return sortKey{number: math.Inf(-1)}
+	case value.Type() == model.Integer, value.Type() == model.Double:
+		return sortKey{number: value.Double()}
+	}
+	return sortKey{text: strings.ToLower(value.Text())}
+}
+
+// columnsOf returns the columns of the tables; the first one is the name, by which
 // rows are sorted unless the user wants otherwise.
-func columnsOf(kind model.Kind) []column {
-	switch kind {
-	case model.ResourceManager:
-		return managerColumns()
-	case model.Queue:
-		return queueColumns()
-	case model.Node:
-		return nodeColumns()
-	default:
-		return jobColumns()
-	}
-}
-
-var managerColumns = sync.OnceValue(func() []column {
-	return []column{
-		{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name, key: byName},
-		{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeRMState), state: true},
-		{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: func(r row, now time.Time) string { return since(date(r.element, views.AttributeSince), now) }, key: byDate(views.AttributeSince)},
-		{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
-		{title: "NODES", least: 5, most: 9, rank: 6, right: true, cell: countOf(model.Node), key: byCount(model.Node)},
-		{title: "QUEUES", least: 6, most: 9, rank: 7, right: true, cell: countOf(model.Queue), key: byCount(model.Queue)},
-		{title: "SEEN", least: 6, most: 7, rank: 5, right: true, cell: lastSeen, key: func(r row) sortKey { return sortKey{number: seconds(newestListing(r))} }},
-		{title: "HOST", least: 9, most: 24, rank: 8, cell: attribute(views.AttributeHost), key: byText(views.AttributeHost)},
-		{title: "CAUSE", least: 20, most: 200, rank: 2, cell: cause, key: byText(views.AttributeCause)},
-	}
-})
-
-var queueColumns = sync.OnceValue(func() []column {
-	return []column{
-		{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name, key: byName},
-		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
-		{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeQueueState), state: true},
-		{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, cell: attribute(vocabulary.AttributeQueueRunning), key: byNumber(vocabulary.AttributeQueueRunning)},
-		{title: "WAITING", least: 7, most: 9, rank: 3, right: true, cell: attribute(vocabulary.AttributeQueueWaiting), key: byNumber(vocabulary.AttributeQueueWaiting)},
-		{title: "NODES", least: 5, most: 9, rank: 5, right: true, cell: attribute(vocabulary.AttributeQueueNodes), key: byNumber(vocabulary.AttributeQueueNodes)},
-		{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, cell: attribute(vocabulary.AttributeQueueTimeLimit), key: byText(vocabulary.AttributeQueueTimeLimit)},
-		{title: "NATIVE", least: 6, most: 16, rank: 8, cell: attribute(vocabulary.AttributeQueueStatus), key: byText(vocabulary.AttributeQueueStatus)},
-		{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, key: byText(vocabulary.AttributeQueueDefault)},
-	}
-})
-
-var nodeColumns = sync.OnceValue(func() []column {
-	return []column{
-		{title: "NODE", least: 8, firm: 20, most: 24, cell: name, key: byName},
-		{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
-		{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, key: byText(vocabulary.AttributeNodeState), state: true},
-		{title: "USED BY", least: 9, most: 15, rank: 4, cell: func(r row, _ time.Time) string { return usedBy(r.element) }, key: byText(vocabulary.AttributeNodeExtraState)},
-		{title: "NATIVE", least: 8, most: 16, rank: 5, cell: attribute(vocabulary.AttributeNodeStatus), key: byText(vocabulary.AttributeNodeStatus)},
-		{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, key: byNumber(vocabulary.AttributeNodeCPUsUsed)},
-		{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, key: byNumber(vocabulary.AttributeNodeLoad)},
-		{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, cell: attribute(vocabulary.AttributeNodeMemory), key: byNumber(vocabulary.AttributeNodeMemory)},
-		{title: "QUEUES", least: 6, most: 24, rank: 8, cell: attribute(vocabulary.AttributeNodeQueues), key: byText(vocabulary.AttributeNodeQueues)},
-		{title: "REASON", least: 8, most: 200, rank: 3, cell: attribute(vocabulary.AttributeNodeReason), key: byText(vocabulary.AttributeNodeReason)},
-	}
-})
-
-var jobColumns = sync.OnceValue(func() []column {
-	return []column{
-		{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }, key: byName},
-		{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
-		{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
-		{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
-		{title: "USER", least: 6, most: 12, rank: 4, cell: attribute(vocabulary.AttributeJobUser), key: byText(vocabulary.AttributeJobUser)},
-		{title: "NAME", least: 10, most: 32, rank: 2, cell: attribute(vocabulary.AttributeName), key: byText(vocabulary.AttributeName)},
-		{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: jobAge, key: byDate(vocabulary.AttributeJobSubmitted)},
-		{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, key: byDate(vocabulary.AttributeJobStarted)},
-		{title: "NODES", least: 6, most: 20, rank: 9, cell: attribute(vocabulary.AttributeJobNodes), key: byText(vocabulary.AttributeJobNodes)},
-		{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, key: byText(vocabulary.AttributeJobMessage)},
+var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
+	return map[model.Kind][]column{
+		model.ResourceManager: {
+			{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name},
+			{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, attribute: vocabulary.AttributeRMState, state: true},
+			{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: age(views.AttributeSince), attribute: views.AttributeSince},
+			{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
+			{title: "NODES", least: 5, most: 9, rank: 6, right: true, cell: countOf(model.Node), key: byCount(model.Node)},
+			{title: "QUEUES", least: 6, most: 9, rank: 7, right: true, cell: countOf(model.Queue), key: byCount(model.Queue)},
+			{title: "SEEN", least: 6, most: 7, rank: 5, right: true, cell: lastSeen, key: func(r row) sortKey { return sortKey{number: seconds(newestListing(r))} }},
+			{title: "HOST", least: 9, most: 24, rank: 8, attribute: views.AttributeHost},
+			{title: "CAUSE", least: 20, most: 200, rank: 2, cell: cause, attribute: views.AttributeCause},
+		},
+		model.Queue: {
+			{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name},
+			{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+			{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, attribute: vocabulary.AttributeQueueState, state: true},
+			{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, attribute: vocabulary.AttributeQueueRunning},
+			{title: "WAITING", least: 7, most: 9, rank: 3, right: true, attribute: vocabulary.AttributeQueueWaiting},
+			{title: "NODES", least: 5, most: 9, rank: 5, right: true, attribute: vocabulary.AttributeQueueNodes},
+			{title: "TIME LIMIT", least: 10, most: 14, rank: 4, right: true, attribute: vocabulary.AttributeQueueTimeLimit},
+			{title: "NATIVE", least: 6, most: 16, rank: 8, attribute: vocabulary.AttributeQueueStatus},
+			{title: "", least: 7, most: 7, rank: 7, cell: defaultMark, attribute: vocabulary.AttributeQueueDefault},
+		},
+		model.Node: {
+			{title: "NODE", least: 8, firm: 20, most: 24, cell: name},
+			{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+			{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, attribute: vocabulary.AttributeNodeState, state: true},
+			{title: "USED BY", least: 9, most: 15, rank: 4, cell: func(r row, _ time.Time) string { return usedBy(r.element) }, attribute: vocabulary.AttributeNodeExtraState},
+			{title: "NATIVE", least: 8, most: 16, rank: 5, attribute: vocabulary.AttributeNodeStatus},
+			{title: "CPUS", least: 7, most: 11, rank: 2, right: true, cell: nodeCPUs, attribute: vocabulary.AttributeNodeCPUsUsed},
+			{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, attribute: vocabulary.AttributeNodeLoad},
+			{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, attribute: vocabulary.AttributeNodeMemory},
+			{title: "QUEUES", least: 6, most: 24, rank: 8, attribute: vocabulary.AttributeNodeQueues},
+			{title: "REASON", least: 8, most: 200, rank: 3, attribute: vocabulary.AttributeNodeReason},
+		},
+		model.Job: {
+			{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }},
+			{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
+			{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
+			{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
+			{title: "USER", least: 6, most: 12, rank: 4, attribute: vocabulary.AttributeJobUser},
+			{title: "NAME", least: 10, most: 32, rank: 2, attribute: vocabulary.AttributeName},
+			{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: age(vocabulary.AttributeJobSubmitted), attribute: vocabulary.AttributeJobSubmitted},
+			{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, attribute: vocabulary.AttributeJobStarted},
+			{title: "NODES", least: 6, most: 20, rank: 9, attribute: vocabulary.AttributeJobNodes},
+			{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, attribute: vocabulary.AttributeJobMessage},
+		},
 	}
 })
 
@@ -123,34 +130,11 @@ func isOld(manager *model.Manager) bool {
 	return element.State() != vocabulary.StateStarted || stale.Text() != ""
 }
 
-func attribute(id string) func(row, time.Time) string {
-	return func(r row, _ time.Time) string { return r.text(id) }
-}
-
-func byName(row) sortKey { return sortKey{} } // the order of the model
-
 func byManager(r row) sortKey { return sortKey{text: r.manager.Element().ID()} }
 
-func byText(id string) func(row) sortKey {
-	return func(r row) sortKey { return sortKey{text: strings.ToLower(r.text(id))} }
-}
-
-func byNumber(id string) func(row) sortKey {
-	return func(r row) sortKey {
-		value, _ := r.element.Value(id)
-		if value.Text() == "" {
-			return sortKey{number: math.Inf(-1)}
-		}
-		number, err := strconv.ParseFloat(value.Text(), 64)
-		if err != nil {
-			return sortKey{number: math.Inf(-1), text: value.Text()}
-		}
-		return sortKey{number: number}
-	}
-}
-
-func byDate(id string) func(row) sortKey {
-	return func(r row) sortKey { return sortKey{number: seconds(date(r.element, id))} }
+// age shows how long ago the time of an attribute is.
+func age(attribute string) func(row, time.Time) string {
+	return func(r row, now time.Time) string { return since(date(r.element, attribute), now) }
 }
 
 // date returns an attribute that is a time; the zero time for other values.
@@ -265,10 +249,6 @@ func byJobState(r row) sortKey {
 
 func jobQueue(r row, _ time.Time) string {
 	return cmp.Or(r.text(vocabulary.AttributeJobQueue), r.element.Parent())
-}
-
-func jobAge(r row, now time.Time) string {
-	return since(date(r.element, vocabulary.AttributeJobSubmitted), now)
 }
 
 // jobRan is how long a job runs or has run.

@@ -238,15 +238,15 @@ func (d *display) side(by int) {
 // sortBy sorts by the next column that is shown, or the one before.
 func (d *display) sortBy(step int) {
 	t := d.table()
-	columns, places := t.columns()
-	at := slices.Index(places, t.wanted.column)
+	columns := t.columns()
+	at := slices.IndexFunc(columns, func(c shownColumn) bool { return c.place == t.wanted.column })
 	for {
-		at = (at + step + len(places)) % len(places)
+		at = (at + step + len(columns)) % len(columns)
 		if columns[at].title != "" {
 			break
 		}
 	}
-	t.wanted.column = places[at]
+	t.wanted.column = columns[at].place
 	t.begin()
 }
 

@@ -205,12 +205,11 @@ func holds(text, word string) bool { return strings.Contains(strings.ToLower(tex
 // sort puts the rows in the order of a column; equal rows stay in the
 // order of the model.
 func (q query) sort(rows []row) {
-	columns := columnsOf(q.kind)
+	columns := columnsOf()[q.kind]
 	if q.column < len(columns) && q.column > 0 {
-		key := columns[q.column].key
 		keys := make([]sortKey, len(rows))
 		for i, r := range rows {
-			keys[i] = key(r)
+			keys[i] = columns[q.column].sortKey(r)
 			keys[i].at = i
 		}
 		slices.SortFunc(keys, func(a, b sortKey) int {

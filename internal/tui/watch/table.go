@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,8 @@ type table struct {
 	at, top int  // the row of the cursor, and the first one that is seen
 	moved   bool // whether the user has moved the cursor: until then it is in the first row
 	marked  map[ref]bool
-	widths  []int  // of the columns, which grow with what is seen
-	filled  []bool // whether anything was seen in them
-	fitted  int    // the width that they were made for
+	fitted  []shownColumn // all columns, with widths that grow with what is seen
+	width   int           // of the screen that these were made for
 }
 
 func newTable(kind model.Kind) *table {
@@ -115,37 +115,50 @@ func (t *table) mark() {
 	t.move(1)
 }
 
+// A shownColumn is a column as wide as what is seen of it.
+type shownColumn struct {
+	column
+	place  int // in columnsOf
+	width  int
+	filled bool // whether anything was seen in it
+}
+
+func (c shownColumn) full() int { return c.width }
+
+// narrowest returns the width below which the column is not cut.
+func (c shownColumn) narrowest() int { return min(max(c.least, c.firm), c.width) }
+
 // columns returns the columns of the table, without the one of the resource managers
-// where only one could be seen. The places are those in columnsOf.
-func (t *table) columns() (columns []column, places []int) {
-	for i, c := range columnsOf(t.wanted.kind) {
-		if c.title == "MANAGER" && i > 0 && t.answer.managers < 2 {
-			continue
+// where only one could be seen.
+func (t *table) columns() []shownColumn {
+	var columns []shownColumn
+	for i, c := range columnsOf()[t.wanted.kind] {
+		if c.title != "MANAGER" || i == 0 || t.answer.managers >= 2 {
+			columns = append(columns, shownColumn{column: c, place: i})
 		}
-		columns, places = append(columns, c), append(places, i)
 	}
-	return columns, places
+	return columns
 }
 
 // fit finds widths for the columns. A column is as wide as what is seen of it, or
 // was seen since the terminal changed its width: columns that move back and forth
-// would have all of the screen drawn again. Width 0 leaves a column out.
+// would have all of the screen drawn again.
 func (t *table) fit(width, height int, now time.Time) {
-	columns, _ := t.columns()
-	if t.fitted != width || len(t.widths) != len(columns) {
-		t.widths, t.filled, t.fitted = make([]int, len(columns)), make([]bool, len(columns)), width
+	if columns := t.columns(); t.width != width || len(t.fitted) != len(columns) {
+		t.fitted, t.width = columns, width
 	}
 	rows := t.visible(height)
-	for i, c := range columns {
-		wanted := max(t.widths[i], len(c.title)+1, c.least) // with room for the sign of the order
+	for i := range t.fitted {
+		c := &t.fitted[i]
+		wanted := max(c.width, len(c.title)+1, c.least) // with room for the sign of the order
 		for _, r := range rows {
-			if wanted < c.most || !t.filled[i] {
-				text := tui.Fitted(c.cell(r, now), c.most)
+			if wanted < c.most || !c.filled {
+				text := tui.Fitted(c.text(r, now), c.most)
 				wanted = max(wanted, tui.Width(text))
-				t.filled[i] = t.filled[i] || text != "" && text != "-"
+				c.filled = c.filled || text != "" && text != "-"
 			}
 		}
-		t.widths[i] = min(wanted, max(c.most, len(c.title)+1))
+		c.width = min(wanted, max(c.most, len(c.title)+1))
 	}
 }
 
@@ -156,95 +169,62 @@ const (
 	markWidth = 2
 )
 
-// shownWidths returns the widths of the columns on a screen of a width. Where there is
-// not room for all, those go first in which nothing was seen, then those of the
-// highest rank as long as not even their least has room; of the others the widest are
-// cut.
-func (t *table) shownWidths(width int) []int {
-	columns, _ := t.columns()
-	shown := columnWidths{columns, make([]int, len(columns))}
-	copy(shown.widths, t.widths)
+// shown returns the columns that a screen of a width has. Where there is not room for
+// all, those go first in which nothing was seen, then those of the highest rank as long
+// as not even their least has room; of the others the widest are cut.
+func (t *table) shown(width int) []shownColumn {
 	room := width - markWidth + gap
-	for sumOf(shown.widths) > room && shown.drop(func(i int) bool { return !t.filled[i] }) {
-	}
-	for shown.sumOfLeast() > room && shown.drop(func(int) bool { return true }) {
-	}
-	for over := sumOf(shown.widths) - room; over > 0; over-- {
-		shown.widths[shown.widest()]--
-	}
-	return shown.widths
-}
-
-// columnWidths are the widths of columns, 0 for those that are left out.
-type columnWidths struct {
-	columns []column
-	widths  []int
-}
-
-// least returns the width below which a column is not cut.
-func (w columnWidths) least(i int) int {
-	return min(max(w.columns[i].least, w.columns[i].firm), w.widths[i])
-}
-
-// sumOfLeast is how much room the columns take at least, with the gap behind each.
-func (w columnWidths) sumOfLeast() (sum int) {
-	for i := range w.columns {
-		if w.widths[i] > 0 {
-			sum += w.least(i) + gap
+	columns := reduced(slices.Clone(t.fitted), room, shownColumn.full, func(c shownColumn) bool { return !c.filled })
+	columns = reduced(columns, room, shownColumn.narrowest, func(shownColumn) bool { return true })
+	for over := total(columns, shownColumn.full) - room; over > 0; over-- {
+		widest := 0
+		for i, c := range columns {
+			if c.width-c.narrowest() > columns[widest].width-columns[widest].narrowest() {
+				widest = i
+			}
 		}
+		columns[widest].width--
 	}
-	return sum
+	return columns
 }
 
-// drop leaves out the dispensable column of the highest rank. It reports whether there
-// was one.
-func (w columnWidths) drop(isDispensable func(i int) bool) bool {
-	last := -1
-	for i, c := range w.columns {
-		if w.widths[i] > 0 && c.rank > 0 && isDispensable(i) && (last < 0 || c.rank > w.columns[last].rank) {
-			last = i
+// reduced leaves out dispensable columns, those of the highest rank first, until the
+// others have room.
+func reduced(columns []shownColumn, room int, width func(shownColumn) int, isDispensable func(shownColumn) bool) []shownColumn {
+	for total(columns, width) > room {
+		last := -1
+		for i, c := range columns {
+			if c.rank > 0 && isDispensable(c) && (last < 0 || c.rank > columns[last].rank) {
+				last = i
+			}
 		}
+		if last < 0 {
+			break
+		}
+		columns = slices.Delete(columns, last, last+1)
 	}
-	if last < 0 {
-		return false
-	}
-	w.widths[last] = 0
-	return true
+	return columns
 }
 
-// widest returns the column that exceeds its least width by the most.
-func (w columnWidths) widest() int {
-	widest := 0
-	for i := range w.columns {
-		if w.widths[i]-w.least(i) > w.widths[widest]-w.least(widest) {
-			widest = i
-		}
-	}
-	return widest
-}
-
-// sumOf is how much room columns take, with the gap behind each.
-func sumOf(widths []int) (sum int) {
-	for _, width := range widths {
-		if width > 0 {
-			sum += width + gap
-		}
+// total is how much room columns take, with the gap behind each.
+func total(columns []shownColumn, width func(shownColumn) int) (sum int) {
+	for _, c := range columns {
+		sum += width(c) + gap
 	}
 	return sum
 }
 
 // lines draws the header and the rows.
 func (t *table) lines(width, height int, now time.Time) (header string, lines []string) {
-	columns, places := t.columns()
-	widths := t.shownWidths(width)
-	titles := make([]string, len(columns))
+	columns := t.shown(width)
+	texts := make([]string, len(columns))
 	for i, c := range columns {
-		titles[i] = c.title
-		if places[i] == t.wanted.column && c.title != "" {
-			titles[i] += map[bool]string{false: "^", true: "v"}[t.wanted.reverse]
+		texts[i] = c.title
+		if c.place == t.wanted.column && c.title != "" {
+			texts[i] += map[bool]string{false: "^", true: "v"}[t.wanted.reverse]
 		}
 	}
-	header = tui.Styled(tui.StyleTitle, tui.Cut(t.line("  ", columns, widths, func(i int) string { return titles[i] }, nil), width))
+	header = tui.Styled(tui.StyleTitle, tui.Cut(tableLine("  ", columns, texts, ""), width))
 	for i, r := range t.visible(height) {
 		isSelected := t.top+i == t.at
 		mark := "  "
@@ -256,48 +236,36 @@ func (t *table) lines(width, height int, now time.Time) (header string, lines []
 		case isSelected:
 			mark = "> "
 		}
-		var styles func(i int) string
-		if !isSelected {
-			style := stateStyle(r.element)
-			styles = func(i int) string {
-				if columns[i].state {
-					return style
-				}
-				return ""
-			}
+		for i, c := range columns {
+			texts[i] = c.text(r, now)
 		}
-		line := t.line(mark, columns, widths, func(i int) string { return columns[i].cell(r, now) }, styles)
 		if isSelected {
-			line = tui.Styled(tui.StyleSelected, tui.Filled(line, width))
+			line := tableLine(mark, columns, texts, "")
+			lines = append(lines, tui.Styled(tui.StyleSelected, tui.Filled(line, width)))
+		} else {
+			lines = append(lines, tableLine(mark, columns, texts, stateStyle(r.element)))
 		}
-		lines = append(lines, line)
 	}
 	return header, lines
 }
 
-// line draws one line of the table.
-func (t *table) line(mark string, columns []column, widths []int, cell, style func(int) string) string {
+// tableLine draws one line of a table, with a style for its state.
+func tableLine(mark string, columns []shownColumn, texts []string, stateStyle string) string {
 	var line strings.Builder
 	line.WriteString(mark)
-	last := len(widths) - 1
-	for last > 0 && widths[last] == 0 {
-		last--
-	}
+	last := len(columns) - 1
 	for i, c := range columns {
-		if widths[i] == 0 {
-			continue
-		}
-		text := cell(i)
+		text := texts[i]
 		switch {
 		case c.right:
-			text = paddedLeft(text, widths[i])
+			text = paddedLeft(text, c.width)
 		case i == last:
-			text = tui.Fitted(text, widths[i])
+			text = tui.Fitted(text, c.width)
 		default:
-			text = padded(text, widths[i])
+			text = padded(text, c.width)
 		}
-		if style != nil {
-			text = tui.Styled(style(i), text)
+		if c.state {
+			text = tui.Styled(stateStyle, text)
 		}
 		line.WriteString(text)
 		if i < last {
