@@ -27,7 +27,7 @@ type Diagnostic struct {
 	Suggestion string // what to do, may be empty
 	Replaces   string // what stands at the position and is to become the suggestion; empty where that is advice
 
-	source []byte // of the file that the problem stands in
+	source string // of the file that the problem stands in
 }
 
 // String returns the problem on one line: file:line:col: severity: message (code).
@@ -63,9 +63,12 @@ const maxProblems = 1000
 
 // sorted returns the first problems in the order of their positions, those of
 // one file after the other.
-func (d Diagnostics) sorted(files tree.Documents) Diagnostics {
+func (d Diagnostics) sorted(documents []*tree.Document) Diagnostics {
+	index := func(file string) int {
+		return slices.IndexFunc(documents, func(one *tree.Document) bool { return one.File == file })
+	}
 	slices.SortStableFunc(d, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(files.Index(a.File), files.Index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(index(a.File), index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(d) > maxProblems {
 		last := d[maxProblems]
@@ -74,7 +77,7 @@ func (d Diagnostics) sorted(files tree.Documents) Diagnostics {
 		d = append(d[:maxProblems], last)
 	}
 	for i := range d {
-		d[i].source = files[files.Index(d[i].File)].Text
+		d[i].source = documents[index(d[i].File)].Text
 	}
 	return d
 }

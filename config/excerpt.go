@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -46,15 +45,15 @@ func (d Diagnostic) SourceLine() (line string, ok bool) {
 	if d.Line < 1 {
 		return "", false
 	}
-	source := bytes.TrimPrefix(d.source, []byte("\ufeff")) // positions do not count it
+	source := strings.TrimPrefix(d.source, "\ufeff") // positions do not count it
 	for range d.Line - 1 {
-		_, source, ok = bytes.Cut(source, []byte("\n"))
+		_, source, ok = strings.Cut(source, "\n")
 		if !ok {
 			return "", false
 		}
 	}
-	found, _, _ := bytes.Cut(source, []byte("\n"))
-	return string(bytes.TrimSuffix(found, []byte("\r"))), true
+	found, _, _ := strings.Cut(source, "\n")
+	return strings.TrimSuffix(found, "\r"), true
 }
 
 // nearby returns the part of a line that an excerpt can be of, and where in it

@@ -1,10 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"fmt"
 
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // A BaseReader finds the definition that an x:extends names. The name is as
@@ -20,32 +19,31 @@ const maxBases = 16
 // extensions, that names the base.
 const extendsAttribute = "extends"
 
-// read reads a text into a tree with positions in the common numbering. What
+// read reads a text into a tree. What
 // keeps it from being read as a definition is reported, and the tree nil.
-func (l *loader) read(file string, source []byte) *schemas.Element {
-	root, err := l.source.Add(file, source)
+func (l *loader) read(file string, source []byte) *tree.Element {
+	document, err := tree.Read(file, source)
+	l.documents = append(l.documents, document)
 	if err != nil {
 		l.problems = append(l.problems, documentProblem(file, err))
 		return nil
 	}
-	if root.Name != rootElement || !schemas.IsCore(root.Space) {
-		l.report(l.place(root.Line, root.Column), Error, "wrong-root",
+	root := document.Root
+	if root.Name != rootElement || !tree.IsCore(root.Space) {
+		l.report(root.Position(), Error, "wrong-root",
 			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", rootElement))
 		return nil
 	}
 	return root
 }
 
-// place returns the position of a line and column of the tree.
-func (l *loader) place(line, column int) Position { return l.source.Position(line, column) }
-
 // readMerged reads a definition and what it extends, and puts them together.
-func (l *loader) readMerged(file string, source []byte) *schemas.Element {
+func (l *loader) readMerged(file string, source []byte) *tree.Element {
 	root := l.read(file, source)
 	if root == nil {
 		return nil
 	}
-	extends, ok := l.source.Element(root).Lookup(schemas.ExtensionNamespace, extendsAttribute)
+	extends, ok := root.Lookup(tree.ExtensionNamespace, extendsAttribute)
 	if !ok {
 		if l.strict {
 			l.reportMarkers(root, "override-without-base", "the definition extends none")
@@ -61,10 +59,10 @@ func (l *loader) readMerged(file string, source []byte) *schemas.Element {
 }
 
 // readBase reads the definition that an x:extends names.
-func (l *loader) readBase(extends schemas.Attribute, from string) *schemas.Element {
-	at := l.place(extends.ValueLine, extends.ValueColumn)
+func (l *loader) readBase(extends tree.Attribute, from string) *tree.Element {
+	at := extends.ValuePosition()
 	name := extends.Value
-	if len(l.source.Documents) > maxBases {
+	if len(l.documents) > maxBases {
 		l.report(at, Error, "too-many-bases", fmt.Sprintf("more than %d definitions extend one another", maxBases), "")
 		return nil
 	}
@@ -77,12 +75,12 @@ func (l *loader) readBase(extends schemas.Attribute, from string) *schemas.Eleme
 		l.report(at, Error, "unknown-base", fmt.Sprintf("the definition extends %q: %v", name, err), "")
 		return nil
 	}
-	for i, earlier := range l.source.Documents {
-		if earlier.File != file || !bytes.Equal(earlier.Text, source) {
+	for i, earlier := range l.documents {
+		if earlier.File != file || earlier.Text != string(source) {
 			continue
 		}
 		what := fmt.Sprintf("the definition extends %q, which extends this one", name)
-		if i == len(l.source.Documents)-1 {
+		if i == len(l.documents)-1 {
 			what = "the definition extends itself"
 		}
 		l.report(at, Error, "base-cycle", what, "")

@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // removeControls takes what sets an attribute that is gone or hidden out of the
 // base's form.
 func (f family) removeControls(attribute string) {
 	for _, child := range f.parent.Children {
-		if tree.PartName(child) == "launch-tab" && !f.isOwn(child) {
+		if child.QualifiedName() == "launch-tab" && !f.isOwn(child) {
 			removeControls(child, attribute)
 		}
 	}
@@ -20,8 +19,8 @@ func (f family) removeControls(attribute string) {
 
 // removeControls removes the controls of an attribute with the labels before
 // them, and the groups that are empty without them. It reports whether it removed any.
-func removeControls(container *schemas.Element, attribute string) bool {
-	var left []*schemas.Element
+func removeControls(container *tree.Element, attribute string) bool {
+	var left []*tree.Element
 	for _, child := range container.Children {
 		within := removeControls(child, attribute)
 		switch {
@@ -39,18 +38,18 @@ func removeControls(container *schemas.Element, attribute string) bool {
 	return removed
 }
 
-func setsAttribute(e *schemas.Element, attribute string) bool {
+func setsAttribute(e *tree.Element, attribute string) bool {
 	switch e.Name {
 	case "include", "exclude":
 		return strings.TrimSpace(e.Text) == attribute
 	case "widget", "browse", "button-group":
-		return attributeOf(e, "attribute") == attribute || attributeOf(e, "saveValueTo") == attribute
+		return e.Value("attribute") == attribute || e.Value("saveValueTo") == attribute
 	}
 	return false
 }
 
-func isLabel(e *schemas.Element) bool { return e.Name == "widget" && attributeOf(e, "type") == "label" }
+func isLabel(e *tree.Element) bool { return e.Name == "widget" && e.Value("type") == "label" }
 
-func isControl(e *schemas.Element) bool {
+func isControl(e *tree.Element) bool {
 	return slices.Contains([]string{"composite", "tab-folder", "widget", "button-group", "browse", "action", "viewer"}, e.Name)
 }

@@ -6,30 +6,29 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // markers are the attributes by which an element of an extending definition
 // says what it does to the base.
 type markers struct {
 	remove, replace   bool
-	at, before, after *schemas.Attribute
+	at, before, after *tree.Attribute
 }
 
 var markerNames = []string{"remove", "replace", "at", "before", "after"}
 
-func isMarker(a schemas.Attribute) bool {
-	return a.Space == schemas.ExtensionNamespace && slices.Contains(markerNames, a.Name)
+func isMarker(a tree.Attribute) bool {
+	return a.Space == tree.ExtensionNamespace && slices.Contains(markerNames, a.Name)
 }
 
 // takeMarkers removes the markers from an element and returns them. What makes
 // no sense is reported, and ok false.
-func (l *loader) takeMarkers(e *schemas.Element) (found markers, ok bool) {
+func (l *loader) takeMarkers(e *tree.Element) (found markers, ok bool) {
 	if !slices.ContainsFunc(e.Attributes, isMarker) {
 		return markers{}, true
 	}
 	ok = true
-	var kept []schemas.Attribute
+	var kept []tree.Attribute
 	for _, attribute := range e.Attributes {
 		switch {
 		case !isMarker(attribute):
@@ -44,7 +43,7 @@ func (l *loader) takeMarkers(e *schemas.Element) (found markers, ok bool) {
 
 // addMarker adds a marker. It reports false, and a problem, if the marker is to name a
 // place and is empty.
-func (l *loader) addMarker(found *markers, attribute schemas.Attribute) bool {
+func (l *loader) addMarker(found *markers, attribute tree.Attribute) bool {
 	switch attribute.Name {
 	case "remove":
 		found.remove = l.isTrue(attribute)
@@ -67,13 +66,13 @@ func (l *loader) addMarker(found *markers, attribute schemas.Attribute) bool {
 }
 
 // checkMarkers reports markers of an element that do not fit it or each other.
-func (l *loader) checkMarkers(e *schemas.Element, found markers) bool {
+func (l *loader) checkMarkers(e *tree.Element, found markers) bool {
 	isListed := ruleOf(e).kind == listedPart
 	switch {
 	case found.at != nil && !isListed:
-		l.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", tree.PartName(e)), "")
+		l.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", e.QualifiedName()), "")
 	case found.remove && isListed && found.at == nil:
-		l.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", tree.PartName(e)), `x:at="the beginning of its text"`)
+		l.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", e.QualifiedName()), `x:at="the beginning of its text"`)
 	case found.remove && (found.before != nil || found.after != nil || found.replace):
 		l.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
 	case found.before != nil && found.after != nil:
@@ -85,7 +84,7 @@ func (l *loader) checkMarkers(e *schemas.Element, found markers) bool {
 }
 
 // isTrue returns the value of a marker that is a boolean.
-func (l *loader) isTrue(marker schemas.Attribute) bool {
+func (l *loader) isTrue(marker tree.Attribute) bool {
 	switch strings.TrimSpace(marker.Value) {
 	case "true", "1":
 		return true
@@ -98,10 +97,10 @@ func (l *loader) isTrue(marker schemas.Attribute) bool {
 
 // reportMarkers reports the markers of an element and below, where they mean nothing, and
 // removes them, so that the schema does not report them as well.
-func (l *loader) reportMarkers(e *schemas.Element, code, reason string) {
+func (l *loader) reportMarkers(e *tree.Element, code, reason string) {
 	for _, attribute := range e.Attributes {
 		if isMarker(attribute) {
-			l.report(l.place(attribute.Line, attribute.Column), Error, code, fmt.Sprintf("x:%s changes nothing here: %s", attribute.Name, reason), "")
+			l.report(attribute.Position(), Error, code, fmt.Sprintf("x:%s changes nothing here: %s", attribute.Name, reason), "")
 		}
 	}
 	e.Attributes = slices.DeleteFunc(e.Attributes, isMarker)
@@ -111,10 +110,10 @@ func (l *loader) reportMarkers(e *schemas.Element, code, reason string) {
 }
 
 // problem reports what is wrong with an attribute of the extending definition.
-func (l *loader) problem(a schemas.Attribute, severity Severity, code, message, suggestion string) {
-	l.report(l.place(a.ValueLine, a.ValueColumn), severity, code, message, suggestion)
+func (l *loader) problem(a tree.Attribute, severity Severity, code, message, suggestion string) {
+	l.report(a.ValuePosition(), severity, code, message, suggestion)
 }
 
-func (l *loader) problemAt(e *schemas.Element, severity Severity, code, message, suggestion string) {
-	l.report(l.place(e.Line, e.Column), severity, code, message, suggestion)
+func (l *loader) problemAt(e *tree.Element, severity Severity, code, message, suggestion string) {
+	l.report(e.Position(), severity, code, message, suggestion)
 }

@@ -7,29 +7,28 @@ import (
 
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A family is the children of one element while those of the extending
 // definition are put among those of the base.
 type family struct {
-	parent *schemas.Element
+	parent *tree.Element
 	// standFor has the children of the extending definition that are in their
 	// places, with the one of the base that each stands for, nil for new ones.
-	standFor map[*schemas.Element]*schemas.Element
+	standFor map[*tree.Element]*tree.Element
 }
 
 // isOwn reports whether a child is one of the extending definition.
-func (f family) isOwn(child *schemas.Element) bool {
+func (f family) isOwn(child *tree.Element) bool {
 	_, own := f.standFor[child]
 	return own
 }
 
 // isNew reports whether a child is one that the base has no counterpart of.
-func (f family) isNew(child *schemas.Element) bool { return f.isOwn(child) && f.standFor[child] == nil }
+func (f family) isNew(child *tree.Element) bool { return f.isOwn(child) && f.standFor[child] == nil }
 
 // addressInBase returns by which text the extending definition knows a child.
-func (f family) addressInBase(child *schemas.Element) string {
+func (f family) addressInBase(child *tree.Element) string {
 	if base := f.standFor[child]; base != nil {
 		return addressOf(base)
 	}
@@ -39,17 +38,17 @@ func (f family) addressInBase(child *schemas.Element) string {
 // merge gives an element what only the base has. The namesakes among the
 // children are merged or replaced, by their rules. Elements keep the positions that they
 // have in their files; one that changes one of the base stands for both.
-func (l *loader) merge(base, e *schemas.Element) {
+func (l *loader) merge(base, e *tree.Element) {
 	l.origins.took(changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
 	own := e.Children
 	e.Children = slices.Clone(base.Children)
 	l.startLists(e, own)
-	siblings := family{e, map[*schemas.Element]*schemas.Element{}}
+	siblings := family{e, map[*tree.Element]*tree.Element{}}
 	for _, child := range own {
 		l.child(siblings, child)
 	}
-	if tree.PartName(e) == "script" {
+	if e.QualifiedName() == "script" {
 		siblings.keepEnvironmentPlace(base)
 	}
 	for _, child := range e.Children {
@@ -59,13 +58,13 @@ func (l *loader) merge(base, e *schemas.Element) {
 
 // mergedAttributes returns the attributes of the base with those of the element
 // in place of their namesakes or, where there is none, after them.
-func mergedAttributes(base, e *schemas.Element) []schemas.Attribute {
+func mergedAttributes(base, e *tree.Element) []tree.Attribute {
 	merged := slices.Clone(base.Attributes)
 	for _, attribute := range e.Attributes {
-		if attribute.Space == schemas.ExtensionNamespace && attribute.Name == extendsAttribute {
+		if attribute.Space == tree.ExtensionNamespace && attribute.Name == extendsAttribute {
 			continue
 		}
-		same := slices.IndexFunc(merged, func(other schemas.Attribute) bool {
+		same := slices.IndexFunc(merged, func(other tree.Attribute) bool {
 			return other.Name == attribute.Name && other.Space == attribute.Space
 		})
 		if same >= 0 {
@@ -79,10 +78,10 @@ func mergedAttributes(base, e *schemas.Element) []schemas.Attribute {
 
 // startLists empties the lists of words that are replaced: those where no
 // element says where in the list of the base it belongs.
-func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
+func (l *loader) startLists(e *tree.Element, own []*tree.Element) {
 	replaced, placed := map[string]bool{}, map[string]bool{}
 	for _, child := range own {
-		name := tree.PartName(child)
+		name := child.QualifiedName()
 		switch {
 		case ruleOf(child).kind != listedPart || name == "line" || name == "x:outcome":
 		case slices.ContainsFunc(child.Attributes, isMarker):
@@ -92,8 +91,8 @@ func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
 		}
 	}
 	linked := replacedLinks(e.Children, own)
-	e.Children = slices.DeleteFunc(e.Children, func(child *schemas.Element) bool {
-		name := tree.PartName(child)
+	e.Children = slices.DeleteFunc(e.Children, func(child *tree.Element) bool {
+		name := child.QualifiedName()
 		// What is changed is not proven any more.
 		goes := replaced[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
@@ -105,15 +104,15 @@ func (l *loader) startLists(e *schemas.Element, own []*schemas.Element) {
 
 // replacedLinks returns the links of the base that go since their portable name
 // is linked again: all of a name but the last, in whose place the first new one comes.
-func replacedLinks(base, own []*schemas.Element) map[*schemas.Element]bool {
-	going, last := map[*schemas.Element]bool{}, map[string]*schemas.Element{}
+func replacedLinks(base, own []*tree.Element) map[*tree.Element]bool {
+	going, last := map[*tree.Element]bool{}, map[string]*tree.Element{}
 	for _, child := range base {
-		if tree.PartName(child) != "x:portable" {
+		if child.QualifiedName() != "x:portable" {
 			continue
 		}
 		name := addressOf(child)
-		if !slices.ContainsFunc(own, func(given *schemas.Element) bool {
-			return tree.PartName(given) == "x:portable" && addressOf(given) == name
+		if !slices.ContainsFunc(own, func(given *tree.Element) bool {
+			return given.QualifiedName() == "x:portable" && addressOf(given) == name
 		}) {
 			continue
 		}
@@ -128,14 +127,14 @@ func replacedLinks(base, own []*schemas.Element) map[*schemas.Element]bool {
 // removeLinks takes the base's links away that need an attribute which is gone,
 // and its name out of the others.
 func (f family) removeLinks(name string) {
-	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *schemas.Element) bool {
-		if tree.PartName(child) != "x:portable" || f.isOwn(child) {
+	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *tree.Element) bool {
+		if child.QualifiedName() != "x:portable" || f.isOwn(child) {
 			return false
 		}
-		return attributeOf(child, "attribute") == name || slices.Contains(strings.Fields(attributeOf(child, "with")), name)
+		return child.Value("attribute") == name || slices.Contains(strings.Fields(child.Value("with")), name)
 	})
 	for _, child := range f.parent.Children {
-		if tree.PartName(child) != "x:portable" || f.isOwn(child) {
+		if child.QualifiedName() != "x:portable" || f.isOwn(child) {
 			continue
 		}
 		for i, listed := range child.Attributes {
@@ -144,14 +143,14 @@ func (f family) removeLinks(name string) {
 				child.Attributes[i].Value = strings.Join(slices.DeleteFunc(names, func(other string) bool { return other == name }), " ")
 			}
 		}
-		child.Attributes = slices.DeleteFunc(child.Attributes, func(listed schemas.Attribute) bool {
+		child.Attributes = slices.DeleteFunc(child.Attributes, func(listed tree.Attribute) bool {
 			return (listed.Name == "excludes" || listed.Name == "unless") && listed.Value == ""
 		})
 	}
 }
 
 // child puts one child of an extending element among those of the base.
-func (l *loader) child(siblings family, child *schemas.Element) {
+func (l *loader) child(siblings family, child *tree.Element) {
 	marked, ok := l.takeMarkers(child)
 	if !ok {
 		return
@@ -164,7 +163,7 @@ func (l *loader) child(siblings family, child *schemas.Element) {
 		l.remove(siblings, child, present)
 		return
 	case present < 0:
-		l.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", tree.PartName(child)))
+		l.whole(child, fmt.Sprintf("the base has no <%s> like this, which is taken as a whole", child.QualifiedName()))
 		if at, ok := l.placeFor(siblings, child, marked); ok {
 			siblings.insert(at, child, nil)
 		}
@@ -172,13 +171,13 @@ func (l *loader) child(siblings family, child *schemas.Element) {
 	}
 	base := siblings.parent.Children[present]
 	// What is hidden is not to be set in the form either.
-	if tree.PartName(child) == "attribute" && attributeOf(child, "visible") == "false" && attributeOf(base, "visible") != "false" {
+	if child.QualifiedName() == "attribute" && child.Value("visible") == "false" && base.Value("visible") != "false" {
 		siblings.removeControls(addressOf(child))
 	}
 	if ruleOf(child).merged && !marked.replace {
 		l.merge(base, child)
 	} else {
-		l.whole(child, fmt.Sprintf("this <%s> is taken as a whole", tree.PartName(child)))
+		l.whole(child, fmt.Sprintf("this <%s> is taken as a whole", child.QualifiedName()))
 		l.origins.took(replaces, child, base)
 	}
 	siblings.remove(present)
@@ -190,7 +189,7 @@ func (l *loader) child(siblings family, child *schemas.Element) {
 	siblings.insert(present, child, base)
 }
 
-func (f family) insert(at int, child, base *schemas.Element) {
+func (f family) insert(at int, child, base *tree.Element) {
 	f.parent.Children = slices.Insert(f.parent.Children, at, child)
 	f.standFor[child] = base
 }
@@ -199,7 +198,7 @@ func (f family) remove(at int) { f.parent.Children = slices.Delete(f.parent.Chil
 
 // whole ends the merging at an element that is taken as it is, and says why where
 // something in it is marked.
-func (l *loader) whole(e *schemas.Element, because string) {
+func (l *loader) whole(e *tree.Element, because string) {
 	for _, child := range e.Children {
 		l.reportMarkers(child, "invalid-override", because)
 	}
@@ -207,7 +206,7 @@ func (l *loader) whole(e *schemas.Element, because string) {
 
 // find returns the index of the base's element that a child stands for, -1 if
 // it is a new one, and false if it should stand for one and does not.
-func (l *loader) find(siblings family, child *schemas.Element, marked markers) (int, bool) {
+func (l *loader) find(siblings family, child *tree.Element, marked markers) (int, bool) {
 	if ruleOf(child).kind == listedPart {
 		if marked.at == nil {
 			return -1, true
@@ -216,7 +215,7 @@ func (l *loader) find(siblings family, child *schemas.Element, marked markers) (
 	}
 	// Of several attributes of one name the last counts.
 	for i, other := range slices.Backward(siblings.parent.Children) {
-		if tree.PartName(other) == tree.PartName(child) && !siblings.isOwn(other) && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
+		if other.QualifiedName() == child.QualifiedName() && !siblings.isOwn(other) && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
 			return i, true
 		}
 	}
@@ -225,8 +224,8 @@ func (l *loader) find(siblings family, child *schemas.Element, marked markers) (
 
 // hasSameName compares names. A group of managed files has none: it is known by
 // the files in it.
-func hasSameName(a, b *schemas.Element) bool {
-	if tree.PartName(a) != "managed-files" {
+func hasSameName(a, b *tree.Element) bool {
+	if a.QualifiedName() != "managed-files" {
 		name := addressOf(b)
 		return name != "" && addressOf(a) == name
 	}
@@ -242,11 +241,11 @@ func hasSameName(a, b *schemas.Element) bool {
 
 // remove takes a child away; that there is none is only worth a warning, for
 // the definition is then as its author wants it.
-func (l *loader) remove(siblings family, child *schemas.Element, present int) {
+func (l *loader) remove(siblings family, child *tree.Element, present int) {
 	if present >= 0 {
 		l.origins.lost(removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
-		if tree.PartName(child) == "attribute" {
+		if child.QualifiedName() == "attribute" {
 			siblings.removeLinks(addressOf(child))
 			siblings.removeControls(addressOf(child))
 		}
@@ -257,10 +256,10 @@ func (l *loader) remove(siblings family, child *schemas.Element, present int) {
 }
 
 // addresses returns those of the base's elements of the same element name.
-func (f family) addresses(like *schemas.Element) []string {
+func (f family) addresses(like *tree.Element) []string {
 	var all []string
 	for _, other := range f.parent.Children {
-		if tree.PartName(other) == tree.PartName(like) && !f.isNew(other) {
+		if other.QualifiedName() == like.QualifiedName() && !f.isNew(other) {
 			all = append(all, f.addressInBase(other))
 		}
 	}
@@ -268,7 +267,7 @@ func (f family) addresses(like *schemas.Element) []string {
 }
 
 // placeFor returns where among the children of the base a new one goes.
-func (l *loader) placeFor(siblings family, child *schemas.Element, marked markers) (int, bool) {
+func (l *loader) placeFor(siblings family, child *tree.Element, marked markers) (int, bool) {
 	children := siblings.parent.Children
 	switch {
 	case marked.before != nil:
@@ -280,15 +279,15 @@ func (l *loader) placeFor(siblings family, child *schemas.Element, marked marker
 		}
 		return at, ok
 	}
-	ofBase := func(other *schemas.Element) bool {
-		return tree.PartName(other) == tree.PartName(child) && !siblings.isOwn(other)
+	ofBase := func(other *tree.Element) bool {
+		return other.QualifiedName() == child.QualifiedName() && !siblings.isOwn(other)
 	}
 	if first := slices.IndexFunc(children, ofBase); first >= 0 && ruleOf(child).kind == listedPart {
-		if tree.PartName(child) == "x:outcome" { // the first that fits counts, so the site's come before those of the base
+		if child.QualifiedName() == "x:outcome" { // the first that fits counts, so the site's come before those of the base
 			return first, true
 		}
-		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", tree.PartName(child)),
-			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, tree.PartName(siblings.parent)))
+		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", child.QualifiedName()),
+			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, siblings.parent.QualifiedName()))
 		return 0, false
 	}
 	own := rank(siblings.parent, child)
@@ -304,12 +303,12 @@ func (l *loader) placeFor(siblings family, child *schemas.Element, marked marker
 // name or, where elements have none, the one whose text it is or begins with it.
 // That there is none is only worth a warning where it is to be removed: the
 // definition is then as its author wants it.
-func (l *loader) address(siblings family, child *schemas.Element, marker schemas.Attribute, removed bool) (int, bool) {
+func (l *loader) address(siblings family, child *tree.Element, marker tree.Attribute, removed bool) (int, bool) {
 	text := onOneLine(marker.Value)
 	isListed := ruleOf(child).kind == listedPart
 	var equal, beginning []int
 	for i, other := range siblings.parent.Children {
-		if tree.PartName(other) != tree.PartName(child) || siblings.isNew(other) {
+		if other.QualifiedName() != child.QualifiedName() || siblings.isNew(other) {
 			continue
 		}
 		switch address := siblings.addressInBase(other); {
@@ -327,17 +326,17 @@ func (l *loader) address(siblings family, child *schemas.Element, marker schemas
 	case len(fitting) == 1:
 		return fitting[0], true
 	case len(fitting) > 1 && isListed:
-		l.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), tree.PartName(child), text),
+		l.problem(marker, Error, "override-ambiguous", fmt.Sprintf("%d <%s> of the base begin with %q", len(fitting), child.QualifiedName(), text),
 			siblings.choices(fitting))
 	case len(fitting) > 1:
-		l.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), tree.PartName(child), text), "")
+		l.problem(marker, Error, "override-ambiguous", fmt.Sprintf("the base has %d <%s> %q", len(fitting), child.QualifiedName(), text), "")
 	case removed:
-		l.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
+		l.problem(marker, Warning, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", child.QualifiedName(), text), "")
 		return -1, true
 	case isListed:
-		l.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", tree.PartName(child), text), "")
+		l.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("no <%s> of the base begins with %q", child.QualifiedName(), text), "")
 	default:
-		l.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", tree.PartName(child), text),
+		l.problem(marker, Error, "override-matches-nothing", fmt.Sprintf("the base has no <%s> %q", child.QualifiedName(), text),
 			wording.Nearest(text, siblings.addresses(child)))
 	}
 	return -1, false

@@ -1,12 +1,12 @@
 package config
 
-import "github.com/rmctl/rmctl/schemas"
+import "github.com/rmctl/rmctl/internal/tree"
 
 // origins remembers what merging has done, for those who ask. A nil one
 // remembers nothing.
 type origins struct {
-	overrides map[*schemas.Element][]override // by elements of the merged tree
-	gone      []override                      // of elements that have no successor of their own
+	overrides map[*tree.Element][]override // by elements of the merged tree
+	gone      []override                   // of elements that have no successor of their own
 }
 
 // An effect is what an element of an extending definition does to one of the base.
@@ -20,13 +20,13 @@ const (
 
 type override struct {
 	effect effect
-	by     *schemas.Element
-	of     *schemas.Element
+	by     *tree.Element
+	of     *tree.Element
 }
 
 // took remembers that an element has taken the place of one of the base, and
 // with it what that one had done to bases of its own.
-func (o *origins) took(effect effect, by, of *schemas.Element) {
+func (o *origins) took(effect effect, by, of *tree.Element) {
 	if o == nil {
 		return
 	}
@@ -36,7 +36,7 @@ func (o *origins) took(effect effect, by, of *schemas.Element) {
 }
 
 // lost remembers an element of a base that has no successor of its own.
-func (o *origins) lost(effect effect, by, of *schemas.Element) {
+func (o *origins) lost(effect effect, by, of *tree.Element) {
 	if o != nil {
 		o.gone = append(o.gone, override{effect, by, of})
 	}

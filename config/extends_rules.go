@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A kindOfPart says which element of a base an element that is given again stands for.
@@ -72,15 +71,15 @@ var partOrders = sync.OnceValue(func() map[string][]string {
 // commandOrder is that of all elements of command type.
 var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
 
-func ruleOf(e *schemas.Element) partRule { return partRules()[tree.PartName(e)] }
+func ruleOf(e *tree.Element) partRule { return partRules()[e.QualifiedName()] }
 
 // rank returns where among its siblings an element belongs.
-func rank(parent, e *schemas.Element) int {
-	order, ok := partOrders()[tree.PartName(parent)]
+func rank(parent, e *tree.Element) int {
+	order, ok := partOrders()[parent.QualifiedName()]
 	if !ok {
 		order = commandOrder
 	}
-	if at := slices.Index(order, tree.PartName(e)); at >= 0 {
+	if at := slices.Index(order, e.QualifiedName()); at >= 0 {
 		return at
 	}
 	return len(order)
@@ -88,8 +87,8 @@ func rank(parent, e *schemas.Element) int {
 
 // addressOf returns the text that distinguishes an element from others of its
 // element name: its name or, where it has none, what it says.
-func addressOf(e *schemas.Element) string {
-	switch tree.PartName(e) {
+func addressOf(e *tree.Element) string {
+	switch e.QualifiedName() {
 	case "line":
 		texts := make([]string, 0, len(e.Children))
 		for _, argument := range e.Children {
@@ -99,30 +98,19 @@ func addressOf(e *schemas.Element) string {
 	case "arg", "input":
 		return onOneLine(e.Text)
 	case "dynamic":
-		return childText(e, "title")
+		return strings.TrimSpace(e.ChildText("title").Text)
 	case "managed-files":
 		return ""
 	case "x:outcome":
-		return attributeOf(e, "expression")
+		return e.Value("expression")
 	case "x:process-mark":
-		return onOneLine(attributeOf(e, "text"))
+		return onOneLine(e.Value("text"))
 	case "pre-launch-cmd", "post-launch-cmd":
-		return onOneLine(attributeOf(e, "exec"))
+		return onOneLine(e.Value("exec"))
 	case "driver":
-		return childText(e, "name")
+		return strings.TrimSpace(e.ChildText("name").Text)
 	}
-	return attributeOf(e, "name")
+	return e.Value("name")
 }
 
 func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func attributeOf(e *schemas.Element, name string) string { return tree.Element{Element: e}.Value(name) }
-
-func childText(e *schemas.Element, name string) string {
-	for _, child := range e.Children {
-		if child.Name == name {
-			return strings.TrimSpace(child.Text)
-		}
-	}
-	return ""
-}

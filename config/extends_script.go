@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 const environmentPlace = "insertEnvironmentAfter"
@@ -16,9 +15,9 @@ const environmentPlace = "insertEnvironmentAfter"
 // there, or what stands for it, and after what was added right behind it. Were
 // that line removed, it is the one before. A number that the extending
 // definition gives counts the merged lines and stays.
-func (f family) keepEnvironmentPlace(base *schemas.Element) {
+func (f family) keepEnvironmentPlace(base *tree.Element) {
 	script := f.parent
-	at := slices.IndexFunc(script.Attributes, func(a schemas.Attribute) bool { return a.Space == "" && a.Name == environmentPlace })
+	at := slices.IndexFunc(script.Attributes, func(a tree.Attribute) bool { return a.Space == "" && a.Name == environmentPlace })
 	if at < 0 || !slices.Contains(base.Attributes, script.Attributes[at]) {
 		return
 	}
@@ -29,7 +28,7 @@ func (f family) keepEnvironmentPlace(base *schemas.Element) {
 	}
 	lines := linesOf(script)
 	for ; after >= 0; after-- {
-		place := slices.IndexFunc(lines, func(line *schemas.Element) bool {
+		place := slices.IndexFunc(lines, func(line *tree.Element) bool {
 			return line == before[after] || f.standFor[line] == before[after]
 		})
 		if place < 0 {
@@ -44,10 +43,10 @@ func (f family) keepEnvironmentPlace(base *schemas.Element) {
 	script.Attributes[at].Value = "0" // not -1, which would lose the variables
 }
 
-func linesOf(script *schemas.Element) []*schemas.Element {
-	var lines []*schemas.Element
+func linesOf(script *tree.Element) []*tree.Element {
+	var lines []*tree.Element
 	for _, child := range script.Children {
-		if tree.PartName(child) == "line" {
+		if child.QualifiedName() == "line" {
 			lines = append(lines, child)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // rootElement is the name of a definition's root element.
@@ -21,21 +20,21 @@ const rootElement = "resource-manager-builder"
 //
 // Check returns the problems of a definition, which was read from the elements below a
 // root; nil checks nothing. Programs call Load of package check, which has all checks.
-func Load(file string, source []byte, base BaseReader, check func(*Definition, tree.Element) Diagnostics) (*Definition, Diagnostics) {
+func Load(file string, source []byte, base BaseReader, check func(*Definition, *tree.Element) Diagnostics) (*Definition, Diagnostics) {
 	l := &loader{base: base, strict: check != nil}
 	root := l.readMerged(file, source)
 	if root == nil {
-		return nil, l.problems.sorted(l.source.Documents)
+		return nil, l.problems.sorted(l.documents)
 	}
-	definition := l.definition(l.source.Element(root))
-	for _, one := range l.source.Documents {
+	definition := l.definition(root)
+	for _, one := range l.documents {
 		definition.Files = append(definition.Files, one.File)
-		definition.Sources = append(definition.Sources, one.Text)
+		definition.Sources = append(definition.Sources, []byte(one.Text))
 	}
 	if check != nil {
-		l.problems = append(l.problems, check(definition, l.source.Element(root))...)
+		l.problems = append(l.problems, check(definition, root)...)
 	}
-	return definition, l.problems.sorted(l.source.Documents)
+	return definition, l.problems.sorted(l.documents)
 }
 
 // Read reads a definition that was checked before, such as a shipped one, and those
@@ -47,11 +46,11 @@ func Read(file string, source []byte, base BaseReader) (*Definition, error) {
 }
 
 type loader struct {
-	base     BaseReader // nil: a definition that extends another cannot be read
-	strict   bool       // reports what means nothing
-	source   tree.Source
-	origins  *origins // nil: not recorded
-	problems Diagnostics
+	base      BaseReader       // nil: a definition that extends another cannot be read
+	strict    bool             // reports what means nothing
+	documents []*tree.Document // the definition's own, and each base after the one that extends it
+	origins   *origins         // nil: not recorded
+	problems  Diagnostics
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -60,17 +59,17 @@ func (l *loader) report(at Position, severity Severity, code, message, suggestio
 
 func documentProblem(file string, err error) Diagnostic {
 	problem := Diagnostic{Position: Position{File: file, Line: 1, Column: 1}, Severity: Error, Code: "xml-syntax", Message: err.Error()}
-	var document *schemas.DocumentError
+	var document *tree.DocumentError
 	if errors.As(err, &document) {
-		problem.Line, problem.Column = document.Line, document.Column
+		problem.Position = document.Position
 		problem.Code, problem.Suggestion = document.Code, document.Help
 	}
 	return problem
 }
 
-func (l *loader) definition(root tree.Element) *Definition {
+func (l *loader) definition(root *tree.Element) *Definition {
 	d := &Definition{Position: root.Position(), Name: root.Value("name")}
-	root.Core(func(child tree.Element) {
+	root.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "site-data":
 			d.Site.ConnectionName = child.ChildText("connection-name").Text
@@ -89,8 +88,8 @@ func (l *loader) definition(root tree.Element) *Definition {
 	return d
 }
 
-func (l *loader) control(d *Definition, control tree.Element) {
-	control.Core(func(child tree.Element) {
+func (l *loader) control(d *Definition, control *tree.Element) {
+	control.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "attribute", "property": // property: format of 5.0
 			d.Attributes = append(d.Attributes, l.attribute(child))
@@ -108,7 +107,7 @@ func (l *loader) control(d *Definition, control tree.Element) {
 	})
 	d.Commands = append(d.Commands, l.extensionCommands(control, FindJob)...)
 	for _, child := range control.Children {
-		if e := control.Of(child); e.IsExtension("outcome") {
+		if e := child; e.IsExtension("outcome") {
 			d.Outcomes = append(d.Outcomes, l.outcome(e))
 		} else if e.IsExtension(string(ProbeCommand)) {
 			d.Probes = append(d.Probes, l.probe(e))
@@ -121,10 +120,10 @@ func (l *loader) control(d *Definition, control tree.Element) {
 }
 
 // extensionCommands reads the commands of our namespace that stand in an element.
-func (l *loader) extensionCommands(parent tree.Element, kinds ...CommandElement) []*Command {
+func (l *loader) extensionCommands(parent *tree.Element, kinds ...CommandElement) []*Command {
 	var commands []*Command
 	for _, child := range parent.Children {
-		e := parent.Of(child)
+		e := child
 		for _, kind := range kinds {
 			if e.IsExtension(string(kind)) {
 				commands = append(commands, l.command(e, kind))
@@ -153,7 +152,7 @@ var attributeTexts = []struct {
 	{"link-value-to", true, attribute.FieldLinkValueTo},
 }
 
-func (l *loader) attribute(e tree.Element) *Attribute {
+func (l *loader) attribute(e *tree.Element) *Attribute {
 	a := &Attribute{Position: e.Position(), Attribute: attribute.New(e.Value("name"))}
 	set := func(field attribute.Field, value attribute.Value) {
 		if err := a.Set(field, value); err != nil {
@@ -188,7 +187,7 @@ func (l *loader) attribute(e tree.Element) *Attribute {
 	return a
 }
 
-func (l *loader) managedFiles(e tree.Element) *ManagedFiles {
+func (l *loader) managedFiles(e *tree.Element) *ManagedFiles {
 	files := &ManagedFiles{Position: e.Position(), StagingLocation: e.ChildText("file-staging-location")}
 	for _, child := range e.Named("file") {
 		files.Files = append(files.Files, &File{
@@ -207,7 +206,7 @@ func (l *loader) managedFiles(e tree.Element) *ManagedFiles {
 	return files
 }
 
-func (l *loader) script(e tree.Element) *Script {
+func (l *loader) script(e *tree.Element) *Script {
 	return &Script{
 		Position:               e.Position(),
 		StagingLocation:        e.ChildText("file-staging-location"),
@@ -217,7 +216,7 @@ func (l *loader) script(e tree.Element) *Script {
 	}
 }
 
-func (l *loader) lines(e tree.Element) []*Line {
+func (l *loader) lines(e *tree.Element) []*Line {
 	var lines []*Line
 	for _, child := range e.Named("line") {
 		lines = append(lines, &Line{Position: child.Position(), Arguments: child.Arguments("arg")})

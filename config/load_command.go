@@ -7,10 +7,9 @@ import (
 
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/javaregex"
-	"github.com/rmctl/rmctl/schemas"
 )
 
-func (l *loader) command(e tree.Element, kind CommandElement) *Command {
+func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 	c := &Command{
 		Position:           e.Position(),
 		Element:            kind,
@@ -33,7 +32,7 @@ func (l *loader) command(e tree.Element, kind CommandElement) *Command {
 			c.ForwardX11 = true
 		}
 	}
-	e.Core(func(child tree.Element) {
+	e.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "environment":
 			c.Environment = append(c.Environment, l.environment(child))
@@ -53,14 +52,14 @@ func (l *loader) command(e tree.Element, kind CommandElement) *Command {
 	return c
 }
 
-func (l *loader) commandExtensions(e tree.Element, c *Command) {
-	c.Timeout = duration(e, schemas.ExtensionNamespace, "timeout")
-	c.Interval = duration(e, schemas.ExtensionNamespace, "interval")
+func (l *loader) commandExtensions(e *tree.Element, c *Command) {
+	c.Timeout = duration(e, tree.ExtensionNamespace, "timeout")
+	c.Interval = duration(e, tree.ExtensionNamespace, "interval")
 	if c.Element == FindJob {
 		c.Remembers = duration(e, "", "remembers")
 	}
 	for _, child := range e.Children {
-		fallback := e.Of(child)
+		fallback := child
 		if fallback.IsExtension("process-mark") {
 			c.ProcessMarks = append(c.ProcessMarks, l.processMark(fallback))
 		}
@@ -77,7 +76,7 @@ func (l *loader) commandExtensions(e tree.Element, c *Command) {
 
 // duration returns a length of time, 0 for an attribute that is absent, or that
 // is invalid, which the schema reports.
-func duration(e tree.Element, space, name string) time.Duration {
+func duration(e *tree.Element, space, name string) time.Duration {
 	text, found := e.Lookup(space, name)
 	if !found {
 		return 0
@@ -89,7 +88,7 @@ func duration(e tree.Element, space, name string) time.Duration {
 	return duration
 }
 
-func (l *loader) environment(e tree.Element) *EnvironmentEntry {
+func (l *loader) environment(e *tree.Element) *EnvironmentEntry {
 	return &EnvironmentEntry{
 		Position:  e.Position(),
 		Name:      e.Value("name"),
@@ -99,7 +98,7 @@ func (l *loader) environment(e tree.Element) *EnvironmentEntry {
 	}
 }
 
-func (l *loader) simpleCommand(e tree.Element) *SimpleCommand {
+func (l *loader) simpleCommand(e *tree.Element) *SimpleCommand {
 	return &SimpleCommand{
 		Position:         e.Position(),
 		Name:             e.Value("name"),
@@ -112,7 +111,7 @@ func (l *loader) simpleCommand(e tree.Element) *SimpleCommand {
 }
 
 // outcome reads an x:outcome; the schema reports invalid kinds and exit codes.
-func (l *loader) outcome(e tree.Element) *Outcome {
+func (l *loader) outcome(e *tree.Element) *Outcome {
 	o := &Outcome{Position: e.Position(), Kind: OutcomeKind(e.Value("kind"))}
 	for code := range strings.FieldsSeq(e.Value("exit")) {
 		if number, err := strconv.Atoi(code); err == nil {

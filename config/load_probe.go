@@ -7,7 +7,7 @@ import (
 )
 
 // probe reads an x:probe; the schema reports invalid versions.
-func (l *loader) probe(e tree.Element) *Probe {
+func (l *loader) probe(e *tree.Element) *Probe {
 	p := &Probe{
 		Command:  l.command(e, ProbeCommand),
 		AtLeast:  strings.TrimSpace(e.Value("at-least")),

@@ -9,9 +9,9 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-func (l *loader) validator(e tree.Element) *attribute.Validator {
+func (l *loader) validator(e *tree.Element) *attribute.Validator {
 	v := &attribute.Validator{Message: e.ChildText("error-message").Text}
-	e.Core(func(child tree.Element) {
+	e.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "regex":
 			x := l.expression(child)
@@ -30,7 +30,7 @@ func (l *loader) validator(e tree.Element) *attribute.Validator {
 	return v
 }
 
-func (l *loader) bound(e tree.Element, name string) *float64 {
+func (l *loader) bound(e *tree.Element, name string) *float64 {
 	text := e.Optional(name)
 	if !text.Set {
 		return nil
@@ -45,7 +45,7 @@ func (l *loader) bound(e tree.Element, name string) *float64 {
 
 // fileInfo reads what a file must be. A date that cannot be read is ignored,
 // as in the reference.
-func fileInfo(e tree.Element) *attribute.FileInfo {
+func fileInfo(e *tree.Element) *attribute.FileInfo {
 	info := &attribute.FileInfo{IsDirectory: e.Boolean("isDirectory", false)}
 	if date, err := time.ParseInLocation(tree.FileDateLayout, e.Value("lastModifiedAfter"), time.Local); err == nil {
 		info.LastModifiedAfter = date

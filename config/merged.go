@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A Merged is a definition put together with all that it extends. The names of its
@@ -48,20 +47,20 @@ type gonePart struct {
 // a look at what the result means; [Load] does both. Merged is nil when
 // there are errors among the problems.
 func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
-	l := &loader{base: base, strict: true, origins: &origins{overrides: map[*schemas.Element][]override{}}}
+	l := &loader{base: base, strict: true, origins: &origins{overrides: map[*tree.Element][]override{}}}
 	root := l.readMerged(file, source)
-	problems := l.problems.sorted(l.source.Documents)
+	problems := l.problems.sorted(l.documents)
 	if root == nil || problems.HasErrors() {
 		return nil, problems
 	}
-	p := &documentPrinter{documents: l.source.Documents, origins: l.origins, parts: map[*schemas.Element]mergedPart{}}
+	p := &documentPrinter{documents: l.documents, origins: l.origins, parts: map[*tree.Element]mergedPart{}}
 	p.merged = &Merged{Parts: []mergedPart{}, Gone: []gonePart{}}
 	for _, one := range p.documents {
 		p.merged.Files = append(p.merged.Files, one.File)
 	}
 	p.addParts(root, "", 0)
 	for _, one := range l.origins.gone {
-		p.merged.Gone = append(p.merged.Gone, gonePart{called(one.of), one.effect, p.positionOf(one.of).String(), p.positionOf(one.by).String()})
+		p.merged.Gone = append(p.merged.Gone, gonePart{called(one.of), one.effect, one.of.Position().String(), one.by.Position().String()})
 	}
 	p.document(root)
 	p.merged.XML = p.text.String()
@@ -70,10 +69,10 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 
 // addParts adds the parts: an element that was changed, or that only holds others,
 // and then its children; of any other that element alone.
-func (p *documentPrinter) addParts(e *schemas.Element, path string, depth int) {
+func (p *documentPrinter) addParts(e *tree.Element, path string, depth int) {
 	isChanged := slices.ContainsFunc(p.origins.overrides[e], func(one override) bool { return one.effect == changes })
 	p.addPart(e, path, isChanged)
-	name := tree.PartName(e)
+	name := e.QualifiedName()
 	if depth > 0 && !isChanged && (depth > 1 || name != "control-data" && name != "monitor-data" && name != "site-data") {
 		return
 	}
@@ -86,29 +85,25 @@ func (p *documentPrinter) addParts(e *schemas.Element, path string, depth int) {
 	}
 }
 
-func (p *documentPrinter) addPart(e *schemas.Element, path string, isChanged bool) {
-	at := p.positionOf(e)
+func (p *documentPrinter) addPart(e *tree.Element, path string, isChanged bool) {
+	at := e.Position()
 	part := mergedPart{Path: path, Position: at.String()}
 	for _, one := range p.origins.overrides[e] {
-		part.Overrides = append(part.Overrides, mergedOverride{one.effect, p.positionOf(one.of).String()})
+		part.Overrides = append(part.Overrides, mergedOverride{one.effect, one.of.Position().String()})
 	}
 	for _, attribute := range e.Attributes {
-		if isChanged && attribute.Name != "name" && p.documents.Position(attribute.Line, attribute.Column).File == at.File {
-			part.Sets = append(part.Sets, tree.AttributeName(attribute))
+		if isChanged && attribute.Name != "name" && attribute.Position().File == at.File {
+			part.Sets = append(part.Sets, attribute.QualifiedName())
 		}
 	}
 	p.parts[e] = part
 	p.merged.Parts = append(p.merged.Parts, part)
 }
 
-func (p *documentPrinter) positionOf(e *schemas.Element) Position {
-	return p.documents.Position(e.Line, e.Column)
-}
-
 // called names an element in messages.
-func called(e *schemas.Element) string {
+func called(e *tree.Element) string {
 	if name := addressOf(e); name != "" {
-		return fmt.Sprintf("%s %q", tree.PartName(e), name)
+		return fmt.Sprintf("%s %q", e.QualifiedName(), name)
 	}
-	return tree.PartName(e)
+	return e.QualifiedName()
 }

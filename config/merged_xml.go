@@ -5,20 +5,19 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 // A documentPrinter makes a [Merged] of the tree that merging has left.
 type documentPrinter struct {
-	documents tree.Documents
+	documents []*tree.Document
 	origins   *origins
 	merged    *Merged
-	parts     map[*schemas.Element]mergedPart
+	parts     map[*tree.Element]mergedPart
 	text      strings.Builder
 }
 
 // document prints the tree of a definition as a document of its own.
-func (p *documentPrinter) document(root *schemas.Element) {
+func (p *documentPrinter) document(root *tree.Element) {
 	p.text.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
 	fmt.Fprintf(&p.text, "  Made of %s.\n", inComment(strings.Join(p.merged.Files, ", which extends ")))
 	for _, gone := range p.merged.Gone {
@@ -33,26 +32,25 @@ func (p *documentPrinter) document(root *schemas.Element) {
 }
 
 const xsiNamespace = "http://www.w3.org/2001/XMLSchema-instance"
-const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
 // element prints an element. Elements of the format get its present namespace,
 // except in what belongs to another program (foreign): there no namespace is one, too.
-func (p *documentPrinter) element(e *schemas.Element, depth int, defaultSpace string, foreign bool) {
+func (p *documentPrinter) element(e *tree.Element, depth int, defaultSpace string, foreign bool) {
 	indent := strings.Repeat("  ", depth)
 	p.text.WriteString(indent)
 	name, space := e.Name, e.Space
 	switch {
-	case space == schemas.ExtensionNamespace:
+	case space == tree.ExtensionNamespace:
 		name, space = "x:"+name, defaultSpace
-	case !foreign && schemas.IsCore(space):
-		space = schemas.CoreNamespace
+	case !foreign && tree.IsCore(space):
+		space = tree.CoreNamespace
 	}
 	p.text.WriteString("<" + name)
 	if space != defaultSpace {
 		fmt.Fprintf(&p.text, " xmlns=\"%s\"", quoted(space))
 	}
 	if depth == 0 {
-		fmt.Fprintf(&p.text, " xmlns:x=\"%s\"", schemas.ExtensionNamespace)
+		fmt.Fprintf(&p.text, " xmlns:x=\"%s\"", tree.ExtensionNamespace)
 	}
 	p.attributes(e, foreign)
 	switch {
@@ -77,15 +75,15 @@ func (p *documentPrinter) element(e *schemas.Element, depth int, defaultSpace st
 	p.text.WriteString("\n")
 }
 
-func (p *documentPrinter) attributes(e *schemas.Element, foreign bool) {
+func (p *documentPrinter) attributes(e *tree.Element, foreign bool) {
 	prefixes := 0
 	for _, attribute := range e.Attributes {
 		name := attribute.Name
 		switch {
-		case attribute.Space == "" || !foreign && schemas.IsCore(attribute.Space):
-		case attribute.Space == schemas.ExtensionNamespace:
+		case attribute.Space == "" || !foreign && tree.IsCore(attribute.Space):
+		case attribute.Space == tree.ExtensionNamespace:
 			name = "x:" + name
-		case attribute.Space == xmlNamespace:
+		case attribute.Space == tree.XMLNamespace:
 			name = "xml:" + name
 		case attribute.Space == xsiNamespace:
 			continue
@@ -99,7 +97,7 @@ func (p *documentPrinter) attributes(e *schemas.Element, foreign bool) {
 }
 
 // origin prints where a part comes from.
-func (p *documentPrinter) origin(e *schemas.Element) {
+func (p *documentPrinter) origin(e *tree.Element) {
 	part, ok := p.parts[e]
 	if !ok || len(p.documents) == 1 {
 		return

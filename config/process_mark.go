@@ -12,6 +12,6 @@ type ProcessMark struct {
 }
 
 // processMark reads an x:process-mark.
-func (l *loader) processMark(e tree.Element) *ProcessMark {
+func (l *loader) processMark(e *tree.Element) *ProcessMark {
 	return &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown")}
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // A compiler turns schema documents into a schemaSet. Types are compiled when
 // they are first referred to; recursion ends at a type that is under way.
 type compiler struct {
 	set         *schemaSet
-	globals     map[globalName]*Element
+	globals     map[globalName]*tree.Element
 	types       map[globalName]*elementType
 	simpleTypes map[globalName]*simpleType
 	depth       int   // of groups and simple types that refer to each other
@@ -28,18 +30,18 @@ func compile(texts ...string) (*schemaSet, error) {
 	c := &compiler{
 		set: &schemaSet{elements: map[string]*elementDeclaration{}, attributes: map[string]*attributeDeclaration{},
 			parents: map[string][]string{}},
-		globals:     map[globalName]*Element{},
+		globals:     map[globalName]*tree.Element{},
 		types:       map[globalName]*elementType{},
 		simpleTypes: map[globalName]*simpleType{},
 	}
-	var roots []*Element
+	var roots []*tree.Element
 	for _, text := range texts {
-		root, _, err := Read([]byte(text))
+		document, err := tree.Read("", []byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("read a schema: %w", err)
 		}
-		c.index(root)
-		roots = append(roots, root)
+		c.index(document.Root)
+		roots = append(roots, document.Root)
 	}
 	for _, root := range roots {
 		c.globalDeclarations(root)
@@ -52,15 +54,15 @@ func compile(texts ...string) (*schemaSet, error) {
 }
 
 // fail notes an error at a construct of a schema.
-func (c *compiler) fail(e *Element, format string, arguments ...any) {
+func (c *compiler) fail(e *tree.Element, format string, arguments ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("schema, line %d: %w", e.Line, fmt.Errorf(format, arguments...))
+		c.err = fmt.Errorf("schema, line %d: %w", e.Position().Line, fmt.Errorf(format, arguments...))
 	}
 }
 
 // enter begins a construct that others refer to, and reports whether to go on. The
 // caller leaves it in any case.
-func (c *compiler) enter(e *Element) bool {
+func (c *compiler) enter(e *tree.Element) bool {
 	if c.depth++; c.depth > maxReferences {
 		c.fail(e, "%q refers to itself", e.Name)
 	}
@@ -69,16 +71,16 @@ func (c *compiler) enter(e *Element) bool {
 
 func (c *compiler) leave() { c.depth-- }
 
-func (c *compiler) index(root *Element) {
-	space := value(root, "targetNamespace")
-	if root.Name != "schema" || space != CoreNamespace && space != ExtensionNamespace {
+func (c *compiler) index(root *tree.Element) {
+	space := root.Value("targetNamespace")
+	if root.Name != "schema" || space != tree.CoreNamespace && space != tree.ExtensionNamespace {
 		c.fail(root, "the target namespace %q is not known", space)
 	}
-	if value(root, "elementFormDefault") != "qualified" || value(root, "attributeFormDefault") != "unqualified" {
+	if root.Value("elementFormDefault") != "qualified" || root.Value("attributeFormDefault") != "unqualified" {
 		c.fail(root, "elements must be qualified and attributes unqualified")
 	}
 	for _, e := range root.Children {
-		name := value(e, "name")
+		name := e.Value("name")
 		if e.Name == "annotation" || e.Name == "import" {
 			continue
 		}
@@ -90,8 +92,8 @@ func (c *compiler) index(root *Element) {
 	}
 }
 
-func (c *compiler) globalDeclarations(root *Element) {
-	space := value(root, "targetNamespace")
+func (c *compiler) globalDeclarations(root *tree.Element) {
+	space := root.Value("targetNamespace")
 	for _, e := range root.Children {
 		switch e.Name {
 		case "element":
@@ -108,12 +110,12 @@ func (c *compiler) globalDeclarations(root *Element) {
 
 // findGlobal returns what a qualified name in an attribute of e refers to, with its
 // namespace; for a name of XSD itself it returns nil and that name.
-func (c *compiler) findGlobal(e *Element, attribute string, kinds ...string) (*Element, string) {
-	prefix, local, found := strings.Cut(value(e, attribute), ":")
+func (c *compiler) findGlobal(e *tree.Element, attribute string, kinds ...string) (*tree.Element, string) {
+	prefix, local, found := strings.Cut(e.Value(attribute), ":")
 	if !found {
 		prefix, local = "", prefix
 	}
-	space, known := e.scope.lookup(prefix)
+	space, known := e.Namespace(prefix)
 	if known {
 		for _, kind := range kinds {
 			if global := c.globals[globalName{kind, space, local}]; global != nil {
@@ -124,18 +126,18 @@ func (c *compiler) findGlobal(e *Element, attribute string, kinds ...string) (*E
 			return nil, local
 		}
 	}
-	c.fail(e, "%q refers to nothing: %q", attribute, value(e, attribute))
+	c.fail(e, "%q refers to nothing: %q", attribute, e.Value(attribute))
 	return nil, ""
 }
 
-func (c *compiler) element(e *Element, space string) *elementDeclaration {
-	name := value(e, "name")
+func (c *compiler) element(e *tree.Element, space string) *elementDeclaration {
+	name := e.Value("name")
 	if name == "" {
 		c.fail(e, "an element has no name")
 	}
 	declaration := &elementDeclaration{symbol: symbolIn(space, name)}
 	c.readWithin(declaration, e)
-	if value(e, "type") == "" {
+	if e.Value("type") == "" {
 		declaration.elementType = &elementType{name: "anyType", anything: true}
 		return declaration
 	}
@@ -148,15 +150,15 @@ func (c *compiler) element(e *Element, space string) *elementDeclaration {
 	return declaration
 }
 
-func (c *compiler) globalType(global *Element, space string) *elementType {
+func (c *compiler) globalType(global *tree.Element, space string) *elementType {
 	if global.Name == "simpleType" {
 		return &elementType{text: c.simpleType(global, space)}
 	}
-	key := globalName{"complexType", space, value(global, "name")}
+	key := globalName{"complexType", space, global.Value("name")}
 	if compiled := c.types[key]; compiled != nil {
 		return compiled
 	}
-	compiled := &elementType{name: symbolIn(space, key.name), mixed: value(global, "mixed") == "true"}
+	compiled := &elementType{name: symbolIn(space, key.name), mixed: global.Value("mixed") == "true"}
 	c.types[key] = compiled
 	c.set.types = append(c.set.types, compiled)
 	content := &particle{least: 1, most: 1}
@@ -177,7 +179,7 @@ func (c *compiler) globalType(global *Element, space string) *elementType {
 	return compiled
 }
 
-func (c *compiler) builtInType(e *Element, name string) *simpleType {
+func (c *compiler) builtInType(e *tree.Element, name string) *simpleType {
 	expectation, known := builtInTypes[name]
 	if !known {
 		c.fail(e, "the built-in type %q is not known", name)
@@ -185,8 +187,8 @@ func (c *compiler) builtInType(e *Element, name string) *simpleType {
 	return &simpleType{builtIn: name, expectation: expectation}
 }
 
-func (c *compiler) simpleType(global *Element, space string) *simpleType {
-	key := globalName{"simpleType", space, value(global, "name")}
+func (c *compiler) simpleType(global *tree.Element, space string) *simpleType {
+	key := globalName{"simpleType", space, global.Value("name")}
 	if compiled := c.simpleTypes[key]; compiled != nil {
 		return compiled
 	}
@@ -211,7 +213,7 @@ func (c *compiler) simpleType(global *Element, space string) *simpleType {
 	return compiled
 }
 
-func (c *compiler) simpleTypeNamed(e *Element, attribute string) *simpleType {
+func (c *compiler) simpleTypeNamed(e *tree.Element, attribute string) *simpleType {
 	global, space := c.findGlobal(e, attribute, "simpleType")
 	if global == nil {
 		return c.builtInType(e, space)
@@ -219,9 +221,9 @@ func (c *compiler) simpleTypeNamed(e *Element, attribute string) *simpleType {
 	return c.simpleType(global, space)
 }
 
-func (c *compiler) readFacets(t *simpleType, restriction *Element) {
+func (c *compiler) readFacets(t *simpleType, restriction *tree.Element) {
 	for _, facet := range restriction.Children {
-		text := value(facet, "value")
+		text := facet.Value("value")
 		switch facet.Name {
 		case "enumeration":
 			t.enumeration = append(t.enumeration, text)
@@ -252,17 +254,8 @@ func (c *compiler) readFacets(t *simpleType, restriction *Element) {
 	}
 }
 
-func value(e *Element, name string) string {
-	for _, attribute := range e.Attributes {
-		if attribute.Space == "" && attribute.Name == name {
-			return attribute.Value
-		}
-	}
-	return ""
-}
-
 // documentation returns what the annotation of a construct says, on one line.
-func documentation(e *Element) string {
+func documentation(e *tree.Element) string {
 	for _, child := range e.Children {
 		if child.Name != "annotation" {
 			continue

@@ -2,9 +2,12 @@ package schemas
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 type construct struct{ attributes, children []string }
@@ -39,24 +42,24 @@ var constructs = map[string]construct{
 
 func TestSchemasHaveOnlyConstructsThatAreInterpreted(t *testing.T) {
 	for _, source := range []string{rmText, extensionsText} {
-		root, _, err := Read([]byte(source))
+		document, err := tree.Read("", []byte(source))
 		require.NoError(t, err)
-		requireConstructs(t, root)
+		requireConstructs(t, document.Root)
 	}
 }
 
-func requireConstructs(t *testing.T, e *Element) {
+func requireConstructs(t *testing.T, e *tree.Element) {
 	known, ok := constructs[e.Name]
-	require.True(t, ok && e.Space == xsdNamespace, "line %d: the construct %q is not known", e.Line, e.Name)
+	require.True(t, ok && e.Space == xsdNamespace, "line %d: the construct %q is not known", e.Position().Line, e.Name)
 	for _, attribute := range e.Attributes {
-		require.True(t, attribute.Space == "" && slices.Contains(known.attributes, attribute.Name), "line %d: the attribute %q of %q is not known", e.Line, attribute.Name, e.Name)
+		require.True(t, attribute.Space == "" && slices.Contains(known.attributes, attribute.Name), "line %d: the attribute %q of %q is not known", e.Position().Line, attribute.Name, e.Name)
 	}
 	if e.Name == "appinfo" || e.Name == "documentation" {
 		return
 	}
-	require.Zero(t, e.inkLine, "text stands in %q", e.Name)
+	require.Empty(t, strings.TrimSpace(e.Text), "text stands in %q", e.Name)
 	for _, child := range e.Children {
-		require.Contains(t, known.children, child.Name, "line %d, inside %q", child.Line, e.Name)
+		require.Contains(t, known.children, child.Name, "line %d, inside %q", child.Position().Line, e.Name)
 		requireConstructs(t, child)
 	}
 }

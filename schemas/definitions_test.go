@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // fieldDefinitions returns the paths of the definitions from the field, which
@@ -44,9 +46,9 @@ func shippedDefinitions(t testing.TB) []string {
 	return slices.DeleteFunc(paths, func(path string) bool {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		root, _, err := Read(source)
+		document, err := tree.Read("", source)
 		require.NoError(t, err)
-		return slices.ContainsFunc(root.Attributes, func(a Attribute) bool { return a.Space == ExtensionNamespace && a.Name == "extends" })
+		return slices.ContainsFunc(document.Root.Attributes, func(a tree.Attribute) bool { return a.Space == tree.ExtensionNamespace && a.Name == "extends" })
 	})
 }
 
@@ -54,7 +56,7 @@ func requireValid(t *testing.T, path string) {
 	t.Helper()
 	source, err := os.ReadFile(path)
 	require.NoError(t, err)
-	root, _, err := Read(source)
+	document, err := tree.Read("", source)
 	require.NoError(t, err)
-	require.Empty(t, listing(Validate(root, nil)))
+	require.Empty(t, listing(Validate(document.Root)))
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // libxml2 is the second opinion on what the schemas mean: whether it and
@@ -90,12 +92,12 @@ func newComparison(t *testing.T) *comparison {
 	return &comparison{t: t, folder: folder, ours: map[string]string{}}
 }
 
-func (c *comparison) add(document []byte) {
-	root, _, err := Read(document)
-	require.NoError(c.t, err, "%s", document)
+func (c *comparison) add(source []byte) {
+	document, err := tree.Read("", source)
+	require.NoError(c.t, err, "%s", source)
 	path := filepath.Join(c.folder, fmt.Sprintf("%d.xml", c.count))
-	require.NoError(c.t, os.WriteFile(path, document, 0o600))
-	c.ours[path] = listing(Validate(root, nil))
+	require.NoError(c.t, os.WriteFile(path, source, 0o600))
+	c.ours[path] = listing(Validate(document.Root))
 	c.pending = append(c.pending, path)
 	if c.count++; len(c.pending) == 500 {
 		c.run()
@@ -155,7 +157,7 @@ func (n *node) clone() *node {
 
 func (n *node) encoded() []byte {
 	var b bytes.Buffer
-	n.write(&b, fmt.Sprintf(` xmlns="%s" xmlns:x="%s"`, CoreNamespace, ExtensionNamespace))
+	n.write(&b, fmt.Sprintf(` xmlns="%s" xmlns:x="%s"`, tree.CoreNamespace, tree.ExtensionNamespace))
 	return b.Bytes()
 }
 
@@ -185,21 +187,21 @@ func storedDocuments(t *testing.T) []*node {
 	for _, path := range append(shippedDefinitions(t), fieldDefinitions(t)...) {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		root, _, err := Read(source)
+		document, err := tree.Read("", source)
 		require.NoError(t, err)
-		documents = append(documents, nodeOf(root))
+		documents = append(documents, nodeOf(document.Root))
 	}
 	return documents
 }
 
-func nodeOf(e *Element) *node {
+func nodeOf(e *tree.Element) *node {
 	n := &node{symbol: symbolIn(e.Space, e.Name)}
 	if strings.Trim(e.Text, blanks) != "" {
 		n.text = e.Text
 	}
 	for _, attribute := range e.Attributes {
 		legacy := e.Name == "target" && attribute.Name == "type"
-		if !legacy && (attribute.Space == "" || attribute.Space == ExtensionNamespace) {
+		if !legacy && (attribute.Space == "" || attribute.Space == tree.ExtensionNamespace) {
 			n.attributes = append(n.attributes, nodeAttribute{symbolIn(attribute.Space, attribute.Name), attribute.Value})
 		}
 	}

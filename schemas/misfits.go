@@ -5,15 +5,16 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // misfits explains why the children of an element are not what they may be.
 type misfits struct {
 	*validation
-	parent      *Element
+	parent      *tree.Element
 	declaration *elementDeclaration
-	children    []*Element
+	children    []*tree.Element
 	symbols     []string
 	repairs     []repair
 	kept        []kept // the children as they should be, in order
@@ -72,7 +73,7 @@ func (m *misfits) setStrayExtensionsAside() {
 	m.children, m.symbols = nil, nil
 	for i, child := range children {
 		declaration := m.set.elements[symbols[i]]
-		isExtension := child.Space == ExtensionNamespace
+		isExtension := child.Space == tree.ExtensionNamespace
 		switch {
 		case isExtension && declaration == nil:
 			m.unknownExtension(child, symbols[i], m.declaration)
@@ -105,11 +106,11 @@ func (m *misfits) looksLike(symbol, meant string) bool {
 
 // misspelled reports an element that was most likely meant to be another one,
 // and checks it as that.
-func (m *misfits) misspelled(child *Element, symbol string, meant *elementDeclaration) {
+func (m *misfits) misspelled(child *tree.Element, symbol string, meant *elementDeclaration) {
 	if m.set.parents[symbol] == nil {
-		m.report(child.Line, child.Column, unknownElement, meant.symbol, "%s is not an element of the format", wording.Quote(symbol))
+		m.report(child.Position(), unknownElement, meant.symbol, "%s is not an element of the format", wording.Quote(symbol))
 	} else {
-		m.report(child.Line, child.Column, misplacedElement, meant.symbol, "%s may not stand in %s",
+		m.report(child.Position(), misplacedElement, meant.symbol, "%s may not stand in %s",
 			wording.Quote(symbol), wording.Quote(m.declaration.symbol))
 	}
 	m.element(child, meant)
@@ -139,9 +140,9 @@ func (m *misfits) missing(r repair, later []repair) {
 	}
 	where := ""
 	if following >= 0 && r.child < len(m.children) {
-		where = fmt.Sprintf(" before %s on %s", wording.Quote(m.symbols[r.child]), m.lineName(m.children[r.child].Line))
+		where = fmt.Sprintf(" before %s on %s", wording.Quote(m.symbols[r.child]), m.line(m.children[r.child]))
 	}
-	m.report(m.parent.Line, m.parent.Column, missingElement, "", "%s lacks %s%s",
+	m.report(m.parent.Position(), missingElement, "", "%s lacks %s%s",
 		wording.Quote(m.declaration.symbol), oneOf(alternatives), where)
 }
 
@@ -170,7 +171,7 @@ func (m *misfits) surplus(r repair) {
 		declaration = m.set.elements[symbol]
 	}
 	code, reason := m.whySurplus(r.child)
-	m.report(child.Line, child.Column, code, "", "%s %s", wording.Quote(symbol), reason)
+	m.report(child.Position(), code, "", "%s %s", wording.Quote(symbol), reason)
 	m.element(child, declaration)
 }
 
@@ -189,16 +190,16 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		}
 		return misplacedElement, "must stand after " + wording.Quote(m.kept[place-1].symbol)
 	}
-	present, first := 0, 0
+	present, first := 0, (*tree.Element)(nil)
 	for _, k := range m.kept {
 		if k.symbol == symbol && k.child < len(m.children) {
 			if present++; present == 1 {
-				first = m.children[k.child].Line
+				first = m.children[k.child]
 			}
 		}
 	}
 	if present > 0 {
-		return repeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.lineName(first))
+		return repeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.line(first))
 	}
 	tried := map[string]bool{}
 	for _, other := range m.kept {
@@ -280,18 +281,18 @@ func times(number int) string {
 
 // misfit reports an element in a parent that has no place for it: one that is
 // unknown, or belongs somewhere else. detail says what is expected instead.
-func (v *validation) misfit(child *Element, symbol string, parent *elementDeclaration, detail string) {
+func (v *validation) misfit(child *tree.Element, symbol string, parent *elementDeclaration, detail string) {
 	if detail != "" {
 		detail = "; " + detail
 	}
 	owners := v.set.parents[symbol]
 	if len(owners) == 0 && v.set.elements[symbol] == nil {
-		v.report(child.Line, child.Column, unknownElement, "", "%s is not an element of the format%s", wording.Quote(symbol), detail)
+		v.report(child.Position(), unknownElement, "", "%s is not an element of the format%s", wording.Quote(symbol), detail)
 		return
 	}
 	if len(owners) > 0 && !slices.Contains(owners, parent.symbol) {
 		detail = "; it stands in " + oneOf(owners)
 	}
-	v.report(child.Line, child.Column, misplacedElement, "", "%s may not stand in %s%s",
+	v.report(child.Position(), misplacedElement, "", "%s may not stand in %s%s",
 		wording.Quote(symbol), wording.Quote(parent.symbol), detail)
 }

@@ -3,9 +3,11 @@ package schemas
 import (
 	"slices"
 	"strconv"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
-func isParticle(e *Element) bool {
+func isParticle(e *tree.Element) bool {
 	switch e.Name {
 	case "sequence", "choice", "group", "element", "any":
 		return true
@@ -15,7 +17,7 @@ func isParticle(e *Element) bool {
 
 // particle compiles a node of a content model; space is the target namespace
 // of the schema that it stands in.
-func (c *compiler) particle(e *Element, space string) *particle {
+func (c *compiler) particle(e *tree.Element, space string) *particle {
 	p := &particle{}
 	defer c.leave()
 	if !c.enter(e) {
@@ -38,7 +40,7 @@ func (c *compiler) particle(e *Element, space string) *particle {
 	return p
 }
 
-func (c *compiler) groupReference(e *Element) []*particle {
+func (c *compiler) groupReference(e *tree.Element) []*particle {
 	group, space := c.findGlobal(e, "ref", "group")
 	if group == nil {
 		c.fail(e, "a group has no reference")
@@ -53,9 +55,9 @@ func (c *compiler) groupReference(e *Element) []*particle {
 	return nil
 }
 
-func (c *compiler) readOccurrence(p *particle, e *Element) {
+func (c *compiler) readOccurrence(p *particle, e *tree.Element) {
 	p.least = c.number(e, "minOccurs", 1)
-	if value(e, "maxOccurs") == "unbounded" {
+	if e.Value("maxOccurs") == "unbounded" {
 		p.most = -1
 	} else if p.most = c.number(e, "maxOccurs", 1); p.most == 0 || p.most < p.least {
 		c.fail(e, "minOccurs and maxOccurs contradict each other")
@@ -63,8 +65,8 @@ func (c *compiler) readOccurrence(p *particle, e *Element) {
 }
 
 // number returns a small number in an attribute of e, or what it is without one.
-func (c *compiler) number(e *Element, attribute string, otherwise int) int {
-	text := value(e, attribute)
+func (c *compiler) number(e *tree.Element, attribute string, otherwise int) int {
+	text := e.Value(attribute)
 	if text == "" {
 		return otherwise
 	}
@@ -75,8 +77,8 @@ func (c *compiler) number(e *Element, attribute string, otherwise int) int {
 	return int(number)
 }
 
-func (c *compiler) wildcard(e *Element) *wildcard {
-	namespace, process := value(e, "namespace"), value(e, "processContents")
+func (c *compiler) wildcard(e *tree.Element) *wildcard {
+	namespace, process := e.Value("namespace"), e.Value("processContents")
 	if namespace != "##any" && namespace != "##other" || process != "lax" && process != "skip" {
 		c.fail(e, "the wildcard for %q, %q is not known", namespace, process)
 	}
@@ -84,7 +86,7 @@ func (c *compiler) wildcard(e *Element) *wildcard {
 }
 
 // attributesOf adds the attributes that e declares, directly or through groups.
-func (c *compiler) attributesOf(e *Element, t *elementType) {
+func (c *compiler) attributesOf(e *tree.Element, t *elementType) {
 	defer c.leave()
 	if !c.enter(e) {
 		return
@@ -109,9 +111,9 @@ func (c *compiler) attributesOf(e *Element, t *elementType) {
 	}
 }
 
-func (c *compiler) attribute(e *Element) *attributeDeclaration {
-	use, otherwise := value(e, "use"), value(e, "default")
-	declaration := &attributeDeclaration{name: value(e, "name"), required: use == "required", value: c.simpleTypeNamed(e, "type")}
+func (c *compiler) attribute(e *tree.Element) *attributeDeclaration {
+	use, otherwise := e.Value("use"), e.Value("default")
+	declaration := &attributeDeclaration{name: e.Value("name"), required: use == "required", value: c.simpleTypeNamed(e, "type")}
 	switch {
 	case declaration.name == "":
 		c.fail(e, "an attribute has no name")
@@ -124,17 +126,17 @@ func (c *compiler) attribute(e *Element) *attributeDeclaration {
 }
 
 // readWithin reads where an extension stands, which wildcards cannot say.
-func (c *compiler) readWithin(d *elementDeclaration, e *Element) {
+func (c *compiler) readWithin(d *elementDeclaration, e *tree.Element) {
 	for _, annotation := range e.Children {
 		for _, information := range annotation.Children {
 			if information.Name != "appinfo" {
 				continue
 			}
 			for _, within := range information.Children {
-				if within.Space != ExtensionNamespace || within.Name != "within" {
+				if within.Space != tree.ExtensionNamespace || within.Name != "within" {
 					c.fail(within, "%q is not known", within.Name)
 				}
-				d.within = value(within, "element")
+				d.within = within.Value("element")
 				d.atMost = c.number(within, "at-most", 0)
 			}
 		}

@@ -144,7 +144,9 @@ func compilePattern(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
+const blanks = " \t\r\n"
+
 // fields yields the parts of a text between blanks as XML knows them.
 func fields(text string) iter.Seq[string] {
-	return strings.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && isSpace(byte(r)) })
+	return strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(blanks, r) })
 }

@@ -4,16 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
 )
 
 type validation struct {
-	set      *schemaSet
-	lineName func(line int) string // what messages call a line
-	found    []Violation
+	set   *schemaSet
+	file  string // of the root
+	found []Violation
 }
 
-func (v *validation) root(e *Element) {
+func (v *validation) root(e *tree.Element) {
 	symbol, relevant := symbolOf(e)
 	declaration := v.set.elements[symbol]
 	if relevant && declaration != nil && declaration.within == "" {
@@ -21,8 +22,8 @@ func (v *validation) root(e *Element) {
 		return
 	}
 	if !relevant && v.set.elements[e.Name] != nil {
-		v.report(e.Line, e.Column, unknownElement, "", "%s is in the namespace %s, not in %s",
-			wording.Quote(e.Name), wording.Quote(e.Space), wording.Quote(CoreNamespace))
+		v.report(e.Position(), unknownElement, "", "%s is in the namespace %s, not in %s",
+			wording.Quote(e.Name), wording.Quote(e.Space), wording.Quote(tree.CoreNamespace))
 		return
 	}
 	var roots []string
@@ -35,7 +36,7 @@ func (v *validation) root(e *Element) {
 	if relevant {
 		suggestion = wording.Nearest(e.Name, roots)
 	}
-	v.report(e.Line, e.Column, unknownElement, suggestion, "%s is not the root of a definition; %s is",
+	v.report(e.Position(), unknownElement, suggestion, "%s is not the root of a definition; %s is",
 		wording.Quote(symbol), oneOf(roots))
 	if suggestion != "" {
 		v.element(e, v.set.elements[suggestion])
@@ -44,12 +45,12 @@ func (v *validation) root(e *Element) {
 
 // symbolOf returns the symbol of an element; those of foreign namespaces are
 // not relevant.
-func symbolOf(e *Element) (symbol string, relevant bool) {
-	return symbolIn(e.Space, e.Name), e.Space == ExtensionNamespace || IsCore(e.Space)
+func symbolOf(e *tree.Element) (symbol string, relevant bool) {
+	return symbolIn(e.Space, e.Name), e.Space == tree.ExtensionNamespace || tree.IsCore(e.Space)
 }
 
 // element checks an element whose own place is settled.
-func (v *validation) element(e *Element, d *elementDeclaration) {
+func (v *validation) element(e *tree.Element, d *elementDeclaration) {
 	if v.full() || d.anything {
 		return
 	}
@@ -58,29 +59,29 @@ func (v *validation) element(e *Element, d *elementDeclaration) {
 		v.textOnly(e, d)
 		return
 	}
-	if !d.mixed && e.inkLine > 0 {
-		v.report(e.inkLine, e.inkColumn, unexpectedText, "", "text may not stand in %s: %s",
+	if at, ok := e.VisibleText(); ok && !d.mixed {
+		v.report(at, unexpectedText, "", "text may not stand in %s: %s",
 			wording.Quote(d.symbol), wording.Quote(strings.Trim(e.Text, blanks)))
 	}
 	v.children(e, d)
 }
 
-func (v *validation) textOnly(e *Element, d *elementDeclaration) {
+func (v *validation) textOnly(e *tree.Element, d *elementDeclaration) {
 	for _, child := range e.Children {
 		if symbol, relevant := symbolOf(child); relevant {
 			v.misfit(child, symbol, d, wording.Quote(d.symbol)+" holds a text and no elements")
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
-		v.report(e.TextLine, e.TextColumn, invalidValue, wording.Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
+		v.report(e.TextWithin(0), invalidValue, wording.Nearest(e.Text, d.text.choices()), "%s must be %s, not %s",
 			wording.Quote(d.symbol), d.text.expects(), wording.Quote(e.Text))
 		v.foundThere(e.Text)
 	}
 }
 
 // children checks which children an element has, and then each of them.
-func (v *validation) children(e *Element, d *elementDeclaration) {
-	children := make([]*Element, 0, len(e.Children))
+func (v *validation) children(e *tree.Element, d *elementDeclaration) {
+	children := make([]*tree.Element, 0, len(e.Children))
 	symbols := make([]string, 0, len(e.Children))
 	for _, child := range e.Children {
 		symbol, relevant := symbolOf(child)
@@ -106,7 +107,7 @@ func (v *validation) children(e *Element, d *elementDeclaration) {
 
 // placed goes on into a child that stands where it may. counts has how often
 // each extension was met in the same parent.
-func (v *validation) placed(child *Element, symbol string, parent *elementDeclaration, place int, counts map[string]int) {
+func (v *validation) placed(child *tree.Element, symbol string, parent *elementDeclaration, place int, counts map[string]int) {
 	state := &parent.content.states[place]
 	if state.element != nil {
 		v.element(child, state.element)
@@ -125,14 +126,14 @@ func (v *validation) placed(child *Element, symbol string, parent *elementDeclar
 	default:
 		counts[symbol]++
 		if declaration.atMost > 0 && counts[symbol] > declaration.atMost {
-			v.report(child.Line, child.Column, repeatedElement, "", "%s may stand in %s only %s",
+			v.report(child.Position(), repeatedElement, "", "%s may stand in %s only %s",
 				wording.Quote(symbol), wording.Quote(parent.symbol), times(declaration.atMost))
 		}
 	}
 	v.element(child, declaration)
 }
 
-func (v *validation) unknownExtension(child *Element, symbol string, parent *elementDeclaration) {
+func (v *validation) unknownExtension(child *tree.Element, symbol string, parent *elementDeclaration) {
 	var here []string
 	for name, declaration := range v.set.elements {
 		if declaration.within == parent.symbol {
@@ -140,15 +141,15 @@ func (v *validation) unknownExtension(child *Element, symbol string, parent *ele
 		}
 	}
 	suggestion := wording.Nearest(symbol, here)
-	v.report(child.Line, child.Column, unknownElement, suggestion, "%s is not an element of the extensions %s",
-		wording.Quote(symbol), ExtensionNamespace)
+	v.report(child.Position(), unknownElement, suggestion, "%s is not an element of the extensions %s",
+		wording.Quote(symbol), tree.ExtensionNamespace)
 	if suggestion != "" {
 		v.element(child, v.set.elements[suggestion])
 	}
 }
 
 // attributes checks the attributes of an element.
-func (v *validation) attributes(e *Element, d *elementDeclaration) {
+func (v *validation) attributes(e *tree.Element, d *elementDeclaration) {
 	if d.foreign != nil && d.foreign.skip {
 		return
 	}
@@ -157,17 +158,17 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 		switch {
 		case attribute.Space == "":
 			present = append(present, v.attribute(attribute, d))
-		case attribute.Space == ExtensionNamespace:
+		case attribute.Space == tree.ExtensionNamespace:
 			v.extensionAttribute(attribute, d)
-		case IsCore(attribute.Space):
-			v.report(attribute.Line, attribute.Column, unknownAttribute, attribute.Name,
+		case tree.IsCore(attribute.Space):
+			v.report(attribute.Position(), unknownAttribute, attribute.Name,
 				"attributes of the format are written without a prefix: %s", wording.Quote(attribute.Name))
 			present = append(present, attribute.Name)
 		}
 	}
 	for _, declaration := range d.elementType.attributes {
 		if declaration.required && !slices.Contains(present, declaration.name) {
-			v.report(e.Line, e.Column, missingAttribute, "", "%s needs the attribute %s",
+			v.report(e.Position(), missingAttribute, "", "%s needs the attribute %s",
 				wording.Quote(d.symbol), wording.Quote(declaration.name))
 		}
 	}
@@ -175,7 +176,7 @@ func (v *validation) attributes(e *Element, d *elementDeclaration) {
 
 // attribute checks one attribute and returns the name that it goes by, or was
 // most likely meant to have, so that it is not missed as well.
-func (v *validation) attribute(attribute Attribute, d *elementDeclaration) string {
+func (v *validation) attribute(attribute tree.Attribute, d *elementDeclaration) string {
 	name := attribute.Name
 	if present, ok := legacyAttributes[spelling{d.name, name}]; ok {
 		if present == "" {
@@ -191,10 +192,10 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 		}
 		suggestion := wording.Nearest(name, names)
 		if len(names) == 0 {
-			v.report(attribute.Line, attribute.Column, unknownAttribute, "", "%s has no attributes, not %s",
+			v.report(attribute.Position(), unknownAttribute, "", "%s has no attributes, not %s",
 				wording.Quote(d.symbol), wording.Quote(name))
 		} else {
-			v.report(attribute.Line, attribute.Column, unknownAttribute, suggestion, "%s has no attribute %s; it has %s",
+			v.report(attribute.Position(), unknownAttribute, suggestion, "%s has no attribute %s; it has %s",
 				wording.Quote(d.symbol), wording.Quote(name), strings.Join(names, ", "))
 			v.foundThere(name)
 		}
@@ -207,7 +208,7 @@ func (v *validation) attribute(attribute Attribute, d *elementDeclaration) strin
 	return name
 }
 
-func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclaration) {
+func (v *validation) extensionAttribute(attribute tree.Attribute, d *elementDeclaration) {
 	symbol := extensionSymbol(attribute.Name)
 	declaration := v.set.attributes[symbol]
 	switch {
@@ -218,17 +219,17 @@ func (v *validation) extensionAttribute(attribute Attribute, d *elementDeclarati
 				names = append(names, name)
 			}
 		}
-		v.report(attribute.Line, attribute.Column, unknownAttribute, wording.Nearest(symbol, names),
-			"%s is not an attribute of the extensions %s", wording.Quote(symbol), ExtensionNamespace)
+		v.report(attribute.Position(), unknownAttribute, wording.Nearest(symbol, names),
+			"%s is not an attribute of the extensions %s", wording.Quote(symbol), tree.ExtensionNamespace)
 	case d.foreign == nil:
-		v.report(attribute.Line, attribute.Column, unknownAttribute, "", "%s cannot have the attribute %s",
+		v.report(attribute.Position(), unknownAttribute, "", "%s cannot have the attribute %s",
 			wording.Quote(d.symbol), wording.Quote(symbol))
 	case !declaration.value.accepts(attribute.Value):
 		v.invalidValue(attribute, symbol, declaration.value)
 	}
 }
 
-func (v *validation) invalidValue(attribute Attribute, name string, expected *simpleType) {
+func (v *validation) invalidValue(attribute tree.Attribute, name string, expected *simpleType) {
 	suggestion := wording.Nearest(strings.Trim(attribute.Value, blanks), expected.choices())
 	if expected.primitive() == "boolean" && suggestion == "" {
 		switch strings.ToLower(attribute.Value) {
@@ -238,7 +239,7 @@ func (v *validation) invalidValue(attribute Attribute, name string, expected *si
 			suggestion = "false"
 		}
 	}
-	v.report(attribute.ValueLine, attribute.ValueColumn, invalidValue, suggestion, "%s must be %s, not %s",
+	v.report(attribute.ValuePosition(), invalidValue, suggestion, "%s must be %s, not %s",
 		wording.Quote(name), expected.expects(), wording.Quote(attribute.Value))
 	v.foundThere(attribute.Value)
 }

@@ -2,15 +2,21 @@ package schemas
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 func violationsOf(t *testing.T, source string) []Violation {
 	t.Helper()
-	return Validate(read(t, source), nil)
+	document, err := tree.Read("", []byte(source))
+	require.NoError(t, err)
+	return Validate(document.Root)
 }
 
 func TestEveryNamespaceOfTheFormatIsAccepted(t *testing.T) {
@@ -165,4 +171,27 @@ func TestMistakesAreReportedOnce(t *testing.T) {
 			require.Equal(t, []int{4, 6, 8}, lines, "%s\n%s\n%s", first, second, listing(found))
 		}
 	}
+}
+
+// Whatever stands in a document, its violations have places in it.
+func FuzzValidate(f *testing.F) {
+	paths, err := filepath.Glob("testdata/violations/*.xml")
+	require.NoError(f, err)
+	for _, path := range paths {
+		source, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(source)
+	}
+	f.Fuzz(func(t *testing.T, source []byte) {
+		document, err := tree.Read("", source)
+		if err != nil {
+			return
+		}
+		for _, v := range Validate(document.Root) {
+			require.Positive(t, v.Line)
+			require.LessOrEqual(t, v.Line, 1+strings.Count(document.Text, "\n"))
+			require.Positive(t, v.Column)
+			require.NotEqual(t, unusableSchema, v.Code)
+		}
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // maxViolations bounds how many violations are reported of one document.
@@ -25,35 +27,28 @@ const (
 
 // A Violation is one place where a document is not what the schema demands.
 type Violation struct {
-	Line, Column int    // from 1, the column in bytes
-	Code         string // one of the codes above
-	Message      string
-	Suggestion   string // what was probably meant, a name or a value; may be empty
-	Found        string // what stands at the position for the suggestion to replace; empty if nothing can just be replaced
+	tree.Position
+	Code       string // one of the codes above
+	Message    string
+	Suggestion string // what was probably meant, a name or a value; may be empty
+	Found      string // what stands at the position for the suggestion to replace; empty if nothing can just be replaced
 }
 
-// Validate checks a document that [Read] has read against the schema of the
+// Validate checks a document that [tree.Read] has read against the schema of the
 // format and of our extensions. It returns all violations, at most
 // maxViolations and one that says so, in the order of the document, or none.
 // Names count, whichever of the namespaces of the format they are in;
 // elements and attributes of other namespaces are ignored, as are xsi:*.
 // Spellings of earlier generations of the format are accepted.
-//
-// A tree may be put together from several documents whose lines share one
-// numbering: see [Element.ShiftLines]. lineName returns what messages call a line
-// of it; nil stands for its number.
-func Validate(root *Element, lineName func(line int) string) []Violation {
-	if lineName == nil {
-		lineName = func(line int) string { return fmt.Sprintf("line %d", line) }
-	}
+func Validate(root *tree.Element) []Violation {
 	set, err := embedded()
 	if err != nil {
-		return []Violation{{Line: 1, Column: 1, Code: unusableSchema, Message: err.Error()}}
+		return []Violation{{Position: root.Position(), Code: unusableSchema, Message: err.Error()}}
 	}
-	v := &validation{set: set, lineName: lineName}
+	v := &validation{set: set, file: root.Position().File}
 	v.root(root)
 	slices.SortStableFunc(v.found, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(v.found) > maxViolations {
 		last := v.found[maxViolations]
@@ -66,12 +61,20 @@ func Validate(root *Element, lineName func(line int) string) []Violation {
 
 func (v *validation) full() bool { return len(v.found) > maxViolations }
 
-func (v *validation) report(line, column int, code, suggestion, format string, arguments ...any) {
+func (v *validation) report(at tree.Position, code, suggestion, format string, arguments ...any) {
 	if v.full() {
 		return
 	}
-	v.found = append(v.found, Violation{Line: line, Column: column, Code: code,
-		Message: fmt.Sprintf(format, arguments...), Suggestion: suggestion})
+	v.found = append(v.found, Violation{Position: at, Code: code, Message: fmt.Sprintf(format, arguments...), Suggestion: suggestion})
+}
+
+// line returns what messages call the line of an element: those of bases name their file.
+func (v *validation) line(e *tree.Element) string {
+	at := e.Position()
+	if at.File == v.file {
+		return fmt.Sprintf("line %d", at.Line)
+	}
+	return fmt.Sprintf("line %d of %s", at.Line, at.File)
 }
 
 // foundThere notes what stands at the position of the violation that was reported last.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected violations in testdata")
@@ -18,14 +20,14 @@ func TestViolationsAreReportedWhereTheyStand(t *testing.T) {
 	documents, err := filepath.Glob("testdata/violations/*.xml")
 	require.NoError(t, err)
 	require.NotEmpty(t, documents)
-	for _, document := range documents {
-		t.Run(filepath.Base(document), func(t *testing.T) {
-			source, err := os.ReadFile(document)
+	for _, path := range documents {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			source, err := os.ReadFile(path)
 			require.NoError(t, err)
-			root, _, err := Read(source)
+			document, err := tree.Read("", source)
 			require.NoError(t, err)
-			got := listing(Validate(root, nil))
-			expected := strings.TrimSuffix(document, ".xml") + ".expected"
+			got := listing(Validate(document.Root))
+			expected := strings.TrimSuffix(path, ".xml") + ".expected"
 			if *update {
 				require.NoError(t, os.WriteFile(expected, []byte(got), 0o644))
 			}

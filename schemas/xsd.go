@@ -1,5 +1,7 @@
 package schemas
 
+import "github.com/rmctl/rmctl/internal/tree"
+
 const xsdNamespace = "http://www.w3.org/2001/XMLSchema"
 
 // A schemaSet is what some schema documents declare, compiled.
@@ -15,7 +17,7 @@ type schemaSet struct {
 func extensionSymbol(name string) string { return "x:" + name }
 
 func symbolIn(space, name string) string {
-	if space == ExtensionNamespace {
+	if space == tree.ExtensionNamespace {
 		return extensionSymbol(name)
 	}
 	return name

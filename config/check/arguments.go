@@ -19,7 +19,7 @@ var argumentCodes = []Code{
 	{"duplicate-command", config.Warning, "Two commands of one kind have one name."},
 }
 
-func (c *checker) checkArguments(e tree.Element) {
+func (c *checker) checkArguments(e *tree.Element) {
 	switch {
 	case e.Name == "environment":
 		c.checkEnvironment(e)
@@ -36,14 +36,14 @@ func (c *checker) checkArguments(e tree.Element) {
 		c.checkWords(texts)
 	}
 	for _, child := range e.Children {
-		c.checkArguments(e.Of(child))
+		c.checkArguments(child)
 	}
 }
 
 var environmentName = lazyregexp.New(`^[^=\x00]+$`)
 var shellName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (c *checker) checkEnvironment(e tree.Element) {
+func (c *checker) checkEnvironment(e *tree.Element) {
 	name := e.Value("name")
 	switch {
 	case !environmentName.MatchString(name):
@@ -58,7 +58,7 @@ func (c *checker) checkEnvironment(e tree.Element) {
 }
 
 // checkVanishing checks how an argument is to vanish.
-func (c *checker) checkVanishing(e tree.Element) {
+func (c *checker) checkVanishing(e *tree.Element) {
 	name := "isUndefinedIfMatches"
 	pattern := e.Optional(name)
 	if !pattern.Set {
@@ -96,7 +96,7 @@ func (c *checker) checkVanishing(e tree.Element) {
 }
 
 // checkDecider checks the attribute that decides whether an argument vanishes.
-func (c *checker) checkDecider(e tree.Element, name string) {
+func (c *checker) checkDecider(e *tree.Element, name string) {
 	c.use(name, useIn(c.partOf(e)))
 	if name != "" && !c.names.has(name) {
 		c.undefined(e.ValuePosition("attribute"), name, "the argument always vanishes")
@@ -105,7 +105,7 @@ func (c *checker) checkDecider(e tree.Element, name string) {
 
 // reportNeverVanishing reports a pattern that the text of an argument never matches,
 // with what would match it if the references have no values.
-func (c *checker) reportNeverVanishing(e tree.Element, name, pattern string) {
+func (c *checker) reportNeverVanishing(e *tree.Element, name, pattern string) {
 	at := e.ValuePosition(name)
 	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", wording.Quote(strings.TrimSpace(pattern)))
 	if rest := strings.TrimSpace(reference.Replace(e.Text, "")); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
@@ -119,8 +119,8 @@ func (c *checker) reportNeverVanishing(e tree.Element, name, pattern string) {
 }
 
 // partOf returns the name of the element of control-data that an element is in.
-func (c *checker) partOf(e tree.Element) string {
-	for inner := e.Element; inner.Parent != nil; inner = inner.Parent {
+func (c *checker) partOf(e *tree.Element) string {
+	for inner := e; inner.Parent != nil; inner = inner.Parent {
 		if inner.Parent.Name == "control-data" {
 			return inner.Name
 		}

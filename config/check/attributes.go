@@ -31,7 +31,7 @@ var attributeCodes = []Code{
 }
 
 func (c *checker) checkAttributes() {
-	earlier := map[string]tree.Element{}
+	earlier := map[string]*tree.Element{}
 	for _, control := range c.root.Named("control-data") {
 		for _, e := range control.Named("attribute", "property") {
 			name := e.Value("name")
@@ -47,7 +47,7 @@ func (c *checker) checkAttributes() {
 	c.checkReferenceCycles()
 }
 
-func (c *checker) checkAttribute(e tree.Element) {
+func (c *checker) checkAttribute(e *tree.Element) {
 	c.checkBounds(e)
 	c.checkTranslations(e)
 	c.checkDefault(e)
@@ -67,14 +67,14 @@ func (c *checker) checkAttribute(e tree.Element) {
 
 const unbounded = -1 << 31
 
-func (c *checker) checkBounds(e tree.Element) {
+func (c *checker) checkBounds(e *tree.Element) {
 	least, most := e.Integer("min", unbounded), e.Integer("max", unbounded)
 	if least != unbounded && most != unbounded && least > most {
 		c.report(e.ValuePosition("min"), config.Warning, "empty-range", fmt.Sprintf("min is %d and max is %d: no value is allowed", least, most), "")
 	}
 }
 
-func (c *checker) checkTranslations(e tree.Element) {
+func (c *checker) checkTranslations(e *tree.Element) {
 	if pair := e.Optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
 		c.report(e.ValuePosition("translateBooleanAs"), config.Warning, "invalid-translation",
 			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", wording.Quote(pair.Text)),
@@ -139,12 +139,12 @@ func listsIn(d *config.Definition) map[string]bool {
 
 // An attributeValue is a default with where it stands and the rules that it is held to.
 type attributeValue struct {
-	tree.Element
+	*tree.Element
 	value string
 	at    config.Position
 }
 
-func (c *checker) checkDefault(e tree.Element) {
+func (c *checker) checkDefault(e *tree.Element) {
 	given, ok := e.First("default")
 	if !ok || strings.TrimSpace(given.Text) == "" || strings.Contains(given.Text, reference.Start) {
 		return

@@ -11,7 +11,7 @@ import (
 // looks at the elements, for the places of what stands in them, and at the
 // definition that was read from them.
 type checker struct {
-	root       tree.Element
+	root       *tree.Element
 	problems   config.Diagnostics
 	definition *config.Definition
 	names      *knownNames
@@ -27,7 +27,7 @@ type checker struct {
 
 // problemsOf checks a definition that was read from the elements below a root. Effort
 // limits the proofs about its expressions.
-func problemsOf(d *config.Definition, root tree.Element, effort int) config.Diagnostics {
+func problemsOf(d *config.Definition, root *tree.Element, effort int) config.Diagnostics {
 	c := &checker{
 		root: root, definition: d, names: namesOf(root), listed: listsIn(d), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
 		inspector:   javaregex.NewInspector(effort),

@@ -18,36 +18,36 @@ import (
 // binding does not insist on the order of elements, nor its tokenizer on the
 // case of operators, so these are warnings.
 func (c *checker) checkSchema() {
-	for _, violation := range schemas.Validate(c.root.Element, c.root.Source.LineName) {
+	for _, violation := range schemas.Validate(c.root) {
 		severity := config.Error
 		if violation.Code == "misplaced-element" || violation.Code == "invalid-value" && config.Operator(strings.ToUpper(violation.Found)).IsKnown() {
 			severity = config.Warning
 		}
-		c.report(c.root.Source.Position(violation.Line, violation.Column), severity, violation.Code, violation.Message, violation.Suggestion)
+		c.report(violation.Position, severity, violation.Code, violation.Message, violation.Suggestion)
 		c.problems[len(c.problems)-1].Replaces = violation.Found
 	}
 }
 
 // checkExtensionAttributes reports attributes of ours where they mean nothing,
 // which the schema allows: it cannot say which of them an element may have.
-func (c *checker) checkExtensionAttributes(e tree.Element) {
+func (c *checker) checkExtensionAttributes(e *tree.Element) {
 	for _, attribute := range e.Attributes {
-		if attribute.Space != schemas.ExtensionNamespace {
+		if attribute.Space != tree.ExtensionNamespace {
 			continue
 		}
-		if attribute.Name == "timeout" && !isCommand(e.Element) || attribute.Name == "extends" && e.Parent != nil {
-			c.report(e.Source.Position(attribute.Line, attribute.Column), config.Error, "unknown-attribute",
-				fmt.Sprintf("%q cannot have the attribute %q", tree.PartName(e.Element), tree.AttributeName(attribute)), "")
+		if attribute.Name == "timeout" && !isCommand(e) || attribute.Name == "extends" && e.Parent != nil {
+			c.report(attribute.Position(), config.Error, "unknown-attribute",
+				fmt.Sprintf("%q cannot have the attribute %q", e.QualifiedName(), attribute.QualifiedName()), "")
 		}
 	}
 	for _, child := range e.Children {
-		c.checkExtensionAttributes(e.Of(child))
+		c.checkExtensionAttributes(child)
 	}
 }
 
 // isCommand reports whether an element is of command type.
-func isCommand(e *schemas.Element) bool {
-	if e.Space != schemas.ExtensionNamespace {
+func isCommand(e *tree.Element) bool {
+	if e.Space != tree.ExtensionNamespace {
 		return config.CommandElement(e.Name).IsCore()
 	}
 	return e.Name != "outcome" && e.Name != "process-mark"
@@ -55,19 +55,19 @@ func isCommand(e *schemas.Element) bool {
 
 // checkElements checks what is looked at where it is written: expressions, fields,
 // and elements of ours.
-func (c *checker) checkElements(e tree.Element) {
+func (c *checker) checkElements(e *tree.Element) {
 	for _, child := range e.Children {
-		inner := e.Of(child)
-		if schemas.IsCore(child.Space) {
+		inner := child
+		if tree.IsCore(child.Space) {
 			c.checkElement(e, inner)
-		} else if child.Space == schemas.ExtensionNamespace {
+		} else if child.Space == tree.ExtensionNamespace {
 			c.checkExtension(inner)
 		}
 		c.checkElements(inner)
 	}
 }
 
-func (c *checker) checkElement(parent, e tree.Element) {
+func (c *checker) checkElement(parent, e *tree.Element) {
 	switch {
 	case isExpression(parent, e):
 		flags, _ := javaregex.ParseFlags(e.Value("flags"))
@@ -80,19 +80,19 @@ func (c *checker) checkElement(parent, e tree.Element) {
 
 // isExpression reports whether an element is one of regex type that is read: of
 // several of one name only a validator has more than the first.
-func isExpression(parent, e tree.Element) bool {
+func isExpression(parent, e *tree.Element) bool {
 	switch e.Name {
 	case "regex":
 		return parent.Name == "validator"
 	case "expression", "exit-on", "exit-after":
 		first, _ := parent.First(e.Name)
-		return first.Element == e.Element && (parent.Name == "match") == (e.Name == "expression")
+		return first == e && (parent.Name == "match") == (e.Name == "expression")
 	}
 	return false
 }
 
 // checkActionOrValue checks the fields that an action, or a value of a test, names.
-func (c *checker) checkActionOrValue(parent, e tree.Element) {
+func (c *checker) checkActionOrValue(parent, e *tree.Element) {
 	switch kind := config.ActionKind(e.Name); kind {
 	case config.Set, config.Add, config.Append, config.Put, config.Throw:
 		c.checkField(e, kind)
@@ -106,7 +106,7 @@ func (c *checker) checkActionOrValue(parent, e tree.Element) {
 	}
 }
 
-func (c *checker) checkExtension(e tree.Element) {
+func (c *checker) checkExtension(e *tree.Element) {
 	switch e.Name {
 	case "outcome":
 		c.checkSearched(e, "expression", e.Value("flags"))
@@ -118,7 +118,7 @@ func (c *checker) checkExtension(e tree.Element) {
 }
 
 // checkSearched checks an expression in an attribute.
-func (c *checker) checkSearched(e tree.Element, name, flagNames string) {
+func (c *checker) checkSearched(e *tree.Element, name, flagNames string) {
 	text := e.Optional(name)
 	if !text.Set {
 		return
@@ -129,7 +129,7 @@ func (c *checker) checkSearched(e tree.Element, name, flagNames string) {
 }
 
 // checkProbe reports a version that is demanded and cannot be read.
-func (c *checker) checkProbe(e tree.Element) {
+func (c *checker) checkProbe(e *tree.Element) {
 	c.checkSearched(e, "version", "")
 	if strings.TrimSpace(e.Value("at-least")) == "" {
 		return
@@ -144,7 +144,7 @@ func (c *checker) checkProbe(e tree.Element) {
 }
 
 // checkMark reports a mark of processes that cannot be found.
-func (c *checker) checkMark(e tree.Element) {
+func (c *checker) checkMark(e *tree.Element) {
 	if sample := markSample(e.Value("text")); strings.TrimSpace(sample) != "" { // otherwise an attribute has all of it
 		if _, err := processmark.Parse(sample); err != nil {
 			c.report(e.ValuePosition("text"), config.Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
@@ -167,7 +167,7 @@ func markSample(text string) string {
 }
 
 // checkField checks the field that an action names.
-func (c *checker) checkField(e tree.Element, kind config.ActionKind) {
+func (c *checker) checkField(e *tree.Element, kind config.ActionKind) {
 	field := e.Optional("field")
 	if !field.Set {
 		if kind != config.Throw {
@@ -195,7 +195,7 @@ func (c *checker) checkFieldName(name string, at config.Position) {
 const fieldMark = "#"
 
 // checkEntryFields checks the fields that an entry takes its value and key from.
-func (c *checker) checkEntryFields(entry tree.Element) {
+func (c *checker) checkEntryFields(entry *tree.Element) {
 	for _, name := range []string{"value", "key"} {
 		if field, isField := strings.CutPrefix(entry.Value(name), fieldMark); isField {
 			c.checkFieldName(field, entry.ValueWithin(name, len(fieldMark)))

@@ -22,7 +22,7 @@ func TestChecksOfExpressionsAreBounded(t *testing.T) {
 	}
 	source := `<resource-manager-builder name="slow"><control-data><attribute name="queues" visible="false"/><start-up-command name="list"><arg>list</arg><stdout-parser delim="\n"><target ref="queues">` +
 		matches.String() + `</target></stdout-parser></start-up-command></control-data></resource-manager-builder>`
-	_, problems := config.Load("slow.xml", []byte(source), nil, func(d *config.Definition, root tree.Element) config.Diagnostics {
+	_, problems := config.Load("slow.xml", []byte(source), nil, func(d *config.Definition, root *tree.Element) config.Diagnostics {
 		return problemsOf(d, root, inspectionEffort/4)
 	})
 	require.NoError(t, problems.Err())

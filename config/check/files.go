@@ -27,7 +27,7 @@ const (
 )
 
 func (c *checker) checkFiles() {
-	earlier := map[string]tree.Element{}
+	earlier := map[string]*tree.Element{}
 	for _, control := range c.root.Named("control-data") {
 		for _, group := range control.Named("managed-files") {
 			for _, file := range group.Named("file") {
@@ -48,13 +48,13 @@ func (c *checker) checkFiles() {
 
 var octalMode = lazyregexp.New(`^\s*0?[0-7]{3,4}\s*$`)
 
-func (c *checker) checkFile(e tree.Element) {
+func (c *checker) checkFile(e *tree.Element) {
 	if mode := e.Optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
 		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", wording.Quote(mode.Text)), "write them as 0644 or 0700")
 	}
 }
 
-func (c *checker) checkScript(e tree.Element) {
+func (c *checker) checkScript(e *tree.Element) {
 	lines := e.Named("line")
 	if after := e.Optional("insertEnvironmentAfter"); after.Set {
 		index := e.Integer("insertEnvironmentAfter", -1)
@@ -77,7 +77,7 @@ func (c *checker) checkScript(e tree.Element) {
 // checkQuotedProgram reports the program and its arguments inside of quotes:
 // they are quoted for a shell already, and inside of other quotes their own
 // stay as they are. What is evaluated a second time is left alone.
-func (c *checker) checkQuotedProgram(lines []tree.Element) {
+func (c *checker) checkQuotedProgram(lines []*tree.Element) {
 	if slices.ContainsFunc(lines, evaluates) {
 		return
 	}
@@ -92,8 +92,8 @@ func (c *checker) checkQuotedProgram(lines []tree.Element) {
 }
 
 // evaluates reports whether a line hands a text to a shell once more.
-func evaluates(line tree.Element) bool {
-	return slices.ContainsFunc(line.Named("arg"), func(argument tree.Element) bool {
+func evaluates(line *tree.Element) bool {
+	return slices.ContainsFunc(line.Named("arg"), func(argument *tree.Element) bool {
 		return strings.Contains(argument.Text, "eval ") || strings.Contains(argument.Text, "sh -c")
 	})
 }
@@ -106,7 +106,7 @@ type quoteScan struct {
 
 // argument goes over the next argument of the line, and reports whether the
 // line needs no further look.
-func (s *quoteScan) argument(e tree.Element) (done bool) {
+func (s *quoteScan) argument(e *tree.Element) (done bool) {
 	for i := 0; i < len(e.Text); i++ {
 		switch character := e.Text[i]; {
 		case character == '\\' && s.quote != '\'':
@@ -126,7 +126,7 @@ func (s *quoteScan) argument(e tree.Element) (done bool) {
 
 // reference reports a reference to the program or its arguments that stands
 // inside of a quote.
-func (s *quoteScan) reference(e tree.Element, at int) bool {
+func (s *quoteScan) reference(e *tree.Element, at int) bool {
 	for _, name := range []string{"executablePath", "progArgs"} {
 		if strings.HasPrefix(e.Text[at:], reference.Start+reference.Prefix+":"+name+"#value}") {
 			s.report(e.TextWithin(at), config.Warning, "quoted-program",

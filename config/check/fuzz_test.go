@@ -13,7 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // FuzzLoad reads and checks anything. Whatever it is, problems have places that
@@ -52,9 +52,9 @@ func FuzzLoad(f *testing.F) {
 // asUTF8 returns what columns count bytes of. Of a text that is not valid in its
 // encoding the characters count that come before that, and U+FFFD from there on.
 func asUTF8(source []byte) string {
-	_, text, _ := schemas.Read(source)
-	if text != string(source) {
-		return text
+	document, _ := tree.Read("", source)
+	if document.Text != string(source) {
+		return document.Text
 	}
 	var order binary.ByteOrder
 	switch {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -41,25 +40,21 @@ const factPrefix = "job."
 
 // knownNames are the names by which texts of a definition can refer to attributes.
 type knownNames struct {
-	defined    map[string]tree.Element // attributes of the definition; of several the last
-	inOrder    []tree.Element          // the same, each once, in document order
-	files      map[string]bool         // managed files, whose paths are attributes
-	viewers    map[string]bool         // viewers, whose templates are attributes
-	discovered map[string]bool         // attributes that parsers construct under a name that stands there
+	defined    map[string]*tree.Element // attributes of the definition; of several the last
+	files      map[string]bool          // managed files, whose paths are attributes
+	viewers    map[string]bool          // viewers, whose templates are attributes
+	discovered map[string]bool          // attributes that parsers construct under a name that stands there
 	// openEnded means that parsers also construct attributes whose names are in
 	// their input, so that any name may be known when it is used.
 	openEnded  bool
 	candidates []string // for suggestions; a name may be there twice
 }
 
-func namesOf(root tree.Element) *knownNames {
+func namesOf(root *tree.Element) *knownNames {
 	names := &knownNames{
-		defined: map[string]tree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
+		defined: map[string]*tree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
 	}
 	names.collect(root)
-	names.inOrder = slices.SortedFunc(maps.Values(names.defined), func(a, b tree.Element) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
 	names.candidates = slices.AppendSeq(slices.Clone(suppliedAttributes), maps.Keys(names.defined))
 	for _, more := range []map[string]bool{names.files, names.viewers, names.discovered} {
 		names.candidates = slices.AppendSeq(names.candidates, maps.Keys(more))
@@ -67,7 +62,7 @@ func namesOf(root tree.Element) *knownNames {
 	return names
 }
 
-func (n *knownNames) collect(e tree.Element) {
+func (n *knownNames) collect(e *tree.Element) {
 	switch e.Name {
 	case "attribute", "property":
 		if e.Parent != nil && e.Parent.Name == "control-data" {
@@ -85,14 +80,14 @@ func (n *knownNames) collect(e tree.Element) {
 		return // what they construct are elements of a listing, which no text refers to
 	}
 	for _, child := range e.Children {
-		n.collect(e.Of(child))
+		n.collect(child)
 	}
 }
 
 // construct finds the names that a target without ref gives to attributes.
-func (n *knownNames) construct(e tree.Element) {
+func (n *knownNames) construct(e *tree.Element) {
 	for _, child := range e.Children {
-		inner := e.Of(child)
+		inner := child
 		field, known := attribute.ParseField(inner.Value("field"))
 		if !known || field != attribute.FieldName || (child.Name != string(config.Set) && child.Name != string(config.Append)) {
 			n.construct(inner)

@@ -210,8 +210,8 @@ func (f *form) checkViewer(v *launchtab.Viewer) {
 
 // bindShown notes the attributes that viewers of all visible ones show.
 func (f *form) bindShown() {
-	for _, e := range f.names.inOrder {
-		if name := e.Value("name"); e.Boolean("visible", true) && f.allShown > f.hidden[name] {
+	for name, e := range f.names.defined {
+		if e.Boolean("visible", true) && f.allShown > f.hidden[name] {
 			f.use(name, bound)
 		}
 	}

@@ -21,7 +21,7 @@ const inspectionEffort = 200_000
 // are errors among them the definition must not be used, and it is nil when the document
 // could not be read at all.
 func Load(file string, source []byte, base config.BaseReader) (*config.Definition, config.Diagnostics) {
-	return config.Load(file, source, base, func(d *config.Definition, root tree.Element) config.Diagnostics {
+	return config.Load(file, source, base, func(d *config.Definition, root *tree.Element) config.Diagnostics {
 		return problemsOf(d, root, inspectionEffort)
 	})
 }

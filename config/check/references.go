@@ -44,14 +44,14 @@ var unresolvedValues = map[string]string{
 func isArgument(name string) bool { return name == "arg" || name == "input" || name == "args" }
 
 // resolvesText reports whether the engine resolves the text of an element.
-func resolvesText(e tree.Element) bool {
+func resolvesText(e *tree.Element) bool {
 	if isArgument(e.Name) {
 		return e.Boolean("resolve", true)
 	}
 	return resolvedTexts()[e.Name]
 }
 
-func resolvesValue(e tree.Element, name string) bool {
+func resolvesValue(e *tree.Element, name string) bool {
 	switch {
 	case e.Name == "file":
 		return name == "name"
@@ -68,7 +68,7 @@ func resolvesValue(e tree.Element, name string) bool {
 }
 
 // checkTexts checks the references of an element and of all below it.
-func (c *checker) checkTexts(e tree.Element, part string) {
+func (c *checker) checkTexts(e *tree.Element, part string) {
 	if e.Parent != nil && (e.Parent.Name == "control-data" || e.Parent.Name == "monitor-data") {
 		part = e.Name
 	}
@@ -82,11 +82,11 @@ func (c *checker) checkTexts(e tree.Element, part string) {
 		c.checkText(e.Text, resolvesText(e), part, e, e.TextWithin)
 	}
 	for _, child := range e.Children {
-		c.checkTexts(e.Of(child), part)
+		c.checkTexts(child, part)
 	}
 }
 
-func (c *checker) checkText(text string, resolved bool, part string, e tree.Element, at func(index int) config.Position) {
+func (c *checker) checkText(text string, resolved bool, part string, e *tree.Element, at func(index int) config.Position) {
 	// With resolveContents="false" a file is as a whole the value of the
 	// attribute that it refers to, if it does.
 	resolved = resolved || e.Name == "contents"
@@ -107,7 +107,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e tree.Elem
 	}
 }
 
-func unresolvedHelp(e tree.Element) string {
+func unresolvedHelp(e *tree.Element) string {
 	if isArgument(e.Name) && !e.Boolean("resolve", true) {
 		return `leave out resolve="false"; shell variables such as ${HOME} stay as they are all the same`
 	}
@@ -136,7 +136,7 @@ func (c *checker) malformed(r reference.Reference, at func(int) config.Position)
 	return true
 }
 
-func (c *checker) checkReference(r reference.Reference, part string, e tree.Element, at func(int) config.Position) {
+func (c *checker) checkReference(r reference.Reference, part string, e *tree.Element, at func(int) config.Position) {
 	c.use(r.Name, useIn(part))
 	if !c.names.has(r.Name) {
 		c.undefined(at(r.NameOffset()), r.Name, "the reference is always empty")
@@ -154,7 +154,7 @@ func (c *checker) checkReference(r reference.Reference, part string, e tree.Elem
 
 // checkAvailable reports references to what has no value where they are: the script
 // of a definition without one, and what gets its value only later.
-func (c *checker) checkAvailable(r reference.Reference, part string, e tree.Element, at func(int) config.Position) {
+func (c *checker) checkAvailable(r reference.Reference, part string, e *tree.Element, at func(int) config.Position) {
 	if _, defined := c.names.defined[r.Name]; defined {
 		return
 	}
@@ -178,7 +178,7 @@ func (c *checker) checkAvailable(r reference.Reference, part string, e tree.Elem
 
 // checkJobKnown reports a reference to the id of a job where there is no job, or none
 // with an id yet.
-func (c *checker) checkJobKnown(r reference.Reference, part string, e tree.Element, at func(int) config.Position) {
+func (c *checker) checkJobKnown(r reference.Reference, part string, e *tree.Element, at func(int) config.Position) {
 	isGenerated := part == "script" || part == "managed-files"
 	isSubmitted := config.CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part
 	switch {

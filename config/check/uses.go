@@ -15,8 +15,7 @@ import (
 // at before, and controls.
 func (c *checker) checkUses() {
 	jobParsers := c.useByParsers()
-	for _, e := range c.names.inOrder {
-		name := e.Value("name")
+	for name, e := range c.names.defined {
 		if isReadByEngine(name) || c.names.discovered[name] {
 			continue
 		}
@@ -37,14 +36,14 @@ func isReadByEngine(name string) bool {
 		slices.Contains(readAttributes, name) || slices.Contains(suppliedAttributes, name)
 }
 
-func optionalElement(e tree.Element, name string) bool {
+func optionalElement(e *tree.Element, name string) bool {
 	_, present := e.First(name)
 	return present
 }
 
 // isUnreachable reports whether the form takes the value from an attribute that
 // jobs use: it does so with visible ones that none of its controls is bound to.
-func (c *checker) isUnreachable(e tree.Element, name string) bool {
+func (c *checker) isUnreachable(e *tree.Element, name string) bool {
 	form := c.definition.LaunchTab
 	return form != nil && len(form.Tabs) > 0 && e.Boolean("visible", true) &&
 		c.uses[name]&usedByJobs != 0 && c.uses[name]&bound == 0 && !optionalElement(e, "link-value-to")

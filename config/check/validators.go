@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/wording"
 )
 
-func (c *checker) checkValidator(e, validator tree.Element) {
+func (c *checker) checkValidator(e, validator *tree.Element) {
 	message, hasMessage := validator.First("error-message")
 	rules := validator.Named("regex", "file-info", "range")
 	if len(rules) == 0 {
@@ -38,7 +38,7 @@ func (c *checker) checkValidator(e, validator tree.Element) {
 
 // checkRange reports a range that holds no number. What is no number is
 // reported when it is read.
-func (c *checker) checkRange(e tree.Element) {
+func (c *checker) checkRange(e *tree.Element) {
 	r := attribute.Range{
 		LessThan: number(e, "lessThan"), LessOrEqual: number(e, "lessThanOrEqualTo"),
 		GreaterThan: number(e, "greaterThan"), GreaterOrEqual: number(e, "greaterThanOrEqualTo"),
@@ -61,7 +61,7 @@ func (c *checker) checkRange(e tree.Element) {
 	}
 }
 
-func number(e tree.Element, name string) *float64 {
+func number(e *tree.Element, name string) *float64 {
 	number, err := strconv.ParseFloat(strings.TrimSpace(e.Value(name)), 64)
 	if err != nil {
 		return nil
@@ -70,7 +70,7 @@ func number(e tree.Element, name string) *float64 {
 }
 
 // checkFileInfo reports what is ignored where a file is checked, since it cannot be read.
-func (c *checker) checkFileInfo(e tree.Element) {
+func (c *checker) checkFileInfo(e *tree.Element) {
 	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
 		if date := e.Value(name); date != "" {
 			if _, err := time.Parse(tree.FileDateLayout, date); err != nil {

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"encoding/xml"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/rms"
-	"github.com/rmctl/rmctl/schemas"
 )
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
@@ -38,7 +37,7 @@ func (d *document) text() string {
 	var text strings.Builder
 	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 	fmt.Fprintf(&text, "<!-- %s -->\n", inComment(d.comment))
-	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", schemas.CoreNamespace, schemas.ExtensionNamespace, d.attributes)
+	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", tree.CoreNamespace, tree.ExtensionNamespace, d.attributes)
 	fmt.Fprintf(&text, "  <control-data>\n%s  </control-data>\n", d.control.String())
 	if d.monitor.Len() > 0 {
 		fmt.Fprintf(&text, "  <monitor-data>\n%s  </monitor-data>\n", d.monitor.String())
@@ -51,10 +50,8 @@ func (d *document) text() string {
 type shipped struct {
 	name       string
 	definition *config.Definition
-	source     string
-	lines      []int // offsets of the lines
-	control    *schemas.Element
-	monitor    *schemas.Element
+	control    *tree.Element
+	monitor    *tree.Element
 }
 
 // shippedDefinitions reads the definitions of [rms.Names] once, as a file may have many sites.
@@ -118,62 +115,20 @@ func newShipped(name string, definition *config.Definition) (*shipped, error) {
 		}
 		source = []byte(merged.XML)
 	}
-	root, _, err := schemas.Read(source)
+	document, err := tree.Read(name, source)
 	if err != nil {
 		return nil, err
 	}
-	s := &shipped{name: name, definition: definition, source: string(source), lines: []int{0}}
-	for at, c := range s.source {
-		if c == '\n' {
-			s.lines = append(s.lines, at+1)
-		}
-	}
-	for _, child := range root.Children {
-		switch child.Name {
-		case "control-data":
-			s.control = child
-		case "monitor-data":
-			s.monitor = child
-		}
-	}
-	return s, nil
-}
-
-// text returns an element as it stands in the source, which was read before.
-func (s *shipped) text(e *schemas.Element) string {
-	from := s.lines[e.Line-1] + e.Column - 1
-	decoder := xml.NewDecoder(strings.NewReader(s.source[from:]))
-	_, err := decoder.Token()
-	if err == nil {
-		err = decoder.Skip()
-	}
-	if err != nil {
-		return ""
-	}
-	return s.source[from : from+int(decoder.InputOffset())]
-}
-
-// elements returns the children of control-data or monitor-data of a name.
-func (s *shipped) elements(parent *schemas.Element, isExtension bool, name string) []*schemas.Element {
-	if parent == nil {
-		return nil
-	}
-	var found []*schemas.Element
-	for _, child := range parent.Children {
-		if child.Name == name && (child.Space == schemas.ExtensionNamespace) == isExtension {
-			found = append(found, child)
-		}
-	}
-	return found
+	control, _ := document.Root.First("control-data")
+	monitor, _ := document.Root.First("monitor-data")
+	return &shipped{name: name, definition: definition, control: control, monitor: monitor}, nil
 }
 
 // attribute returns the definition of an attribute, nil where there is none.
-func (s *shipped) attribute(name string) *schemas.Element {
-	for _, child := range slices.Backward(s.elements(s.control, false, "attribute")) {
-		for _, each := range child.Attributes {
-			if each.Name == "name" && each.Value == name {
-				return child
-			}
+func (s *shipped) attribute(name string) *tree.Element {
+	for _, e := range slices.Backward(s.control.Named("attribute")) {
+		if e.Value("name") == name {
+			return e
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/schemas"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // A filling adds parts of a shipped definition to a document that describes the
@@ -22,11 +22,14 @@ type filling struct {
 }
 
 // take adds the extensions of a name, notes the attributes that they refer to, and
-// returns how many extensions there are.
-func (f *filling) take(parent *schemas.Element, name string) int {
-	found := f.from.elements(parent, true, name)
-	for _, e := range found {
-		text := f.from.text(e)
+// reports whether there are any.
+func (f *filling) take(parent *tree.Element, name string) (any bool) {
+	for _, e := range parent.Children {
+		if !e.IsExtension(name) {
+			continue
+		}
+		any = true
+		text := e.Source()
 		f.need(text)
 		if parent == f.from.monitor {
 			fmt.Fprintf(&f.to.monitor, "    %s\n", text)
@@ -34,7 +37,7 @@ func (f *filling) take(parent *schemas.Element, name string) int {
 			f.parts = append(f.parts, text)
 		}
 	}
-	return len(found)
+	return any
 }
 
 var (
@@ -55,7 +58,7 @@ func (f *filling) need(text string) {
 		if f.isOwn(name) {
 			continue
 		}
-		f.need(f.from.text(f.from.attribute(name)))
+		f.need(f.from.attribute(name).Source())
 	}
 }
 
@@ -70,7 +73,7 @@ func (f *filling) isOwn(name string) bool {
 // before those of ours.
 func (f *filling) finish() {
 	for _, name := range f.names {
-		text := f.from.text(f.from.attribute(name))
+		text := f.from.attribute(name).Source()
 		if f.isOwn(name) {
 			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, escaped(name))
 		}
@@ -90,7 +93,7 @@ func (f *filling) finish() {
 func (f *filling) extras(has func(name string) bool) {
 	for _, extra := range []struct {
 		name, subject string
-		parent        *schemas.Element
+		parent        *tree.Element
 	}{
 		{"outcome", "x:outcome, what failures mean", f.from.control},
 		{"probe", "x:probe, what rmctl doctor looks for", f.from.control},
@@ -98,7 +101,7 @@ func (f *filling) extras(has func(name string) bool) {
 		{"list-nodes", "x:list-nodes", f.from.monitor},
 		{"list-queues", "x:list-queues", f.from.monitor},
 	} {
-		if !has(extra.name) && f.take(extra.parent, extra.name) > 0 {
+		if !has(extra.name) && f.take(extra.parent, extra.name) {
 			f.remark(added, 0, 0, extra.subject, "as in %s", f.from.name)
 		}
 	}

@@ -50,7 +50,7 @@ type Rule struct {
 	Value     tree.Optional // the text that the attribute's value has to have
 }
 
-func readControlState(e tree.Element, name string) *ControlState {
+func readControlState(e *tree.Element, name string) *ControlState {
 	child, ok := e.First(name)
 	if !ok {
 		return nil
@@ -63,7 +63,7 @@ func readControlState(e tree.Element, name string) *ControlState {
 	}
 }
 
-func ruleIn(e tree.Element, name string) *Rule {
+func ruleIn(e *tree.Element, name string) *Rule {
 	child, ok := e.First(name)
 	if !ok {
 		return nil
@@ -71,7 +71,7 @@ func ruleIn(e tree.Element, name string) *Rule {
 	return readRule(child)
 }
 
-func readRule(e tree.Element) *Rule {
+func readRule(e *tree.Element) *Rule {
 	rule := &Rule{
 		Position:  e.Position(),
 		Kind:      RuleAlways,

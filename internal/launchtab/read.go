@@ -7,9 +7,9 @@ import (
 )
 
 // Read reads the launch-tab of a definition.
-func Read(e tree.Element) *Form {
+func Read(e *tree.Element) *Form {
 	form := &Form{Position: e.Position()}
-	e.Core(func(child tree.Element) {
+	e.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "dynamic":
 			form.Tabs = append(form.Tabs, readTab(child))
@@ -23,7 +23,7 @@ func Read(e tree.Element) *Form {
 	return form
 }
 
-func readTab(e tree.Element) *Tab {
+func readTab(e *tree.Element) *Tab {
 	tab := &Tab{Look: readContainer(e), Title: e.ChildText("title").Text}
 	if from := e.Value("includeWidgetValuesFrom"); from != "" {
 		at := e.ValuePosition("includeWidgetValuesFrom")
@@ -37,7 +37,7 @@ func readTab(e tree.Element) *Tab {
 
 // readLook reads what all controls can have; an element that cannot have a part
 // does not hold it.
-func readLook(e tree.Element) Look {
+func readLook(e *tree.Element) Look {
 	look := Look{
 		Position: e.Position(),
 		Span:     span(e, "layout-data"),
@@ -54,7 +54,7 @@ func readLook(e tree.Element) Look {
 }
 
 // span returns how many columns of a grid a control takes, 1 where that is not given.
-func span(e tree.Element, name string) int {
+func span(e *tree.Element, name string) int {
 	if data, ok := e.First(name); ok {
 		if grid, isGrid := data.First("grid-data"); isGrid {
 			return max(grid.Integer("horizontalSpan", 1), 1)
@@ -64,9 +64,9 @@ func span(e tree.Element, name string) int {
 }
 
 // readContainer reads the look of an element that holds controls.
-func readContainer(e tree.Element) Look {
+func readContainer(e *tree.Element) Look {
 	look := readLook(e)
-	e.Core(func(child tree.Element) {
+	e.Core(func(child *tree.Element) {
 		if control := readControl(child); control != nil {
 			look.Controls = append(look.Controls, control)
 		}
@@ -74,7 +74,7 @@ func readContainer(e tree.Element) Look {
 	return look
 }
 
-func readControl(e tree.Element) Control {
+func readControl(e *tree.Element) Control {
 	switch e.Name {
 	case "composite":
 		return &Composite{Look: readContainer(e), Group: e.Boolean("group", false), Title: e.ChildText("title")}
@@ -102,7 +102,7 @@ func readControl(e tree.Element) Control {
 	return nil // a part of the control around it
 }
 
-func readWidget(e tree.Element) *Widget {
+func readWidget(e *tree.Element) *Widget {
 	widget := &Widget{
 		Look:      readLook(e),
 		Type:      WidgetType(e.Value("type")),
@@ -125,7 +125,7 @@ func readWidget(e tree.Element) *Widget {
 	return widget
 }
 
-func readBrowse(e tree.Element) *Browse {
+func readBrowse(e *tree.Element) *Browse {
 	browse := &Browse{
 		Look:        readLook(e),
 		ButtonSpan:  span(e, "button-layout-data"),
@@ -143,7 +143,7 @@ func readBrowse(e tree.Element) *Browse {
 	return browse
 }
 
-func readPushButton(e tree.Element) *PushButton {
+func readPushButton(e *tree.Element) *PushButton {
 	button := &PushButton{Look: readLook(e), Title: e.Optional("title"), Refresh: true}
 	if action, ok := e.First("button-action"); ok {
 		button.Action = childReference(action, "action")
@@ -153,7 +153,7 @@ func readPushButton(e tree.Element) *PushButton {
 	return button
 }
 
-func readViewer(e tree.Element) *Viewer {
+func readViewer(e *tree.Element) *Viewer {
 	viewer := &Viewer{
 		Look:              readLook(e),
 		Name:              reference(e, "name"),
@@ -180,7 +180,7 @@ func readViewer(e tree.Element) *Viewer {
 }
 
 // bound returns the attribute that a control names.
-func bound(e tree.Element) Reference {
+func bound(e *tree.Element) Reference {
 	if reference := reference(e, "attribute"); reference.Name != "" {
 		return reference
 	}
@@ -188,7 +188,7 @@ func bound(e tree.Element) Reference {
 }
 
 // reference returns the name that an XML attribute holds.
-func reference(e tree.Element, name string) Reference {
+func reference(e *tree.Element, name string) Reference {
 	value := e.Optional(name)
 	if !value.Set {
 		return Reference{}
@@ -197,14 +197,14 @@ func reference(e tree.Element, name string) Reference {
 }
 
 // childReference returns the name that the first child of a name holds.
-func childReference(e tree.Element, name string) Reference {
+func childReference(e *tree.Element, name string) Reference {
 	for _, found := range childReferences(e, name) {
 		return found
 	}
 	return Reference{}
 }
 
-func childReferences(e tree.Element, name string) []Reference {
+func childReferences(e *tree.Element, name string) []Reference {
 	var references []Reference
 	for _, child := range e.Named(name) {
 		references = append(references, Reference{Position: child.TextPosition(), Name: strings.TrimSpace(child.Text)})

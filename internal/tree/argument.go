@@ -1,5 +1,11 @@
 package tree
 
+// Optional is a text that may be absent; an absent text is not an empty one.
+type Optional struct {
+	Text string
+	Set  bool
+}
+
 // An Argument is a piece of text that may vanish: of a command line, an input,
 // a line, an environment value.
 type Argument struct {
@@ -11,7 +17,7 @@ type Argument struct {
 }
 
 // Arguments returns the children of a name as arguments.
-func (e Element) Arguments(name string) []*Argument {
+func (e *Element) Arguments(name string) []*Argument {
 	var arguments []*Argument
 	for _, child := range e.Named(name) {
 		arguments = append(arguments, &Argument{

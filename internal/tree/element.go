@@ -1,69 +1,61 @@
-// Package tree reads the elements of a definition, with their places in the files
-// that it is made of. Packages config and check share it.
+// Package tree reads the XML of a definition into elements that know where they
+// stand, also when the definition is merged from several files.
 package tree
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/rmctl/rmctl/schemas"
 )
 
-// An Element wraps an XML element with typed access to what the format puts there.
-type Element struct {
-	*schemas.Element
-	Source *Source
-}
-
-// Of returns a child of the element with the same access.
-func (e Element) Of(child *schemas.Element) Element { return Element{child, e.Source} }
-
 // Position returns where the element begins.
-func (e Element) Position() Position {
-	return e.Source.Position(e.Line, e.Column)
-}
+func (e *Element) Position() Position { return e.document.position(e.offset) }
+
+// Source returns the element as it stands in its document.
+func (e *Element) Source() string { return e.document.Text[e.offset:e.end] }
+
+// Namespace returns the namespace that a prefix stands for inside the element.
+func (e *Element) Namespace(prefix string) (space string, known bool) { return e.scope.lookup(prefix) }
 
 // IsExtension reports whether the element is the one of that name in our namespace.
-func (e Element) IsExtension(name string) bool {
-	return e.Name == name && e.Space == schemas.ExtensionNamespace
+func (e *Element) IsExtension(name string) bool {
+	return e.Name == name && e.Space == ExtensionNamespace
 }
 
 // Core calls use for each child element of the core format.
-func (e Element) Core(use func(child Element)) {
+func (e *Element) Core(use func(child *Element)) {
 	for _, child := range e.Children {
-		if schemas.IsCore(child.Space) {
-			use(e.Of(child))
+		if IsCore(child.Space) {
+			use(child)
 		}
 	}
 }
 
 // Named returns the core children of any of the given names.
-func (e Element) Named(names ...string) []Element {
-	var found []Element
-	e.Core(func(child Element) {
-		for _, name := range names {
-			if child.Name == name {
-				found = append(found, child)
-			}
+func (e *Element) Named(names ...string) []*Element {
+	var found []*Element
+	e.Core(func(child *Element) {
+		if slices.Contains(names, child.Name) {
+			found = append(found, child)
 		}
 	})
 	return found
 }
 
 // First returns the first core child of a name.
-func (e Element) First(name string) (Element, bool) {
+func (e *Element) First(name string) (*Element, bool) {
 	for _, child := range e.Children {
-		if child.Name == name && schemas.IsCore(child.Space) {
-			return e.Of(child), true
+		if child.Name == name && IsCore(child.Space) {
+			return child, true
 		}
 	}
-	return Element{}, false
+	return nil, false
 }
 
 // ChildText returns the text of the first child of that name; an empty child
 // gives an empty text, not an absent one.
-func (e Element) ChildText(name string) Optional {
+func (e *Element) ChildText(name string) Optional {
 	if child, ok := e.First(name); ok {
 		return Optional{Text: child.Text, Set: true}
 	}
@@ -71,23 +63,18 @@ func (e Element) ChildText(name string) Optional {
 }
 
 // Lookup returns the first attribute of the namespace with one of the names.
-func (e Element) Lookup(space string, names ...string) (schemas.Attribute, bool) {
+func (e *Element) Lookup(space string, names ...string) (Attribute, bool) {
 	for _, attribute := range e.Attributes {
-		if attribute.Space != space {
-			continue
-		}
-		for _, name := range names {
-			if attribute.Name == name {
-				return attribute, true
-			}
+		if attribute.Space == space && slices.Contains(names, attribute.Name) {
+			return attribute, true
 		}
 	}
-	return schemas.Attribute{}, false
+	return Attribute{}, false
 }
 
 // Optional returns the attribute of the first of the names that is there; more
 // than one name is given where older files spell it differently.
-func (e Element) Optional(names ...string) Optional {
+func (e *Element) Optional(names ...string) Optional {
 	if attribute, ok := e.Lookup("", names...); ok {
 		return Optional{Text: attribute.Value, Set: true}
 	}
@@ -95,11 +82,11 @@ func (e Element) Optional(names ...string) Optional {
 }
 
 // Value returns an attribute, empty for one that is absent.
-func (e Element) Value(name string) string { return e.Optional(name).Text }
+func (e *Element) Value(name string) string { return e.Optional(name).Text }
 
 // Boolean returns an attribute as XML reads booleans. What is no boolean is
 // reported by the schema and leaves the fallback.
-func (e Element) Boolean(name string, fallback bool) bool {
+func (e *Element) Boolean(name string, fallback bool) bool {
 	switch strings.TrimSpace(e.Value(name)) {
 	case "true", "1":
 		return true
@@ -112,7 +99,7 @@ func (e Element) Boolean(name string, fallback bool) bool {
 
 // Integer returns an attribute as a whole number of 32 bits. The schema reports all
 // others, which leave the fallback.
-func (e Element) Integer(name string, fallback int) int {
+func (e *Element) Integer(name string, fallback int) int {
 	text := strings.TrimSpace(e.Value(name))
 	if text == "" {
 		return fallback // absent as a rule; ParseInt would make an error first
@@ -125,51 +112,51 @@ func (e Element) Integer(name string, fallback int) int {
 }
 
 // ValuePosition returns where the value of an attribute begins.
-func (e Element) ValuePosition(name string) Position {
+func (e *Element) ValuePosition(name string) Position {
 	attribute, ok := e.Lookup("", name)
 	if !ok {
 		return e.Position()
 	}
-	return e.Source.Position(attribute.ValueLine, attribute.ValueColumn)
+	return attribute.ValuePosition()
 }
 
 // ValueWithin returns where a byte of an attribute's value stands in the source.
-func (e Element) ValueWithin(name string, index int) Position {
+func (e *Element) ValueWithin(name string, index int) Position {
 	attribute, ok := e.Lookup("", name)
 	if !ok {
 		return e.Position()
 	}
-	return e.Source.Position(e.Source.places(e.Element, name, func() placesOfText { return e.ValuePlaces(attribute) })(index))
-}
-
-// places returns what finds bytes of one text. That of the text which was looked
-// into last is kept, since what is reported of a text is reported in its order.
-func (s *Source) places(e *schemas.Element, attribute string, find func() placesOfText) placesOfText {
-	if s.placed.element != e || s.placed.attribute != attribute {
-		s.placed = placedText{e, attribute, find()}
-	}
-	return s.placed.places
+	return attribute.document.within(attribute.valueOffset, index, true)
 }
 
 // TextWithin returns where a byte of the element's text stands in the source.
-func (e Element) TextWithin(index int) Position {
-	if e.TextLine == 0 {
+func (e *Element) TextWithin(index int) Position {
+	if e.textOffset == 0 {
 		return e.Position()
 	}
-	return e.Source.Position(e.Source.places(e.Element, "", e.TextPlaces)(index))
+	return e.document.within(e.textOffset, index, false)
 }
 
 // TextPosition returns where the text of the element begins, without the white space
 // before it.
-func (e Element) TextPosition() Position {
-	return e.TextWithin(len(e.Text) - len(strings.TrimLeft(e.Text, " \t\r\n")))
+func (e *Element) TextPosition() Position {
+	return e.TextWithin(len(e.Text) - len(strings.TrimLeft(e.Text, blanks)))
+}
+
+// VisibleText returns where the first text inside the element stands that is not blank,
+// after whichever child.
+func (e *Element) VisibleText() (at Position, ok bool) {
+	if e.inkOffset == 0 {
+		return Position{}, false
+	}
+	return e.document.position(e.inkOffset), true
 }
 
 // Expression returns what an element of regex type holds, where that begins, and
 // where a byte of it stands. The attribute wins over the text, and text that goes
 // over a line break loses the white space around it, which no author means (five
 // definitions in the field have such texts).
-func (e Element) Expression() (text string, at Position, within func(offset int) Position) {
+func (e *Element) Expression() (text string, at Position, within func(offset int) Position) {
 	if written := e.Optional("expression"); written.Set {
 		return written.Text, e.ValuePosition("expression"), func(offset int) Position { return e.ValueWithin("expression", offset) }
 	}
@@ -182,21 +169,28 @@ func (e Element) Expression() (text string, at Position, within func(offset int)
 	return text, within(0), within
 }
 
-// PartName returns the element name by which rules are found.
-func PartName(e *schemas.Element) string {
+// QualifiedName returns the name by which messages and rules know the element:
+// x:outcome for one of rmctl's own.
+func (e *Element) QualifiedName() string {
 	switch {
-	case e.Space == schemas.ExtensionNamespace:
+	case e.Space == ExtensionNamespace:
 		return "x:" + e.Name
-	case e.Name == "property" && schemas.IsCore(e.Space): // format of 5.0
+	case e.Name == "property" && IsCore(e.Space): // format of 5.0
 		return "attribute"
 	}
 	return e.Name
 }
 
-// AttributeName returns the name of an attribute in messages.
-func AttributeName(a schemas.Attribute) string {
-	if a.Space == schemas.ExtensionNamespace {
+// QualifiedName returns the name of the attribute in messages.
+func (a Attribute) QualifiedName() string {
+	if a.Space == ExtensionNamespace {
 		return "x:" + a.Name
 	}
 	return a.Name
 }
+
+// Position returns where the attribute begins.
+func (a Attribute) Position() Position { return a.document.position(a.offset) }
+
+// ValuePosition returns where the value of the attribute begins.
+func (a Attribute) ValuePosition() Position { return a.document.position(a.valueOffset) }

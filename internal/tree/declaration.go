@@ -1,7 +1,6 @@
-package schemas
+package tree
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -55,10 +54,8 @@ func (r *documentReader) checkDeclaration(content string, begin int) error {
 		return nil
 	}
 	if encoding := content[groups[4]+1 : groups[5]-1]; !r.isDeclared(encoding) {
-		line, column := placeOf(r.source, begin+groups[4]+1)
-		return &DocumentError{Line: line, Column: column, Code: "xml-encoding",
-			Reason: fmt.Sprintf("the encoding %q is not supported, or not that of the file", encoding),
-			Help:   "save the file as UTF-8 and say so in its first line"}
+		return r.document.failure(begin+groups[4]+1, "xml-encoding", "the encoding %q is not supported, or not that of the file", encoding).
+			withHelp("save the file as UTF-8 and say so in its first line")
 	}
 	return nil
 }

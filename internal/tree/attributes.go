@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import "strings"
 
@@ -37,10 +37,10 @@ func (r *documentReader) addAttributes(e *Element) error {
 		}
 		scope, err := e.scope.declare(prefix, strings.Trim(a.Value, blanks))
 		if err != nil {
-			return syntaxErrorAt(a.Line, a.Column, "%s", err)
+			return r.syntaxError(a.offset, "%s", err)
 		}
 		if scope.number > maxDeclarations {
-			return &DocumentError{Line: a.Line, Column: a.Column, Code: "xml-limit", Reason: "too many namespaces are declared"}
+			return r.document.failure(a.offset, "xml-limit", "too many namespaces are declared")
 		}
 		e.scope = scope
 		declarations++
@@ -70,13 +70,13 @@ func (r *documentReader) resolvePrefixes(scope *namespaceScope) error {
 		} else if a.prefix != "" {
 			space, known := scope.lookup(a.prefix)
 			if !known {
-				return undeclaredPrefix(a.Line, a.Column, a.nameAsWritten())
+				return r.undeclaredPrefix(a.offset, a.nameAsWritten())
 			}
 			a.Space = space
 		}
 		for _, earlier := range r.written[:i] {
 			if earlier.Name == a.Name && earlier.Space == a.Space {
-				return syntaxErrorAt(a.Line, a.Column, "the attribute %q stands twice in one tag", a.Name)
+				return r.syntaxError(a.offset, "the attribute %q stands twice in one tag", a.Name)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"fmt"
@@ -17,8 +17,7 @@ func (r *documentReader) startTag() error {
 		return r.syntaxError(begin, "no name follows the <").withHelp("write &lt; for a literal <")
 	}
 	element := &r.elements.take(1)[0]
-	element.document = r.document
-	element.Line, element.Column = r.places.of(begin)
+	element.document, element.offset = r.document, begin
 	if len(r.open) > 0 {
 		element.Parent = r.open[len(r.open)-1].Element
 		element.scope = element.Parent.scope
@@ -34,11 +33,11 @@ func (r *documentReader) startTag() error {
 	}
 	prefix, local, ok := splitName(tag)
 	if !ok {
-		return badName(element.Line, element.Column, tag)
+		return r.syntaxError(begin, "%q is not a name", tag)
 	}
 	space, known := element.scope.lookup(prefix)
 	if !known {
-		return undeclaredPrefix(element.Line, element.Column, tag)
+		return r.undeclaredPrefix(begin, tag)
 	}
 	element.Space, element.Name = space, local
 	r.open = append(r.open, openElement{Element: element, tag: tag, firstChild: len(r.children), firstText: len(r.texts)})
@@ -52,9 +51,9 @@ func (r *documentReader) checkBounds(begin int) error {
 	r.number++
 	switch {
 	case r.number > maxElements:
-		return r.limitError(begin, "more than %d elements", maxElements)
+		return r.document.failure(begin, "xml-limit", "more than %d elements", maxElements)
 	case len(r.open) >= maxDepth:
-		return r.limitError(begin, "elements are nested more than %d deep", maxDepth)
+		return r.document.failure(begin, "xml-limit", "elements are nested more than %d deep", maxDepth)
 	case len(r.open) == 0 && r.root != nil:
 		return r.syntaxError(begin, "a document has one root element; this is a second one")
 	}
@@ -79,7 +78,7 @@ func (r *documentReader) restOfTag(begin int, tag string) (empty bool, err error
 			r.at += len("/>")
 			return true, nil
 		case len(r.written) == maxAttributes:
-			return false, r.limitError(begin, "an element has more than %d attributes", maxAttributes)
+			return false, r.document.failure(begin, "xml-limit", "an element has more than %d attributes", maxAttributes)
 		}
 		if err := r.attribute(tag, r.at == separator); err != nil {
 			return false, err
@@ -98,21 +97,18 @@ func (r *documentReader) attribute(tag string, adjoins bool) error {
 		return r.syntaxError(begin, "white space is missing before the attribute %q", name)
 	}
 	prefix, local, ok := splitName(name)
-	line, column := r.places.of(begin)
 	if !ok {
-		return badName(line, column, name)
+		return r.syntaxError(begin, "%q is not a name", name)
 	}
 	r.at = skipBlanks(r.source, r.at)
 	if !strings.HasPrefix(r.source[r.at:], "=") {
-		return syntaxErrorAt(line, column, "the attribute %q has no value", name)
+		return r.syntaxError(begin, "the attribute %q has no value", name)
 	}
 	r.at = skipBlanks(r.source, r.at+len("="))
 	if r.at == len(r.source) || r.source[r.at] != '"' && r.source[r.at] != '\'' {
 		return r.syntaxError(r.at, "the value of the attribute %q has no quotes", name)
 	}
-	attribute := Attribute{Name: local, Line: line, Column: column}
-	attribute.valueOffset = r.at + len(`"`)
-	attribute.ValueLine, attribute.ValueColumn = r.places.of(attribute.valueOffset)
+	attribute := Attribute{Name: local, document: r.document, offset: begin, valueOffset: r.at + len(`"`)}
 	var err error
 	attribute.Value, err = r.value(name)
 	r.written = append(r.written, writtenAttribute{attribute, prefix})
@@ -150,13 +146,12 @@ func (r *documentReader) name() string {
 	return r.source[begin:r.at]
 }
 
-func badName(line, column int, name string) error {
-	return syntaxErrorAt(line, column, "%q is not a name", name)
+func (r *documentReader) undeclaredPrefix(offset int, name string) error {
+	prefix, _, _ := strings.Cut(name, ":")
+	return r.syntaxError(offset, "the prefix of %q is not declared", name).
+		withHelp(fmt.Sprintf("declare it in the root element: xmlns:%s=\"…\"", prefix))
 }
 
-func undeclaredPrefix(line, column int, name string) error {
-	prefix, _, _ := strings.Cut(name, ":")
-	return &DocumentError{Line: line, Column: column, Code: "xml-syntax",
-		Reason: fmt.Sprintf("the prefix of %q is not declared", name),
-		Help:   fmt.Sprintf("declare it in the root element: xmlns:%s=\"…\"", prefix)}
+func (r *documentReader) syntaxError(offset int, format string, arguments ...any) *DocumentError {
+	return r.document.failure(offset, "xml-syntax", format, arguments...)
 }

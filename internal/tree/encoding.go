@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"encoding/binary"
@@ -21,33 +21,36 @@ var singleByte = map[string]*charmap.Charmap{
 	"cp1252":       charmap.Windows1252,
 }
 
-// decoded returns the text of a document, and the encoding that it was in, in small
+// decode turns the text into UTF-8 and returns the encoding that it was in, in small
 // letters; empty for UTF-8. What it takes for UTF-8 need not be that.
-func decoded(source []byte) (text, encoding string, err error) {
-	if len(source) > maxBytes {
-		return "", "", &DocumentError{Line: 1, Column: 1, Code: "xml-limit",
-			Reason: fmt.Sprintf("the file has %d bytes; a definition has at most %d", len(source), maxBytes)}
-	}
-	raw := string(source)
-	switch {
-	case strings.HasPrefix(raw, "\xff\xfe\x00\x00"), strings.HasPrefix(raw, "\x00\x00\xfe\xff"):
-		return "", "", &DocumentError{Line: 1, Column: 1, Code: "xml-encoding",
-			Reason: "the file is encoded as UTF-32", Help: "save it as UTF-8"}
-	case strings.HasPrefix(raw, "\xff\xfe"):
-		text, err = decodeUTF16(source[2:], binary.LittleEndian)
-		return text, "utf-16", err
-	case strings.HasPrefix(raw, "\xfe\xff"):
-		text, err = decodeUTF16(source[2:], binary.BigEndian)
-		return text, "utf-16", err
-	case strings.HasPrefix(raw, "\ufeff"):
-		return strings.TrimPrefix(raw, "\ufeff"), "", nil
+func (d *Document) decode() (encoding string, err error) {
+	raw := d.Text
+	if len(raw) > maxBytes {
+		return "", d.failure(0, "xml-limit", "the file has %d bytes; a definition has at most %d", len(raw), maxBytes)
 	}
 	declared := strings.ToLower(declaredEncoding(raw))
-	if characters, known := singleByte[declared]; known && !isASCII(raw) {
-		text, err = decodeBytes(raw, declared, characters)
-		return text, declared, err
+	characters, known := singleByte[declared]
+	text := raw
+	switch {
+	case strings.HasPrefix(raw, "\xff\xfe\x00\x00"), strings.HasPrefix(raw, "\x00\x00\xfe\xff"):
+		return "", d.failure(0, "xml-encoding", "the file is encoded as UTF-32").withHelp("save it as UTF-8")
+	case strings.HasPrefix(raw, "\xff\xfe"):
+		encoding = "utf-16"
+		text, err = d.decodeUTF16(binary.LittleEndian)
+	case strings.HasPrefix(raw, "\xfe\xff"):
+		encoding = "utf-16"
+		text, err = d.decodeUTF16(binary.BigEndian)
+	case strings.HasPrefix(raw, "\ufeff"):
+		text = strings.TrimPrefix(raw, "\ufeff")
+	case known && !isASCII(raw):
+		encoding = declared
+		text, err = d.decodeBytes(declared, characters)
 	}
-	return raw, "", nil
+	if err != nil {
+		return "", err
+	}
+	d.Text = text
+	return encoding, nil
 }
 
 // declaredEncoding returns the encoding that the XML declaration names, empty if
@@ -65,12 +68,13 @@ func declaredEncoding(text string) string {
 	return ""
 }
 
-func decodeUTF16(source []byte, order binary.ByteOrder) (string, error) {
+func (d *Document) decodeUTF16(order binary.ByteOrder) (string, error) {
+	source := []byte(d.Text[len("\xff\xfe"):])
 	var text strings.Builder
 	text.Grow(len(source))
 	for at := 0; at < len(source); at += 2 {
 		if at+1 == len(source) {
-			return "", wrongBytes(text.String(), "UTF-16")
+			return "", d.wrongBytes(text.String(), "UTF-16")
 		}
 		r := rune(order.Uint16(source[at:]))
 		if utf16.IsSurrogate(r) {
@@ -79,7 +83,7 @@ func decodeUTF16(source []byte, order binary.ByteOrder) (string, error) {
 				second = rune(order.Uint16(source[at+2:]))
 			}
 			if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
-				return "", wrongBytes(text.String(), "UTF-16")
+				return "", d.wrongBytes(text.String(), "UTF-16")
 			}
 			at += 2
 		}
@@ -88,23 +92,22 @@ func decodeUTF16(source []byte, order binary.ByteOrder) (string, error) {
 	return text.String(), nil
 }
 
-func decodeBytes(raw, encoding string, characters *charmap.Charmap) (string, error) {
-	text, err := characters.NewDecoder().String(raw)
+func (d *Document) decodeBytes(encoding string, characters *charmap.Charmap) (string, error) {
+	text, err := characters.NewDecoder().String(d.Text)
 	if err != nil {
 		return "", fmt.Errorf("decoding %s: %w", encoding, err)
 	}
 	if before, _, isWrong := strings.Cut(text, string(utf8.RuneError)); isWrong {
-		return "", wrongBytes(before, encoding)
+		return "", d.wrongBytes(before, encoding)
 	}
 	return text, nil
 }
 
 // wrongBytes is the error of a file that is not in its encoding behind the text
 // that was read so far.
-func wrongBytes(before, encoding string) error {
-	line, column := placeOf(before, len(before))
-	return &DocumentError{Line: line, Column: column, Code: "xml-encoding",
-		Reason: "the file is not valid " + encoding, Help: "save it as UTF-8"}
+func (d *Document) wrongBytes(before, encoding string) error {
+	decoded := Document{File: d.File, Text: before}
+	return decoded.failure(len(before), "xml-encoding", "the file is not valid %s", encoding).withHelp("save it as UTF-8")
 }
 
 // isDeclared reports whether a declaration names the encoding that the document was in.

@@ -1,12 +1,27 @@
-package schemas
+package tree
 
 import "fmt"
 
 const (
-	xmlNamespace  = "http://www.w3.org/XML/1998/namespace"
-	xsiNamespace  = "http://www.w3.org/2001/XMLSchema-instance"
+	// CoreNamespace is the namespace of the elements of a definition.
+	CoreNamespace = "http://eclipse.org/ptp/rm"
+	// ExtensionNamespace is the namespace of what rmctl adds to the format.
+	ExtensionNamespace = "urn:rmctl:definition:1"
+	// XMLNamespace is the namespace of the prefix xml.
+	XMLNamespace = "http://www.w3.org/XML/1998/namespace"
+
 	xmlnsReserved = "http://www.w3.org/2000/xmlns/"
 )
+
+// IsCore reports whether a namespace is one of those that definitions have been
+// written in: the present one, those of two older generations, and none.
+func IsCore(space string) bool {
+	switch space {
+	case CoreNamespace, "http://org.eclipse.ptp/rm", "org.eclipse.ptp", "":
+		return true
+	}
+	return false
+}
 
 // A namespaceScope is one declaration with those around it; the innermost wins.
 type namespaceScope struct {
@@ -24,7 +39,7 @@ func (s *namespaceScope) lookup(prefix string) (uri string, known bool) {
 		}
 	}
 	if prefix == "xml" {
-		return xmlNamespace, true
+		return XMLNamespace, true
 	}
 	return "", prefix == ""
 }
@@ -35,8 +50,8 @@ func (s *namespaceScope) declare(prefix, uri string) (*namespaceScope, error) {
 	switch {
 	case prefix == "xmlns" || uri == xmlnsReserved:
 		return nil, fmt.Errorf("the prefix %q may not be declared", "xmlns")
-	case (prefix == "xml") != (uri == xmlNamespace):
-		return nil, fmt.Errorf("the prefix %q and the namespace %s belong together", "xml", xmlNamespace)
+	case (prefix == "xml") != (uri == XMLNamespace):
+		return nil, fmt.Errorf("the prefix %q and the namespace %s belong together", "xml", XMLNamespace)
 	case prefix != "" && uri == "":
 		return nil, fmt.Errorf("the prefix %q is declared without a namespace", prefix)
 	}

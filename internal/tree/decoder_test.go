@@ -1,7 +1,8 @@
-package schemas
+package tree
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -19,9 +20,11 @@ import (
 // it, but for white space in the values of attributes.
 
 func TestReadFindsWhatTheStandardDecoderFinds(t *testing.T) {
-	shipped, err := filepath.Glob("../rms/*.xml")
+	shipped, err := filepath.Glob("../../rms/*.xml")
 	require.NoError(t, err)
-	for _, path := range append(shipped, fieldDefinitions(t)...) {
+	fromTheField, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), "../../../shared"), "definitions", "*.xml"))
+	require.NoError(t, err)
+	for _, path := range append(shipped, fromTheField...) {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Truef(t, agreesWithDecoder(t, source), "both read %s", path)
@@ -48,16 +51,16 @@ func FuzzReadAgainstTheStandardDecoder(f *testing.F) {
 // reports whether both take it.
 func agreesWithDecoder(t *testing.T, source []byte) bool {
 	t.Helper()
-	root, text, err := Read(source)
+	document, err := Read("", source)
 	if err != nil {
 		return false
 	}
-	expected, err := decode([]byte(text))
+	expected, err := decode([]byte(document.Text))
 	if err != nil {
 		require.False(t, isASCII(string(source)), "only Read takes %q: %v", source, err)
 		return false
 	}
-	requireSameElement(t, expected, root, source)
+	requireSameElement(t, expected, document.Root, source)
 	return true
 }
 

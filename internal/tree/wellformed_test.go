@@ -1,10 +1,11 @@
-package schemas
+package tree
 
 import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,7 +20,9 @@ import (
 // libxml2 but with XML, U+0000 after the root element and a declaration without
 // white space before "standalone".
 func TestReadAgreesWithLibxml2(t *testing.T) {
-	needXmllint(t)
+	if os.Getenv("RMCTL_CLUSTERS") != "1" {
+		t.Skip("compares with xmllint only where RMCTL_CLUSTERS=1")
+	}
 	random := rand.New(rand.NewPCG(7, 2))
 	sources := seedDocuments(t)
 	folder := t.TempDir()
@@ -27,7 +30,7 @@ func TestReadAgreesWithLibxml2(t *testing.T) {
 	var paths []string
 	for i := range 6000 {
 		damaged := damageBytes(sources[random.IntN(len(sources))], random)
-		_, _, err := Read(damaged)
+		_, err := Read("", damaged)
 		if err != nil && refusedOnPurpose(err) {
 			continue
 		}
@@ -40,7 +43,11 @@ func TestReadAgreesWithLibxml2(t *testing.T) {
 		batch := paths[:min(500, len(paths))]
 		paths = paths[len(batch):]
 		faults := map[string]string{}
-		for line := range strings.Lines(xmllint(t, batch...)) {
+		output, err := exec.Command("xmllint", append([]string{"--noout", "--nonet"}, batch...)...).CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil {
+			require.ErrorAs(t, err, &exit)
+		}
+		for line := range strings.Lines(string(output)) {
 			path, fault, ok := strings.Cut(line, ".xml:")
 			if ok && strings.Contains(fault, " error :") && !strings.Contains(fault, "valid URI") {
 				faults[path+".xml"] += fault
@@ -62,7 +69,7 @@ func seedDocuments(t testing.TB) [][]byte {
 			"<p:a xmlns:p='u' xml:space='preserve'\n p:b='&#10;\t&#xA;&lt;'><![CDATA[x]]>&lt;&#233;<!-- é --></p:a>\n<?end?>"),
 		[]byte("<a xmlns='u'><b xmlns='' c=\"&quot;'\r\n\"/>x\r\ny\r]]&gt;<![CDATA[\r\n]]]]><c/> &apos;&amp; </a>\r\n"),
 	}
-	paths, err := filepath.Glob("testdata/violations/*.xml")
+	paths, err := filepath.Glob("../../schemas/testdata/violations/*.xml")
 	require.NoError(t, err)
 	for _, path := range paths {
 		source, err := os.ReadFile(path)

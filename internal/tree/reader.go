@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import "strings"
 
@@ -12,11 +12,10 @@ import "strings"
 // Every method that reads something finds its beginning at r.at and leaves r.at
 // after its end. The characters were checked before: all are UTF-8 and XML.
 type documentReader struct {
-	encoding string // as decoded returns it
-	source   string
-	document *string // the source, for the tree to keep without keeping the reader
+	document *Document
+	source   string // its text
+	encoding string // as decode returns it
 	at       int
-	places   lineCounter
 	root     *Element
 	number   int // of elements so far
 	open     []openElement
@@ -46,10 +45,10 @@ func (r *documentReader) read() (*Element, error) {
 	}
 	if depth := len(r.open); depth > 0 {
 		unclosed := r.open[depth-1]
-		return nil, syntaxErrorAt(unclosed.Line, unclosed.Column, "%q is never closed", unclosed.tag)
+		return nil, r.syntaxError(unclosed.offset, "%q is never closed", unclosed.tag)
 	}
 	if r.root == nil {
-		return nil, syntaxErrorAt(1, 1, "the file holds no element")
+		return nil, r.syntaxError(0, "the file holds no element")
 	}
 	return r.root, nil
 }
@@ -107,11 +106,10 @@ func (r *documentReader) text() error {
 func (r *documentReader) addText(data string, begin, ink int) {
 	innermost := &r.open[len(r.open)-1]
 	if len(r.texts) == innermost.firstText {
-		innermost.TextLine, innermost.TextColumn = r.places.of(begin)
 		innermost.textOffset = begin
 	}
-	if innermost.inkLine == 0 && !isBlank(data) {
-		innermost.inkLine, innermost.inkColumn = r.places.of(ink)
+	if innermost.inkOffset == 0 && !isBlank(data) {
+		innermost.inkOffset = ink
 	}
 	if data != "" {
 		r.texts = append(r.texts, data)
@@ -132,7 +130,7 @@ func (r *documentReader) endTag() error {
 	}
 	if innermost := r.open[len(r.open)-1]; innermost.tag != name {
 		return r.syntaxError(begin, "%q, which begins on line %d, is closed by the end tag of %q",
-			innermost.tag, innermost.Line, name)
+			innermost.tag, innermost.Position().Line, name)
 	}
 	r.close()
 	return nil
@@ -142,6 +140,7 @@ func (r *documentReader) endTag() error {
 func (r *documentReader) close() {
 	innermost := r.open[len(r.open)-1]
 	r.open = r.open[:len(r.open)-1]
+	innermost.end = r.at
 	innermost.Text = strings.Join(r.texts[innermost.firstText:], "")
 	r.texts = r.texts[:innermost.firstText]
 	if found := r.children[innermost.firstChild:]; len(found) > 0 {

@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"encoding/binary"
@@ -12,14 +12,16 @@ import (
 
 func read(t *testing.T, source string) *Element {
 	t.Helper()
-	root, _, err := Read([]byte(source))
+	document, err := Read("", []byte(source))
 	require.NoError(t, err)
-	return root
+	return document.Root
 }
+
+func lineAndColumn(at Position) []int { return []int{at.Line, at.Column} }
 
 func TestElementsKnowWhereTheyStand(t *testing.T) {
 	root := read(t, "<?xml version=\"1.0\"?>\n<!-- é -->\n<a>\n\t<b\n\t  x='1'\n\t/><c/>\r\n  <d>\r\n</d>\n</a>\n")
-	require.Equal(t, []int{3, 1}, []int{root.Line, root.Column})
+	require.Equal(t, []int{3, 1}, lineAndColumn(root.Position()))
 	require.Equal(t, []string{"4:2 b", "6:4 c", "7:3 d"}, places(root.Children))
 	require.Same(t, root, root.Children[0].Parent)
 }
@@ -27,20 +29,20 @@ func TestElementsKnowWhereTheyStand(t *testing.T) {
 func TestColumnsCountBytes(t *testing.T) {
 	root := read(t, "<a>é<b ü='é' y=''/></a>")
 	require.Equal(t, "1:6 b", places(root.Children)[0])
-	require.Equal(t, 17, root.Children[0].Attributes[1].Column)
+	require.Equal(t, 17, root.Children[0].Attributes[1].Position().Column)
 }
 
 func TestByteOrderMarkIsNotCounted(t *testing.T) {
 	root := read(t, "\ufeff<a/>")
-	require.Equal(t, []int{1, 1}, []int{root.Line, root.Column})
+	require.Equal(t, []int{1, 1}, lineAndColumn(root.Position()))
 }
 
 func TestAttributesKnowWhereTheyStand(t *testing.T) {
 	root := read(t, "<a one=\"1\" two = '2'\n\tthree=\n\"3\"\n xmlns='urn:n' four='>/\"'/>")
 	positions := []string{}
 	for _, attribute := range root.Attributes {
-		positions = append(positions, fmt.Sprintf("%s=%s at %d:%d, %d:%d", attribute.Name, attribute.Value,
-			attribute.Line, attribute.Column, attribute.ValueLine, attribute.ValueColumn))
+		at, value := attribute.Position(), attribute.ValuePosition()
+		positions = append(positions, fmt.Sprintf("%s=%s at %d:%d, %d:%d", attribute.Name, attribute.Value, at.Line, at.Column, value.Line, value.Column))
 	}
 	require.Equal(t, []string{
 		"one=1 at 1:4, 1:9",
@@ -71,14 +73,16 @@ func TestAttributeValuesAreNormalised(t *testing.T) {
 func TestTextIsGatheredAroundCommentsAndChildren(t *testing.T) {
 	root := read(t, "<a>\none<!-- no --> two<b/><![CDATA[ <three> ]]>&amp;&#52;<?pi no?></a>")
 	require.Equal(t, "\none two <three> &4", root.Text)
-	require.Equal(t, []int{1, 4}, []int{root.TextLine, root.TextColumn})
-	require.Equal(t, []int{2, 1}, []int{root.inkLine, root.inkColumn})
+	require.Equal(t, []int{1, 4}, lineAndColumn(root.TextWithin(0)))
+	visible, ok := root.VisibleText()
+	require.True(t, ok)
+	require.Equal(t, []int{2, 1}, lineAndColumn(visible))
 }
 
 func TestTextOfCharacterDataSectionsBeginsInsideThem(t *testing.T) {
 	root := read(t, "<a>\n<b> <![CDATA[x]]></b><c><![CDATA[\n]]></c></a>")
-	require.Equal(t, []int{2, 4}, []int{root.Children[0].TextLine, root.Children[0].TextColumn})
-	require.Equal(t, []int{2, 34}, []int{root.Children[1].TextLine, root.Children[1].TextColumn})
+	require.Equal(t, []int{2, 4}, lineAndColumn(root.Children[0].TextWithin(0)))
+	require.Equal(t, []int{2, 34}, lineAndColumn(root.Children[1].TextWithin(0)))
 }
 
 func TestLineBreaksOfOtherSystemsBecomeNewlines(t *testing.T) {
@@ -97,7 +101,7 @@ func TestWhatIsAddedToOneElementLeavesItsNeighbourAlone(t *testing.T) {
 func TestNamespacesAreResolved(t *testing.T) {
 	root := read(t, `<p:a xmlns:p="urn:p" xmlns="urn:d" p:x="1" x="2" xml:lang="en"><b xmlns="" p:y=""><c/></b><d xmlns:p="urn:q"><p:e/></d></p:a>`)
 	require.Equal(t, "urn:p", root.Space)
-	require.Equal(t, []string{"urn:p", "", xmlNamespace},
+	require.Equal(t, []string{"urn:p", "", XMLNamespace},
 		[]string{root.Attributes[0].Space, root.Attributes[1].Space, root.Attributes[2].Space})
 	b, d := root.Children[0], root.Children[1]
 	require.Empty(t, b.Space)
@@ -201,7 +205,7 @@ func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
 		"large file":                {"<a>" + strings.Repeat("0123456789", 10<<20) + "</a>", "1:1 xml-limit the file has 104857607 bytes; a definition has at most 16777216"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := Read([]byte(test.source))
+			_, err := Read("", []byte(test.source))
 			var refused *DocumentError
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, test.expected, fmt.Sprintf("%d:%d %s %s", refused.Line, refused.Column, refused.Code, refused))
@@ -233,8 +237,7 @@ func TestTheEncodingThatIsDeclaredIsRead(t *testing.T) {
 			root := read(t, source)
 			require.Equal(t, "é", root.Attributes[0].Value)
 			require.Equal(t, "ß ", root.Text)
-			c := root.Children[0]
-			require.Equal(t, "2:14", fmt.Sprintf("%d:%d", c.Line, c.Column), "positions count bytes of UTF-8")
+			require.Equal(t, []string{"2:14 c"}, places(root.Children), "positions count bytes of UTF-8")
 		})
 	}
 	require.Equal(t, "€„Ž", read(t, declared("cp1252")+"<a>\x80\x84\x8e</a>").Text)
@@ -275,7 +278,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(source)
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		root, _, err := Read(source)
+		document, err := Read("", source)
 		if err != nil {
 			var refused *DocumentError
 			require.ErrorAs(t, err, &refused)
@@ -283,22 +286,18 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		lines := strings.Split(strings.TrimPrefix(string(source), "\ufeff"), "\n")
-		checkPositions(t, root, lines)
-		for _, v := range Validate(root, nil) {
-			require.Positive(t, v.Line)
-			require.LessOrEqual(t, v.Line, len(lines))
-			require.Positive(t, v.Column)
-			require.NotEqual(t, unusableSchema, v.Code)
-		}
+		checkPositions(t, document.Root, lines)
 	})
 }
 
 // checkPositions checks that every element and attribute stands where it says.
 func checkPositions(t *testing.T, e *Element, lines []string) {
-	require.True(t, strings.HasPrefix(lines[e.Line-1][e.Column-1:], "<"))
+	after := func(at Position) string { return lines[at.Line-1][at.Column-1:] }
+	require.True(t, strings.HasPrefix(after(e.Position()), "<"))
 	for _, attribute := range e.Attributes {
-		require.Contains(t, lines[attribute.Line-1][attribute.Column-1:], attribute.Name)
-		quote := lines[attribute.ValueLine-1][attribute.ValueColumn-2]
+		require.Contains(t, after(attribute.Position()), attribute.Name)
+		value := attribute.ValuePosition()
+		quote := lines[value.Line-1][value.Column-2]
 		require.True(t, quote == '"' || quote == '\'')
 	}
 	for _, child := range e.Children {
@@ -310,7 +309,7 @@ func checkPositions(t *testing.T, e *Element, lines []string) {
 func places(elements []*Element) []string {
 	var found []string
 	for _, e := range elements {
-		found = append(found, fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Name))
+		found = append(found, fmt.Sprintf("%d:%d %s", e.Position().Line, e.Position().Column, e.Name))
 	}
 	return found
 }

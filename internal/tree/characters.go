@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"strings"
@@ -25,21 +25,22 @@ func isCharacter(r rune) bool {
 	return r >= ' ' && r <= 0xd7ff || r == '\n' || r == '\t' || r == '\r' || r >= 0xe000 && r <= 0xfffd || r >= 0x10000
 }
 
-// checkCharacters refuses bytes that are not UTF-8 and characters that XML does
-// not have.
-func checkCharacters(text string) error {
+// checkCharacters refuses a text without any character but blanks, bytes that are
+// not UTF-8, and characters that XML does not have.
+func (d *Document) checkCharacters() error {
+	text := d.Text
+	if isBlank(text) {
+		return d.failure(0, "xml-syntax", "the file is empty")
+	}
 	if !utf8.ValidString(text) {
-		line, column := placeOf(text, invalidUTF8(text))
-		return &DocumentError{Line: line, Column: column, Code: "xml-encoding",
-			Reason: "the file is not valid UTF-8", Help: "save it as UTF-8"}
+		return d.failure(invalidUTF8(text), "xml-encoding", "the file is not valid UTF-8").withHelp("save it as UTF-8")
 	}
 	for i := range len(text) {
 		if !suspicious[text[i]] {
 			continue
 		}
 		if r, _ := utf8.DecodeRuneInString(text[i:]); !isCharacter(r) {
-			line, column := placeOf(text, i)
-			return syntaxErrorAt(line, column, "the character %U may not stand in XML", r)
+			return d.failure(i, "xml-syntax", "the character %U may not stand in XML", r)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import (
 	"strings"
@@ -28,50 +28,35 @@ func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, _, _ := strings.Cut(document, "§")
-			wantLine, wantColumn := placeOf(document, len(before)+len("§"))
-			root, _, err := Read([]byte(document))
-			require.NoError(t, err)
-			var line, column int
+			marked := Document{Text: document}
+			wanted := marked.position(len(before) + len("§"))
+			root := read(t, document)
+			found := root.TextWithin(strings.Index(root.Text, "§") + len("§"))
 			if len(root.Attributes) > 0 {
-				a := root.Attributes[0]
-				line, column = root.ValuePlaces(a)(strings.Index(a.Value, "§") + len("§"))
-			} else {
-				line, column = root.TextPlaces()(strings.Index(root.Text, "§") + len("§"))
+				found = root.ValueWithin("b", strings.Index(root.Value("b"), "§")+len("§"))
 			}
-			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column})
+			require.Equal(t, wanted, found)
 		})
 	}
 }
 
 func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
-	root, _, err := Read([]byte("<a b='x\r\n&lt;y&#xe9;\n\nz'>one\r\n&amp;<!-- \n --><![CDATA[\n<&é]]>\ntwo<b/>three</a>"))
-	require.NoError(t, err)
-	value := root.Attributes[0]
-	for _, text := range []struct {
-		places func() func(int) (int, int)
-		length int
-	}{
-		{root.TextPlaces, len(root.Text)},
-		{func() func(int) (int, int) { return root.ValuePlaces(value) }, len(value.Value)},
-	} {
-		places := text.places()
+	const source = "<a b='x\r\n&lt;y&#xe9;\n\nz'>one\r\n&amp;<!-- \n --><![CDATA[\n<&é]]>\ntwo<b/>three</a>"
+	value := func(root *Element, index int) Position { return root.ValueWithin("b", index) }
+	for _, place := range []func(root *Element, index int) Position{(*Element).TextWithin, value} {
+		root := read(t, source)
 		var order []int
-		for index := range text.length + 2 {
-			order = append(order, index, index, text.length-index, 0)
+		for index := range len(root.Text) + 2 {
+			order = append(order, index, index, len(root.Text)-index, 0)
 		}
 		for _, index := range order {
-			line, column := places(index)
-			wantLine, wantColumn := text.places()(index)
-			require.Equal(t, []int{wantLine, wantColumn}, []int{line, column}, "byte %d", index)
+			require.Equal(t, place(read(t, source), index), place(root, index), "byte %d", index)
 		}
 	}
 }
 
 func TestAPlaceBeyondATextIsItsEnd(t *testing.T) {
-	root, _, err := Read([]byte("<a b='x'>one<b/>two</a>"))
-	require.NoError(t, err)
-	line, column := root.TextPlaces()(100)
-	require.Equal(t, []int{1, 13}, []int{line, column})
-	_, column = root.ValuePlaces(root.Attributes[0])(0)
-	require.Equal(t, 7, column)
+	root := read(t, "<a b='x'>one<b/>two</a>")
+	require.Equal(t, Position{Line: 1, Column: 13}, root.TextWithin(100))
+	require.Equal(t, Position{Line: 1, Column: 7}, root.ValueWithin("b", 0))
 }

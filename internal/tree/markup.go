@@ -1,4 +1,4 @@
-package schemas
+package tree
 
 import "strings"
 
@@ -11,10 +11,8 @@ func (r *documentReader) markup() error {
 	case strings.HasPrefix(rest, sectionBegin):
 		return r.section()
 	case strings.HasPrefix(rest, "<!DOCTYPE"):
-		line, column := placeOf(r.source, r.at)
-		return &DocumentError{Line: line, Column: column, Code: "xml-doctype",
-			Reason: "document type declarations are refused, since they can define entities",
-			Help:   "remove the <!DOCTYPE …> and write the text of each entity where it is used"}
+		return r.document.failure(r.at, "xml-doctype", "document type declarations are refused, since they can define entities").
+			withHelp("remove the <!DOCTYPE …> and write the text of each entity where it is used")
 	}
 	return r.syntaxError(r.at, "neither a comment nor a section of character data begins here").
 		withHelp("write &lt; for a literal <")
