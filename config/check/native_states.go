@@ -55,8 +55,9 @@ var vocabularies = []vocabulary{
 func vocabularyOf(d *config.Definition, command *config.Command, tested []string) (vocabulary, bool) {
 	var best vocabulary
 	most := 0
+	words := wordsOf(command)
 	for _, candidate := range vocabularies {
-		if !candidate.isQueriedBy(d, command) || !candidate.isRecognized(tested) {
+		if !candidate.isQueriedBy(d, words) || !candidate.isRecognized(tested) {
 			continue
 		}
 		shared := 0
@@ -72,23 +73,26 @@ func vocabularyOf(d *config.Definition, command *config.Command, tested []string
 	return best, most > 0
 }
 
-func (v vocabulary) isQueriedBy(d *config.Definition, command *config.Command) bool {
+// isQueriedBy reports whether a command line of these words runs a program that prints the vocabulary.
+func (v vocabulary) isQueriedBy(d *config.Definition, words []string) bool {
 	if len(v.programs) > 0 {
-		return slices.ContainsFunc(v.programs, func(program string) bool { return runs(command, program) })
+		return slices.ContainsFunc(v.programs, func(program string) bool { return slices.Contains(words, program) })
 	}
 	declared := strings.ToUpper(d.Monitor.SchedulerType)
-	return runs(command, "qstat") && slices.ContainsFunc(v.types, func(name string) bool { return strings.HasPrefix(declared, name) })
+	return slices.Contains(words, "qstat") && slices.ContainsFunc(v.types, func(name string) bool { return strings.HasPrefix(declared, name) })
 }
 
 func (v vocabulary) isRecognized(tested []string) bool {
 	return len(v.decisive) == 0 || slices.ContainsFunc(v.decisive, func(word string) bool { return slices.Contains(tested, word) })
 }
 
-// runs reports whether the words of a command line name a program.
-func runs(c *config.Command, program string) bool {
-	return slices.ContainsFunc(c.Arguments, func(argument *config.Argument) bool {
-		return slices.Contains(strings.FieldsFunc(reference.Replace(argument.Text, ""), isOutsideWords), program)
-	})
+// wordsOf returns the words of a command line, those of shell programs in it included.
+func wordsOf(c *config.Command) []string {
+	var words []string
+	for _, argument := range c.Arguments {
+		words = append(words, strings.FieldsFunc(reference.Replace(argument.Text, ""), isOutsideWords)...)
+	}
+	return words
 }
 
 func isOutsideWords(r rune) bool {
