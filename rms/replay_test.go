@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -42,13 +43,18 @@ var jobFacts = []string{
 }
 
 // shippedDefinition loads a definition of this folder.
+// It is read and checked once for all tests: none of them changes it.
 func shippedDefinition(t testing.TB, name string) *config.Definition {
-	source, ok := rms.Source(name)
-	require.True(t, ok)
-	definition, problems := check.Load(name+".xml", source, check.ReadBase)
+	load, _ := shippedDefinitions.LoadOrStore(name, sync.OnceValues(func() (*config.Definition, config.Diagnostics) {
+		source, _ := rms.Source(name)
+		return check.Load(name+".xml", source, check.ReadBase)
+	}))
+	definition, problems := load.(func() (*config.Definition, config.Diagnostics))()
 	require.Empty(t, problems)
 	return definition
 }
+
+var shippedDefinitions sync.Map // by name: what loads a definition once
 
 // caseFolders returns the folders of the cases below root.
 func caseFolders(t testing.TB, root string) []string {
