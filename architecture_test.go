@@ -48,7 +48,7 @@ var allowedImports = map[string][]string{
 	"model":                     {"internal/vocabulary", "job"},
 	"monitor":                   {"internal/timezone", "internal/transition", "internal/vocabulary", "job", "model"},
 	"internal/views":            {"command", "config", "config/check", "control", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
-	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/polls", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
+	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
 	"internal/doctor":           {"attribute", "command", "config", "config/check", "control", "internal/excerpt", "internal/execution", "internal/submission", "javaregex", "jobstore", "remote"},
 	"internal/excerpt":          {},
 	"internal/directory":        {"internal/execution", "remote"},

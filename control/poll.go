@@ -149,7 +149,7 @@ func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wi
 	case !outcome.Due.IsZero():
 		return &TooSoonError{Until: outcome.Due, Took: outcome.Last.Took}
 	}
-	return errorOf(outcome.Last)
+	return earlierError(list, outcome.Last)
 }
 
 // Resume ends the pause of a target whose queries failed, and reports whether there was

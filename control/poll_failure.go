@@ -13,32 +13,33 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// errorOf is the error of a query that another process made, or this one earlier.
-func errorOf(last polls.Poll) error {
+// earlierError returns the error of a query that another process made, or this one
+// earlier, with the command that lists jobs.
+func earlierError(list *config.Command, last polls.Poll) error {
 	if !last.Paused.IsZero() {
 		return fmt.Errorf("%w since %s, after %d failures: %s\nrmctl start asks again", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
 	}
-	if last.Error != "" {
-		return &QueryError{Err: &PolledError{Failure: last.Failure, Text: last.Error}}
+	if last.Error == "" {
+		return nil
 	}
-	return nil
+	earlier := recordedError{text: last.Error}
+	switch last.Failure {
+	case polls.PollUnreached:
+		earlier.kind = remote.ErrUnreachable
+	case polls.PollTimedOut:
+		earlier.kind = &command.Error{Command: list, Failure: command.TimedOut}
+	}
+	return &QueryError{Earlier: true, Err: earlier}
 }
 
-// A PolledError says how an earlier query failed, by this process or another one, whose
-// result still counts. It matches [remote.ErrUnreachable] if that process was not
-// connected; the connection of this process may work.
-type PolledError struct {
-	Failure polls.PollFailure
-	Text    string // of the error then
+// A recordedError has the text of an error on record, and matches an error of its kind.
+type recordedError struct {
+	text string
+	kind error // nil if it is of no particular kind
 }
 
-// Error returns what was said of it then.
-func (e *PolledError) Error() string { return e.Text }
-
-// Is reports that a query that was not connected is a [remote.ErrUnreachable].
-func (e *PolledError) Is(target error) bool {
-	return target == remote.ErrUnreachable && e.Failure == polls.PollUnreached
-}
+func (e recordedError) Error() string { return e.text }
+func (e recordedError) Unwrap() error { return e.kind }
 
 // pollFailureOf returns how a query for jobs failed; nil for what failed otherwise.
 func pollFailureOf(err error) *poller.Failure {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/job"
@@ -40,9 +41,10 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 			updated, read := s.Update(t.Context(), jobs, false)
 			var query *control.QueryError
 			require.ErrorAs(t, read, &query)
-			var polled *control.PolledError
-			require.ErrorAs(t, read, &polled)
-			require.Equal(t, c.failure, polled.Failure)
+			require.True(t, query.Earlier)
+			var failed *command.Error
+			isLate := errors.As(read, &failed) && failed.Failure == command.TimedOut
+			require.Equal(t, c.failure == polls.PollTimedOut, isLate)
 			require.Equal(t, met.Error(), read.Error())
 			require.Equal(t, c.failure == polls.PollUnreached, errors.Is(read, remote.ErrUnreachable))
 			require.True(t, updated[0].Stale)

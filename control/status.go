@@ -29,6 +29,10 @@ func (e *NotFoundError) Error() string {
 type QueryError struct {
 	ID  string // empty for all jobs of a target
 	Err error
+	// Earlier says that the query was an earlier one, of this process or another one, and
+	// that its result still counts. If it was not connected, the error matches
+	// [remote.ErrUnreachable], though the connection of this process may work.
+	Earlier bool
 }
 
 func (e *QueryError) Error() string {

@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
-	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -142,7 +141,6 @@ func exitCode(err error) int {
 		unsupported   *control.UnsupportedError
 		noJob         *control.NotFoundError
 		failed        *command.Error
-		polled        *control.PolledError
 		query         *control.QueryError
 	)
 	switch {
@@ -161,7 +159,7 @@ func exitCode(err error) int {
 			return exitTimeout
 		}
 		return exitScheduler
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &polled) && polled.Failure == polls.PollTimedOut:
+	case errors.Is(err, context.DeadlineExceeded):
 		return exitTimeout
 	case errors.As(err, &query) && !errors.Is(err, context.Canceled):
 		return exitScheduler

@@ -50,8 +50,9 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 // isLost reports whether an error means that the connection is gone. That an earlier
 // query had none, or one of another process, does not.
 func isLost(err error) bool {
-	var polled *control.PolledError
-	return errors.Is(err, remote.ErrUnreachable) && !errors.As(err, &polled)
+	var query *control.QueryError
+	isEarlier := errors.As(err, &query) && query.Earlier
+	return errors.Is(err, remote.ErrUnreachable) && !isEarlier
 }
 
 // run watches until the context ends or the connection is lost.

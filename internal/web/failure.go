@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
-	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -52,11 +51,9 @@ func statusOf(err error) int {
 // statusOfCommand returns the status of errors that commands of a definition end with, 0 for others.
 func statusOfCommand(err error) int {
 	var failed *command.Error
-	var polled *control.PolledError
 	var output *control.OutputError
 	switch {
-	case errors.As(err, &failed) && failed.Failure == command.TimedOut, errors.Is(err, context.DeadlineExceeded),
-		errors.As(err, &polled) && polled.Failure == polls.PollTimedOut:
+	case errors.As(err, &failed) && failed.Failure == command.TimedOut, errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
 	case failed != nil:
 		return http.StatusBadGateway
