@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/elements", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
@@ -50,6 +50,7 @@ var allowedImports = map[string][]string{
 	"internal/views":            {"command", "config", "config/check", "control", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
 	"internal/doctor":           {"attribute", "command", "config", "config/check", "control", "internal/excerpt", "internal/execution", "internal/submission", "javaregex", "jobstore", "remote"},
+	"internal/elements":         {"command", "control", "internal/timezone", "job"},
 	"internal/excerpt":          {},
 	"internal/directory":        {"internal/execution", "remote"},
 	"internal/presence":         {},
@@ -73,7 +74,7 @@ var allowedImports = map[string][]string{
 	"internal/web/usage":        {"internal/settings", "internal/vocabulary", "internal/web/listing", "model"},
 	"internal/web/launch":       {"attribute", "command", "control", "internal/form", "internal/launchtab", "internal/submission", "internal/web/answer", "job"},
 	"internal/web/pages":        {"attribute", "command", "control", "internal/directory", "internal/form", "internal/portablename", "internal/settings", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor"},
-	"internal/web/api":          {"attribute", "command", "config", "control", "internal/document", "internal/form", "internal/peer", "internal/settings", "internal/submission", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model"},
+	"internal/web/api":          {"attribute", "command", "config", "control", "internal/document", "internal/elements", "internal/form", "internal/peer", "internal/settings", "internal/submission", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model"},
 	"internal/web/webtest":      {"config", "config/check", "internal/views", "internal/vocabulary", "model", "rms"},
 	"internal/record":           {"cases", "command", "job", "config", "attribute", "remote"},
 	"internal/mutate":           {"cases", "command", "config", "job", "rms"},

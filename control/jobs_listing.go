@@ -121,7 +121,7 @@ func (l *listing) row(id string) (job.Observation, bool) {
 		return job.Observation{}, false
 	}
 	seen.Source, seen.Observed = l.command.Name, l.begun
-	seen.Submitted, seen.Started, seen.Ended = l.zone.tell(seen.Submitted), l.zone.tell(seen.Started), l.zone.tell(seen.Ended)
+	l.zone.complete(&seen)
 	return seen, true
 }
 

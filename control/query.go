@@ -167,8 +167,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 		}
 		return jobFact(env, fact)
 	})
-	zone := c.zoneOf(source)
-	seen.Submitted, seen.Started, seen.Ended = zone.tell(seen.Submitted), zone.tell(seen.Started), zone.tell(seen.Ended)
+	c.zoneOf(source).complete(&seen)
 	seen.Observed, seen.Source, seen.Evidence, seen.Origin = begun, source.Name, result.Stdout, originOf(j)
 	if _, isKnown := job.ParseDetail(word); !isKnown && seen.Native == "" {
 		seen.Native = word

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/elements"
 )
 
 // lister is a definition whose listings print the file "rows": a name and a state in
@@ -45,9 +46,11 @@ func TestRowsOfAListing(t *testing.T) {
 		require.Equal(t, command.Listed{Rows: 3, Again: 1, NotUnderstood: 1}, amount)
 		require.Equal(t, told, s.read(t, "scope"))
 	}
-	nodes, err := s.ListNodes(t.Context())
+	var rows command.RowSet
+	_, err := s.Rows(t.Context(), config.ListNodes, "", rows.Add)
 	require.NoError(t, err)
-	require.Equal(t, []control.Node{{Name: "a", Target: "here", State: "DOWN", Reason: "for repair"}, {Name: "b", Target: "here", State: "DOWN"}}, nodes, "once each, as told last")
+	nodes := elements.NodesOf(s.Controller, rows.Rows())
+	require.Equal(t, []elements.Node{{Name: "a", Target: "here", State: "DOWN", Reason: "for repair"}, {Name: "b", Target: "here", State: "DOWN"}}, nodes, "once each, as told last")
 
 	_, _, err = listed(t, s, config.ListQueues, "")
 	var unsupported *control.UnsupportedError

@@ -15,13 +15,15 @@ import (
 // of this machine.
 type zone struct{ location *time.Location }
 
-// tell returns the text of a time for records and users: with the zone, unless that is
-// the one of this machine.
-func (z zone) tell(text string) string {
+// complete adds the zone to the times of an observation, unless it is the zone of this
+// machine.
+func (z zone) complete(seen *job.Observation) {
 	if z.location == nil {
-		return text
+		return
 	}
-	return timezone.WithZone(text, z.location)
+	for _, moment := range []*string{&seen.Submitted, &seen.Started, &seen.Ended} {
+		*moment = timezone.WithZone(*moment, z.location)
+	}
 }
 
 // zoneOf returns the zone of a command's times: that which the definition runs it in,

@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -59,7 +60,7 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 			var rows command.RowSet
 			_, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, rows.Add)
 			require.NoError(t, err)
-			require.Equal(t, c.want, s.JobsOf(rows.Rows())[0].Submitted)
+			require.Equal(t, c.want, elements.JobsOf(s.Controller, rows.Rows())[0].Submitted)
 
 			adopted, err := s.Rediscover(t.Context())
 			require.NoError(t, err)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web/api"
@@ -143,18 +143,13 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 // and again.
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	return listingOf[job.Document]{
-		what: "jobs", kind: config.ListJobs, print: a.printEveryone, of: (*control.Controller).JobsOf,
+		what: "jobs", kind: config.ListJobs, print: a.printEveryone, of: elements.JobsOf,
 		served: func(client *api.Client, ctx context.Context, target settings.Target) ([]job.Document, time.Time, error) {
 			jobs, wrong, at, err := client.Jobs(ctx, target)
 			if err == nil {
 				a.warnOfListing()(config.ListJobs, wrong)
 			}
 			return jobs, at, err
-		},
-		list: func(controller *control.Controller, ctx context.Context) ([]job.Document, error) {
-			var rows command.RowSet
-			_, err := controller.Rows(ctx, config.ListJobs, config.AllJobs, rows.Add)
-			return controller.JobsOf(rows.Rows()), err
 		},
 	}.run(ctx, a, isWatched)
 }

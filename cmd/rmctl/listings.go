@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -36,9 +37,9 @@ the definition lets no newer listing be made, its listing is printed.
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return listingOf[control.Queue]{
+			return listingOf[elements.Queue]{
 				what: "queues", kind: config.ListQueues, print: a.printQueues,
-				served: (*api.Client).Queues, list: (*control.Controller).ListQueues, of: (*control.Controller).QueuesOf,
+				served: (*api.Client).Queues, of: elements.QueuesOf, known: knownQueues,
 			}.run(c.Context(), a, isWatched)
 		},
 	}
@@ -46,8 +47,19 @@ the definition lets no newer listing be made, its listing is printed.
 	return c
 }
 
-func (a *app) printQueues(queues []control.Queue, seen string) error {
-	isBare := func(q control.Queue) bool { return q.State == "" }
+// knownQueues returns the queues that the start-up commands found, of which only the
+// names are known.
+func knownQueues(ctx context.Context, controller *control.Controller) ([]elements.Queue, error) {
+	names, err := controller.Queues(ctx)
+	queues := make([]elements.Queue, len(names))
+	for i, name := range names {
+		queues[i] = elements.Queue{Name: name, Target: controller.Target}
+	}
+	return queues, err
+}
+
+func (a *app) printQueues(queues []elements.Queue, seen string) error {
+	isBare := func(q elements.Queue) bool { return q.State == "" }
 	for _, q := range queues {
 		if a.json || !isBare(q) {
 			continue
@@ -59,11 +71,11 @@ func (a *app) printQueues(queues []control.Queue, seen string) error {
 	if !a.json {
 		queues = slices.DeleteFunc(slices.Clone(queues), isBare)
 	}
-	document := func(q control.Queue) any {
+	document := func(q elements.Queue) any {
 		q.Seen = seen
 		return q
 	}
-	return printAll(a, queues, document, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, func(q control.Queue) []string {
+	return printAll(a, queues, document, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, func(q elements.Queue) []string {
 		return []string{terminal.OrDash(q.Name), terminal.OrDash(q.State), terminal.OrDash(q.Native), terminal.OrDash(q.TimeLimit), orDashNumber(q.Nodes), orDashNumber(q.Running), orDashNumber(q.Waiting), defaultMark(q.Default)}
 	})
 }
@@ -90,9 +102,9 @@ newer listing be made, its listing is printed.
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return listingOf[control.Node]{
+			return listingOf[elements.Node]{
 				what: "nodes", kind: config.ListNodes, print: a.printNodes,
-				served: (*api.Client).Nodes, list: (*control.Controller).ListNodes, of: (*control.Controller).NodesOf,
+				served: (*api.Client).Nodes, of: elements.NodesOf,
 			}.run(c.Context(), a, isWatched)
 		},
 	}
@@ -100,12 +112,12 @@ newer listing be made, its listing is printed.
 	return c
 }
 
-func (a *app) printNodes(nodes []control.Node, seen string) error {
-	document := func(n control.Node) any {
+func (a *app) printNodes(nodes []elements.Node, seen string) error {
+	document := func(n elements.Node) any {
 		n.Seen = seen
 		return n
 	}
-	return printAll(a, nodes, document, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, func(n control.Node) []string {
+	return printAll(a, nodes, document, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, func(n elements.Node) []string {
 		load := "-"
 		if n.Load != nil {
 			load = strconv.FormatFloat(*n.Load, 'f', 2, 64)
@@ -298,8 +310,8 @@ type listingOf[T any] struct {
 	what   string
 	kind   config.CommandElement
 	served func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)
-	list   func(*control.Controller, context.Context) ([]T, error)
 	of     func(*control.Controller, []command.Row) []T
+	known  func(context.Context, *control.Controller) ([]T, error) // for a definition without the listing; nil where it is required
 	print  func(things []T, seen string) error
 }
 
@@ -317,18 +329,30 @@ func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 		return err
 	}
 	if !isWatched {
-		things, err := l.list(controller, ctx)
+		things, err := l.list(ctx, controller)
 		if err != nil {
 			return err
 		}
 		return l.print(things, "")
 	}
 	list := func(ctx context.Context) (listed, error) {
-		things, err := l.list(controller, ctx)
+		things, err := l.list(ctx, controller)
 		return listed{print: func(seen string) error { return l.print(things, seen) }}, err
 	}
 	if controller.Definition.Command(l.kind) != nil {
 		list = listInTurn(controller, l.kind, func(rows []command.Row, seen string) error { return l.print(l.of(controller, rows), seen) })
 	}
 	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target)), controller.Interval(), list)
+}
+
+// list queries the scheduler once.
+func (l listingOf[T]) list(ctx context.Context, controller *control.Controller) ([]T, error) {
+	if l.known != nil && controller.Definition.Command(l.kind) == nil {
+		return l.known(ctx, controller)
+	}
+	var rows command.RowSet
+	if _, err := controller.Rows(ctx, l.kind, config.AllJobs, rows.Add); err != nil {
+		return nil, err
+	}
+	return l.of(controller, rows.Rows()), nil
 }

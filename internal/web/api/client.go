@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/vocabulary"
@@ -51,18 +51,18 @@ var ErrNoListing = errors.New("the server has no listing that is as good as a ne
 // Queues returns the queues of a target as the server's last listing has them, by
 // name, and when that was made. The error is ErrNoListing while the server knows
 // another target by the name, that is not STARTED, or the listing failed or is due.
-func (c *Client) Queues(ctx context.Context, target settings.Target) ([]control.Queue, time.Time, error) {
-	var answer struct{ Queues []control.Queue }
+func (c *Client) Queues(ctx context.Context, target settings.Target) ([]elements.Queue, time.Time, error) {
+	var answer struct{ Queues []elements.Queue }
 	at, err := c.listed(ctx, target, model.Queue, "queues", &answer)
-	queues := slices.DeleteFunc(answer.Queues, func(q control.Queue) bool {
+	queues := slices.DeleteFunc(answer.Queues, func(q elements.Queue) bool {
 		return q.State == "" && q.Native == "" // known from a job, not from a listing of queues
 	})
 	return queues, at, err
 }
 
 // Nodes is Queues for nodes.
-func (c *Client) Nodes(ctx context.Context, target settings.Target) ([]control.Node, time.Time, error) {
-	var answer struct{ Nodes []control.Node }
+func (c *Client) Nodes(ctx context.Context, target settings.Target) ([]elements.Node, time.Time, error) {
+	var answer struct{ Nodes []elements.Node }
 	at, err := c.listed(ctx, target, model.Node, "nodes", &answer)
 	return answer.Nodes, at, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -49,11 +50,11 @@ func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
 	}
 	listed := struct {
 		ageJSON
-		Queues []control.Queue `json:"queues"`
-	}{ageOf(m, vocabulary.AttributeListedQueues), []control.Queue{}}
+		Queues []elements.Queue `json:"queues"`
+	}{ageOf(m, vocabulary.AttributeListedQueues), []elements.Queue{}}
 	for e := range m.All(model.Queue) {
 		is, _ := e.Value(vocabulary.AttributeQueueDefault)
-		listed.Queues = append(listed.Queues, control.Queue{
+		listed.Queues = append(listed.Queues, elements.Queue{
 			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeQueueStatus), Default: is.Boolean(),
 			TimeLimit: listing.GivenText(e, vocabulary.AttributeQueueTimeLimit), Running: listing.GivenNumber(e, vocabulary.AttributeQueueRunning),
 			Waiting: listing.GivenNumber(e, vocabulary.AttributeQueueWaiting), Nodes: listing.GivenNumber(e, vocabulary.AttributeQueueNodes),
@@ -69,10 +70,10 @@ func (a *API) answerNodes(w http.ResponseWriter, r *http.Request) error {
 	}
 	listed := struct {
 		ageJSON
-		Nodes []control.Node `json:"nodes"`
-	}{ageOf(m, vocabulary.AttributeListedNodes), []control.Node{}}
+		Nodes []elements.Node `json:"nodes"`
+	}{ageOf(m, vocabulary.AttributeListedNodes), []elements.Node{}}
 	for e := range m.All(model.Node) {
-		node := control.Node{
+		node := elements.Node{
 			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeNodeStatus),
 			CPUs: listing.GivenNumber(e, vocabulary.AttributeNodeCPUs), CPUsUsed: listing.GivenNumber(e, vocabulary.AttributeNodeCPUsUsed),
 			Memory: listing.GivenNumber(e, vocabulary.AttributeNodeMemory), Reason: listing.GivenText(e, vocabulary.AttributeNodeReason),
@@ -197,5 +198,5 @@ func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, controller.JobsOf(rows.Rows())})
+	return answer.JSON(w, http.StatusOK, listedJobsJSON{made.Begun.UTC().Format(time.RFC3339Nano), made.NotUnderstood, made.Again, elements.JobsOf(controller, rows.Rows())})
 }

@@ -1,13 +1,15 @@
-package control
+// Package elements makes nodes, queues and jobs of the rows that schedulers list.
+package elements
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/command"
-	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -42,22 +44,12 @@ type Queue struct {
 	Seen      string `json:"seen,omitempty"` // when it was listed, where listings follow one another
 }
 
-// ListNodes lists the nodes of the target with x:list-nodes, sorted by name. A
-// definition without it gives an *UnsupportedError.
-func (c *Controller) ListNodes(ctx context.Context) ([]Node, error) {
-	var rows command.RowSet
-	if _, err := c.Rows(ctx, config.ListNodes, "", rows.Add); err != nil {
-		return nil, err
-	}
-	return c.NodesOf(rows.Rows()), nil
-}
-
-// NodesOf returns the nodes in rows of x:list-nodes, by name.
-func (c *Controller) NodesOf(rows []command.Row) []Node {
+// NodesOf returns the nodes of a target in rows of x:list-nodes, by name.
+func NodesOf(controller *control.Controller, rows []command.Row) []Node {
 	nodes := make([]Node, 0, len(rows))
 	for _, row := range command.ByName(rows) {
 		node := Node{
-			Name: row.ID, Target: c.target, State: row.Fact("state"), Native: row.Fact("native"), Reason: row.Fact("reason"),
+			Name: row.ID, Target: controller.Target, State: row.Fact("state"), Native: row.Fact("native"), Reason: row.Fact("reason"),
 			CPUs: job.Number(row.Fact("cpus")), CPUsUsed: job.Number(row.Fact("cpusUsed")), Memory: job.Number(row.Fact("memory")),
 		}
 		if load, err := strconv.ParseFloat(row.Fact("load"), 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
@@ -71,49 +63,34 @@ func (c *Controller) NodesOf(rows []command.Row) []Node {
 	return nodes
 }
 
-// ListQueues lists the queues of the target with x:list-queues, sorted by name. With a
-// definition without it they are those of [Controller.Queues], and only their names are
-// known.
-func (c *Controller) ListQueues(ctx context.Context) ([]Queue, error) {
-	if c.definition.Command(config.ListQueues) == nil {
-		names, err := c.Queues(ctx)
-		queues := make([]Queue, len(names))
-		for i, name := range names {
-			queues[i] = Queue{Name: name, Target: c.target}
-		}
-		return queues, err
-	}
-	var rows command.RowSet
-	if _, err := c.Rows(ctx, config.ListQueues, "", rows.Add); err != nil {
-		return nil, err
-	}
-	return c.QueuesOf(rows.Rows()), nil
-}
-
-// QueuesOf returns the queues in rows of x:list-queues, by name.
-func (c *Controller) QueuesOf(rows []command.Row) []Queue {
+// QueuesOf returns the queues of a target in rows of x:list-queues, by name.
+func QueuesOf(controller *control.Controller, rows []command.Row) []Queue {
 	queues := make([]Queue, 0, len(rows))
 	for _, row := range command.ByName(rows) {
 		queues = append(queues, Queue{
-			Name: row.ID, Target: c.target, State: row.Fact("state"), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
+			Name: row.ID, Target: controller.Target, State: row.Fact("state"), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
 			Running: job.Number(row.Fact("running")), Waiting: job.Number(row.Fact("waiting")), Nodes: job.Number(row.Fact("nodes")),
 		})
 	}
 	return queues
 }
 
-// JobsOf returns the jobs of anybody in rows of x:list-jobs, in the order of the rows.
-// Times of another time zone than that of this machine have their zone, after RFC 3339.
-func (c *Controller) JobsOf(rows []command.Row) []job.Document {
-	zone := c.jobsZone()
+// JobsOf returns the jobs in rows of x:list-jobs, in their order. Times of another
+// time zone than that of this machine have their zone, after RFC 3339.
+func JobsOf(controller *control.Controller, rows []command.Row) []job.Document {
+	location := controller.Location()
 	jobs := make([]job.Document, len(rows))
 	for i, row := range rows {
 		listed := job.Observe(row.Fact)
 		if detail, known := job.ParseDetail(row.Fact("state")); known {
 			listed.Detail = detail // UNDETERMINED is shown, too
 		}
-		listed.Submitted, listed.Started, listed.Ended = zone.tell(listed.Submitted), zone.tell(listed.Started), zone.tell(listed.Ended)
-		jobs[i] = job.ListedDocument(row.ID, c.target, listed)
+		if location != time.Local {
+			for _, moment := range []*string{&listed.Submitted, &listed.Started, &listed.Ended} {
+				*moment = timezone.WithZone(*moment, location)
+			}
+		}
+		jobs[i] = job.ListedDocument(row.ID, controller.Target, listed)
 	}
 	return jobs
 }
