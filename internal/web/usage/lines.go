@@ -49,10 +49,10 @@ func (d *lineDrawing) queues() []namedQueue {
 }
 
 // line returns the line of a queue.
-func (d *lineDrawing) line(queue namedQueue) queueLine {
+func (d *lineDrawing) line(queue namedQueue) QueueLine {
 	manager := d.manager.Element().ID()
 	usual := listing.ReadJobsQuery(nil)
-	line := queueLine{Key: listing.ElementKey(manager, queue.id), Manager: listing.Cell(d.manager.Element().Name()), Name: listing.Cell(queue.name),
+	line := QueueLine{Key: listing.ElementKey(manager, queue.id), Manager: listing.Cell(d.manager.Element().Name()), Name: listing.Cell(queue.name),
 		Address: usual.With(func(j *listing.JobsQuery) { j.Manager, j.Queue, j.Mine = manager, queue.id, d.query.Mine })}
 	lanes := mostLanes
 	if d.query.Queue != "" {
@@ -175,9 +175,9 @@ func packed(stretches []stretch, lanes int) ([]stretch, int) {
 const narrowestBar = 0.002
 
 // barOf returns how a job is drawn between two times.
-func barOf(manager string, p stretch, from, now time.Time) bar {
+func barOf(manager string, p stretch, from, now time.Time) Bar {
 	x := place(p.from, from, now)
-	b := bar{X: percent(x), Y: p.lane*laneHeight + 2, Width: percent(max(narrowestBar, place(p.to, from, now)-x)), IsOpen: p.isOpen}
+	b := Bar{X: percent(x), Y: p.lane*laneHeight + 2, Width: percent(max(narrowestBar, place(p.to, from, now)-x)), IsOpen: p.isOpen}
 	var m listing.Mark
 	var id, name, user string
 	length := listing.Span(p.to.Sub(p.from))

@@ -40,44 +40,44 @@ const (
 	shortestGap = 5 * time.Minute
 )
 
-// A plot shows shares of a whole over time, one upon the other.
-type plot struct {
+// A Plot shows shares of a whole over time, one upon the other.
+type Plot struct {
 	Title  string
-	Layers []plotLayer
-	Gaps   []gap
-	Ticks  []tick
+	Layers []PlotLayer
+	Gaps   []Gap
+	Ticks  []Tick
 	Scale  []string // the numbers at the top, in the middle and at the bottom
 	Words  string   // the newest sample in words
 }
 
-// A plotLayer is one share over time.
-type plotLayer struct {
+// A PlotLayer is one share over time.
+type PlotLayer struct {
 	Name, Tone string
 	Path       string
 	Now        string // the newest number
 }
 
-// A gap is a time about which nothing is known.
-type gap struct{ X, Width int }
+// A Gap is a time about which nothing is known.
+type Gap struct{ X, Width int }
 
-// utilisation is what the page of utilisation shows.
-type utilisation struct {
+// Utilisation is what the page of utilisation shows.
+type Utilisation struct {
 	Query    utilisationQuery
-	Managers []managerPlots
+	Managers []ManagerPlots
 	Ranges   []listing.FilterLink
 	Since    listing.Moment // of when the oldest is that is kept
 }
 
-// managerPlots are the plots of one resource manager.
-type managerPlots struct {
+// ManagerPlots are the plots of one resource manager.
+type ManagerPlots struct {
 	ID, Name string
 	Note     *listing.Note
-	Plots    []plot
-	Table    []sampleRow // the same as text
+	Plots    []Plot
+	Table    []SampleRow // the same as text
 }
 
-// A sampleRow is a sample as text.
-type sampleRow struct {
+// A SampleRow is a sample as text.
+type SampleRow struct {
 	At                         listing.Moment
 	Used, Free, Unusable, CPUs string
 	Running, Waiting           string
@@ -87,8 +87,8 @@ type sampleRow struct {
 const mostSampleRows = 30
 
 // DrawUtilisation returns the plots up to now.
-func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, now time.Time) utilisation {
-	u := utilisation{Query: q, Since: listing.Moment{At: began}}
+func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, now time.Time) Utilisation {
+	u := Utilisation{Query: q, Since: listing.Moment{At: began}}
 	if oldest := h.began(); !oldest.IsZero() && oldest.Before(began) {
 		u.Since = listing.Moment{At: slices.MaxFunc([]time.Time{oldest, now.Add(-historyLife)}, time.Time.Compare)}
 	}
@@ -98,7 +98,7 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 		if q.Manager != "" && e.ID() != q.Manager {
 			continue
 		}
-		plots := managerPlots{ID: e.ID(), Name: listing.Cell(e.Name())}
+		plots := ManagerPlots{ID: e.ID(), Name: listing.Cell(e.Name())}
 		if n, isNeeded := listing.NoteOf(e, model.Node); isNeeded && listing.SeenState(e) != vocabulary.StateStarted {
 			plots.Note = &n
 		}
@@ -114,11 +114,11 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 }
 
 // plotsOf returns the plots of what the samples have: of nodes, of CPUs, of jobs.
-func plotsOf(samples []sample, step time.Duration, from, now time.Time) []plot {
+func plotsOf(samples []sample, step time.Duration, from, now time.Time) []Plot {
 	if len(samples) == 0 {
 		return nil
 	}
-	var plots []plot
+	var plots []Plot
 	newest := samples[len(samples)-1]
 	draw := func(title string, layers ...layerOf) {
 		plots = append(plots, plotOf(title, samples, step, from, now, layers))
@@ -143,8 +143,8 @@ type layerOf struct {
 	of         func(sample) int
 }
 
-func plotOf(title string, samples []sample, step time.Duration, from, now time.Time, layers []layerOf) plot {
-	p := plot{Title: title, Ticks: ticks(from, now)}
+func plotOf(title string, samples []sample, step time.Duration, from, now time.Time, layers []layerOf) Plot {
+	p := Plot{Title: title, Ticks: ticks(from, now)}
 	greatest := 0
 	for _, each := range samples {
 		sum := 0
@@ -160,17 +160,17 @@ func plotOf(title string, samples []sample, step time.Duration, from, now time.T
 	previous := from
 	for _, part := range parts {
 		if x, end := at(previous), at(part[0].At); end > x+1 {
-			p.Gaps = append(p.Gaps, gap{x, end - x})
+			p.Gaps = append(p.Gaps, Gap{x, end - x})
 		}
 		previous = part[len(part)-1].At
 	}
 	if x := at(previous); plotWidth-x > 1 {
-		p.Gaps = append(p.Gaps, gap{x, plotWidth - x})
+		p.Gaps = append(p.Gaps, Gap{x, plotWidth - x})
 	}
 	newest := samples[len(samples)-1]
 	below := func(sample) int { return 0 }
 	for i, layer := range layers {
-		p.Layers = append(p.Layers, plotLayer{layer.name, layer.tone, areas(parts, at, top, below, layer.of), listing.Thousands(layer.of(newest))})
+		p.Layers = append(p.Layers, PlotLayer{layer.name, layer.tone, areas(parts, at, top, below, layer.of), listing.Thousands(layer.of(newest))})
 		if i > 0 {
 			p.Words += ", "
 		}
@@ -228,12 +228,12 @@ func roundUp(number int) int {
 }
 
 // sampleRows returns samples as text, the newest first; of many, some.
-func sampleRows(samples []sample) []sampleRow {
+func sampleRows(samples []sample) []SampleRow {
 	every := (len(samples) + mostSampleRows - 1) / mostSampleRows
-	var rows []sampleRow
+	var rows []SampleRow
 	for i := len(samples) - 1; i >= 0; i -= every {
 		each := samples[i]
-		row := sampleRow{At: listing.Moment{At: each.At}}
+		row := SampleRow{At: listing.Moment{At: each.At}}
 		if each.HasNodes {
 			row.Used, row.Free, row.Unusable = listing.Thousands(each.Used), listing.Thousands(each.Free), listing.Thousands(each.Unusable)
 		}

@@ -48,19 +48,19 @@ const (
 	mostBars       = 500 // of a queue
 )
 
-// A timeline shows when the jobs of queues ran.
-type timeline struct {
+// A Timeline shows when the jobs of queues ran.
+type Timeline struct {
 	Query      TimelineQuery
-	Queues     []queueLine
+	Queues     []QueueLine
 	MoreQueues int // that are not shown
-	Ticks      []tick
+	Ticks      []Tick
 	From, To   listing.Moment
 	Notes      []listing.Note
 	IsEmpty    bool
 }
 
-// A tick is a time on the axis.
-type tick struct {
+// A Tick is a time on the axis.
+type Tick struct {
 	X    string // in per cent of the width
 	Text string
 }
@@ -75,13 +75,13 @@ func percent(share float64) string {
 	return strconv.FormatFloat(100*share, 'f', 2, 64) + "%"
 }
 
-// A queueLine is the jobs of one queue.
-type queueLine struct {
+// A QueueLine is the jobs of one queue.
+type QueueLine struct {
 	Manager, Name string
 	Key           string
 	Address       string // of the table of its jobs
 	Height        int
-	Bars          []bar
+	Bars          []Bar
 	Left          int    // jobs that there is no room for
 	Load          string // outline of how many of the jobs ran at once
 	Most          string // how many that were at most
@@ -90,8 +90,8 @@ type queueLine struct {
 	Words         string
 }
 
-// A bar is a job. It ends where the job was last seen to run.
-type bar struct {
+// A Bar is a job. It ends where the job was last seen to run.
+type Bar struct {
 	X, Width string // in per cent
 	Y        int
 	Tone     string
@@ -101,9 +101,9 @@ type bar struct {
 }
 
 // DrawTimeline returns the timeline up to now.
-func DrawTimeline(l *listing.Ledger, s *model.Snapshot, h *History, q TimelineQuery, now time.Time) timeline {
+func DrawTimeline(l *listing.Ledger, s *model.Snapshot, h *History, q TimelineQuery, now time.Time) Timeline {
 	from := now.Add(-q.length())
-	t := timeline{Query: q, From: listing.Moment{At: from}, To: listing.Moment{At: now}, Ticks: ticks(from, now), Notes: listing.NotesOf(s, q.Manager, model.Job)}
+	t := Timeline{Query: q, From: listing.Moment{At: from}, To: listing.Moment{At: now}, Ticks: ticks(from, now), Notes: listing.NotesOf(s, q.Manager, model.Job)}
 	for m := range s.Managers() {
 		if q.Manager != "" && m.Element().ID() != q.Manager {
 			continue
@@ -145,7 +145,7 @@ func (q TimelineQuery) Choices() timelineChoices {
 }
 
 // ticks returns round times between two times, at most eight.
-func ticks(from, to time.Time) []tick {
+func ticks(from, to time.Time) []Tick {
 	length := to.Sub(from)
 	step, layout := 24*time.Hour, "01-02"
 	for _, each := range []time.Duration{10 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour} {
@@ -156,9 +156,9 @@ func ticks(from, to time.Time) []tick {
 	}
 	_, offset := from.Local().Zone()
 	shift := time.Duration(offset) * time.Second
-	var all []tick
+	var all []Tick
 	for at := from.Add(shift).Truncate(step).Add(step - shift); at.Before(to); at = at.Add(step) {
-		all = append(all, tick{percent(place(at, from, to)), at.Local().Format(layout)})
+		all = append(all, Tick{percent(place(at, from, to)), at.Local().Format(layout)})
 	}
 	return all
 }
