@@ -1,7 +1,6 @@
 package web
 
 import (
-	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -88,7 +87,7 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	var drawings atomic.Int32
 	b.pages().Hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]live.Region, error) {
-		return []live.Region{{ID: "x", HTML: template.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
+		return []live.Region{{ID: "x", HTML: live.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
 	})
 	nexts := []func() webtest.Received{}
 	for range 20 {

@@ -19,7 +19,7 @@ const (
 
 // Printable returns a text for people, cut to a number of characters: what would
 // be invisible, or would change how the text around it reads, is spelled out.
-// Markup is left to the templates.
+// Markup is escaped where a page is made.
 func Printable(text string, most int) string {
 	if IsPlain(text) && len(text) <= most {
 		return text

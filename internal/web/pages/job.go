@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,9 +12,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
-	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
-	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -313,34 +310,4 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 		}
 	}
 	return buttons
-}
-
-// jobView draws the page of a job.
-func (p *Pages) jobView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
-	page, err := p.drawJob(s, query.Get("rm"), query.Get("id"))
-	if err != nil {
-		return nil, err
-	}
-	d := p.drawing("job")
-	if page == nil {
-		page = &jobPage{Doubts: []string{"Nobody knows this job any more."}}
-	}
-	return d.whole("job-head", "job-head", page).whole("job-buttons", "job-buttons", page).whole("job-processes", "job-processes", page).
-		whole("job-outputs", "job-outputs", page).whole("job-facts", "job-facts", page).whole("job-history", "job-history", page).done()
-}
-
-func (p *Pages) jobPage(w http.ResponseWriter, r *http.Request) error {
-	query := listing.Only(r.URL.Query(), "rm", "id")
-	page, err := p.drawJob(p.snapshot(), query.Get("rm"), query.Get("id"))
-	if err != nil {
-		return err
-	}
-	if page == nil {
-		return answer.Errorf(http.StatusNotFound, "resource manager %q has no job %q, and none was submitted through rmctl", query.Get("rm"), query.Get("id"))
-	}
-	title := "Job " + page.Row.ID
-	if page.Row.Name != "" && page.Row.Name != page.Row.ID {
-		title += " · " + page.Row.Name
-	}
-	return p.show(w, r, "job", title, query, page)
 }

@@ -14,7 +14,6 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/google/uuid"
 
-	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -237,47 +236,24 @@ func (p *Pages) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *h
 	return p.showLaunch(ctx, w, r, manager, l, outcome)
 }
 
-// launchData is what the template of a launch form is given.
+// launchData is what the page of a form shows beside the form itself.
 type launchData struct {
-	Manager    string
-	Address    string
-	Definition string
-	State      *launch.State
-	Given      string
-	Edits      string
-	Tabs       []launchTab
-	Items      []launchItem
-	Problems   map[string]string // beside the inputs that are not of the definition
-	Refused    []form.Problem
-	Warning    string
-	Outcome    launchOutcome
-	Preview    launchPreview
-	Saved      []launchSaved
-	Portable   []string
+	*launch.Tab
+	Manager  string
+	Items    []launchItem
+	Outcome  launchOutcome
+	Preview  launchPreview
+	Saved    []launchSaved
+	Portable []string
 
-	HasScript, HasDebug, IsImport, IsInteractive, IsReady bool
-}
-
-// A launchTab is one tab of the form.
-type launchTab struct {
-	Title, Tooltip string
-	Do             string
-	IsHere         bool
+	HasDebug, IsInteractive, IsReady bool
 }
 
 // showLaunch shows the page of a form.
 func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.Request, manager string, l *launch.Tab, outcome launchOutcome) error {
 	definition := l.Controller.Definition
 	outcome.Error, l.Warning = listing.Fact(outcome.Error), listing.Fact(l.Warning)
-	data := launchData{
-		Manager: manager, Address: launchAddressOf(manager, ""), Definition: definition.Name, State: l.State, Items: launchItems(l.Form, l.Form.Fields(l.Page)),
-		Problems: l.Problems, Refused: l.Form.Problems(l.Page), Warning: l.Warning, Outcome: outcome,
-		HasScript: definition.Script != nil, IsImport: l.Page.Import, IsReady: l.Ready() == nil,
-	}
-	data.Given, data.Edits = launch.AsText(l.State.Given), launch.AsText(l.State.Edits)
-	for _, page := range l.Form.Pages() {
-		data.Tabs = append(data.Tabs, launchTab{Title: page.Title, Tooltip: page.Tooltip, Do: launch.AsText([]string{"tab", page.Title}), IsHere: page == l.Page})
-	}
+	data := launchData{Tab: l, Manager: manager, Items: launchItems(l.Form, l.Form.Fields(l.Page)), Outcome: outcome, IsReady: l.Ready() == nil}
 	var err error
 	submit, debug := definition.Submit(false), definition.Submit(true)
 	data.HasDebug = debug != nil && debug != submit
@@ -298,7 +274,7 @@ func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.R
 	if outcome.Error != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return p.page(w, r, status, "launch", "Launch on "+manager, nil, data)
+	return p.answer(w, r, status, document{title: "Launch on " + manager, main: data.main(csrf(r)), files: []string{"launch.css", "launch.js"}})
 }
 
 // maxLaunchSaved bounds how many launch configurations are read for a page.

@@ -29,5 +29,5 @@ func (p *Pages) launchList(w http.ResponseWriter, r *http.Request) error {
 		}
 		places = append(places, place)
 	}
-	return p.page(w, r, http.StatusOK, "launches", "Launch", nil, places)
+	return p.answer(w, r, http.StatusOK, document{title: "Launch", main: launchListMain(places)})
 }

@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 )
 
 //go:embed static
@@ -42,12 +45,16 @@ func readStatic() (*staticFiles, error) {
 }
 
 // address returns where a file of the folder static is served.
-func (f *staticFiles) address(name string) (string, error) {
-	hash, known := f.hashes[name]
-	if !known {
-		return "", fmt.Errorf("there is no static file %q", name)
+func (f *staticFiles) address(name string) string {
+	return (&url.URL{Path: "/static/" + name, RawQuery: "v=" + f.hashes[name]}).String()
+}
+
+// tag returns what makes a page use a script or a style sheet.
+func (f *staticFiles) tag(name string) g.Node {
+	if strings.HasSuffix(name, ".css") {
+		return h.Link(h.Rel("stylesheet"), h.Href(f.address(name)))
 	}
-	return (&url.URL{Path: "/static/" + name, RawQuery: "v=" + hash}).String(), nil
+	return h.Script(h.Src(f.address(name)), h.Defer())
 }
 
 // answer answers with a file, and never with a list of them.

@@ -1,0 +1,93 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/internal/web/listing"
+	"github.com/rmctl/rmctl/internal/web/live"
+	"github.com/rmctl/rmctl/model"
+)
+
+func (p *Pages) nodeView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
+	return []live.Region{live.Whole("node", drawNode(p.Ledger, s, query.Get("rm"), query.Get("id")).main())}, nil
+}
+
+func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
+	query := listing.Only(r.URL.Query(), "rm", "id")
+	if drawNode(p.Ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
+		return answer.Errorf(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
+	}
+	return p.show(w, r, "node", "Node "+listing.Cell(query.Get("id")), query, func(drawn *live.Drawn) g.Node { return region(drawn, h.Div, "node") })
+}
+
+func (page *nodePage) main() g.Node {
+	if page == nil {
+		return emptyLine("This node is not there any more.")
+	}
+	return g.Group{
+		h.Div(h.Class("notes"), notes(page.Notes)),
+		h.P(h.Class("headline"), mark(page.Row.Mark), plainNative(page.Row.Native),
+			g.Text(" "), muted("in"), g.Text(" "), link(page.Address, page.Machine), g.Text(" "), muted("of "+page.Manager)),
+		card("Attributes", factsList(page.Facts)),
+		g.If(len(page.Jobs) > 0, card("Jobs", nodeJobs(page.Jobs), more(page.MoreJobs))),
+		g.If(len(page.Processes) > 0, card("Processes", processTable(page.Processes), more(page.More))),
+	}
+}
+
+func nodeJobs(rows []jobRow) g.Node {
+	return h.Table(h.Class("rows"), caption("Jobs that have the node"),
+		h.THead(h.Tr(heading("", "State"), heading("", "Job"), heading("", "Name"), heading("", "User"), heading("", "Queue"), heading("number", "Procs"),
+			heading("", "Nodes"), heading("", "Started"))),
+		h.TBody(g.Map(rows, func(r jobRow) g.Node {
+			return h.Tr(g.If(r.Mine, h.Class("mine")),
+				cell("state", "State", mark(r.Mark), native(r.Native)),
+				rowHead("id", "Job", link(r.Address, r.ID)),
+				cell("", "Name", isolated(r.Name)),
+				cell("", "User", isolated(r.User), mine(r.Mine)),
+				cell("", "Queue", isolated(r.Queue)),
+				cell("number", "Procs", g.Text(r.Procs)),
+				cell("", "Nodes", isolated(r.Nodes)),
+				cell("", "Started", moment(r.Started)),
+			)
+		})),
+	)
+}
+
+func (p *Pages) processView(s *model.Snapshot, query url.Values) ([]live.Region, error) {
+	return []live.Region{live.Whole("process", drawProcess(s, query.Get("rm"), query.Get("id")).main())}, nil
+}
+
+func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
+	query := listing.Only(r.URL.Query(), "rm", "id")
+	process := drawProcess(p.snapshot(), query.Get("rm"), query.Get("id"))
+	if process == nil {
+		return answer.Errorf(http.StatusNotFound, "resource manager %q has no process %q", query.Get("rm"), query.Get("id"))
+	}
+	title := fmt.Sprintf("Process %s of job %s", process.Row.Index, process.Row.Job)
+	return p.show(w, r, "process", title, query, func(drawn *live.Drawn) g.Node { return region(drawn, h.Div, "process") })
+}
+
+func (page *processPage) main() g.Node {
+	if page == nil {
+		return emptyLine("This process is not there any more.")
+	}
+	written := mutedLine("Nothing was seen that it wrote.")
+	if page.Stdout != "" {
+		written = output(page.Stdout)
+	}
+	row := page.Row
+	return g.Group{
+		h.Div(h.Class("notes"), notes(page.Notes)),
+		h.P(h.Class("headline"), mark(row.Mark), plainNative(row.Exit),
+			g.Text(" "), muted("of job"), g.Text(" "), link(row.JobAddress, row.Job),
+			g.If(row.Node != "", g.Group{g.Text(" "), muted("on"), g.Text(" "), linkOrText(row.NodeAddress, row.Node)})),
+		card("Attributes", factsList(page.Facts)),
+		card("Output", written, g.If(page.Stderr != "", g.Group{h.H3(g.Text("Errors")), output(page.Stderr)})),
+	}
+}
