@@ -49,15 +49,14 @@ func (c *outputCopy) run() {
 	}
 }
 
-// finish lets run end by the deadline, or as soon as ctx is done or terminate
-// is closed, closes the stream once it has ended, and returns its error.
-func (c *outputCopy) finish(ctx context.Context, terminate <-chan struct{}, deadline time.Time) error {
+// finish lets run end by the deadline, or as soon as ctx is done, closes the stream
+// once it has ended, and returns its error.
+func (c *outputCopy) finish(ctx context.Context, deadline time.Time) error {
 	select {
 	case <-c.ended:
 		return c.close()
 	case <-time.After(time.Until(deadline)):
 	case <-ctx.Done():
-	case <-terminate:
 	}
 	if err := c.source.SetReadDeadline(time.Now()); err != nil {
 		return errors.Join(fmt.Errorf("ending its output: %w", err), c.source.Close())

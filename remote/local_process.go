@@ -25,18 +25,14 @@ const (
 
 // localProcess is a running child, with the goroutines that serve its streams.
 type localProcess struct {
+	*execution.Run
 	child         *exec.Cmd
 	group         bool     // the child leads a process group of its own
 	terminal      *os.File // its end of its pseudo-terminal, whose session it leads; nil without one
 	grace, linger time.Duration
 
-	terminate     chan struct{}
-	terminateOnce sync.Once
-
 	input  *os.File // our end of the pipe to its input; nil if there is none
 	output []*outputCopy
-
-	inputEnded chan error // holds the result of copying the input, once it ended
 
 	endSizes   chan struct{} // closed when no further size of the terminal is to be set
 	sizesEnded chan struct{} // closed when none is set any more, and sizesErr is final
@@ -46,19 +42,15 @@ type localProcess struct {
 	exitErr  error
 	reaping  sync.Mutex // held while its id is used, and while it is given up
 	isReaped bool
-
-	done chan struct{} // closed when code and err are final
-	code int
-	err  error
 }
 
 // startLocal starts the child with the command's streams.
 func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, linger time.Duration) (*localProcess, error) {
 	p := &localProcess{
 		child: child, group: !command.Foreground || command.Terminal != nil, grace: grace, linger: linger,
-		terminate: make(chan struct{}), inputEnded: make(chan error, 1), endSizes: make(chan struct{}), sizesEnded: make(chan struct{}),
-		exited: make(chan struct{}), done: make(chan struct{}),
+		endSizes: make(chan struct{}), sizesEnded: make(chan struct{}), exited: make(chan struct{}),
 	}
+	ctx, p.Run = execution.NewRun(ctx)
 	command.Stdin, command.Stdout, command.Stderr = execution.Given(command.Stdin), execution.Given(command.Stdout), execution.Given(command.Stderr)
 	if command.Terminal != nil {
 		defer heedHangUp()()
@@ -69,10 +61,12 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 	}
 	err = errors.Join(err, closeAll(childEnds))
 	if err != nil {
+		p.Terminate()
 		return nil, errors.Join(err, p.closeOwnEnds())
 	}
 	if p.input != nil {
-		go p.copyInput(command.Stdin)
+		isTerminal := p.terminal != nil
+		p.Feed(p.input, command.Stdin, isTerminal, isTerminal)
 	}
 	for _, output := range p.output {
 		go output.run()
@@ -150,27 +144,6 @@ func (p *localProcess) closeOwnEnds() error {
 	return err
 }
 
-// copyInput feeds the child.
-func (p *localProcess) copyInput(source io.Reader) {
-	_, err := execution.CopyInput(p.input, source, p.terminal != nil)
-	if closeErr := p.input.Close(); err == nil && !errors.Is(closeErr, os.ErrClosed) {
-		err = closeErr
-	}
-	p.inputEnded <- err
-}
-
-// Wait waits for the end of the process and of its output.
-func (p *localProcess) Wait() (int, error) {
-	<-p.done
-	return p.code, p.err
-}
-
-// Terminate asks the process's group to end, and kills it after the grace
-// period. It returns at once.
-func (p *localProcess) Terminate() {
-	p.terminateOnce.Do(func() { close(p.terminate) })
-}
-
 // Signal sends a signal to the process's group.
 func (p *localProcess) Signal(number syscall.Signal) error {
 	p.reaping.Lock()
@@ -209,21 +182,18 @@ func (p *localProcess) reap() {
 // supervise follows the process from its start until nothing of it is left to
 // wait for.
 func (p *localProcess) supervise(ctx context.Context) {
-	defer close(p.done)
 	var err error
 	cut := false
 	select {
 	case <-p.exited:
 	case <-ctx.Done():
 		err, cut = p.end(), true
-	case <-p.terminate:
-		err, cut = p.end(), true
 	}
 	if err == nil {
 		err = p.exitErr
 	}
-	p.code, p.err = exitCode(err)
-	p.err = errors.Join(p.err, p.finishStreams(ctx, cut))
+	code, err := exitCode(err)
+	p.End(code, errors.Join(err, p.finishStreams(ctx, cut)))
 }
 
 // end ends the process with its group, or with the session of its terminal, and
@@ -321,7 +291,7 @@ func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
 	}
 	failures := []error{p.endTerminal()}
 	for _, output := range p.output {
-		failures = append(failures, output.finish(ctx, p.terminate, deadline))
+		failures = append(failures, output.finish(ctx, deadline))
 	}
 	if p.input != nil {
 		// The child's end is closed, so a blocked write fails; but a blocked
@@ -329,13 +299,7 @@ func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
 		if err := p.input.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			failures = append(failures, fmt.Errorf("closing its input: %w", err))
 		}
-		select {
-		case err := <-p.inputEnded:
-			if err != nil {
-				failures = append(failures, fmt.Errorf("reading its input: %w", err))
-			}
-		default:
-		}
+		failures = append(failures, p.InputFailure())
 	}
 	return errors.Join(failures...)
 }

@@ -15,7 +15,7 @@ import (
 
 // Signal sends a signal to the process's group, through another channel.
 func (p *handle) Signal(number syscall.Signal) error {
-	if execution.IsClosed(p.done) {
+	if execution.IsClosed(p.Done) {
 		return nil
 	}
 	name := strings.TrimPrefix(unix.SignalName(number), "SIG")

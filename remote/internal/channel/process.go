@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"syscall"
 	"time"
 
@@ -22,53 +21,26 @@ const (
 
 // handle is a process at the place, with the goroutines that serve it.
 type handle struct {
+	*execution.Run
 	connection *connection
 	command    remote.Command
 	session    *session
 	task       *task
 	reported   startReport
 	shared     bool // it is in the group of the shells that serve it
-
-	terminate     chan struct{}
-	terminateOnce sync.Once
-	inputEnded    chan error // gets the result of copying the input
-
-	done chan struct{} // closed when code and err are final
-	code int
-	err  error
-}
-
-func newHandle(c *connection, command remote.Command) *handle {
-	return &handle{
-		connection: c, command: command,
-		terminate: make(chan struct{}), inputEnded: make(chan error, 1), done: make(chan struct{}),
-	}
 }
 
 // serve starts what a running process needs.
 func (p *handle) serve(ctx context.Context) {
 	p.connection.pool.crew.run(func() { p.supervise(ctx) })
-	if p.command.Terminal != nil {
-		if resized := p.command.Terminal.Resized; resized != nil {
-			p.connection.pool.crew.run(func() { p.followSize(resized) })
-		}
+	isTerminal := p.command.Terminal != nil
+	if isTerminal && p.command.Terminal.Resized != nil {
+		p.connection.pool.crew.run(func() { p.followSize(p.command.Terminal.Resized) })
 	}
-	if p.command.Stdin != nil || p.command.Terminal != nil {
-		// A read of the source cannot be ended from here: nobody waits for it.
-		go p.copyInput()
+	if p.command.Stdin != nil || isTerminal {
+		// The end of a channel's input does not reach a program that reads the terminal.
+		p.Feed(p.session.channel.Stdin(), p.command.Stdin, isTerminal, isTerminal)
 	}
-}
-
-// copyInput feeds the process.
-func (p *handle) copyInput() {
-	stdin := p.session.channel.Stdin()
-	// The end of a channel's input does not reach who reads the terminal.
-	refused, err := execution.CopyInput(stdin, p.command.Stdin, p.command.Terminal != nil)
-	if p.command.Terminal == nil && !refused {
-		// A process that has ended does not mind.
-		_ = stdin.Close()
-	}
-	p.inputEnded <- err
 }
 
 func (p *handle) followSize(resized <-chan remote.Size) {
@@ -80,41 +52,27 @@ func (p *handle) followSize(resized <-chan remote.Size) {
 			}
 			// Only the look of a terminal depends on it.
 			_ = p.session.channel.Resize(size)
-		case <-p.done:
+		case <-p.Done:
 			return
 		}
 	}
 }
 
-// Wait waits for the end of the process and of its output.
-func (p *handle) Wait() (int, error) {
-	<-p.done
-	return p.code, p.err
-}
-
-// Terminate asks the process's group to end, and kills it after the grace
-// period. It returns at once.
-func (p *handle) Terminate() {
-	p.terminateOnce.Do(func() { close(p.terminate) })
-}
-
 // supervise follows the process from its start until nothing of it is left to
 // wait for.
 func (p *handle) supervise(ctx context.Context) {
-	defer close(p.done)
+	var code int
+	var err error
+	cut := false
 	select {
-	case p.code = <-p.task.exited:
-		p.finish(ctx, false)
-		return
+	case code = <-p.task.exited:
 	case <-p.task.ended:
-		p.code, p.err = p.outcome(false)
-		p.finish(ctx, false)
-		return
+		code, err = p.outcome(false)
 	case <-ctx.Done():
-	case <-p.terminate:
+		code, err = p.end(ctx)
+		cut = true
 	}
-	p.code, p.err = p.end(ctx)
-	p.finish(ctx, true)
+	p.End(code, errors.Join(err, p.finish(ctx, cut)))
 }
 
 // outcome returns the code of a process whose output has ended.
@@ -135,23 +93,20 @@ func (p *handle) outcome(killed bool) (int, error) {
 	return -1, fmt.Errorf("waiting for the process: %w", lost)
 }
 
-// finish waits for the output, gives the session back and completes the error.
-func (p *handle) finish(ctx context.Context, cut bool) {
+// finish waits for the output, gives the session back, and returns what failed about
+// the streams.
+func (p *handle) finish(ctx context.Context, cut bool) error {
 	whole := p.awaitOutput(ctx, cut)
+	var failures []error
 	stdout, stderr := p.session.detach()
 	for _, failure := range []error{stdout, stderr} {
 		if failure != nil {
-			p.err = errors.Join(p.err, fmt.Errorf("writing its output: %w", failure))
+			failures = append(failures, fmt.Errorf("writing its output: %w", failure))
 		}
 	}
-	select {
-	case failure := <-p.inputEnded:
-		if failure != nil {
-			p.err = errors.Join(p.err, fmt.Errorf("reading its input: %w", failure))
-		}
-	default:
-	}
+	failures = append(failures, p.InputFailure())
 	p.connection.pool.release(p.session, whole && p.session.alive())
+	return errors.Join(failures...)
 }
 
 // awaitOutput waits until all output has come and reports whether it has. What
@@ -170,16 +125,14 @@ func (p *handle) awaitOutput(ctx context.Context, cut bool) bool {
 	defer poll.Stop()
 	late := int64(-1)
 	for {
-		done, terminate := ctx.Done(), p.terminate
+		done := ctx.Done()
 		if late >= 0 || cut {
-			done, terminate = nil, nil
+			done = nil
 		}
 		select {
 		case <-p.task.ended:
 			return true
 		case <-done:
-			deadline, cut = time.Now(), true
-		case <-terminate:
 			deadline, cut = time.Now(), true
 		case <-poll.C:
 		}
@@ -202,11 +155,9 @@ func (p *handle) awaitOutput(ctx context.Context, cut bool) bool {
 func (p *handle) awaitFlush(ctx context.Context) (cut bool) {
 	select {
 	case <-p.task.flushed:
-		return false
 	case <-p.task.ended:
-		return false
 	case <-ctx.Done():
-	case <-p.terminate:
+		return true
 	}
-	return true
+	return false
 }

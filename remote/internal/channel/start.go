@@ -23,7 +23,9 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	if len(command.Arguments) > 0 {
 		program = command.Arguments[0]
 	}
+	ctx, run := execution.NewRun(ctx)
 	failed := func(err error) (remote.Handle, error) {
+		run.Terminate()
 		return nil, &remote.StartError{Program: program, Directory: command.Directory, Err: err}
 	}
 	if err := cmp.Or(ctx.Err(), execution.Check(command.Arguments, command.Environment)); err != nil {
@@ -39,6 +41,7 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	if err != nil {
 		return failed(err)
 	}
+	p.Run = run
 	if failure := p.awaitStart(ctx); failure != nil {
 		p.abandon()
 		if p.reported.failure != "" {
@@ -78,7 +81,7 @@ func withTerminalType(command remote.Command) remote.Command {
 // launch sends the command to a shell. An error means that it will not run.
 func (c *connection) launch(ctx context.Context, command remote.Command, child string) (*handle, error) {
 	for attempt := 1; ; attempt++ {
-		p := newHandle(c, command)
+		p := &handle{connection: c, command: command}
 		line, err := p.open(ctx, child)
 		if err != nil {
 			return nil, err
