@@ -31,7 +31,6 @@ const acceptPause = 100 * time.Millisecond
 func (p *process) serve(ctx context.Context) error {
 	var clients sync.WaitGroup
 	defer clients.Wait()
-	places := make(chan struct{}, mostClients)
 	for {
 		conn, err := p.listener.Accept()
 		switch {
@@ -48,7 +47,7 @@ func (p *process) serve(ctx context.Context) error {
 		}
 		clients.Go(func() {
 			defer conn.Close()
-			p.serveClient(ctx, conn, places)
+			p.serveClient(ctx, conn)
 		})
 	}
 }
@@ -62,15 +61,15 @@ func isTemporary(err error) bool {
 
 // serveClient takes part in one conversation, which is cut off when ctx is cancelled unless
 // the client has its last words. A client that is gone needs no answer.
-func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan struct{}) {
+func (p *process) serveClient(ctx context.Context, conn net.Conn) {
 	spare := context.AfterFunc(ctx, func() { conn.Close() })
 	defer spare()
 	if peer.Check(conn) != nil || conn.SetDeadline(time.Now().Add(headerPatience)) != nil {
 		return
 	}
 	select {
-	case places <- struct{}{}:
-		defer func() { <-places }()
+	case p.clients <- struct{}{}:
+		defer func() { <-p.clients }()
 	default:
 		_ = writeReply(conn, replyRefusal, pack(errTooManyClients))
 		return
@@ -79,8 +78,7 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn, places chan st
 	if err != nil && !errors.Is(err, errProtocol) {
 		return
 	}
-	p.arrive()
-	defer p.depart()
+	defer func() { p.used.Store(time.Now().UnixNano()) }()
 	if !p.agrees(conn, asked, err) {
 		return
 	}

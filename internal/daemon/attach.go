@@ -41,22 +41,16 @@ func (c *conversation) attach(ctx context.Context, find func() (*session, func()
 		// It ends with the link or the session.
 		one.of.hosted.Go(func() { one.takeInput(accepted.input) })
 	}
-	how := exit{Code: -1}
-	if err := accepted.sendOutput(ctx, reader); err != nil {
-		how.Failed = pack(err)
-	} else {
-		<-one.done
-		how.Code = one.code
-		if one.err != nil {
-			how.Failed = pack(one.err)
-		}
+	code := -1
+	if err = accepted.sendOutput(ctx, reader); err == nil {
+		code, err = one.Wait()
 	}
-	return c.exited(ctx, accepted, how)
+	return c.exited(ctx, accepted, code, err)
 }
 
 // sendOutput sends the output of a session to a client, up to its end.
 func (s streams) sendOutput(ctx context.Context, reader *ringReader) error {
-	outputs := map[byte]*stream{streamOutput: s.output, streamErrors: s.errors}
+	outputs := map[byte]io.Writer{streamOutput: s.output, streamErrors: s.errors}
 	for {
 		number, data, err := reader.next(ctx)
 		if errors.Is(err, io.EOF) {

@@ -249,14 +249,12 @@ func isUnconnected(err error) bool {
 
 // whyLost returns what the error of a conversation means.
 func whyLost(ctx context.Context, err error) error {
-	var refused *refusal
+	var received *receivedError
 	var gone *GoneError
 	var failed *net.OpError
 	switch {
-	case err == nil, errors.As(err, &gone):
+	case err == nil, errors.As(err, &gone), errors.As(err, &received):
 		return err
-	case errors.As(err, &refused):
-		return refused.Err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &failed) && failed.Op == "dial":

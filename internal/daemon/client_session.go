@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // Start starts a session and attaches to it from its first byte on. With
 // a nil attachment it returns as soon as the session exists, and nil. A
 // name that is taken gives errSessionExists.
 func (c *Client) Start(ctx context.Context, launch Launch, attachment *Attachment) (*Attached, error) {
-	asked := request{Name: launch.Name, Launch: &packedLaunch{launch.Request, packTerminal(launch.Terminal)}}
+	asked := request{Name: launch.Name, Launch: launch.Request, Terminal: packTerminal(launch.Terminal)}
 	if attachment != nil {
 		return attach(ctx, c.dial, operationLaunch, asked, *attachment)
 	}
@@ -68,19 +70,22 @@ func attach(ctx context.Context, dial dialer, operation string, asked request, g
 	if err != nil {
 		return nil, whyLost(ctx, err)
 	}
-	r := newRunning(l, func(err error) error { return whyLost(ctx, err) }, ErrDetached)
-	r.resized, r.signals = given.Resized, given.Signals
-	if r.copies, err = l.openCopies(given.Stdin, given.Stdout, given.Stderr); err == nil {
+	attached, run := execution.NewRun(ctx)
+	r := &running{
+		Run: run, link: l, resized: given.Resized, signals: given.Signals, staysOpen: !given.EndInput,
+		lost: func(err error) error { return whyLost(ctx, err) }, givenUp: ErrDetached,
+	}
+	if err = r.openStreams(given.Stdin, given.Stdout, given.Stderr); err == nil {
 		err = l.await(ctx)
 	}
 	if err != nil || ctx.Err() != nil {
 		l.close()
+		run.Terminate()
 		return nil, errors.Join(whyLost(ctx, err), ctx.Err())
 	}
-	if r.copies.input != nil {
-		r.copies.input.keepOpen = !given.EndInput
-	}
-	r.exited = l.awaitExit()
-	r.begin(ctx)
+	exited := make(chan ending, 1)
+	r.exited = exited
+	l.work.Go(func() { exited <- r.awaitExit() })
+	r.serve(attached)
 	return &Attached{r}, nil
 }

@@ -104,9 +104,8 @@ func (c *connection) failed(ctx context.Context, operation, path string, err err
 // lost explains the end of a conversation: the error of the operation or, where
 // the process is gone, that the place cannot be reached any more.
 func (c *connection) lost(err error) error {
-	var refused *refusal
-	if errors.As(err, &refused) {
-		return refused.Err
+	if received, isReceived := errors.AsType[*receivedError](err); isReceived {
+		return received
 	}
 	return &remote.ConnectError{Host: c.place.Host, Reason: remote.Disconnected, Err: errServerEnded}
 }

@@ -40,13 +40,10 @@ func (f *remoteFile) ask(wanted fileRequest, buffer []byte) (fileAnswer, error) 
 	if err == nil && given.Count > 0 {
 		_, err = io.ReadFull(f.content, buffer[:given.Count])
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return given, f.connection.lost(err)
-	case given.Failed != nil:
-		return given, given.Failed.unpack()
 	}
-	return given, nil
+	return given, given.Failed.unpack()
 }
 
 // Read reads from the position, as os.File does.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -15,13 +16,15 @@ const endPatience = time.Minute
 // Start starts a process.
 func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	p, err := c.start(ctx, command)
-	var start *remote.StartError
-	if err == nil || errors.As(err, &start) {
-		return p, err
+	if err == nil {
+		return p, nil
 	}
-	start = &remote.StartError{Directory: command.Directory, Err: err}
-	if len(command.Arguments) > 0 {
-		start.Program = command.Arguments[0]
+	start, isStart := errors.AsType[*remote.StartError](err)
+	if !isStart {
+		start = &remote.StartError{Directory: command.Directory, Err: err}
+		if len(command.Arguments) > 0 {
+			start.Program = command.Arguments[0]
+		}
 	}
 	return nil, start
 }
@@ -32,26 +35,26 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 	if err != nil {
 		return nil, err
 	}
-	r := newRunning(l, c.lost, errors.New("the process did not end although it was asked to"))
-	r.patience = endPatience
+	r := &running{link: l, lost: c.lost, patience: endPatience, givenUp: errors.New("the process did not end although it was asked to")}
+	ctx, r.Run = execution.NewRun(ctx)
 	if command.Terminal != nil {
 		r.resized = command.Terminal.Resized
 	}
 	if !asked.Errors {
 		command.Stderr = nil
 	}
-	if r.copies, err = l.openCopies(command.Stdin, command.Stdout, command.Stderr); err == nil {
+	if err = r.openStreams(command.Stdin, command.Stdout, command.Stderr); err == nil {
 		err = r.awaitStart(ctx)
 	}
 	if err != nil {
 		l.close()
-		var refused *refusal
-		if ctx.Err() != nil && errors.As(err, &refused) {
+		defer r.Terminate()
+		if _, isReceived := errors.AsType[*receivedError](err); isReceived && ctx.Err() != nil {
 			return nil, ctx.Err() // which is why it was not started
 		}
 		return nil, c.lost(err)
 	}
-	r.begin(ctx)
+	r.serve(ctx)
 	return r, nil
 }
 
@@ -65,10 +68,10 @@ func (r *running) awaitStart(ctx context.Context) error {
 		err := r.link.receiveAnswer()
 		started <- err
 		if err != nil {
-			exited <- ending{code: -1, lost: err}
+			exited <- ending{-1, r.lost(err)}
 			return
 		}
-		exited <- <-r.link.awaitExit()
+		exited <- r.awaitExit()
 	})
 	cancelled, patience := ctx.Done(), (<-chan time.Time)(nil)
 	for {

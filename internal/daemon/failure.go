@@ -59,8 +59,11 @@ func knownErrors() map[string]error {
 	}
 }
 
-// pack makes a failure of an error, with what callers distinguish errors by.
+// pack makes a failure of an error, with what callers distinguish errors by; nil of none.
 func pack(err error) *failure {
+	if err == nil {
+		return nil
+	}
 	packed := &failure{Message: packText(err.Error())}
 	known := knownErrors()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -92,8 +95,11 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// unpack makes an error that matches what the packed one did.
+// unpack makes a *receivedError that matches what the packed one did.
 func (f *failure) unpack() error {
+	if f == nil {
+		return nil
+	}
 	known := knownErrors()
 	var causes []error
 	for _, name := range f.Is {
@@ -107,14 +113,15 @@ func (f *failure) unpack() error {
 		})
 	}
 	if s := f.Start; s != nil {
-		return &remote.StartError{
-			Program: string(s.Program), Directory: string(s.Directory), Err: &receivedError{message: string(s.Message), causes: causes},
-		}
+		causes = []error{&remote.StartError{
+			Program: string(s.Program), Directory: string(s.Directory), Err: &receivedError{string(s.Message), causes},
+		}}
 	}
-	return &receivedError{message: string(f.Message), causes: causes}
+	return &receivedError{string(f.Message), causes}
 }
 
-// receivedError is an error of the other end.
+// receivedError is an error of the other end: it refused the conversation, or an
+// operation failed there. All other errors of a conversation mean that it broke off.
 type receivedError struct {
 	message string
 	causes  []error

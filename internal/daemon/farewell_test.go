@@ -101,7 +101,7 @@ func TestTheEndOfTheProcessLeavesClientsTheirLastWords(t *testing.T) {
 			operationConnections: {request{}, "[", func(l *link) error { return l.receiveAnswer(&[]ConnectionInfo{}) }},
 			operationEnd:         {request{Name: "none"}, "no-session", func(l *link) error { return refusedFor(l.receiveAnswer(), ErrNoSession) }},
 			operationStat:        {request{Place: place, Path: []byte(".")}, "FileMode", func(l *link) error { return l.receiveAnswer(&files.Info{}) }},
-			operationStart: {request{Place: place, Command: newStartRequest(Place{}, remote.Command{Arguments: []string{"sh", "-c", "exit 7"}}).Command}, `"Code":7`, func(l *link) error {
+			operationStart: {newStartRequest(Place{Host: "there"}, remote.Command{Arguments: []string{"sh", "-c", "exit 7"}}), `"Code":7`, func(l *link) error {
 				var how exit
 				if err := l.receiveAnswer(&how); err != nil || how.Code != 7 {
 					return fmt.Errorf("code %d: %w", how.Code, err)

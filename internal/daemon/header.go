@@ -72,7 +72,7 @@ func writeReply(writer io.Writer, kind byte, value any) error {
 }
 
 // readReply reads what a header was answered with into value. The error is a
-// *refusal if the other end refuses the conversation.
+// *receivedError if the other end refuses the conversation.
 func readReply(reader io.Reader, value any) error {
 	var head [replyHead]byte
 	if _, err := io.ReadFull(reader, head[:]); err != nil {
@@ -94,7 +94,7 @@ func readReply(reader io.Reader, value any) error {
 		if err := decodeJSON(payload, &refused); err != nil {
 			return err
 		}
-		return &refusal{refused.unpack()}
+		return refused.unpack()
 	}
 	return fmt.Errorf("%w: a reply of kind %d", errProtocol, head[0])
 }

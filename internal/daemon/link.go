@@ -136,15 +136,15 @@ func (l *link) answer(results ...any) error {
 // fail sends why an operation failed.
 func (l *link) fail(err error) error { return l.send(answer{pack(err)}) }
 
-// receiveAnswer waits for what an operation returns. The error is a *refusal if
-// the operation failed at the other end.
+// receiveAnswer waits for what an operation returns. The error is a *receivedError
+// if the operation failed at the other end.
 func (l *link) receiveAnswer(results ...any) error {
 	var given answer
 	if err := l.receive(&given); err != nil {
 		return err
 	}
-	if given.Failed != nil {
-		return &refusal{given.Failed.unpack()}
+	if err := given.Failed.unpack(); err != nil {
+		return err
 	}
 	for _, result := range results {
 		if err := l.receive(result); err != nil {
@@ -153,14 +153,6 @@ func (l *link) receiveAnswer(results ...any) error {
 	}
 	return nil
 }
-
-// A refusal is an error of the other end.
-type refusal struct{ Err error }
-
-func (e *refusal) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the other end.
-func (e *refusal) Unwrap() error { return e.Err }
 
 // open opens a stream of the conversation.
 func (l *link) open() (*stream, error) {

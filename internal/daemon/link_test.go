@@ -194,16 +194,16 @@ func TestErrorsKeepWhatTheyMatch(t *testing.T) {
 }
 
 // serveOne takes part in one conversation, and returns the client's end of its connection.
-func serveOne(t *testing.T, places chan struct{}) net.Conn {
+func serveOne(t *testing.T, places int) net.Conn {
 	t.Helper()
 	here, there := sockets(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	options := Options{Build: "here"}
-	p := &process{options: options, pool: newPool(ctx, options), sessions: newSessions(ctx, options)}
+	p := newProcess(ctx, Options{Build: "here"})
+	p.clients = make(chan struct{}, places)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		p.serveClient(ctx, there, places)
+		p.serveClient(ctx, there)
 		there.Close()
 	}()
 	t.Cleanup(func() {
@@ -216,7 +216,7 @@ func serveOne(t *testing.T, places chan struct{}) net.Conn {
 }
 
 func TestAServerTakesNoMoreClientsThanItMay(t *testing.T) {
-	conn := serveOne(t, make(chan struct{}))
+	conn := serveOne(t, 0)
 	require.ErrorIs(t, greet(conn, header{Protocol: protocolVersion, Operation: operationStop}, &struct{}{}), errTooManyClients)
 }
 
@@ -226,25 +226,25 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 		"another version":       `{"Protocol":2,"Operation":"stop"}` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := serveOne(t, make(chan struct{}, 1))
+			conn := serveOne(t, 1)
 			_, err := io.WriteString(conn, line)
 			require.NoError(t, err)
-			var refused *refusal
+			var refused *receivedError
 			require.ErrorAs(t, readReply(conn, &struct{}{}), &refused)
 		})
 	}
 	for name, operation := range map[string]string{"an unknown operation": "dance", "nothing to start": operationLaunch} {
 		t.Run(name, func(t *testing.T) {
-			conn := serveOne(t, make(chan struct{}, 1))
+			conn := serveOne(t, 1)
 			l, err := begin(t.Context(), func(context.Context) (net.Conn, error) { return conn, nil }, operation, request{}, nil)
 			require.NoError(t, err)
-			var refused *refusal
+			var refused *receivedError
 			require.ErrorAs(t, l.receiveAnswer(), &refused)
 			l.close()
 		})
 	}
 	t.Run("a message that is none", func(t *testing.T) {
-		conn := serveOne(t, make(chan struct{}, 1))
+		conn := serveOne(t, 1)
 		require.NoError(t, greet(conn, header{Protocol: protocolVersion, Operation: operationSend}, &struct{}{}))
 		session, err := yamux.Client(conn, multiplexing())
 		require.NoError(t, err)
@@ -253,7 +253,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 		_, err = messages.Write([]byte("nonsense"))
 		require.NoError(t, err)
 		l := newLink(session, messages)
-		var refused *refusal
+		var refused *receivedError
 		require.ErrorAs(t, l.receiveAnswer(), &refused)
 		l.close()
 	})
@@ -261,7 +261,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 
 // A process of another build has to understand it, whatever its version.
 func TestHelloIsTheSameInAllVersions(t *testing.T) {
-	conn := serveOne(t, make(chan struct{}, 1))
+	conn := serveOne(t, 1)
 	_, err := io.WriteString(conn, `{"Protocol":1,"Operation":"hello"}`+"\n")
 	require.NoError(t, err)
 	answered, err := io.ReadAll(conn)
@@ -295,7 +295,7 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte("d\x00\x00\x00\x02{}"))
 	f.Add([]byte("\x07\x00\x00\x00\x2b" + `{"Message":"eA==","Is":["exist","other",""]}`[:43]))
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		var refused *refusal
+		var refused *receivedError
 		if err := readReply(bytes.NewReader(sent), &Greeting{}); errors.As(err, &refused) {
 			require.NotPanics(t, func() { _ = refused.Error() })
 		}
@@ -306,10 +306,10 @@ func FuzzReply(f *testing.F) {
 // neither crash, nor hang, nor take more than its bounds.
 func FuzzMessages(f *testing.F) {
 	for _, value := range []any{
-		newStartRequest(Place{Host: "h"}, remote.Command{Arguments: []string{"a"}, Terminal: &remote.Terminal{}}), request{Launch: &packedLaunch{}},
+		newStartRequest(Place{Host: "h"}, remote.Command{Arguments: []string{"a"}, Terminal: &remote.Terminal{}}), request{Launch: json.RawMessage("{}")},
 		answer{pack(&remote.StartError{Program: "p", Err: fs.ErrNotExist})}, exit{Code: 3}, instruction{Resize: &remote.Size{Rows: 1}},
 		fileRequest{Read: 1}, fileAnswer{Info: &files.Info{}}, verdict{"b"}, question{Text: []byte("?")}, reply{Text: []byte("t")},
-		request{Places: []packedPlace{{Environment: [][]byte{[]byte("odd")}}}, Launch: &packedLaunch{Terminal: &packedTerminal{}}},
+		request{Places: []packedPlace{{Environment: [][]byte{[]byte("odd")}}}, Terminal: &packedTerminal{}},
 		files.Info{FileName: []byte("f")}, remote.Info{Home: "/"}, []SessionInfo{{Names: []string{"s"}}},
 	} {
 		var sent bytes.Buffer
@@ -333,20 +333,13 @@ func FuzzMessages(f *testing.F) {
 func unpackAll(t *testing.T, value any) {
 	switch given := value.(type) {
 	case *answer:
-		if given.Failed != nil {
-			require.Error(t, given.Failed.unpack())
-		}
+		require.Equal(t, given.Failed != nil, given.Failed.unpack() != nil)
 	case *request:
 		given.Place.unpack()
 		for _, place := range given.Places {
 			place.unpack()
 		}
-		if given.Command != nil {
-			given.Command.unpack(nil)
-		}
-		if given.Launch != nil {
-			given.Launch.Terminal.unpack(nil)
-		}
+		given.command(nil)
 	case *remote.Info:
 		require.NotNil(t, given.Location())
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"github.com/rmctl/rmctl/internal/execution"
@@ -128,11 +129,11 @@ func (p *process) stop(ctx context.Context, c *conversation) error {
 
 // connected does something with the connection that the client names.
 func (c *conversation) connected(ctx context.Context, do func(context.Context, *kept) error) error {
-	k, release, err := c.process.pool.get(ctx, c.asked.Place.unpack(), c.link)
+	k, err := c.process.pool.get(ctx, c.asked.Place.unpack(), c.link)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer c.process.pool.release(k)
 	return c.process.pool.noticed(k, do(ctx, k))
 }
 
@@ -172,18 +173,11 @@ func openFile(ctx context.Context, c *conversation, place remote.Connection) err
 		return err
 	}
 	// A read that hangs ends with the client.
-	closed := make(chan struct{})
-	unwatch := context.AfterFunc(ctx, func() {
-		defer close(closed)
+	closeFile := sync.OnceFunc(func() {
 		_ = file.Close() // no client is left to receive an error
 	})
-	defer func() {
-		if unwatch() {
-			_ = file.Close()
-		} else {
-			<-closed
-		}
-	}()
+	defer context.AfterFunc(ctx, closeFile)()
+	defer closeFile()
 	if err := c.answer(); err != nil {
 		return err
 	}
@@ -220,9 +214,7 @@ func answerAbout(file remote.File, wanted fileRequest, content io.Writer) fileAn
 			given.Info = packInfo(info)
 		}
 	}
-	if err != nil {
-		given.Failed = pack(err)
-	}
+	given.Failed = pack(err)
 	return given
 }
 
@@ -262,34 +254,31 @@ func (c *conversation) receiveInstructions(given instructions, terminate func())
 }
 
 // streams are those that the client has opened, nil if it has not.
-type streams struct{ input, output, errors *stream }
-
-// acceptStreams takes the streams that the request names.
-func (c *conversation) acceptStreams(ctx context.Context) (accepted streams, err error) {
-	next := func(isThere bool) (taken *stream) {
-		if isThere && err == nil {
-			taken, err = c.accept(ctx)
-		}
-		return taken
-	}
-	accepted.input, accepted.output, accepted.errors = next(c.asked.Input), next(c.asked.Output), next(c.asked.Errors)
-	return accepted, err
+type streams struct {
+	input          io.Reader
+	output, errors io.WriteCloser
 }
 
-// closeOutputs ends the outputs. That the client is gone shows where messages are sent.
-func (s streams) closeOutputs() {
-	for _, output := range []*stream{s.output, s.errors} {
-		if output != nil {
-			_ = output.Close()
+// acceptStreams accepts the streams that the request names.
+func (c *conversation) acceptStreams(ctx context.Context) (accepted streams, err error) {
+	if c.asked.Input {
+		if accepted.input, err = c.accept(ctx); err != nil {
+			return accepted, err
 		}
 	}
+	if c.asked.Output {
+		if accepted.output, err = c.accept(ctx); err != nil {
+			return accepted, err
+		}
+	}
+	if c.asked.Errors {
+		accepted.errors, err = c.accept(ctx)
+	}
+	return accepted, err
 }
 
 // startProcess runs a process.
 func (p *process) startProcess(ctx context.Context, c *conversation) error {
-	if c.asked.Command == nil {
-		return fmt.Errorf("%w: no command", errProtocol)
-	}
 	wanted, terminate := context.WithCancel(ctx)
 	defer terminate()
 	accepted, err := c.acceptStreams(ctx)
@@ -298,45 +287,47 @@ func (p *process) startProcess(ctx context.Context, c *conversation) error {
 	}
 	given := newInstructions()
 	c.receiveInstructions(given, terminate)
-	command := c.asked.Command.unpack(given.resized)
-	if accepted.input != nil {
-		command.Stdin = accepted.input
-	}
-	if accepted.output != nil {
-		command.Stdout = accepted.output
-	}
-	if accepted.errors != nil {
-		command.Stderr = accepted.errors
-	} else if c.asked.Merged {
+	command := c.asked.command(given.resized)
+	command.Stdin, command.Stdout, command.Stderr = accepted.input, accepted.output, accepted.errors
+	if c.asked.Merged {
 		command.Stderr = command.Stdout
 	}
 	return c.connected(wanted, func(wanted context.Context, k *kept) error {
-		process, err := p.pool.start(wanted, k, command)
+		p.pool.countCommand(k)
+		process, err := k.connection.Start(wanted, command)
 		if err != nil {
 			return err
 		}
 		if c.answer() != nil {
 			process.Terminate() // the client is gone
 		}
-		ended := make(chan exit, 1)
-		go func() { ended <- p.pool.await(k, process) }()
+		ended := make(chan struct{})
+		var code int
+		go func() {
+			defer close(ended)
+			code, err = process.Wait()
+		}()
 		for {
 			select {
 			case number := <-given.signals:
 				// A signal has no answer: Wait reports how the process fares.
 				_ = process.Signal(number)
-			case how := <-ended:
-				return c.exited(ctx, accepted, how)
+			case <-ended:
+				return c.exited(ctx, accepted, code, p.pool.noticed(k, err))
 			}
 		}
 	})
 }
 
 // exited sends how a process or session ended, after all its output.
-func (c *conversation) exited(ctx context.Context, outputs streams, how exit) error {
-	outputs.closeOutputs()
+func (c *conversation) exited(ctx context.Context, outputs streams, code int, err error) error {
+	for _, output := range []io.Closer{outputs.output, outputs.errors} {
+		if output != nil {
+			_ = output.Close() // send reports a client that is gone
+		}
+	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the end of the client or of this process may be what ended it
 	}
-	return c.send(how)
+	return c.send(exit{code, pack(err)})
 }

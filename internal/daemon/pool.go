@@ -69,36 +69,36 @@ func newPool(ctx context.Context, o Options) *pool {
 }
 
 // get returns the connection to a place, made if there is none. It may be used
-// until release is called. Prompter asks the client.
-func (p *pool) get(ctx context.Context, place Place, prompter remote.Prompter) (k *kept, release func(), err error) {
+// until it is released. Prompter asks the client.
+func (p *pool) get(ctx context.Context, place Place, prompter remote.Prompter) (*kept, error) {
 	for {
 		k, leave, err := p.join(ctx, place, prompter)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		select {
 		case <-k.made:
 			leave()
 		case <-ctx.Done():
 			p.giveUp(k, leave)
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if k.err != nil {
-			return nil, nil, k.err
+			return nil, k.err
 		}
-		unchecked, release, usable := p.use(k)
+		unchecked, usable := p.use(k)
 		if !usable {
 			p.closeUnused(k)
 			continue
 		}
 		if unchecked && !p.works(ctx, k) {
-			release()
+			p.release(k)
 			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
+				return nil, ctx.Err()
 			}
 			continue
 		}
-		return k, release, nil
+		return k, nil
 	}
 }
 
@@ -168,21 +168,21 @@ func (p *pool) forget(k *kept) {
 
 // use counts a user. It reports whether the connection was unused for so long
 // that it has to be tried.
-func (p *pool) use(k *kept) (unchecked bool, release func(), usable bool) {
+func (p *pool) use(k *kept) (unchecked, usable bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if k.gone {
-		return false, nil, false
+		return false, false
 	}
 	if hasEnded(k.connection) {
 		p.log.Info("a connection has ended", "host", k.place.Host)
 		p.forget(k)
-		return false, nil, false
+		return false, false
 	}
 	k.untried = k.untried || time.Since(k.used) > p.check
 	unchecked = k.users == 0 && k.untried
 	k.users++
-	return unchecked, sync.OnceFunc(func() { p.release(k) }), true
+	return unchecked, true
 }
 
 // hasEnded reports whether a connection has noticed that it is of no use any more.
@@ -191,6 +191,7 @@ func hasEnded(connection remote.Connection) bool {
 	return able && execution.IsClosed(noticing.Ended())
 }
 
+// release ends the use of a connection that get returned.
 func (p *pool) release(k *kept) {
 	p.mutex.Lock()
 	k.users--
@@ -343,20 +344,8 @@ func (p *pool) noticed(k *kept, err error) error {
 	return err
 }
 
-// start starts a process over a connection.
-func (p *pool) start(ctx context.Context, k *kept, command remote.Command) (remote.Handle, error) {
+func (p *pool) countCommand(k *kept) {
 	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	k.commands++
-	p.mutex.Unlock()
-	return k.connection.Start(ctx, command)
-}
-
-// await waits for the end of a process of a connection.
-func (p *pool) await(k *kept, process remote.Handle) exit {
-	code, err := process.Wait()
-	how := exit{Code: code}
-	if p.noticed(k, err) != nil {
-		how.Failed = pack(err)
-	}
-	return how
 }

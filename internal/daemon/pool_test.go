@@ -39,9 +39,9 @@ func TestAClientThatGoesAwayDuringATrialLosesNoConnection(t *testing.T) {
 		return connection, nil
 	}})
 	p.check = time.Hour
-	_, release, err := p.get(t.Context(), Place{}, nil)
+	k, err := p.get(t.Context(), Place{}, nil)
 	require.NoError(t, err)
-	release()
+	p.release(k)
 	for _, k := range p.all() {
 		k.used = k.used.Add(-2 * p.check)
 	}
@@ -51,13 +51,13 @@ func TestAClientThatGoesAwayDuringATrialLosesNoConnection(t *testing.T) {
 		<-connection.tried
 		leave()
 	}()
-	_, _, err = p.get(ctx, Place{}, nil)
+	_, err = p.get(ctx, Place{}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 
 	connection.answer <- nil
-	_, release, err = p.get(t.Context(), Place{}, nil)
+	k, err = p.get(t.Context(), Place{}, nil)
 	require.NoError(t, err)
-	release()
+	p.release(k)
 	require.Len(t, connection.tried, 1, "the next client gets it untried")
 	require.Equal(t, 1, made)
 }

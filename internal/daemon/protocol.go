@@ -14,7 +14,7 @@ import (
 
 // protocolVersion is the version of what clients and the process say to each other
 // after the header of a conversation and its reply.
-const protocolVersion = 3
+const protocolVersion = 4
 
 // What a conversation is about.
 const (
@@ -57,18 +57,19 @@ type Place struct {
 // request is the first message of a conversation. Texts are bytes, because JSON
 // would change those that are not UTF-8.
 type request struct {
-	Place   packedPlace
-	Places  []packedPlace  `json:",omitempty"` // of close
-	Path    []byte         `json:",omitempty"`
-	Mode    fs.FileMode    `json:",omitempty"`
-	Command *packedCommand `json:",omitempty"`
+	Place    packedPlace
+	Places   []packedPlace   `json:",omitempty"` // of close
+	Path     []byte          `json:",omitempty"`
+	Mode     fs.FileMode     `json:",omitempty"`
+	Command  packedCommand   // to start
+	Terminal *packedTerminal `json:",omitempty"` // of the command or session
 
-	Name    string        `json:",omitempty"` // of a session
-	Launch  *packedLaunch `json:",omitempty"`
-	Attach  bool          `json:",omitempty"`
-	Size    remote.Size   // of the attached terminal
-	Prompt  bool          `json:",omitempty"` // whether there may be somebody to ask
-	Content []byte        `json:",omitempty"` // to send
+	Name    string          `json:",omitempty"` // of a session
+	Launch  json.RawMessage `json:",omitempty"` // the request for a session
+	Attach  bool            `json:",omitempty"`
+	Size    remote.Size     // of the attached terminal
+	Prompt  bool            `json:",omitempty"` // whether there may be somebody to ask
+	Content []byte          `json:",omitempty"` // to send
 
 	// The streams that the client opens for a command or session.
 	Input, Output, Errors bool
@@ -90,16 +91,15 @@ func (p packedPlace) unpack() Place {
 	return Place{Transport: p.Transport, Host: string(p.Host), SSHConfig: string(p.SSHConfig), Environment: unpackMap(p.Environment)}
 }
 
-// packedCommand is a remote.Command without its streams on its way.
+// packedCommand is a remote.Command without its streams and terminal on its way.
 type packedCommand struct {
-	Arguments          [][]byte
-	Directory          []byte          `json:",omitempty"`
-	Environment        [][]byte        `json:",omitempty"`
-	Unset              [][]byte        `json:",omitempty"`
-	ReplaceEnvironment bool            `json:",omitempty"`
-	Keep               [][]byte        `json:",omitempty"`
-	Terminal           *packedTerminal `json:",omitempty"`
-	ForwardX11         bool            `json:",omitempty"`
+	Arguments          [][]byte `json:",omitempty"`
+	Directory          []byte   `json:",omitempty"`
+	Environment        [][]byte `json:",omitempty"`
+	Unset              [][]byte `json:",omitempty"`
+	ReplaceEnvironment bool     `json:",omitempty"`
+	Keep               [][]byte `json:",omitempty"`
+	ForwardX11         bool     `json:",omitempty"`
 }
 
 // packedTerminal is a remote.Terminal on its way.
@@ -122,30 +122,26 @@ func (t *packedTerminal) unpack(resized <-chan remote.Size) *remote.Terminal {
 	return &remote.Terminal{Type: t.Type, Size: t.Size, Resized: resized}
 }
 
-// packedLaunch is a Launch without its name on its way.
-type packedLaunch struct {
-	Request  json.RawMessage `json:",omitempty"`
-	Terminal *packedTerminal `json:",omitempty"`
-}
-
 // newStartRequest leaves out Foreground: it means this process's group, and the
 // process that starts the command is another one.
 func newStartRequest(place Place, c remote.Command) request {
 	merged := execution.SameWriter(c.Stdout, c.Stderr)
 	return request{
 		Place: place.pack(), Input: c.Stdin != nil, Output: c.Stdout != nil, Errors: c.Stderr != nil && !merged, Merged: merged,
-		Command: &packedCommand{
+		Command: packedCommand{
 			Arguments: converted[[]byte](c.Arguments), Directory: []byte(c.Directory), Environment: packMap(c.Environment), Unset: converted[[]byte](c.Unset),
-			ReplaceEnvironment: c.ReplaceEnvironment, Keep: converted[[]byte](c.Keep), Terminal: packTerminal(c.Terminal), ForwardX11: c.ForwardX11,
+			ReplaceEnvironment: c.ReplaceEnvironment, Keep: converted[[]byte](c.Keep), ForwardX11: c.ForwardX11,
 		},
+		Terminal: packTerminal(c.Terminal),
 	}
 }
 
-// unpack returns the command without its streams.
-func (c *packedCommand) unpack(resized <-chan remote.Size) remote.Command {
+// command returns the command without its streams.
+func (r request) command(resized <-chan remote.Size) remote.Command {
+	c := r.Command
 	return remote.Command{
 		Arguments: converted[string](c.Arguments), Directory: string(c.Directory), Environment: unpackMap(c.Environment), Unset: converted[string](c.Unset),
-		ReplaceEnvironment: c.ReplaceEnvironment, Keep: converted[string](c.Keep), Terminal: c.Terminal.unpack(resized), ForwardX11: c.ForwardX11,
+		ReplaceEnvironment: c.ReplaceEnvironment, Keep: converted[string](c.Keep), Terminal: r.Terminal.unpack(resized), ForwardX11: c.ForwardX11,
 	}
 }
 

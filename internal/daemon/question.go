@@ -46,10 +46,8 @@ func (l *link) Ask(ctx context.Context, asked remote.Question) (string, error) {
 		return "", ctx.Err()
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", remote.ErrNobodyToAsk, err)
-	case given.Failed != nil:
-		return "", given.Failed.unpack()
 	}
-	return string(given.Text), nil
+	return string(given.Text), given.Failed.unpack()
 }
 
 // answerQuestions answers what the server asks until the link is closed. With a
@@ -86,10 +84,7 @@ func (l *link) reply(ctx context.Context, asked io.Reader, prompter remote.Promp
 	})
 	text, err := prompter.Ask(ctx, remote.Question{Host: string(q.Host), Text: string(q.Text), Secret: q.Secret})
 	if err == nil && len(text) > longestText {
-		err = errors.New("the answer is too long")
+		text, err = "", errors.New("the answer is too long")
 	}
-	if err != nil {
-		return reply{Failed: pack(err)}
-	}
-	return reply{Text: []byte(text)}
+	return reply{[]byte(text), pack(err)}
 }

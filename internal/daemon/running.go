@@ -4,17 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 )
 
-// running is a client's hold on a process or session. It is a remote.Process.
+// copyBuffer is how many bytes are read from a stream at once.
+const copyBuffer = 64 << 10
+
+// running is a client's hold on a process or session. It is a remote.Handle.
 type running struct {
+	*execution.Run
 	link    *link
-	copies  *copies
 	exited  <-chan ending
 	resized <-chan remote.Size
 	signals <-chan syscall.Signal
@@ -25,112 +30,121 @@ type running struct {
 	patience time.Duration
 	givenUp  error
 
-	terminate     chan struct{}
-	terminateOnce sync.Once
-
-	done chan struct{} // closed when code and err are final
-	code int
-	err  error
+	stdin     io.Reader
+	input     *stream // nil without
+	staysOpen bool    // the stream, at the end of the input
+	outputs   []*outputCopy
 }
 
-func newRunning(l *link, lost func(error) error, givenUp error) *running {
-	return &running{link: l, lost: lost, givenUp: givenUp, terminate: make(chan struct{}), done: make(chan struct{})}
+// outputCopy copies a stream to a writer. A writer that fails is not written to
+// again, but the stream is read on, so that the process can go on.
+type outputCopy struct {
+	source *stream
+	sink   execution.Sink
 }
 
 // ending is how a process or session ended, as far as that is known.
 type ending struct {
-	code int
-	err  error // of the process
-	lost error // of the link: the code is -1
+	code int // -1 if it is not known
+	err  error
+}
+
+// openStreams opens the streams of a process that are not nil, in the order in which
+// the server accepts them.
+func (r *running) openStreams(stdin io.Reader, sinks ...io.Writer) (err error) {
+	if r.stdin = stdin; stdin != nil {
+		if r.input, err = r.link.open(); err != nil {
+			return err
+		}
+	}
+	for _, sink := range sinks {
+		if sink == nil {
+			continue
+		}
+		source, err := r.link.open()
+		if err != nil {
+			return err
+		}
+		r.outputs = append(r.outputs, &outputCopy{source, execution.Sink{Writer: sink}})
+	}
+	return nil
 }
 
 // awaitExit receives the message about the end.
-func (l *link) awaitExit() <-chan ending {
-	exited := make(chan ending, 1)
-	l.work.Go(func() {
-		var how exit
-		if err := l.receive(&how); err != nil {
-			exited <- ending{code: -1, lost: err}
-			return
-		}
-		ended := ending{code: how.Code}
-		if how.Failed != nil {
-			ended.err = how.Failed.unpack()
-		}
-		exited <- ended
-	})
-	return exited
+func (r *running) awaitExit() ending {
+	var how exit
+	if err := r.link.receive(&how); err != nil {
+		return ending{-1, r.lost(err)}
+	}
+	return ending{how.Code, how.Failed.unpack()}
 }
 
-// begin serves the streams until the end.
-func (r *running) begin(ctx context.Context) {
-	r.copies.begin()
+// serve copies the streams until the end.
+func (r *running) serve(ctx context.Context) {
+	if r.input != nil {
+		r.Feed(r.input, r.stdin, false, r.staysOpen)
+	}
+	var copying sync.WaitGroup
+	for _, output := range r.outputs {
+		copying.Go(func() {
+			// awaitExit reports a link that is lost.
+			_, _ = io.CopyBuffer(&output.sink, output.source, make([]byte, copyBuffer))
+		})
+	}
 	go func() {
-		defer close(r.done)
 		how := r.follow(ctx)
-		if how.lost != nil {
-			how.err = r.lost(how.lost)
-		}
 		if how.code == -1 {
 			r.link.close() // so that the outputs end
 		}
-		r.code, r.err = how.code, errors.Join(how.err, r.copies.finish())
+		copying.Wait()
+		failures := []error{how.err}
+		for _, output := range r.outputs {
+			if err := output.sink.Err; err != nil {
+				failures = append(failures, fmt.Errorf("writing its output: %w", err))
+			}
+		}
+		failures = append(failures, r.InputFailure())
 		r.link.close()
+		r.End(how.code, errors.Join(failures...))
 	}()
 }
 
-// follow waits for the end, and passes on what the client says meanwhile.
+// follow waits for the end, and passes on sizes and signals meanwhile.
 func (r *running) follow(ctx context.Context) ending {
-	cancelled, terminate, resized, signals := ctx.Done(), r.terminate, r.resized, r.signals
+	cancelled, resized, signals := ctx.Done(), r.resized, r.signals
 	var patience <-chan time.Time
 	for {
 		select {
 		case how := <-r.exited:
 			return how
 		case <-patience:
-			return ending{code: -1, err: r.givenUp}
+			return ending{-1, r.givenUp}
 		case size, open := <-resized:
 			if !open {
 				resized = nil
 				continue
 			}
 			r.link.instruct(instruction{Resize: &size})
-			continue
 		case number, open := <-signals:
 			if !open {
 				signals = nil
 				continue
 			}
 			r.link.instruct(instruction{Signal: number})
-			continue
 		case <-cancelled:
-		case <-terminate:
+			if r.patience == 0 {
+				return ending{-1, r.givenUp}
+			}
+			timer := time.NewTimer(r.patience)
+			defer timer.Stop()
+			cancelled, patience = nil, timer.C
+			r.link.instruct(instruction{Terminate: true})
 		}
-		if r.patience == 0 {
-			return ending{code: -1, err: r.givenUp}
-		}
-		cancelled, terminate = nil, nil
-		timer := time.NewTimer(r.patience)
-		defer timer.Stop()
-		patience = timer.C
-		r.link.instruct(instruction{Terminate: true})
 	}
 }
 
-// instruct sends an instruction. That the process is gone shows where its
-// messages are read.
+// instruct sends an instruction. awaitExit reports a process that is gone.
 func (l *link) instruct(i instruction) { _ = l.send(i) }
-
-// Wait waits for the end of the process and of its output.
-func (r *running) Wait() (int, error) {
-	<-r.done
-	return r.code, r.err
-}
-
-// Terminate asks the process to end. It returns at once.
-func (r *running) Terminate() {
-	r.terminateOnce.Do(func() { close(r.terminate) })
-}
 
 // Signal sends a signal to the process group.
 func (r *running) Signal(number syscall.Signal) error {

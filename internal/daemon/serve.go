@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/remote"
@@ -54,27 +55,19 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	// The listener removes its socket: afterwards another process may have one there.
+	closeSocket := sync.OnceValue(socket.Close)
 	// Who is cut off comes again, and is to find nobody then.
 	end := func() {
-		if err := socket.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		if err := closeSocket(); err != nil {
 			o.Log.Warn("closing the socket", "error", err)
 		}
 		cancel()
 	}
 	defer context.AfterFunc(ctx, end)()
-	p := &process{
-		options: o, end: end, began: time.Now(),
-		pool: newPool(serving, o), sessions: newSessions(serving, o),
-		listener: socket, used: time.Now(),
-		// The listener removes its socket: afterwards another process may have one there.
-		leave: sync.OnceValue(func() error {
-			err := socket.Close()
-			if errors.Is(err, net.ErrClosed) {
-				err = nil
-			}
-			return errors.Join(err, held.Close())
-		}),
-	}
+	p := newProcess(serving, o)
+	p.listener, p.end = socket, end
+	p.leave = sync.OnceValue(func() error { return errors.Join(closeSocket(), held.Close()) })
 	var watching sync.WaitGroup
 	watching.Go(func() { p.watch(serving) })
 	o.Log.Info("the background process serves", "pid", os.Getpid(), "build", o.Build)
@@ -138,9 +131,17 @@ type process struct {
 	end      func()
 	leave    func() error // stops listening, and gives the folder to whoever comes
 
-	mutex   sync.Mutex
-	clients int
-	used    time.Time
+	clients chan struct{} // holds something for each client
+	used    atomic.Int64  // when the last one left, in nanoseconds since 1970
+}
+
+func newProcess(serving context.Context, o Options) *process {
+	p := &process{
+		options: o, began: time.Now(), pool: newPool(serving, o), sessions: newSessions(serving, o),
+		clients: make(chan struct{}, mostClients),
+	}
+	p.used.Store(p.began.UnixNano())
+	return p
 }
 
 // retire lets another process take the place. Those who are being served are
@@ -171,23 +172,5 @@ func (p *process) watch(ctx context.Context) {
 }
 
 func (p *process) idle() bool {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if p.clients > 0 || p.sessions.count() > 0 {
-		return false
-	}
-	return time.Since(p.used) > p.options.Idle
-}
-
-func (p *process) arrive() {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.clients++
-}
-
-func (p *process) depart() {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.clients--
-	p.used = time.Now()
+	return len(p.clients) == 0 && p.sessions.count() == 0 && time.Since(time.Unix(0, p.used.Load())) > p.options.Idle
 }

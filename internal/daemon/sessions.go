@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // Bounds of sessions.
@@ -32,18 +34,14 @@ type sessions struct {
 
 // session is one of them.
 type session struct {
+	*execution.Run
 	of      *sessions
 	ring    *ring
-	cancel  context.CancelFunc
 	clients waiters      // attached, who can be asked
 	given   instructions // of all clients
 
 	input       *io.PipeReader
 	inputWriter *io.PipeWriter
-
-	done chan struct{} // closed when code and err are final
-	code int
-	err  error
 
 	// Of the mutex of sessions.
 	names    []string
@@ -58,7 +56,7 @@ func newSessions(ctx context.Context, o Options) *sessions {
 // close ends all sessions and waits for their ends.
 func (s *sessions) close() {
 	for _, one := range s.living() {
-		one.cancel()
+		one.Terminate()
 	}
 	s.hosted.Wait()
 }
@@ -111,7 +109,7 @@ func (s *sessions) name(one *session, name string) error {
 }
 
 // start makes a session, which runs once begin is called.
-func (s *sessions) start(name string, launch packedLaunch) (one *session, begin func(), err error) {
+func (s *sessions) start(asked request) (one *session, begin func(), err error) {
 	if s.hoster == nil {
 		return nil, nil, errors.New("the background process hosts no sessions")
 	}
@@ -121,19 +119,16 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 	if s.count() >= mostSessions {
 		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
 	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	one = &session{
-		of: s, ring: newRing(slowPatience), cancel: cancel, since: time.Now(),
-		given: newInstructions(), done: make(chan struct{}),
-	}
+	ctx, run := execution.NewRun(s.ctx)
+	one = &session{Run: run, of: s, ring: newRing(slowPatience), since: time.Now(), given: newInstructions()}
 	one.input, one.inputWriter = io.Pipe()
-	if err := s.name(one, name); err != nil {
-		cancel()
+	if err := s.name(one, asked.Name); err != nil {
+		run.Terminate()
 		return nil, nil, err
 	}
 	hosted := Hosted{
 		Stdin: one.input, Stdout: ringWriter{one.ring, streamOutput}, Stderr: ringWriter{one.ring, streamErrors},
-		Terminal: launch.Terminal.unpack(one.given.resized), Signals: one.given.signals, Prompter: &one.clients,
+		Terminal: asked.Terminal.unpack(one.given.resized), Signals: one.given.signals, Prompter: &one.clients,
 		Known: func(names ...string) error {
 			for _, further := range names {
 				if err := s.name(one, further); err != nil {
@@ -143,14 +138,13 @@ func (s *sessions) start(name string, launch packedLaunch) (one *session, begin 
 			return nil
 		},
 	}
-	return one, func() { s.hosted.Go(func() { one.host(ctx, launch.Request, hosted) }) }, nil
+	return one, func() { s.hosted.Go(func() { one.host(ctx, asked.Launch, hosted) }) }, nil
 }
 
 // host runs the session to its end.
 func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
-	defer o.cancel()
-	o.code, o.err = o.of.hoster(ctx, request, hosted)
-	o.of.log.Info("a session ended", "code", o.code)
+	code, err := o.of.hoster(ctx, request, hosted)
+	o.of.log.Info("a session ended", "code", code)
 	o.of.mutex.Lock()
 	for _, name := range o.names {
 		delete(o.of.byName, name)
@@ -158,7 +152,7 @@ func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
 	o.of.mutex.Unlock()
 	o.inputWriter.CloseWithError(io.ErrClosedPipe) // never fails
 	o.input.CloseWithError(io.ErrClosedPipe)
-	close(o.done)
+	o.End(code, err)
 	o.ring.finish()
 }
 
@@ -186,13 +180,10 @@ func (s *sessions) list(_ context.Context, c *conversation) error {
 
 // launch starts a session, and attaches the client to it.
 func (s *sessions) launch(ctx context.Context, c *conversation) error {
-	if c.asked.Launch == nil {
-		return fmt.Errorf("%w: nothing to start", errProtocol)
-	}
 	if c.asked.Attach {
-		return c.attach(ctx, func() (*session, func(), error) { return s.start(c.asked.Name, *c.asked.Launch) })
+		return c.attach(ctx, func() (*session, func(), error) { return s.start(c.asked) })
 	}
-	_, begin, err := s.start(c.asked.Name, *c.asked.Launch)
+	_, begin, err := s.start(c.asked)
 	if err != nil {
 		return err
 	}
@@ -242,9 +233,9 @@ func (s *sessions) endOne(ctx context.Context, c *conversation) error {
 	if err != nil {
 		return err
 	}
-	one.cancel()
+	one.Terminate()
 	select {
-	case <-one.done:
+	case <-one.Done:
 		return c.answer()
 	case <-ctx.Done():
 		return ctx.Err()
