@@ -4,7 +4,15 @@ import "github.com/rmctl/rmctl/remote"
 
 // Noise returns the beginning of what the login printed that is not the output
 // of a command: banners, complaints of profiles.
-func Noise(c remote.Connection) string { return c.(*connection).pool.heard.text.String() }
+func Noise(c remote.Connection) string {
+	p := c.(*connection).pool
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for s := range p.sessions {
+		return s.stdout.noise.text.String()
+	}
+	return ""
+}
 
 // OneShot reports whether no shell can be kept at the place, so that every command
 // costs a login.

@@ -16,6 +16,9 @@ import (
 // fileWork is what a connection does with files, over SFTP or through commands.
 // Paths are absolute and hold no zero byte.
 type fileWork interface {
+	// do runs one of the others, which it ends when ctx is done.
+	do(ctx context.Context, work func() error) error
+
 	stat(ctx context.Context, path string) (fs.FileInfo, error)
 	open(ctx context.Context, path string) (remote.File, error)
 	write(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error
@@ -43,7 +46,7 @@ func (f *fileService) do(ctx context.Context, operation, path string, work func(
 	}
 	way, err := f.way(ctx)
 	if err == nil {
-		err = work(way, f.connection.absolute(path))
+		err = way.do(ctx, func() error { return work(way, f.connection.absolute(path)) })
 	}
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", operation, path, err)

@@ -101,7 +101,8 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	patience, cancel := context.WithTimeout(ctx, p.settings.Patience)
 	defer cancel()
 	stop := context.AfterFunc(patience, func() { _ = opened.Close() })
-	client, err := sftp.NewClientPipe(watchedReader{opened.Stdout(), &f.broken}, watchedWriter{opened.Stdin(), &f.broken}, sftp.UseConcurrentWrites(true), sftp.MaxConcurrentRequestsPerFile(writesAtOnce))
+	pipe := watched{opened.Stdout(), opened.Stdin(), &f.broken}
+	client, err := sftp.NewClientPipe(pipe, pipe, sftp.UseConcurrentWrites(true), sftp.MaxConcurrentRequestsPerFile(writesAtOnce))
 	givenUp := !stop()
 	if err != nil {
 		failure := f.explain(ctx, err, givenUp)
@@ -130,8 +131,8 @@ func (f *sftpFiles) explain(ctx context.Context, err error, givenUp bool) error 
 	_, _ = io.Copy(io.Discard, f.channel.Stdout())
 	givenUp = !impatient.Stop() || givenUp
 	_ = f.channel.Close()
-	var connect *remote.ConnectError
-	if _, lost := f.pool.ending(f.channel, givenUp); errors.As(lost, &connect) {
+	_, ending := f.pool.ending(f.channel, givenUp)
+	if connect, isLost := errors.AsType[*remote.ConnectError](ending); isLost {
 		return connect
 	}
 	return fmt.Errorf("%w: %w", ErrNoSubsystem, err)
@@ -141,7 +142,7 @@ func (f *sftpFiles) explain(ctx context.Context, err error, givenUp bool) error 
 func (f *sftpFiles) leave() {
 	f.closing.Do(func() {
 		_ = f.channel.Close()
-		f.pool.vacate(forFiles)
+		f.pool.vacate(forFiles, 1)
 	})
 }
 
@@ -167,8 +168,7 @@ func (f *sftpFiles) do(ctx context.Context, work func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var status *sftp.StatusError
-	if !errors.As(err, &status) && !f.lives(err) {
+	if _, isAnswer := errors.AsType[*sftp.StatusError](err); !isAnswer && !f.lives(err) {
 		return f.lost(err)
 	}
 	return err
@@ -180,27 +180,22 @@ func (f *sftpFiles) lives(err error) bool {
 	return f.usable() && !f.broken.Load() && !errors.Is(err, sftp.ErrSSHFxConnectionLost) && !errors.Is(err, sftp.ErrSSHFxNoConnection)
 }
 
-// watchedReader and watchedWriter note that the channel fails, which errors of
-// the library do not always show.
-type watchedReader struct {
+// watched notes that a channel fails, which errors of the library do not always show.
+type watched struct {
 	io.Reader
-	broken *atomic.Bool
-}
-
-func (r watchedReader) Read(buffer []byte) (int, error) {
-	count, err := r.Reader.Read(buffer)
-	if err != nil {
-		r.broken.Store(true)
-	}
-	return count, err
-}
-
-type watchedWriter struct {
 	io.WriteCloser
 	broken *atomic.Bool
 }
 
-func (w watchedWriter) Write(data []byte) (int, error) {
+func (w watched) Read(buffer []byte) (int, error) {
+	count, err := w.Reader.Read(buffer)
+	if err != nil {
+		w.broken.Store(true)
+	}
+	return count, err
+}
+
+func (w watched) Write(data []byte) (int, error) {
 	count, err := w.WriteCloser.Write(data)
 	if err != nil {
 		w.broken.Store(true)
@@ -211,19 +206,15 @@ func (w watchedWriter) Write(data []byte) (int, error) {
 func (f *sftpFiles) lost(err error) error {
 	f.leave()
 	<-f.over
-	var connect *remote.ConnectError
-	if _, lost := f.pool.ending(f.channel, true); errors.As(lost, &connect) {
+	_, ending := f.pool.ending(f.channel, true)
+	if connect, isLost := errors.AsType[*remote.ConnectError](ending); isLost {
 		return connect
 	}
 	return &remote.ConnectError{Host: f.pool.settings.Host, Reason: remote.Disconnected, Err: fmt.Errorf("its SFTP service ended: %w", err)}
 }
 
-func (f *sftpFiles) stat(ctx context.Context, name string) (info fs.FileInfo, err error) {
-	err = f.do(ctx, func() error {
-		info, err = f.client.Stat(name)
-		return err
-	})
-	return info, err
+func (f *sftpFiles) stat(_ context.Context, name string) (fs.FileInfo, error) {
+	return f.client.Stat(name)
 }
 
 // temporaryName is a name beside a file, for content that is not yet whole.
@@ -231,30 +222,20 @@ func temporaryName(name string) string {
 	return path.Join(path.Dir(name), files.PartialName(name, uuid.NewString()))
 }
 
-func (f *sftpFiles) write(ctx context.Context, name string, content io.Reader, mode fs.FileMode) error {
+func (f *sftpFiles) write(_ context.Context, name string, content io.Reader, mode fs.FileMode) error {
 	temporary := temporaryName(name)
-	created := false
-	err := f.do(ctx, func() error {
-		file, err := f.client.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-		if err != nil {
-			return err
-		}
-		created = true
-		if err := f.fill(file, content, mode); err != nil {
-			return err
-		}
-		return f.rename(temporary, name)
-	})
-	if err == nil || !created {
+	file, err := f.client.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), f.pool.settings.Linger)
-		defer cancel()
+	if err = f.fill(file, content, mode); err == nil {
+		err = f.rename(temporary, name)
 	}
-	removal := f.do(ctx, func() error { return f.client.Remove(temporary) })
-	if errors.Is(removal, remote.ErrUnreachable) || errors.Is(removal, fs.ErrNotExist) {
+	if err == nil {
+		return nil
+	}
+	removal := f.client.Remove(temporary)
+	if !f.lives(removal) || errors.Is(removal, fs.ErrNotExist) {
 		return err // which says the same, or there is nothing to remove
 	}
 	return errors.Join(err, removal)
@@ -295,10 +276,6 @@ func (f *sftpFiles) rename(from, to string) error {
 }
 
 func (f *sftpFiles) makeDirectories(ctx context.Context, name string, mode fs.FileMode) error {
-	return f.do(ctx, func() error { return f.makeDirectory(name, mode) })
-}
-
-func (f *sftpFiles) makeDirectory(name string, mode fs.FileMode) error {
 	info, err := f.client.Stat(name)
 	if err == nil {
 		if info.IsDir() {
@@ -307,7 +284,7 @@ func (f *sftpFiles) makeDirectory(name string, mode fs.FileMode) error {
 		return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.ENOTDIR}
 	}
 	if parent := path.Dir(name); parent != name {
-		if err := f.makeDirectory(parent, mode); err != nil {
+		if err := f.makeDirectories(ctx, parent, mode); err != nil {
 			return err
 		}
 	}
@@ -329,10 +306,8 @@ func (f *sftpFiles) makeDirectory(name string, mode fs.FileMode) error {
 	return nil
 }
 
-func (f *sftpFiles) chmod(ctx context.Context, name string, mode fs.FileMode) error {
-	return f.do(ctx, func() error { return f.client.Chmod(name, mode) })
+func (f *sftpFiles) chmod(_ context.Context, name string, mode fs.FileMode) error {
+	return f.client.Chmod(name, mode)
 }
 
-func (f *sftpFiles) remove(ctx context.Context, name string) error {
-	return f.do(ctx, func() error { return f.client.Remove(name) })
-}
+func (f *sftpFiles) remove(_ context.Context, name string) error { return f.client.Remove(name) }

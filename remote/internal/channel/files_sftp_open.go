@@ -11,21 +11,17 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-func (f *sftpFiles) open(ctx context.Context, name string) (remote.File, error) {
-	var file *sftp.File
-	err := f.do(ctx, func() error {
-		info, err := f.client.Stat(name)
-		if err != nil {
-			return err
-		}
-		// The service would wait for somebody to write into a pipe, and serve
-		// nobody meanwhile.
-		if info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-			return &fs.PathError{Op: "open", Path: name, Err: errPipe}
-		}
-		file, err = f.client.Open(name)
-		return err
-	})
+func (f *sftpFiles) open(_ context.Context, name string) (remote.File, error) {
+	info, err := f.client.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	// The service would wait for somebody to write into a pipe, and serve nobody
+	// meanwhile.
+	if info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errPipe}
+	}
+	file, err := f.client.Open(name)
 	if err != nil {
 		return nil, err
 	}

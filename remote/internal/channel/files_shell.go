@@ -20,6 +20,9 @@ import (
 // shellFiles works on files through commands, where SFTP is not offered.
 type shellFiles struct{ connection *connection }
 
+// do needs no more than the context that each of the commands has.
+func (s shellFiles) do(_ context.Context, work func() error) error { return work() }
+
 // chunkSize is how much of a file one command reads.
 const chunkSize = 1 << 20
 

@@ -40,8 +40,7 @@ var errNoRoom = errors.New("the place opens one channel at a time, which is in u
 type pool struct {
 	dialer   Dialer
 	settings Settings
-	heard    *noise // by the first shell
-	oneShot  bool   // shells serve one command each
+	oneShot  bool // shells serve one command each
 
 	mutex    sync.Mutex
 	limit    int // channels that the place opens at once, as far as is known
@@ -52,13 +51,12 @@ type pool struct {
 	sessions map[*session]purpose
 	changed  chan struct{} // closed when it is worth looking again
 	closed   bool
-	greeted  bool // a shell has what was heard; what others hear is theirs alone
 	crew     crew // every goroutine of the connection but those that read somebody's input
 }
 
 func newPool(dialer Dialer, settings Settings) *pool {
 	return &pool{
-		dialer: dialer, settings: settings, limit: settings.Channels, heard: newNoise(),
+		dialer: dialer, settings: settings, limit: settings.Channels,
 		sessions: map[*session]purpose{}, changed: make(chan struct{}),
 	}
 }
@@ -190,27 +188,23 @@ func (p *pool) takeIdle() *session {
 func (p *pool) forget(s *session) {
 	if wanted, known := p.sessions[s]; known {
 		delete(p.sessions, s)
-		p.open[wanted]--
-		p.live--
-		p.announce()
+		p.subtract(wanted, 1)
 	}
 	s.close()
 }
 
-// free gives room back in which no channel was opened.
-func (p *pool) free(wanted purpose) {
+// vacate gives the room of a channel back that was no session: live is 1 if it was
+// opened, 0 if not.
+func (p *pool) vacate(wanted purpose, live int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.open[wanted]--
-	p.announce()
+	p.subtract(wanted, live)
 }
 
-// vacate gives the room of a channel back that was no session.
-func (p *pool) vacate(wanted purpose) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
+// subtract is vacate while the mutex is held.
+func (p *pool) subtract(wanted purpose, live int) {
 	p.open[wanted]--
-	p.live--
+	p.live -= live
 	p.announce()
 }
 
@@ -230,7 +224,7 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 			return opened, nil
 		}
 		if !errors.Is(err, ErrTooManyChannels) {
-			p.free(wanted)
+			p.vacate(wanted, 0)
 			return nil, err
 		}
 		if attempt < retries || p.awaitsRoom() && time.Now().Before(impatient) {
@@ -238,17 +232,16 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 			case <-time.After(retryPause):
 				continue
 			case <-ctx.Done():
-				p.free(wanted)
+				p.vacate(wanted, 0)
 				return nil, ctx.Err()
 			}
 		}
 		p.mutex.Lock()
-		p.open[wanted]--
 		live := p.live
 		if live > 0 && live == p.proven {
 			p.limit = min(p.limit, p.proven)
 		}
-		p.announce()
+		p.subtract(wanted, 0)
 		p.mutex.Unlock()
 		if live == 0 {
 			return nil, fmt.Errorf("opening a channel while none is open: %w", err)

@@ -32,14 +32,8 @@ func (p *pool) session(ctx context.Context, wanted purpose, line string, options
 		if err != nil {
 			return nil, false, err
 		}
-		// What is left of a process may go on printing into its channel for a
-		// while, which says nothing about other channels.
-		heard := newNoise()
 		p.mutex.Lock()
-		if wanted != forOne && !p.greeted {
-			heard, p.greeted = p.heard, true
-		}
-		s := newSession(p, opened, heard)
+		s := newSession(p, opened)
 		s.terminal = options.Terminal != nil
 		p.sessions[s] = wanted
 		closed := p.closed

@@ -73,7 +73,8 @@ type stream struct {
 
 // newSession returns a session whose channel is read from when its first task begins,
 // as what a channel says before that could not be distinguished from noise.
-func newSession(p *pool, opened Channel, heard *noise) *session {
+func newSession(p *pool, opened Channel) *session {
+	heard := newNoise()
 	s := &session{
 		channel: opened, pool: p, over: make(chan struct{}),
 		stdout: &stream{frames: newFrames(opened.Stdout()), noise: heard},
@@ -291,9 +292,8 @@ var errShellEnded = errors.New("its shell ended")
 // lost returns why the shell says no more.
 func (s *session) lost() error {
 	code, err := s.pool.ending(s.channel, s.givenUp.Load())
-	var known *remote.ConnectError
-	if errors.As(err, &known) {
-		return known
+	if connect, isLost := errors.AsType[*remote.ConnectError](err); isLost {
+		return connect
 	}
 	if err == nil {
 		err = fmt.Errorf("%w with code %d", errShellEnded, code)

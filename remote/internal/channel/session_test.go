@@ -18,7 +18,7 @@ func TestAShellThatHasEndedIsKnownToHaveWhenItsCommandIs(t *testing.T) {
 	t.Parallel()
 	p := newPool(nil, Settings{})
 	for range 2000 {
-		s := newSession(p, endedChannel{}, newNoise())
+		s := newSession(p, endedChannel{})
 		<-s.begin(testMarker, nil, nil, false, 2).ended
 		require.False(t, s.alive(), "it would be given the next command")
 	}
