@@ -148,21 +148,13 @@ func (c *dialer) lost() error {
 // alive finds out whether the connection still is there, by asking the server.
 func (c *dialer) alive() bool {
 	const patience = 5 * time.Second
-	answer := make(chan error, 1)
-	if !c.spawn(func() {
-		_, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
-		answer <- err
-	}) {
-		return false
-	}
-	select {
-	case err := <-answer:
-		return err == nil
-	case <-c.ended:
-		return false
-	case <-time.After(patience):
-		return true
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err := await(ctx, c, func() (bool, error) {
+		granted, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
+		return granted, err
+	}, func(bool) {})
+	return err == nil || ctx.Err() != nil
 }
 
 // Ended returns what is closed once the connection has ended.

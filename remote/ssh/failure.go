@@ -33,8 +33,8 @@ func badConfiguration(host string, err error) error {
 
 // throughJump reports that a place was not reached because its jump host was not.
 func throughJump(host string, jump destination, err error) error {
-	var failure *remote.ConnectError
-	if !errors.As(err, &failure) {
+	failure, isKnown := errors.AsType[*remote.ConnectError](err)
+	if !isKnown {
 		return badConfiguration(host, err)
 	}
 	if errors.Is(err, errTooManyJumps) {
@@ -42,7 +42,7 @@ func throughJump(host string, jump destination, err error) error {
 	}
 	return &remote.ConnectError{
 		Host: host, Reason: failure.Reason, Help: failure.Help,
-		Err: fmt.Errorf("its jump host %s: %w", hostOf(jump.host), failure.Err),
+		Err: fmt.Errorf("its jump host %s: %w", jump.host, failure.Err),
 	}
 }
 
@@ -83,8 +83,8 @@ func overtime(ctx context.Context, s settings) error {
 }
 
 func isTimeout(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) && network.Timeout() || errors.Is(err, syscall.ETIMEDOUT)
+	network, isNetwork := errors.AsType[net.Error](err)
+	return isNetwork && network.Timeout() || errors.Is(err, syscall.ETIMEDOUT)
 }
 
 // withoutName is the error of a lookup without the name, which stands beside it.

@@ -91,15 +91,12 @@ func lastJump(written string) (before string, last destination, err error) {
 		before, hop = written[:comma], written[comma+1:]
 	}
 	hop = strings.TrimSpace(hop)
+	last = parseDestination(hop, true)
+	checked := last.host
 	if strings.HasPrefix(hop, "ssh://") {
-		last.host = hop
-	} else {
-		if at := strings.LastIndexByte(hop, '@'); at >= 0 {
-			last.user, hop = hop[:at], hop[at+1:]
-		}
-		last.host, last.port = splitPort(hop)
+		checked = hop
 	}
-	if err := checkHost(last.host); err != nil {
+	if err := checkHost(checked); err != nil {
 		return "", destination{}, fmt.Errorf("ProxyJump %q of ssh_config: %w", written, err)
 	}
 	return before, last, nil

@@ -142,19 +142,34 @@ func parseTime(text string) (time.Duration, error) {
 	return total, nil
 }
 
-// destination is a host as it is asked for: by the user, or as a jump host.
+// destination is a host that the user names, or a jump host.
 type destination struct {
-	host string // with user and port if they were given: user@host, ssh://user@host:port
+	host string
 	user string // empty for what ssh_config says
 	port int    // 0 for what ssh_config says
+}
+
+// parseDestination splits user@host and ssh://user@host:port, and with hasPort
+// user@host:port as well.
+func parseDestination(written string, hasPort bool) destination {
+	var to destination
+	host, isURL := strings.CutPrefix(written, "ssh://")
+	if isURL {
+		host = strings.TrimSuffix(host, "/")
+	}
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		to.user, host = host[:at], host[at+1:]
+	}
+	to.host = host
+	if isURL || hasPort {
+		to.host, to.port = splitPort(host)
+	}
+	return to
 }
 
 // readSettings finds out what ssh_config says about a host: from the ssh
 // program where there is one, as nobody knows better, and else from the files.
 func readSettings(ctx context.Context, options Options, to destination) (settings, error) {
-	if err := checkHost(to.host); err != nil {
-		return settings{}, err
-	}
 	account, err := user.Current()
 	if err != nil {
 		return settings{}, fmt.Errorf("finding out who the user is: %w", err)
@@ -186,8 +201,8 @@ func checkHost(host string) error {
 // newSettings turns what was read into settings, with defaults for the rest.
 func newSettings(read values, to destination, account *user.User) (settings, error) {
 	s := settings{
-		alias:              hostOf(to.host),
-		host:               cmp.Or(read.first("hostname"), hostOf(to.host)),
+		alias:              to.host,
+		host:               cmp.Or(read.first("hostname"), to.host),
 		user:               cmp.Or(read.first("user"), account.Username),
 		addressFamily:      cmp.Or(read.first("addressfamily"), "any"),
 		bindAddress:        read.first("bindaddress"),
@@ -309,18 +324,6 @@ func (s *settings) readPaths(read values, expand tokens) error {
 
 // defaultIdentities are the key files that OpenSSH looks for by itself.
 var defaultIdentities = []string{"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_xmss", "id_dsa"}
-
-// hostOf returns the host of user@host or ssh://user@host:port.
-func hostOf(written string) string {
-	host, isURL := strings.CutPrefix(written, "ssh://")
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		host = host[at+1:]
-	}
-	if isURL {
-		host, _ = splitPort(strings.TrimSuffix(host, "/"))
-	}
-	return host
-}
 
 // splitPort takes a port off the end of host:port or [host]:port; it is 0 if
 // there is none. An address of IPv6 without brackets has none.

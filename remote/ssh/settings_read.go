@@ -103,9 +103,11 @@ func readFiles(configFile string, account *user.User, to destination) (values, e
 		files = []string{filepath.Join(account.HomeDir, ".ssh", "config"), "/etc/ssh/ssh_config"}
 	}
 	read := values{}
-	given, host := givenSettings(to)
-	for name, value := range given {
-		read[name] = []string{value}
+	if to.user != "" {
+		read["user"] = []string{to.user}
+	}
+	if to.port != 0 {
+		read["port"] = []string{strconv.Itoa(to.port)}
 	}
 	for _, file := range files {
 		config, err := readFile(file)
@@ -115,14 +117,14 @@ func readFiles(configFile string, account *user.User, to destination) (values, e
 		if err != nil {
 			return nil, err
 		}
-		if err := read.add(config, host); err != nil {
+		if err := read.add(config, to.host); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	if name := read.first("hostname"); name != "" {
-		read["hostname"] = []string{strings.NewReplacer("%%", "%", "%h", host).Replace(name)}
+		read["hostname"] = []string{strings.NewReplacer("%%", "%", "%h", to.host).Replace(name)}
 	} else {
-		read["hostname"] = []string{host}
+		read["hostname"] = []string{to.host}
 	}
 	// Changes of a default list (+, -, ^) need the defaults of OpenSSH.
 	for _, name := range []string{"ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms"} {
@@ -131,28 +133,6 @@ func readFiles(configFile string, account *user.User, to destination) (values, e
 		}
 	}
 	return read, nil
-}
-
-// givenSettings takes user and port out of user@host and ssh://user@host:port.
-func givenSettings(to destination) (given map[string]string, host string) {
-	given = map[string]string{}
-	rest, isURL := strings.CutPrefix(to.host, "ssh://")
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		given["user"], rest = rest[:at], rest[at+1:]
-	}
-	if isURL {
-		var port int
-		if rest, port = splitPort(strings.TrimSuffix(rest, "/")); port != 0 {
-			given["port"] = strconv.Itoa(port)
-		}
-	}
-	if to.user != "" {
-		given["user"] = to.user
-	}
-	if to.port != 0 {
-		given["port"] = strconv.Itoa(to.port)
-	}
-	return given, rest
 }
 
 func (v values) add(config *ssh_config.Config, host string) error {

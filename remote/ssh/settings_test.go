@@ -27,7 +27,7 @@ func TestFilesMeanTheSameAsToTheProgram(t *testing.T) {
 			require.NoError(t, err)
 			first, _, _ := strings.Cut(string(content), "\n")
 			for _, host := range strings.Fields(strings.TrimPrefix(first, "#")) {
-				to := destination{host: host}
+				to := parseDestination(host, false)
 				told, err := readSettings(t.Context(), Options{ConfigFile: path}, to)
 				require.NoError(t, err)
 				read, err := readSettings(t.Context(), Options{ConfigFile: path, Program: "none"}, to)
@@ -99,7 +99,7 @@ func TestTheProgramSaysWhatIsWrongWithTheConfiguration(t *testing.T) {
 
 func TestNamesThatWouldBecomeOptionsOrCommandsAreRefused(t *testing.T) {
 	for _, host := range []string{"", "-v", "a b", "a\nb", "$(id)", "a;b", "`id`", "a\x00", "*"} {
-		_, err := readSettings(t.Context(), Options{}, destination{host: host})
+		_, err := dial(t.Context(), Options{Host: host})
 		require.Error(t, err, "%q", host)
 	}
 }
@@ -111,7 +111,7 @@ func TestTheLastJumpHostComesFirst(t *testing.T) {
 	}{
 		"jump":                    {"", destination{host: "jump"}},
 		"a,bob@jump:2222":         {"a", destination{host: "jump", user: "bob", port: 2222}},
-		"a, b ,ssh://x@jump:2222": {"a, b ", destination{host: "ssh://x@jump:2222"}},
+		"a, b ,ssh://x@jump:2222": {"a, b ", destination{host: "jump", user: "x", port: 2222}},
 		"[::1]:22":                {"", destination{host: "::1", port: 22}},
 		"::1":                     {"", destination{host: "::1"}},
 	} {
@@ -120,7 +120,7 @@ func TestTheLastJumpHostComesFirst(t *testing.T) {
 		require.Equal(t, want.before, before)
 		require.Equal(t, want.last, last)
 	}
-	for _, written := range []string{"a,", "a,-b", "a;b"} {
+	for _, written := range []string{"a,", "a,-b", "a;b", "ssh://$(id)@b"} {
 		_, _, err := lastJump(written)
 		require.Error(t, err, written)
 	}

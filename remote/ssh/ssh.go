@@ -54,7 +54,11 @@ func dial(ctx context.Context, options Options) (*dialer, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return dialDestination(ctx, options, destination{host: options.Host}, "", 0)
+	to := parseDestination(options.Host, false)
+	if err := checkHost(options.Host); err != nil {
+		return nil, badConfiguration(to.host, err)
+	}
+	return dialDestination(ctx, options, to, "", 0)
 }
 
 // maxJumps bounds a chain of jump hosts, which may lead in a circle.
@@ -63,27 +67,26 @@ const maxJumps = 8
 // dialDestination connects to a destination. Jumps, if not empty, replace those that
 // ssh_config has for it.
 func dialDestination(ctx context.Context, options Options, to destination, jumps string, depth int) (*dialer, error) {
-	name := hostOf(to.host)
 	if depth > maxJumps {
-		return nil, badConfiguration(name, errTooManyJumps)
+		return nil, badConfiguration(to.host, errTooManyJumps)
 	}
 	s, err := readSettings(ctx, options, to)
 	if err != nil {
-		return nil, badConfiguration(name, err)
+		return nil, badConfiguration(to.host, err)
 	}
 	if jumps != "" {
 		s.proxyJump, s.proxyCommand = jumps, ""
 	}
-	options.Log.Debug("connecting", "host", name, "address", s.address(), "user", s.user, "jump", s.proxyJump)
+	options.Log.Debug("connecting", "host", to.host, "address", s.address(), "user", s.user, "jump", s.proxyJump)
 
 	var through *dialer
 	if s.proxyJump != "" {
 		before, last, err := lastJump(s.proxyJump)
 		if err != nil {
-			return nil, badConfiguration(name, err)
+			return nil, badConfiguration(to.host, err)
 		}
 		if through, err = dialDestination(ctx, options, last, before, depth+1); err != nil {
-			return nil, throughJump(name, last, err)
+			return nil, throughJump(to.host, last, err)
 		}
 	}
 	client, err := dialThrough(ctx, options, s, through)
