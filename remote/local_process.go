@@ -59,7 +59,7 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 	if err == nil {
 		p.child, err = execute(ctx, child)
 	}
-	err = errors.Join(err, closeAll(childEnds))
+	err = errors.Join(err, execution.CloseAll(childEnds...))
 	if err != nil {
 		p.Terminate()
 		return nil, errors.Join(err, p.closeOwnEnds())
@@ -122,26 +122,12 @@ func (p *localProcess) connect(command Command) ([]*os.File, error) {
 	return childEnds, err
 }
 
-func closeAll(files []*os.File) error {
-	var err error
-	for _, file := range files {
-		err = errors.Join(err, file.Close())
-	}
-	return err
-}
-
 func (p *localProcess) closeOwnEnds() error {
-	var err error
-	if p.input != nil {
-		err = p.input.Close()
-	}
+	ends := []*os.File{p.input, p.terminal}
 	for _, output := range p.output {
-		err = errors.Join(err, output.source.Close())
+		ends = append(ends, output.source)
 	}
-	if p.terminal != nil {
-		err = errors.Join(err, p.terminal.Close())
-	}
-	return err
+	return execution.CloseAll(ends...)
 }
 
 // Signal sends a signal to the process's group.
@@ -309,8 +295,8 @@ func exitCode(err error) (int, error) {
 	if err == nil {
 		return 0, nil
 	}
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	exit, hasEnded := errors.AsType[*exec.ExitError](err)
+	if !hasEnded {
 		return -1, fmt.Errorf("waiting for the process: %w", err)
 	}
 	if status, known := exit.Sys().(syscall.WaitStatus); known && status.Signaled() {

@@ -71,14 +71,12 @@ func pack(err error) *failure {
 			packed.Is = append(packed.Is, name)
 		}
 	}
-	var connect *remote.ConnectError
-	if errors.As(err, &connect) {
+	if connect, isConnect := errors.AsType[*remote.ConnectError](err); isConnect {
 		packed.Connect = &connectFailure{
 			Host: packText(connect.Host), Reason: string(connect.Reason), Help: packText(connect.Help), Message: packText(messageOf(connect.Err)),
 		}
 	}
-	var start *remote.StartError
-	if errors.As(err, &start) {
+	if start, isStart := errors.AsType[*remote.StartError](err); isStart {
 		packed.Start = &startFailure{
 			Program: packText(start.Program), Directory: packText(start.Directory), Message: packText(messageOf(start.Err)),
 		}

@@ -5,6 +5,7 @@ package execution
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -18,6 +19,20 @@ func Given[S any](stream S) (none S) {
 		return none
 	}
 	return stream
+}
+
+// CloseAll closes files that are not nil and were not closed yet.
+func CloseAll(files ...*os.File) error {
+	var failures []error
+	for _, file := range files {
+		if file == nil {
+			continue
+		}
+		if err := file.Close(); !errors.Is(err, os.ErrClosed) {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
 }
 
 // SameWriter reports whether both streams go to one writer, and so through one

@@ -37,21 +37,7 @@ type invocation struct {
 type streams struct{ stdin, stdout, stderr *os.File }
 
 // close closes our copies of them. Input and output may be one terminal.
-func (s streams) close() error { return closeAll(s.stdin, s.stdout, s.stderr) }
-
-// closeAll closes files that are not nil and were not closed yet.
-func closeAll(files ...*os.File) error {
-	var errs []error
-	for _, file := range files {
-		if file == nil {
-			continue
-		}
-		if err := file.Close(); !errors.Is(err, os.ErrClosed) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
+func (s streams) close() error { return execution.CloseAll(s.stdin, s.stdout, s.stderr) }
 
 // call says how ssh is started.
 type call struct {
@@ -136,8 +122,7 @@ func (p *invocation) wait(stopAsking func()) {
 		<-p.conversation.ended
 	}
 	p.code = p.command.ProcessState.ExitCode()
-	var exit *exec.ExitError
-	if waitErr != nil && !errors.As(waitErr, &exit) {
+	if _, hasEnded := errors.AsType[*exec.ExitError](waitErr); waitErr != nil && !hasEnded {
 		p.err = errors.Join(p.err, fmt.Errorf("waiting for ssh: %w", waitErr))
 	}
 	p.err = errors.Join(p.err, p.messages.finish())

@@ -100,7 +100,7 @@ func (s *session) Close() error {
 			}
 			s.process.end()
 		}
-		s.closeErr = closeAll(s.own...) // those too that the caller has closed
+		s.closeErr = execution.CloseAll(s.own...) // those too that the caller has closed
 		if s.dropped != nil {
 			<-s.dropped
 		}

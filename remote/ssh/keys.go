@@ -292,8 +292,7 @@ func (a *authenticator) signingFailed(err error) { a.refusal = err }
 
 // reasonOf is an error without the path, which stands beside it.
 func reasonOf(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, hasPath := errors.AsType[*fs.PathError](err); hasPath {
 		err = path.Err
 	}
 	return visible(err.Error(), 200)

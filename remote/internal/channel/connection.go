@@ -86,8 +86,7 @@ const descriptionLines = 9
 func (c *connection) describe(ctx context.Context) error {
 	command := remote.Command{Arguments: []string{"/bin/sh", "-c", descriptionScript}, Directory: "/"}
 	answer, err := c.run(ctx, command)
-	var connect *remote.ConnectError
-	if errors.As(err, &connect) && connect.Reason == remote.BadProtocol && ctx.Err() == nil {
+	if connect, isRefused := errors.AsType[*remote.ConnectError](err); isRefused && connect.Reason == remote.BadProtocol && ctx.Err() == nil {
 		// Some gateways hand on what a command says when it has ended only.
 		c.pool.oneShot = true
 		var again error
