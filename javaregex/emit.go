@@ -6,15 +6,7 @@ import (
 	"strings"
 )
 
-// A dialect is the syntax an expression is written in for an engine.
-type dialect uint8
-
-const (
-	linear       dialect = iota // Go's regexp
-	backtracking                // regexp2
-)
-
-// maxEmittedLength bounds an expression written for an engine, in bytes.
+// maxEmittedLength bounds an expression written for the linear engine, in bytes.
 // Character classes are written out, so it may be much longer than its source.
 const maxEmittedLength = 1 << 20
 
@@ -25,12 +17,11 @@ var errTooLong = errors.New("the expression is too large once its character clas
 // Java's result; the emitter knows the reason.
 var errBacktrack = errors.New("the expression requires backtracking")
 
-// An emitter writes a parsed expression for an engine.
+// An emitter writes a parsed expression for the linear engine, Go's regexp.
 type emitter struct {
-	dialect dialect
-	groups  int
-	whole   bool
-	out     strings.Builder
+	groups int
+	whole  bool
+	out    strings.Builder
 	// asciiOnly is set when what was written means the same as in Java only on ASCII text.
 	asciiOnly bool
 	size      int    // instructions that the linear engine will need, about
@@ -39,8 +30,8 @@ type emitter struct {
 
 // emit writes an expression for whole matches or for searches. The error is
 // errBacktrack or errTooLong.
-func emit(parsed program, target dialect, whole bool) (*emitter, error) {
-	e := &emitter{dialect: target, groups: parsed.groups, whole: whole}
+func emit(parsed program, whole bool) (*emitter, error) {
+	e := &emitter{groups: parsed.groups, whole: whole}
 	where := place{first: whole, last: whole}
 	if whole {
 		e.out.WriteString(`\A(?:`)
@@ -56,12 +47,8 @@ func emit(parsed program, target dialect, whole bool) (*emitter, error) {
 // counted repetitions out; beyond it, its time and memory grow without need.
 const maxLinearSize = 20_000
 
-// needsBacktracking refuses a construct for the linear engine and lets it
-// pass for the other.
+// needsBacktracking refuses a construct.
 func (e *emitter) needsBacktracking(reason string) error {
-	if e.dialect != linear {
-		return nil
-	}
 	e.reason = reason
 	return errBacktrack
 }
@@ -73,13 +60,11 @@ func (e *emitter) node(part node, where place, copies int) error {
 	}
 	e.size += copies
 	if e.size > maxLinearSize {
-		if err := e.needsBacktracking("counted repetitions make it too large"); err != nil {
-			return err
-		}
+		return e.needsBacktracking("counted repetitions make it too large")
 	}
 	switch part := part.(type) {
 	case one:
-		e.set(part.set)
+		writeClass(&e.out, part.set)
 		return nil
 	case sequence:
 		return e.sequence(part, where, copies)
@@ -90,14 +75,14 @@ func (e *emitter) node(part node, where place, copies int) error {
 	case repeat:
 		return e.loop(part, where, copies)
 	case look:
-		return e.look(part, copies)
+		return e.needsBacktracking("lookahead or lookbehind")
 	case backreference:
-		return e.backreference(part)
+		return e.needsBacktracking("backreference")
 	case assertion:
 		return e.assertion(part.kind, where)
 	case lineBreak:
 		e.out.WriteString(`(?:\r\n|`)
-		e.set(verticalSpace)
+		writeClass(&e.out, verticalSpace)
 		e.out.WriteByte(')')
 		return nil
 	}
@@ -130,19 +115,11 @@ func (e *emitter) alternation(list alternation, where place, copies int) error {
 func (e *emitter) group(part group, where place, copies int) error {
 	switch {
 	case part.atomic:
-		if err := e.needsBacktracking("atomic group"); err != nil {
-			return err
-		}
-		e.out.WriteString("(?>")
-		// What an assertion decides inside cannot be left to the end of the match.
-		where = place{}
+		return e.needsBacktracking("atomic group")
 	case part.capture == 0:
 		e.out.WriteString("(?:")
-	case e.dialect == linear:
-		e.out.WriteByte('(')
 	default:
-		// Numbered by name: the engine would number groups in another order.
-		fmt.Fprintf(&e.out, "(?<%d>", part.capture)
+		e.out.WriteByte('(')
 	}
 	if err := e.node(part.body, where, copies); err != nil {
 		return err
@@ -155,30 +132,14 @@ func (e *emitter) loop(loop repeat, where place, copies int) error {
 	if err := e.checkLoop(loop); err != nil {
 		return err
 	}
-	if loop.mode == possessive {
-		e.out.WriteString("(?>")
-		where = place{}
-	}
-	bracketed := true
-	switch loop.body.(type) {
-	case one, group:
-		bracketed = false
-	}
-	if bracketed {
-		e.out.WriteString("(?:")
-	}
+	e.out.WriteString("(?:")
 	if err := e.node(loop.body, loop.inside(where), min(copies*writtenRounds(loop), maxLinearSize+1)); err != nil {
 		return err
 	}
-	if bracketed {
-		e.out.WriteByte(')')
-	}
+	e.out.WriteByte(')')
 	e.out.WriteString(quantifier(loop.min, loop.max))
-	switch loop.mode {
-	case lazy:
+	if loop.mode == lazy {
 		e.out.WriteByte('?')
-	case possessive:
-		e.out.WriteByte(')')
 	}
 	return nil
 }
@@ -222,44 +183,6 @@ func quantifier(least, most int) string {
 	return fmt.Sprintf("{%d,%d}", least, most)
 }
 
-func (e *emitter) look(part look, copies int) error {
-	if err := e.needsBacktracking("lookahead or lookbehind"); err != nil {
-		return err
-	}
-	e.out.WriteString("(?")
-	if part.behind {
-		e.out.WriteByte('<')
-	}
-	if part.negative {
-		e.out.WriteByte('!')
-	} else {
-		e.out.WriteByte('=')
-	}
-	if err := e.node(part.body, place{}, copies); err != nil {
-		return err
-	}
-	e.out.WriteByte(')')
-	return nil
-}
-
-func (e *emitter) backreference(part backreference) error {
-	if err := e.needsBacktracking("backreference"); err != nil {
-		return err
-	}
-	switch {
-	case part.group > e.groups:
-		e.out.WriteString("(?!)") // a group that does not exist never matched
-	case part.ignoreCase:
-		fmt.Fprintf(&e.out, `(?i:\k<%d>)`, part.group)
-	default:
-		fmt.Fprintf(&e.out, `\k<%d>`, part.group)
-	}
-	return nil
-}
-
-// terminators are the line terminators but \n and \r, for the insides of a class.
-const terminators = "\u0085\u2028\u2029"
-
 func (e *emitter) assertion(kind assertionKind, where place) error {
 	if kind.holdsAt(where) {
 		return nil
@@ -267,77 +190,29 @@ func (e *emitter) assertion(kind assertionKind, where place) error {
 	switch kind {
 	case textStart:
 		e.out.WriteString(`\A`)
-		return nil
 	case textEnd:
 		e.out.WriteString(`\z`)
-		return nil
-	case wordEdge, unicodeWordEdge, noWordEdge, noUnicodeWordEdge:
-		e.wordEdge(kind)
-		return nil
-	}
-	if e.dialect == linear {
-		switch {
-		case kind == unixLineEnd:
-			e.out.WriteString(`(?m:$)`)
-			return nil
-		case kind == unixLineStart && where.follow > 0:
-			e.out.WriteString(`(?m:^)`)
-			return nil
-		}
-		return e.needsBacktracking("anchor " + anchorNames[kind])
-	}
-	e.out.WriteString(anchors[kind])
-	return nil
-}
-
-var anchorNames = map[assertionKind]string{
-	lastLineEnd: `$ or \Z`, lastUnixLineEnd: `$ or \Z`, lineEnd: "$", unixLineEnd: "$",
-	lineStart: "^", unixLineStart: "^", previousMatchEnd: `\G`,
-}
-
-var anchors = map[assertionKind]string{
-	previousMatchEnd: `\G`,
-	lastLineEnd:      `(?=\z|\r\n\z|(?<!\r)\n\z|[\r` + terminators + `]\z)`,
-	lastUnixLineEnd:  `(?=\n?\z)`,
-	lineEnd:          `(?=\z|(?<!\r)\n|[\r` + terminators + `])`,
-	unixLineEnd:      `(?=\z|\n)`,
-	lineStart:        `(?!\z)(?:(?<=\A|[\n` + terminators + `])|(?<=\r)(?!\n))`,
-	unixLineStart:    `(?!\z)(?<=\A|\n)`,
-}
-
-func (e *emitter) wordEdge(kind assertionKind) {
-	negated := kind == noWordEdge || kind == noUnicodeWordEdge
-	if e.dialect == linear {
+	case wordEdge, unicodeWordEdge:
 		e.asciiOnly = true
-		if negated {
-			e.out.WriteString(`\B`)
-		} else {
-			e.out.WriteString(`\b`)
+		e.out.WriteString(`\b`)
+	case noWordEdge, noUnicodeWordEdge:
+		e.asciiOnly = true
+		e.out.WriteString(`\B`)
+	case unixLineEnd:
+		e.out.WriteString(`(?m:$)`)
+	case unixLineStart:
+		if where.follow == 0 {
+			return e.needsBacktracking("anchor ^")
 		}
-		return
+		e.out.WriteString(`(?m:^)`)
+	case lineStart:
+		return e.needsBacktracking("anchor ^")
+	case lineEnd:
+		return e.needsBacktracking("anchor $")
+	case previousMatchEnd:
+		return e.needsBacktracking(`anchor \G`)
+	default:
+		return e.needsBacktracking(`anchor $ or \Z`)
 	}
-	before, after := wordSides(kind == unicodeWordEdge || kind == noUnicodeWordEdge)
-	if negated {
-		fmt.Fprintf(&e.out, `(?:(?<=%s)(?=%s)|(?<!%s)(?!%s))`, before, after, before, after)
-	} else {
-		fmt.Fprintf(&e.out, `(?:(?<=%s)(?!%s)|(?<!%s)(?=%s))`, before, after, before, after)
-	}
-}
-
-// What must stand before a place, and after it, for there to be a word on that
-// side, with %s for the runes of words. A combining mark belongs to the word of
-// the letter or digit that it stands on; Java looks for that one UTF-16 unit at
-// a time, and so finds those of the basic plane only.
-const (
-	beyondBasicPlane = "-[\U00010000-\U0010FFFF]]"
-	wordBefore       = `(?:%s|[\p{L}\p{Nd}` + beyondBasicPlane + `[\p{Mn}` + beyondBasicPlane + `+)`
-	wordAfter        = `(?:%s|(?<=[\p{L}\p{Nd}` + beyondBasicPlane + `[\p{Mn}` + beyondBasicPlane + `*)\p{Mn})`
-)
-
-func wordSides(unicodeWords bool) (before, after string) {
-	members := `[_\p{L}\p{Nd}]`
-	if unicodeWords {
-		members = classText(word.runes(), backtracking)
-	}
-	return fmt.Sprintf(wordBefore, members), fmt.Sprintf(wordAfter, members)
+	return nil
 }

@@ -1,7 +1,7 @@
 // Package javaregex gives regular expressions the meaning that
 // java.util.regex of Java 17 gives them: over an automaton of its own or Go's
 // engine, in time linear in the text, where that can be done with the same result, and
-// over a backtracking engine, bounded in work, where it cannot. Texts are bytes; each byte that is not part of valid
+// over a backtracking engine of its own, bounded in work, where it cannot. Texts are bytes; each byte that is not part of valid
 // UTF-8 counts as one character, U+FFFD.
 //
 // CANON_EQ, \X, \b{g}, \N{…}, Unicode blocks and scripts are refused, and in a
@@ -11,11 +11,7 @@
 //   - Java keeps what a group found on a way that it gave up later, if the group
 //     is in a lookaround, an atomic group or a loop of fixed length.
 //   - Java ends a counted loop such as (a*?){2} after a round that matched nothing.
-//   - Java matches the inside of a lookbehind forwards, which shows in
-//     possessive quantifiers and groups there.
 //   - Java splits between the two UTF-16 halves of a character.
-//   - A reference such as \1 under CASE_INSENSITIVE without UNICODE_CASE also
-//     ignores the case of letters beyond ASCII.
 //   - Properties follow the Unicode version of the Go library.
 package javaregex
 
@@ -89,8 +85,8 @@ func (r *Regexp) Groups() int { return r.parsed.groups }
 
 // Engine names the engine that runs whole matches of the expression:
 // "automaton", this package's own, or "regexp", Go's, in time linear in the text;
-// or "regexp2", backtracking, a fork of its runner. The reason is the construct
-// that made regexp2 necessary, empty for the other engines.
+// or "regexp2", backtracking, named after the engine of which it has the results. The reason
+// is the construct that made it necessary, empty for the other engines.
 func (r *Regexp) Engine() (name, reason string) { return r.whole.engine() }
 
 // Match reports whether the expression matches all of text. The result holds

@@ -12,8 +12,7 @@ import (
 )
 
 // maxWork bounds one match of the backtracking engine: one to three seconds of
-// a processor. It is at least what regexp2 did in the second that once was the
-// limit, with a third to spare.
+// a processor.
 const maxWork = 600_000_000
 
 // A matcher runs one expression, either for whole matches or for searches, on
@@ -38,11 +37,6 @@ type matcher struct {
 	linear       deferred[*regexp.Regexp] // nil where the expression is too large for it
 	backtracking deferred[*backtrack.Program]
 
-	// hasPreviousEnd: the expression has a \G. Then pastPrevious finds what
-	// backtracking finds, but not at the offset itself.
-	hasPreviousEnd bool
-	pastPrevious   deferred[*backtrack.Program]
-
 	// continued finds what linear finds, after one rune that it skips and
 	// that anchors and word edges see.
 	continued deferred[*regexp.Regexp]
@@ -50,15 +44,13 @@ type matcher struct {
 
 func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	m := &matcher{source: source, parsed: parsed, whole: whole, limit: maxWork}
-	m.hasPreviousEnd = holds(parsed.root, isPreviousMatchEnd)
 	m.literals = findLiterals(parsed.root)
-	text, err := emit(parsed, linear, whole)
+	text, err := emit(parsed, whole)
 	if errors.Is(err, errBacktrack) {
 		m.reason = text.reason
-		_, err = m.backtrackingEngine() // an expression that neither engine takes is refused at once
-	} else {
-		m.written, m.asciiOnly = text.out.String(), text.asciiOnly
+		return m, nil
 	}
+	m.written, m.asciiOnly = text.out.String(), text.asciiOnly
 	return m, err
 }
 
@@ -87,26 +79,9 @@ func (m *matcher) continuedEngine() (*regexp.Regexp, error) {
 	})
 }
 
-func (m *matcher) backtrackingEngine() (*backtrack.Program, error) {
-	return m.backtracking.get(func() (*backtrack.Program, error) { return m.compileBacktracking("") })
-}
-
-func (m *matcher) pastPreviousEngine() (*backtrack.Program, error) {
-	return m.pastPrevious.get(func() (*backtrack.Program, error) { return m.compileBacktracking(`(?!\G)`) })
-}
-
-// compileBacktracking compiles the expression, after a prefix, for the
-// backtracking engine.
-func (m *matcher) compileBacktracking(prefix string) (*backtrack.Program, error) {
-	text, err := emit(m.parsed, backtracking, m.whole)
-	if err != nil {
-		return nil, err
-	}
-	compiled, err := backtrack.Compile(prefix + "(?:" + text.out.String() + ")")
-	if err != nil {
-		return nil, fmt.Errorf("the backtracking engine refuses the expression: %w", err)
-	}
-	return compiled, nil
+func (m *matcher) backtrackingEngine() *backtrack.Program {
+	engine, _ := m.backtracking.get(func() (*backtrack.Program, error) { return newBacktracker(m.parsed, m.whole), nil })
+	return engine
 }
 
 // linearFor returns the linear engine if it decides a text, else nil.
@@ -175,19 +150,19 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 // find searches from an offset or, where the last match was an empty one
 // there, past it: \G still is at the offset then.
 func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
-	if past && !m.hasPreviousEnd {
-		if offset == len(text) {
-			return dst[:0], false, nil
-		}
-		_, width := utf8.DecodeRune(text[offset:])
-		offset += width
-	}
 	if !m.required.in(text[offset:]) {
 		return dst[:0], false, nil
 	}
 	linear := m.linearFor(text)
 	if linear == nil {
 		return m.backtrack(dst, text, offset, past)
+	}
+	if past {
+		if offset == len(text) {
+			return dst[:0], false, nil
+		}
+		_, width := utf8.DecodeRune(text[offset:])
+		offset += width
 	}
 	if offset == 0 {
 		found := linear.FindSubmatchIndex(text)
@@ -250,31 +225,22 @@ func (s *scratch) fill(text []byte, offset int) (start int) {
 
 func (m *matcher) backtrack(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
 	buffer := scratches.Get().(*scratch)
-	start := buffer.fill(text, offset)
-	dst, matched, err := m.backtrackRunes(dst[:0], buffer, start, past)
-	if cap(buffer.runes) <= maxKeptScratch {
-		scratches.Put(buffer)
+	from := buffer.fill(text, offset)
+	start := from
+	if past {
+		start++
 	}
-	return dst, matched, err
-}
-
-func (m *matcher) backtrackRunes(dst []int, buffer *scratch, start int, past bool) ([]int, bool, error) {
-	compile := m.backtrackingEngine
-	if past && m.hasPreviousEnd {
-		compile = m.pastPreviousEngine
-	}
-	engine, err := compile()
+	dst, matched, _, err := m.backtrackingEngine().Find(dst[:0], buffer.runes, from, start, m.limit)
 	if err != nil {
-		return dst, false, fmt.Errorf("compiling %s: %w", shortened(m.source), err)
-	}
-	dst, matched, _, err := engine.Find(dst, buffer.runes, start, m.parsed.groups, m.limit)
-	if err != nil {
-		return dst, false, fmt.Errorf("matching %s: %w", shortened(m.source), err)
+		err = fmt.Errorf("matching %s: %w", shortened(m.source), err)
 	}
 	for i, position := range dst {
 		if position >= 0 {
 			dst[i] = buffer.offsets[position]
 		}
 	}
-	return dst, matched, nil
+	if cap(buffer.runes) <= maxKeptScratch {
+		scratches.Put(buffer)
+	}
+	return dst, matched, err
 }

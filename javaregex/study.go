@@ -30,6 +30,33 @@ func minLength(part node) int {
 	return 0
 }
 
+// maxLength returns the largest number of runes that a node matches.
+func maxLength(part node) int {
+	switch part := part.(type) {
+	case one:
+		return 1
+	case lineBreak:
+		return 2
+	case backreference:
+		return unlimited
+	case look:
+		return 0
+	case alternation:
+		most := 0
+		for _, branch := range part.branches {
+			most = max(most, maxLength(branch))
+		}
+		return most
+	case repeat:
+		return min(maxLength(part.body)*part.max, unlimited)
+	}
+	total := 0
+	for _, inner := range children(part) {
+		total = min(total+maxLength(inner), unlimited)
+	}
+	return total
+}
+
 // maxBehind bounds the counts in a lookbehind, far below where Java's overflow.
 const maxBehind = 1000
 
@@ -111,9 +138,4 @@ func isChoice(part node) bool {
 	}
 	_, isAlternation := part.(alternation)
 	return isAlternation
-}
-
-func isPreviousMatchEnd(part node) bool {
-	place, isAssertion := part.(assertion)
-	return isAssertion && place.kind == previousMatchEnd
 }

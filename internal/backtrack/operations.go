@@ -2,171 +2,211 @@ package backtrack
 
 import (
 	"slices"
-	"unicode"
-
-	"github.com/dlclark/regexp2/syntax"
+	"unicode/utf8"
 )
 
-// An operation is what an instruction does when it is reached, and on the
-// ways back to it. Each returns false where there is no way on from it.
+// An operation is a step of a program. It reports false where there is no way on
+// from it; otherwise it has set what to do next.
 type operation struct {
-	forward, back, back2 func(r *run, i *instruction) bool
+	do    func(s *search, o *operation) bool
+	next  int // the operation that follows
+	other int // of a branch, the one to try then; of lookarounds, atomic groups and loops, where the body begins
 
-	operands operandKind
-	size     int  // in the numbers of the code generator
-	jumps    bool // the first operand is a jump target
+	class    // of what reads single runes
+	text     []rune
+	check    Check
+	register int
+	loop     Loop // of a lookbehind, how many runes it goes back
+	negated  bool
+	fold     func(rune) rune // of a reference: nil where case counts
 }
 
-type operandKind uint8
-
-const (
-	plain      operandKind = iota
-	oneRune                // reads a rune
-	exceptRune             // reads any other rune
-	oneOfSet               // reads a rune of a set
-	literal
-	reference // to a group
-)
-
-var operations = [...]operation{
-	syntax.One:        {forward: readOne, operands: oneRune, size: 2},
-	syntax.Notone:     {forward: readOne, operands: exceptRune, size: 2},
-	syntax.Set:        {forward: readOne, operands: oneOfSet, size: 2},
-	syntax.Onerep:     {forward: readTimes, operands: oneRune, size: 3},
-	syntax.Notonerep:  {forward: readTimes, operands: exceptRune, size: 3},
-	syntax.Setrep:     {forward: readTimes, operands: oneOfSet, size: 3},
-	syntax.Oneloop:    {forward: readMost, back: readFewer, operands: oneRune, size: 3},
-	syntax.Notoneloop: {forward: readMost, back: readFewer, operands: exceptRune, size: 3},
-	syntax.Setloop:    {forward: readMost, back: readFewer, operands: oneOfSet, size: 3},
-	syntax.Onelazy:    {forward: readLeast, back: readMore, operands: oneRune, size: 3},
-	syntax.Notonelazy: {forward: readLeast, back: readMore, operands: exceptRune, size: 3},
-	syntax.Setlazy:    {forward: readLeast, back: readMore, operands: oneOfSet, size: 3},
-	syntax.Multi:      {forward: readLiteral, operands: literal, size: 2},
-	syntax.Ref:        {forward: readGroup, size: 2},
-
-	syntax.Beginning: {forward: func(r *run, _ *instruction) bool { return r.advance(r.at == 0) }, size: 1},
-	syntax.Start:     {forward: func(r *run, _ *instruction) bool { return r.advance(r.at == r.from) }, size: 1},
-	syntax.End:       {forward: func(r *run, _ *instruction) bool { return r.advance(r.at == len(r.text)) }, size: 1},
-	syntax.Nothing:   {forward: func(*run, *instruction) bool { return false }, size: 1},
-	syntax.Goto:      {forward: jump, size: 2, jumps: true},
-	syntax.Stop:      {forward: func(r *run, _ *instruction) bool { r.done = true; return true }, size: 1},
-
-	syntax.Lazybranch:  {forward: branch, back: branchOther, size: 2, jumps: true},
-	syntax.Setmark:     {forward: setMark, back: dropMark, size: 1},
-	syntax.Nullmark:    {forward: setNoMark, back: dropMark, size: 1},
-	syntax.Getmark:     {forward: returnToMark, back: restoreMark, size: 1},
-	syntax.Capturemark: {forward: captureMark, back: uncaptureMark, operands: reference, size: 3},
-
-	syntax.Branchmark:      {forward: loop, back: loopLeave, back2: restoreMark, size: 2, jumps: true},
-	syntax.Lazybranchmark:  {forward: lazyLoop, back: lazyLoopAgain, back2: lazyLoopFails, size: 2, jumps: true},
-	syntax.Setcount:        {forward: setCount, back: dropCount, size: 2},
-	syntax.Nullcount:       {forward: setNoCount, back: dropCount, size: 2},
-	syntax.Branchcount:     {forward: countedLoop, back: countedLoopLeave, back2: restoreCount, size: 3, jumps: true},
-	syntax.Lazybranchcount: {forward: lazyCountedLoop, back: lazyCountedLoopAgain, back2: lazyCountedLoopFails, size: 3, jumps: true},
-
-	syntax.Setjump:  {forward: setJump, back: dropCount, size: 1},
-	syntax.Backjump: {forward: failAtJump, size: 1},
-	syntax.Forejump: {forward: passJump, back: uncaptureJump, size: 1},
-}
-
-// advance goes on to the next instruction if a condition holds.
-func (r *run) advance(holds bool) bool {
-	if holds {
-		r.here++
-	}
-	return holds
-}
-
-func readOne(r *run, i *instruction) bool {
-	return r.advance(r.available(i) > 0 && r.read(i))
-}
-
-func readTimes(r *run, i *instruction) bool {
-	if r.available(i) < i.second {
+func readRune(s *search, o *operation) bool {
+	if s.at == len(s.text) || !s.accepts(&o.class, s.text[s.at]) {
 		return false
 	}
-	for range i.second {
-		r.work++
-		if !r.read(i) {
-			return false
-		}
-	}
-	return r.advance(true)
-}
-
-func readMost(r *run, i *instruction) bool {
-	most := min(i.second, r.available(i))
-	read := 0
-	for ; read < most; read++ {
-		if !r.read(i) {
-			r.at -= i.step()
-			break
-		}
-	}
-	r.work += read
-	if read > 0 {
-		r.pushWay(read-1, r.at-i.step())
-	}
-	return r.advance(true)
-}
-
-func readFewer(r *run, i *instruction) bool {
-	left, at := r.popWay2()
-	r.at = at
-	if left > 0 {
-		r.pushWay(left-1, at-i.step())
-	}
-	return r.advance(true)
-}
-
-func readLeast(r *run, i *instruction) bool {
-	if most := min(i.second, r.available(i)); most > 0 {
-		r.pushWay(most-1, r.at)
-	}
-	return r.advance(true)
-}
-
-func readMore(r *run, i *instruction) bool {
-	left, at := r.popWay2()
-	r.at = at
-	if !r.read(i) {
-		return false
-	}
-	if left > 0 {
-		r.pushWay(left-1, at+i.step())
-	}
-	return r.advance(true)
-}
-
-func readLiteral(r *run, i *instruction) bool {
-	return r.advance(r.readText(i, i.text))
-}
-
-func readGroup(r *run, i *instruction) bool {
-	span := r.captures[i.first]
-	return r.advance(span[0] >= 0 && r.readText(i, r.text[span[0]:span[1]]))
-}
-
-func (r *run) readText(i *instruction, text []rune) bool {
-	if r.available(i) < len(text) {
-		return false
-	}
-	start, end := r.at, r.at+len(text)
-	if i.backwards {
-		start, end = r.at-len(text), r.at
-	}
-	r.work += len(text) / 8 // comparing is that much faster than reading
-	equal := slices.Equal[[]rune]
-	if i.anyCase {
-		equal = equalInAnyCase
-	}
-	if !equal(text, r.text[start:end]) {
-		return false
-	}
-	r.at += i.step() * len(text)
+	s.at++
+	s.here = o.next
 	return true
 }
 
-func equalInAnyCase(one, other []rune) bool {
-	return slices.EqualFunc(one, other, func(a, b rune) bool { return unicode.ToLower(a) == unicode.ToLower(b) })
+func readText(s *search, o *operation) bool {
+	return s.goOn(s.readSame(o.text, nil), o.next)
+}
+
+// readSame reads a text, in which case may not count.
+func (s *search) readSame(text []rune, fold func(rune) rune) bool {
+	if len(s.text)-s.at < len(text) {
+		return false
+	}
+	s.work += len(text) / 8 // comparing is that much faster than reading
+	present := s.text[s.at : s.at+len(text)]
+	same := slices.Equal(text, present)
+	if !same && fold != nil {
+		same = slices.EqualFunc(text, present, func(a, b rune) bool { return fold(a) == fold(b) })
+	}
+	if same {
+		s.at += len(text)
+	}
+	return same
+}
+
+func readGroup(s *search, o *operation) bool {
+	span := s.registers[o.register]
+	if span[0] < 0 {
+		return false
+	}
+	return s.goOn(s.readSame(s.text[span[0]:span[1]], o.fold), o.next)
+}
+
+func checkPlace(s *search, o *operation) bool {
+	holds, work := o.check(s.text, s.from, s.at)
+	s.work += work
+	return s.goOn(holds, o.next)
+}
+
+// readLoop repeats a single rune.
+func readLoop(s *search, o *operation) bool {
+	left := s.text[s.at:]
+	if len(left) < o.loop.Least {
+		return false
+	}
+	most := o.loop.Most
+	if o.loop.Lazy {
+		most = o.loop.Least
+	}
+	read := s.readWhile(&o.class, left[:min(most, len(left))])
+	switch {
+	case read < o.loop.Least:
+		return false
+	case o.loop.Possessive:
+	case o.loop.Lazy && o.loop.Most > o.loop.Least:
+		s.fallbacks = append(s.fallbacks, fallback{here: s.here, at: s.at, left: o.loop.Least - o.loop.Most})
+	case !o.loop.Lazy && read > o.loop.Least:
+		s.fallbacks = append(s.fallbacks, fallback{here: o.next, at: s.at - 1, left: read - o.loop.Least - 1})
+	}
+	s.here = o.next
+	return true
+}
+
+// readWhile returns how many runes at the start of a text are of a class, and moves over them.
+func (s *search) readWhile(c *class, text []rune) int {
+	read := 0
+	for _, r := range text {
+		if r < utf8.RuneSelf && c.ascii[r/64]&(1<<(r%64)) == 0 || r >= utf8.RuneSelf && !s.accepts(c, r) {
+			break
+		}
+		read++
+	}
+	s.work += read
+	s.at += read
+	return read
+}
+
+// readMore lets a lazy loop read one more rune.
+func (s *search) readMore(loop *fallback) bool {
+	o := &s.program.operations[loop.here]
+	if loop.at == len(s.text) || !s.accepts(&o.class, s.text[loop.at]) {
+		return false
+	}
+	loop.at, loop.left = loop.at+1, loop.left+1
+	s.here, s.at = o.next, loop.at
+	if loop.left == 0 {
+		s.fallbacks = s.fallbacks[:len(s.fallbacks)-1]
+	}
+	return true
+}
+
+func tryBranch(s *search, o *operation) bool {
+	s.fallbacks = append(s.fallbacks, fallback{here: o.other, at: s.at})
+	s.here = o.next
+	return true
+}
+
+func fail(*search, *operation) bool { return false }
+
+// beginGroup notes where a group begins: what it matched before counts until it ends.
+func beginGroup(s *search, o *operation) bool {
+	s.set(o.register, s.at, 0)
+	s.here = o.next
+	return true
+}
+
+func endGroup(s *search, o *operation) bool {
+	s.set(o.other, s.registers[o.register][0], s.at)
+	s.here = o.next
+	return true
+}
+
+// The register of a loop has where its present round began, and how many have begun.
+func beginLoop(s *search, o *operation) bool {
+	s.set(o.register, -1, 0)
+	s.here = o.next
+	return true
+}
+
+func beginRound(s *search, o *operation) bool {
+	s.set(o.register, s.at, s.registers[o.register][1]+1)
+	s.here = o.next
+	return true
+}
+
+// nextRound begins another round or leaves the loop. A round that read nothing is the last one, unless
+// further ones must follow.
+func nextRound(s *search, o *operation) bool {
+	began, count := s.registers[o.register][0], s.registers[o.register][1]
+	switch {
+	case count < o.loop.Least:
+		s.here = o.other
+	case count >= o.loop.Most || s.at == began:
+		s.here = o.next
+	case o.loop.Lazy:
+		s.fallbacks = append(s.fallbacks, fallback{here: o.other, at: s.at})
+		s.here = o.next
+	default:
+		s.fallbacks = append(s.fallbacks, fallback{here: o.next, at: s.at})
+		s.here = o.other
+	}
+	return true
+}
+
+// tryOnce matches an atomic group: there is no way back into it.
+func tryOnce(s *search, o *operation) bool {
+	bottom := len(s.fallbacks)
+	if !s.run(o.other, s.at) {
+		return false
+	}
+	s.commit(bottom)
+	s.here = o.next
+	return true
+}
+
+func lookAhead(s *search, o *operation) bool {
+	at, bottom := s.at, len(s.fallbacks)
+	return s.endLook(o, s.run(o.other, at), at, bottom)
+}
+
+// lookBehind tries the body at each place at which it can begin, the last one first, as Java does.
+func lookBehind(s *search, o *operation) bool {
+	at, bottom, outer := s.at, len(s.fallbacks), s.behind
+	s.behind = at
+	matched := false
+	for length := o.loop.Least; length <= min(o.loop.Most, at) && !matched; length++ {
+		matched = s.run(o.other, at-length)
+	}
+	s.behind = outer
+	return s.endLook(o, matched, at, bottom)
+}
+
+func endLookBehind(s *search, o *operation) bool { return s.goOn(s.at == s.behind, o.next) }
+
+// endLook returns from a lookaround. What groups found in it stays where it matched and should.
+func (s *search) endLook(o *operation, matched bool, at, bottom int) bool {
+	if matched && !o.negated {
+		s.commit(bottom)
+	} else {
+		s.undo(bottom)
+	}
+	s.at = at
+	return s.goOn(matched != o.negated, o.next)
 }

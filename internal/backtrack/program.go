@@ -1,13 +1,10 @@
+// Package backtrack runs regular expressions by trying one way after the other, limited by
+// work instead of time, so that a result never depends on what else the machine does.
 package backtrack
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"github.com/dlclark/regexp2/syntax"
 )
 
 // ErrWork is returned for a match that is not decided within its limit.
@@ -15,129 +12,113 @@ var ErrWork = errors.New("the expression requires too much backtracking on this 
 
 // A Program is a compiled expression; it is safe for concurrent use.
 type Program struct {
-	code     []instruction
-	slots    map[int]int // where the numbers of groups have gaps: the slot of each
-	captures int
-	anchored bool      // a match can only begin where the search does
-	runs     sync.Pool // of *run
+	operations []operation
+	start      int
+	groups     int
+	registers  int       // pairs of numbers: one for each group, then those that groups and loops need within
+	anchored   bool      // a match begins where the search does
+	searches   sync.Pool // of *search
 }
 
-// An instruction is one operation with its operands.
-type instruction struct {
-	operation
-	accepts   class  // of operations on runes
-	first     int    // jump target, count, group or slot
-	second    int    // limit of a counted loop
-	text      []rune // of a literal
-	backwards bool   // reads towards the start of the text, in a lookbehind
-	anyCase   bool   // of a backreference
+// A Builder makes a program from its end to its start: each method adds an operation that another one
+// follows, and returns its number. The number of what accepts a match is [Accept]. Bodies are
+// built by functions, which get the number of what follows them.
+type Builder struct {
+	operations []operation
+	groups     int
+	registers  int
 }
 
-// Compile compiles an expression in the syntax of regexp2 without options.
-func Compile(expression string) (*Program, error) {
-	tree, err := syntax.Parse(expression, 0)
-	if err != nil {
-		return nil, err
-	}
-	code, err := syntax.Write(tree)
-	if err != nil {
-		return nil, err
-	}
-	program := &Program{slots: code.Caps, captures: code.Capsize}
-	program.anchored = code.Anchors&(syntax.AnchorBeginning|syntax.AnchorStart) != 0
-	program.runs.New = func() any { return newRun(program) }
-	program.code, err = translate(code)
-	return program, err
+// Accept is the operation after the last one.
+const Accept = 0
+
+// NewBuilder returns a builder for an expression with so many groups.
+func NewBuilder(groups int) *Builder {
+	return &Builder{operations: make([]operation, Accept+1), groups: groups, registers: 1 + 2*groups}
 }
 
-// translate turns the numbers of the code generator into instructions. A jump
-// becomes an index of an instruction.
-func translate(code *syntax.Code) ([]instruction, error) {
-	indexes := make([]int, len(code.Codes))
-	var program []instruction
-	for at := 0; at < len(code.Codes); {
-		translated, size, err := newInstruction(code, at)
-		if err != nil {
-			return nil, err
-		}
-		indexes[at] = len(program)
-		program = append(program, translated)
-		at += size
-	}
-	for i := range program {
-		if program[i].jumps {
-			program[i].first = indexes[program[i].first]
-		}
-	}
-	return program, nil
+// Program returns the program that begins with an operation. A match of an anchored
+// one begins where the search does.
+func (b *Builder) Program(start int, anchored bool) *Program {
+	return &Program{operations: b.operations, start: start, groups: b.groups, registers: b.registers, anchored: anchored}
 }
 
-// newInstruction reads the instruction at an offset, and returns how many
-// numbers it takes.
-func newInstruction(code *syntax.Code, at int) (instruction, int, error) {
-	operator, operands := code.Codes[at], code.Codes[at+1:]
-	number := operator & syntax.Mask
-	if number >= len(operations) || operations[number].forward == nil {
-		return instruction{}, 0, fmt.Errorf("operation %d is unsupported", number)
-	}
-	i := instruction{operation: operations[number], backwards: operator&syntax.Rtl != 0, anyCase: operator&syntax.Ci != 0}
-	if i.anyCase && number != syntax.Ref {
-		return instruction{}, 0, fmt.Errorf("operation %d is unsupported without regard to case", number)
-	}
-	switch i.operands {
-	case reference:
-		if operands[1] != -1 {
-			return instruction{}, 0, errors.New("balanced groups are unsupported")
-		}
-		i.first = operands[0]
-	case literal:
-		i.text = code.Strings[operands[0]]
-	case oneRune, exceptRune:
-		i.accepts = class{single: rune(operands[0]), inverted: i.operands == exceptRune}
-	case oneOfSet:
-		i.accepts = newClass(code.Sets[operands[0]])
-	case plain:
-		if i.size > 1 {
-			i.first = operands[0]
-		}
-	}
-	if i.size > 2 && i.operands != reference {
-		i.second = operands[1]
-	}
-	return i, i.size, nil
+func (b *Builder) add(one operation) int {
+	b.operations = append(b.operations, one)
+	return len(b.operations) - 1
 }
 
-// A class decides which runes an instruction accepts: those of a set, or one
-// rune, or all but one.
-type class struct {
-	set      *syntax.CharSet
-	ascii    [utf8.RuneSelf / 64]uint64 // of the set
-	cost     int                        // work of looking up a rune beyond ASCII
-	single   rune
-	inverted bool
+// Rune reads a rune of a set.
+func (b *Builder) Rune(contains func(rune) bool, next int) int {
+	return b.add(operation{do: readRune, class: newClass(contains), next: next})
 }
 
-func newClass(set *syntax.CharSet) class {
-	c := class{set: set}
-	for r := range rune(utf8.RuneSelf) {
-		if set.CharIn(r) {
-			c.ascii[r/64] |= 1 << (r % 64)
-		}
-	}
-	// The set compares a rune with each of its ranges, and looks categories up.
-	const bytesPerWork, workPerCategory = 8, 16
-	written := set.String()
-	c.cost = len(written)/bytesPerWork + workPerCategory*strings.Count(written, `\`)
-	return c
+// Text reads a text.
+func (b *Builder) Text(text []rune, next int) int {
+	return b.add(operation{do: readText, text: text, next: next})
 }
 
-// accept reports whether the class has a rune, and what it cost to find out.
-func (c *class) accept(r rune) (has bool, cost int) {
-	switch {
-	case c.set == nil:
-		return (r == c.single) != c.inverted, 0
-	case r < utf8.RuneSelf:
-		return c.ascii[r/64]&(1<<(r%64)) != 0, 0
+// Branch tries an operation, and then another one.
+func (b *Builder) Branch(preferred, other int) int {
+	return b.add(operation{do: tryBranch, next: preferred, other: other})
+}
+
+// A Check reports whether something holds at a place of the text, and the work of finding out; from is that of [Program.Find].
+type Check func(text []rune, from, at int) (holds bool, work int)
+
+// Check goes on where something holds.
+func (b *Builder) Check(check Check, next int) int {
+	return b.add(operation{do: checkPlace, check: check, next: next})
+}
+
+// Group captures what its body matches.
+func (b *Builder) Group(number int, next int, body func(next int) int) int {
+	register := b.groups + number
+	end := b.add(operation{do: endGroup, register: register, other: number, next: next})
+	return b.add(operation{do: beginGroup, register: register, next: body(end)})
+}
+
+// Reference reads what a group matched; fold is nil where case counts.
+func (b *Builder) Reference(number int, fold func(rune) rune, next int) int {
+	if number > b.groups {
+		return b.add(operation{do: fail}) // a group that does not exist never matched
 	}
-	return c.set.CharIn(r), c.cost
+	return b.add(operation{do: readGroup, register: number, fold: fold, next: next})
+}
+
+// A Loop says how often something is repeated.
+type Loop struct {
+	Least, Most      int
+	Lazy, Possessive bool
+}
+
+// Repeat repeats a rune of a set.
+func (b *Builder) Repeat(loop Loop, contains func(rune) bool, next int) int {
+	return b.add(operation{do: readLoop, loop: loop, class: newClass(contains), next: next})
+}
+
+// Rounds repeats a body, which is not possessive.
+func (b *Builder) Rounds(loop Loop, next int, body func(next int) int) int {
+	register := b.registers
+	b.registers++
+	again := b.add(operation{do: nextRound, register: register, loop: loop, next: next})
+	round := b.add(operation{do: beginRound, register: register, next: body(again)})
+	b.operations[again].other = round
+	return b.add(operation{do: beginLoop, register: register, next: again})
+}
+
+// Once matches a body as an atomic group: there is no way back into it.
+func (b *Builder) Once(next int, body func(next int) int) int {
+	return b.add(operation{do: tryOnce, other: body(Accept), next: next})
+}
+
+// LookAhead goes on where a body matches, or negated, does not.
+func (b *Builder) LookAhead(negated bool, next int, body func(next int) int) int {
+	return b.add(operation{do: lookAhead, other: body(Accept), negated: negated, next: next})
+}
+
+// LookBehind is LookAhead for a body that ends here. It matches that many runes.
+func (b *Builder) LookBehind(negated bool, least, most, next int, body func(next int) int) int {
+	end := b.add(operation{do: endLookBehind, next: Accept})
+	return b.add(operation{do: lookBehind, other: body(end), negated: negated, loop: Loop{Least: least, Most: most}, next: next})
 }

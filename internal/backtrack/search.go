@@ -1,0 +1,203 @@
+package backtrack
+
+import "unicode/utf8"
+
+// A search is one search for a match.
+type search struct {
+	program *Program
+	text    []rune
+	from    int // \G
+	at      int // place in the text
+	here    int // operation to do next
+	behind  int // where the lookbehind that is being tried ends
+
+	registers [][2]int // those of the groups hold start and end, -1 for a group without a match
+	fallbacks []fallback
+
+	work, limit int
+}
+
+// A fallback is what to do when there is no way on: go on with another operation at some
+// place, or give a register its former numbers and go further back.
+type fallback struct {
+	here int // the operation; negative for the complement of a register
+	at   int // the place; the first number of a register
+	// left is how many runes a loop over single runes may still give back, or, if
+	// negative, how many more it may read; the second number of a register.
+	left int
+}
+
+const (
+	// operationWork is the work of an operation. The unit is the work of passing
+	// over one rune within an operation, a nanosecond or two.
+	operationWork = 4
+	// wideWork is the work of looking a rune beyond ASCII up in a set.
+	wideWork = 8
+	// maxFallbacks bounds the ways back, to 800 MB.
+	maxFallbacks = 1 << 25
+	// maxKeptFallbacks is the number of ways up to which their memory is used again.
+	maxKeptFallbacks = 1 << 15
+)
+
+// Find looks for the first match that begins at start or behind it, and appends the start and end of its groups,
+// in runes, to dst. The place from is where the text was matched up to before. The error is [ErrWork] if that takes more
+// work than limit; the work is the same for the same text on any machine.
+func (p *Program) Find(dst []int, text []rune, from, start, limit int) (found []int, matched bool, work int, err error) {
+	s, reused := p.searches.Get().(*search)
+	if !reused {
+		s = &search{program: p, registers: make([][2]int, p.registers)}
+	}
+	s.text, s.from, s.work, s.limit = text, from, 0, limit
+	matched = s.search(start)
+	if s.isExhausted() {
+		matched, err = false, ErrWork
+	}
+	if matched {
+		for _, span := range s.registers[:p.groups+1] {
+			dst = append(dst, span[0], span[1])
+		}
+	}
+	work, s.text = s.work, nil
+	if cap(s.fallbacks) <= maxKeptFallbacks {
+		p.searches.Put(s)
+	}
+	return dst, matched, work, err
+}
+
+func (s *search) search(start int) bool {
+	for ; start <= len(s.text) && !s.isExhausted(); start++ {
+		s.fallbacks = s.fallbacks[:0]
+		for i := range s.registers {
+			s.registers[i] = [2]int{-1, -1}
+		}
+		if s.run(s.program.start, start) {
+			s.registers[0] = [2]int{start, s.at}
+			return true
+		}
+		if s.program.anchored {
+			return false
+		}
+	}
+	return false
+}
+
+func (s *search) isExhausted() bool { return s.work > s.limit }
+
+// spend counts work and reports whether more may be done.
+func (s *search) spend(work int) bool {
+	s.work += work
+	if len(s.fallbacks) > maxFallbacks {
+		s.work = s.limit + 1
+	}
+	return s.work <= s.limit
+}
+
+// run does operations from one on, at a place of the text, up to the one that accepts. Without a match
+// it leaves everything but here and at as it was.
+func (s *search) run(here, at int) bool {
+	bottom := len(s.fallbacks)
+	s.here, s.at = here, at
+	for s.here != Accept {
+		if !s.spend(operationWork) {
+			return false
+		}
+		o := &s.program.operations[s.here]
+		if !o.do(s, o) && !s.goBack(bottom) {
+			return false
+		}
+	}
+	return true
+}
+
+// goBack returns to the last place that has another way to go on, and reports false if there is none.
+func (s *search) goBack(bottom int) bool {
+	for len(s.fallbacks) > bottom {
+		if !s.spend(operationWork) {
+			return false
+		}
+		top := len(s.fallbacks) - 1
+		last := &s.fallbacks[top]
+		switch {
+		case last.here < 0:
+			s.registers[^last.here] = [2]int{last.at, last.left}
+			s.fallbacks = s.fallbacks[:top]
+		case last.left < 0:
+			if s.readMore(last) {
+				return true
+			}
+			s.fallbacks = s.fallbacks[:top]
+		default:
+			s.here, s.at = last.here, last.at
+			if last.left == 0 {
+				s.fallbacks = s.fallbacks[:top]
+			} else {
+				last.at, last.left = last.at-1, last.left-1
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// undo gives registers the numbers that they had when there were only so many ways back.
+func (s *search) undo(bottom int) {
+	for len(s.fallbacks) > bottom {
+		top := len(s.fallbacks) - 1
+		if last := s.fallbacks[top]; last.here < 0 {
+			s.registers[^last.here] = [2]int{last.at, last.left}
+		}
+		s.fallbacks = s.fallbacks[:top]
+	}
+}
+
+// commit drops the ways that were found since there were so many, but for the former
+// numbers of registers.
+func (s *search) commit(bottom int) {
+	kept := s.fallbacks[:bottom]
+	for _, each := range s.fallbacks[bottom:] {
+		if each.here < 0 {
+			kept = append(kept, each)
+		}
+	}
+	s.fallbacks = kept
+}
+
+// set changes a register so that going back restores it.
+func (s *search) set(register, first, second int) {
+	former := s.registers[register]
+	s.fallbacks = append(s.fallbacks, fallback{here: ^register, at: former[0], left: former[1]})
+	s.registers[register] = [2]int{first, second}
+}
+
+// goOn continues with an operation if a condition holds.
+func (s *search) goOn(holds bool, next int) bool {
+	if holds {
+		s.here = next
+	}
+	return holds
+}
+
+// A class is a set of runes in which ASCII is quickly looked up.
+type class struct {
+	contains func(rune) bool
+	ascii    [utf8.RuneSelf / 64]uint64
+}
+
+func newClass(contains func(rune) bool) class {
+	c := class{contains: contains}
+	for r := range rune(utf8.RuneSelf) {
+		if contains(r) {
+			c.ascii[r/64] |= 1 << (r % 64)
+		}
+	}
+	return c
+}
+
+// accepts reports whether a class has a rune.
+func (s *search) accepts(c *class, r rune) bool {
+	if r < utf8.RuneSelf {
+		return c.ascii[r/64]&(1<<(r%64)) != 0
+	}
+	s.work += wideWork
+	return c.contains(r)
+}
