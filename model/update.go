@@ -167,11 +167,11 @@ func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *
 		u.problem(problemDefinition, row, "", err)
 		return "", nil, false
 	}
-	text, kind, err := u.canonical(row, definition, attribute, before)
+	text, what, err := u.canonical(row, definition, attribute, before)
 	if err == nil {
 		return text, definition, true
 	}
-	u.problem(kind, row, definition.ID, err)
+	u.problem(what, row, definition.ID, err)
 	if before == nil {
 		return "", nil, false
 	}
@@ -179,7 +179,9 @@ func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *
 	return kept, definition, given
 }
 
-func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (string, ProblemKind, error) {
+// canonical returns the text of an attribute as its definition writes it. With an error
+// it returns what is wrong.
+func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (text, what string, err error) {
 	if definition.ID == vocabulary.AttributeID {
 		return "", problemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", vocabulary.AttributeID)
 	}
@@ -187,7 +189,7 @@ func (u *Update) canonical(row Row, definition *Definition, attribute Attribute,
 	if definition.Type != Array {
 		texts = []string{attribute.Text}
 	}
-	text, err := definition.canonical(texts)
+	text, err = definition.canonical(texts)
 	if err != nil {
 		return "", problemValue, err
 	}

@@ -96,17 +96,22 @@ func (c *listedCluster) fill(b testing.TB, jobs, nodes int, changed func(int) bo
 
 func none(int) bool { return false }
 
-// Rows implements Source.
+// Rows lists with the commands of the cluster.
 func (c *listedCluster) Rows(ctx context.Context, kind model.Kind, each func(string, Facts) error) (Outcome, error) {
 	listed, err := c.controller.Rows(ctx, listingElements[kind], config.AllJobs, func(row command.Row) error { return each(row.ID, &row) })
 	return Outcome{NotUnderstood: listed.NotUnderstood}, err
 }
 
+// A lister lists rows.
+type lister interface {
+	Rows(ctx context.Context, kind model.Kind, each func(string, Facts) error) (Outcome, error)
+}
+
 // watched returns a monitor of the cluster over an empty model.
-func (c *listedCluster) watched(b testing.TB, source Source) *Monitor {
+func (c *listedCluster) watched(b testing.TB, source lister) *Monitor {
 	m := model.New()
 	m.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "rm"}) })
-	watching := New(Options{Model: m, Manager: "rm", Source: source, Location: time.UTC, User: "user1"})
+	watching := New(Options{Model: m, Manager: "rm", Rows: source.Rows, Location: time.UTC, User: "user1"})
 	require.NoError(b, define(m))
 	watching.adopt()
 	return watching
@@ -153,10 +158,10 @@ var sizes = []struct{ jobs, nodes int }{{100_000, 10_000}, {1_000_000, 10_000}}
 // parsers, or from memory, which leaves the monitor and the model alone.
 var sources = []struct {
 	name string
-	of   func(b testing.TB, c *listedCluster) Source
+	of   func(b testing.TB, c *listedCluster) lister
 }{
-	{"listed", func(_ testing.TB, c *listedCluster) Source { return c }},
-	{"merged", func(b testing.TB, c *listedCluster) Source { return remember(b, c) }},
+	{"listed", func(_ testing.TB, c *listedCluster) lister { return c }},
+	{"merged", func(b testing.TB, c *listedCluster) lister { return remember(b, c) }},
 }
 
 // BenchmarkFirstPass fills an empty model; B/job is what is kept for a job.
@@ -190,7 +195,7 @@ func BenchmarkNextPass(b *testing.B) {
 				calm, moved := newListedCluster(b), newListedCluster(b)
 				calm.fill(b, size.jobs, size.nodes, none)
 				moved.fill(b, size.jobs, size.nodes, func(i int) bool { return i%100 == 0 })
-				either := &alternating{sources: []Source{source.of(b, calm), source.of(b, moved)}}
+				either := &alternating{sources: []lister{source.of(b, calm), source.of(b, moved)}}
 				m := calm.watched(b, either)
 				m.pass(b)
 				passes(b, func() {
@@ -218,7 +223,7 @@ func BenchmarkReading(b *testing.B) {
 
 // alternating lists from one source after the other.
 type alternating struct {
-	sources []Source
+	sources []lister
 	passes  int
 }
 

@@ -25,11 +25,11 @@ func (b blackboard) Rows(_ context.Context, kind model.Kind, each func(string, m
 func ExampleMonitor() {
 	pictures := model.New()
 	pictures.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster"}) })
-	watching := monitor.New(monitor.Options{Model: pictures, Manager: "cluster", Source: blackboard{
+	watching := monitor.New(monitor.Options{Model: pictures, Manager: "cluster", Rows: blackboard{
 		model.Queue: {rowOf("batch", "state=NORMAL")},
 		model.Node:  {rowOf("n1", "state=UP", "cpus=4", "cpusUsed=4")},
 		model.Job:   {rowOf("7", "state=RUNNING", "queue=batch", "owner=ada", "nodes=n1")},
-	}})
+	}.Rows})
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan error)

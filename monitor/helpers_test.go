@@ -43,6 +43,7 @@ type source struct {
 	mu       sync.Mutex
 	rows     map[model.Kind][]row
 	failures map[model.Kind]error         // after the rows
+	lacks    map[model.Kind]bool          // kinds that cannot be listed
 	lasts    map[model.Kind]time.Duration // that the command takes, after the rows
 	pause    time.Duration                // after each row
 	calls    map[model.Kind]int
@@ -52,7 +53,7 @@ type source struct {
 }
 
 func newSource() *source {
-	return &source{rows: map[model.Kind][]row{}, failures: map[model.Kind]error{}, lasts: map[model.Kind]time.Duration{}, calls: map[model.Kind]int{}}
+	return &source{rows: map[model.Kind][]row{}, lacks: map[model.Kind]bool{}, failures: map[model.Kind]error{}, lasts: map[model.Kind]time.Duration{}, calls: map[model.Kind]int{}}
 }
 
 // takes changes how long the next listings of a kind take.
@@ -78,6 +79,7 @@ func (s *source) asked(kind model.Kind) int {
 func (s *source) Rows(ctx context.Context, kind model.Kind, each func(string, monitor.Facts) error) (monitor.Outcome, error) {
 	s.mu.Lock()
 	s.calls[kind]++
+	lacks := s.lacks[kind]
 	rows, failure, lasts, pause := slices.Clone(s.rows[kind]), s.failures[kind], s.lasts[kind], s.pause
 	var begun time.Time
 	if s.before > 0 {
@@ -96,7 +98,7 @@ func (s *source) Rows(ctx context.Context, kind model.Kind, each func(string, mo
 	case <-ctx.Done():
 		return monitor.Outcome{}, ctx.Err()
 	case <-time.After(lasts):
-		return monitor.Outcome{Begun: begun, Unreached: failure != nil && s.isUnreached}, failure
+		return monitor.Outcome{Begun: begun, Unreached: failure != nil && s.isUnreached, Unsupported: lacks}, failure
 	}
 }
 
@@ -153,7 +155,7 @@ func watching(t *testing.T, test func(*testing.T, *watch)) {
 			u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: "STARTING"}}})
 		}))
 		w := &watch{t: t, model: m, source: newSource(), record: &record{processes: map[string][]job.Process{}}}
-		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Source: w.source, Record: w.record.read,
+		w.options = monitor.Options{Model: m, Manager: "rm", Machine: "cluster", User: "me", Rows: w.source.Rows, Record: w.record.read,
 			Location: time.UTC, Jitter: func() float64 { return 0 }}
 		test(t, w)
 		if w.stop != nil {

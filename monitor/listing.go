@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +59,7 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 	var outcome Outcome
 	var failure error
 	go func() {
-		outcome, failure = m.options.Source.Rows(ctx, kind, func(id string, facts Facts) error { return feed.add(ctx, id, facts) })
+		outcome, failure = m.options.Rows(ctx, kind, func(id string, facts Facts) error { return feed.add(ctx, id, facts) })
 		feed.close()
 	}()
 	into.begin()
@@ -83,9 +82,8 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 			break
 		}
 	}
-	unsupported := errors.Is(failure, ErrUnsupported)
-	m.nodes.unlisted = m.nodes.unlisted || unsupported && kind == model.Node
-	into.end((failure == nil || unsupported) && ctx.Err() == nil)
+	m.nodes.unlisted = m.nodes.unlisted || outcome.Unsupported && kind == model.Node
+	into.end(failure == nil && ctx.Err() == nil)
 	m.wrong(whatNotUnderstood, kind, "", "", outcome.NotUnderstood)
 	return outcome, rows, failure
 }

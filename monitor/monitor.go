@@ -3,7 +3,6 @@ package monitor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
@@ -21,18 +20,26 @@ type Options struct {
 	Manager string // id of the resource manager, which is in the model before Run is called
 	Machine string // id of the machine that the nodes belong to; empty for that of the resource manager
 	User    string // name of this user at the scheduler, to recognise own jobs on nodes; empty while unknown
-	Source  Source
+	// Rows lists all elements of a kind, [model.Queue], [model.Node] or [model.Job],
+	// the jobs of everybody where the scheduler shows them. It hands out each row
+	// while the command still prints, and ends with the error that each returns. Facts
+	// are used by another goroutine for some time after that, and must not change.
+	// Of several rows with one id the last one that has a fact counts.
+	// Without an error, the rows are all there are.
+	Rows func(ctx context.Context, kind model.Kind, each func(id string, facts Facts) error) (Outcome, error)
 	// Record returns the jobs that this user submitted to the resource manager and that
 	// are to be shown, by tag, and their processes as far as these are known. Nil for none.
 	Record func(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error)
 
-	Intervals Intervals
+	// Intervals are the shortest times from the beginning of one listing of a kind to that
+	// of the next; 0 for 5 seconds.
+	Intervals map[model.Kind]time.Duration
 	Location  *time.Location // of the scheduler's times that have no zone; nil for the local one
 
 	// Due returns when a kind of elements may be listed, where others share that right.
 	// Nil for at once.
 	Due func(ctx context.Context, kind model.Kind) (time.Time, error)
-	// IsLost reports whether Run ends after an error of Source, such as of a lost
+	// IsLost reports whether Run ends after an error of Rows, such as of a lost
 	// connection; nil for never.
 	IsLost func(error) bool
 	Log    *slog.Logger                         // nil to log nothing
@@ -40,10 +47,6 @@ type Options struct {
 	After  func(time.Duration) <-chan time.Time // a timer; nil for real time
 	Jitter func() float64                       // a random number from 0 to 1; nil for a random one
 }
-
-// Intervals are the shortest times from the beginning of one listing to that of the
-// next; 0 for 5 seconds.
-type Intervals struct{ Jobs, Nodes, Queues time.Duration }
 
 // A Listing is how the listings of one kind of elements went.
 type Listing struct {
@@ -90,7 +93,7 @@ type Monitor struct {
 
 	mu       sync.Mutex
 	tasks    []*task
-	problems map[problemKey]*Problem
+	problems map[problemKey]*model.Problem
 }
 
 // A task is one of the things that a monitor does again and again.
@@ -121,33 +124,23 @@ func New(o Options) *Monitor {
 		o.Location = time.Local
 	}
 	o.Machine = cmp.Or(o.Machine, o.Manager)
-	m := &Monitor{options: o, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), problems: map[problemKey]*Problem{}}
-	m.reset()
-	return m
-}
-
-// reset forgets everything but what the options say.
-func (m *Monitor) reset() {
+	m := &Monitor{options: o, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), problems: map[problemKey]*model.Problem{}}
 	m.queues, m.nodes, m.jobs = newQueues(m), newNodes(m), newJobs(m)
-	intervals := m.options.Intervals
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.problems = map[problemKey]*Problem{}
-	m.tasks = nil
-	if m.options.Record != nil {
+	if o.Record != nil {
 		m.tasks = append(m.tasks, &task{listing: Listing{Kind: model.Universe}, shortest: recordInterval, pace: 1})
 	}
-	m.tasks = append(m.tasks,
-		&task{listing: Listing{Kind: model.Queue}, shortest: cmp.Or(intervals.Queues, defaultInterval), pace: queuesPace},
-		&task{listing: Listing{Kind: model.Node}, shortest: cmp.Or(intervals.Nodes, defaultInterval), pace: nodesPace},
-		&task{listing: Listing{Kind: model.Job}, shortest: cmp.Or(intervals.Jobs, defaultInterval), pace: 1},
-	)
+	for _, each := range []struct {
+		kind model.Kind
+		pace int
+	}{{model.Queue, queuesPace}, {model.Node, nodesPace}, {model.Job, 1}} {
+		m.tasks = append(m.tasks, &task{listing: Listing{Kind: each.kind}, shortest: cmp.Or(o.Intervals[each.kind], defaultInterval), pace: each.pace})
+	}
+	return m
 }
 
 // Run keeps the model up to date until the context ends, whose error it returns
 // then, or a listing fails with an error for which Options.IsLost returns true. It must not
-// be called while it runs; when it is called again it starts from the beginning. The resource
-// manager must be in the model and not be STOPPED meanwhile.
+// be called twice. The resource manager must be in the model and not be STOPPED meanwhile.
 func (m *Monitor) Run(ctx context.Context) error {
 	if _, known := m.options.Model.Snapshot().Manager(m.options.Manager); !known {
 		return fmt.Errorf("watching %s: there is no such resource manager in the model", quoted(m.options.Manager))
@@ -155,7 +148,6 @@ func (m *Monitor) Run(ctx context.Context) error {
 	if err := define(m.options.Model); err != nil {
 		return fmt.Errorf("watching %s: %w", quoted(m.options.Manager), err)
 	}
-	m.reset()
 	m.adopt()
 	for {
 		due, wait := m.next()
@@ -273,7 +265,7 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 		t.took = 0
 	}
 	switch {
-	case errors.Is(err, ErrUnsupported):
+	case outcome.Unsupported:
 		t.listing.Unsupported, t.listing.Err, t.listing.Next = true, nil, time.Time{}
 	case err != nil:
 		t.failures++

@@ -13,7 +13,6 @@ import (
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 func TestWhatASchedulerListsIsShown(t *testing.T) {
@@ -150,7 +149,7 @@ func TestASchedulerIsLeftAloneForAsLongAsItsListingsTake(t *testing.T) {
 
 func TestTheDefinitionsIntervalIsTheShortest(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
-		w.options.Intervals = monitor.Intervals{Jobs: 30 * time.Second, Nodes: 8 * time.Second}
+		w.options.Intervals = map[model.Kind]time.Duration{model.Job: 30 * time.Second, model.Node: 8 * time.Second}
 		w.begin()
 		w.settle(28 * time.Second)
 		w.Refresh()
@@ -258,7 +257,7 @@ func TestALostConnectionEndsTheWatch(t *testing.T) {
 
 func TestAListingThatThereIsNotIsNotAskedForAgain(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
-		w.source.set(model.Node, monitor.ErrUnsupported)
+		w.source.lacks[model.Node] = true
 		w.begin()
 		w.settle(10 * time.Minute)
 		require.Equal(t, 1, w.source.asked(model.Node))

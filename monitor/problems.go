@@ -11,15 +11,6 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A Problem is something that was wrong with what a scheduler listed.
-type Problem struct {
-	What      string     // such as "an id came twice"
-	Of        model.Kind // of the elements that it came with
-	Attribute string     // empty unless it is about one
-	Example   string     // the first time it came; hostile text in it is quoted and cut
-	Count     int        // how often it came in all
-}
-
 type problemKey struct {
 	what      string
 	of        model.Kind
@@ -39,20 +30,6 @@ const (
 	whatUses          = "jobs have too many nodes to look at all"
 	whatHosts         = "a job has more nodes than there are"
 )
-
-// String describes the problem in one line, such as
-//
-//	jobs: an id came twice (3 times; first job "7")
-func (p Problem) String() string {
-	what, how := model.ProblemKind(p.What).Text(), "once"
-	if p.Count != 1 {
-		how = fmt.Sprintf("%d times", p.Count)
-	}
-	if p.Example != "" {
-		how += "; first " + p.Example
-	}
-	return fmt.Sprintf("%ss: %s (%s)", p.Of, what, how)
-}
 
 // mostProblems bounds the problems that the model shows.
 const mostProblems = 50
@@ -103,7 +80,7 @@ func (m *Monitor) again(of model.Kind, id string, hadState bool, state string) {
 // refused counts what the model refused.
 func (m *Monitor) refused(problems []model.Problem) {
 	for _, problem := range problems {
-		m.count(problemKey{string(problem.Kind), problem.Of, problem.Attribute}, problem.Count, problem.Example.Error)
+		m.count(problemKey{problem.What, problem.Of, problem.Attribute}, problem.Count, func() string { return problem.Example })
 	}
 }
 
@@ -115,7 +92,7 @@ func (m *Monitor) count(key problemKey, count int, example func() string) {
 	m.mu.Lock()
 	problem, known := m.problems[key]
 	if !known {
-		problem = &Problem{What: key.what, Of: key.of, Attribute: key.attribute, Example: example()}
+		problem = &model.Problem{What: key.what, Of: key.of, Attribute: key.attribute, Example: example()}
 		m.problems[key] = problem
 	}
 	problem.Count += count
@@ -127,14 +104,14 @@ func (m *Monitor) count(key problemKey, count int, example func() string) {
 
 // Problems returns what was wrong with what the scheduler listed since Run was
 // called, each kind of problem once, in the order of kinds of elements.
-func (m *Monitor) Problems() []Problem {
+func (m *Monitor) Problems() []model.Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	problems := make([]Problem, 0, len(m.problems))
+	problems := make([]model.Problem, 0, len(m.problems))
 	for _, problem := range m.problems {
 		problems = append(problems, *problem)
 	}
-	slices.SortFunc(problems, func(a, b Problem) int {
+	slices.SortFunc(problems, func(a, b model.Problem) int {
 		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.What, b.What), cmp.Compare(a.Attribute, b.Attribute))
 	})
 	return problems

@@ -86,8 +86,8 @@ func TestTheListingOfARealSlurmIsShown(t *testing.T) {
 	source, recorded := newReplayedSlurm(t)
 	m := model.New()
 	m.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "slurm"}) })
-	w := monitor.New(monitor.Options{Model: m, Manager: "slurm", Machine: "cluster", User: "rmtest", Source: source, Location: time.UTC,
-		Intervals: monitor.Intervals{Jobs: time.Millisecond, Nodes: time.Millisecond, Queues: time.Millisecond}})
+	w := monitor.New(monitor.Options{Model: m, Manager: "slurm", Machine: "cluster", User: "rmtest", Rows: source.Rows, Location: time.UTC,
+		Intervals: map[model.Kind]time.Duration{model.Job: time.Millisecond, model.Node: time.Millisecond, model.Queue: time.Millisecond}})
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()

@@ -1,24 +1,6 @@
 package monitor
 
-import (
-	"context"
-	"errors"
-	"time"
-
-	"github.com/rmctl/rmctl/model"
-)
-
-// A Source runs the listings of a scheduler.
-type Source interface {
-	// Rows lists all elements of a kind, [model.Queue], [model.Node] or [model.Job],
-	// the jobs of everybody where the scheduler shows them. It hands out each row
-	// while the command still prints, and ends with the error that each returns. Facts
-	// are used by another goroutine for some time after that, and must not change.
-	// Of several rows with one id the last one that has a fact counts.
-	// Without an error, the rows are all there are. An error that matches
-	// [ErrUnsupported] means that there is no such listing, now or later.
-	Rows(ctx context.Context, kind model.Kind, each func(id string, facts Facts) error) (Outcome, error)
-}
+import "time"
 
 // Facts are what a row of a listing says, by the entries of x:list-jobs,
 // x:list-nodes and x:list-queues.
@@ -34,8 +16,6 @@ type Outcome struct {
 	// Unreached is set if the listing failed before it reached the scheduler, which was
 	// not kept busy by it, however long that took.
 	Unreached bool
+	// Unsupported is set if the scheduler has no such listing, now or later.
+	Unsupported bool
 }
-
-// ErrUnsupported is matched by the error for a listing that a scheduler does not
-// have.
-var ErrUnsupported = errors.New("there is no such listing")

@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
-	"github.com/rmctl/rmctl/monitor"
 )
 
 // work puts processes of a job on record, each written as node and state.
@@ -63,7 +62,7 @@ func TestNodesTellWhetherProcessesRunOnThem(t *testing.T) {
 func TestNodesOfProcessesAreShownWhereNoneAreListed(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		for _, kind := range []model.Kind{model.Queue, model.Node, model.Job} {
-			w.source.set(kind, monitor.ErrUnsupported)
+			w.source.lacks[kind] = true
 		}
 		w.record.set(job.Job{Tag: "tag-1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2", Observation: job.Observation{Detail: job.Completed}})
 		w.record.work("tag-1", "hosta RUNNING", "hostb EXITED", strings.Repeat("x", 2000)+" RUNNING", " RUNNING", "hostc UNKNOWN")

@@ -24,7 +24,7 @@ type Manager struct {
 	Cause    error             // of the state ERROR
 	Retry    time.Time         // when it is tried again by itself; zero if it is not
 	Listings []monitor.Listing // of queues, nodes and jobs; none while it is STOPPED
-	Problems []monitor.Problem // what was wrong with what these listed; none while it is STOPPED
+	Problems []model.Problem   // what was wrong with what these listed; none while it is STOPPED
 }
 
 // Attributes of resource managers beside the predefined ones.
@@ -287,7 +287,7 @@ func (m *manager) draw() {
 // update changes the model.
 func (p *Views) update(change func(*model.Update)) {
 	for _, problem := range p.model.Update(change) {
-		p.options.Log.Warn("changing the model", "problem", problem.Kind, "of", problem.Of, "count", problem.Count, "error", problem.Example)
+		p.options.Log.Warn("changing the model", "problem", problem.What, "of", problem.Of, "count", problem.Count, "error", problem.Example)
 	}
 }
 

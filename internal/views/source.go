@@ -23,30 +23,30 @@ var listingOf = map[model.Kind]config.CommandElement{
 	model.Job:   config.ListJobs,
 }
 
-// Rows implements [monitor.Source].
-func (s source) Rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
+// rows lists the elements of a kind; see [monitor.Options].
+func (s source) rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 	made, err := s.turns.Rows(ctx, listingOf[kind], func(row command.Row) error { return each(row.ID, row) })
 	var lacking *control.UnsupportedError
 	if !errors.As(err, &lacking) {
 		return monitor.Outcome{Begun: made.Begun, Took: made.Took, NotUnderstood: made.NotUnderstood, Unreached: control.IsUnreached(err)}, err
 	}
 	if kind == model.Queue {
-		return monitor.Outcome{}, s.queueNames(ctx, each)
+		return s.queueNames(ctx, each)
 	}
-	return monitor.Outcome{}, errors.Join(monitor.ErrUnsupported, err)
+	return monitor.Outcome{Unsupported: true}, nil
 }
 
 // queueNames lists the queues that the start-up commands found, by name only.
-func (s source) queueNames(ctx context.Context, each func(id string, facts monitor.Facts) error) error {
+func (s source) queueNames(ctx context.Context, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 	names, err := s.controller.Queues(ctx)
 	var lacking *control.UnsupportedError
 	if errors.As(err, &lacking) {
-		return errors.Join(monitor.ErrUnsupported, err)
+		return monitor.Outcome{Unsupported: true}, nil
 	}
 	for _, name := range names {
 		if err := each(name, command.Row{}); err != nil {
-			return err
+			return monitor.Outcome{}, err
 		}
 	}
-	return err
+	return monitor.Outcome{}, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -29,17 +28,17 @@ type watcher struct {
 
 func newWatcher(m *manager, controller *control.Controller) *watcher {
 	options := m.platform.options
-	interval := func(listing config.CommandElement) time.Duration {
+	intervals := map[model.Kind]time.Duration{}
+	for kind, listing := range listingOf {
 		if list := controller.Definition.Command(listing); list != nil {
-			return list.Interval
+			intervals[kind] = list.Interval
 		}
-		return 0
 	}
 	turns := controller.Turns(options.KeepListings)
 	return &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), monitor: monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
-		Source: source{controller, turns}, Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
-		Intervals: monitor.Intervals{Jobs: interval(config.ListJobs), Nodes: interval(config.ListNodes), Queues: interval(config.ListQueues)},
+		Rows: source{controller, turns}.rows, Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
+		Intervals: intervals,
 		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {
 			return turns.Due(ctx, listingOf[kind])
 		},
