@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
@@ -9,7 +10,8 @@ import (
 
 const attributeNumNodes = "numNodes" // of machines; predefined
 
-// definitions are those of the attributes that are not predefined.
+// definitions are those of the resource manager's attributes, and of jobs' attributes that
+// are no facts of rows.
 var definitions = []model.Definition{
 	date(vocabulary.AttributeListedJobs, "Jobs Listed", "When the jobs were last listed"),
 	date(vocabulary.AttributeListedNodes, "Nodes Listed", "When the nodes were last listed"),
@@ -17,31 +19,76 @@ var definitions = []model.Definition{
 	{ID: vocabulary.AttributeUnlisted, Type: model.Array, Name: "Not Listed", Description: "Of what the scheduler has no listing", Display: true},
 	text(vocabulary.AttributeStale, "Stale", "Why what is shown is older than it should be", true),
 	{ID: vocabulary.AttributeProblems, Type: model.Array, Name: "Wrong In Listings", Description: "What was wrong with what the scheduler listed, how often, and where first", Display: true},
-
-	count(vocabulary.AttributeNodeCPUs, "CPUs", "Number of CPUs"),
-	count(vocabulary.AttributeNodeCPUsUsed, "CPUs In Use", "Number of CPUs in use"),
-	count(vocabulary.AttributeNodeMemory, "Memory (MiB)", "Memory in MiB"),
-	{ID: vocabulary.AttributeNodeLoad, Type: model.Double, Name: "Load", Description: "Load of the node", Default: []string{"0"}, Display: true},
-	{ID: vocabulary.AttributeNodeQueues, Type: model.Array, Name: "Queues", Description: "Queues that may use the node", Display: true},
-	text(vocabulary.AttributeNodeReason, "Reason", "Why the node is in its state", true),
-
-	{ID: vocabulary.AttributeQueueDefault, Type: model.Boolean, Name: "Default", Description: "Whether jobs that name no queue go here", Default: []string{"false"}, Display: true},
-	text(vocabulary.AttributeQueueTimeLimit, "Time Limit", "Longest run time of a job, as the scheduler writes it", true),
-	count(vocabulary.AttributeQueueRunning, "Running", "Number of jobs that run"),
-	count(vocabulary.AttributeQueueWaiting, "Waiting", "Number of jobs that wait"),
-	count(vocabulary.AttributeQueueNodes, "Nodes", "Number of nodes"),
-
 	text(vocabulary.AttributeJobDetail, "Detail", "State of the job in more words than the model has", true),
-	text(vocabulary.AttributeJobNodes, "Nodes", "Nodes of the job, as the scheduler writes them", true),
-	date(vocabulary.AttributeJobSubmitted, "Submitted", "When the job was submitted"),
-	date(vocabulary.AttributeJobStarted, "Started", "When the job started"),
-	date(vocabulary.AttributeJobEnded, "Ended", "When the job ended"),
-	{ID: vocabulary.AttributeJobExitCode, Type: model.Integer, Name: "Exit Code", Description: "Exit code of the job", Default: []string{"0"}, Display: true},
-	count(vocabulary.AttributeJobSignal, "Signal", "Signal that ended the job"),
-	count(vocabulary.AttributeJobCPUs, "CPUs", "Number of CPUs"),
 	text(vocabulary.AttributeJobTag, "Tag", "Tag of the submission", false),
 	text(vocabulary.AttributeJobDoubt, "Doubt", "Why the state may be another by now", true),
 }
+
+// A column is a fact of rows and the attribute that shows it.
+type column struct {
+	fact      string
+	attribute model.Definition
+}
+
+// The columns of each kind, in the order of the attributes.
+var (
+	queueColumns = []column{
+		{"native", predefined(vocabulary.AttributeQueueStatus)},
+		{factDefault, model.Definition{ID: vocabulary.AttributeQueueDefault, Type: model.Boolean, Name: "Default", Description: "Whether jobs that name no queue go here", Default: []string{"false"}, Display: true}},
+		{"timeLimit", text(vocabulary.AttributeQueueTimeLimit, "Time Limit", "Longest run time of a job, as the scheduler writes it", true)},
+		{"running", count(vocabulary.AttributeQueueRunning, "Running", "Number of jobs that run")},
+		{"waiting", count(vocabulary.AttributeQueueWaiting, "Waiting", "Number of jobs that wait")},
+		{"nodes", count(vocabulary.AttributeQueueNodes, "Nodes", "Number of nodes")},
+	}
+	nodeColumns = []column{
+		{"native", predefined(vocabulary.AttributeNodeStatus)},
+		{factCPUs, count(vocabulary.AttributeNodeCPUs, "CPUs", "Number of CPUs")},
+		{factCPUsUsed, count(vocabulary.AttributeNodeCPUsUsed, "CPUs In Use", "Number of CPUs in use")},
+		{"memory", count(vocabulary.AttributeNodeMemory, "Memory (MiB)", "Memory in MiB")},
+		{"load", model.Definition{ID: vocabulary.AttributeNodeLoad, Type: model.Double, Name: "Load", Description: "Load of the node", Default: []string{"0"}, Display: true}},
+		{"queues", model.Definition{ID: vocabulary.AttributeNodeQueues, Type: model.Array, Name: "Queues", Description: "Queues that may use the node", Display: true}},
+		{"reason", text(vocabulary.AttributeNodeReason, "Reason", "Why the node is in its state", true)},
+	}
+	jobColumns = []column{
+		{"name", predefined(vocabulary.AttributeName)},
+		{factOwner, predefined(vocabulary.AttributeJobUser)},
+		{"native", predefined(vocabulary.AttributeJobStatus)},
+		{"reason", predefined(vocabulary.AttributeJobMessage)},
+		{factQueue, predefined(vocabulary.AttributeJobQueue)},
+		{factNodes, text(vocabulary.AttributeJobNodes, "Nodes", "Nodes of the job, as the scheduler writes them", true)},
+		{factSubmitted, date(vocabulary.AttributeJobSubmitted, "Submitted", "When the job was submitted")},
+		{"started", date(vocabulary.AttributeJobStarted, "Started", "When the job started")},
+		{"ended", date(vocabulary.AttributeJobEnded, "Ended", "When the job ended")},
+		{"exitCode", model.Definition{ID: vocabulary.AttributeJobExitCode, Type: model.Integer, Name: "Exit Code", Description: "Exit code of the job", Default: []string{"0"}, Display: true}},
+		{"signal", count(vocabulary.AttributeJobSignal, "Signal", "Signal that ended the job")},
+		{"cpus", count(vocabulary.AttributeJobCPUs, "CPUs", "Number of CPUs")},
+	}
+)
+
+// Names of the facts that the monitor uses beside showing them.
+const (
+	factState     = "state"
+	factDefault   = "default"
+	factCPUs      = "cpus"
+	factCPUsUsed  = "cpusUsed"
+	factMachine   = "machine"
+	factIdentity  = "identity"
+	factOwner     = "owner"
+	factQueue     = "queue"
+	factNodes     = "nodes"
+	factSubmitted = "submitted"
+)
+
+// factsOf returns the names of the facts that columns show, behind others.
+func factsOf(columns []column, others ...string) []string {
+	for _, c := range columns {
+		others = append(others, c.fact)
+	}
+	return others
+}
+
+// predefined is an attribute that the model defines.
+func predefined(id string) model.Definition { return model.Definition{ID: id} }
 
 func text(id, name, description string, display bool) model.Definition {
 	return model.Definition{ID: id, Type: model.String, Name: name, Description: description, Default: []string{""}, Display: display}
@@ -58,8 +105,12 @@ func count(id, name, description string) model.Definition {
 // define defines the attributes that the model does not know yet.
 func define(m *model.Model) error {
 	var problems []error
+	all := slices.Clone(definitions)
+	for _, c := range slices.Concat(queueColumns, nodeColumns, jobColumns) {
+		all = append(all, c.attribute)
+	}
 	m.Update(func(u *model.Update) {
-		for _, definition := range definitions {
+		for _, definition := range all {
 			if _, defined := m.Snapshot().Definition(definition.ID); !defined {
 				problems = append(problems, u.Define(definition))
 			}

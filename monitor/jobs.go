@@ -12,10 +12,7 @@ import (
 )
 
 // jobFacts are the facts of a job that the model shows or that identify it.
-var jobFacts = []string{
-	factState, factIdentity, factOwner, factNative, factReason, factQueue, factName, factNodes,
-	factSubmitted, factStarted, factEnded, factExitCode, factSignal, factCPUs,
-}
+var jobFacts = factsOf(jobColumns, factState, factIdentity)
 
 // jobs takes listings of jobs, and the jobs on record, into the model. A job that is
 // on record and in listings is one element, or one for each of its rows, such as the
@@ -171,18 +168,7 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 	if isState {
 		row.text(vocabulary.AttributeJobDetail, string(detail))
 	}
-	row.text(vocabulary.AttributeName, facts.Fact(factName))
-	row.text(vocabulary.AttributeJobUser, facts.Fact(factOwner))
-	row.text(vocabulary.AttributeJobStatus, facts.Fact(factNative))
-	row.text(vocabulary.AttributeJobMessage, facts.Fact(factReason))
-	row.text(vocabulary.AttributeJobQueue, facts.Fact(factQueue))
-	row.text(vocabulary.AttributeJobNodes, facts.Fact(factNodes))
-	row.date(vocabulary.AttributeJobSubmitted, facts.Fact(factSubmitted))
-	row.date(vocabulary.AttributeJobStarted, facts.Fact(factStarted))
-	row.date(vocabulary.AttributeJobEnded, facts.Fact(factEnded))
-	row.text(vocabulary.AttributeJobExitCode, facts.Fact(factExitCode))
-	row.text(vocabulary.AttributeJobSignal, facts.Fact(factSignal))
-	row.text(vocabulary.AttributeJobCPUs, facts.Fact(factCPUs))
+	row.facts(jobColumns, facts)
 	if recorded != nil {
 		row.text(vocabulary.AttributeJobLaunched, "true")
 		row.text(vocabulary.AttributeJobTag, recorded.Tag)

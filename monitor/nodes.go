@@ -11,34 +11,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// Names of the facts of a row of a queue, a node or a job.
-const (
-	factState     = "state"
-	factNative    = "native"
-	factCPUs      = "cpus" // of jobs, too
-	factCPUsUsed  = "cpusUsed"
-	factMemory    = "memory"
-	factLoad      = "load"
-	factQueues    = "queues"
-	factReason    = "reason"
-	factMachine   = "machine"
-	factDefault   = "default"
-	factTimeLimit = "timeLimit"
-	factRunning   = "running"
-	factWaiting   = "waiting"
-	factNodes     = "nodes" // of jobs, too
-	factIdentity  = "identity"
-	factOwner     = "owner"
-	factQueue     = "queue"
-	factName      = "name"
-	factSubmitted = "submitted"
-	factStarted   = "started"
-	factEnded     = "ended"
-	factExitCode  = "exitCode"
-	factSignal    = "signal"
-)
-
-var nodeFacts = []string{factState, factNative, factCPUs, factCPUsUsed, factMemory, factLoad, factQueues, factReason, factMachine}
+var nodeFacts = factsOf(nodeColumns, factState, factMachine)
 
 // nodes takes listings of nodes into the model.
 type nodes struct {
@@ -117,15 +90,7 @@ func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
 	row.state(vocabulary.AttributeNodeState, facts.Fact(factState), vocabulary.StateUnknown)
 	before.state = model.State(row.row.Attributes[0].Text)
 	row.text(vocabulary.AttributeNodeExtraState, string(before.extra))
-	row.text(vocabulary.AttributeNodeStatus, facts.Fact(factNative))
-	row.text(vocabulary.AttributeNodeCPUs, facts.Fact(factCPUs))
-	row.text(vocabulary.AttributeNodeCPUsUsed, facts.Fact(factCPUsUsed))
-	row.text(vocabulary.AttributeNodeMemory, facts.Fact(factMemory))
-	row.text(vocabulary.AttributeNodeLoad, facts.Fact(factLoad))
-	if queues := facts.Fact(factQueues); queues != "" {
-		row.row.Attributes = append(row.row.Attributes, model.Attribute{ID: vocabulary.AttributeNodeQueues, Elements: strings.Split(queues, ",")})
-	}
-	row.text(vocabulary.AttributeNodeReason, facts.Fact(factReason))
+	row.facts(nodeColumns, facts)
 	u.Put(row.row)
 }
 

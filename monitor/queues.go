@@ -13,7 +13,7 @@ import (
 // takes them.
 const defaultQueue = "default"
 
-var queueFacts = []string{factState, factNative, factDefault, factTimeLimit, factRunning, factWaiting, factNodes}
+var queueFacts = factsOf(queueColumns, factState)
 
 // queues takes listings of queues into the model.
 type queues struct {
@@ -63,12 +63,7 @@ func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 	if slices.ContainsFunc(queueFacts, func(name string) bool { return facts.Fact(name) != "" }) { // else only the names are known
 		row.state(vocabulary.AttributeQueueState, facts.Fact(factState), "")
 	}
-	row.text(vocabulary.AttributeQueueStatus, facts.Fact(factNative))
-	row.text(vocabulary.AttributeQueueDefault, facts.Fact(factDefault))
-	row.text(vocabulary.AttributeQueueTimeLimit, facts.Fact(factTimeLimit))
-	row.text(vocabulary.AttributeQueueRunning, facts.Fact(factRunning))
-	row.text(vocabulary.AttributeQueueWaiting, facts.Fact(factWaiting))
-	row.text(vocabulary.AttributeQueueNodes, facts.Fact(factNodes))
+	row.facts(queueColumns, facts)
 	u.Put(row.row)
 }
 
@@ -156,6 +151,23 @@ type rowOf struct {
 	row     model.Row
 }
 
+// facts adds the attributes that columns show.
+func (r *rowOf) facts(columns []column, facts Facts) {
+	for i := range columns {
+		attribute := &columns[i].attribute
+		text := facts.Fact(columns[i].fact)
+		switch {
+		case text == "":
+		case attribute.Type == model.Date:
+			r.date(attribute.ID, text)
+		case attribute.Type == model.Array:
+			r.row.Attributes = append(r.row.Attributes, model.Attribute{ID: attribute.ID, Elements: strings.Split(text, ",")})
+		default:
+			r.text(attribute.ID, text)
+		}
+	}
+}
+
 // text adds an attribute unless the fact is empty.
 func (r *rowOf) text(attribute, fact string) {
 	if fact != "" {
@@ -182,9 +194,6 @@ func (r *rowOf) state(attribute, word, instead string) {
 
 // date adds a time, which a scheduler may write in several ways.
 func (r *rowOf) date(attribute, fact string) {
-	if fact == "" {
-		return
-	}
 	text, readable := dateOf(fact, r.monitor.options.Location)
 	if !readable {
 		r.monitor.wrong(whatTime, r.row.Kind, r.row.ID, fact, 1)
