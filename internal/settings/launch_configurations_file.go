@@ -117,7 +117,7 @@ func LaunchConfigurationText(folder, name string) (file string, text []byte, err
 	if file, err = launchConfigurationFile(folder, name); err != nil {
 		return "", nil, err
 	}
-	text, err = readConfigurationFile(file, maxLaunchBytes)
+	text, err = ReadFile(file, maxLaunchBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file, nil, unknownLaunchConfiguration(folder, name)
 	}

@@ -93,9 +93,9 @@ func putNew(draft, file string) error {
 	return os.Rename(draft, file)
 }
 
-// readConfigurationFile reads a regular file, at most one byte more than it may
+// ReadFile reads a regular file, at most one byte more than it may
 // have. Errors are *ConfigurationError.
-func readConfigurationFile(file string, most int64) ([]byte, error) {
+func ReadFile(file string, most int64) ([]byte, error) {
 	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err} }
 	// A pipe would be waited for at opening already.
 	info, err := os.Stat(file)

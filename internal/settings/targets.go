@@ -127,7 +127,7 @@ const maxTargetsBytes = 4 << 20
 
 // readTargetsFile returns the text of a targets file, none where there is no file.
 func readTargetsFile(file string) ([]byte, error) {
-	text, err := readConfigurationFile(file, maxTargetsBytes)
+	text, err := ReadFile(file, maxTargetsBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -61,104 +58,75 @@ func (s storedSample) sample() sample {
 		CPUs: s[5], CPUsUsed: s[6], Running: int(s[7]), Waiting: int(s[8]), Others: int(s[9])}
 }
 
-// A historyFile keeps a history from one server to the next. It is used by one goroutine.
-type historyFile struct {
-	path    string // empty for none
-	history *History
-	log     *slog.Logger
-
-	written time.Time // when that was tried last
-	foreign bool      // whether a later version of this program wrote the file: it is left as it is
-	failed  bool      // whether the last try failed, so that it is logged once
-}
-
-// load takes what the file has into the history, as far as it is no older than a week.
-func (f *historyFile) load(now time.Time) {
-	f.written = now
-	if f.path == "" {
+// load reads the samples and jobs of the last week from the file.
+func (h *History) load(now time.Time) {
+	h.saved = now
+	if h.path == "" {
 		return
 	}
-	if err := f.merge(now); err != nil {
-		f.log.Warn("what was in use before is not shown", "file", f.path, "error", err)
+	if err := h.readFile(now); err != nil {
+		h.log.Warn("what was in use before is not shown", "file", h.path, "error", err)
 	}
 }
 
-// isDue reports whether the file is to be written again.
-func (f *historyFile) isDue(now time.Time) bool { return now.Sub(f.written) >= historyInterval }
+// isSaveDue reports whether it is time to write the file again.
+func (h *History) isSaveDue(now time.Time) bool { return now.Sub(h.saved) >= historyInterval }
 
-// save writes the history, with what other servers of this user have written meanwhile,
-// and with the jobs of a snapshot. A file that cannot be read is replaced, unless a later
-// version of this program wrote it.
-func (f *historyFile) save(s *model.Snapshot, l *listing.Ledger, now time.Time) {
-	f.written = now
-	if f.path == "" {
+// save writes the history with what other servers of this user have written meanwhile,
+// and with the jobs of a snapshot. It replaces an unreadable file, unless a later
+// version of rmctl wrote it.
+func (h *History) save(s *model.Snapshot, l *listing.Ledger, now time.Time) {
+	h.saved = now
+	if h.path == "" {
 		return
 	}
-	err := f.merge(now)
-	if !f.foreign {
-		f.history.noteListed(s, l)
-		err = f.write(now)
+	err := h.readFile(now)
+	if !h.isForeign {
+		h.addListed(s, l)
+		err = h.writeFile(now)
 	}
-	if err == nil {
-		f.history.forgetRemoved()
-	} else if !f.failed {
-		f.log.Warn("what is in use is remembered only while the server runs", "file", f.path, "error", err)
+	switch {
+	case err == nil:
+		h.clearRemoved()
+	case !h.isFailing:
+		h.log.Warn("what is in use is remembered only while the server runs", "file", h.path, "error", err)
 	}
-	f.failed = err != nil
+	h.isFailing = err != nil
 }
 
-// merge takes what the file has into the history. Where that cannot be used the error
-// says why.
-func (f *historyFile) merge(now time.Time) error {
-	stored, err := readHistory(f.path)
+// readFile merges the file into the history.
+func (h *History) readFile(now time.Time) error {
+	text, err := settings.ReadFile(h.path, mostHistoryBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	var stored storedHistory
+	switch {
+	case err != nil:
+	case len(text) > mostHistoryBytes:
+		err = fmt.Errorf("it has more than %d bytes", mostHistoryBytes)
+	default:
+		err = json.Unmarshal(text, &stored)
 	}
 	if err != nil {
 		return fmt.Errorf("reading the history: %w", err)
 	}
-	f.foreign = stored.Version > historyVersion
+	h.isForeign = stored.Version > historyVersion
 	if stored.Version != historyVersion {
 		return fmt.Errorf("the history has version %d, this program knows %d", stored.Version, historyVersion)
 	}
-	f.history.merge(stored, now)
+	h.merge(stored, now)
 	return nil
 }
 
-func readHistory(path string) (*storedHistory, error) {
-	info, err := os.Stat(path) // a pipe would be waited for
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, mostHistoryBytes+1))
-	if err := errors.Join(err, file.Close()); err != nil {
-		return nil, err
-	}
-	if len(text) > mostHistoryBytes {
-		return nil, fmt.Errorf("it has more than %d bytes", mostHistoryBytes)
-	}
-	var stored storedHistory
-	if err := json.Unmarshal(text, &stored); err != nil {
-		return nil, err
-	}
-	return &stored, nil
-}
-
-// write writes the history: with fewer jobs, and then of fewer resource managers, where it
+// writeFile writes the history: with fewer jobs, and then fewer resource managers, if it
 // would have too many bytes.
-func (f *historyFile) write(now time.Time) error {
+func (h *History) writeFile(now time.Time) error {
 	managers, jobs := mostStored, mostPast
 	var text []byte
 	for {
 		var err error
-		if text, err = json.Marshal(f.history.stored(now, managers, jobs)); err != nil {
+		if text, err = json.Marshal(h.stored(now, managers, jobs)); err != nil {
 			return fmt.Errorf("writing the history: %w", err)
 		}
 		if len(text) <= mostHistoryBytes {
@@ -170,25 +138,22 @@ func (f *historyFile) write(now time.Time) error {
 			managers /= 2
 		}
 	}
-	if err := settings.WritePrivateFile(f.path, text); err != nil {
+	if err := settings.WritePrivateFile(h.path, text); err != nil {
 		return fmt.Errorf("writing the history: %w", err)
 	}
 	return nil
 }
 
-// merge takes what a file had. Of what was seen at about the same time one is kept;
-// resource managers that went since the history was written stay away.
-func (h *History) merge(stored *storedHistory, now time.Time) {
+// merge adds the content of a file. It keeps one of several samples of about the same
+// time, and skips resource managers that were removed since the file was written.
+func (h *History) merge(stored storedHistory, now time.Time) {
 	oldest, newest := now.Add(-historyLife).Unix(), now.Unix()
 	for _, each := range stored.Managers {
 		h.mu.Lock()
-		kept := h.byManager[each.ID]
-		isWanted := each.ID != "" && !h.removed[each.ID] && (kept != nil || len(h.byManager) < mostHistories)
-		if isWanted && len(each.Tiers) == len(tiers) {
-			if kept == nil {
-				kept = make([][]sample, len(tiers))
-				h.byManager[each.ID] = kept
-			}
+		_, isKept := h.byManager[each.ID]
+		isWelcome := each.ID != "" && !h.removed[each.ID] && (isKept || len(h.byManager) < mostHistories)
+		if isWelcome && len(each.Tiers) == len(tiers) {
+			kept := h.tiersOf(each.ID)
 			for i, samples := range each.Tiers {
 				kept[i] = mergedTier(kept[i], samples, tiers[i], oldest, newest)
 			}
@@ -196,7 +161,7 @@ func (h *History) merge(stored *storedHistory, now time.Time) {
 		h.mu.Unlock()
 		var jobs []pastJob
 		for _, job := range each.Jobs {
-			if isWanted && job.ID != "" && job.From <= job.To && job.To >= oldest && job.To <= newest {
+			if isWelcome && job.ID != "" && job.From <= job.To && job.To >= oldest && job.To <= newest {
 				jobs = append(jobs, job)
 			}
 		}
@@ -213,18 +178,12 @@ func mergedTier(kept []sample, stored []storedSample, t tier, oldest, newest int
 		}
 	}
 	slices.SortStableFunc(all, func(a, b sample) int { return a.At.Compare(b.At) })
-	var merged []sample
-	for _, each := range all {
-		if n := len(merged); n == 0 || each.At.Sub(merged[n-1].At) >= t.step {
-			merged = append(merged, each)
-		}
-	}
-	return merged[max(0, len(merged)-t.most):]
+	return t.with(nil, all...)
 }
 
-// noteListed keeps jobs that began and are listed as they are seen now, the newest ones,
-// so that they are known should they not be listed when the next server begins.
-func (h *History) noteListed(s *model.Snapshot, l *listing.Ledger) {
+// addListed adds the newest listed jobs that have begun: they may not be listed any more
+// when the next server starts.
+func (h *History) addListed(s *model.Snapshot, l *listing.Ledger) {
 	for m := range s.Managers() {
 		seen, own := listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At, l.Owner(s, m)
 		var began []pastJob
@@ -243,9 +202,11 @@ func (h *History) stored(now time.Time, mostManagers, mostJobs int) *storedHisto
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	oldest := now.Add(-historyLife)
-	h.forgetPast(oldest)
+	for _, jobs := range h.past {
+		maps.DeleteFunc(jobs, func(_ pastKey, job pastJob) bool { return job.To < oldest.Unix() })
+	}
 	managers := map[string]*storedManager{}
-	of := func(id string) *storedManager {
+	managerOf := func(id string) *storedManager {
 		if managers[id] == nil {
 			managers[id] = &storedManager{ID: id}
 		}
@@ -260,11 +221,11 @@ func (h *History) stored(now time.Time, mostManagers, mostJobs int) *storedHisto
 					tier = append(tier, storedSampleOf(each))
 				}
 			}
-			of(id).Tiers = append(of(id).Tiers, tier)
+			managerOf(id).Tiers = append(managerOf(id).Tiers, tier)
 		}
 	}
 	for _, job := range newestPast(h.allPast(), mostJobs) {
-		of(job.manager).Jobs = append(of(job.manager).Jobs, job)
+		managerOf(job.manager).Jobs = append(managerOf(job.manager).Jobs, job)
 	}
 	all := &storedHistory{Version: historyVersion}
 	for _, id := range slices.Sorted(maps.Keys(managers)) {

@@ -73,19 +73,20 @@ func bars(s *site, h *History, now time.Time) []string {
 	return titles
 }
 
-// fileOf returns the file of a history, which it has been read into.
-func fileOf(path string, now time.Time) (*historyFile, *History) {
-	f := &historyFile{path: path, history: newHistory(), log: slog.New(slog.DiscardHandler)}
-	f.load(now)
-	return f, f.history
+// readHistory returns the history in a file.
+func readHistory(path string, now time.Time) *History {
+	h := newHistory()
+	h.path, h.log = path, slog.New(slog.DiscardHandler)
+	h.load(now)
+	return h
 }
 
 func TestJobsThatAreNotListedAnyMoreStayOnTheTimeline(t *testing.T) {
 	h, l, s := newHistory(), listing.NewLedger(""), newSite(t)
 	s.lists(webtest.Noon.Add(-time.Hour), "1 RUNNING "+at(5*time.Hour), "2 TERMINATED "+at(4*time.Hour)+" "+at(3*time.Hour), "3 PENDING", "4 RUNNING", "5 RUNNING "+at(2*time.Hour))
-	h.take(s.model.Snapshot(), l)
+	h.sample(s.model.Snapshot(), l)
 	s.lists(webtest.Noon, "5 RUNNING "+at(time.Hour))
-	h.take(s.model.Snapshot(), l)
+	h.sample(s.model.Snapshot(), l)
 	require.Equal(t, []string{"1 job <1>, : running, 4 h until it was seen last, not listed any more", "2 job <2>, : ended, 1 h, not listed any more",
 		"5 job <5>, : running, 1 h until it was seen last, not listed any more", "5 job <5>, : running, 1 h so far (link)"}, bars(s, h, webtest.Noon), "the id 5 was given again")
 
@@ -93,26 +94,26 @@ func TestJobsThatAreNotListedAnyMoreStayOnTheTimeline(t *testing.T) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes("rmState", "STOPPING")})
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes("rmState", "STOPPED")})
 	}))
-	h.take(s.model.Snapshot(), l)
+	h.sample(s.model.Snapshot(), l)
 	require.Len(t, bars(s, h, webtest.Noon), 4, "that the resource manager was stopped takes nothing away")
 }
 
 func TestANewServerShowsWhatWasInUseAndWhichJobsRan(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.json")
 	l, s := listing.NewLedger(""), newSite(t)
-	f, h := fileOf(path, webtest.Noon)
+	h := readHistory(path, webtest.Noon)
 	s.lists(webtest.Noon.Add(-time.Hour), "1 RUNNING "+at(5*time.Hour), "2 RUNNING "+at(4*time.Hour))
-	h.take(s.model.Snapshot(), l)
+	h.sample(s.model.Snapshot(), l)
 	s.lists(webtest.Noon, "2 RUNNING "+at(4*time.Hour))
-	h.take(s.model.Snapshot(), l)
-	require.False(t, f.isDue(webtest.Noon.Add(9*time.Minute)), "a file is written seldom")
-	f.save(s.model.Snapshot(), l, webtest.Noon)
+	h.sample(s.model.Snapshot(), l)
+	require.False(t, h.isSaveDue(webtest.Noon.Add(9*time.Minute)), "a file is written seldom")
+	h.save(s.model.Snapshot(), l, webtest.Noon)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
 	later := webtest.Noon.Add(2 * time.Hour)
-	f, h = fileOf(path, later)
+	h = readHistory(path, later)
 	samples, _ := h.since("rm", webtest.Noon.Add(-2*time.Hour))
 	require.Len(t, samples, 2)
 	require.Equal(t, sample{At: time.Unix(webtest.Noon.Unix(), 0), HasJobs: true, Running: 1}, samples[1])
@@ -120,18 +121,18 @@ func TestANewServerShowsWhatWasInUseAndWhichJobsRan(t *testing.T) {
 	is.lists(later, "2 RUNNING "+at(4*time.Hour), "3 RUNNING "+at(-time.Hour))
 	require.Equal(t, []string{"1 job <1>, : running, 4 h until it was seen last, not listed any more", "2 job <2>, : running, 6 h so far (link)", "3 job <3>, : running, 1 h so far (link)"},
 		bars(is, h, later), "2 is listed and shown as it is now")
-	h.take(is.model.Snapshot(), l)
-	f.save(is.model.Snapshot(), l, later)
-	_, h = fileOf(path, later)
+	h.sample(is.model.Snapshot(), l)
+	h.save(is.model.Snapshot(), l, later)
+	h = readHistory(path, later)
 	require.Len(t, h.past["rm"], 3)
 	samples, _ = h.since("rm", webtest.Noon.Add(-2*time.Hour))
 	require.Len(t, samples, 3)
 
-	_, h = fileOf(path, webtest.Noon.Add(8*24*time.Hour))
+	h = readHistory(path, webtest.Noon.Add(8*24*time.Hour))
 	require.Empty(t, h.past, "a week is the most")
 	samples, _ = h.since("rm", time.Time{})
 	require.Empty(t, samples)
-	_, h = fileOf(path, webtest.Noon.Add(-24*time.Hour))
+	h = readHistory(path, webtest.Noon.Add(-24*time.Hour))
 	require.Empty(t, h.past, "what is to come is none that was: the clock was wrong")
 }
 
@@ -139,16 +140,16 @@ func TestServersShareTheHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.json")
 	l := listing.NewLedger("")
 	one, another := newSite(t), newSite(t)
-	fileOne, historyOne := fileOf(path, webtest.Noon)
-	fileAnother, historyAnother := fileOf(path, webtest.Noon)
+	historyOne := readHistory(path, webtest.Noon)
+	historyAnother := readHistory(path, webtest.Noon)
 	one.lists(webtest.Noon.Add(-time.Hour), "1 TERMINATED "+at(5*time.Hour)+" "+at(3*time.Hour))
-	historyOne.take(one.model.Snapshot(), l)
+	historyOne.sample(one.model.Snapshot(), l)
 	another.lists(webtest.Noon.Add(-time.Minute), "2 TERMINATED "+at(2*time.Hour)+" "+at(time.Hour))
-	historyAnother.take(another.model.Snapshot(), l)
-	fileOne.save(one.model.Snapshot(), l, webtest.Noon)
-	fileAnother.save(another.model.Snapshot(), l, webtest.Noon)
-	fileAnother.save(another.model.Snapshot(), l, webtest.Noon)
-	_, h := fileOf(path, webtest.Noon)
+	historyAnother.sample(another.model.Snapshot(), l)
+	historyOne.save(one.model.Snapshot(), l, webtest.Noon)
+	historyAnother.save(another.model.Snapshot(), l, webtest.Noon)
+	historyAnother.save(another.model.Snapshot(), l, webtest.Noon)
+	h := readHistory(path, webtest.Noon)
 	require.Len(t, h.past["rm"], 2)
 	samples, _ := h.since("rm", time.Time{})
 	require.Len(t, samples, 2)
@@ -158,9 +159,9 @@ func TestServersShareTheHistory(t *testing.T) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes("rmState", "STOPPED")})
 		u.Remove("rm", model.ResourceManager, "rm")
 	}))
-	historyOne.take(one.model.Snapshot(), l)
-	fileOne.save(one.model.Snapshot(), l, webtest.Noon)
-	_, h = fileOf(path, webtest.Noon)
+	historyOne.sample(one.model.Snapshot(), l)
+	historyOne.save(one.model.Snapshot(), l, webtest.Noon)
+	h = readHistory(path, webtest.Noon)
 	require.Empty(t, h.past, "a resource manager that was removed leaves nothing behind")
 	require.Empty(t, h.byManager)
 }
@@ -174,10 +175,10 @@ func TestAHistoryThatCannotBeUsedKeepsNoServerFromItsWork(t *testing.T) {
 		strings.Repeat(" ", mostHistoryBytes+1): false,
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		f, h := fileOf(path, webtest.Noon)
+		h := readHistory(path, webtest.Noon)
 		require.Empty(t, h.past)
-		h.take(s.model.Snapshot(), l)
-		f.save(s.model.Snapshot(), l, webtest.Noon)
+		h.sample(s.model.Snapshot(), l)
+		h.save(s.model.Snapshot(), l, webtest.Noon)
 		require.Len(t, bars(s, h, webtest.Noon), 1)
 		kept, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -185,15 +186,15 @@ func TestAHistoryThatCannotBeUsedKeepsNoServerFromItsWork(t *testing.T) {
 	}
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
-	f, h := fileOf(path, webtest.Noon)
-	h.take(s.model.Snapshot(), l)
-	f.save(s.model.Snapshot(), l, webtest.Noon)
-	require.True(t, f.failed)
+	h := readHistory(path, webtest.Noon)
+	h.sample(s.model.Snapshot(), l)
+	h.save(s.model.Snapshot(), l, webtest.Noon)
+	require.True(t, h.isFailing)
 }
 
 func TestTheFileOfAHistoryIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.json")
-	f, h := fileOf(path, webtest.Noon)
+	h := readHistory(path, webtest.Noon)
 	for i := range mostStored + 5 {
 		for step := range 800 {
 			h.add(fmt.Sprint("rm", i), sample{At: webtest.Noon.Add(time.Duration(step-800) * 15 * time.Minute), HasNodes: true, HasJobs: true, CPUs: 1 << 40, CPUsUsed: 1 << 40, Used: 1 << 40})
@@ -206,7 +207,7 @@ func TestTheFileOfAHistoryIsBounded(t *testing.T) {
 	h.addPast("rm", jobs)
 	require.Len(t, h.past["rm"], mostPast)
 	require.Contains(t, h.past["rm"], pastKey{"0", webtest.Noon.Unix()}, "the newest ones stay")
-	f.save(model.New().Snapshot(), listing.NewLedger(""), webtest.Noon)
+	h.save(model.New().Snapshot(), listing.NewLedger(""), webtest.Noon)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(text), mostHistoryBytes)

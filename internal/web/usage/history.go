@@ -42,38 +42,41 @@ const mostHistories = 200
 // A History keeps samples of resource managers, and jobs that ran and are not listed any
 // more. It may be used by any number of goroutines, but only one takes.
 type History struct {
-	file   *historyFile
-	before map[string]*model.Manager // as they were taken last; nil in it for one that has stopped
+	before    map[string]*model.Manager // as last sampled; nil for one that has stopped
+	path      string                    // of the file; empty for none
+	log       *slog.Logger
+	saved     time.Time // when the last attempt to read or write the file was
+	isForeign bool      // whether a later version of rmctl wrote the file, which stays as it is
+	isFailing bool      // whether the last attempt failed, which is logged once
 
 	mu        sync.Mutex
 	byManager map[string][][]sample // by tier
 	past      map[string]map[pastKey]pastJob
-	pastJobs  int
-	removed   map[string]bool // resource managers that went since the history was written
+	removed   map[string]bool // resource managers that were removed since the file was written
 }
 
 // Open returns the history in a file; an empty path means no file.
 func Open(path string, log *slog.Logger) *History {
 	h := newHistory()
-	h.file = &historyFile{path: path, history: h, log: log}
-	h.file.load(time.Now())
+	h.path, h.log = path, log
+	h.load(time.Now())
 	return h
 }
 
-// Run takes samples of what listings bring until ctx ends, and puts them into the
-// file from time to time and at the end.
+// Run samples the model until ctx ends, and writes the file every ten minutes and at the
+// end.
 func (h *History) Run(ctx context.Context, models *model.Model, l *listing.Ledger) {
 	snapshot := models.Snapshot()
 	for {
-		h.take(snapshot, l)
+		h.sample(snapshot, l)
 		newer, err := models.Next(ctx, snapshot)
 		if err != nil {
-			h.file.save(snapshot, l, time.Now())
+			h.save(snapshot, l, time.Now())
 			return
 		}
 		snapshot = newer
-		if now := time.Now(); h.file.isDue(now) {
-			h.file.save(snapshot, l, now)
+		if now := time.Now(); h.isSaveDue(now) {
+			h.save(snapshot, l, now)
 		}
 	}
 }
@@ -82,10 +85,10 @@ func newHistory() *History {
 	return &History{before: map[string]*model.Manager{}, byManager: map[string][][]sample{}, past: map[string]map[pastKey]pastJob{}, removed: map[string]bool{}}
 }
 
-// take adds a sample of each resource manager that was listed since the last one and the
-// jobs that it has not any more, and forgets those that were removed.
-func (h *History) take(s *model.Snapshot, l *listing.Ledger) {
-	h.keepOnly(s)
+// sample adds a sample of each resource manager that was listed since the last one, and
+// the jobs that are not listed any more. It drops resource managers that were removed.
+func (h *History) sample(s *model.Snapshot, l *listing.Ledger) {
+	h.dropRemoved(s)
 	for m := range s.Managers() {
 		id, state := m.Element().ID(), listing.SeenState(m.Element())
 		if before, known := h.before[id]; !known || state == vocabulary.StateStopped {
@@ -100,46 +103,43 @@ func (h *History) take(s *model.Snapshot, l *listing.Ledger) {
 		if nodes.After(at) {
 			at = nodes
 		}
-		if at.IsZero() || !h.wants(id, at) {
+		if at.IsZero() || !h.isSampleDue(id, at) {
 			continue
 		}
 		census := l.Census(s, m)
-		taken := sample{At: at, HasNodes: !nodes.IsZero(), HasJobs: !jobs.IsZero(), CPUs: census.AnyNode.CPUs, CPUsUsed: census.AnyNode.CPUsUsed}
-		taken.Used, taken.Free, taken.Unusable = census.AnyNode.Use()
-		taken.Running, taken.Waiting = census.Jobs.ByState[vocabulary.StateRunning]+census.Jobs.ByState[vocabulary.StateStarted], census.Jobs.ByState[vocabulary.StatePending]
-		taken.Others = census.Jobs.ByState[vocabulary.StateSuspended] + census.Jobs.ByState[vocabulary.StateUnknown]
-		h.add(id, taken)
+		current := sample{At: at, HasNodes: !nodes.IsZero(), HasJobs: !jobs.IsZero(), CPUs: census.AnyNode.CPUs, CPUsUsed: census.AnyNode.CPUsUsed}
+		current.Used, current.Free, current.Unusable = census.AnyNode.Use()
+		current.Running, current.Waiting = census.Jobs.ByState[vocabulary.StateRunning]+census.Jobs.ByState[vocabulary.StateStarted], census.Jobs.ByState[vocabulary.StatePending]
+		current.Others = census.Jobs.ByState[vocabulary.StateSuspended] + census.Jobs.ByState[vocabulary.StateUnknown]
+		h.add(id, current)
 		h.notePast(s, l, h.before[id], m)
 		h.before[id] = m
 	}
 }
 
-// keepOnly forgets what is kept of resource managers that were there and are not any
-// more.
-func (h *History) keepOnly(s *model.Snapshot) {
+// dropRemoved drops the history of resource managers that were removed.
+func (h *History) dropRemoved(s *model.Snapshot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for manager := range h.before {
 		if _, known := s.Manager(manager); !known {
 			delete(h.before, manager)
 			delete(h.byManager, manager)
-			h.pastJobs -= len(h.past[manager])
 			delete(h.past, manager)
 			h.removed[manager] = true
 		}
 	}
 }
 
-// forgetRemoved is called once the history was written without the resource managers that
-// went.
-func (h *History) forgetRemoved() {
+// clearRemoved is called once the file lacks the resource managers that were removed.
+func (h *History) clearRemoved() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.removed)
 }
 
-// wants reports whether a sample of a time is newer than what is kept, by a step.
-func (h *History) wants(manager string, at time.Time) bool {
+// isSampleDue reports whether a time is at least one step after the last sample.
+func (h *History) isSampleDue(manager string, at time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	kept := h.byManager[manager]
@@ -151,23 +151,35 @@ func (h *History) wants(manager string, at time.Time) bool {
 }
 
 // add keeps a sample in each tier that has none of its step.
-func (h *History) add(manager string, taken sample) {
+func (h *History) add(manager string, current sample) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	kept := h.byManager[manager]
-	if kept == nil {
-		kept = make([][]sample, len(tiers))
-		h.byManager[manager] = kept
-	}
+	kept := h.tiersOf(manager)
 	for i, t := range tiers {
-		if n := len(kept[i]); n > 0 && taken.At.Sub(kept[i][n-1].At) < t.step {
-			continue
-		}
-		kept[i] = append(kept[i], taken)
-		if len(kept[i]) > t.most {
-			kept[i] = append(kept[i][:0], kept[i][len(kept[i])-t.most:]...)
+		kept[i] = t.with(kept[i], current)
+	}
+}
+
+// tiersOf returns the tiers of a resource manager, empty ones if it has none yet; the
+// lock is held.
+func (h *History) tiersOf(manager string) [][]sample {
+	if h.byManager[manager] == nil {
+		h.byManager[manager] = make([][]sample, len(tiers))
+	}
+	return h.byManager[manager]
+}
+
+// with returns the samples of a tier with later ones that are at least one step apart.
+func (t tier) with(kept []sample, later ...sample) []sample {
+	for _, each := range later {
+		if n := len(kept); n == 0 || each.At.Sub(kept[n-1].At) >= t.step {
+			kept = append(kept, each)
 		}
 	}
+	if surplus := len(kept) - t.most; surplus > 0 {
+		kept = append(kept[:0], kept[surplus:]...)
+	}
+	return kept
 }
 
 // began returns when the oldest sample was taken; the zero time where there is none.

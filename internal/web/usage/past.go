@@ -92,7 +92,7 @@ func (h *History) notePast(s *model.Snapshot, l *listing.Ledger, before, now *mo
 	h.addPast(now.Element().ID(), newestPast(gone, mostPast))
 }
 
-// addPast keeps jobs as they were seen last.
+// addPast keeps jobs as they were last observed.
 func (h *History) addPast(manager string, jobs []pastJob) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,27 +101,25 @@ func (h *History) addPast(manager string, jobs []pastJob) {
 		if h.past[manager] == nil {
 			h.past[manager] = map[pastKey]pastJob{}
 		}
-		before, known := h.past[manager][job.key()]
-		switch {
-		case !known:
-			h.pastJobs++
-		case before.To > job.To:
-			continue
+		if before, known := h.past[manager][job.key()]; !known || before.To <= job.To {
+			h.past[manager][job.key()] = job
 		}
-		h.past[manager][job.key()] = job
 	}
-	if h.pastJobs <= mostPast {
+	count := 0
+	for _, jobs := range h.past {
+		count += len(jobs)
+	}
+	if count <= mostPast {
 		return
 	}
-	all := newestPast(h.allPast(), h.pastJobs)
-	for _, job := range all[mostPast:] {
-		h.removePast(job)
+	for _, job := range newestPast(h.allPast(), count)[mostPast:] {
+		delete(h.past[job.manager], job.key())
 	}
 }
 
 // allPast returns all past jobs; the lock is held.
 func (h *History) allPast() []pastJob {
-	all := make([]pastJob, 0, h.pastJobs)
+	var all []pastJob
 	for _, jobs := range h.past {
 		all = slices.AppendSeq(all, maps.Values(jobs))
 	}
@@ -134,25 +132,6 @@ func newestPast(jobs []pastJob, most int) []pastJob {
 		return cmp.Or(cmp.Compare(b.To, a.To), cmp.Compare(b.From, a.From), cmp.Compare(a.manager, b.manager), cmp.Compare(a.ID, b.ID))
 	})
 	return jobs[:min(len(jobs), most)]
-}
-
-// forgetPast forgets the jobs that ended before a time; the lock is held.
-func (h *History) forgetPast(before time.Time) {
-	for _, job := range h.allPast() {
-		if job.To < before.Unix() {
-			h.removePast(job)
-		}
-	}
-}
-
-// removePast forgets a job; the lock is held.
-func (h *History) removePast(job pastJob) {
-	jobs := h.past[job.manager]
-	delete(jobs, job.key())
-	h.pastJobs--
-	if len(jobs) == 0 {
-		delete(h.past, job.manager)
-	}
 }
 
 // pastOn returns the jobs of a resource manager by the ids of their queues that ran

@@ -92,7 +92,7 @@ func TestTheHistoryIsBoundedAndReachesBack(t *testing.T) {
 		require.WithinDuration(t, from, samples[0].At, step+time.Second)
 	}
 	for i := range 2 * mostHistories {
-		if name := fmt.Sprint(i); h.wants(name, webtest.Noon) {
+		if name := fmt.Sprint(i); h.isSampleDue(name, webtest.Noon) {
 			h.add(name, sample{At: webtest.Noon})
 		}
 	}
@@ -115,15 +115,15 @@ func TestAPlotHasGapsWhereNothingWasSeen(t *testing.T) {
 func TestTheHistoryTakesWhatWasListedAndNothingElse(t *testing.T) {
 	m := webtest.Demonstration(t, 100, 100, webtest.Noon)
 	h, l := newHistory(), listing.NewLedger("")
-	h.take(m.Snapshot(), l)
-	h.take(m.Snapshot(), l)
+	h.sample(m.Snapshot(), l)
+	h.sample(m.Snapshot(), l)
 	require.Len(t, h.byManager["cluster"][0], 1, "the same listing counts once")
 	require.NotContains(t, h.byManager, "workshop", "what is old is no news")
 	taken := h.byManager["cluster"][0][0]
 	require.Equal(t, 100, taken.Used+taken.Free+taken.Unusable)
 	require.Equal(t, 20, taken.Running)
 
-	h.take(model.New().Snapshot(), l)
+	h.sample(model.New().Snapshot(), l)
 	require.Empty(t, h.byManager, "one that was removed leaves its room to others")
 }
 
