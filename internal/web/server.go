@@ -107,10 +107,21 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h http.Handle
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	unused := unusedConnections{all: map[net.Conn]struct{}{}}
+	// Browsers open connections in advance. Shutdown would wait for the first request of each.
+	var unused sync.Map
+	follow := func(connection net.Conn, state http.ConnState) {
+		if state != http.StateNew {
+			unused.Delete(connection)
+			return
+		}
+		unused.Store(connection, nil)
+		if ctx.Err() != nil {
+			_ = connection.Close() // there is no request on it
+		}
+	}
 	server := &http.Server{
 		Handler:           h,
-		ConnState:         unused.follow,
+		ConnState:         follow,
 		TLSConfig:         secured,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ReadHeaderTimeout: s.limits.header,
@@ -137,7 +148,9 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h http.Handle
 	}
 	finish, stop := context.WithTimeout(context.Background(), closeTimeout)
 	defer stop()
-	unused.close()
+	for connection := range unused.Range {
+		_ = connection.(net.Conn).Close() // as above
+	}
 	if err := server.Shutdown(finish); err != nil {
 		return errors.Join(fmt.Errorf("end the requests under way at %s: %w", listener.Addr(), err), server.Close())
 	}

@@ -37,10 +37,12 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case <-r.Context().Done():
 			return nil
-		case <-watcher.lost:
-			h.log.Info("a client that did not read was left", "address", r.RemoteAddr, "view", name)
-			return nil
-		case text = <-watcher.events:
+		case event, isOpen := <-watcher.events:
+			if !isOpen {
+				h.log.Info("a client that did not read was left", "address", r.RemoteAddr, "view", name)
+				return nil
+			}
+			text = event
 		case <-pause.C:
 			text = []byte(":\n\n")
 		}

@@ -57,8 +57,7 @@ type scene struct {
 type watcher struct {
 	hub    *Hub
 	scene  *scene
-	events chan []byte
-	lost   chan struct{} // closed when it did not take its events
+	events chan []byte // closed for a client that is too far behind
 }
 
 // New returns a hub without views.
@@ -220,7 +219,7 @@ func (h *Hub) tell(sc *scene, text []byte) {
 		select {
 		case w.events <- text:
 		default:
-			close(w.lost)
+			close(w.events)
 			h.remove(w)
 		}
 	}
@@ -236,7 +235,7 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 	if _, err := h.draw(sc, h.pause); err != nil {
 		return nil, err
 	}
-	w := &watcher{hub: h, events: make(chan []byte, watcherQueue), lost: make(chan struct{})}
+	w := &watcher{hub: h, events: make(chan []byte, watcherQueue)}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.clients >= maxWatchers {

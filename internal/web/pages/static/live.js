@@ -146,14 +146,7 @@
 
   window.rmctl = {
     fragment,
-    apply,
     // replace gives an element another content, and leaves focus, places and what is open as they are.
     replace: (element, fresh) => keepingFocus(() => replace(element, fresh)),
-    // change sends a change to the server, with the token that it asks for.
-    change: (address, options = {}) => {
-      const headers = new Headers(options.headers);
-      headers.set("X-CSRF-Token", document.querySelector("meta[name=csrf]").content);
-      return fetch(address, { method: "POST", ...options, headers });
-    },
   };
 })();
