@@ -40,14 +40,10 @@ type Tab struct {
 // what a page has posted for its fields. The form is shown even if values are wrong: their fields
 // say what is.
 func Open(ctx context.Context, c *control.Controller, state *State, posted url.Values) (*Tab, error) {
-	l := &Tab{Controller: c, State: state, Problems: map[string]string{}}
-	var err error
-	if l.Base, err = state.submission(); err != nil {
-		var line *launchLineError
-		if !errors.As(err, &line) {
-			return nil, err
-		}
-		l.Problems[line.Input] = line.Reason
+	base, input, problem := state.submission()
+	l := &Tab{Controller: c, State: state, Base: base, Problems: map[string]string{}}
+	if problem != "" {
+		l.Problems[input] = problem
 	}
 	if err := l.open(ctx); err != nil {
 		return nil, err

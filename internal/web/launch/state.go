@@ -134,52 +134,41 @@ func (l *State) Fill(f *form.Form, edit Edit, stat attribute.Stat) {
 	l.note(edit)
 }
 
-// A launchLineError is about an invalid line of Environment or Further.
-type launchLineError struct {
-	Input  string // "environment", "further" or another input that the page itself has
-	Reason string
-}
-
-func (e *launchLineError) Error() string { return e.Reason }
-
-// submission returns what the form would submit as far as that is not a matter of
-// its fields. Errors are *launchLineError.
-func (l *State) submission() (job.Submission, error) {
-	s := job.Submission{
+// submission returns the part of the submission that does not come from fields of the
+// definition. If the page's input of a name is invalid, problem says why.
+func (l *State) submission() (s job.Submission, input, problem string) {
+	s = job.Submission{
 		Executable: l.Program, Arguments: attribute.Words(l.Arguments), Directory: l.Directory, Script: l.Script,
 		Tab: l.Tab, Debug: l.Debug, Tag: l.Tag,
 	}
-	refuse := func(input, format string, arguments ...any) (job.Submission, error) {
-		return s, &launchLineError{input, fmt.Sprintf(format, arguments...)}
-	}
 	for _, file := range []struct{ input, name string }{{"directory", l.Directory}, {"script", l.Script}} {
 		if file.name != "" && !path.IsAbs(file.name) {
-			return refuse(file.input, "write the whole path, from the root on")
+			return s, file.input, "write the whole path, from the root on"
 		}
 	}
 	if err := CheckScript(l.Script); err != nil {
-		s.Script = "" // which a preview would read
-		return refuse("script", "%v", err)
+		s.Script = "" // a preview would read it
+		return s, "script", err.Error()
 	}
 	if s.Executable == "" && len(s.Arguments) > 0 {
-		return refuse("program", "there are arguments, but no program")
+		return s, "program", "there are arguments, but no program"
 	}
 	variables, wrong := Assignments(l.Environment)
 	if wrong != "" {
-		return refuse("environment", "%q: write NAME=VALUE", wrong)
+		return s, "environment", fmt.Sprintf("%q: write NAME=VALUE", wrong)
 	}
 	for _, variable := range variables {
 		s.Environment.Variables = append(s.Environment.Variables, job.Variable(variable))
 	}
 	further, wrong := Assignments(l.Further)
 	if wrong != "" {
-		return refuse("further", "%q: write name=value", wrong)
+		return s, "further", fmt.Sprintf("%q: write name=value", wrong)
 	}
-	given := slices.DeleteFunc(slices.Clone(l.Given), func(one job.Assignment) bool {
+	s.Values = slices.DeleteFunc(slices.Clone(l.Given), func(one job.Assignment) bool {
 		return slices.ContainsFunc(further, func(other job.Assignment) bool { return other.Name == one.Name })
 	})
-	s.Values = append(given, further...)
-	return s, nil
+	s.Values = append(s.Values, further...)
+	return s, "", ""
 }
 
 // CheckScript refuses what is there and cannot be a script, such as a pipe that
