@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/document"
-
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -26,7 +25,7 @@ const longRequest = 10 * time.Minute
 //go:embed openapi.yaml
 var apiDescription []byte
 
-// Options are what the API answers from.
+// Options say which resource managers and files the API answers for.
 type Options struct {
 	Platform *views.Views
 	Store    *jobstore.Store
@@ -71,8 +70,7 @@ func (a *API) handle(pattern string, h answer.Handler) {
 // Handlers returns what answers requests, by pattern of http.ServeMux.
 func (a *API) Handlers() map[string]answer.Handler { return a.handlers }
 
-// read reads the object that a request brings; what it has that is not known is
-// an error.
+// read decodes the JSON object in a request. Unknown members are errors.
 func read(r *http.Request, into any) error {
 	if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
 		return answer.Errorf(http.StatusUnsupportedMediaType, "send application/json, not %q", kind)
@@ -95,7 +93,7 @@ func read(r *http.Request, into any) error {
 	return nil
 }
 
-// readTable reads the object that a request brings, for a reader of its keys.
+// readTable returns the JSON object in a request as a table of its keys.
 func readTable(r *http.Request) (*document.Table, error) {
 	var object json.RawMessage
 	if err := read(r, &object); err != nil {

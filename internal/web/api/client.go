@@ -28,11 +28,11 @@ type Client struct{ client *http.Client }
 // answerTimeout bounds a query: a caller can query the scheduler instead.
 const answerTimeout = 5 * time.Second
 
-// oldestListing bounds how old a listing may be that stands for a new one, however
-// seldom the definition lets new ones be made.
+// oldestListing bounds the age of a listing that replaces a new one, however long the
+// interval of the definition is.
 const oldestListing = 30 * time.Second
 
-// largestAnswer bounds what is read of one answer.
+// largestAnswer bounds the bytes of one answer.
 const largestAnswer = 256 << 20
 
 // NewClient returns a client of the server at a socket. It has to be closed.
@@ -42,15 +42,15 @@ func NewClient(socket string) *Client {
 	}}}
 }
 
-// Close gives the connection up.
+// Close closes the connection.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
 // ErrNoListing is returned if the server has no listing that is as good as a new one.
 var ErrNoListing = errors.New("the server has no listing that is as good as a new one")
 
-// Queues returns the queues of a target as the server's last listing has them, by
-// name, and when that was made. The error is ErrNoListing while the server knows
-// another target by the name, that is not STARTED, or the listing failed or is due.
+// Queues returns the queues of a target in the server's last listing, by name, and the
+// time of the listing. The error is ErrNoListing if the server's target of that name
+// differs or is not STARTED, or if the listing failed or a new one is due.
 func (c *Client) Queues(ctx context.Context, target settings.Target) ([]elements.Queue, time.Time, error) {
 	var answer struct{ Queues []elements.Queue }
 	at, err := c.listed(ctx, target, model.Queue, "queues", &answer)
@@ -67,8 +67,8 @@ func (c *Client) Nodes(ctx context.Context, target settings.Target) ([]elements.
 	return answer.Nodes, at, err
 }
 
-// Jobs returns the jobs of everybody as the server's last listing of a target has them, what
-// was wrong with that, and when it was made. The error is as of Queues.
+// Jobs returns everybody's jobs in the server's last listing of a target, the counts of
+// problems in it, and its time. Errors are those of Queues.
 func (c *Client) Jobs(ctx context.Context, target settings.Target) ([]job.Document, command.Listed, time.Time, error) {
 	var all listedJobsJSON
 	at, err := c.listed(ctx, target, model.Job, "jobs", &all)
@@ -76,14 +76,14 @@ func (c *Client) Jobs(ctx context.Context, target settings.Target) ([]job.Docume
 	if err != nil {
 		return nil, listed, at, err
 	}
-	began, err := time.Parse(time.RFC3339Nano, all.Listed)
-	if err != nil || began.Before(at) { // which the server has of another process, and no newer one
+	begun, err := time.Parse(time.RFC3339Nano, all.Listed)
+	if err != nil || begun.Before(at) { // it comes from another process, and the server has no newer one
 		return nil, listed, at, ErrNoListing
 	}
-	return all.Jobs, listed, began, nil
+	return all.Jobs, listed, begun, nil
 }
 
-// listed reads a listing of one kind if it is as good as a new one.
+// listed reads a listing of one kind if it is as good as a new one, and returns its time.
 func (c *Client) listed(ctx context.Context, target settings.Target, kind model.Kind, path string, into any) (time.Time, error) {
 	var m managerJSON
 	address := "/managers/" + url.PathEscape(target.Name)
@@ -97,8 +97,8 @@ func (c *Client) listed(ctx context.Context, target settings.Target, kind model.
 	return at, c.get(ctx, address+"/"+path, into)
 }
 
-// current returns when elements of a kind of a target were listed, if that is as good
-// as listing them now.
+// current returns the time of the listing of a kind, and whether that is as good as a new
+// one.
 func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
 	if m.State != vocabulary.StateStarted || m.Document(false) != target.Document(false) || m.SSHConfig != target.SSHConfig {
 		return time.Time{}, false

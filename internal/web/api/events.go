@@ -47,8 +47,8 @@ func (j *journal) last(ctx context.Context, store *jobstore.Store) (int64, error
 }
 
 // journalEvents streams the events of this user's jobs as rmctl watch --json prints
-// them: those after the event whose cursor the client names, each at least once
-// and those of a job in their order. After a failure the client returns with its cursor.
+// them: those after the client's cursor, each at least once and those of a job in order.
+// After a failure the client reconnects with its cursor.
 func (a *API) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	last, err := a.Store.LastEvent(r.Context())
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *API) streamJournal(r *http.Request, stream *answer.Stream, cursor int64
 	}
 }
 
-// sendEvents sends the events after cursor that a client wants, and returns the cursor
+// sendEvents sends the events after cursor that match a request, and returns the cursor
 // of the last event.
 func (a *API) sendEvents(r *http.Request, stream *answer.Stream, cursor int64) (int64, error) {
 	query := r.URL.Query()
@@ -110,7 +110,7 @@ func (a *API) sendEvents(r *http.Request, stream *answer.Stream, cursor int64) (
 		}
 		for _, event := range events {
 			cursor = event.Sequence
-			if !isWantedEvent(query, event) {
+			if !matchesEvent(query, event) {
 				continue
 			}
 			if err := sendEvent(stream, event); err != nil {
@@ -120,17 +120,17 @@ func (a *API) sendEvents(r *http.Request, stream *answer.Stream, cursor int64) (
 	}
 }
 
-// isWantedEvent reports whether an event belongs to the resource manager and the job
-// that a query names, if it names them.
-func isWantedEvent(query url.Values, event job.Event) bool {
+// matchesEvent reports whether an event belongs to the resource manager and the job
+// in a query, if it has them.
+func matchesEvent(query url.Values, event job.Event) bool {
 	if query.Has("manager") && event.Target != query.Get("manager") {
 		return false
 	}
 	return !query.Has("job") || event.ID == query.Get("job") || event.Tag == query.Get("job")
 }
 
-// readCursor reads behind which event a stream begins: after=CURSOR, what a browser
-// sends that comes back, or else the newest event.
+// readCursor returns the cursor that a stream starts after: that of the header
+// Last-Event-ID of a browser that reconnects, else after=CURSOR, else the newest one.
 func readCursor(r *http.Request, newest int64) (int64, error) {
 	text := r.URL.Query().Get("after")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
@@ -149,7 +149,6 @@ func readCursor(r *http.Request, newest int64) (int64, error) {
 	return cursor, nil
 }
 
-// sendEvent sends one event of the journal.
 func sendEvent(s *answer.Stream, event job.Event) error {
 	data, err := json.Marshal(event)
 	if err != nil {

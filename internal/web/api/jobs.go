@@ -19,7 +19,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// jobJSON is the JSON of a job: that of the commands, and its user.
+// jobJSON is a job as commands print it, with its user.
 type jobJSON struct {
 	job.Document
 	User string `json:"user,omitempty"`
@@ -43,8 +43,8 @@ func (a *API) addJobsAPI() {
 	}
 }
 
-// answerSubmit submits a job. The same request, sent again because no answer came,
-// makes no second job where it has a tag.
+// answerSubmit submits a job. A client that got no answer can repeat a request with a
+// tag: it submits no second job.
 func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 	submission, err := a.readSubmission(r)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 		case err == nil && job.Target != manager:
 			return answer.Errorf(http.StatusConflict, "a submission to %q has the tag %s already", job.Target, submission.Tag)
 		case err == nil:
-			return answer.JSON(w, http.StatusOK, ofRecord(job))
+			return answer.JSON(w, http.StatusOK, recordedJSON(job))
 		case !errors.Is(err, jobstore.ErrNotFound):
 			return err
 		}
@@ -68,21 +68,21 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 	if err := answer.GiveTime(w, longRequest); err != nil {
 		return err
 	}
-	// Who goes away meanwhile wants the job all the same, and its id on record.
+	// A client that disconnects still wants the job, and its id on record.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longRequest)
 	defer cancel()
 	job, err := a.Platform.Submit(ctx, manager, submission)
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusCreated, ofRecord(job))
+	return answer.JSON(w, http.StatusCreated, recordedJSON(job))
 }
 
-func ofRecord(known job.Job) jobJSON { return jobJSON{Document: known.Document(), User: known.Owner} }
+func recordedJSON(j job.Job) jobJSON { return jobJSON{Document: j.Document(), User: j.Owner} }
 
-// ofElement returns a job as the model knows it. Its state is as old as the last
-// listing of its resource manager.
-func ofElement(manager *model.Manager, e *model.Element) jobJSON {
+// listedJSON returns a job of the model. Its state is as old as the last listing of its
+// resource manager.
+func listedJSON(manager *model.Manager, e *model.Element) jobJSON {
 	detail := cmp.Or(job.Detail(listing.GivenText(e, vocabulary.AttributeJobDetail)), job.Undetermined)
 	listed := jobJSON{User: listing.GivenText(e, vocabulary.AttributeJobUser), Document: job.Document{
 		ID: e.ID(), Target: manager.Element().ID(), State: string(detail.Primary()), Detail: string(detail), Native: listing.GivenText(e, vocabulary.AttributeJobStatus),
@@ -102,8 +102,8 @@ func ofElement(manager *model.Manager, e *model.Element) jobJSON {
 	return listed
 }
 
-// answerJob answers with a job: as it is on record, else as it was listed, else as its
-// scheduler answers a query.
+// answerJob answers with a job on record, else with the listed one, else with the
+// answer of its scheduler to a query.
 func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	ctx, name, id := r.Context(), r.PathValue("manager"), r.PathValue("job")
 	if m, known := a.Platform.Model().Snapshot().Manager(name); known {
@@ -113,7 +113,7 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 			if !isOlder {
-				return answer.JSON(w, http.StatusOK, ofElement(m, e))
+				return answer.JSON(w, http.StatusOK, listedJSON(m, e))
 			}
 		}
 	}
@@ -121,27 +121,27 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	told := ofRecord(job)
+	document := recordedJSON(job)
 	if job.Tag != "" {
 		processes, err := a.Store.Processes(ctx, job.Tag)
 		if err != nil {
 			return err
 		}
 		for i := range processes {
-			processes[i].Output = "" // the processes have an answer of their own
+			processes[i].Output = "" // GET …/processes has it
 		}
-		told.Processes = processes
+		document.Processes = processes
 	}
-	return answer.JSON(w, http.StatusOK, told)
+	return answer.JSON(w, http.StatusOK, document)
 }
 
-// comparedWithin is longer than it takes until what is listed has been compared with
-// the record: a listing, and an interval of the slowest schedulers.
+// comparedWithin is longer than it takes until a listing has been compared with the
+// record: a listing, and an interval of the slowest schedulers.
 const comparedWithin = 10 * time.Minute
 
-// isOlderThanRecord reports whether the row of a job that the model takes for none on
-// record has only not been compared with the record yet. Events have the job
-// already, and a client that reacts to one must not get an older state.
+// isOlderThanRecord reports whether a listed job without a tag has not been compared with
+// the record yet. Events have the job already, and a client that reacts to one must not
+// get an older state.
 func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string) (bool, error) {
 	jobs, err := a.Store.Find(ctx, id, m.Element().ID())
 	if errors.Is(err, jobstore.ErrNotFound) {
@@ -161,8 +161,8 @@ func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string
 	return listed.Time().Before(j.Observed.Add(comparedWithin)), nil
 }
 
-// recordedJob returns the job of a request that was submitted by this user through
-// rmctl: only about those the record knows more than listings.
+// recordedJob returns the job of a request, which must have been submitted through
+// rmctl: the record knows no details of others.
 func (a *API) recordedJob(r *http.Request) (job.Job, error) {
 	job, err := a.Platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
 	if err == nil && job.Tag == "" {
@@ -171,7 +171,7 @@ func (a *API) recordedJob(r *http.Request) (job.Job, error) {
 	return job, err
 }
 
-// answerHistory answers with what rmctl explain prints.
+// answerHistory answers with the events that rmctl explain prints.
 func (a *API) answerHistory(w http.ResponseWriter, r *http.Request) error {
 	j, err := a.recordedJob(r)
 	if err != nil {
@@ -200,10 +200,10 @@ func (a *API) answerProcesses(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, http.StatusOK, map[string]any{"processes": append([]job.Process{}, processes...)})
 }
 
-// answerOutput answers with what a job wrote, as it is: stream=stderr for its standard
-// error, offset and limit for a part of it, follow=true to go on until it has ended.
+// answerOutput answers with the output of a job: stream=stderr for its standard error,
+// offset and limit for a part of it, follow=true to follow it until the job has ended.
 func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
-	wanted, err := readOutputRequest(r.URL.Query())
+	requested, err := readOutputRequest(r.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -218,30 +218,30 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	out := &outputWriter{w: w, skip: wanted.offset, left: wanted.limit}
-	if wanted.isFollowed {
-		if err := out.begin(true); err != nil { // the client is to know that it is served before there is anything
+	out := &outputWriter{w: w, skip: requested.offset, left: requested.limit}
+	if requested.isFollowed {
+		if err := out.start(true); err != nil { // the client learns that it is connected before there is output
 			return err
 		}
-		err = controller.Follow(ctx, job, wanted.isStderr, out)
+		err = controller.Follow(ctx, job, requested.isStderr, out)
 	} else {
-		err = controller.Output(ctx, job, wanted.isStderr, out)
+		err = controller.Output(ctx, job, requested.isStderr, out)
 	}
 	switch {
 	case errors.Is(err, errEnough):
 		return out.end()
-	case err != nil && out.begun:
+	case err != nil && out.isStarted:
 		a.Log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
-		panic(http.ErrAbortHandler) // which cuts the answer off, so that nobody takes it for the whole
+		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	case err != nil:
 		return err
-	case !out.begun:
-		return out.begin(false)
+	case !out.isStarted:
+		return out.start(false)
 	}
 	return out.end()
 }
 
-// An outputRequest is the part of a job's output that a program wants.
+// An outputRequest is the part of a job's output that a client requests.
 type outputRequest struct {
 	isStderr, isFollowed bool
 	offset, limit        int64
@@ -252,13 +252,13 @@ func readOutputRequest(query url.Values) (outputRequest, error) {
 	if stream != "stdout" && stream != "stderr" || follow != "true" && follow != "false" {
 		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "stream is stdout or stderr, and follow true or false")
 	}
-	wanted := outputRequest{isStderr: stream == "stderr", isFollowed: follow == "true"}
+	requested := outputRequest{isStderr: stream == "stderr", isFollowed: follow == "true"}
 	var err error
-	if wanted.offset, err = readCount(query, "offset", 0); err != nil {
+	if requested.offset, err = readCount(query, "offset", 0); err != nil {
 		return outputRequest{}, err
 	}
-	wanted.limit, err = readCount(query, "limit", math.MaxInt64)
-	return wanted, err
+	requested.limit, err = readCount(query, "limit", math.MaxInt64)
+	return requested, err
 }
 
 // readCount reads a number of bytes from a query.
@@ -273,52 +273,52 @@ func readCount(query url.Values, name string, usual int64) (int64, error) {
 	return count, nil
 }
 
-// errEnough ends the copying of output once enough was sent.
-var errEnough = errors.New("no more is wanted")
+// errEnough ends the copying of output at its limit.
+var errEnough = errors.New("the limit is reached")
 
-// An outputWriter sends the part that is wanted of what is written to it.
+// An outputWriter sends the requested part of what is written to it.
 type outputWriter struct {
 	w          http.ResponseWriter
 	skip, left int64 // bytes
-	begun      bool
-	follows    bool
+	isStarted  bool
+	isFollowed bool
 }
 
-// begin sends the head of the answer, at once where somebody follows the output.
-func (o *outputWriter) begin(follows bool) error {
-	o.begun, o.follows = true, follows
+// start sends the head of the answer, at once if the output is followed.
+func (o *outputWriter) start(isFollowed bool) error {
+	o.isStarted, o.isFollowed = true, isFollowed
 	o.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	o.w.WriteHeader(http.StatusOK)
 	return o.send(nil)
 }
 
-// end gives the client time for the end of the answer, which is sent when the request
-// is done: a job may have been silent for long before it ended.
+// end extends the deadline for the end of the answer, which net/http sends: a job may have
+// written nothing for a long time before it ended.
 func (o *outputWriter) end() error { return answer.GiveTime(o.w, answer.WriteTimeout) }
 
-// send sends a part, at once where somebody follows the output.
+// send sends a part, at once if the output is followed.
 func (o *outputWriter) send(part []byte) error {
 	if err := answer.GiveTime(o.w, answer.WriteTimeout); err != nil {
 		return err
 	}
-	if _, err := o.w.Write(part); err != nil || !o.follows {
+	if _, err := o.w.Write(part); err != nil || !o.isFollowed {
 		return err
 	}
 	return http.NewResponseController(o.w).Flush()
 }
 
 func (o *outputWriter) Write(p []byte) (int, error) {
-	wanted := p[min(o.skip, int64(len(p))):]
-	o.skip -= int64(len(p) - len(wanted))
-	wanted = wanted[:min(o.left, int64(len(wanted)))]
-	o.left -= int64(len(wanted))
-	if !o.begun {
-		if err := o.begin(false); err != nil {
+	part := p[min(o.skip, int64(len(p))):]
+	o.skip -= int64(len(p) - len(part))
+	part = part[:min(o.left, int64(len(part)))]
+	o.left -= int64(len(part))
+	if !o.isStarted {
+		if err := o.start(false); err != nil {
 			return 0, err
 		}
 	}
-	if len(wanted) > 0 {
-		if err := o.send(wanted); err != nil {
+	if len(part) > 0 {
+		if err := o.send(part); err != nil {
 			return 0, err
 		}
 	}

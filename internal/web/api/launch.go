@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-
-	"github.com/rmctl/rmctl/internal/document"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/document"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -19,7 +19,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// editJSON fills a field in, or checks a row; the order of edits counts.
+// editJSON sets the text of a field, or checks a row; the order of edits counts.
 type editJSON struct {
 	ID      string  `json:"id"`
 	Text    *string `json:"text,omitempty"`
@@ -33,14 +33,14 @@ type fieldJSON struct {
 	Most  *int `json:"most,omitempty"`
 }
 
-// filledJSON is a form with its fields as they are.
-type filledJSON struct {
+// formJSON is a form with its fields and their current values.
+type formJSON struct {
 	Tab        string              `json:"tab"`
 	Tabs       []string            `json:"tabs"`
 	Fields     []fieldJSON         `json:"fields"`
-	Attributes map[string][]string `json:"attributes"` // what a submission from it says, as texts
+	Attributes map[string][]string `json:"attributes"` // of a submission from the form, as texts
 	Problems   []form.Problem      `json:"problems"`
-	Edits      *[]editJSON         `json:"edits,omitempty"` // that go on to count after a button was pressed
+	Edits      *[]editJSON         `json:"edits,omitempty"` // that remain in effect after a button was pressed
 }
 
 func (a *API) addLaunchAPI() {
@@ -55,7 +55,7 @@ func (a *API) addLaunchAPI() {
 	})
 }
 
-// readSubmission reads what is to be run.
+// readSubmission reads a submission with a program or a script.
 func (a *API) readSubmission(r *http.Request) (job.Submission, error) {
 	request, err := readTable(r)
 	if err != nil {
@@ -68,37 +68,37 @@ func (a *API) readSubmission(r *http.Request) (job.Submission, error) {
 	return submission, err
 }
 
-// submission reads a submission, which may be laid over a launch configuration, from
-// a request whose other keys were read.
+// submission reads a submission, which may extend a launch configuration, from a request
+// whose other keys were read.
 func (a *API) submission(request *document.Table) (job.Submission, error) {
-	given := request.Submission()
-	tag, from := request.Text("tag"), request.Text("launchConfiguration") // a second try with the tag makes no second job
+	submitted := request.Submission()
+	tag, from := request.Text("tag"), request.Text("launchConfiguration")
 	if err := request.Err(); err != nil {
-		return given, answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
+		return submitted, answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
 	}
 	if tag != "" {
 		parsed, err := uuid.Parse(tag)
 		if err != nil {
-			return given, answer.Errorf(http.StatusBadRequest, "the tag %.50q is no UUID", tag)
+			return submitted, answer.Errorf(http.StatusBadRequest, "the tag %.50q is no UUID", tag)
 		}
-		given.Tag = parsed.String()
+		submitted.Tag = parsed.String()
 	}
-	for _, path := range []string{given.Directory, given.Script} {
+	for _, path := range []string{submitted.Directory, submitted.Script} {
 		if path != "" && path[0] != '/' {
-			return given, answer.Errorf(http.StatusBadRequest, "%q: name the whole path, from the root on", path)
+			return submitted, answer.Errorf(http.StatusBadRequest, "%q: name the whole path, from the root on", path)
 		}
 	}
 	if from != "" {
 		configuration, err := settings.LoadLaunchConfiguration(a.Folder, from)
 		if err != nil {
-			return given, err
+			return submitted, err
 		}
-		given = given.Over(configuration.Submission)
+		submitted = submitted.Over(configuration.Submission)
 	}
-	if err := launch.CheckScript(given.Script); err != nil {
-		return given, answer.Errorf(http.StatusBadRequest, "%w", err)
+	if err := launch.CheckScript(submitted.Script); err != nil {
+		return submitted, answer.Errorf(http.StatusBadRequest, "%w", err)
 	}
-	return given, nil
+	return submitted, nil
 }
 
 func (a *API) answerRender(w http.ResponseWriter, r *http.Request) error {
@@ -117,51 +117,52 @@ func (a *API) answerRender(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, http.StatusOK, rendering.Document())
 }
 
-// answerForm answers with the launch tab as it is after some edits. Nothing of it is
-// kept: the client sends all edits each time.
+// answerForm answers with the launch tab after some edits. The server keeps no state: the
+// client sends all edits each time.
 func (a *API) answerForm(w http.ResponseWriter, r *http.Request) error {
 	request, err := readTable(r)
 	if err != nil {
 		return err
 	}
-	filling, _, err := a.filling(w, r, request)
+	edited, err := a.editedForm(w, r, request)
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, http.StatusOK, filling.told())
+	return answer.JSON(w, http.StatusOK, edited.document())
 }
 
-// An apiFilling is a form while a program's request is answered.
-type apiFilling struct {
+// An editedForm is a form while a request for it is answered.
+type editedForm struct {
 	controller *control.Controller
-	begin      job.Submission
+	base       job.Submission
+	edits      []editJSON
 	form       *form.Form
 	page       *form.Page
 }
 
-// filling makes the form that a program requests, and reads its edits.
-func (a *API) filling(w http.ResponseWriter, r *http.Request, request *document.Table) (*apiFilling, []editJSON, error) {
+// editedForm makes the form of a request and applies its edits.
+func (a *API) editedForm(w http.ResponseWriter, r *http.Request, request *document.Table) (*editedForm, error) {
 	edits, err := readEdits(request)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	begin, err := a.submission(request)
+	base, err := a.submission(request)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	controller, err := a.Platform.Controller(r.PathValue("manager"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := answer.GiveTime(w, longRequest); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	filling := &apiFilling{controller: controller, begin: begin}
-	return filling, edits, filling.open(r.Context(), edits)
+	edited := &editedForm{controller: controller, base: base, edits: edits}
+	return edited, edited.open(r.Context(), edits)
 }
 
 func readEdits(request *document.Table) ([]editJSON, error) {
-	var edits []editJSON
+	edits := []editJSON{}
 	for _, table := range request.Tables("edits") {
 		edit := editJSON{ID: table.Text("id")}
 		if table.Has("text") {
@@ -178,12 +179,12 @@ func readEdits(request *document.Table) ([]editJSON, error) {
 	return edits, nil
 }
 
-// open makes the form, and fills it in.
-func (f *apiFilling) open(ctx context.Context, edits []editJSON) (err error) {
-	if f.form, f.page, err = f.controller.Form(ctx, f.begin); err != nil {
+// open makes the form and applies edits.
+func (f *editedForm) open(ctx context.Context, edits []editJSON) (err error) {
+	if f.form, f.page, err = f.controller.Form(ctx, f.base); err != nil {
 		return err
 	}
-	stat := f.controller.Stat(ctx, f.begin)
+	stat := f.controller.Stat(ctx, f.base)
 	for _, edit := range edits {
 		if err := edit.apply(f.form, stat); err != nil {
 			return err
@@ -192,63 +193,56 @@ func (f *apiFilling) open(ctx context.Context, edits []editJSON) (err error) {
 	return nil
 }
 
-// answerPress runs the command of a button of the launch tab with what is filled in,
-// and answers with the form as it is then, and with the edits that go on to count.
+// answerPress runs the command of a button of the launch tab with the edits, and answers
+// with the form after that and the edits that remain in effect.
 func (a *API) answerPress(w http.ResponseWriter, r *http.Request) error {
 	request, err := readTable(r)
 	if err != nil {
 		return err
 	}
 	button := request.Text("button") // id of its field
-	filling, edits, err := a.filling(w, r, request)
+	edited, err := a.editedForm(w, r, request)
 	if err != nil {
 		return err
 	}
-	edits, err = filling.press(r.Context(), button, edits)
-	if err != nil {
+	if err := edited.press(r.Context(), button); err != nil {
 		return err
 	}
-	told := filling.told()
-	told.Edits = &edits
-	return answer.JSON(w, http.StatusOK, told)
+	document := edited.document()
+	document.Edits = &edited.edits
+	return answer.JSON(w, http.StatusOK, document)
 }
 
-// press runs the command of a button, and returns the edits that still count. Of those
-// that the button outdates, only what checks a row is kept.
-func (f *apiFilling) press(ctx context.Context, id string, edits []editJSON) ([]editJSON, error) {
+// press runs the command of a button and drops the edits that this outdates, except for
+// those that check a row.
+func (f *editedForm) press(ctx context.Context, id string) error {
 	button, err := launch.ButtonWith(f.form, f.page, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if problems := f.form.Problems(f.page); len(problems) > 0 {
-		return nil, answer.Errorf(http.StatusBadRequest, "the button runs nothing while a field cannot be used as it is: %s: %s", problems[0].Name, problems[0].Reason)
+		return answer.Errorf(http.StatusBadRequest, "the button runs nothing while a field cannot be used as it is: %s: %s", problems[0].Name, problems[0].Reason)
 	}
-	pressed, err := launch.PressButton(ctx, f.controller, button, submission.Filled(f.begin, f.form, f.page))
-	if err != nil {
-		return nil, err
-	}
-	if !button.Refresh {
-		return append([]editJSON{}, edits...), nil
+	pressed, err := launch.PressButton(ctx, f.controller, button, submission.Filled(f.base, f.form, f.page))
+	if err != nil || !button.Refresh {
+		return err
 	}
 	before := f.form
 	if err := f.open(ctx, nil); err != nil {
-		return nil, err
+		return err
 	}
-	kept := []editJSON{}
-	for _, edit := range edits {
+	f.edits = slices.DeleteFunc(f.edits, func(edit editJSON) bool {
 		field, _ := before.Field(edit.ID)
-		_, isThere := f.form.Field(edit.ID) // which the row of a table may not be
-		if isThere && (edit.Text == nil || !pressed.Outdates(field.Name)) {
-			kept = append(kept, edit)
-		}
-	}
+		_, isKnown := f.form.Field(edit.ID) // the row of a table may be gone
+		return !isKnown || edit.Text != nil && pressed.Outdates(field.Name)
+	})
 	for _, id := range pressed.Cleared(f.form) {
-		kept = append(kept, editJSON{ID: id, Text: new(string)})
+		f.edits = append(f.edits, editJSON{ID: id, Text: new(string)})
 	}
-	return kept, f.open(ctx, kept)
+	return f.open(ctx, f.edits)
 }
 
-// apply fills one field in. If it refuses a text, the field says so.
+// apply applies an edit. If the field refuses a text, it says so itself.
 func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 	field, known := f.Field(e.ID)
 	switch {
@@ -269,24 +263,23 @@ func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 	return err
 }
 
-// told returns the JSON of the form.
-func (a *apiFilling) told() filledJSON {
-	f, page := a.form, a.page
-	filled := filledJSON{Tab: page.Title, Tabs: []string{}, Fields: []fieldJSON{}, Attributes: map[string][]string{}, Problems: append([]form.Problem{}, f.Problems(page)...)}
-	for _, tab := range f.Pages() {
-		filled.Tabs = append(filled.Tabs, tab.Title)
+// document returns the form for JSON.
+func (f *editedForm) document() formJSON {
+	document := formJSON{Tab: f.page.Title, Tabs: []string{}, Fields: []fieldJSON{}, Attributes: map[string][]string{}, Problems: append([]form.Problem{}, f.form.Problems(f.page)...)}
+	for _, tab := range f.form.Pages() {
+		document.Tabs = append(document.Tabs, tab.Title)
 	}
-	for _, field := range f.Fields(page) {
-		told := fieldJSON{Field: field}
+	for _, field := range f.form.Fields(f.page) {
+		shown := fieldJSON{Field: field}
 		if field.Kind == form.Number {
-			told.Least, told.Most = &field.Least, &field.Most
+			shown.Least, shown.Most = &field.Least, &field.Most
 		}
-		filled.Fields = append(filled.Fields, told)
+		document.Fields = append(document.Fields, shown)
 	}
-	for _, value := range submission.Filled(a.begin, f, page).Values {
-		filled.Attributes[value.Name] = append(filled.Attributes[value.Name], value.Value)
+	for _, value := range submission.Filled(f.base, f.form, f.page).Values {
+		document.Attributes[value.Name] = append(document.Attributes[value.Name], value.Value)
 	}
-	return filled
+	return document
 }
 
 func (a *API) answerLaunchConfigurations(w http.ResponseWriter, _ *http.Request) error {
@@ -315,7 +308,7 @@ func (a *API) answerSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 		return err
 	}
 	l := &settings.LaunchConfiguration{Name: r.PathValue("name"), Target: request.Text("target"), Definition: request.Text("definition")}
-	replace := request.Flag("replace") // whether one of its name may be there
+	replace := request.Flag("replace")
 	if request.Text("launchConfiguration") != "" || request.Text("tag") != "" {
 		return answer.Errorf(http.StatusBadRequest, "a launch configuration has neither a tag nor another one below it")
 	}

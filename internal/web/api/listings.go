@@ -38,9 +38,10 @@ func (a *API) managerNames() []string {
 	return names
 }
 
-func ageOf(m *model.Manager, listed string) ageJSON {
+// ageOf returns the age of the listing whose time is in an attribute.
+func ageOf(m *model.Manager, listedAt string) ageJSON {
 	stale, _ := m.Element().Value(vocabulary.AttributeStale)
-	return ageJSON{Listed: listing.TimeOf(m.Element(), listed), Stale: stale.Text()}
+	return ageJSON{Listed: listing.TimeOf(m.Element(), listedAt), Stale: stale.Text()}
 }
 
 func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
@@ -53,9 +54,9 @@ func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
 		Queues []elements.Queue `json:"queues"`
 	}{ageOf(m, vocabulary.AttributeListedQueues), []elements.Queue{}}
 	for e := range m.All(model.Queue) {
-		is, _ := e.Value(vocabulary.AttributeQueueDefault)
+		isDefault, _ := e.Value(vocabulary.AttributeQueueDefault)
 		listed.Queues = append(listed.Queues, elements.Queue{
-			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeQueueStatus), Default: is.Boolean(),
+			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeQueueStatus), Default: isDefault.Boolean(),
 			TimeLimit: listing.GivenText(e, vocabulary.AttributeQueueTimeLimit), Running: listing.GivenNumber(e, vocabulary.AttributeQueueRunning),
 			Waiting: listing.GivenNumber(e, vocabulary.AttributeQueueWaiting), Nodes: listing.GivenNumber(e, vocabulary.AttributeQueueNodes),
 		})
@@ -106,7 +107,7 @@ func (a *API) answerJobs(w http.ResponseWriter, r *http.Request) error {
 	first := min((query.Page-1)*query.Size, len(all))
 	jobs := []jobJSON{}
 	for _, each := range all[first:min(first+query.Size, len(all))] {
-		jobs = append(jobs, ofElement(each.Manager, each.Job))
+		jobs = append(jobs, listedJSON(each.Manager, each.Job))
 	}
 	return answer.JSON(w, http.StatusOK, struct {
 		Total    int       `json:"total"`
@@ -117,13 +118,13 @@ func (a *API) answerJobs(w http.ResponseWriter, r *http.Request) error {
 	}{len(all), query.Page, query.Size, snapshot.Revision(), jobs})
 }
 
-// readJobsRequest reads which jobs a program wants. What is not as described is
-// an error: a program that misspells a filter must not get all jobs.
+// readJobsRequest reads a query for jobs. Unknown parameters are errors: a client that
+// misspells a filter must not get all jobs.
 func readJobsRequest(values url.Values) (listing.JobsQuery, error) {
 	q := listing.JobsQuery{Manager: values.Get("manager"), Queue: values.Get("queue"), User: values.Get("user"), State: values.Get("state"), Text: values.Get("text"),
 		Mine: values.Get("mine") == "true"}
-	for name, given := range values {
-		if !slices.Contains([]string{"manager", "queue", "user", "state", "text", "mine", "sort", "page", "size"}, name) || len(given) > 1 {
+	for name, texts := range values {
+		if !slices.Contains([]string{"manager", "queue", "user", "state", "text", "mine", "sort", "page", "size"}, name) || len(texts) > 1 {
 			return q, answer.Errorf(http.StatusBadRequest, "%.50q: there is no such parameter, or it is given twice", name)
 		}
 	}
@@ -158,7 +159,7 @@ func readNumber(values url.Values, name string, usual, most int) (int, error) {
 	return number, nil
 }
 
-// listed returns what the model has of the resource manager that a request names.
+// listed returns the resource manager of a request as the model has it.
 func (a *API) listed(r *http.Request) (*model.Manager, error) {
 	name := r.PathValue("manager")
 	m, known := a.Platform.Model().Snapshot().Manager(name)
@@ -168,13 +169,13 @@ func (a *API) listed(r *http.Request) (*model.Manager, error) {
 	return m, nil
 }
 
-// ageJSON says how old a listing is, and why if it is older than it should be.
+// ageJSON says how old a listing is, and why it is stale.
 type ageJSON struct {
 	Listed string `json:"listed,omitempty"`
 	Stale  string `json:"stale,omitempty"`
 }
 
-// listedJobsJSON is a listing of the jobs of everybody as the scheduler gave it.
+// listedJobsJSON is a listing of everybody's jobs as the scheduler printed it.
 type listedJobsJSON struct {
 	Listed        string         `json:"listed"`
 	NotUnderstood int            `json:"notUnderstood"`
@@ -182,8 +183,8 @@ type listedJobsJSON struct {
 	Jobs          []job.Document `json:"jobs"`
 }
 
-// answerListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints it:
-// nothing that is on record is put in, nor left of what was listed before.
+// answerListedJobs answers with the newest listing of jobs as rmctl jobs --everyone prints
+// it, without facts of the record or of earlier listings.
 func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("manager")
 	controller, err := a.Platform.Controller(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// listingJSON is how the last listings of one kind of elements went.
+// listingJSON is the outcome of the last listings of one kind of elements.
 type listingJSON struct {
 	Kind    string  `json:"kind"`
 	At      string  `json:"at,omitempty"`
@@ -22,8 +22,8 @@ type listingJSON struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-// wrongJSON is something that was wrong with what was listed.
-type wrongJSON struct {
+// problemJSON is a problem in the listings of a resource manager.
+type problemJSON struct {
 	Kind      string `json:"kind"`
 	What      string `json:"what"`
 	Attribute string `json:"attribute,omitempty"`
@@ -31,7 +31,7 @@ type wrongJSON struct {
 	Count     int    `json:"count"`
 }
 
-// readTarget reads the target that a request brings.
+// readTarget reads the target in a request.
 func readTarget(r *http.Request) (settings.Target, error) {
 	var target settings.Target
 	err := read(r, &target)
@@ -79,11 +79,11 @@ func (a *API) answerManager(w http.ResponseWriter, status int, name string) erro
 }
 
 func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
-	told := managerJSON{
+	document := managerJSON{
 		Target: m.Target, Shipped: m.Target.Shipped, State: string(m.State), Since: job.Timestamp(m.Since), Retry: job.Timestamp(m.Retry), Listings: []listingJSON{},
 	}
 	if m.Cause != nil {
-		told.Cause = m.Cause.Error()
+		document.Cause = m.Cause.Error()
 	}
 	for _, l := range m.Listings {
 		listing := listingJSON{Kind: l.Kind.String(), At: job.Timestamp(l.At), Seconds: l.Took.Seconds(), Rows: l.Rows,
@@ -91,15 +91,15 @@ func toManagerJSON(m views.Manager, snapshot *model.Snapshot) managerJSON {
 		if l.Err != nil {
 			listing.Error = l.Err.Error()
 		}
-		told.Listings = append(told.Listings, listing)
+		document.Listings = append(document.Listings, listing)
 	}
 	for _, p := range m.Problems {
-		told.Problems = append(told.Problems, wrongJSON{Kind: p.Of.String(), What: p.What, Attribute: p.Attribute, Example: p.Example, Count: p.Count})
+		document.Problems = append(document.Problems, problemJSON{Kind: p.Of.String(), What: p.What, Attribute: p.Attribute, Example: p.Example, Count: p.Count})
 	}
 	if in, known := snapshot.Manager(m.Target.Name); known {
-		told.Queues, told.Nodes, told.Jobs = in.Len(model.Queue), in.Len(model.Node), in.Len(model.Job)
+		document.Queues, document.Nodes, document.Jobs = in.Len(model.Queue), in.Len(model.Node), in.Len(model.Job)
 	}
-	return told
+	return document
 }
 
 func (a *API) answerAddManager(w http.ResponseWriter, r *http.Request) error {
@@ -129,11 +129,11 @@ func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 	return a.answerManager(w, http.StatusOK, name)
 }
 
-// refusedTarget is an error about a target that cannot be as requested, such
-// as one whose definition is not there.
+// refusedTarget is an error about an invalid target, such as one whose definition does not
+// exist.
 func refusedTarget(err error) error { return answer.Otherwise(http.StatusBadRequest, err) }
 
-// answerTargets answers with the targets, also those that are no resource manager.
+// answerTargets answers with all targets, also those that are not resource managers.
 func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 	targets, err := settings.LoadTargets(a.Folder)
 	if err != nil {
@@ -160,7 +160,7 @@ type managerJSON struct {
 	Cause    string        `json:"cause,omitempty"`
 	Retry    string        `json:"retry,omitempty"`
 	Listings []listingJSON `json:"listings"`
-	Problems []wrongJSON   `json:"problems,omitempty"`
+	Problems []problemJSON `json:"problems,omitempty"`
 	Queues   int           `json:"queues"`
 	Nodes    int           `json:"nodes"`
 	Jobs     int           `json:"jobs"`

@@ -36,7 +36,7 @@ func (a *slowAnswer) Write(p []byte) (int, error) {
 func TestOutputThatComesAfterALongTimeIsSentAndSoIsItsEnd(t *testing.T) {
 	answer := &slowAnswer{header: http.Header{}}
 	out := &outputWriter{w: answer, left: 1 << 20}
-	require.NoError(t, out.begin(true))
+	require.NoError(t, out.start(true))
 	for _, line := range []string{"one\n", "two\n"} {
 		answer.limited = true // the job wrote nothing for long
 		_, err := out.Write([]byte(line))
