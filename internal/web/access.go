@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	sessionIdle = 24 * time.Hour // a session that was not used for so long is forgotten
-	maxSessions = 1000           // the one that was not used for longest makes room
+	sessionIdle = 24 * time.Hour // a session that was not used for so long ends
+	maxSessions = 1000           // the one that was not used for longest ends first
 )
 
-// access knows who may use the server: whoever has the token, and the sessions
-// that were opened with it.
+// access decides who may use the server: clients with the token, and the sessions opened
+// with it.
 type access struct {
 	token    string
-	names    *x509.Certificate // names this server beside the names of loopback; nil without TLS
+	names    *x509.Certificate // has the names of the server beside those of loopback; nil without TLS
 	tries    *tries
 	now      func() time.Time
 	mutex    sync.Mutex
 	sessions map[[sha256.Size]byte]*session // by the hash of their cookie's value
 }
 
-// A session is one browser that was let in.
+// A session is one browser that is logged in.
 type session struct {
 	csrf  string
 	used  time.Time
@@ -56,17 +56,16 @@ func newAccess(options Options) (*access, error) {
 	return a, nil
 }
 
-// isToken reports whether text is the token, in a time that does not depend on how
-// much of it is right.
+// isToken reports whether text is the token, in constant time.
 func (a *access) isToken(text string) bool {
 	return subtle.ConstantTimeCompare([]byte(text), []byte(a.token)) == 1
 }
 
-// open begins a session and gives the client its cookie.
+// open starts a session and sets its cookie.
 func (a *access) open(w http.ResponseWriter, r *http.Request) {
 	value := rand.Text()
 	a.mutex.Lock()
-	a.forget()
+	a.dropIdle()
 	lasts, end := context.WithCancel(context.Background())
 	a.sessions[sha256.Sum256([]byte(value))] = &session{csrf: rand.Text(), used: a.now(), lasts: lasts, end: end}
 	a.mutex.Unlock()
@@ -75,8 +74,9 @@ func (a *access) open(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, cookie)
 }
 
-// forget removes sessions that were not used for long, and makes room for one.
-func (a *access) forget() {
+// dropIdle ends sessions that were not used for long, and makes room for one. a.mutex is
+// held.
+func (a *access) dropIdle() {
 	var oldest [sha256.Size]byte
 	var found *session
 	for id, s := range a.sessions {
@@ -127,9 +127,8 @@ func (a *access) session(r *http.Request) (session, bool) {
 	return *found, true
 }
 
-// cookie returns a session's cookie without its value. Cookies do not belong to
-// a port, so the name holds it: servers of one host do not end each other's
-// sessions.
+// cookie returns a session's cookie without its value. Browsers share cookies between
+// ports, so its name has the port: servers of one host keep each other's sessions.
 func (a *access) cookie(r *http.Request) *http.Cookie {
 	name := "rmctl"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
@@ -141,8 +140,8 @@ func (a *access) cookie(r *http.Request) *http.Cookie {
 	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: a.names != nil, SameSite: http.SameSiteStrictMode}
 }
 
-// StartURL returns the address that opens a session, with the token in it; base
-// is the server's address, such as http://127.0.0.1:8080.
+// StartURL returns the URL with the token that opens a session; base is the server's
+// address, such as http://127.0.0.1:8080.
 func (s *Server) StartURL(base string) string {
 	return strings.TrimSuffix(base, "/") + "/?" + url.Values{"token": {s.access.token}}.Encode()
 }
@@ -154,9 +153,9 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// entered opens a session for a request that carries the token, and leads to
-// the same address without it, so that it is in no history and no bookmark.
-func (s *Server) entered(w http.ResponseWriter, r *http.Request) bool {
+// enter opens a session for a request with the token, and redirects to the address without
+// it, which keeps the token out of the browser's history and bookmarks.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) bool {
 	query := r.URL.Query()
 	if r.Method != http.MethodGet || !s.access.isToken(query.Get("token")) {
 		return false

@@ -23,8 +23,8 @@ import (
 const (
 	loginPath = "/login"
 
-	minCost            = 10 // of hashes in a password file: fewer rounds are guessed too fast
-	maxCost            = 16 // more take seconds
+	minCost            = 10 // of hashes in a password file: lower ones are guessed too fast
+	maxCost            = 16 // higher ones take seconds
 	usualCost          = 12
 	maxPasswordFile    = 1 << 20
 	tryPeriod          = 15 * time.Minute
@@ -36,8 +36,8 @@ const (
 // Passwords are the names and passwords that open a session.
 type Passwords struct {
 	hashes map[string][]byte // by name
-	other  []byte            // one of them, compared with for names that are not there, so that these take as long
-	busy   chan struct{}     // bounds how many are compared at once
+	other  []byte            // one of them, compared for unknown names, so that these take as long
+	busy   chan struct{}     // bounds the concurrent comparisons
 }
 
 // HashPassword returns the line of a password file for a name.
@@ -70,9 +70,9 @@ func newPasswords() *Passwords {
 	return &Passwords{hashes: map[string][]byte{}, busy: make(chan struct{}, hashesAtOnce)}
 }
 
-// ReadPasswords reads a file that has NAME:HASH on each line, the hashes made
-// by bcrypt, as HashPassword and htpasswd -B do. The file must be the user's own
-// and closed to others.
+// ReadPasswords reads a file with NAME:HASH on each line, where the hashes are of bcrypt,
+// as by HashPassword and htpasswd -B. The file must belong to the user and be closed to
+// others.
 func ReadPasswords(path string) (*Passwords, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -143,15 +143,15 @@ func (p *Passwords) add(line string) error {
 	if cost < minCost || cost > maxCost {
 		return fmt.Errorf("the hash of %q has the cost %d; it has to be from %d to %d", name, cost, minCost, maxCost)
 	}
-	p.put(name, []byte(hash))
+	p.set(name, []byte(hash))
 	return nil
 }
 
-func (p *Passwords) put(name string, hash []byte) {
+func (p *Passwords) set(name string, hash []byte) {
 	p.hashes[name], p.other = hash, hash
 }
 
-// match reports whether a password is that of a name.
+// match reports whether a name has a password.
 func (p *Passwords) match(name, password string) bool {
 	p.busy <- struct{}{}
 	defer func() { <-p.busy }()
@@ -162,7 +162,7 @@ func (p *Passwords) match(name, password string) bool {
 	return bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && known
 }
 
-// tries counts wrong passwords, so that guessing is slow.
+// tries counts wrong passwords to slow down guessing.
 type tries struct {
 	now   func() time.Time
 	mutex sync.Mutex
@@ -173,9 +173,9 @@ type tries struct {
 
 func newTries(now func() time.Time) *tries { return &tries{now: now, from: map[string]int{}} }
 
-// begin counts a try as wrong until right is called. Where there were too many,
-// wait is how long until the next one is possible.
-func (t *tries) begin(client string) (right func(), wait time.Duration) {
+// count counts a try as wrong until right is called. After too many, right is nil and wait
+// is the time until the next try is possible.
+func (t *tries) count(client string) (right func(), wait time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if passed := t.now().Sub(t.since); passed >= tryPeriod {
@@ -198,8 +198,8 @@ func (t *tries) begin(client string) (right func(), wait time.Duration) {
 	}, 0
 }
 
-// networkOf returns where a request comes from: its address, of IPv6 the half
-// that one host may choose the rest of.
+// networkOf returns the address that a request comes from, for IPv6 the network of 64
+// bits, in which one host may have any address.
 func networkOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return answer.Errorf(http.StatusBadRequest, "read the form: %w", err)
 	}
-	right, wait := s.access.tries.begin(networkOf(r))
+	right, wait := s.access.tries.count(networkOf(r))
 	if right == nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
 		return s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))

@@ -10,15 +10,14 @@ import (
 	"github.com/rmctl/rmctl/internal/web/answer"
 )
 
-// contentSecurity lets pages use nothing but the server's own files: no script
-// or style within a page, no frame around it, no form that goes elsewhere. HTML
-// is put into a page by the policy "live" of live.js alone.
+// contentSecurity limits pages to the server's own files: no inline script or style, no
+// frame around a page, no form to another site. Only the policy "live" of live.js may add
+// HTML to a page.
 const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types live"
 
-// guarded returns a handler that lets requests through to next which may see
-// what they ask for and do what they want to. Addresses that need no session
-// are those of static files and of logging in.
+// guarded returns a handler that passes authorized requests to next. Static files and the
+// login need no session.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +27,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			s.fail(w, r, answer.Errorf(http.StatusMisdirectedRequest, "this server is not called %q; use the address that rmctl serve printed", r.Host))
 			return
 		}
-		if !fromHere(r) {
+		if !isOwnOrNavigation(r) {
 			s.fail(w, r, answer.Errorf(http.StatusForbidden, "a page of another site asked for this, which is not allowed"))
 			return
 		}
@@ -40,11 +39,11 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if s.entered(w, r) {
+		if s.enter(w, r) {
 			return
 		}
 		if token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); isBearer && s.access.isToken(token) {
-			next.ServeHTTP(w, r) // browsers send this header to nobody by themselves, so no other site can have caused the request
+			next.ServeHTTP(w, r) // no other site can have caused the request: browsers do not send this header by themselves
 			return
 		}
 		session, known := s.access.session(r)
@@ -75,9 +74,8 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// hostAllowed reports whether a request's Host names this server. A name is not
-// resolved: an attacker's DNS may lead any name here. The port does not matter: the
-// near end of a tunnel has another one.
+// hostAllowed reports whether a request's Host names this server. It resolves no name: an
+// attacker's DNS may point any name here. It ignores the port: a tunnel has another one.
 func (s *Server) hostAllowed(host string) bool {
 	name := host
 	if without, _, err := net.SplitHostPort(host); err == nil {
@@ -93,7 +91,7 @@ func (s *Server) hostAllowed(host string) bool {
 	return s.access.names != nil && s.access.names.VerifyHostname(name) == nil
 }
 
-// refuse answers a request that belongs to no session.
+// refuse answers a request without a session.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 	err := answer.Errorf(http.StatusUnauthorized, "open the address that rmctl serve printed, which has a token in it; in a program, send it as Authorization: Bearer TOKEN")
 	if s.options.Passwords == nil || isForPrograms(r) {
@@ -105,9 +103,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fromHere reports whether a request that only reads may be answered: pages of
-// other sites may lead here, but neither embed anything nor fetch it.
-func fromHere(r *http.Request) bool {
+// isOwnOrNavigation reports whether the server's own pages sent a request, or a browser
+// follows a link: other sites may link to pages, but neither embed nor fetch them.
+func isOwnOrNavigation(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 		return true
@@ -120,8 +118,8 @@ func changes(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
-// sentCSRF returns the token that came with a request: as a header, else as the
-// field "csrf" of a form.
+// sentCSRF returns the CSRF token of a request: the header, else the field "csrf" of a
+// form.
 func sentCSRF(r *http.Request) string {
 	if token := r.Header.Get("X-CSRF-Token"); token != "" {
 		return token

@@ -1,4 +1,3 @@
-// Package web is the server of rmctl serve: pages in HTML and an API in JSON
-// for the user who started it and nobody else. It decides who is let in. Packages
-// pages and api answer; rmctl serve hands them in.
+// Package web is the server of rmctl serve: pages in HTML and an API in JSON for the user
+// who started it. It authorizes requests; the packages pages and api answer them.
 package web

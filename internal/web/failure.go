@@ -19,7 +19,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// statusOf returns the status that a request ends with because of err.
+// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	own, isOwn := errors.AsType[*answer.Error](err)
 	switch {
@@ -48,7 +48,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// statusOfCommand returns the status of errors that commands of a definition end with, 0 for others.
+// statusOfCommand returns the HTTP status for an error of a command, 0 for others.
 func statusOfCommand(err error) int {
 	var failed *command.Error
 	var output *control.OutputError
@@ -68,7 +68,7 @@ func isOne[E error](err error) bool {
 	return errors.As(err, &one)
 }
 
-// kindOf is a word for a status, for programs.
+// kindOf returns the word of the API for a status.
 func kindOf(status int) string {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable:
@@ -89,7 +89,7 @@ func kindOf(status int) string {
 	return "failed"
 }
 
-// fail answers with what went wrong: an object for programs, else a page.
+// fail answers with an error: an object for programs, else a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
 	s.options.Log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)

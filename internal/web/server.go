@@ -20,11 +20,11 @@ const (
 	closeTimeout   = 5 * time.Second // for requests under way when the server ends
 )
 
-// limits bound what one client takes of the server's time.
+// limits are the timeouts of one client.
 type limits struct {
 	header time.Duration // for reading the head of a request
 	body   time.Duration // for reading all of it
-	write  time.Duration // for a response that is no stream
+	write  time.Duration // for a response other than a stream
 	idle   time.Duration // between two requests
 }
 
@@ -35,16 +35,16 @@ type Pages interface {
 	Handlers() map[string]answer.Handler // by pattern of http.ServeMux
 	Run(ctx context.Context)             // returns after ctx has ended
 	ShowError(w http.ResponseWriter, r *http.Request, status int, err error)
-	// Login asks for a name and a password, and says what was wrong with the last ones.
+	// Login asks for a name and a password, and shows the problem with the last ones.
 	Login(w http.ResponseWriter, r *http.Request, status int, problem string) error
 }
 
-// Options say what a server serves and to whom.
+// Options configure a server.
 type Options struct {
 	Pages     Pages
 	API       map[string]answer.Handler // by pattern of http.ServeMux
 	Log       *slog.Logger
-	Passwords *Passwords  // nil where only the token opens a session
+	Passwords *Passwords  // nil if only the token opens a session
 	TLS       *tls.Config // with one certificate; nil to speak HTTP
 }
 
@@ -61,7 +61,7 @@ type Server struct {
 	running sync.WaitGroup
 }
 
-// New returns a server that has to be closed.
+// New returns a server, which the caller must close.
 func New(options Options) (*Server, error) {
 	access, err := newAccess(options)
 	if err != nil {
@@ -96,9 +96,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// Serve answers what comes from a listener, over TLS where the options have it,
-// until ctx ends or the server is closed; streams are ended then, and other
-// requests may finish within five seconds. It closes the listener.
+// Serve answers the requests of a listener, over TLS if the options have it, until ctx
+// ends or the server is closed. Streams end then, and other requests may finish within
+// five seconds. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return s.serve(ctx, listener, s, s.options.TLS)
 }
@@ -157,8 +157,8 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h http.Handle
 	return nil
 }
 
-// Close ends all streams and waits for what the server began. It may be called
-// more than once.
+// Close ends all streams and waits for all goroutines of the server. It may be called more
+// than once.
 func (s *Server) Close() error {
 	s.cancel()
 	s.running.Wait()

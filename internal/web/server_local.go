@@ -11,14 +11,14 @@ import (
 	"github.com/rmctl/rmctl/internal/web/answer"
 )
 
-// ServeLocal answers requests for the API that processes of this user make over a
-// private socket; they need no token. It ends as Serve does, and closes the listener.
+// ServeLocal answers API requests of this user's processes at a private socket, without a
+// token. It ends as Serve does, and closes the listener.
 func (s *Server) ServeLocal(ctx context.Context, listener net.Listener) error {
 	return s.serve(ctx, ownListener{listener, s}, http.HandlerFunc(s.answerOwn), nil)
 }
 
-// answerOwn answers a process of this user, and refuses browsers, which may come
-// through a tunnel.
+// answerOwn answers processes of this user. It refuses browsers, which may connect through
+// a tunnel.
 func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
@@ -35,7 +35,7 @@ func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// An ownListener takes connections of processes of this user alone.
+// An ownListener accepts connections of this user's processes only.
 type ownListener struct {
 	net.Listener
 	server *Server

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	WriteTimeout = 10 * time.Second // a client that takes nothing for so long is gone
-	Pause        = 20 * time.Second // without events, a comment is sent so often, which shows that both are there
+	WriteTimeout = 10 * time.Second // of a client that reads nothing
+	Pause        = 20 * time.Second // between comments that keep a stream without events alive
 )
 
-// A Stream is an answer of server-sent events that has begun.
+// A Stream is a response of server-sent events.
 type Stream struct{ w http.ResponseWriter }
 
-// GiveTime replaces the limit for the rest of an answer, for one that waits for a
+// GiveTime sets a new deadline for the rest of a response, for one that waits for a
 // scheduler or is sent in parts.
 func GiveTime(w http.ResponseWriter, limit time.Duration) error {
 	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit))
@@ -26,7 +26,7 @@ func GiveTime(w http.ResponseWriter, limit time.Duration) error {
 	return nil
 }
 
-// Open begins the answer. From then on each write has its own time limit.
+// Open starts the response. From then on each write has its own deadline.
 func Open(w http.ResponseWriter) (*Stream, error) {
 	s := &Stream{w: w}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -48,8 +48,8 @@ func (s *Stream) Send(text []byte) error {
 	return http.NewResponseController(s.w).Flush()
 }
 
-// EventText returns an event as it is written: its id, if it has one, its type
-// and its data, which has no line ends.
+// EventText returns the text of an event: its id, if it has one, its type and its data,
+// which must have no line breaks.
 func EventText(id, kind string, data []byte) []byte {
 	var text strings.Builder
 	if id != "" {

@@ -10,9 +10,8 @@ import (
 // EventsPath is the address of the stream of what a page shows live.
 const EventsPath = "/events"
 
-// Stream sends the changes of one view: view=NAME and the query that the
-// page's own address has. drawn=MARK or the header Last-Event-ID say what the
-// client shows already.
+// Stream sends the changes of one view: view=NAME and the query of the page's address.
+// drawn=MARK or the header Last-Event-ID is the mark of the drawing that the client shows.
 func (h *Hub) Stream(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	name, mark := query.Get("view"), query.Get("drawn")
@@ -39,7 +38,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		case event, isOpen := <-watcher.events:
 			if !isOpen {
-				h.log.Info("a client that did not read was left", "address", r.RemoteAddr, "view", name)
+				h.log.Info("a client that did not read was disconnected", "address", r.RemoteAddr, "view", name)
 				return nil
 			}
 			text = event

@@ -1,6 +1,5 @@
-// Package live keeps pages up to date: what a page shows live is a view, drawn
-// once per change of the model for all clients that look at it, and sent to them
-// as fragments of HTML.
+// Package live keeps pages up to date: it draws each view once per change of the model for
+// all clients, and sends them the changes as fragments of HTML.
 package live
 
 import (
@@ -18,23 +17,22 @@ import (
 )
 
 const (
-	drawPause    = 500 * time.Millisecond // as of hub
+	drawPause    = 500 * time.Millisecond // between two drawings of a view
 	maxWatchers  = 1000
-	maxUnwatched = 256 // drawings kept for pages that nobody listens for yet
-	watcherQueue = 8   // events that wait for one client; one that is further behind is left
+	maxUnwatched = 256 // drawings kept for pages whose streams are not open yet
+	watcherQueue = 8   // events queued for one client; one that is further behind is disconnected
 )
 
-// A Hub draws views and sends what changed to those who look at them. It
-// listens to the model once for all clients, and draws each view with the same
-// query once for all of them.
+// A Hub draws views and sends the changes to the clients that watch them. It draws each
+// view with the same query once for all clients.
 type Hub struct {
 	model   *model.Model
 	log     *slog.Logger
 	views   map[string]View // complete before Run
-	pause   time.Duration   // between two drawings of a view that clients look at
+	pause   time.Duration   // between two drawings of a view
 	start   string          // distinguishes the marks of this server from those of earlier ones
 	changed chan struct{}   // holds at most one
-	mutex   sync.Mutex      // guards what follows, and fields of a scene
+	mutex   sync.Mutex      // guards the following, and fields of a scene
 	scenes  map[string]*scene
 	clients int
 	marks   uint64
@@ -47,13 +45,13 @@ type scene struct {
 	view     View
 	drawing  sync.Mutex // held while the view is drawn
 	last     *Drawn     // guarded by hub.mutex, as the following
-	revision uint64     // of the model when last was found to be right
-	at       time.Time  // then
-	problem  string     // why it could not be drawn since
+	revision uint64     // of the model for which last was drawn or found unchanged
+	at       time.Time  // when that was
+	problem  string     // why the view could not be drawn since
 	watchers map[*watcher]struct{}
 }
 
-// A watcher is a client that looks at a view.
+// A watcher is a client of a view.
 type watcher struct {
 	hub    *Hub
 	scene  *scene
@@ -65,13 +63,12 @@ func New(m *model.Model, log *slog.Logger) *Hub {
 	return &Hub{model: m, log: log, views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
 }
 
-// AddView names a view, for Draw and for clients.
+// AddView adds a view by a name.
 func (h *Hub) AddView(name string, v View) {
 	h.views[name] = v
 }
 
-// Draw returns a view for a query, as it is now: a page that is loaded after a
-// change shows it.
+// Draw returns the current drawing of a view for a query.
 func (h *Hub) Draw(name string, query url.Values) (*Drawn, error) {
 	sc, err := h.scene(name, query)
 	if err != nil {
@@ -80,7 +77,7 @@ func (h *Hub) Draw(name string, query url.Values) (*Drawn, error) {
 	return h.draw(sc, 0)
 }
 
-// wake makes Run draw what clients look at.
+// wake makes Run draw the views that have watchers.
 func (h *Hub) wake() {
 	select {
 	case h.changed <- struct{}{}:
@@ -88,10 +85,10 @@ func (h *Hub) wake() {
 	}
 }
 
-// Run draws what changes until ctx ends.
+// Run draws views when the model changes, until ctx ends.
 func (h *Hub) Run(ctx context.Context) {
 	last := h.model.Snapshot()
-	h.wake() // for what was drawn of an older snapshot
+	h.wake() // for views drawn from an older snapshot
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() {
@@ -126,7 +123,7 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// watched returns what clients look at, and forgets the rest.
+// watched returns the scenes with watchers, and drops the others.
 func (h *Hub) watched() []*scene {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -150,7 +147,7 @@ func (h *Hub) scene(name string, query url.Values) (*scene, error) {
 	sc := &scene{name: name, query: query, view: v, watchers: map[*watcher]struct{}{}}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	if found, there := h.scenes[sc.key()]; there {
+	if found, isKept := h.scenes[sc.key()]; isKept {
 		return found, nil
 	}
 	if len(h.scenes) >= maxUnwatched {
@@ -166,17 +163,17 @@ func (h *Hub) scene(name string, query url.Values) (*scene, error) {
 
 func (sc *scene) key() string { return sc.name + "?" + sc.query.Encode() }
 
-// draw returns a scene as it is now, or as it was at most age ago, and sends its
-// watchers what changed.
+// draw returns a drawing of a scene that is current or at most age old, and sends the
+// changes to its watchers.
 func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	sc.drawing.Lock()
 	defer sc.drawing.Unlock()
 	snapshot := h.model.Snapshot()
 	h.mutex.Lock()
 	last := sc.last
-	isRight := last != nil && sc.problem == "" && (sc.revision == snapshot.Revision() || time.Since(sc.at) < age)
+	isCurrent := last != nil && sc.problem == "" && (sc.revision == snapshot.Revision() || time.Since(sc.at) < age)
 	h.mutex.Unlock()
-	if isRight {
+	if isCurrent {
 		return last, nil
 	}
 	regions, err := sc.view(snapshot, sc.query)
@@ -196,12 +193,12 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	after.Mark = fmt.Sprintf("%s-%d", h.start, h.marks)
 	sc.last = after
 	if len(sc.watchers) > 0 {
-		h.tell(sc, event(after.Mark, changes))
+		h.notify(sc, event(after.Mark, changes))
 	}
 	return after, nil
 }
 
-// failed sends the watchers of a scene why it cannot be drawn, once.
+// failed sends the watchers of a scene the reason why it cannot be drawn, once.
 func (h *Hub) failed(sc *scene, err error) error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -209,12 +206,12 @@ func (h *Hub) failed(sc *scene, err error) error {
 		return err
 	}
 	sc.problem = err.Error()
-	h.tell(sc, problemEvent(err))
+	h.notify(sc, problemEvent(err))
 	return err
 }
 
-// tell sends an event to all watchers of a scene. h.mutex is held.
-func (h *Hub) tell(sc *scene, text []byte) {
+// notify sends an event to all watchers of a scene. h.mutex is held.
+func (h *Hub) notify(sc *scene, text []byte) {
 	for w := range sc.watchers {
 		select {
 		case w.events <- text:
@@ -225,8 +222,8 @@ func (h *Hub) tell(sc *scene, text []byte) {
 	}
 }
 
-// watch begins to look at a view. The client gets all of it unless mark is that of
-// the newest drawing, which it shows already.
+// watch adds a watcher of a view. It gets the whole view unless mark is that of the newest
+// drawing, which the client shows already.
 func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error) {
 	sc, err := h.scene(name, query)
 	if err != nil {
@@ -241,8 +238,8 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 	if h.clients >= maxWatchers {
 		return nil, answer.Errorf(http.StatusServiceUnavailable, "%d pages are open already; close some", maxWatchers)
 	}
-	if current, there := h.scenes[sc.key()]; there {
-		sc = current // which is another one if this one was forgotten meanwhile
+	if current, isKept := h.scenes[sc.key()]; isKept {
+		sc = current // another one if this one was dropped meanwhile
 	}
 	if sc.last != nil && sc.last.Mark != mark {
 		w.events <- event(sc.last.Mark, patches(nil, sc.last))
@@ -252,21 +249,21 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 	sc.watchers[w] = struct{}{}
 	h.clients++
 	if sc.revision != h.model.Snapshot().Revision() {
-		h.wake() // Run may have drawn the change before this client was there
+		h.wake() // Run may have drawn the change before this client came
 	}
 	return w, nil
 }
 
-// leave ends the watching.
+// leave removes the watcher.
 func (w *watcher) leave() {
 	w.hub.mutex.Lock()
 	defer w.hub.mutex.Unlock()
 	w.hub.remove(w)
 }
 
-// remove forgets a watcher, and its scene with the last one. h.mutex is held.
+// remove removes a watcher, and its scene with the last one. h.mutex is held.
 func (h *Hub) remove(w *watcher) {
-	if _, there := w.scene.watchers[w]; !there {
+	if _, isWatching := w.scene.watchers[w]; !isWatching {
 		return
 	}
 	delete(w.scene.watchers, w)
