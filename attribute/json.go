@@ -67,6 +67,10 @@ func (a *Attribute) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &members); err != nil {
 		return fmt.Errorf("reading an attribute: %w", err)
 	}
+	return a.setMembers(members)
+}
+
+func (a *Attribute) setMembers(members map[string]json.RawMessage) error {
 	read := Attribute{}
 	for name, member := range members {
 		field, known := ParseField(name)
@@ -138,18 +142,17 @@ func (a *Attribute) unmarshalEntries(field Field, entries map[string]any) error 
 // MarshalJSON returns {"attributes": …, "discovered": …}: the variables by
 // their keys and the discovered attributes by their names.
 func (e *Environment) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Attributes map[string]*Attribute `json:"attributes"`
-		Discovered map[string]*Attribute `json:"discovered"`
-	}{e.variables, e.discovered})
+	return json.Marshal(environmentForm{e.variables, e.discovered})
+}
+
+type environmentForm struct {
+	Attributes map[string]*Attribute `json:"attributes"`
+	Discovered map[string]*Attribute `json:"discovered"`
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *Environment) UnmarshalJSON(text []byte) error {
-	read := struct {
-		Attributes map[string]*Attribute `json:"attributes"`
-		Discovered map[string]*Attribute `json:"discovered"`
-	}{map[string]*Attribute{}, map[string]*Attribute{}}
+	read := environmentForm{map[string]*Attribute{}, map[string]*Attribute{}}
 	if err := json.Unmarshal(text, &read); err != nil {
 		return fmt.Errorf("reading an environment: %w", err)
 	}
@@ -192,12 +195,8 @@ func (k *Keyed) UnmarshalJSON(text []byte) error {
 		}
 		delete(members, "key")
 	}
-	rest, err := json.Marshal(members)
-	if err != nil {
-		return fmt.Errorf("reading an attribute: %w", err)
-	}
 	k.Attribute = &Attribute{}
-	if err := k.Attribute.UnmarshalJSON(rest); err != nil {
+	if err := k.setMembers(members); err != nil {
 		return err
 	}
 	k.Key = k.Name()

@@ -6,16 +6,6 @@ import (
 	"strings"
 )
 
-// A linkError names attributes whose links lead back to themselves.
-type linkError struct {
-	Names []string // the attributes in the order of their links; the last links to the first
-}
-
-// Error names the attributes of the circle.
-func (e *linkError) Error() string {
-	return fmt.Sprintf("link-value-to leads in a circle: %s", strings.Join(append(slices.Clone(e.Names), e.Names[0]), " → "))
-}
-
 // ResolveLinks gives every variable with a link the value of the attribute it
 // links to, or its own default where that has no value or an empty one, or else
 // the empty text. Links to linked attributes are followed first. A visible
@@ -24,14 +14,14 @@ func (e *linkError) Error() string {
 // that a link leads to, before its value is read.
 //
 // Of links in a circle the one that closes it counts as leading nowhere. All
-// links are resolved nevertheless; the error is a *linkError for the first circle.
+// links are resolved nevertheless; the error names the first circle.
 func (e *Environment) ResolveLinks(settled map[string]bool, derive func(name string)) error {
 	r := linkResolver{environment: e, settled: settled, derive: derive, done: map[string]bool{}}
 	for _, key := range e.Variables() {
 		r.resolve(key)
 	}
 	if r.circle != nil {
-		return &linkError{Names: r.circle}
+		return fmt.Errorf("link-value-to leads in a circle: %s", strings.Join(append(r.circle, r.circle[0]), " → "))
 	}
 	return nil
 }

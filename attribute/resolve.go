@@ -1,6 +1,7 @@
 package attribute
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -18,16 +19,7 @@ const (
 	maxResolvedBytes = 16 << 20
 )
 
-// A resolveError is a text whose references could not be resolved.
-type resolveError struct {
-	Text   string // the text that was being resolved
-	Reason string
-}
-
-// Error quotes the text and says what is wrong with it.
-func (e *resolveError) Error() string {
-	return fmt.Sprintf("resolving %q: %s", abbreviate(e.Text), e.Reason)
-}
+func errTooLong() error { return fmt.Errorf("the result is longer than %d bytes", maxResolvedBytes) }
 
 // Resolve replaces every occurrence of @jobId by job (unless job is empty) and
 // then every reference ${ptp_rm:NAME#FIELD} by the text of that field, again
@@ -55,11 +47,20 @@ func (e *Environment) ResolveNoting(text, job string, read func(*Attribute)) (st
 	if resolved, done := e.resolveWhole(text, read); done {
 		return resolved, nil
 	}
-	original := text
+	resolved, err := e.resolveAgain(text, read)
+	if err != nil {
+		return text, fmt.Errorf("resolving %q: %w", abbreviate(text), err)
+	}
+	return resolved, nil
+}
+
+// resolveAgain makes passes over a text until nothing changes.
+func (e *Environment) resolveAgain(original string, read func(*Attribute)) (string, error) {
+	text := original
 	for range maxResolvePasses {
 		next, changed, err := e.resolveOnce(text, read)
 		if err != nil {
-			return original, &resolveError{Text: original, Reason: err.Error()}
+			return "", err
 		}
 		if !changed {
 			return next, nil
@@ -68,11 +69,11 @@ func (e *Environment) ResolveNoting(text, job string, read func(*Attribute)) (st
 			break
 		}
 		if len(next) > maxResolvedBytes {
-			return original, &resolveError{Text: original, Reason: fmt.Sprintf("the result is longer than %d bytes", maxResolvedBytes)}
+			return "", errTooLong()
 		}
 		text = next
 	}
-	return original, &resolveError{Text: original, Reason: "its references lead back to themselves"}
+	return "", errors.New("its references lead back to themselves")
 }
 
 // resolveOnce makes one pass over text. Each reference whose end is found is
@@ -103,7 +104,7 @@ func (e *Environment) resolveOnce(text string, read func(*Attribute)) (string, b
 				return "", false, err
 			}
 			if start+len(replacement) > maxResolvedBytes {
-				return "", false, fmt.Errorf("the result is longer than %d bytes", maxResolvedBytes)
+				return "", false, errTooLong()
 			}
 			changed = changed || replaced
 			resolved = append(resolved[:start], replacement...)
