@@ -35,9 +35,6 @@ func (c *checker) checkArguments(e *tree.Element) {
 		}
 		c.checkWords(texts)
 	}
-	for _, child := range e.Children {
-		c.checkArguments(child)
-	}
 }
 
 var environmentName = lazyregexp.New(`^[^=\x00]+$`)
@@ -97,7 +94,7 @@ func (c *checker) checkVanishing(e *tree.Element) {
 
 // checkDecider checks the attribute that decides whether an argument vanishes.
 func (c *checker) checkDecider(e *tree.Element, name string) {
-	c.use(name, useIn(c.partOf(e)))
+	c.use(name, useIn(partOf(e)))
 	if name != "" && !c.names.has(name) {
 		c.undefined(e.ValuePosition("attribute"), name, "the argument always vanishes")
 	}
@@ -118,10 +115,11 @@ func (c *checker) reportNeverVanishing(e *tree.Element, name, pattern string) {
 	c.report(at, config.Warning, "never-undefined", message, "")
 }
 
-// partOf returns the name of the element of control-data that an element is in.
-func (c *checker) partOf(e *tree.Element) string {
+// partOf returns the name of the element of control-data or monitor-data that an
+// element is in.
+func partOf(e *tree.Element) string {
 	for inner := e; inner.Parent != nil; inner = inner.Parent {
-		if inner.Parent.Name == "control-data" {
+		if inner.Parent.Name == "control-data" || inner.Parent.Name == "monitor-data" {
 			return inner.Name
 		}
 	}

@@ -33,15 +33,17 @@ func problemsOf(d *config.Definition, root *tree.Element, effort int) config.Dia
 		inspector:   javaregex.NewInspector(effort),
 		expressions: expressionTable{compiled: map[expressionKey]compiledExpression{}, written: map[config.Position]*writtenExpression{}},
 	}
-	c.checkSchema()
-	c.checkExtensionAttributes(root)
-	c.checkElements(root)
 	for _, a := range d.Attributes {
 		c.attributes[a.Name()] = a
 	}
-	c.checkTexts(root, "")
+	c.checkSchema()
+	for e := range root.All() {
+		c.checkExtensionAttributes(e)
+		c.checkElement(e)
+		c.checkTexts(e)
+		c.checkArguments(e)
+	}
 	c.checkAttributes()
-	c.checkArguments(root)
 	c.checkLaunchTab()
 	c.checkFiles()
 	c.checkPortable()

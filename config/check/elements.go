@@ -40,9 +40,6 @@ func (c *checker) checkExtensionAttributes(e *tree.Element) {
 				fmt.Sprintf("%q cannot have the attribute %q", e.QualifiedName(), attribute.QualifiedName()), "")
 		}
 	}
-	for _, child := range e.Children {
-		c.checkExtensionAttributes(child)
-	}
 }
 
 // isCommand reports whether an element is of command type.
@@ -53,22 +50,15 @@ func isCommand(e *tree.Element) bool {
 	return e.Name != "outcome" && e.Name != "process-mark"
 }
 
-// checkElements checks what is looked at where it is written: expressions, fields,
+// checkElement checks what is looked at where it is written: expressions, fields,
 // and elements of ours.
-func (c *checker) checkElements(e *tree.Element) {
-	for _, child := range e.Children {
-		inner := child
-		if tree.IsCore(child.Space) {
-			c.checkElement(e, inner)
-		} else if child.Space == tree.ExtensionNamespace {
-			c.checkExtension(inner)
-		}
-		c.checkElements(inner)
-	}
-}
-
-func (c *checker) checkElement(parent, e *tree.Element) {
+func (c *checker) checkElement(e *tree.Element) {
+	parent := e.Parent
 	switch {
+	case parent == nil:
+	case e.Space == tree.ExtensionNamespace:
+		c.checkExtension(e)
+	case !tree.IsCore(e.Space):
 	case isExpression(parent, e):
 		flags, _ := javaregex.ParseFlags(e.Value("flags"))
 		text, at, within := e.Expression()

@@ -67,11 +67,9 @@ func resolvesValue(e *tree.Element, name string) bool {
 	return slices.Contains(resolvedValues, name)
 }
 
-// checkTexts checks the references of an element and of all below it.
-func (c *checker) checkTexts(e *tree.Element, part string) {
-	if e.Parent != nil && (e.Parent.Name == "control-data" || e.Parent.Name == "monitor-data") {
-		part = e.Name
-	}
+// checkTexts checks the references of an element.
+func (c *checker) checkTexts(e *tree.Element) {
+	part := partOf(e)
 	for _, a := range e.Attributes {
 		if a.Space == "" && strings.Contains(a.Value, "$") {
 			at := func(index int) config.Position { return e.ValueWithin(a.Name, index) }
@@ -80,9 +78,6 @@ func (c *checker) checkTexts(e *tree.Element, part string) {
 	}
 	if strings.Contains(e.Text, "$") {
 		c.checkText(e.Text, resolvesText(e), part, e, e.TextWithin)
-	}
-	for _, child := range e.Children {
-		c.checkTexts(child, part)
 	}
 }
 

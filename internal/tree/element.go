@@ -3,6 +3,7 @@
 package tree
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,23 @@ func (e *Element) Core(use func(child *Element)) {
 			use(child)
 		}
 	}
+}
+
+// All yields the element and all below it, outer ones before those inside them.
+func (e *Element) All() iter.Seq[*Element] {
+	return func(yield func(*Element) bool) { e.walk(yield) }
+}
+
+func (e *Element) walk(yield func(*Element) bool) bool {
+	if !yield(e) {
+		return false
+	}
+	for _, child := range e.Children {
+		if !child.walk(yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // Named returns the core children of any of the given names.
