@@ -39,7 +39,7 @@ func (f family) addressInBase(child *tree.Element) string {
 // children are merged or replaced, by their rules. Elements keep the positions that they
 // have in their files; one that changes one of the base stands for both.
 func (l *loader) merge(base, e *tree.Element) {
-	l.origins.took(changes, e, base)
+	l.printer.override(changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
 	own := e.Children
 	e.Children = slices.Clone(base.Children)
@@ -96,7 +96,7 @@ func (l *loader) startLists(e *tree.Element, own []*tree.Element) {
 		// What is changed is not proven any more.
 		goes := replaced[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
-			l.origins.lost(replaces, e, child)
+			l.printer.lose(replaces, e, child)
 		}
 		return goes
 	})
@@ -178,7 +178,7 @@ func (l *loader) child(siblings family, child *tree.Element) {
 		l.merge(base, child)
 	} else {
 		l.whole(child, fmt.Sprintf("this <%s> is taken as a whole", child.QualifiedName()))
-		l.origins.took(replaces, child, base)
+		l.printer.override(replaces, child, base)
 	}
 	siblings.remove(present)
 	if marked.before != nil || marked.after != nil {
@@ -243,7 +243,7 @@ func hasSameName(a, b *tree.Element) bool {
 // the definition is then as its author wants it.
 func (l *loader) remove(siblings family, child *tree.Element, present int) {
 	if present >= 0 {
-		l.origins.lost(removes, child, siblings.parent.Children[present])
+		l.printer.lose(removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
 		if child.QualifiedName() == "attribute" {
 			siblings.removeLinks(addressOf(child))

@@ -98,7 +98,6 @@ func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
 func TestGroupsBrowsersAndButtonsAreRead(t *testing.T) {
 	controls := loadForm(t).Tabs[0].Controls
 	group, browse, older, run := controls[1].(*launchtab.ButtonGroup), controls[2].(*launchtab.Browse), controls[3].(*launchtab.Browse), controls[4].(*launchtab.PushButton)
-	require.True(t, group.Group)
 	require.Equal(t, text("Side"), group.Title)
 	require.Equal(t, []config.Optional{text("left"), text("right")}, []config.Optional{group.Buttons[0].Title, group.Buttons[1].Title})
 	require.Equal(t, launchtab.RadioButtonWidget, group.Buttons[0].Type)
@@ -128,7 +127,7 @@ func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
 	require.Equal(t, text("a page"), pages[0].Tooltip)
 	viewer := pages[0].Controls[0].(*launchtab.Viewer)
 	require.Equal(t, "environment", viewer.Name.Name)
-	require.False(t, viewer.InitialAllChecked || viewer.Sort)
+	require.False(t, viewer.InitialAllChecked)
 	require.Equal(t, text("Variables"), viewer.Label)
 	require.Equal(t, "Name", viewer.Columns[0])
 	require.True(t, viewer.AllPredefined && viewer.AllDiscovered)
@@ -137,7 +136,7 @@ func TestViewersAreReadWithColumnsItemsAndValue(t *testing.T) {
 	require.Equal(t, "export @name='@value'", viewer.Value.Pattern)
 	require.Equal(t, "; ", viewer.Value.Separator)
 	exported := form.Import.Viewer
-	require.True(t, exported.InitialAllChecked && exported.Sort)
+	require.True(t, exported.InitialAllChecked)
 	require.Equal(t, " ", exported.Value.Separator, "a blank unless something else is said")
 }
 

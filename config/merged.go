@@ -29,6 +29,15 @@ type mergedPart struct {
 	Overrides []mergedOverride `json:"overrides,omitempty"`
 }
 
+// An effect is what an element of an extending definition does to one of the base.
+type effect string
+
+const (
+	changes  effect = "changes"  // the base's element was given what this one mentions
+	replaces effect = "replaces" // the base's element is gone in favour of this one
+	removes  effect = "removes"  // the base's element is gone
+)
+
 // A mergedOverride is an effect on an element of a base.
 type mergedOverride struct {
 	Effect   effect `json:"effect"`
@@ -47,30 +56,47 @@ type gonePart struct {
 // a look at what the result means; [Load] does both. Merged is nil when
 // there are errors among the problems.
 func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
-	l := &loader{base: base, strict: true, origins: &origins{overrides: map[*tree.Element][]override{}}}
+	p := &documentPrinter{
+		merged:    &Merged{Parts: []mergedPart{}, Gone: []gonePart{}},
+		overrides: map[*tree.Element][]mergedOverride{}, parts: map[*tree.Element]mergedPart{},
+	}
+	l := &loader{base: base, strict: true, printer: p}
 	root := l.readMerged(file, source)
 	problems := l.problems.sorted(l.documents)
 	if root == nil || problems.HasErrors() {
 		return nil, problems
 	}
-	p := &documentPrinter{documents: l.documents, origins: l.origins, parts: map[*tree.Element]mergedPart{}}
-	p.merged = &Merged{Parts: []mergedPart{}, Gone: []gonePart{}}
-	for _, one := range p.documents {
+	for _, one := range l.documents {
 		p.merged.Files = append(p.merged.Files, one.File)
 	}
 	p.addParts(root, "", 0)
-	for _, one := range l.origins.gone {
-		p.merged.Gone = append(p.merged.Gone, gonePart{called(one.of), one.effect, one.of.Position().String(), one.by.Position().String()})
-	}
 	p.document(root)
 	p.merged.XML = p.text.String()
 	return p.merged, problems
 }
 
+// override records that an element has taken the place of one of the base, and
+// with it what that one had done to bases of its own. A nil printer records nothing.
+func (p *documentPrinter) override(effect effect, by, base *tree.Element) {
+	if p == nil {
+		return
+	}
+	earlier := p.overrides[base]
+	delete(p.overrides, base)
+	p.overrides[by] = append([]mergedOverride{{effect, base.Position().String()}}, earlier...)
+}
+
+// lose records an element of a base that has no successor of its own.
+func (p *documentPrinter) lose(effect effect, by, base *tree.Element) {
+	if p != nil {
+		p.merged.Gone = append(p.merged.Gone, gonePart{called(base), effect, base.Position().String(), by.Position().String()})
+	}
+}
+
 // addParts adds the parts: an element that was changed, or that only holds others,
 // and then its children; of any other that element alone.
 func (p *documentPrinter) addParts(e *tree.Element, path string, depth int) {
-	isChanged := slices.ContainsFunc(p.origins.overrides[e], func(one override) bool { return one.effect == changes })
+	isChanged := slices.ContainsFunc(p.overrides[e], func(one mergedOverride) bool { return one.Effect == changes })
 	p.addPart(e, path, isChanged)
 	name := e.QualifiedName()
 	if depth > 0 && !isChanged && (depth > 1 || name != "control-data" && name != "monitor-data" && name != "site-data") {
@@ -87,10 +113,7 @@ func (p *documentPrinter) addParts(e *tree.Element, path string, depth int) {
 
 func (p *documentPrinter) addPart(e *tree.Element, path string, isChanged bool) {
 	at := e.Position()
-	part := mergedPart{Path: path, Position: at.String()}
-	for _, one := range p.origins.overrides[e] {
-		part.Overrides = append(part.Overrides, mergedOverride{one.effect, one.of.Position().String()})
-	}
+	part := mergedPart{Path: path, Position: at.String(), Overrides: p.overrides[e]}
 	for _, attribute := range e.Attributes {
 		if isChanged && attribute.Name != "name" && attribute.Position().File == at.File {
 			part.Sets = append(part.Sets, attribute.QualifiedName())

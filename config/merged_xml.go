@@ -7,11 +7,10 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// A documentPrinter makes a [Merged] of the tree that merging has left.
+// A documentPrinter records what merging does, and makes a [Merged] of the tree that it has left.
 type documentPrinter struct {
-	documents []*tree.Document
-	origins   *origins
 	merged    *Merged
+	overrides map[*tree.Element][]mergedOverride // by elements of the merged tree
 	parts     map[*tree.Element]mergedPart
 	text      strings.Builder
 }
@@ -19,13 +18,13 @@ type documentPrinter struct {
 // document prints the tree of a definition as a document of its own.
 func (p *documentPrinter) document(root *tree.Element) {
 	p.text.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
-	fmt.Fprintf(&p.text, "  Made of %s.\n", inComment(strings.Join(p.merged.Files, ", which extends ")))
+	fmt.Fprintf(&p.text, "  Made of %s.\n", tree.CommentText(strings.Join(p.merged.Files, ", which extends ")))
 	for _, gone := range p.merged.Gone {
 		how := "removed"
 		if gone.Effect == replaces {
 			how = "replaced"
 		}
-		fmt.Fprintf(&p.text, "  %s: %s\n", how, inComment(fmt.Sprintf("%s of %s, by %s", gone.Element, gone.Position, gone.By)))
+		fmt.Fprintf(&p.text, "  %s: %s\n", how, tree.CommentText(fmt.Sprintf("%s of %s, by %s", gone.Element, gone.Position, gone.By)))
 	}
 	p.text.WriteString("-->\n")
 	p.element(root, 0, "", false)
@@ -47,7 +46,7 @@ func (p *documentPrinter) element(e *tree.Element, depth int, defaultSpace strin
 	}
 	p.text.WriteString("<" + name)
 	if space != defaultSpace {
-		fmt.Fprintf(&p.text, " xmlns=\"%s\"", quoted(space))
+		fmt.Fprintf(&p.text, " xmlns=\"%s\"", tree.Escape(space))
 	}
 	if depth == 0 {
 		fmt.Fprintf(&p.text, " xmlns:x=\"%s\"", tree.ExtensionNamespace)
@@ -89,17 +88,17 @@ func (p *documentPrinter) attributes(e *tree.Element, foreign bool) {
 			continue
 		default:
 			prefixes++
-			fmt.Fprintf(&p.text, " xmlns:n%d=\"%s\"", prefixes, quoted(attribute.Space))
+			fmt.Fprintf(&p.text, " xmlns:n%d=\"%s\"", prefixes, tree.Escape(attribute.Space))
 			name = fmt.Sprintf("n%d:%s", prefixes, name)
 		}
-		fmt.Fprintf(&p.text, " %s=\"%s\"", name, quoted(attribute.Value))
+		fmt.Fprintf(&p.text, " %s=\"%s\"", name, tree.Escape(attribute.Value))
 	}
 }
 
 // origin prints where a part comes from.
 func (p *documentPrinter) origin(e *tree.Element) {
 	part, ok := p.parts[e]
-	if !ok || len(p.documents) == 1 {
+	if !ok || len(p.merged.Files) == 1 {
 		return
 	}
 	text := part.Position
@@ -109,23 +108,8 @@ func (p *documentPrinter) origin(e *tree.Element) {
 	for _, one := range part.Overrides {
 		text += fmt.Sprintf(", %s %s", one.Effect, one.Position)
 	}
-	p.text.WriteString(" <!-- " + inComment(text) + " -->")
+	p.text.WriteString(" <!-- " + tree.CommentText(text) + " -->")
 }
 
-// inComment keeps a text from ending the comment that it stands in.
-func inComment(text string) string {
-	text = onOneLine(text)
-	for strings.Contains(text, "--") {
-		text = strings.ReplaceAll(text, "--", "- -")
-	}
-	return strings.TrimSuffix(text, "-")
-}
-
-// What the reader would otherwise change when it normalises line ends and the
-// white space of attributes is written as references.
-var (
-	textEscapes  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#13;")
-	valueEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
-)
-
-func quoted(value string) string { return valueEscapes.Replace(value) }
+// textEscapes are for what the reader would change in a text when it normalises line ends.
+var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#13;")

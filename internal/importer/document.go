@@ -12,20 +12,6 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;", "\n", "&#10;", "\r", "&#13;")
-
-// escaped writes a text so that it can stand in an element or a value.
-func escaped(text string) string { return escapes.Replace(text) }
-
-// inComment keeps a text from ending the comment that it stands in.
-func inComment(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	for strings.Contains(text, "--") {
-		text = strings.ReplaceAll(text, "--", "- -")
-	}
-	return strings.TrimSuffix(text, "-")
-}
-
 // A document is a definition being written.
 type document struct {
 	comment          string
@@ -36,7 +22,7 @@ type document struct {
 func (d *document) text() string {
 	var text strings.Builder
 	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	fmt.Fprintf(&text, "<!-- %s -->\n", inComment(d.comment))
+	fmt.Fprintf(&text, "<!-- %s -->\n", tree.CommentText(d.comment))
 	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", tree.CoreNamespace, tree.ExtensionNamespace, d.attributes)
 	fmt.Fprintf(&text, "  <control-data>\n%s  </control-data>\n", d.control.String())
 	if d.monitor.Len() > 0 {

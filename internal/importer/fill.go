@@ -75,7 +75,7 @@ func (f *filling) finish() {
 	for _, name := range f.names {
 		text := f.from.attribute(name).Source()
 		if f.isOwn(name) {
-			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, escaped(name))
+			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, tree.Escape(name))
 		}
 		fmt.Fprintf(&f.to.control, "    %s\n", text)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // originalSuffix ends the name of the copy of a definition that the imported one extends.
@@ -34,7 +35,7 @@ func (i *importing) ptp() {
 	base := name + originalSuffix
 	d := &document{
 		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. What stands in %s is as it was.", name, base),
-		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, escaped(name), escaped(base)),
+		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(name), tree.Escape(base)),
 	}
 	i.remark(carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
 	i.fillPTP(d, original)
@@ -63,7 +64,7 @@ func (i *importing) fillPTP(d *document, original *config.Definition) {
 			f.findJob(submit, original.Script, submit.Line)
 		}
 		if interval := model.definition.Command(config.GetJobStatus).Interval; status != nil && status.Interval == 0 && interval > 0 {
-			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, escaped(status.Name), interval))
+			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, tree.Escape(status.Name), interval))
 			i.remark(added, status.Line, status.Column, "x:interval", "%s, as in %s", interval, model.name)
 		}
 		f.finish()

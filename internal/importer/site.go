@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // A site is what a file says of how the commands of a scheduler are called; it
@@ -46,10 +47,10 @@ func (s *site) definition(line int) string {
 	}
 	d := &document{
 		comment:    fmt.Sprintf("%s: what this site has of its own; the rest is as in %s.", s.name, model.name),
-		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, escaped(s.name), escaped(model.name)),
+		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(s.name), tree.Escape(model.name)),
 	}
 	for _, name := range sortedKeys(s.lines) {
-		fmt.Fprintf(&d.control, "    <attribute name=\"%s\"><default>%s</default></attribute>\n", escaped(name), escaped(s.lines[name]))
+		fmt.Fprintf(&d.control, "    <attribute name=\"%s\"><default>%s</default></attribute>\n", tree.Escape(name), tree.Escape(s.lines[name]))
 	}
 	replaced := map[string]int{}
 	inShell := map[string]bool{}
@@ -100,11 +101,11 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 		if program, isReplaced := s.programs[called]; isReplaced && called != "" {
 			replaced[called]++
 			rest := strings.TrimPrefix(strings.TrimLeft(argument.Text, " \t\n"), called)
-			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, escaped(strings.Join(words, " ")), escaped(program), escaped(rest))
+			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, tree.Escape(strings.Join(words, " ")), tree.Escape(program), tree.Escape(rest))
 		}
 	}
 	for _, variable := range s.variables {
-		fmt.Fprintf(&inner, "%s  <environment name=\"%s\" value=\"%s\"/>\n", indent, escaped(variable[0]), escaped(variable[1]))
+		fmt.Fprintf(&inner, "%s  <environment name=\"%s\" value=\"%s\"/>\n", indent, tree.Escape(variable[0]), tree.Escape(variable[1]))
 	}
 	for _, fallback := range c.Fallbacks {
 		inner.WriteString(s.command(fallback, replaced, inShell))
@@ -112,7 +113,7 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 	if inner.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s<%s name=\"%s\">\n%s%s</%s>\n", indent, tag, escaped(c.Name), inner.String(), indent, tag)
+	return fmt.Sprintf("%s<%s name=\"%s\">\n%s%s</%s>\n", indent, tag, tree.Escape(c.Name), inner.String(), indent, tag)
 }
 
 // isExtension reports whether an element of a command is one that rmctl adds to PTP's.

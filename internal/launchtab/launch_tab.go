@@ -162,7 +162,6 @@ type Widget struct {
 // of that one is the value of the attribute.
 type ButtonGroup struct {
 	Look
-	Group     bool // whether it has a frame and a title
 	Title     tree.Optional
 	Attribute Reference
 	Buttons   []*Widget // check boxes or radio buttons
@@ -197,7 +196,6 @@ type Viewer struct {
 	Name              Reference // what its value is stored under
 	Label             tree.Optional
 	InitialAllChecked bool
-	Sort              bool
 	Columns           []string // Name, Value, Type, Status, Default, Description or Tooltip
 	AllPredefined     bool     // shows all visible attributes of the definition
 	AllDiscovered     bool     // shows all visible attributes that parsers have found

@@ -87,7 +87,7 @@ func readControl(e *tree.Element) Control {
 	case "widget":
 		return readWidget(e)
 	case "button-group":
-		group := &ButtonGroup{Look: readLook(e), Group: e.Boolean("group", false), Title: e.ChildText("title"), Attribute: bound(e)}
+		group := &ButtonGroup{Look: readLook(e), Title: e.ChildText("title"), Attribute: bound(e)}
 		for _, button := range e.Named("button") {
 			group.Buttons = append(group.Buttons, readWidget(button))
 		}
@@ -159,7 +159,6 @@ func readViewer(e *tree.Element) *Viewer {
 		Name:              reference(e, "name"),
 		Label:             e.ChildText("label"),
 		InitialAllChecked: e.Boolean("initialAllChecked", true),
-		Sort:              e.Boolean("sort", true),
 	}
 	for _, column := range e.Named("column-data") {
 		viewer.Columns = append(viewer.Columns, column.Value("name"))
