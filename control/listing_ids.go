@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
@@ -105,7 +106,7 @@ func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poll
 		if err != nil {
 			return whole, err
 		}
-		whole.merge(listed)
+		maps.Copy(whole.jobs, listed.jobs)
 	}
 	return whole, nil
 }
