@@ -28,7 +28,7 @@ var allowedImports = map[string][]string{
 	"cases":                     {"attribute", "command", "config", "config/check", "control", "internal/document", "job", "jobstore", "remote", "rms", "tokenizer"},
 	"cases/casetest":            {"cases"},
 	"control":                   {"attribute", "command", "config", "internal/directory", "internal/document", "internal/excerpt", "internal/files", "internal/form", "internal/inspect", "internal/launchtab", "internal/poller", "internal/polls", "internal/presence", "internal/submission", "internal/timezone", "internal/transition", "job", "jobstore", "remote", "tokenizer"},
-	"internal/poller":           {"internal/polls"},
+	"internal/poller":           {"command", "internal/polls", "tokenizer"},
 	"internal/importer":         {"attribute", "config", "config/check", "internal/portablename", "internal/settings", "internal/tree", "rms"},
 	"jobstore":                  {"internal/polls", "internal/stored", "internal/transition", "job"},
 	"internal/form":             {"attribute", "config", "internal/launchtab", "internal/wording"},

@@ -10,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/polls"
-	"github.com/rmctl/rmctl/tokenizer"
 )
 
 // Turns are listings, made again and again, of everybody's jobs, the nodes and the
@@ -85,20 +84,12 @@ func (c *tracker) sharedListing(list *config.Command, each func(command.Row) err
 			Target: c.target, Interval: intervalOf(list), Limit: limitOf(list), FailureOf: listingFailureOf,
 		},
 		Variant: string(values),
-		List: func(ctx context.Context, share func(poller.Row)) (poller.Counts, error) {
-			listed, err := c.Rows(ctx, list.Element, config.AllJobs, func(row command.Row) error {
-				keys, facts := row.Facts.Lists()
-				share(poller.Row{ID: row.ID, Again: row.Again, Keys: keys, Facts: facts})
+		List: func(ctx context.Context, share func(command.Row)) (command.Listed, error) {
+			return c.Rows(ctx, list.Element, config.AllJobs, func(row command.Row) error {
+				share(row)
 				return each(row)
 			})
-			return poller.Counts{Rows: listed.Rows, Again: listed.Again, NotUnderstood: listed.NotUnderstood}, err
 		},
-		Receive: func(row poller.Row) error {
-			facts, err := tokenizer.FactsIn(row.Keys, row.Facts)
-			if err != nil {
-				return err
-			}
-			return each(command.Row{ID: row.ID, Again: row.Again, Facts: facts})
-		},
+		Receive: each,
 	}
 }

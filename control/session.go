@@ -116,15 +116,7 @@ func (c *session) keepSession(ctx context.Context, env *attribute.Environment, s
 		return nil, err
 	}
 	changed := attribute.NewEnvironment()
-	for _, key := range env.Variables() {
-		a := env.Variable(key)
-		if before := initial.Variable(key); !submission.IsEngineAttribute(key) && (before == nil || !before.Equal(a)) {
-			changed.Define(key, a)
-		}
-	}
-	for _, name := range env.Discovered() {
-		changed.Discover(env.DiscoveredAttribute(name))
-	}
+	copyChanges(changed, initial, env)
 	environment, err := changed.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("keeping the session: %w", err)
@@ -243,7 +235,7 @@ func (c *session) action(ctx context.Context, name string, s job.Submission, cle
 	if err != nil {
 		return result, err
 	}
-	takeOver(session, given, env)
+	copyChanges(session, given, env)
 	return result, c.renewSession(ctx, session)
 }
 
@@ -254,15 +246,17 @@ func finds(which *config.Command, name string) bool {
 	})
 }
 
-// takeOver puts into session what differs between two states of another environment.
-func takeOver(session, before, after *attribute.Environment) {
+// copyChanges puts into an environment what differs between two states of another one,
+// except what rmctl itself sets.
+func copyChanges(to, before, after *attribute.Environment) {
 	for _, key := range after.Variables() {
-		if old, a := before.Variable(key), after.Variable(key); old == nil || !old.Equal(a) {
-			session.Define(key, a)
+		old, a := before.Variable(key), after.Variable(key)
+		if !submission.IsEngineAttribute(key) && (old == nil || !old.Equal(a)) {
+			to.Define(key, a)
 		}
 	}
 	for _, name := range after.Discovered() {
-		session.Discover(after.DiscoveredAttribute(name))
+		to.Discover(after.DiscoveredAttribute(name))
 	}
 }
 

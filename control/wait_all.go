@@ -3,12 +3,14 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // How often a wait looks whether another process has learned something.
@@ -46,7 +48,11 @@ func (c *tracker) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail,
 // the store.
 func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until job.Detail, changed func(job.Job)) error {
 	if c.definition.Command(config.ListJobs) == nil {
-		return c.waitEachRecorded(ctx, tags, until, changed)
+		jobs, err := c.recordedJobs(ctx, tags)
+		if err == nil {
+			_, err = c.WaitAll(ctx, jobs, until, changed)
+		}
+		return err
 	}
 	w := newWait(c.tracker, until, changed)
 	if err := w.addRecorded(ctx, tags); err != nil {
@@ -70,26 +76,22 @@ func (c *tracker) renew(ctx context.Context, jobs []job.Job) error {
 	return err
 }
 
-// waitEachRecorded waits for one job after the other, each as it is on record then.
-func (c *tracker) waitEachRecorded(ctx context.Context, tags []string, until job.Detail, changed func(job.Job)) error {
-	for _, tag := range tags {
-		job, err := c.store.ByTag(ctx, tag)
-		if err == nil {
-			err = c.waitable(job)
-		}
-		if err != nil {
-			return err
-		}
+// recordedJobs returns the jobs of submissions as they are on record, without what was
+// submitted.
+func (c *tracker) recordedJobs(ctx context.Context, tags []string) ([]job.Job, error) {
+	recorded, err := c.store.ByTags(ctx, tags)
+	if err != nil {
+		return nil, err
 	}
-	var problems []error
-	for _, tag := range tags {
-		j, err := c.store.ByTag(ctx, tag)
-		if err == nil {
-			err = c.waitEach(ctx, []job.Job{j}, until, changed)
+	jobs := make([]job.Job, len(tags))
+	for i, tag := range tags {
+		known, isRecorded := recorded[tag]
+		if !isRecorded {
+			return nil, fmt.Errorf("looking up submission %s: %w", tag, jobstore.ErrNotFound)
 		}
-		problems = append(problems, err)
+		jobs[i] = known
 	}
-	return errors.Join(problems...)
+	return jobs, nil
 }
 
 // waitEach waits for one job after the other, as far as there is no listing.

@@ -167,24 +167,20 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 
 // tellOf calls tell with some jobs.
 func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
-	recorded, err := f.tracker.store.ByTags(ctx, tags)
+	recorded, err := f.tracker.recordedJobs(ctx, tags)
 	if err != nil {
 		return err
 	}
-	for _, tag := range tags {
-		known := f.jobs[tag]
+	for _, j := range recorded {
+		known := f.jobs[j.Tag]
 		if known == nil {
 			continue // it was touched twice
-		}
-		j, isRecorded := recorded[tag]
-		if !isRecorded {
-			return fmt.Errorf("looking up submission %s: %w", tag, jobstore.ErrNotFound)
 		}
 		now := followedJob{shownOf(&j), j.MissingCount}
 		hasMoved := now.shown != known.shown
 		*known = now
 		if tell(j, hasMoved) {
-			delete(f.jobs, tag)
+			delete(f.jobs, j.Tag)
 		}
 	}
 	return nil

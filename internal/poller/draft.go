@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/polls"
 )
 
@@ -25,7 +26,7 @@ type draft struct {
 }
 
 // add adds a row.
-func (d *draft) add(ctx context.Context, row Row) {
+func (d *draft) add(ctx context.Context, row command.Row) {
 	if d == nil || d.err != nil {
 		return
 	}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
 var (
@@ -99,28 +101,28 @@ var errDown = errors.New("the controller is down")
 
 // listing lists rows of about 100 bytes; those that another process listed go to
 // received.
-func (w *world) listing(count int, received *[]poller.Row) poller.Listing {
+func (w *world) listing(count int, received *[]command.Row) poller.Listing {
 	return poller.Listing{
 		Request: poller.Request{
 			Key: allJobs, Target: "slurm", Interval: 10 * time.Second,
 			FailureOf: func(err error) *poller.Failure { return &poller.Failure{Kind: polls.PollFailed, Text: err.Error()} },
 		},
-		List: func(_ context.Context, share func(poller.Row)) (poller.Counts, error) {
+		List: func(_ context.Context, share func(command.Row)) (command.Listed, error) {
 			for i := range count {
 				share(row(i))
 			}
-			return poller.Counts{Rows: count}, nil
+			return command.Listed{Rows: count}, nil
 		},
-		Receive: func(row poller.Row) error {
+		Receive: func(row command.Row) error {
 			*received = append(*received, row)
 			return nil
 		},
 	}
 }
 
-func row(number int) poller.Row {
-	return poller.Row{
-		ID: fmt.Sprint(number), Again: number%7 == 3, Keys: []string{"name", "owner", "state"},
-		Facts: []string{fmt.Sprintf("a name of number %080d", number), "\xff\x00" + fmt.Sprint(number%5), "RUNNING"},
+func row(number int) command.Row {
+	return command.Row{
+		ID: fmt.Sprint(number), Again: number%7 == 3,
+		Facts: tokenizer.FactsOf(map[string]string{"name": fmt.Sprintf("a name of number %080d", number), "owner": "\xff\x00" + fmt.Sprint(number%5), "state": "RUNNING"}),
 	}
 }

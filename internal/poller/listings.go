@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/polls"
 )
 
@@ -17,13 +18,10 @@ type Listing struct {
 	Request
 	Variant string // distinguishes targets that share the query and read its rows in other ways
 	// List runs the command, and passes each of its rows to share, too.
-	List func(ctx context.Context, share func(Row)) (Counts, error)
+	List func(ctx context.Context, share func(command.Row)) (command.Listed, error)
 	// Receive takes the rows that another process listed.
-	Receive func(Row) error
+	Receive func(command.Row) error
 }
-
-// Counts are what the rows of a listing amount to.
-type Counts struct{ Rows, Again, NotUnderstood int }
 
 func (l *Listing) key() polls.ListingKey {
 	return polls.ListingKey{PollKey: l.Key, Variant: l.Variant}
@@ -89,7 +87,7 @@ func (p *Poller) Latest(ctx context.Context, l Listing) (made polls.Listing, isR
 
 // receive hands out the rows of a listing. It reports false, and hands out nothing,
 // where newer ones have replaced it.
-func (p *Poller) receive(ctx context.Context, made polls.Listing, each func(Row) error) (bool, error) {
+func (p *Poller) receive(ctx context.Context, made polls.Listing, each func(command.Row) error) (bool, error) {
 	for place := range made.Chunks {
 		rows, err := p.Store.Chunk(ctx, made, place)
 		switch isGone := errors.Is(err, polls.ErrGone); {
@@ -200,10 +198,10 @@ func (s *listingSchedule) query(ctx context.Context, turn *Turn) error {
 	if isWanted {
 		turn.draft = &draft{store: turn.poller.Store, made: polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun}}
 	}
-	counts, err := s.listing.List(ctx, func(row Row) { turn.draft.add(ctx, row) })
+	listed, err := s.listing.List(ctx, func(row command.Row) { turn.draft.add(ctx, row) })
 	turn.AddBusy(1, turn.Begun)
-	turn.Jobs = counts.Rows
-	s.made = polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun, Took: turn.busy, Rows: counts.Rows, Again: counts.Again, NotUnderstood: counts.NotUnderstood}
+	turn.Jobs = listed.Rows
+	s.made = polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun, Took: turn.busy, Rows: listed.Rows, Again: listed.Again, NotUnderstood: listed.NotUnderstood}
 	if err == nil && turn.draft != nil {
 		s.viewer.warn(turn.draft.finish(ctx, s.made))
 	}

@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/polls"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
 // latest returns the rows that a process without a scheduler receives.
-func (p *process) latest(t *testing.T) (rows []poller.Row, isReceived bool) {
+func (p *process) latest(t *testing.T) (rows []command.Row, isReceived bool) {
 	t.Helper()
 	made, isReceived, err := p.Latest(t.Context(), p.world.listing(0, &rows))
 	require.NoError(t, err)
@@ -33,7 +35,7 @@ func TestTwoProcessesShareOneListingThroughTheRecord(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, isReceived)
 
-	var rows []poller.Row
+	var rows []command.Row
 	viewer := b.Viewer(false)
 	read, isReceived, err := viewer.List(t.Context(), w.listing(count, &rows))
 	require.NoError(t, err)
@@ -64,14 +66,14 @@ func TestAListingThatIsCutOffIsNotVisible(t *testing.T) {
 	for name, failure := range map[string]error{"whole": nil, "failed": errDown} {
 		before, _ := b.latest(t)
 		next := w.listing(0, nil)
-		next.List = func(_ context.Context, share func(poller.Row)) (poller.Counts, error) {
+		next.List = func(_ context.Context, share func(command.Row)) (command.Listed, error) {
 			for i := range 10_000 {
 				share(row(i))
 			}
 			rows, isReceived := b.latest(t)
 			require.True(t, isReceived)
 			require.Equal(t, before, rows, "of the one that goes on nothing is seen")
-			return poller.Counts{Rows: 10_000}, failure
+			return command.Listed{Rows: 10_000}, failure
 		}
 		_, _, err := viewer.List(t.Context(), next)
 		require.ErrorIs(t, err, failure)
@@ -91,11 +93,11 @@ func TestAListingOfMoreThan64MiBIsNotShared(t *testing.T) {
 	viewer := p.Viewer(true)
 	for size, isShared := range map[int]bool{63: true, 65: false} {
 		large := w.listing(0, nil)
-		large.List = func(_ context.Context, share func(poller.Row)) (poller.Counts, error) {
+		large.List = func(_ context.Context, share func(command.Row)) (command.Listed, error) {
 			for range size {
-				share(poller.Row{ID: "7", Keys: []string{"name"}, Facts: []string{strings.Repeat("x", 1<<20)}})
+				share(command.Row{ID: "7", Facts: tokenizer.FactsOf(map[string]string{"name": strings.Repeat("x", 1<<20)})})
 			}
-			return poller.Counts{Rows: size}, nil
+			return command.Listed{Rows: size}, nil
 		}
 		_, _, err := viewer.List(t.Context(), large)
 		require.NoError(t, err)
@@ -164,7 +166,7 @@ func TestRowsThatAreDamagedAreAnError(t *testing.T) {
 			require.NoError(t, err)
 			_, err = w.database(t).ExecContext(t.Context(), spoil)
 			require.NoError(t, err)
-			var rows []poller.Row
+			var rows []command.Row
 			_, _, err = p.Latest(t.Context(), w.listing(0, &rows))
 			require.ErrorContains(t, err, "damaged")
 			require.Empty(t, rows)
@@ -183,7 +185,7 @@ func TestWhoReadsMoreSlowlyThanOthersListLearnsThat(t *testing.T) {
 	for newer, isWhole := range map[int]bool{0: true, 1: true, 2: false} {
 		lists()
 		slow, count := w.listing(0, nil), 0
-		slow.Receive = func(poller.Row) error {
+		slow.Receive = func(command.Row) error {
 			if count++; count == 1 {
 				for range newer {
 					lists()
@@ -204,7 +206,7 @@ func TestWhoReadsMoreSlowlyThanOthersListLearnsThat(t *testing.T) {
 func TestOnlyWhatOthersWantIsWritten(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.process(t, "a").Viewer(false), w.process(t, "b").Viewer(false)
-	var rows []poller.Row
+	var rows []command.Row
 	list := func(viewer *poller.Viewer) bool {
 		_, isReceived, err := viewer.List(t.Context(), w.listing(5, &rows))
 		require.NoError(t, err)
@@ -227,7 +229,7 @@ func TestTargetsThatReadRowsInOtherWaysShareTurnsButNotRows(t *testing.T) {
 	a, b := w.process(t, "a"), w.process(t, "b")
 	made, _, err := a.Viewer(true).List(t.Context(), w.listing(5, nil))
 	require.NoError(t, err)
-	var rows []poller.Row
+	var rows []command.Row
 	other := w.listing(5, &rows)
 	other.Variant, other.Target = "partition=debug", "debug"
 	again, isReceived, err := b.Viewer(false).List(t.Context(), other)

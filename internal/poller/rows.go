@@ -7,16 +7,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-)
 
-// A Row is what a listing says about one element: a job, a node or a queue. Texts
-// are kept byte for byte. Nobody changes the keys and facts.
-type Row struct {
-	ID    string
-	Again bool     // an earlier row has the same id
-	Keys  []string // sorted
-	Facts []string // by keys, in their order
-}
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/tokenizer"
+)
 
 // chunkSize is about how many bytes the texts of a chunk have: enough for few
 // writes, and few enough to keep no other process waiting for one.
@@ -43,26 +37,27 @@ type chunkWriter struct {
 var seed = maphash.MakeSeed()
 
 // add adds a row.
-func (w *chunkWriter) add(row Row) {
+func (w *chunkWriter) add(row command.Row) {
+	keys, facts := row.Facts.Lists()
 	var before []uint32 // the places of the facts of the last row, if it has the same keys
-	if len(w.Keys) > 0 && slices.Equal(w.Keys[w.keys], row.Keys) {
-		before = w.Rows[len(w.Rows)-len(row.Facts):]
+	if len(w.Keys) > 0 && slices.Equal(w.Keys[w.keys], keys) {
+		before = w.Rows[len(w.Rows)-len(facts):]
 	} else {
-		w.keys = w.placeOfKeys(row.Keys)
+		w.keys = w.placeOfKeys(keys)
 	}
 	again := uint32(0)
 	if row.Again {
 		again = 1
 	}
 	w.Rows = append(w.Rows, w.keys, again, w.addText(row.ID)) // ids differ
-	for i, fact := range row.Facts {
+	for i, fact := range facts {
 		if before != nil && w.Texts[before[i]] == fact { // many are as in the row before
 			w.Rows = append(w.Rows, before[i])
 			continue
 		}
 		w.Rows = append(w.Rows, w.place(fact))
 	}
-	w.size += 4 * len(row.Facts)
+	w.size += 4 * len(facts)
 }
 
 func (w *chunkWriter) placeOfKeys(keys []string) uint32 {
@@ -104,7 +99,7 @@ var errNoRows = errors.New("the rows are damaged")
 
 // eachRow gives the rows of a chunk in its encoding to a function, until that
 // returns an error, which is returned as it is.
-func eachRow(encoded []byte, each func(Row) error) error {
+func eachRow(encoded []byte, each func(command.Row) error) error {
 	var c chunk
 	if err := gob.NewDecoder(bytes.NewReader(encoded)).Decode(&c); err != nil {
 		return fmt.Errorf("%w: %w", errNoRows, err)
@@ -114,8 +109,8 @@ func eachRow(encoded []byte, each func(Row) error) error {
 		if len(rest) < fixed || int(rest[0]) >= len(c.Keys) || len(rest) < fixed+len(c.Keys[rest[0]]) {
 			return errNoRows
 		}
-		row := Row{Keys: c.Keys[rest[0]], Again: rest[1] == 1}
-		texts := make([]string, 1+len(row.Keys))
+		keys := c.Keys[rest[0]]
+		texts := make([]string, 1+len(keys))
 		for i := range texts {
 			place := int(rest[fixed-1+i])
 			if place >= len(c.Texts) {
@@ -123,11 +118,14 @@ func eachRow(encoded []byte, each func(Row) error) error {
 			}
 			texts[i] = c.Texts[place]
 		}
-		row.ID, row.Facts = texts[0], texts[1:]
-		if err := each(row); err != nil {
+		facts, err := tokenizer.FactsIn(keys, texts[1:])
+		if err != nil {
+			return fmt.Errorf("%w: %w", errNoRows, err)
+		}
+		if err := each(command.Row{ID: texts[0], Again: rest[1] == 1, Facts: facts}); err != nil {
 			return err
 		}
-		rest = rest[fixed+len(row.Keys):]
+		rest = rest[fixed+len(keys):]
 	}
 	return nil
 }
