@@ -94,15 +94,15 @@ type tracker struct {
 	pause     func(context.Context, time.Duration) error
 }
 
-// A submitter submits jobs: it puts files in place, runs the submit command and records
-// what came of it.
+// A submitter submits jobs: it stages files, runs the submit command and records the
+// outcome.
 type submitter struct {
 	*tracker
 	onStaging func(remote.Transfer)
 	tidy      sync.Once // before the first submission
 }
 
-// An attendant does what users do to jobs that exist, and runs interactive ones.
+// An attendant operates on jobs, reads their output, and runs interactive jobs.
 type attendant struct{ *submitter }
 
 // New returns a controller. The definition must have been loaded without errors.

@@ -9,11 +9,10 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Dismiss ends, by the will of the user, the search for the outcome of a submission or
-// for the end of a job that nobody will see. rmctl queries no scheduler for it any
-// more. The last known state stays on record, with the reason why nothing newer is
-// known. A job that its scheduler has listed, and has not forgotten since, is refused:
-// it may be running.
+// Dismiss stops following a submission without an outcome, or a job whose end will never
+// be observed, at the request of the user. rmctl does not query the scheduler for it any
+// more. The last known state stays on record, with the reason. Dismiss refuses a job that
+// the scheduler still knows: it may be running.
 func Dismiss(ctx context.Context, store *jobstore.Store, job job.Job) (job.Job, error) {
 	const byUser = "dismissed by the user"
 	if job.ID == "" {

@@ -26,14 +26,14 @@ func (c *Controller) Form(ctx context.Context, s job.Submission) (*form.Form, *f
 	return c.resolver.FormOver(env, s, c.stat(ctx))
 }
 
-// FormWithoutSession is Form for where no session can be started: it lacks what
-// start-up commands would find.
+// FormWithoutSession is Form without a session: it lacks the findings of start-up
+// commands.
 func (c *Controller) FormWithoutSession(ctx context.Context, s job.Submission) (*form.Form, *form.Page, error) {
 	return c.resolver.FormOver(c.resolver.NewEnvironment(), s, c.stat(ctx))
 }
 
-// FormEnvironment returns what a form is made over: what the session knows, with
-// the values of the target.
+// FormEnvironment returns the environment of a form: the findings of the session, with the
+// values of the target.
 func (c *Controller) FormEnvironment(ctx context.Context) (*attribute.Environment, error) {
 	env, err := c.submissionEnvironment(ctx, job.Submission{}, c.refresh())
 	if err != nil {
@@ -64,9 +64,9 @@ func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s 
 	return c.action(ctx, button.Action.Name, s, button.ClearValue.Name)
 }
 
-// Render resolves everything that a submission, and the commands that follow
-// it, would run. In place of ids that are known only later stand @jobId and,
-// in file names, UUID. Of a definition that submits nothing it shows the rest.
+// Render resolves everything that a submission, and the commands after it, would run. Ids
+// that are known only later are @jobId and, in file names, UUID. For a definition that
+// submits nothing it shows the other commands.
 func (c *Controller) Render(s job.Submission) (*Rendering, error) {
 	return renderOver(c.resolver, c.resolver.NewEnvironment(), s)
 }

@@ -42,11 +42,11 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	if err := c.refuseSecond(ctx, p, ""); err != nil {
 		return job.Job{}, err
 	}
-	if err := c.put(ctx, p); err != nil {
+	if err := c.recordIntent(ctx, p); err != nil {
 		return job.Job{}, err
 	}
 	recorded := context.WithoutCancel(ctx)
-	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was put at the same time
+	if err := c.refuseSecond(ctx, p, p.tag); err != nil { // one that was recorded at the same time
 		return job.Job{}, errors.Join(err, c.refused(recorded, p.tag, err), c.unstage(recorded, p.tag, recordOf(p.files)))
 	}
 	c.open.Store(p.tag, true)
@@ -73,7 +73,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 // ended records how the process of an interactive job has ended.
 func (c *attendant) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
 	recorded, p := f.ctx, f.prepared
-	if !f.isKnown() && neverRan(ctx, p, f.told(), result, runErr) {
+	if !f.isKnown() && neverRan(ctx, p, f.finalState(), result, runErr) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
 				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result)}
@@ -94,8 +94,8 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 	if code := job.Number(jobFact(p.env, "exitCode")); code != nil && ctx.Err() == nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
-	if told := f.told(); ending.Detail != job.Canceled && (told == job.Canceled || told == job.Failed) {
-		ending.Detail = told // its own word says more than a code
+	if reported := f.finalState(); ending.Detail != job.Canceled && (reported == job.Canceled || reported == job.Failed) {
+		ending.Detail = reported // its output says more than a code
 	}
 	job, err := c.recordEnd(recorded, p.tag, ending)
 	if ctx.Err() != nil && err == nil {
@@ -106,18 +106,18 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 
 // neverRan reports whether a process, of whose job nothing was seen, leaves no job
 // behind. A process that is kept open for a job that it never named, and fails, was
-// refused. So was one whose parsers say that. Any other process is the job itself.
-func neverRan(ctx context.Context, p *prepared, told job.Detail, result *command.Result, runErr error) bool {
+// refused. So was a process whose output says that the job failed. Any other process is
+// the job itself.
+func neverRan(ctx context.Context, p *prepared, reported job.Detail, result *command.Result, runErr error) bool {
 	var failed *command.Error
 	if errors.As(runErr, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {
 		return true
 	}
-	return ctx.Err() == nil && p.submit.WaitForID && (p.submit.KeepOpen || told == job.Failed) && result.ExitCode > 0
+	return ctx.Err() == nil && p.submit.WaitForID && (p.submit.KeepOpen || reported == job.Failed) && result.ExitCode > 0
 }
 
-// endNamed ends a job whose process was ended: what waits in a queue may stay
-// there when its terminal goes away. The definition's command is of no use for a
-// job without an id.
+// endNamed cancels a job whose process was ended: a job that waits in a queue may stay
+// there without its terminal. A job without an id cannot be canceled.
 func (c *attendant) endNamed(ctx context.Context, j job.Job) error {
 	if j.ID == j.Tag || c.definition.Command(config.TerminateJob) == nil {
 		return nil
@@ -133,8 +133,8 @@ func (c *attendant) endNamed(ctx context.Context, j job.Job) error {
 	return err
 }
 
-// outOfSight records that the connection to a job was lost: nobody has seen its
-// end, and nobody but a scheduler will.
+// outOfSight records that the connection to a job was lost: its end was not observed,
+// and only a scheduler can still report it.
 func (c *attendant) outOfSight(ctx context.Context, tag string, lost error) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
 	switch {
@@ -149,7 +149,7 @@ func (c *attendant) outOfSight(ctx context.Context, tag string, lost error) (job
 	return job, errors.Join(lost, err)
 }
 
-// ending is what the end of the local process says of its job.
+// ending returns what the end of the local process says about its job.
 func (c *attendant) ending(ctx context.Context, p *prepared, result *command.Result) job.Observation {
 	detail := endOf(result.ExitCode)
 	if ctx.Err() != nil {
@@ -158,7 +158,7 @@ func (c *attendant) ending(ctx context.Context, p *prepared, result *command.Res
 	return job.Observation{Detail: detail, Reason: jobFact(p.env, "reason"), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 }
 
-// endOf is the end of a job whose program exited with a code.
+// endOf returns the state of a job whose program exited with a code.
 func endOf(code int) job.Detail {
 	if code != 0 {
 		return job.Failed

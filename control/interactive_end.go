@@ -17,18 +17,18 @@ import (
 )
 
 // A Holder is what an interactive job is attached to. It is empty if the process of the
-// job has ended, or nobody knows of it.
+// job has ended or is unknown.
 type Holder string
 
-// What there is.
+// The holders.
 const (
 	HeldByProgram Holder = "program"   // by the program that submitted it
 	HeldByHost    Holder = "host"      // by one that runs jobs for others
 	HeldElsewhere Holder = "elsewhere" // by a program on another machine, if that is still there
 )
 
-// Holder returns what an interactive job is attached to at this moment, as far as this
-// machine can know.
+// Holder returns what an interactive job is attached to now, as far as this machine can
+// know.
 func (c *Controller) Holder(job job.Job) Holder {
 	switch {
 	case mayBeAttached(job) && presence.PresenceOf(job.Submitter) == presence.Elsewhere:
@@ -41,8 +41,8 @@ func (c *Controller) Holder(job job.Job) Holder {
 	return HeldByProgram
 }
 
-// endingTakes is how long a program may take to end a job: until its process was
-// killed, and the definition's command for that has run.
+// endingTakes is how long a program may take to end a job: to kill its process and to run
+// the definition's command.
 const endingTakes = 3 * time.Minute
 
 // EndHeld makes the program that an interactive job is attached to end the job, and
@@ -124,8 +124,8 @@ func (c *Controller) CheckInteractive(ctx context.Context, s job.Submission) err
 // localTransport is the transport of the connection of [remote.NewLocal].
 const localTransport = "local"
 
-// IsHosted reports whether jobs of the definition should be run by a host, so
-// that one can detach from them: those that keep a command open or use a
+// IsHosted reports whether a host should run the interactive jobs of the definition, so
+// that users can detach from them: those that keep a command open or use a
 // pseudo-terminal, and all that run at another place.
 func (c *Controller) IsHosted(debug bool) bool {
 	submit := c.definition.Submit(debug)

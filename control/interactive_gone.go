@@ -25,7 +25,7 @@ func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, err
 	}
 	switch presence.PresenceOf(job.Submitter) {
 	case presence.IsGone:
-		c.recordLate(ctx) // it may have seen the end, and found no room for it
+		c.recordLate(ctx) // it may have had no room to record the end
 		if job, err := c.store.ByTag(ctx, tag); err != nil || job.Detail.Ended() {
 			return job, err
 		}
@@ -37,8 +37,8 @@ func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, err
 	return job, nil
 }
 
-// lose records that nobody will see the end of a job, and why. It changes
-// nothing for one whose end was recorded meanwhile.
+// lose records that the end of a job will never be observed, and why. It changes nothing
+// for a job whose end was recorded meanwhile.
 func (c *tracker) lose(ctx context.Context, tag, reason string) (job.Job, error) {
 	now := c.now()
 	job, err := c.store.MarkMissing(ctx, tag, now)
@@ -52,7 +52,7 @@ func (c *tracker) lose(ctx context.Context, tag, reason string) (job.Job, error)
 }
 
 // missing returns why a wait ends for a job whose end nobody will see, nil if it may go
-// on. A scheduler is queried some more times.
+// on. A scheduler is queried a few more times first.
 func (c *tracker) missing(j job.Job, forgotten int) error {
 	switch {
 	case j.Phase == job.PhaseDismissed:

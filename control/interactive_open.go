@@ -11,8 +11,8 @@ import (
 )
 
 // refuseSecond returns an error if the command of a submission is kept open and the
-// command of another one is alive. Of two submissions that are put at the same time the
-// earlier one goes on. The tag is empty before the submission is put.
+// command of another one is alive. Of two submissions that are recorded at the same time
+// the earlier one continues. The tag is empty before the submission is recorded.
 func (c *attendant) refuseSecond(ctx context.Context, p *prepared, tag string) error {
 	if !p.submit.KeepOpen {
 		return nil
@@ -32,7 +32,7 @@ func (c *attendant) refuseSecond(ctx context.Context, p *prepared, tag string) e
 			continue
 		}
 		if tag != "" && isEarlier(own, job) {
-			continue // that one will find this one
+			continue // the other one finds this one
 		}
 		name := cmp.Or(job.ID, job.Tag)
 		return fmt.Errorf("job %s keeps the command of definition %q open, which may be alive once at a time; "+
@@ -45,8 +45,8 @@ func isEarlier(one, other job.Job) bool {
 	return cmp.Or(one.Created.Compare(other.Created), cmp.Compare(one.Tag, other.Tag)) < 0
 }
 
-// isAttached reports whether the process of an interactive job is alive. Of jobs
-// that this process has let go of nobody recorded the end.
+// isAttached reports whether the process of an interactive job is alive. A stale job that
+// this process no longer runs has ended unrecorded.
 func (c *tracker) isAttached(job job.Job) bool {
 	if !mayBeAttached(job) || !presence.IsAlive(job.Submitter) || job.Missing && c.isKnownByProcess(job) {
 		return false

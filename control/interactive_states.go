@@ -12,9 +12,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A follower records what the parsers see of an interactive job while its process runs:
-// its id as soon as that is known, or the tag of the submission if nothing gives it an
-// id, and each change of its state.
+// A follower records what the parsers find out about an interactive job while its process
+// runs: its id, or the tag of the submission if nothing gives it an id, and each change of
+// its state.
 type follower struct {
 	ctx       context.Context // of the records, which outlive a cancellation
 	attendant *attendant
@@ -33,7 +33,7 @@ func (f *follower) isAccepted() bool { return f.job.ID != "" }
 // isKnown reports whether the job is recorded, or kept beside the record; as isAccepted.
 func (f *follower) isKnown() bool { return f.isAccepted() || isKept(f.err) }
 
-// started records a job that nothing will give another id than its tag.
+// started records a job whose id is the tag of its submission.
 func (f *follower) started() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -42,39 +42,39 @@ func (f *follower) started() {
 	}
 }
 
-// progress looks at what the parsers have left. It reports whether the job runs;
+// progress records what the parsers have found. It reports whether the job runs;
 // that it has failed before it ran is an error (rm-format 3.8).
 func (f *follower) progress(recent func() string) (running bool, err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	id := f.prepared.job.Text(attribute.FieldName)
-	seen := f.seen()
-	if seen == job.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != job.Running {
-		err = fmt.Errorf("its output says that the job is %s", seen)
+	state := f.parsedState()
+	if state == job.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != job.Running {
+		err = fmt.Errorf("its output says that the job is %s", state)
 	}
 	switch {
 	case f.err != nil:
 	case !f.isAccepted() && id != "":
-		f.accept(id, f.atFirst(seen), evidence(recent()))
-	case f.isAccepted() && seen != "" && transition.Next(f.job.Detail, seen) != f.job.Detail:
+		f.accept(id, f.atFirst(state), evidence(recent()))
+	case f.isAccepted() && state != "" && transition.Next(f.job.Detail, state) != f.job.Detail:
 		job, observeErr := f.attendant.store.Observe(f.ctx, f.prepared.tag, job.Observation{
-			Detail: seen, Observed: f.attendant.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
+			Detail: state, Observed: f.attendant.now(), Source: f.prepared.submit.Name, Evidence: evidence(recent()), Origin: originOf(f.prepared.job),
 		})
-		f.took(job, observeErr)
+		f.remember(job, observeErr)
 	}
-	return seen == job.Running || seen.Ended(), err
+	return state == job.Running || state.Ended(), err
 }
 
-// processes records the job's processes that the output names. An error of that does
-// not keep the job from running.
+// processes records the job's processes that the output names. If that fails, the job
+// still runs.
 func (f *follower) processes(changed []job.Process) {
 	if err := f.attendant.store.RecordProcesses(f.ctx, f.prepared.tag, changed); err != nil {
 		f.attendant.log.Warn("the processes of the job are not on record", "error", err)
 	}
 }
 
-// seen is the state that the parsers have left, empty if they have left none.
-func (f *follower) seen() job.Detail {
+// parsedState is the state that the parsers have found; empty if there is none.
+func (f *follower) parsedState() job.Detail {
 	detail, known := job.ParseDetail(attribute.Text(f.prepared.job.Value()))
 	if !known || detail == job.Undetermined {
 		return ""
@@ -82,19 +82,19 @@ func (f *follower) seen() job.Detail {
 	return detail
 }
 
-// told is the state that the parsers have left, once the process has ended.
-func (f *follower) told() job.Detail {
+// finalState is parsedState once the process has ended.
+func (f *follower) finalState() job.Detail {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return f.seen()
+	return f.parsedState()
 }
 
-// atFirst is the state of a job whose id has just been seen. Where parsers say when it
-// runs, it does not run before (rm-format 4.5).
-func (f *follower) atFirst(seen job.Detail) job.Detail {
+// atFirst returns the state of a job whose id was just found. Where parsers say when the
+// job runs, it does not run before (rm-format 4.5).
+func (f *follower) atFirst(state job.Detail) job.Detail {
 	switch submit := f.prepared.submit; {
-	case seen != "" && (submit.KeepOpen || seen != job.Submitted):
-		return seen
+	case state != "" && (submit.KeepOpen || state != job.Submitted):
+		return state
 	case submit.KeepOpen && inspect.MaySet(submit, attribute.FieldValue):
 		return job.Submitted
 	}
@@ -110,7 +110,7 @@ func (f *follower) finally() error {
 		if id == "" {
 			id = f.prepared.tag
 		}
-		f.accept(id, f.atFirst(f.seen()), "")
+		f.accept(id, f.atFirst(f.parsedState()), "")
 	}
 	return f.err
 }
@@ -119,11 +119,11 @@ func (f *follower) accept(id string, detail job.Detail, printed string) {
 	acceptance := f.attendant.acceptance(f.prepared, id, &command.Result{Started: f.attendant.now(), Stdout: printed})
 	acceptance.Detail = detail
 	job, err := f.attendant.accepted(f.ctx, f.prepared.tag, acceptance)
-	f.took(job, err)
+	f.remember(job, err)
 }
 
-// took takes over what was recorded, and tells it.
-func (f *follower) took(job job.Job, err error) {
+// remember keeps the job as it was recorded and reports it.
+func (f *follower) remember(job job.Job, err error) {
 	if err != nil {
 		f.err = err
 		return
@@ -134,10 +134,10 @@ func (f *follower) took(job job.Job, err error) {
 	}
 }
 
-// evidenceBytes is how much of the output is kept of what a state was seen in.
+// evidenceBytes bounds the output that is recorded with a state.
 const evidenceBytes = 1024
 
-// evidence is the end of an output.
+// evidence returns the end of an output.
 func evidence(printed string) string {
 	return printed[max(0, len(printed)-evidenceBytes):]
 }

@@ -14,15 +14,14 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A submission is on record as not made once its scheduler was queried for it in time
-// and had no such job. If the scheduler takes it up later, it still gives the job its
-// tag: rmctl looks for the tag a while longer, in each listing, and with x:find-job at
-// growing intervals.
+// rmctl records a submission as not made if its scheduler has no such job after a while.
+// The scheduler may still accept it: rmctl looks for the tag of the submission for longer,
+// in each listing, and with x:find-job at growing intervals.
 const (
 	firstLateLook = time.Minute // after it was found that there is no job; each later distance is twice as long
 	// LastLateLook is how long after a submission its job is looked for at most.
 	LastLateLook = 24 * time.Hour
-	// So long a submission is left alone whose look-up decided nothing.
+	// How long rmctl does not look up a submission again after an undecided query.
 	undecidedPause = 5 * time.Minute
 	lookUpLimit    = 16 // submissions that one poll looks up
 )
@@ -37,16 +36,16 @@ func IsLookedForAgain(j job.Job, now time.Time) bool {
 	return !now.Before(again) && now.Before(j.Created.Add(LastLateLook))
 }
 
-// isForgotten reports whether the scheduler would have forgotten the job of a
-// submission, if there was one.
+// isForgotten reports whether the scheduler would have forgotten the job of a submission
+// by now.
 func (c *tracker) isForgotten(job job.Job) bool {
 	lookUp := c.definition.Command(config.FindJob)
 	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))
 }
 
-// settle finds out what became of submissions of targets without a job, as a part of a poll:
-// those that a listing has by their tags are adopted, and some others looked up
-// for which it is time. The listing is nil where none was made.
+// settle finds out what became of submissions without a job, as a part of a poll. It adopts
+// those whose tags are listed, and looks up some of the others if it is time. The listing
+// may be nil.
 func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing) error {
 	c.recordLate(ctx)
 	open, err := c.openSubmissions(ctx, turn.Targets)
@@ -77,7 +76,7 @@ func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing
 	return c.lookUpEach(ctx, turn, due)
 }
 
-// isLookedUp reports whether a poll is to look a submission up now.
+// isLookedUp reports whether a poll looks a submission up now.
 func (c *tracker) isLookedUp(j job.Job) bool {
 	switch {
 	case c.definition.Command(config.FindJob) == nil, c.isForgotten(j):
@@ -106,7 +105,7 @@ func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.
 	})
 }
 
-// noteUndecided records that a look-up decided nothing, and passes other errors on.
+// noteUndecided records that a query decided nothing, and returns other errors.
 func (c *tracker) noteUndecided(ctx context.Context, j job.Job, err error) error {
 	var unconfirmed *UnconfirmedError
 	switch {

@@ -15,11 +15,11 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// batchBytes bounds the text of the ids that one listing gets, far below what any
-// system takes as one argument.
+// batchBytes bounds the text of the ids that one listing gets, far below the limit of any
+// system for one argument.
 const batchBytes = 16 << 10
 
-// idSeparator stands between the ids of a batch.
+// idSeparator separates the ids of a batch.
 const idSeparator = ","
 
 // namesIDs reports whether the listing of a definition is limited to the jobs whose ids
@@ -31,7 +31,7 @@ func namesIDs(c *session) bool {
 	}
 	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
-		return false // whose error everybody gets who wants to list
+		return false // listing returns the error
 	}
 	const id = "66f1dc87c0af2a4f4c8d9f"
 	env.SetVariable(submission.AttributeIDs, id)
@@ -51,8 +51,8 @@ func resolvedText(which *config.Command, scope config.Scope) (string, error) {
 }
 
 // batches returns the ids of open jobs for listings, in texts of bounded length. It
-// leaves out ids that contain the separator, or that could pass for something else on a
-// command line: these jobs are queried one by one.
+// leaves out ids that contain the separator or are unsafe on a command line: these jobs
+// are queried one by one.
 func (c *tracker) batches(ctx context.Context, open jobstore.Roll) (texts []string, err error) {
 	var text strings.Builder
 	err = c.store.EachOf(ctx, open, func(job *job.Job) error {
@@ -80,9 +80,9 @@ func isUnsafeInBatch(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(",'\"\\`$", r)
 }
 
-// listOpen lists the jobs of a poll: all of this user with one command or, where the
-// definition takes ids, the open ones in batches. With an error the listing has what
-// the earlier commands listed.
+// listOpen lists the jobs of a poll: all jobs of this user with one command or, if the
+// definition uses ids, the open ones in batches. With an error it returns what the earlier
+// commands listed.
 func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")
@@ -111,5 +111,5 @@ func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poll
 	return whole, nil
 }
 
-// errTakenOver says that a poll lasted so long that another process makes it by now.
+// errTakenOver says that a poll took so long that another process makes it now.
 var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")

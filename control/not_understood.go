@@ -39,8 +39,7 @@ func lastThatPrinted(attempts []attempt) (attempt, bool) {
 	return attempt{}, false
 }
 
-// countNotUnderstood adds to the count of a command. An error does not concern the
-// query.
+// countNotUnderstood adds to the count of a command. The query goes on if that fails.
 func (c *session) countNotUnderstood(ctx context.Context, source *config.Command, added jobstore.NotUnderstood) {
 	if c.store == nil {
 		return
@@ -51,7 +50,7 @@ func (c *session) countNotUnderstood(ctx context.Context, source *config.Command
 	}
 }
 
-// selectorOf names a command as rmctl replay and rmctl test take it.
+// selectorOf names a command as in the arguments of rmctl replay and rmctl test.
 func selectorOf(command *config.Command) string {
 	return string(command.Element) + ":" + command.Name
 }

@@ -53,8 +53,8 @@ func (c *attendant) OutputPath(job job.Job, stderr bool) (string, error) {
 	return "", &OutputError{ID: job.ID, Err: reason}
 }
 
-// Output copies a job's output to w. It queries a job that has not ended first, since
-// its scheduler may know better where the output goes.
+// Output copies a job's output to w. It first queries a job that has not ended, since the
+// scheduler may know the path better.
 func (c *Controller) Output(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
 	job, err := c.Status(ctx, job, false)
 	if err != nil {
@@ -87,15 +87,15 @@ func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, mo
 	})
 }
 
-// follow copies a job's output to w as it grows, beginning where begin says once the
-// file is there.
-func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, begin func(name string) (int64, error)) error {
+// follow copies a job's output to w as it grows. It calls startAt once the file is there
+// for the offset to begin at.
+func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, startAt func(name string) (int64, error)) error {
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
-	isBegun := false
+	isStarted := false
 	for {
-		// Query the state first: what an ended job wrote is all there then, and the
-		// scheduler may know better where that goes.
+		// Query the state first: the output of an ended job is complete, and the scheduler
+		// may know its path better.
 		var err error
 		if job, err = c.Status(ctx, job, false); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
@@ -104,9 +104,9 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.W
 		if err != nil {
 			return err
 		}
-		if !isBegun {
-			offset, err = begin(name)
-			isBegun = err == nil
+		if !isStarted {
+			offset, err = startAt(name)
+			isStarted = err == nil
 		}
 		var copied int64
 		if err == nil {
@@ -146,7 +146,7 @@ func (c *attendant) copyFrom(ctx context.Context, name string, offset int64, w i
 			return 0, err
 		}
 	}
-	// A scheduler may name what never ends, or a pipe into which nobody writes.
+	// A scheduler may name a file without end, or a pipe without a writer.
 	if waits, isPipe := file.(interface{ SetReadDeadline(time.Time) error }); isPipe {
 		unwatch := context.AfterFunc(ctx, func() { _ = waits.SetReadDeadline(time.Unix(1, 0)) }) // which regular files have not
 		defer unwatch()

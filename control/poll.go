@@ -21,8 +21,9 @@ const (
 	defaultInterval = 5 * time.Second
 	// How long a user waits before losing patience.
 	shortPatience = time.Second
-	directLimit   = 64 // jobs that one poll queries one by one
-	directWidth   = 4  // of these at the same time
+
+	directLimit = 64 // jobs that one poll queries one by one
+	directWidth = 4  // of these at the same time
 )
 
 // Update returns jobs of this target as they are now. Where a query is due, or fresh is
@@ -30,10 +31,9 @@ const (
 // whichever process wants whichever of them, and one by one for those that the listing
 // lacks. Other processes that call it meanwhile get the same answer.
 //
-// If a query fails, the error is a *QueryError, and the jobs are returned as they were
-// known. While the target is paused nothing is queried, and the error matches
-// [ErrPaused]. Where a fresh answer would take more than a minute it is a
-// *TooSoonError.
+// If a query fails, the error is a *QueryError, and the jobs have their last known states.
+// While the target is paused Update queries nothing, and the error matches [ErrPaused]. If
+// a fresh answer would take more than a minute, the error is a *TooSoonError.
 func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isQueryable(&job) }) {
@@ -76,8 +76,8 @@ func isQueryable(j *job.Job) bool {
 	return j.ID != "" && j.Tag != "" && !j.Detail.Ended() && j.Phase != job.PhaseDismissed && j.Successor == "" && !(j.Interactive && j.ID == j.Tag)
 }
 
-// wish is how new an answer is to be: as new as possible if the user insists. Jobs that
-// were never queried are worth a short wait.
+// wish returns how new an answer must be: as new as possible if the user insists. For jobs
+// that were never queried it includes a short wait.
 func (c *tracker) wish(ctx context.Context, jobs []job.Job, fresh bool) (poller.Wish, error) {
 	if fresh {
 		return poller.Insist, nil
@@ -95,8 +95,7 @@ func (c *tracker) wish(ctx context.Context, jobs []job.Job, fresh bool) (poller.
 	return poller.Wish{}, nil
 }
 
-// isUnqueried reports whether all that is known of a job comes from its submit command,
-// the source.
+// isUnqueried reports whether all that is known of a job comes from its submit command.
 func (c *tracker) isUnqueried(source string, missing, stale bool) bool {
 	submit := c.definition.Submit(false)
 	return submit != nil && source == submit.Name && !missing && !stale
@@ -118,13 +117,12 @@ func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, fresh bool) ([
 	return updated, errors.Join(problems...)
 }
 
-// ErrPaused is matched by the error for a target that is not queried, since queries
-// have failed again and again.
+// ErrPaused is matched by the error for a target that rmctl does not query after repeated
+// failures.
 var ErrPaused = errors.New("the target is paused")
 
-// A TooSoonError says that there is no fresh answer yet: the last query took so long
-// that the scheduler is left alone for more than a minute. The jobs are as they were
-// seen last.
+// A TooSoonError says that there is no fresh answer yet: after a slow query rmctl does not
+// query the scheduler for more than a minute. The jobs have their last known states.
 type TooSoonError struct {
 	Until time.Time     // when the scheduler may be queried again
 	Took  time.Duration // how long its last query took

@@ -41,7 +41,7 @@ type recordedError struct {
 func (e recordedError) Error() string { return e.text }
 func (e recordedError) Unwrap() error { return e.kind }
 
-// pollFailureOf returns how a query for jobs failed; nil for what failed otherwise.
+// pollFailureOf returns how a query for jobs failed; nil for other errors.
 func pollFailureOf(err error) *poller.Failure {
 	if !isQueryFailure(err) {
 		return nil
@@ -49,12 +49,12 @@ func pollFailureOf(err error) *poller.Failure {
 	return listingFailureOf(err)
 }
 
-// listingFailureOf returns how a listing failed, for those who read of it.
+// listingFailureOf returns how a listing failed, for the record.
 func listingFailureOf(err error) *poller.Failure {
 	failure := &poller.Failure{Kind: polls.PollFailed, Text: err.Error(), IsIdle: IsUnreached(err)}
 	var query *QueryError
 	if errors.As(err, &query) && query.ID == "" && query.Error() == err.Error() {
-		failure.Text = query.Err.Error() // whoever reads it sees it in a QueryError, too
+		failure.Text = query.Err.Error() // readers put it into a QueryError again
 	}
 	var failed *command.Error
 	switch {
@@ -66,8 +66,8 @@ func listingFailureOf(err error) *poller.Failure {
 	return failure
 }
 
-// IsUnreached reports whether a query failed since it did not get to the scheduler:
-// however long its command tried, the scheduler has done nothing.
+// IsUnreached reports whether a query failed before it reached the scheduler, which has
+// done nothing then, however long the command tried.
 func IsUnreached(err error) bool {
 	var failed *command.Error
 	if !errors.As(err, &failed) || failed.Failure == command.TimedOut {

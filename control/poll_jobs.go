@@ -21,8 +21,7 @@ type ownPoll struct {
 	listed *listing // nil if none was made
 }
 
-// query makes one listing, unless at most one job is open: that one is queried by
-// itself.
+// query makes one listing, unless at most one job is open, which is queried by itself.
 func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 	o.open, err = o.store.OpenJobs(ctx, o.openFilters(turn.Targets)...)
 	turn.Jobs = len(o.open)
@@ -71,8 +70,8 @@ func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure erro
 	return errors.Join(failure, o.store.MarkRollStale(context.WithoutCancel(ctx), o.open, query.Err.Error(), turn.Begun))
 }
 
-// compare records what the listing says about the open jobs, and returns those that
-// it does not mention: all of them if none was made.
+// compare records what the listing says about the open jobs, and returns those that it
+// lacks: all of them without a listing.
 func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []unlistedJob, err error) {
 	if o.listed == nil {
 		err = o.store.EachOf(ctx, o.open, func(job *job.Job) error {
@@ -94,12 +93,11 @@ func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []un
 	return unlisted, err
 }
 
-// An unlistedJob is a job that a listing lacks: as much of it as decides whether it is
-// queried by itself.
+// An unlistedJob is what decides whether a job that a listing lacks is queried by itself.
 type unlistedJob struct {
-	tag          string
-	missingCount int
-	asked, again time.Time // when it was queried last, and when it may be again
+	tag            string
+	missingCount   int
+	queried, again time.Time // when it was queried last, and when it may be again
 }
 
 func (c *tracker) unlisted(job *job.Job) unlistedJob {
@@ -118,20 +116,20 @@ func tagsOf(jobs []job.Job) []string {
 	return tags
 }
 
-// queryEach queries jobs one by one, first those that were seen longest ago: if these
-// are too many for one poll, the others come next.
+// queryEach queries jobs one by one, the one queried longest ago first. The next poll
+// continues if there are too many for this one.
 func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
 	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
 	slices.SortStableFunc(jobs, func(a, b unlistedJob) int {
-		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.asked.Compare(b.asked))
+		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.queried.Compare(b.queried))
 	})
 	return inBatches(ctx, o.tracker, turn, jobs[:min(len(jobs), directLimit)], func(batch []unlistedJob) (bool, error) {
 		return o.queryBatch(ctx, batch)
 	})
 }
 
-// inBatches queries single jobs as a part of a poll, as many at a time as the scheduler
-// is to bear, and stops when another process has taken over.
+// inBatches queries single jobs as a part of a poll, a few at a time, and stops when
+// another process has taken over.
 func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs []T, query func(batch []T) (hasMoved bool, err error)) error {
 	var problems []error
 	for batch := range slices.Chunk(jobs, directWidth) {

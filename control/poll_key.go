@@ -18,21 +18,21 @@ func (c *session) connectionName() string {
 	return c.place.Transport + ":" + c.place.User + "@" + c.place.Host
 }
 
-// pollKeyOf names the query for jobs that a controller shares with all others, of
-// whichever process and target, that have the same connection, the same definition,
-// and the same commands to ask with: values that a target sets may decide these.
+// pollKeyOf names the query for jobs that a controller shares with those of all processes
+// and targets that have the same connection, definition and query commands. Values of a
+// target may change these commands.
 func pollKeyOf(c *session) string {
 	sum := sha256.New()
 	sum.Write([]byte(c.fingerprint()))
 	anyJob, err := c.resolver.ScopeOfAnyJob()
 	if err != nil {
-		return c.sessionKey() // whoever queries gets its error
+		return c.sessionKey() // queries return the error
 	}
-	asking := []*config.Command{c.definition.Command(config.ListJobs), c.definition.Command(config.GetJobStatus), c.definition.Command(config.FindJob)}
-	if asking[1] != nil {
-		asking = append(asking, asking[1].Fallbacks...)
+	commands := []*config.Command{c.definition.Command(config.ListJobs), c.definition.Command(config.GetJobStatus), c.definition.Command(config.FindJob)}
+	if commands[1] != nil {
+		commands = append(commands, commands[1].Fallbacks...)
 	}
-	for _, each := range asking {
+	for _, each := range commands {
 		if each == nil {
 			continue
 		}
@@ -50,7 +50,8 @@ func (c *tracker) ownJobs() polls.PollKey {
 	return polls.PollKey{Kind: polls.OwnJobs, Key: c.pollKey()}
 }
 
-// connectionOf is how jobs of a target name the connection of this controller.
+// connectionOf returns the name that jobs of a target have for the connection of this
+// controller.
 func (c *session) connectionOf(target string) string { return target + "@" + c.connectionName() }
 
 // openFilters selects the jobs of this controller's target, and those of the other

@@ -18,42 +18,42 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// An answer is what a scheduler says of a job.
+// An answer is what a scheduler says about a job.
 type answer struct {
 	job.Observation
-	forgotten bool // it does not know the job
-	undecided bool // the definition knows the scheduler's word, which stands for no state
+	forgotten bool // the scheduler does not know the job
+	undecided bool // the definition maps the scheduler's word to no state
 	attempts  []attempt
 }
 
-// An attempt is one command of a query that was run.
+// An attempt is a command that a query ran.
 type attempt struct {
 	command *config.Command
 	result  *command.Result
 }
 
-// query queries a job, and counts an answer that is not understood.
-func (c *session) query(ctx context.Context, asked job.Job) (answer, error) {
-	seen, err := c.inquire(ctx, asked)
-	c.countQuery(context.WithoutCancel(ctx), asked.ID, seen, err)
-	return seen, err
+// query queries the scheduler for a job, and counts an answer that is not understood.
+func (c *session) query(ctx context.Context, known job.Job) (answer, error) {
+	found, err := c.inquire(ctx, known)
+	c.countQuery(context.WithoutCancel(ctx), known.ID, found, err)
+	return found, err
 }
 
-// inquire runs the status command and, while no state is known, the fallbacks
-// that are meant for what the command before them ended with.
-func (c *session) inquire(ctx context.Context, asked job.Job) (answer, error) {
+// inquire runs the status command and, while the state is unknown, the fallbacks for the
+// outcome of the command before them.
+func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 	status, err := c.resolver.Command(config.GetJobStatus)
 	if err != nil {
 		return answer{}, err
 	}
-	env, err := c.jobEnvironment(ctx, asked)
+	env, err := c.jobEnvironment(ctx, known)
 	if err != nil {
 		return answer{}, err
 	}
 	key := uuid.NewString()
-	j := submission.JobAttribute(env, key, asked.ID, asked.ShortID)
+	j := submission.JobAttribute(env, key, known.ID, known.ShortID)
 	clearFacts(env)
-	seen, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
+	found, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
 	ended, forgotten := false, false
 	var attempts []attempt
 	for _, tried := range append([]*config.Command{status}, status.Fallbacks...) {
@@ -64,21 +64,21 @@ func (c *session) inquire(ctx context.Context, asked job.Job) (answer, error) {
 		begun := c.now()
 		result, err := c.run(ctx, tried, env, key)
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
-			continue // a site without, say, accounting tools; what is known already stands
+			continue // such as a site without accounting tools; the answer so far counts
 		}
 		var failure error
 		outcome, failure = outcomeOf(result, err)
 		failures = append(failures, failure)
 		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
 		attempts = append(attempts, attempt{tried, result})
-		seen = answer{Observation: c.observation(env, j, tried, result, begun), forgotten: forgotten, attempts: attempts}
-		seen.undecided = isUndetermined(attribute.Text(j.Value()))
-		if seen.Detail != "" {
-			seen.forgotten = false
-			return seen, nil
+		found = answer{Observation: c.observation(env, j, tried, result, begun), forgotten: forgotten, attempts: attempts}
+		found.undecided = isUndetermined(attribute.Text(j.Value()))
+		if found.Detail != "" {
+			found.forgotten = false
+			return found, nil
 		}
 	}
-	return conclude(seen, ended, errors.Join(failures...))
+	return conclude(found, ended, errors.Join(failures...))
 }
 
 // triedAfter reports whether a fallback is meant for an outcome.
@@ -86,21 +86,20 @@ func triedAfter(fallback *config.Command, outcome config.OutcomeKind) bool {
 	return len(fallback.On) == 0 || slices.Contains(fallback.On, outcome)
 }
 
-// conclude decides what a query without a state says: that the job has ended, though
-// not how, that it is forgotten, a word outside the vocabulary, which is shown as it
-// is, or nothing. If any command failed, it does not count that the others do not know
-// the job.
-func conclude(seen answer, ended bool, failure error) (answer, error) {
+// conclude decides what a query without a state says: the job has ended in an unknown way,
+// the scheduler has forgotten it, its state is a word outside the vocabulary, or nothing.
+// If a command failed, a job that the others do not know does not count as forgotten.
+func conclude(found answer, ended bool, failure error) (answer, error) {
 	switch {
 	case failure != nil:
-		return seen, failure
+		return found, failure
 	case ended:
-		seen.Detail, seen.forgotten = job.Completed, false
-		return seen, nil
-	case seen.forgotten, seen.Native != "":
-		return seen, nil
+		found.Detail, found.forgotten = job.Completed, false
+		return found, nil
+	case found.forgotten, found.Native != "":
+		return found, nil
 	}
-	return seen, errNothingUnderstood
+	return found, errNothingUnderstood
 }
 
 var errNothingUnderstood = errors.New("the status command printed nothing that the definition understands; " +
@@ -112,8 +111,8 @@ func isUndetermined(text string) bool {
 	return known && detail == job.Undetermined
 }
 
-// outcomeOf returns how a command on a job ended, and its error if that means that
-// nothing was done or found out, even if its exit status is ignored.
+// outcomeOf returns how a command on a job ended, and its error if it did or found out
+// nothing, even if its exit status is ignored.
 func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	switch result.Outcome {
 	case config.NotFound, config.Finished:
@@ -130,13 +129,13 @@ func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	return config.Succeeded, nil
 }
 
-// jobFacts are the facts about a job that parsers leave in attributes.
+// jobFacts are the facts about a job that parsers write to attributes.
 var jobFacts = []string{
 	"native", "exitCode", "signal", "reason", "queue", "name", "nodes",
 	"submitted", "started", "ended", "outputPath", "errorPath", "identity",
 }
 
-// clearFacts makes sure that no fact of another job, or of an earlier query, is taken for one of this.
+// clearFacts removes facts of other jobs and of earlier queries.
 func clearFacts(env *attribute.Environment) {
 	for _, fact := range jobFacts {
 		if a := env.Lookup(submission.AttributeJobPrefix + fact); a != nil {
@@ -145,12 +144,12 @@ func clearFacts(env *attribute.Environment) {
 	}
 }
 
-// jobFact returns a fact about a job that a parser left; empty if none did.
+// jobFact returns a fact about a job from its attribute; empty if there is none.
 func jobFact(env *attribute.Environment, fact string) string {
 	return env.Text(submission.AttributeJobPrefix + fact)
 }
 
-// observation collects what the parsers of a query left: the state as the value of
+// observation collects what the parsers of a query found: the state, which is the value of
 // the job, and facts. A state outside the vocabulary is no state; it is shown as the
 // scheduler's word.
 func (c *session) observation(env *attribute.Environment, j *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) job.Observation {
@@ -158,7 +157,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 	if word == noState {
 		word = ""
 	}
-	seen := job.Observe(func(fact string) string {
+	found := job.Observe(func(fact string) string {
 		switch fact {
 		case "state":
 			return word
@@ -167,23 +166,23 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 		}
 		return jobFact(env, fact)
 	})
-	c.zoneOf(source).complete(&seen)
-	seen.Observed, seen.Source, seen.Evidence, seen.Origin = begun, source.Name, result.Stdout, originOf(j)
-	if _, isKnown := job.ParseDetail(word); !isKnown && seen.Native == "" {
-		seen.Native = word
+	c.zoneOf(source).complete(&found)
+	found.Observed, found.Source, found.Evidence, found.Origin = begun, source.Name, result.Stdout, originOf(j)
+	if _, isKnown := job.ParseDetail(word); !isKnown && found.Native == "" {
+		found.Native = word
 	}
 	native := env.Lookup(submission.AttributeJobPrefix + "native")
-	if native != nil && native.Value() != nil && (seen.Detail == "" || seen.Origin.Text == "") {
-		seen.Origin = originOf(native)
+	if native != nil && native.Value() != nil && (found.Detail == "" || found.Origin.Text == "") {
+		found.Origin = originOf(native)
 	}
-	return seen
+	return found
 }
 
 // noState is what the reference writes for a value that is absent.
 const noState = "null"
 
-// originsOf is what a command's parsers keep of where values come from: the line of the
-// state for commands that report jobs, nothing for others.
+// originsOf returns whose lines a command's parsers keep: those of the state for commands
+// that report jobs, none for others.
 func originsOf(which *config.Command) string {
 	switch which.Element {
 	case config.GetJobStatus, config.Fallback, config.FindJob, config.ListJobs,

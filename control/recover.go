@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// An UnconfirmedError says that it is still not known what became of a submission.
+// An UnconfirmedError says that it is still unknown what became of a submission.
 type UnconfirmedError struct {
 	Tag    string
 	Reason string    // why it is not known
@@ -44,16 +44,16 @@ func (e *UnconfirmedError) because() string {
 // Unwrap returns what looking the submission up failed with.
 func (e *UnconfirmedError) Unwrap() error { return e.Err }
 
-// settling is how long after the time limit of a submit command its scheduler
-// may still take up what the command has sent.
+// settling is how long after the time limit of a submit command its scheduler may still
+// accept the job.
 const settling = 30 * time.Second
 
-// Recover finds out what became of a submission without a recorded outcome, since rmctl
-// was killed, the connection broke or the submit command took too long. If its
-// scheduler has the job, the job is adopted. If the scheduler has not, and would have
-// it, the submission is recorded as not made: its phase is job.PhaseRejected. Recover
-// looks such a one up again, as its scheduler may take it up late. As long as neither
-// is certain the error is an *UnconfirmedError. It never submits anything.
+// Recover finds out what became of a submission without a recorded outcome: rmctl was
+// killed, the connection broke or the submit command took too long. If the scheduler has
+// the job, Recover adopts it. If it certainly has not, the submission becomes
+// job.PhaseRejected; Recover looks it up again later, as the scheduler may accept it late.
+// While neither is certain, the error is an *UnconfirmedError. Recover never submits
+// anything.
 //
 // [jobstore.Store.Unresolved] and [jobstore.Store.Unseen] return such submissions.
 func (c *tracker) Recover(ctx context.Context, j job.Job) (job.Job, error) {
@@ -86,11 +86,11 @@ func unconfirmed(j *job.Job, reason string, err error) *UnconfirmedError {
 
 // recoverByLookUp is Recover for a definition that finds jobs by their tags.
 func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
-	asked := c.now() // the scheduler may learn of the job while it is looked up
+	queried := c.now() // the scheduler may accept the job during the query
 	found, err := c.lookUp(ctx, lookUp, j)
 	if err != nil {
 		if j.Phase == job.PhaseRejected && ctx.Err() == nil {
-			// It counts as a look: some look-ups fail whenever a job is older than their scheduler remembers.
+			// It counts: some queries fail whenever a job is older than their scheduler remembers.
 			missed, missErr := c.store.MarkMissing(ctx, j.Tag, c.now())
 			j.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
 		}
@@ -99,13 +99,13 @@ func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j
 	if found.ID != "" {
 		return c.store.Accept(ctx, j.Tag, found)
 	}
-	if settled := j.Created.Add(c.submitLimit() + settling); asked.Before(settled) {
+	if settled := j.Created.Add(c.submitLimit() + settling); queried.Before(settled) {
 		return j, &UnconfirmedError{Tag: j.Tag, Reason: "the scheduler does not know it yet", Again: settled}
 	}
 	if j.Phase != job.PhaseRejected && c.isForgotten(j) {
 		return j, unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), nil)
 	}
-	if _, err := c.store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", asked); err != nil {
+	if _, err := c.store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", queried); err != nil {
 		return j, err
 	}
 	return c.store.ByTag(ctx, j.Tag) // also where another process has found it meanwhile
@@ -132,8 +132,7 @@ func limitOf(of *config.Command) time.Duration {
 	return command.DefaultTimeout
 }
 
-// lookUp looks for the job of a tag at the scheduler. If there is none, the id is
-// empty.
+// lookUp queries the scheduler for the job of a tag. The id is empty if there is none.
 func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
 	env, err := c.jobEnvironment(ctx, j)
 	if err != nil {

@@ -51,8 +51,8 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 	return adopted, c.queryStates(ctx, adopted)
 }
 
-// queryStates queries one by one some of the jobs whose listing gives no state, such as
-// arrays, whose rows are parts of them. The others are queried as all jobs are.
+// queryStates queries one by one some of the jobs that the listing has no state of, such as
+// arrays, which it lists by parts. Later polls query the others.
 func (c *tracker) queryStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
 	for i, j := range jobs {
@@ -60,19 +60,19 @@ func (c *tracker) queryStates(ctx context.Context, jobs []job.Job) error {
 			stateless = append(stateless, i)
 		}
 	}
-	asked := make([]job.Job, len(stateless))
+	queried := make([]job.Job, len(stateless))
 	for k, i := range stateless {
-		asked[k] = jobs[i]
+		queried[k] = jobs[i]
 	}
-	asked, err := c.updateEach(ctx, asked, true)
+	queried, err := c.updateEach(ctx, queried, true)
 	for k, i := range stateless {
-		jobs[i] = asked[k]
+		jobs[i] = queried[k]
 	}
 	return err
 }
 
-// rediscover records a job that is not on record, as submitted when its scheduler says
-// that it was. A time that is still to come is of a clock that is wrong.
+// rediscover records a job that is not on record. Its time of submission is that of the
+// scheduler, unless this is in the future, as with a wrong clock.
 func (c *tracker) rediscover(ctx context.Context, id string, seen job.Observation) (job.Job, error) {
 	created, isDated := timezone.ParseTime(seen.Submitted, time.Local)
 	if isDated = isDated && !created.After(c.now()); !isDated {
@@ -89,8 +89,7 @@ func (c *tracker) rediscover(ctx context.Context, id string, seen job.Observatio
 	return c.store.Observe(ctx, job.Tag, seen)
 }
 
-// acceptListed records the job of a submission that no job was found of before:
-// its scheduler took it up later than anybody would have thought.
+// acceptListed records the listed job of a submission that had none so far.
 func (c *tracker) acceptListed(ctx context.Context, j job.Job, id string, seen job.Observation) (job.Job, error) {
 	j, err := c.store.Accept(ctx, j.Tag, job.Job{ID: id, ShortID: id, Observation: job.Observation{Observed: seen.Observed, Source: seen.Source, Evidence: seen.Evidence, Origin: seen.Origin}})
 	if err != nil {

@@ -80,7 +80,7 @@ type commandDocument struct {
 	PostLaunch         [][]string        `json:"postLaunch,omitempty"`
 }
 
-// A fileDocument is a file that a submission puts in place; its mode is octal.
+// A fileDocument is a file that a submission stages; its mode is octal.
 type fileDocument struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`

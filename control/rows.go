@@ -17,9 +17,9 @@ import (
 // Scope says whose jobs are listed; nodes and queues ignore it.
 //
 // If there is an error, the listing proves nothing, least of all that something is
-// gone, though each may have been called before. A definition without such a command
-// gives an *UnsupportedError. An error of each ends the command, and is returned as it
-// is.
+// gone, though each may have been called before. For a definition without such a command
+// the error is an *UnsupportedError. An error of each ends the command, and Rows returns
+// it unchanged.
 func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
 	list, err := c.listingOf(kind)
 	if err != nil {
@@ -55,22 +55,22 @@ type listRequest struct {
 	origins string           // see tokenizer.Options
 }
 
-func (c *session) rows(ctx context.Context, asked listRequest, each func(command.Row) error) (command.Listed, error) {
+func (c *session) rows(ctx context.Context, request listRequest, each func(command.Row) error) (command.Listed, error) {
 	env, err := c.environment(ctx, anyAge)
 	if err != nil {
 		return command.Listed{}, err
 	}
 	for _, name := range env.Discovered() {
-		env.Remove(name) // of the start-up commands, which are no elements of this listing
+		env.Remove(name) // found by the start-up commands, not by this listing
 	}
-	if asked.command.Element == config.ListJobs {
-		env.SetVariable(submission.AttributeScope, string(asked.scope))
-		env.SetVariable(submission.AttributeIDs, asked.ids)
+	if request.command.Element == config.ListJobs {
+		env.SetVariable(submission.AttributeScope, string(request.scope))
+		env.SetVariable(submission.AttributeIDs, request.ids)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var refused error
-	result, err := c.runRequest(ctx, command.Request{Command: asked.command, Scope: config.Scope{Environment: env}, Origins: asked.origins, Rows: func(row command.Row) {
+	result, err := c.runRequest(ctx, command.Request{Command: request.command, Scope: config.Scope{Environment: env}, Origins: request.origins, Rows: func(row command.Row) {
 		if refused != nil {
 			return
 		}
@@ -82,8 +82,8 @@ func (c *session) rows(ctx context.Context, asked listRequest, each func(command
 		return result.Listed, refused
 	}
 	if lines := result.Listed.NotUnderstood; err == nil && lines > 0 {
-		c.countNotUnderstood(context.WithoutCancel(ctx), asked.command, jobstore.NotUnderstood{Count: lines, Seen: "lines of a listing"})
+		c.countNotUnderstood(context.WithoutCancel(ctx), request.command, jobstore.NotUnderstood{Count: lines, Seen: "lines of a listing"})
 	}
-	_, err = outcomeOf(result, err) // some print an error where no job, or not each, is there
+	_, err = outcomeOf(result, err) // some commands report an error if a job does not exist
 	return result.Listed, err
 }

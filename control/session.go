@@ -16,11 +16,11 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// defaultRefresh is how old what start-up commands found may become in a
-// definition that does not say.
+// defaultRefresh is how long the findings of start-up commands are used if the definition
+// does not set it.
 const defaultRefresh = time.Minute
 
-// sessionData is what is kept of a session between processes.
+// sessionData is what the record has of a session.
 type sessionData struct {
 	Definition  string          `json:"definition"` // fingerprint
 	Environment json.RawMessage `json:"environment"`
@@ -41,7 +41,7 @@ func (c *Controller) Start(ctx context.Context, fresh bool) error {
 	return err
 }
 
-// refresh is how long a session's findings are good for.
+// refresh returns how long the findings of a session are used.
 func (c *session) refresh() time.Duration {
 	if seconds := c.definition.Monitor.RefreshSeconds; seconds > 0 {
 		return time.Duration(seconds) * time.Second
@@ -49,8 +49,8 @@ func (c *session) refresh() time.Duration {
 	return defaultRefresh
 }
 
-// anyAge accepts a session however old it is: commands on jobs need that one
-// was started, not what it found last.
+// anyAge accepts a session of any age: commands on jobs need a session, not its latest
+// findings.
 const anyAge = time.Duration(1<<63 - 1)
 
 // keptEnvironment returns the environment of a session that an earlier call
@@ -91,8 +91,8 @@ func (c *session) sessionKey() string {
 	return c.connectionOf(c.target)
 }
 
-// startSession runs the start-up commands one after the other, and keeps and returns
-// what they found.
+// startSession runs the start-up commands one after the other, and records and returns
+// their findings.
 func (c *session) startSession(ctx context.Context) (*attribute.Environment, error) {
 	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *session) startSession(ctx context.Context) (*attribute.Environment, err
 	return c.keepSession(ctx, env, c.now())
 }
 
-// keepSession keeps and returns what differs from the environment before the session.
+// keepSession records and returns the changes of the environment since before the session.
 func (c *session) keepSession(ctx context.Context, env *attribute.Environment, started time.Time) (*attribute.Environment, error) {
 	initial, err := c.resolver.InitialEnvironment()
 	if err != nil {
@@ -159,8 +159,8 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	return list, nil
 }
 
-// Remembered returns the texts that the last session, however old, found for a list,
-// such as the names of queues; nil if it found none. It queries no scheduler.
+// Remembered returns what the last session, of any age, found for a list, such as the
+// names of queues; nil if it found nothing. It queries no scheduler.
 func (c *Controller) Remembered(ctx context.Context, list string) ([]string, error) {
 	env, err := c.keptEnvironment(ctx, anyAge)
 	if err != nil || env == nil {
@@ -207,7 +207,7 @@ func (c *Controller) Action(ctx context.Context, name string, s job.Submission) 
 	return c.action(ctx, name, s, "")
 }
 
-// action also takes the value from the attribute to clear, if that is one.
+// action runs the command and also clears an attribute, if there is one of that name.
 func (c *session) action(ctx context.Context, name string, s job.Submission, clear string) (*command.Result, error) {
 	action := c.namedCommand(name)
 	if action == nil {
@@ -224,18 +224,18 @@ func (c *session) action(ctx context.Context, name string, s job.Submission, cle
 	if err := c.resolver.ResolveValues(env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
-	given := env.Clone()
+	before := env.Clone()
 	if a := env.Lookup(clear); a != nil {
 		a.SetValue(nil)
 	}
 	if queues := env.Variable(submission.AttributeQueues); queues != nil && action.Element == config.StartUpCommand && finds(action, submission.AttributeQueues) {
-		queues.SetValue(nil) // as at the start of a session: what it finds is all that there is
+		queues.SetValue(nil) // as at the start of a session
 	}
 	result, err := c.runRequest(ctx, command.Request{Command: action, Scope: config.Scope{Environment: env}, Environment: s.Environment})
 	if err != nil {
 		return result, err
 	}
-	copyChanges(session, given, env)
+	copyChanges(session, before, env)
 	return result, c.renewSession(ctx, session)
 }
 
@@ -260,7 +260,7 @@ func copyChanges(to, before, after *attribute.Environment) {
 	}
 }
 
-// renewSession keeps a session that has learned something, at its old age.
+// renewSession records the new findings of a session, which keeps its age.
 func (c *session) renewSession(ctx context.Context, env *attribute.Environment) error {
 	started := c.now()
 	kept, err := c.store.Session(ctx, c.sessionKey())

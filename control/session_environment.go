@@ -33,9 +33,9 @@ func (c *session) submissionEnvironment(ctx context.Context, s job.Submission, o
 }
 
 // findings returns what the session found. If there is no session younger than oldest, it
-// calls before, which may refuse, and starts one. A definition without start-up commands
-// has findings that never grow old.
-func (c *session) findings(ctx context.Context, oldest time.Duration, before func() error) (*attribute.Environment, error) {
+// calls check, which may refuse, and starts one. For a definition without start-up
+// commands a session of any age will do.
+func (c *session) findings(ctx context.Context, oldest time.Duration, check func() error) (*attribute.Environment, error) {
 	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
 	if !hasStart {
 		oldest = anyAge
@@ -49,7 +49,7 @@ func (c *session) findings(ctx context.Context, oldest time.Duration, before fun
 	case !hasStart:
 		return attribute.NewEnvironment(), nil
 	}
-	if err := before(); err != nil {
+	if err := check(); err != nil {
 		return nil, err
 	}
 	return c.startSession(ctx)
@@ -85,7 +85,7 @@ func (c *session) restored(found *attribute.Environment) (*attribute.Environment
 	return env, nil
 }
 
-// putFindings puts what a session found into an environment, to which it belongs then.
+// putFindings adds what a session found to an environment.
 func putFindings(env, findings *attribute.Environment) {
 	for _, key := range findings.Variables() {
 		found := findings.Variable(key)

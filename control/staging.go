@@ -20,13 +20,13 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// stage puts files in place and reports their progress, unless told is nil. With an
-// error it returns those that may be there.
-func stage(ctx context.Context, connection remote.Connection, files []submission.StagedFile, told func(remote.Transfer)) ([]submission.StagedFile, error) {
+// stage writes files and reports their progress, unless onProgress is nil. With an error
+// it returns those that may be there.
+func stage(ctx context.Context, connection remote.Connection, files []submission.StagedFile, onProgress func(remote.Transfer)) ([]submission.StagedFile, error) {
 	for i, file := range files {
 		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
 		if err == nil {
-			content, done := staging(file, told)
+			content, done := staging(file, onProgress)
 			err = connection.WriteFile(ctx, file.Path, content, file.Mode)
 			done()
 		}
@@ -40,8 +40,8 @@ func stage(ctx context.Context, connection remote.Connection, files []submission
 	return files, nil
 }
 
-// recordOf returns what goes on record of files before they are staged, and of the
-// folders that go with them, so that none is left behind.
+// recordOf returns what is recorded of files, and of the folders made for them, before they
+// are staged, so that none is left behind.
 func recordOf(files []submission.StagedFile) []jobstore.Staged {
 	var staged []jobstore.Staged
 	for _, file := range files {
@@ -53,8 +53,7 @@ func recordOf(files []submission.StagedFile) []jobstore.Staged {
 	return staged
 }
 
-// unstage removes those files of a submission that do not stay, and records that
-// this is done.
+// unstage removes the temporary files of a submission, and records that.
 func (c *submitter) unstage(ctx context.Context, tag string, staged []jobstore.Staged) error {
 	if len(staged) == 0 {
 		return nil
@@ -78,16 +77,15 @@ func (c *submitter) removeFile(ctx context.Context, name string) error {
 	return nil
 }
 
-// cleanUp removes what a submission does not need after its submit command. What
-// cannot be removed now, Tidy removes later.
+// cleanUp removes what a submission does not need after its submit command. If that fails,
+// Tidy removes it later.
 func (c *submitter) cleanUp(ctx context.Context, tag string, files []submission.StagedFile) {
 	if err := c.unstage(ctx, tag, recordOf(files)); err != nil {
 		c.log.Warn("files of a submission were left behind", "error", err)
 	}
 }
 
-// cleanUpPartial also removes what was left of a file that could not be written to
-// its end.
+// cleanUpPartial also removes what is left of a file that could not be written completely.
 func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []submission.StagedFile) {
 	err := c.removePartial(ctx, recordOf(files))
 	if err == nil {
@@ -98,8 +96,8 @@ func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []subm
 	}
 }
 
-// removePartial removes from the folders of files what was left of writing these by
-// whoever was killed at it.
+// removePartial removes what processes that were killed while writing some files have left
+// in the folders of these.
 func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged) error {
 	folders := map[string][]string{}
 	for _, file := range staged {
@@ -124,7 +122,7 @@ func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged)
 
 // Tidy removes the files that were left on this target by submissions that were cut
 // off: those whose outcome is on record, and whose submit command must have ended.
-// Submit does so, too, once for each controller.
+// Submit calls it once for each controller.
 func (c *submitter) Tidy(ctx context.Context) error {
 	leftovers, err := c.store.Leftovers(ctx, c.target)
 	if err != nil {
@@ -133,7 +131,7 @@ func (c *submitter) Tidy(ctx context.Context) error {
 	var problems []error
 	for i, left := range leftovers {
 		if !c.isOver(left.Job) || slices.ContainsFunc(leftovers, func(other jobstore.Leftover) bool { return !c.isOver(other.Job) && sharesFile(other, left) }) {
-			continue // somebody may be writing the file at this moment
+			continue // a process may be writing the file now
 		}
 		// Of several submissions with the same file the last one removes it.
 		staged := slices.DeleteFunc(slices.Clone(left.Staged), func(file jobstore.Staged) bool {
@@ -159,7 +157,7 @@ func hasFile(left jobstore.Leftover, file jobstore.Staged) bool {
 	return slices.ContainsFunc(left.Staged, func(other jobstore.Staged) bool { return other.Path == file.Path })
 }
 
-// isOver reports whether nobody is at work on a submission any more.
+// isOver reports whether no process is making a submission any more.
 func (c *submitter) isOver(j job.Job) bool {
 	decided := j.Phase != job.PhaseIntended && j.Phase != job.PhaseUnknown
 	return decided && !presence.IsAlive(j.Submitter) && !c.now().Before(j.Created.Add(c.submitLimit()+settling))
@@ -176,24 +174,24 @@ func (c *submitter) tidyOnce(ctx context.Context) {
 
 // staging returns what WriteFile is to read of a file, and a function to call
 // when that has ended.
-func staging(file submission.StagedFile, told func(remote.Transfer)) (content io.Reader, done func()) {
+func staging(file submission.StagedFile, onProgress func(remote.Transfer)) (content io.Reader, done func()) {
 	content = strings.NewReader(file.Content)
-	if told == nil {
+	if onProgress == nil {
 		return content, func() {}
 	}
-	counted := &countedContent{content: content, told: told, progress: remote.Transfer{Path: file.Path, Size: int64(len(file.Content))}}
+	counted := &countedContent{content: content, onProgress: onProgress, progress: remote.Transfer{Path: file.Path, Size: int64(len(file.Content))}}
 	return counted, func() {
 		counted.progress.Done = true
-		told(counted.progress)
+		onProgress(counted.progress)
 	}
 }
 
 // A countedContent reports how much of a content was read. WriteFile reads it on one
 // goroutine at a time, and not any more once it has returned.
 type countedContent struct {
-	content  io.Reader
-	told     func(remote.Transfer)
-	progress remote.Transfer
+	content    io.Reader
+	onProgress func(remote.Transfer)
+	progress   remote.Transfer
 }
 
 // Read reads a part of the content.
@@ -201,7 +199,7 @@ func (c *countedContent) Read(p []byte) (int, error) {
 	n, err := c.content.Read(p)
 	if n > 0 {
 		c.progress.Sent += int64(n)
-		c.told(c.progress)
+		c.onProgress(c.progress)
 	}
 	return n, err
 }

@@ -24,8 +24,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no job %q at target %q", e.ID, e.Target)
 }
 
-// A QueryError says that the query for a job's state failed. What was known of the job
-// before still stands.
+// A QueryError says that the query for a job's state failed. The last known state still
+// counts.
 type QueryError struct {
 	ID  string // empty for all jobs of a target
 	Err error
@@ -46,9 +46,9 @@ func (e *QueryError) Error() string {
 func (e *QueryError) Unwrap() error { return e.Err }
 
 // Status returns a job as it is now. It queries the scheduler unless the job has ended
-// or, if fresh is not set, was queried some seconds ago. If the query fails, the job is
-// returned as it was known, marked stale, with a *QueryError. A job that the scheduler
-// has forgotten is returned marked missing, without an error.
+// or, if fresh is not set, was queried some seconds ago. If the query fails, Status
+// returns the last known state, marked stale, with a *QueryError. A job that the scheduler
+// has forgotten is marked missing, without an error.
 func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, error) {
 	switch {
 	case c.isSettled(&j):
@@ -62,7 +62,7 @@ func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, e
 	case j.Tag == "":
 		return c.lookAgain(ctx, j)
 	}
-	if asked, err := c.untilQueryable(ctx, &j); err != nil || asked {
+	if isQueried, err := c.untilQueryable(ctx, &j); err != nil || isQueried {
 		return j, err
 	}
 	return c.statusByQuery(ctx, j)
@@ -76,20 +76,20 @@ func (c *tracker) isSettled(j *job.Job) bool {
 // statusByQuery queries the scheduler for a job on record, and records the answer.
 func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error) {
 	begun := c.now()
-	seen, err := c.query(ctx, j)
+	found, err := c.query(ctx, j)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return j, &QueryError{ID: j.ID, Err: err} // the caller went away, which says nothing about the job
+		return j, &QueryError{ID: j.ID, Err: err} // the caller gave up, which says nothing about the job
 	case err != nil:
 		return c.stale(context.WithoutCancel(ctx), j, err, begun)
-	case seen.forgotten:
+	case found.forgotten:
 		return c.store.MarkMissing(ctx, j.Tag, begun)
 	}
-	return c.store.Observe(ctx, j.Tag, seen.Observation)
+	return c.store.Observe(ctx, j.Tag, found.Observation)
 }
 
-// statusOfSubmission finds out what became of a submission. As long as that is not
-// known it returns a doubt, which is no failure.
+// statusOfSubmission finds out what became of a submission. While that is unknown the
+// job is stale, without an error.
 func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
 	job, err := c.Recover(ctx, job)
 	var unconfirmed *UnconfirmedError
@@ -102,7 +102,7 @@ func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job,
 
 // lookAgain queries a job that is not on record.
 func (c *tracker) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
-	seen, err := c.Look(ctx, job.ID)
+	found, err := c.Look(ctx, job.ID)
 	var forgotten *NotFoundError
 	switch {
 	case errors.As(err, &forgotten):
@@ -112,7 +112,7 @@ func (c *tracker) lookAgain(ctx context.Context, job job.Job) (job.Job, error) {
 		job.Stale, job.StaleReason = true, err.Error()
 		return job, err
 	}
-	return seen, nil
+	return found, nil
 }
 
 // stale records that a query failed.
@@ -125,15 +125,15 @@ func (c *tracker) stale(ctx context.Context, job job.Job, failure error, begun t
 }
 
 // wasJustQueried reports whether a job was queried so recently that another query would
-// say nothing new and only burden the scheduler. The submit command is no query.
+// only burden the scheduler. The submit command is no query.
 func (c *tracker) wasJustQueried(job job.Job) bool {
 	interval := intervalOf(c.definition.Command(config.GetJobStatus))
 	submit := c.definition.Submit(false)
 	return !job.Stale && c.now().Sub(job.Observed) < interval && (submit == nil || job.Source != submit.Name)
 }
 
-// queryableAt returns when the definition lets the status command be run again for a
-// job; the zero time where it says nothing of that, or the job was seen otherwise.
+// queryableAt returns when the definition allows the next run of the status command for a
+// job; the zero time without a limit, or if the job was observed by another command.
 func (c *tracker) queryableAt(job *job.Job) time.Time {
 	status := c.definition.Command(config.GetJobStatus)
 	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
@@ -146,10 +146,10 @@ func (c *tracker) queryableAt(job *job.Job) time.Time {
 	return job.Observed.Add(status.Interval)
 }
 
-// untilQueryable waits until the definition lets the status command be run again. It
-// reports whether another process has queried the job meanwhile, whose answer the job
-// then has.
-func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (asked bool, err error) {
+// untilQueryable waits until the definition allows the next run of the status command. It
+// reports whether another process has queried the job meanwhile; the job then has that
+// answer.
+func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (isQueried bool, err error) {
 	wait := c.queryableAt(job).Sub(c.now())
 	if wait <= 0 {
 		return false, nil
@@ -165,9 +165,9 @@ func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (asked bool,
 	return true, nil
 }
 
-// Look queries a job that was not submitted through rmctl. It keeps nothing. A job that
-// the scheduler does not know is a *NotFoundError, and so is an id that the commands
-// would take for an option.
+// Look queries the scheduler for a job that was not submitted through rmctl, and records
+// nothing. If the scheduler does not know the job, or the id looks like an option, the
+// error is a *NotFoundError.
 func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
 		return job.Job{}, err
@@ -175,15 +175,15 @@ func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 	if strings.HasPrefix(id, "-") {
 		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
-	seen, err := c.query(ctx, job.Job{ID: id, ShortID: id})
+	found, err := c.query(ctx, job.Job{ID: id, ShortID: id})
 	if err != nil {
 		return job.Job{}, &QueryError{ID: id, Err: err}
 	}
-	if seen.forgotten {
+	if found.forgotten {
 		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
 	return job.Job{
 		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: job.PhaseSubmitted,
-		Observation: seen.Observation,
+		Observation: found.Observation,
 	}, nil
 }

@@ -23,11 +23,11 @@ type SubmitError struct {
 	Output  string // what the submit command printed, where no id was found in it
 	Err     error
 
-	// Unconfirmed is what looking for the job gave, where that was tried.
+	// Unconfirmed is why looking for the job decided nothing, if rmctl looked for it.
 	Unconfirmed *UnconfirmedError
 }
 
-// confirmation is how long a job is looked for whose submit command failed.
+// confirmation is how long rmctl looks for a job whose submit command failed.
 const confirmation = time.Minute
 
 func (e *SubmitError) Error() string {
@@ -56,7 +56,7 @@ func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, err
 	if err != nil {
 		return job.Job{}, err
 	}
-	if err := c.put(ctx, p); err != nil {
+	if err := c.recordIntent(ctx, p); err != nil {
 		return job.Job{}, err
 	}
 	result, runErr := c.runInvocation(ctx, command.Request{Command: p.submit, Scope: p.scope()}, p.invocation)
@@ -70,8 +70,8 @@ func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, err
 	return job, err
 }
 
-// confirm looks at once for the job of a submission that may have been made. It
-// gives up after a time in which the user is still waiting.
+// confirm looks at once for the job of a submission that may have been made. It gives up
+// while the user is still waiting.
 func (c *submitter) confirm(ctx context.Context, failed *SubmitError) (job.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmation)
 	defer cancel()
@@ -87,8 +87,8 @@ func (c *submitter) confirm(ctx context.Context, failed *SubmitError) (job.Job, 
 	return job.Job{}, failed
 }
 
-// put records the intent and stages the files.
-func (c *submitter) put(ctx context.Context, p *prepared) error {
+// recordIntent records the intent and stages the files.
+func (c *submitter) recordIntent(ctx context.Context, p *prepared) error {
 	c.recordLate(ctx)
 	c.tidyOnce(ctx)
 	if err := c.store.Intend(ctx, c.intended(p), recordOf(p.files)...); err != nil {
@@ -150,8 +150,8 @@ func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Res
 }
 
 // unrecorded is the error for a job that was submitted and whose id could not be
-// recorded, as the disk is full, for instance. It says what to do instead of submitting
-// the job again.
+// recorded, for instance on a full disk. It says what to do instead of submitting the job
+// again.
 func (c *submitter) unrecorded(id string, err error) error {
 	help := "note the id: the definition cannot find the job by its tag"
 	switch {

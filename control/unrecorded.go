@@ -9,17 +9,16 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// recordLate records the outcomes of submissions that could not be recorded before,
-// whenever somebody looks what became of submissions, or makes one. As long as they
-// are not, everybody takes those of a process that lives for being made at that moment.
+// recordLate records the outcomes of submissions that could not be recorded before. Until
+// then, a submission of a process that is alive counts as being made.
 func (c *tracker) recordLate(ctx context.Context) {
 	if err := c.store.SettleLate(ctx); err != nil && ctx.Err() == nil {
 		c.log.Warn("what became of a submission still cannot be recorded", "error", err)
 	}
 }
 
-// recordEnd records how the process of an interactive job has ended, which nobody
-// else has seen.
+// recordEnd records how the process of an interactive job has ended, which only this
+// process has observed.
 func (c *tracker) recordEnd(ctx context.Context, tag string, end job.Observation) (job.Job, error) {
 	job, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Ended: &end})
 	if isKept(err) {

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// How often a wait looks whether another process has learned something.
+// How often a wait checks for new events on record.
 const (
 	shortestLook = 250 * time.Millisecond
 	longestLook  = time.Second
@@ -21,8 +21,8 @@ const (
 
 // WaitAll waits for many jobs of this target as Wait does for one, with queries
 // that all processes share where the definition can list jobs. It returns the
-// jobs as they were known last, in their order, and the first error of each that
-// could not be waited for. A target that is paused does not end a wait.
+// jobs with their last known states, in their order, and the first error of each job that
+// it could not wait for. A paused target does not end a wait.
 func (c *tracker) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
 	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
@@ -61,7 +61,7 @@ func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until job.
 	return w.all(ctx)
 }
 
-// renew brings jobs that are on record up to date.
+// renew updates jobs from the record.
 func (c *tracker) renew(ctx context.Context, jobs []job.Job) error {
 	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
 	for i, job := range jobs {
@@ -108,14 +108,14 @@ func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until job.Detail
 	return errors.Join(problems...)
 }
 
-// A wait is what a wait for many jobs with shared queries is at.
+// A wait waits for many jobs with shared queries.
 type wait struct {
 	tracker *tracker
 	until   job.Detail
 	changed func(job.Job)
 
 	followed *followedJobs
-	single   []*job.Job // whose news the record alone does not have
+	single   []*job.Job // which need queries of their own
 }
 
 func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
@@ -127,7 +127,7 @@ func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
 
 func (w *wait) isOver(detail job.Detail) bool { return detail.Ended() || reached(detail, w.until) }
 
-// add lets a job be waited for.
+// add adds a job to the wait.
 func (w *wait) add(job *job.Job) {
 	if job.Tag == "" || job.ID == "" || job.Interactive {
 		w.single = append(w.single, job)
@@ -136,12 +136,12 @@ func (w *wait) add(job *job.Job) {
 	w.followed.add(job)
 }
 
-// addRecorded lets jobs be waited for that are on record.
+// addRecorded adds jobs that are on record.
 func (w *wait) addRecorded(ctx context.Context, tags []string) error {
-	if err := w.followed.begin(ctx); err != nil {
+	if err := w.followed.followFromNow(ctx); err != nil {
 		return err
 	}
-	plain := make(map[string]bool, len(tags)) // whether the record alone has news of the job
+	plain := make(map[string]bool, len(tags)) // whether the job needs no queries of its own
 	err := w.tracker.store.EachBrief(ctx, tags, func(j *job.Job) {
 		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
 		if plain[j.Tag] && !w.isOver(j.Detail) {
@@ -160,7 +160,7 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 	return err
 }
 
-// addByTag lets the job of a tag be waited for, if its end can be seen.
+// addByTag adds the job of a tag, if its end can be observed.
 func (w *wait) addByTag(ctx context.Context, tag string) error {
 	job, err := w.tracker.store.ByTag(ctx, tag)
 	if err == nil {
@@ -194,17 +194,16 @@ func (w *wait) all(ctx context.Context) error {
 
 func (w *wait) count() int { return w.followed.count() + len(w.single) }
 
-// look makes a query if one is due, reports the jobs that have moved, and takes those
-// from the wait that are over, or whose end nobody will see; the latter are the
-// problems.
+// look makes a query if one is due, reports the jobs that have moved, and removes the jobs
+// that are over, or whose end will never be observed, which are the problems.
 func (w *wait) look(ctx context.Context) (moved bool, problems []error, err error) {
 	pollErr := w.poll(ctx)
 	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
 		return false, nil, pollErr
 	}
-	err = w.followed.news(ctx, func(job job.Job, hasMoved bool) (isDone bool) {
+	err = w.followed.eachChange(ctx, func(job job.Job, hasMoved bool) (isDone bool) {
 		moved = moved || hasMoved
-		isDone, problem := w.take(job, hasMoved)
+		isDone, problem := w.report(job, hasMoved)
 		if problem != nil {
 			problems = append(problems, problem)
 		}
@@ -217,7 +216,7 @@ func (w *wait) look(ctx context.Context) (moved bool, problems []error, err erro
 	return moved || hasMoved, append(problems, singleProblems...), errors.Join(pollErr, err)
 }
 
-// poll makes the shared query if it is due and may have news of any of the jobs.
+// poll makes the shared query if it is due and may concern any of the jobs.
 func (w *wait) poll(ctx context.Context) error {
 	if w.followed.count() == 0 && !slices.ContainsFunc(w.single, isQueryable) {
 		return nil
@@ -229,9 +228,9 @@ func (w *wait) poll(ctx context.Context) error {
 	return w.tracker.poll(ctx, w.tracker.definition.Command(config.ListJobs), poller.Wish{Patience: patience})
 }
 
-// take reports a job as it is now, and returns whether the wait for it is over; a
-// problem is why it is over without an end.
-func (w *wait) take(job job.Job, hasMoved bool) (isDone bool, problem error) {
+// report reports a job as it is now, and returns whether the wait for it is over; a problem
+// is why it is over without an end.
+func (w *wait) report(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	if hasMoved {
 		w.changed(job)
 	}
@@ -242,7 +241,7 @@ func (w *wait) take(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	return problem != nil || w.isOver(job.Detail), problem
 }
 
-// lookAtSingle queries each job whose news the record alone does not have.
+// lookAtSingle queries each job that needs queries of its own.
 func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, err error) {
 	before := make([]job.Job, len(w.single))
 	for i, job := range w.single {
@@ -254,7 +253,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 		*job = updated[i]
 		hasMoved := job.Detail != before[i].Detail || job.Native != before[i].Native
 		moved = moved || hasMoved
-		isDone, problem := w.take(*job, hasMoved)
+		isDone, problem := w.report(*job, hasMoved)
 		if problem != nil {
 			problems = append(problems, problem)
 		}
@@ -266,7 +265,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 	return moved, problems, err
 }
 
-// untilNews waits until a process has recorded something, or a query may be due.
+// untilNews waits until a process has recorded an event, or a query may be due.
 func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 	c := w.tracker
 	due := c.now().Add(min(c.Interval(), lookAtAll))

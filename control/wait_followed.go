@@ -11,23 +11,21 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// lookAtAll is how often a wait looks at all its jobs, whatever has happened to
-// them by the record of events.
+// lookAtAll is how often a wait reads all its jobs, with or without events.
 const lookAtAll = time.Minute
 
 // readAtOnce is how many jobs a wait reads at once, which bounds the memory for it.
 const readAtOnce = 256
 
-// followedJobs are jobs that are on record and whose scheduler lists them: all that
-// happens to them is found in the record. Little is kept of each, since there may
-// be tens of thousands.
+// followedJobs are jobs on record whose scheduler lists them: the record has all their
+// changes. They keep little of each, since there may be tens of thousands.
 type followedJobs struct {
 	tracker   *tracker
 	jobs      map[string]*followedJob // by tag
-	order     []string                // of the tags; may have some that are not followed any more
+	order     []string                // of the tags; some may not be followed any more
 	unqueried []string                // tags of jobs that were never queried since their submit command
-	seen      int64                   // the last event that was looked at
-	lookedAt  time.Time               // when all were looked at last; zero if they never were
+	seen      int64                   // the last event that was read
+	lookedAt  time.Time               // when all were read last; zero if they never were
 }
 
 // A followedJob is what is known of one.
@@ -46,8 +44,8 @@ func shownOf(job *job.Job) unique.Handle[shownState] {
 	return unique.Make(shownState{job.Detail, job.Native})
 }
 
-// begin takes what is added from now on for what is on record.
-func (f *followedJobs) begin(ctx context.Context) error {
+// followFromNow declares that jobs are added as they are on record now.
+func (f *followedJobs) followFromNow(ctx context.Context) error {
 	last, err := f.tracker.store.LastEvent(ctx)
 	f.seen, f.lookedAt = last, f.tracker.now()
 	return err
@@ -67,8 +65,8 @@ func (f *followedJobs) add(j *job.Job) {
 	}
 }
 
-// patience is how long to wait until the scheduler may be queried again: shortly, as
-// long as one of the jobs was never queried.
+// patience is how long to wait until the scheduler may be queried again: a short time
+// while one of the jobs was never queried.
 func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
 	for size := 1; len(f.unqueried) > 0; size = readAtOnce {
 		some := f.unqueried[:min(size, len(f.unqueried))]
@@ -88,16 +86,15 @@ func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
 	return 0, nil
 }
 
-// isNews reports whether anything was recorded of any job since the last look.
+// isNews reports whether any event was recorded since the last look.
 func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
 	last, err := f.tracker.store.LastEvent(ctx)
 	return last != f.seen, err
 }
 
-// news calls tell with each job that changed on record since the last look, as it is
-// now and without its submission, and follows it no longer where tell says that it is
-// done.
-func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
+// eachChange calls report with each job that changed on record since the last look, as it
+// is now and without its submission, and stops following it if report returns true.
+func (f *followedJobs) eachChange(ctx context.Context, report func(job job.Job, hasMoved bool) (isDone bool)) error {
 	last, err := f.tracker.store.LastEvent(ctx)
 	if err != nil {
 		return err
@@ -113,7 +110,7 @@ func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved
 		return err
 	}
 	for some := range slices.Chunk(touched, readAtOnce) {
-		if err := f.tellOf(ctx, some, tell); err != nil {
+		if err := f.reportSome(ctx, some, report); err != nil {
 			return err
 		}
 	}
@@ -121,8 +118,8 @@ func (f *followedJobs) news(ctx context.Context, tell func(job job.Job, hasMoved
 	return nil
 }
 
-// touched returns the tags of the jobs to which something has happened since the
-// last look, and the last event.
+// touched returns the tags of the jobs with events since the last look, and the last
+// event.
 func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64, error) {
 	var touched []string
 	if last != f.seen {
@@ -145,8 +142,8 @@ func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64
 	return touched, last, err
 }
 
-// differing returns the tags of the jobs that are not as they were known, or that
-// may be over otherwise than by an end.
+// differing returns the tags of the jobs that have changed, or that may be over without an
+// end.
 func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 	f.order = slices.DeleteFunc(f.order, func(tag string) bool { return f.jobs[tag] == nil })
 	var differing []string
@@ -165,8 +162,8 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 	return differing, err
 }
 
-// tellOf calls tell with some jobs.
-func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job job.Job, hasMoved bool) (isDone bool)) error {
+// reportSome calls report with some jobs.
+func (f *followedJobs) reportSome(ctx context.Context, tags []string, report func(job job.Job, hasMoved bool) (isDone bool)) error {
 	recorded, err := f.tracker.recordedJobs(ctx, tags)
 	if err != nil {
 		return err
@@ -174,12 +171,12 @@ func (f *followedJobs) tellOf(ctx context.Context, tags []string, tell func(job 
 	for _, j := range recorded {
 		known := f.jobs[j.Tag]
 		if known == nil {
-			continue // it was touched twice
+			continue // it was reported already
 		}
 		now := followedJob{shownOf(&j), j.MissingCount}
 		hasMoved := now.shown != known.shown
 		*known = now
-		if tell(j, hasMoved) {
+		if report(j, hasMoved) {
 			delete(f.jobs, j.Tag)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,9 +49,10 @@ func inspect(directory string) (Place, error) {
 	if !info.IsDir() {
 		return Place{}, fmt.Errorf("%q is no folder", nearest)
 	}
-	status, known := info.Sys().(*syscall.Stat_t)
-	if place.Exists && known && int(status.Uid) != os.Geteuid() {
-		return Place{}, fmt.Errorf("%q belongs to user id %d, not to this user (%d)", nearest, status.Uid, os.Geteuid())
+	if place.Exists {
+		if err := refuseForeign(nearest, info); err != nil {
+			return Place{}, err
+		}
 	}
 	if err := unix.Access(nearest, unix.W_OK|unix.X_OK); err != nil {
 		return Place{}, fmt.Errorf("you may not write to %q: %w", nearest, err)

@@ -120,12 +120,20 @@ func makePrivate(path string, mode os.FileMode) error {
 	if info.IsDir() != (mode&0o100 != 0) {
 		return fmt.Errorf("%q is not what it should be: its mode is %v", path, info.Mode())
 	}
-	status, known := info.Sys().(*syscall.Stat_t)
-	if known && int(status.Uid) != os.Geteuid() {
-		return fmt.Errorf("%q belongs to user id %d, not to this user (%d)", path, status.Uid, os.Geteuid())
+	if err := refuseForeign(path, info); err != nil {
+		return err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return os.Chmod(path, mode)
+	}
+	return nil
+}
+
+// refuseForeign refuses a file that belongs to another user.
+func refuseForeign(path string, info os.FileInfo) error {
+	status, known := info.Sys().(*syscall.Stat_t)
+	if known && int(status.Uid) != os.Geteuid() {
+		return fmt.Errorf("%q belongs to user id %d, not to this user (%d)", path, status.Uid, os.Geteuid())
 	}
 	return nil
 }
@@ -142,9 +150,8 @@ func refusePlanted(directory string) error {
 		if err != nil {
 			return err
 		}
-		status, known := info.Sys().(*syscall.Stat_t)
-		if known && int(status.Uid) != os.Geteuid() {
-			return fmt.Errorf("%q belongs to user id %d, as others could write to its folder until now: remove it", filepath.Join(directory, entry.Name()), status.Uid)
+		if err := refuseForeign(filepath.Join(directory, entry.Name()), info); err != nil {
+			return fmt.Errorf("%w: others could write to its folder until now; remove it", err)
 		}
 	}
 	return nil
@@ -200,7 +207,7 @@ func (s *Store) write(ctx context.Context, lasting durability, change stored.Cha
 			case err := <-mine.done:
 				return err
 			default:
-				s.writeTogether(s.waiting.take())
+				s.writeTogether(s.waiting.next())
 			}
 		}
 	case <-ctx.Done():

@@ -44,13 +44,13 @@ func (q *writeQueue) remove(one *pendingWrite) bool {
 const largestGroup = 64
 
 // take returns the changes to write next.
-func (q *writeQueue) take() []*pendingWrite {
+func (q *writeQueue) next() []*pendingWrite {
 	q.lock.Lock()
 	defer q.lock.Unlock()
 	count := min(len(q.pending), largestGroup)
-	taken := slices.Clone(q.pending[:count])
+	pending := slices.Clone(q.pending[:count])
 	q.pending = slices.Delete(q.pending, 0, count)
-	return taken
+	return pending
 }
 
 // writeTogether commits changes in one transaction and gives each its outcome: a

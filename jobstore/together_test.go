@@ -79,10 +79,10 @@ func TestAQueueGivesTheOldestFirstAndNoMoreThanAGroup(t *testing.T) {
 	}
 	require.True(t, queue.remove(all[1]))
 	require.False(t, queue.remove(all[1]))
-	taken := queue.take()
+	taken := queue.next()
 	require.Len(t, taken, largestGroup)
 	require.Same(t, all[0], taken[0])
 	require.Same(t, all[2], taken[1])
-	require.Equal(t, []*pendingWrite{all[largestGroup+1]}, queue.take())
-	require.Empty(t, queue.take())
+	require.Equal(t, []*pendingWrite{all[largestGroup+1]}, queue.next())
+	require.Empty(t, queue.next())
 }

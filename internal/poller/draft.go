@@ -3,6 +3,7 @@ package poller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/polls"
@@ -15,14 +16,16 @@ const largestShared = 64 << 20
 // errTooLarge says that a listing is not kept for others.
 var errTooLarge = fmt.Errorf("the listing has more than %d MiB", largestShared>>20)
 
-// A draft is a listing that is being written for others. What goes wrong is kept: the
-// listing itself goes on. A nil one takes rows, and does nothing with them.
+// A draft is a listing that is being written for others. It keeps its first error: the
+// listing itself goes on. A nil draft ignores rows.
 type draft struct {
-	store *polls.Record
-	rows  chunkWriter
-	made  polls.Listing
-	size  int // bytes that were written
-	err   error
+	store  *polls.Record
+	key    polls.ListingKey
+	begun  time.Time
+	rows   chunkWriter
+	chunks int // that were written
+	size   int // of these, in bytes
+	err    error
 }
 
 // add adds a row.
@@ -43,26 +46,16 @@ func (d *draft) write(ctx context.Context) {
 		err = errTooLarge
 	}
 	if err == nil {
-		err = d.store.AddChunk(ctx, d.made.ListingKey, d.made.Begun, d.made.Chunks, chunk)
+		err = d.store.AddChunk(ctx, d.key, d.begun, d.chunks, chunk)
 	}
-	d.made.Chunks++
+	d.chunks++
 	d.err = err
 }
 
-// finish writes the last chunk, and notes how the listing went.
-func (d *draft) finish(ctx context.Context, made polls.Listing) error {
+// finish writes the last chunk, and returns how many there are.
+func (d *draft) finish(ctx context.Context) (chunks int, err error) {
 	if d.err == nil && len(d.rows.Rows) > 0 {
 		d.write(ctx)
 	}
-	made.Chunks = d.made.Chunks
-	d.made = made
-	return d.err
-}
-
-// whole returns the listing, nil if it is not whole.
-func (d *draft) whole() *polls.Listing {
-	if d.err != nil {
-		return nil
-	}
-	return &d.made
+	return d.chunks, d.err
 }

@@ -195,17 +195,25 @@ func (s *listingSchedule) query(ctx context.Context, turn *Turn) error {
 	if err != nil {
 		return err
 	}
+	var shared *draft
 	if isWanted {
-		turn.draft = &draft{store: turn.poller.Store, made: polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun}}
+		shared = &draft{store: turn.poller.Store, key: s.listing.key(), begun: turn.Begun}
 	}
-	listed, err := s.listing.List(ctx, func(row command.Row) { turn.draft.add(ctx, row) })
+	listed, err := s.listing.List(ctx, func(row command.Row) { shared.add(ctx, row) })
 	turn.AddBusy(1, turn.Begun)
 	turn.Jobs = listed.Rows
 	s.made = polls.Listing{ListingKey: s.listing.key(), Begun: turn.Begun, Took: turn.busy, Rows: listed.Rows, Again: listed.Again, NotUnderstood: listed.NotUnderstood}
-	if err == nil && turn.draft != nil {
-		s.viewer.warn(turn.draft.finish(ctx, s.made))
+	if err != nil || shared == nil {
+		return err
 	}
-	return err
+	chunks, failure := shared.finish(ctx)
+	s.viewer.warn(failure)
+	if failure == nil {
+		whole := s.made
+		whole.Chunks = chunks
+		turn.listed = &whole
+	}
+	return nil
 }
 
 // isWanted reports whether others want what is listed, which they may say as seldom

@@ -143,7 +143,7 @@ func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error)
 	case err == nil && last.Failures > 0:
 		next.Took = 0 // it may have waited for the end of the outage
 	}
-	return p.Store.Finish(context.WithoutCancel(ctx), turn.claim, next, turn.shared(err))
+	return p.Store.Finish(context.WithoutCancel(ctx), turn.claim, next, turn.listed)
 }
 
 // isPast reports whether a time has come.

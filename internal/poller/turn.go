@@ -18,9 +18,9 @@ type Turn struct {
 
 	poller *Poller
 	claim  polls.Claim
-	last   polls.Poll    // as it was before
-	busy   time.Duration // that the scheduler was kept busy
-	draft  *draft        // nil if the query lists nothing for others
+	last   polls.Poll     // as it was before
+	busy   time.Duration  // that the scheduler was kept busy
+	listed *polls.Listing // for others; nil if nothing was listed for them, or not all of it
 }
 
 // Renew lets the turn last longer. It reports false where another process took over,
@@ -33,12 +33,4 @@ func (t *Turn) Renew(ctx context.Context) (bool, error) {
 // AddBusy adds the time that commands took, so many at once since some moment.
 func (t *Turn) AddBusy(atOnce int, since time.Time) {
 	t.busy += time.Duration(atOnce) * t.poller.Now().Sub(since)
-}
-
-// shared returns what the turn listed for others, if it is whole.
-func (t *Turn) shared(failure error) *polls.Listing {
-	if t.draft == nil || failure != nil {
-		return nil
-	}
-	return t.draft.whole()
 }

@@ -154,7 +154,7 @@ func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) err
 // the claimant is at work.
 func (r *Record) readClaimed(ctx context.Context, source stored.Queryer, claim Claim) (Poll, error) {
 	poll, held, err := readPoll(ctx, source, claim.PollKey)
-	if !held.by(claim) {
+	if !held.blocks(claim) {
 		poll.Holder = ""
 	}
 	return poll, err
@@ -168,7 +168,7 @@ type hold struct {
 
 // by reports whether somebody else than the claimant is at work. Clocks of hosts
 // that share a store may differ: a hold from the future does not count.
-func (h hold) by(claim Claim) bool {
+func (h hold) blocks(claim Claim) bool {
 	return h.holder != "" && h.holder != claim.Holder && claim.Now.Before(h.until) && !h.from.After(claim.Now.Add(claim.Lease)) &&
 		(claim.IsGone == nil || !claim.IsGone(h.holder))
 }
