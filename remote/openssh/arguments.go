@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 
 	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
@@ -31,19 +29,19 @@ func (s settings) hasControlPath() bool {
 
 // readSettings asks ssh what its configuration means for the host.
 func (d *dialer) readSettings(ctx context.Context) (settings, error) {
-	answer := d.query(ctx, append(d.common(), "-G", "--", d.options.Host))
+	stdout, stderr, err := d.query(ctx, append(d.common(), "-G", "--", d.options.Host))
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the configuration of ssh for %s: %w", d.options.Host, err)
 	}
-	if answer.err != nil {
-		if reason := classify(answer.stderr); reason == remote.BadConfiguration {
-			return nil, d.failure(reason, said(answer.stderr))
+	if err != nil {
+		if reason := classify(stderr); reason == remote.BadConfiguration {
+			return nil, d.failure(reason, said(stderr))
 		}
-		d.options.Log.Debug("ssh does not print its configuration", "host", d.options.Host, "error", answer.err)
+		d.options.Log.Debug("ssh does not print its configuration", "host", d.options.Host, "error", err)
 		return settings{}, nil
 	}
 	found := settings{}
-	for line := range strings.Lines(answer.stdout) {
+	for line := range strings.Lines(stdout) {
 		keyword, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		found[strings.ToLower(keyword)] = value
 	}
@@ -168,28 +166,13 @@ func environment(terminalType string) []string {
 	return append(os.Environ(), changed...)
 }
 
-// answer is what a call of ssh printed that connects to nothing.
-type answer struct {
-	stdout, stderr string
-	err            error
-}
-
 // query runs ssh for what it prints at once.
-func (d *dialer) query(ctx context.Context, arguments []string) answer {
-	ctx, cancel := context.WithTimeout(ctx, queryLimit)
-	defer cancel()
-	stdout, stderr := execution.NewHead(256<<10), execution.NewHead(keptText)
-	command := exec.CommandContext(ctx, d.options.Program, arguments...)
-	command.Env = environment("")
-	command.Stdout, command.Stderr = stdout, stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	command.WaitDelay = endGrace
-	err := command.Run()
-	return answer{stdout.String(), stderr.String(), err}
+func (d *dialer) query(ctx context.Context, arguments []string) (stdout, stderr string, err error) {
+	return execution.Output(ctx, queryLimit, environment(""), append([]string{d.options.Program}, arguments...)...)
 }
 
 // masterAnswers reports whether the master is alive.
 func (d *dialer) masterAnswers(ctx context.Context, way way) bool {
-	return d.query(ctx, d.checkMasterArguments(way)).err == nil
+	_, _, err := d.query(ctx, d.checkMasterArguments(way))
+	return err == nil
 }

@@ -179,7 +179,7 @@ func (d *dialer) Close() error {
 		ending.Wait()
 		// A wrapper may have started the master where signals do not reach it.
 		if _, err := os.Lstat(d.socket()); err == nil {
-			d.query(ctx, d.endMasterArguments())
+			_, _, _ = d.query(ctx, d.endMasterArguments()) // masterAnswers shows whether it has ended
 			if d.masterAnswers(ctx, throughOwnMaster) {
 				d.closeErr = fmt.Errorf("ending the connection to %s: its control master lives on", d.options.Host)
 			}

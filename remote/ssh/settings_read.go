@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,7 @@ func findProgram(options Options) (path string, found bool) {
 
 // askProgram asks the ssh program for the settings of a host.
 func askProgram(ctx context.Context, program, configFile string, to destination) (values, error) {
-	ctx, cancel := context.WithTimeout(ctx, programTime)
-	defer cancel()
-	arguments := []string{"-G"}
+	arguments := []string{program, "-G"}
 	if configFile != "" {
 		arguments = append(arguments, "-F", configFile)
 	}
@@ -50,21 +49,12 @@ func askProgram(ctx context.Context, program, configFile string, to destination)
 	if to.port != 0 {
 		arguments = append(arguments, "-p", strconv.Itoa(to.port))
 	}
-	command := exec.CommandContext(ctx, program, append(arguments, "--", to.host)...)
-	command.WaitDelay = 10 * time.Second // a busy machine takes a while to read what was printed
-	stdout, stderr := execution.NewHead(maxConfigBytes), execution.NewHead(4096)
-	command.Stdout, command.Stderr = stdout, stderr
-	if err := command.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		said := visible(strings.TrimSpace(strings.ReplaceAll(stderr.String(), "\r\n", "\n")), 1000)
-		if said == "" {
-			said = err.Error()
-		}
-		return nil, fmt.Errorf("asking %s what ssh_config says about %s: %s", program, to.host, said)
+	stdout, stderr, err := execution.Output(ctx, programTime, os.Environ(), append(arguments, "--", to.host)...)
+	if err != nil {
+		said := visible(strings.TrimSpace(strings.ReplaceAll(stderr, "\r\n", "\n")), 1000)
+		return nil, fmt.Errorf("asking %s what ssh_config says about %s: %s", program, to.host, cmp.Or(said, err.Error()))
 	}
-	return parsePrinted(stdout.String()), nil
+	return parsePrinted(stdout), nil
 }
 
 // parsePrinted reads what ssh -G prints: a line for each setting, its name in

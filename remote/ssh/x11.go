@@ -13,7 +13,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,16 +80,11 @@ func findDisplay(ctx context.Context, name, xauth string) (*display, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, xauthTime)
-	defer cancel()
-	command := exec.CommandContext(ctx, xauth, "list", name)
-	command.WaitDelay = 10 * time.Second // a busy machine takes a while to read what was printed
-	listed, said := execution.NewHead(64<<10), execution.NewHead(1000)
-	command.Stdout, command.Stderr = listed, said
-	if err := command.Run(); err != nil {
-		return nil, fmt.Errorf("asking %s for the cookie of the display %s: %w %s", xauth, name, err, visible(strings.TrimSpace(said.String()), 300))
+	listed, said, err := execution.Output(ctx, xauthTime, os.Environ(), xauth, "list", name)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for the cookie of the display %s: %w %s", xauth, name, err, visible(strings.TrimSpace(said), 300))
 	}
-	for line := range strings.Lines(listed.String()) {
+	for line := range strings.Lines(listed) {
 		words := strings.Fields(line)
 		if len(words) != 3 || words[1] != cookieProtocol {
 			continue
