@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,18 +197,15 @@ func awaitCleanUp(ctx context.Context, answered <-chan error, givenUp bool) erro
 // sendContent sends a file's content and the verdict on it. The error is that of
 // reading it.
 func (l *link) sendContent(ctx context.Context, sink io.WriteCloser, content io.Reader) error {
-	end := func(broken string) {
+	end := func(isWhole bool) {
 		// Only the first verdict counts. If the process is gone, the answer shows it.
-		_ = l.send(verdict{broken})
+		_ = l.send(verdict{isWhole})
 		_ = sink.Close()
 	}
-	giveUp := func(err error) { end(cmp.Or(bounded(err.Error()), "unknown reason")) }
-	defer context.AfterFunc(ctx, func() { giveUp(context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() { end(false) })()
 	_, broken := execution.CopyInput(sink, execution.ContextReader(ctx, content), false)
-	if broken != nil {
-		giveUp(broken)
-	} else if ctx.Err() == nil {
-		end("")
+	if broken != nil || ctx.Err() == nil {
+		end(broken == nil)
 	}
 	return broken
 }

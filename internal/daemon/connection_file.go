@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -130,8 +131,8 @@ func (r *contentReader) end(err error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errLost, err)
-	case given.Broken != "":
-		return fmt.Errorf("the client could not read on: %s", given.Broken)
+	case !given.IsWhole:
+		return errors.New("the client could not read on")
 	}
 	return io.EOF
 }

@@ -308,7 +308,7 @@ func FuzzMessages(f *testing.F) {
 	for _, value := range []any{
 		newStartRequest(Place{Host: "h"}, remote.Command{Arguments: []string{"a"}, Terminal: &remote.Terminal{}}), request{Launch: json.RawMessage("{}")},
 		answer{pack(&remote.StartError{Program: "p", Err: fs.ErrNotExist})}, exit{Code: 3}, instruction{Resize: &remote.Size{Rows: 1}},
-		fileRequest{Read: 1}, fileAnswer{Info: &files.Info{}}, verdict{"b"}, question{Text: []byte("?")}, reply{Text: []byte("t")},
+		fileRequest{Read: 1}, fileAnswer{Info: &files.Info{}}, verdict{true}, question{Text: []byte("?")}, reply{Text: []byte("t")},
 		request{Places: []packedPlace{{Environment: [][]byte{[]byte("odd")}}}, Terminal: &packedTerminal{}},
 		files.Info{FileName: []byte("f")}, remote.Info{Home: "/"}, []SessionInfo{{Names: []string{"s"}}},
 	} {

@@ -202,7 +202,7 @@ type fileAnswer struct {
 }
 
 // verdict is the message that ends the content of a file.
-type verdict struct{ Broken string } // empty if the content is whole
+type verdict struct{ IsWhole bool }
 
 func packInfo(info fs.FileInfo) *files.Info {
 	return &files.Info{FileName: []byte(info.Name()), FileSize: info.Size(), FileMode: info.Mode(), Modified: info.ModTime()}
