@@ -19,8 +19,8 @@ const mostClients = 1024
 const headerPatience = 10 * time.Second
 
 // farewellPatience bounds the wait for clients to close their ends when the process ends.
-// They do so once they have read their last words; one that is cut off before could
-// miss them.
+// A client closes its end after it has read the last message, which it could miss if the
+// process closed first.
 const farewellPatience = 10 * time.Second
 
 // acceptPause follows an accept that failed because something ran out.
@@ -59,8 +59,8 @@ func isTemporary(err error) bool {
 	return errors.As(err, &failed) && failed.Temporary()
 }
 
-// serveClient takes part in one conversation, which is cut off when ctx is cancelled unless
-// the client has its last words. A client that is gone needs no answer.
+// serveClient serves one conversation. When ctx is cancelled it cuts the conversation off,
+// unless only the client's end is left to be closed. A client that is gone needs no answer.
 func (p *process) serveClient(ctx context.Context, conn net.Conn) {
 	spare := context.AfterFunc(ctx, func() { conn.Close() })
 	defer spare()
@@ -74,12 +74,12 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn) {
 		_ = writeReply(conn, replyRefusal, pack(errTooManyClients))
 		return
 	}
-	asked, err := readHeader(conn)
+	head, err := readHeader(conn)
 	if err != nil && !errors.Is(err, errProtocol) {
 		return
 	}
 	defer func() { p.used.Store(time.Now().UnixNano()) }()
-	if !p.agrees(conn, asked, err) {
+	if !p.agrees(conn, head, err) {
 		return
 	}
 	l, err := acceptLink(ctx, conn)
@@ -87,20 +87,20 @@ func (p *process) serveClient(ctx context.Context, conn net.Conn) {
 		return
 	}
 	defer l.close()
-	p.converse(ctx, l, asked.Operation)
+	p.converse(ctx, l, head.Operation)
 	if spare() {
 		l.awaitClient(ctx)
 	}
 }
 
-// agrees replies to a header, or to what is none, and reports whether a conversation follows.
-func (p *process) agrees(conn net.Conn, asked header, err error) bool {
+// agrees replies to a header, or to err for an invalid one, and reports whether a conversation follows.
+func (p *process) agrees(conn net.Conn, head header, err error) bool {
 	switch {
-	case err == nil && asked.Operation == operationHello:
-		_ = writeReply(conn, replyDone, p.greeting(asked.Build))
+	case err == nil && head.Operation == operationHello:
+		_ = writeReply(conn, replyDone, p.greeting(head.Build))
 		return false
-	case err == nil && asked.Protocol != protocolVersion:
-		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, protocolVersion, asked.Protocol)
+	case err == nil && head.Protocol != protocolVersion:
+		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, protocolVersion, head.Protocol)
 	}
 	if err != nil {
 		_ = writeReply(conn, replyRefusal, pack(err))

@@ -10,14 +10,14 @@ import (
 )
 
 // attach attaches a client to the session that find returns, until the session
-// ends or the client leaves. What the session asks at once is for this client,
-// too: find's second result, begin, is called when the client is attached.
-func (c *conversation) attach(ctx context.Context, find func() (*session, func(), error)) error {
+// ends or the client leaves. It calls host once the client is attached, so that this
+// client gets the first questions of a new session.
+func (c *conversation) attach(ctx context.Context, find func() (one *session, host func(), err error)) error {
 	accepted, err := c.acceptStreams(ctx)
 	if err != nil {
 		return err
 	}
-	one, begin, err := find()
+	one, host, err := find()
 	if err != nil {
 		return err
 	}
@@ -25,21 +25,21 @@ func (c *conversation) attach(ctx context.Context, find func() (*session, func()
 	defer reader.stop()
 	one.count(1)
 	defer one.count(-1)
-	if c.asked.Prompt {
+	if c.request.Prompt {
 		defer one.clients.add(ctx, c.link)()
 	}
-	if c.asked.Size != (remote.Size{}) {
-		replace(one.given.resized, c.asked.Size)
+	if c.request.Size != (remote.Size{}) {
+		replace(one.instructions.resized, c.request.Size)
 	}
-	c.receiveInstructions(one.given, func() {})
-	begin()
+	c.receiveInstructions(one.instructions, func() {})
+	host()
 	if err := c.answer(); err != nil {
 		return err
 	}
 
 	if accepted.input != nil {
 		// It ends with the link or the session.
-		one.of.hosted.Go(func() { one.takeInput(accepted.input) })
+		one.all.hosted.Go(func() { one.takeInput(accepted.input) })
 	}
 	code := -1
 	if err = accepted.sendOutput(ctx, reader); err == nil {
@@ -64,20 +64,19 @@ func (s streams) sendOutput(ctx context.Context, reader *ringReader) error {
 				return err
 			}
 		}
-		reader.taken(len(data))
+		reader.advance(len(data))
 	}
 }
 
-// takeInput puts a client's input into the session. Its end is the end of the
-// session's input; a client that leaves the input open does not end the stream.
+// takeInput copies a client's input to the session. The end of the stream ends the
+// session's input; a client that leaves without ending it does not.
 func (o *session) takeInput(input io.Reader) {
 	if refused, err := execution.CopyInput(o.inputWriter, input, false); !refused && err == nil {
 		o.inputWriter.Close() // never fails
 	}
 }
 
-// replace puts a value into a channel that holds one, of which only the last
-// counts.
+// replace sends a value to a channel with room for one, in place of an older value.
 func replace[V any](channel chan V, value V) {
 	for {
 		select {

@@ -14,18 +14,17 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// startPatience bounds the wait for a background process to be there after it
-// was started.
+// startPatience bounds the wait for a new background process to answer.
 const startPatience = 10 * time.Second
 
-// startPoll is how often a process that was started is looked for.
+// startPoll is the time between two attempts to reach a new process.
 const startPoll = 5 * time.Millisecond
 
 // ErrNotRunning reports that there is no background process.
 var ErrNotRunning = errors.New("there is no background process")
 
-// errOtherVersion reports that the background process is of a version that this
-// one cannot talk to, and stays because it hosts sessions.
+// errOtherVersion reports a background process with another protocol, which stays
+// because it hosts sessions.
 var errOtherVersion = errors.New("the background process is of another version, and stays for the sessions that it hosts")
 
 // ClientOptions of a client.
@@ -33,19 +32,18 @@ type ClientOptions struct {
 	Folder string // as in Options
 	Build  string // of this program
 	// Start starts a background process for the folder, detached from this
-	// one, and does not wait for it. Nil to use only one that is there.
+	// one, and does not wait for it. Nil uses only a running process.
 	Start func() error
 	Log   *slog.Logger // may be nil
 }
 
 // A Client talks to a background process. Its methods may be called
-// concurrently. It is for as long as the process of the client: when the
-// background process ends, the next call starts another one.
+// concurrently. When the background process has ended, the next call starts another.
 type Client struct{ options ClientOptions }
 
-// Open finds the background process, and starts one if there is none and
-// options say how. A process of another build is made to end, or used if it
-// has sessions. The error is ErrNotRunning if there is none.
+// Open finds the background process, or starts one with options.Start. A process of
+// another build ends, unless it has sessions. The error is ErrNotRunning if there is
+// no process and options.Start is nil.
 func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
@@ -57,16 +55,16 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 	return c, nil
 }
 
-// Find returns a client of the process that a folder has, if it has one, of
-// whatever build. Its calls return ErrNotRunning if there is none.
+// Find returns a client of the process of a folder, of any build. Its calls return
+// ErrNotRunning if there is none.
 func Find(folder string) *Client {
 	return &Client{ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}}
 }
 
-// Greet returns what the background process says of itself.
+// Greet returns the background process's description of itself.
 func (c *Client) Greet(ctx context.Context) (Greeting, error) { return c.ensure(ctx) }
 
-// ensure makes sure that there is a process that can be used.
+// ensure finds or starts a usable process.
 func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("%w: it did not answer within %v", ErrNotRunning, startPatience))
 	defer cancel()
@@ -105,13 +103,13 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 	}
 }
 
-// isAbsent reports whether an error means that nobody is there, or has just left.
+// isAbsent reports whether an error means that no process runs, or that it has just ended.
 func isAbsent(err error) bool {
 	var gone *GoneError
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &gone)
 }
 
-// hello finds out which process is there.
+// hello asks the process for its greeting.
 func (c *Client) hello(ctx context.Context) (Greeting, error) {
 	var greeting Greeting
 	conn, err := c.dialLiving(ctx)
@@ -124,7 +122,7 @@ func (c *Client) hello(ctx context.Context) (Greeting, error) {
 	return greeting, err
 }
 
-// dialLiving connects to the process that is there.
+// dialLiving connects to a running process.
 func (c *Client) dialLiving(ctx context.Context) (net.Conn, error) {
 	return peer.Dial(ctx, SocketPath(c.options.Folder))
 }
@@ -144,9 +142,9 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 // dialer connects to a process: see Client.dial and Client.dialLiving.
 type dialer func(ctx context.Context) (net.Conn, error)
 
-// begin begins a conversation, which outlives ctx. Prompter answers what the
-// process asks; with nil there is nobody to ask.
-func begin(ctx context.Context, dial dialer, operation string, asked request, prompter remote.Prompter) (*link, error) {
+// openConversation begins a conversation, which outlives ctx. Prompter answers the
+// questions of the process; nil if there is nobody to ask.
+func openConversation(ctx context.Context, dial dialer, operation string, message request, prompter remote.Prompter) (*link, error) {
 	conn, err := dial(ctx)
 	if err != nil {
 		return nil, err
@@ -166,16 +164,16 @@ func begin(ctx context.Context, dial dialer, operation string, asked request, pr
 	}
 	answering, _ := l.context(context.WithoutCancel(ctx)) // until the link is closed
 	l.work.Go(func() { l.answerQuestions(answering, prompter) })
-	if err := l.send(asked); err != nil {
+	if err := l.send(message); err != nil {
 		l.close()
 		return nil, &GoneError{err}
 	}
 	return l, nil
 }
 
-// ask has a conversation of one question, whose answer is put into results.
-func ask(ctx context.Context, dial dialer, operation string, asked request, results ...any) error {
-	l, err := begin(ctx, dial, operation, asked, nil)
+// ask has a conversation of one message, and stores the answer in results.
+func ask(ctx context.Context, dial dialer, operation string, message request, results ...any) error {
+	l, err := openConversation(ctx, dial, operation, message, nil)
 	if err != nil {
 		return whyLost(ctx, err)
 	}
@@ -190,14 +188,12 @@ func (l *link) await(ctx context.Context, results ...any) error {
 }
 
 // Connect returns a connection to a place, which the background process keeps.
-// It opens the connection now if it is not open yet. Prompter answers what the
-// place asks, now or when the process has to open the connection again; nil if
-// there is nobody.
+// It opens the connection now if it is not open yet. Prompter answers questions of
+// the place, now or when the process reconnects; nil if there is nobody to ask.
 //
-// Errors of the place are as the process's transport has them. Those of getting
-// to the process are a *DialError: nothing was asked of the place then. A
-// process that ends just then, as one does that nobody used or that makes room,
-// is replaced once.
+// Errors of the place are those of the process's transport. If the process cannot be
+// reached, the error is a *DialError, and the place was not contacted. A process that
+// ends meanwhile, because it was idle or makes room, is replaced once.
 func (c *Client) Connect(ctx context.Context, place Place, prompter remote.Prompter) (remote.Connection, error) {
 	connection, err := connect(ctx, c.dial, place, prompter)
 	if errors.Is(err, errServerEnded) && ctx.Err() == nil {
@@ -211,14 +207,14 @@ func (c *Client) Connections(ctx context.Context) ([]ConnectionInfo, error) {
 	return list[ConnectionInfo](ctx, c, operationConnections, request{})
 }
 
-// CloseConnections closes those connections that lead to one of the places.
-// What runs over them is lost. It returns those that there were.
+// CloseConnections closes the connections to the places and returns them. What runs
+// over them is lost.
 func (c *Client) CloseConnections(ctx context.Context, places ...Place) ([]ConnectionInfo, error) {
-	var asked request
+	var message request
 	for _, place := range places {
-		asked.Places = append(asked.Places, place.pack())
+		message.Places = append(message.Places, place.pack())
 	}
-	return list[ConnectionInfo](ctx, c, operationClose, asked)
+	return list[ConnectionInfo](ctx, c, operationClose, message)
 }
 
 // Stop closes all connections, which it returns, and ends the background
@@ -233,8 +229,8 @@ func (c *Client) List(ctx context.Context) ([]SessionInfo, error) {
 }
 
 // list has a conversation whose answer is a list.
-func list[V any](ctx context.Context, c *Client, operation string, asked request) (items []V, err error) {
-	err = ask(ctx, c.dialLiving, operation, asked, &items)
+func list[V any](ctx context.Context, c *Client, operation string, message request) (items []V, err error) {
+	err = ask(ctx, c.dialLiving, operation, message, &items)
 	if isUnconnected(err) {
 		err = ErrNotRunning
 	}
@@ -247,7 +243,7 @@ func isUnconnected(err error) bool {
 	return errors.As(err, &failed) && failed.Op == "dial" && isAbsent(err)
 }
 
-// whyLost returns what the error of a conversation means.
+// whyLost explains the error of a conversation.
 func whyLost(ctx context.Context, err error) error {
 	var received *receivedError
 	var gone *GoneError

@@ -12,11 +12,11 @@ import (
 // a nil attachment it returns as soon as the session exists, and nil. A
 // name that is taken gives errSessionExists.
 func (c *Client) Start(ctx context.Context, launch Launch, attachment *Attachment) (*Attached, error) {
-	asked := request{Name: launch.Name, Launch: launch.Request, Terminal: packTerminal(launch.Terminal)}
+	message := request{Name: launch.Name, Launch: launch.Request, Terminal: packTerminal(launch.Terminal)}
 	if attachment != nil {
-		return attach(ctx, c.dial, operationLaunch, asked, *attachment)
+		return attach(ctx, c.dial, operationLaunch, message, *attachment)
 	}
-	return nil, ask(ctx, c.dial, operationLaunch, asked)
+	return nil, ask(ctx, c.dial, operationLaunch, message)
 }
 
 // Attach attaches to a living session: first what the ring has, then what
@@ -63,19 +63,19 @@ func (a *Attached) Wait() (code int, err error) { return a.running.Wait() }
 func (a *Attached) Detach() { a.running.Terminate() }
 
 // attach has the conversation that attaches.
-func attach(ctx context.Context, dial dialer, operation string, asked request, given Attachment) (*Attached, error) {
-	asked.Attach, asked.Size, asked.Prompt = true, given.Size, given.Prompter != nil
-	asked.Input, asked.Output, asked.Errors = given.Stdin != nil, given.Stdout != nil, given.Stderr != nil
-	l, err := begin(ctx, dial, operation, asked, given.Prompter)
+func attach(ctx context.Context, dial dialer, operation string, message request, attachment Attachment) (*Attached, error) {
+	message.Attach, message.Size, message.Prompt = true, attachment.Size, attachment.Prompter != nil
+	message.Input, message.Output, message.Errors = attachment.Stdin != nil, attachment.Stdout != nil, attachment.Stderr != nil
+	l, err := openConversation(ctx, dial, operation, message, attachment.Prompter)
 	if err != nil {
 		return nil, whyLost(ctx, err)
 	}
 	attached, run := execution.NewRun(ctx)
 	r := &running{
-		Run: run, link: l, resized: given.Resized, signals: given.Signals, staysOpen: !given.EndInput,
+		Run: run, link: l, resized: attachment.Resized, signals: attachment.Signals, staysOpen: !attachment.EndInput,
 		lost: func(err error) error { return whyLost(ctx, err) }, givenUp: ErrDetached,
 	}
-	if err = r.openStreams(given.Stdin, given.Stdout, given.Stderr); err == nil {
+	if err = r.openStreams(attachment.Stdin, attachment.Stdout, attachment.Stderr); err == nil {
 		err = l.await(ctx)
 	}
 	if err != nil || ctx.Err() != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// cleanUpPatience bounds the wait for a write that was given up to remove what
-// it had begun, and for a process that was given up to be started or not.
+// cleanUpPatience bounds the wait for a canceled write to remove its temporary file,
+// and for the answer to a canceled start.
 const cleanUpPatience = 10 * time.Second
 
 // A DialError reports that the process that holds connections was not reached,
@@ -47,7 +47,7 @@ var _ remote.Connection = (*connection)(nil)
 
 func connect(ctx context.Context, dial dialer, place Place, prompter remote.Prompter) (remote.Connection, error) {
 	c := &connection{dial: dial, place: place, prompter: prompter}
-	l, err := c.begin(ctx, operationConnect, request{Place: place.pack()})
+	l, err := c.openConversation(ctx, operationConnect, request{Place: place.pack()})
 	if err != nil {
 		return nil, err
 	}
@@ -73,19 +73,19 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// begin begins a conversation, which outlives ctx.
-func (c *connection) begin(ctx context.Context, operation string, asked request) (*link, error) {
+// openConversation begins a conversation, which outlives ctx.
+func (c *connection) openConversation(ctx context.Context, operation string, message request) (*link, error) {
 	var l *link
 	err := ctx.Err()
 	if err == nil {
-		l, err = begin(ctx, c.dial, operation, asked, c.prompter)
+		l, err = openConversation(ctx, c.dial, operation, message, c.prompter)
 	}
 	var gone *GoneError
 	switch {
 	case err == nil:
 		return l, nil
 	case ctx.Err() != nil:
-		return nil, c.failed(ctx, operation, string(asked.Path), err)
+		return nil, c.failed(ctx, operation, string(message.Path), err)
 	case errors.As(err, &gone):
 		return nil, c.lost(err)
 	}
@@ -100,8 +100,8 @@ func (c *connection) failed(ctx context.Context, operation, path string, err err
 	return c.lost(err)
 }
 
-// lost explains the end of a conversation: the error of the operation or, where
-// the process is gone, that the place cannot be reached any more.
+// lost explains the end of a conversation: the error of the operation, or a
+// ConnectError if the process is gone.
 func (c *connection) lost(err error) error {
 	if received, isReceived := errors.AsType[*receivedError](err); isReceived {
 		return received
@@ -109,16 +109,16 @@ func (c *connection) lost(err error) error {
 	return &remote.ConnectError{Host: c.place.Host, Reason: remote.Disconnected, Err: errServerEnded}
 }
 
-// ask has a conversation of one question and its answer.
-func (c *connection) ask(ctx context.Context, operation string, asked request, results ...any) error {
-	asked.Place = c.place.pack()
-	l, err := c.begin(ctx, operation, asked)
+// ask has a conversation of one message, and stores the answer in results.
+func (c *connection) ask(ctx context.Context, operation string, message request, results ...any) error {
+	message.Place = c.place.pack()
+	l, err := c.openConversation(ctx, operation, message)
 	if err != nil {
 		return err
 	}
 	defer l.close()
 	if err := l.await(ctx, results...); err != nil {
-		return c.failed(ctx, operation, string(asked.Path), err)
+		return c.failed(ctx, operation, string(message.Path), err)
 	}
 	return nil
 }
@@ -147,9 +147,9 @@ func (c *connection) Remove(ctx context.Context, path string) error {
 	return c.ask(ctx, operationRemove, request{Path: []byte(path)})
 }
 
-// WriteFile writes a file. The content has a stream, and a verdict follows it.
+// WriteFile writes a file. The content goes through a stream, and a verdict follows.
 func (c *connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
-	l, err := c.begin(ctx, operationWrite, request{Place: c.place.pack(), Path: []byte(path), Mode: mode})
+	l, err := c.openConversation(ctx, operationWrite, request{Place: c.place.pack(), Path: []byte(path), Mode: mode})
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (c *connection) WriteFile(ctx context.Context, path string, content io.Read
 	return nil
 }
 
-// awaitCleanUp waits for the answer to a write. When the write is given up the
-// answer means that the process has cleaned up, and is not waited for so long.
+// awaitCleanUp waits for the answer to a write. After a canceled write the answer means
+// that the process has cleaned up, and the wait is bounded.
 func awaitCleanUp(ctx context.Context, answered <-chan error, givenUp bool) error {
 	if !givenUp {
 		select {
@@ -194,8 +194,7 @@ func awaitCleanUp(ctx context.Context, answered <-chan error, givenUp bool) erro
 	}
 }
 
-// sendContent sends a file's content and the verdict on it. The error is that of
-// reading it.
+// sendContent sends a file's content and the verdict. It returns the error of reading it.
 func (l *link) sendContent(ctx context.Context, sink io.WriteCloser, content io.Reader) error {
 	end := func(isWhole bool) {
 		// Only the first verdict counts. If the process is gone, the answer shows it.
@@ -210,7 +209,7 @@ func (l *link) sendContent(ctx context.Context, sink io.WriteCloser, content io.
 	return broken
 }
 
-// describe names what is done to a path, for errors.
+// describe returns the verb of an operation for errors.
 func describe(operation string) string {
 	switch operation {
 	case operationStat:

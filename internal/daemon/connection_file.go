@@ -14,8 +14,8 @@ import (
 // longestRead is how many bytes of a file one answer holds at most.
 const longestRead = 64 << 10
 
-// remoteFile is the client's side of an open file. As an *os.File it may be used
-// by several goroutines, one after the other.
+// remoteFile is the client's side of an open file. Like an *os.File it may be used
+// concurrently.
 type remoteFile struct {
 	connection *connection
 	link       *link
@@ -25,26 +25,25 @@ type remoteFile struct {
 	closed sync.Once
 }
 
-// ask sends a request and returns the answer, with the content that it wants in
-// buffer.
-func (f *remoteFile) ask(wanted fileRequest, buffer []byte) (fileAnswer, error) {
+// ask sends a request and returns the answer. Content goes into buffer.
+func (f *remoteFile) ask(message fileRequest, buffer []byte) (fileAnswer, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	var given fileAnswer
-	err := f.link.send(wanted)
+	var answer fileAnswer
+	err := f.link.send(message)
 	if err == nil {
-		err = f.link.receive(&given)
+		err = f.link.receive(&answer)
 	}
-	if err == nil && given.Count > len(buffer) {
-		return given, fmt.Errorf("%w: the answer to a read", errProtocol)
+	if err == nil && answer.Count > len(buffer) {
+		return answer, fmt.Errorf("%w: the answer to a read", errProtocol)
 	}
-	if err == nil && given.Count > 0 {
-		_, err = io.ReadFull(f.content, buffer[:given.Count])
+	if err == nil && answer.Count > 0 {
+		_, err = io.ReadFull(f.content, buffer[:answer.Count])
 	}
 	if err != nil {
-		return given, f.connection.lost(err)
+		return answer, f.connection.lost(err)
 	}
-	return given, given.Failed.unpack()
+	return answer, answer.Failed.unpack()
 }
 
 // Read reads from the position, as os.File does.
@@ -52,29 +51,29 @@ func (f *remoteFile) Read(buffer []byte) (int, error) {
 	if len(buffer) == 0 {
 		return 0, nil
 	}
-	given, err := f.ask(fileRequest{Read: min(len(buffer), longestRead)}, buffer)
-	if err == nil && given.End {
+	answer, err := f.ask(fileRequest{Read: min(len(buffer), longestRead)}, buffer)
+	if err == nil && answer.End {
 		err = io.EOF
 	}
-	return given.Count, err
+	return answer.Count, err
 }
 
 // Seek changes the position, as os.File does.
 func (f *remoteFile) Seek(offset int64, whence int) (int64, error) {
-	given, err := f.ask(fileRequest{Seek: true, Offset: offset, Whence: whence}, nil)
-	return given.Position, err
+	answer, err := f.ask(fileRequest{Seek: true, Offset: offset, Whence: whence}, nil)
+	return answer.Position, err
 }
 
 // Stat describes the file.
 func (f *remoteFile) Stat() (fs.FileInfo, error) {
-	given, err := f.ask(fileRequest{}, nil)
+	answer, err := f.ask(fileRequest{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	if given.Info == nil {
+	if answer.Info == nil {
 		return nil, fmt.Errorf("%w: no description of a file", errProtocol)
 	}
-	return given.Info, nil
+	return answer.Info, nil
 }
 
 // Close lets go of the file. Closing it again is an error, as for os.File.
@@ -89,7 +88,7 @@ func (f *remoteFile) Close() error {
 
 // Open opens a file for reading.
 func (c *connection) Open(ctx context.Context, path string) (remote.File, error) {
-	l, err := c.begin(ctx, operationOpen, request{Place: c.place.pack(), Path: []byte(path)})
+	l, err := c.openConversation(ctx, operationOpen, request{Place: c.place.pack(), Path: []byte(path)})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +103,7 @@ func (c *connection) Open(ctx context.Context, path string) (remote.File, error)
 	return &remoteFile{connection: c, link: l, content: content}, nil
 }
 
-// contentReader is the content of a file as it arrives, up to the verdict on it.
+// contentReader reads the content of a file as it arrives, up to the verdict.
 type contentReader struct {
 	stream io.Reader
 	link   *link
@@ -122,16 +121,16 @@ func (r *contentReader) Read(buffer []byte) (int, error) {
 	return count, r.ended
 }
 
-// end returns what comes after the content.
+// end receives the verdict after the content: io.EOF if the content is whole.
 func (r *contentReader) end(err error) error {
-	var given verdict
+	var answer verdict
 	if err == io.EOF {
-		err = r.link.receive(&given)
+		err = r.link.receive(&answer)
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errLost, err)
-	case !given.IsWhole:
+	case !answer.IsWhole:
 		return errors.New("the client could not read on")
 	}
 	return io.EOF

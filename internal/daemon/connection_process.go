@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// endPatience bounds the wait for a process that was to end. The background
+// endPatience bounds the wait for the end of a canceled process. The background
 // process kills it long before, or reports that it cannot.
 const endPatience = time.Minute
 
@@ -30,8 +30,8 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 }
 
 func (c *connection) start(ctx context.Context, command remote.Command) (remote.Handle, error) {
-	asked := newStartRequest(c.place, command)
-	l, err := c.begin(ctx, operationStart, asked)
+	message := newStartRequest(c.place, command)
+	l, err := c.openConversation(ctx, operationStart, message)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 	if command.Terminal != nil {
 		r.resized = command.Terminal.Resized
 	}
-	if !asked.Errors {
+	if !message.Errors {
 		command.Stderr = nil
 	}
 	if err = r.openStreams(command.Stdin, command.Stdout, command.Stderr); err == nil {
@@ -58,9 +58,9 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 	return r, nil
 }
 
-// awaitStart waits until the process was started or the error says why not. One
-// that is given up meanwhile may run by then: its answer still counts. Where none
-// comes, Wait reports that nothing is known of the process.
+// awaitStart waits until the process has started or failed to. A process whose start is
+// canceled may run already, so its answer still counts. If none comes, awaitStart
+// returns nil, and Wait reports that the outcome is unknown.
 func (r *running) awaitStart(ctx context.Context) error {
 	started, exited := make(chan error, 1), make(chan ending, 1)
 	r.exited = exited

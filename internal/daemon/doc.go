@@ -1,7 +1,7 @@
-// Package daemon is the small process that stays between two calls of
-// rmctl: it holds connections, so that the next command needs no new one, and
-// hosts sessions whose terminals clients attach to and leave.
+// Package daemon is the background process that stays between two calls of rmctl. It
+// keeps connections open for the next command, and hosts sessions that clients attach
+// to and leave.
 //
-// [Serve] is the process, a [Client] talks to it. It is not needed: without it
-// everything works, only slower.
+// [Serve] is the process, a [Client] talks to it. Without it commands take longer, and
+// nobody can detach from a job.
 package daemon

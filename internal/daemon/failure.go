@@ -21,8 +21,8 @@ func bounded(text string) string {
 	return text[:longestText] + "…"
 }
 
-// failure is an error on its way. Texts are bytes, because JSON, which a refusal
-// is sent as, would change those that are not UTF-8.
+// failure is an encoded error. Texts are bytes, because JSON changes strings that are
+// not UTF-8.
 type failure struct {
 	Message []byte
 	Is      []string        `json:",omitempty"` // names of what it matches
@@ -39,7 +39,7 @@ type startFailure struct {
 	Program, Directory, Message []byte
 }
 
-// knownErrors are those that errors match at the other end if they match them here.
+// knownErrors are the errors that keep their identity at the other end.
 func knownErrors() map[string]error {
 	return map[string]error{
 		"not-exist":         fs.ErrNotExist,
@@ -59,7 +59,7 @@ func knownErrors() map[string]error {
 	}
 }
 
-// pack makes a failure of an error, with what callers distinguish errors by; nil of none.
+// pack encodes an error with everything that callers distinguish errors by. pack(nil) is nil.
 func pack(err error) *failure {
 	if err == nil {
 		return nil
@@ -93,7 +93,8 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// unpack makes a *receivedError that matches what the packed one did.
+// unpack returns a *receivedError that matches the same errors as the encoded one, nil
+// for a nil failure.
 func (f *failure) unpack() error {
 	if f == nil {
 		return nil
@@ -119,7 +120,7 @@ func (f *failure) unpack() error {
 }
 
 // receivedError is an error of the other end: it refused the conversation, or an
-// operation failed there. All other errors of a conversation mean that it broke off.
+// operation failed there. Any other error of a conversation means that it broke off.
 type receivedError struct {
 	message string
 	causes  []error

@@ -23,7 +23,7 @@ const (
 	logName = "log"
 )
 
-// leavePatience bounds the wait for a process to let go of the lock whose socket is gone.
+// leavePatience bounds the wait for the lock of a process that has removed its socket.
 const leavePatience = 5 * time.Second
 
 // longestSocket is how many bytes the path of a unix socket may have on every
@@ -40,8 +40,8 @@ func Folder(state string) (string, error) {
 	return filepath.Join(state, "background-"+strings.ReplaceAll(host, "/", "-")), nil
 }
 
-// SocketPath returns where the socket of a folder is: in the folder or, where
-// that has too long a path, in a private one with a short path.
+// SocketPath returns the path of the socket of a folder: in the folder or, if that path is
+// too long, in a private folder with a short path.
 func SocketPath(folder string) string {
 	inside := filepath.Join(folder, socketName)
 	if len(inside) <= longestSocket {
@@ -60,8 +60,8 @@ func SocketPath(folder string) string {
 	return short
 }
 
-// makePrivate makes a folder that is this user's alone, and those above it, and
-// refuses one that is somebody else's, or open to others, or a symbolic link.
+// makePrivate creates a folder for this user alone, with its parents. It refuses a
+// folder of another user, one with permissions for others, and a symbolic link.
 func makePrivate(folder string) error {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return fmt.Errorf("making a private folder: %w", err)
@@ -72,9 +72,8 @@ func makePrivate(folder string) error {
 	return checkPrivate(folder)
 }
 
-// checkPrivate refuses a folder that is not this user's alone. What is looked
-// at is what was opened. Nobody else can put something else in its place: the
-// folder above is the user's own or, as /tmp, sticky.
+// checkPrivate refuses a folder that other users may enter. Nobody else can replace it
+// after the check: the folder above belongs to the user or is sticky, as /tmp is.
 func checkPrivate(folder string) error {
 	descriptor, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -97,8 +96,7 @@ func checkPrivate(folder string) error {
 // ErrRunning reports that a background process has that folder already.
 var ErrRunning = errors.New("a background process is running already")
 
-// lock takes the lock of a folder, which is held until the file is closed. The
-// system lets go of it when the process dies.
+// lock locks a folder until the file is closed or the process dies.
 func lock(folder string) (*os.File, error) {
 	path := filepath.Join(folder, lockName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
@@ -115,8 +113,8 @@ func lock(folder string) (*os.File, error) {
 	return file, nil
 }
 
-// awaitLock takes the lock of a folder. A process that leaves, and has removed its socket
-// already, is waited for: who comes then starts one only once.
+// awaitLock locks a folder. It waits for a process that has removed its socket and is
+// about to end, so that a client starts a new one only once.
 func awaitLock(folder string) (*os.File, error) {
 	impatient := time.Now().Add(leavePatience)
 	for {
@@ -131,8 +129,7 @@ func awaitLock(folder string) (*os.File, error) {
 	}
 }
 
-// removeStale removes the socket of a process that died. Only who has the lock
-// may call it.
+// removeStale removes the socket of a process that died. The caller holds the lock.
 func removeStale(socket string) error {
 	info, err := os.Lstat(socket)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// A conversation begins with a header, one line of JSON, and a reply to it, one
-// frame. Both stay the same in all versions, so that processes of different
-// builds understand each other this far. Everything after them is multiplexed.
+// A conversation begins with a header, one line of JSON, and a reply, one frame.
+// Both stay the same in all versions, so that processes of different builds
+// understand them. Everything after them is multiplexed.
 
 // Bounds of what is accepted.
 const (
@@ -30,7 +30,7 @@ const (
 // replyHead is the kind of a reply and the length of its payload.
 const replyHead = 1 + 4
 
-// errProtocol reports that the other process sent something that the protocol does not allow.
+// errProtocol reports a message that the protocol does not allow.
 var errProtocol = errors.New("the other process violates the protocol")
 
 // header says what a conversation is about.
@@ -71,8 +71,8 @@ func writeReply(writer io.Writer, kind byte, value any) error {
 	return err
 }
 
-// readReply reads what a header was answered with into value. The error is a
-// *receivedError if the other end refuses the conversation.
+// readReply reads the reply to a header into value. The error is a *receivedError if
+// the other end refuses the conversation.
 func readReply(reader io.Reader, value any) error {
 	var head [replyHead]byte
 	if _, err := io.ReadFull(reader, head[:]); err != nil {

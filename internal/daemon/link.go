@@ -40,9 +40,9 @@ type link struct {
 	work sync.WaitGroup // goroutines that end with the session
 }
 
-// multiplexing returns the configuration of both ends. The kernel reports that
-// the other process is gone, so nothing is timed: a client that is stopped for
-// a while, as by Ctrl-Z, loses nothing.
+// multiplexing returns the configuration of both ends. It has no timeouts, because the
+// kernel reports the end of the other process: a client that is stopped for a while, as
+// by Ctrl-Z, loses nothing.
 func multiplexing() *yamux.Config {
 	config := yamux.DefaultConfig()
 	config.AcceptBacklog = mostQuestions
@@ -53,7 +53,7 @@ func multiplexing() *yamux.Config {
 	return config
 }
 
-// openLink makes the client's end.
+// openLink returns the client's end.
 func openLink(conn net.Conn) (*link, error) {
 	session, err := yamux.Client(conn, multiplexing())
 	if err != nil {
@@ -66,7 +66,7 @@ func openLink(conn net.Conn) (*link, error) {
 	return newLink(session, messages), nil
 }
 
-// acceptLink makes the server's end, once the client has opened its own.
+// acceptLink returns the server's end, once the client has opened its own.
 func acceptLink(ctx context.Context, conn net.Conn) (*link, error) {
 	session, err := yamux.Server(conn, multiplexing())
 	if err != nil {
@@ -115,12 +115,12 @@ func (l *link) receive(value any) error {
 	return l.decoder.decode(value)
 }
 
-// An answer comes before what an operation returns, or instead of it.
+// An answer precedes the results of an operation, or reports its failure.
 type answer struct {
 	Failed *failure `json:",omitempty"`
 }
 
-// answer sends what an operation returned.
+// answer sends the results of an operation.
 func (l *link) answer(results ...any) error {
 	if err := l.send(answer{}); err != nil {
 		return err
@@ -133,17 +133,17 @@ func (l *link) answer(results ...any) error {
 	return nil
 }
 
-// fail sends why an operation failed.
+// fail sends the error of an operation.
 func (l *link) fail(err error) error { return l.send(answer{pack(err)}) }
 
-// receiveAnswer waits for what an operation returns. The error is a *receivedError
+// receiveAnswer waits for the results of an operation. The error is a *receivedError
 // if the operation failed at the other end.
 func (l *link) receiveAnswer(results ...any) error {
-	var given answer
-	if err := l.receive(&given); err != nil {
+	var received answer
+	if err := l.receive(&received); err != nil {
 		return err
 	}
-	if err := given.Failed.unpack(); err != nil {
+	if err := received.Failed.unpack(); err != nil {
 		return err
 	}
 	for _, result := range results {

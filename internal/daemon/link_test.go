@@ -236,7 +236,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 	for name, operation := range map[string]string{"an unknown operation": "dance", "nothing to start": operationLaunch} {
 		t.Run(name, func(t *testing.T) {
 			conn := serveOne(t, 1)
-			l, err := begin(t.Context(), func(context.Context) (net.Conn, error) { return conn, nil }, operation, request{}, nil)
+			l, err := openConversation(t.Context(), func(context.Context) (net.Conn, error) { return conn, nil }, operation, request{}, nil)
 			require.NoError(t, err)
 			var refused *receivedError
 			require.ErrorAs(t, l.receiveAnswer(), &refused)

@@ -14,14 +14,14 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// conversation is the process's side of one.
+// conversation is the server's side of a conversation.
 type conversation struct {
 	*link
 	process *process
-	asked   request
+	request request
 }
 
-// converse does what a client wants, and sends the answer.
+// converse performs the operation of a client and sends the answer.
 func (p *process) converse(running context.Context, l *link, operation string) {
 	ctx, cancel := l.context(running)
 	defer cancel()
@@ -37,13 +37,13 @@ func (c *conversation) perform(ctx context.Context, operation string) error {
 	if do == nil {
 		return fmt.Errorf("%w: there is no operation %.50q", errProtocol, operation)
 	}
-	if err := c.receive(&c.asked); err != nil {
+	if err := c.receive(&c.request); err != nil {
 		return fmt.Errorf("%w: %w", errProtocol, err)
 	}
 	return do(ctx, c)
 }
 
-// operation returns what an operation does, nil if there is none of that name.
+// operation returns the function of an operation, nil for an unknown name.
 func (p *process) operation(name string) func(context.Context, *conversation) error {
 	return map[string]func(context.Context, *conversation) error{
 		operationConnections: p.listConnections,
@@ -59,33 +59,33 @@ func (p *process) operation(name string) func(context.Context, *conversation) er
 		operationOpen:        connected(openFile),
 		operationWrite:       connected(writeFile),
 		operationStat: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
-			info, err := place.Stat(ctx, string(c.asked.Path))
+			info, err := place.Stat(ctx, string(c.request.Path))
 			if err != nil {
 				return err
 			}
 			return c.answer(packInfo(info))
 		}),
 		operationMkdir: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
-			return c.done(place.MkdirAll(ctx, string(c.asked.Path), c.asked.Mode))
+			return c.done(place.MkdirAll(ctx, string(c.request.Path), c.request.Mode))
 		}),
 		operationChmod: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
-			return c.done(place.Chmod(ctx, string(c.asked.Path), c.asked.Mode))
+			return c.done(place.Chmod(ctx, string(c.request.Path), c.request.Mode))
 		}),
 		operationRemove: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
-			return c.done(place.Remove(ctx, string(c.asked.Path)))
+			return c.done(place.Remove(ctx, string(c.request.Path)))
 		}),
 	}[name]
 }
 
-// connected returns an operation on the connection that the client names.
+// connected returns an operation on the connection to the place of the request.
 func connected(do func(context.Context, *conversation, remote.Connection) error) func(context.Context, *conversation) error {
 	return func(ctx context.Context, c *conversation) error {
 		return c.connected(ctx, func(ctx context.Context, k *kept) error { return do(ctx, c, k.connection) })
 	}
 }
 
-// greeting describes this process. To a client of another build it makes room,
-// unless it hosts sessions; one that names no build takes any.
+// greeting describes this process. It retires for a client of another build, unless it
+// hosts sessions.
 func (p *process) greeting(build string) Greeting {
 	greeting := Greeting{
 		Protocol: protocolVersion, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
@@ -104,11 +104,11 @@ func (p *process) listConnections(_ context.Context, c *conversation) error {
 }
 
 func (p *process) closeConnections(_ context.Context, c *conversation) error {
-	if len(c.asked.Places) == 0 {
+	if len(c.request.Places) == 0 {
 		return c.answer([]ConnectionInfo{})
 	}
 	var places []Place
-	for _, place := range c.asked.Places {
+	for _, place := range c.request.Places {
 		places = append(places, place.unpack())
 	}
 	return c.answer(p.pool.closePlaces(places))
@@ -127,17 +127,17 @@ func (p *process) stop(ctx context.Context, c *conversation) error {
 	return err
 }
 
-// connected does something with the connection that the client names.
+// connected calls do with the connection to the place of the request.
 func (c *conversation) connected(ctx context.Context, do func(context.Context, *kept) error) error {
-	k, err := c.process.pool.get(ctx, c.asked.Place.unpack(), c.link)
+	k, err := c.process.pool.get(ctx, c.request.Place.unpack(), c.link)
 	if err != nil {
 		return err
 	}
 	defer c.process.pool.release(k)
-	return c.process.pool.noticed(k, do(ctx, k))
+	return c.process.pool.noteLoss(k, do(ctx, k))
 }
 
-// done answers that something was done.
+// done sends the answer of an operation without results.
 func (c *conversation) done(err error) error {
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func writeFile(ctx context.Context, c *conversation, place remote.Connection) er
 	if err != nil {
 		return err
 	}
-	return c.done(place.WriteFile(ctx, string(c.asked.Path), &contentReader{stream: content, link: c.link}, c.asked.Mode))
+	return c.done(place.WriteFile(ctx, string(c.request.Path), &contentReader{stream: content, link: c.link}, c.request.Mode))
 }
 
 // openFile serves an open file until the client goes away.
@@ -168,7 +168,7 @@ func openFile(ctx context.Context, c *conversation, place remote.Connection) err
 	if err != nil {
 		return err
 	}
-	file, err := place.Open(ctx, string(c.asked.Path))
+	file, err := place.Open(ctx, string(c.request.Path))
 	if err != nil {
 		return err
 	}
@@ -182,46 +182,46 @@ func openFile(ctx context.Context, c *conversation, place remote.Connection) err
 		return err
 	}
 	for {
-		var wanted fileRequest
-		if c.receive(&wanted) != nil {
+		var request fileRequest
+		if c.receive(&request) != nil {
 			return nil // the client has closed the file
 		}
-		if err := c.send(answerAbout(file, wanted, content)); err != nil {
+		if err := c.send(answerAbout(file, request, content)); err != nil {
 			return err
 		}
 	}
 }
 
-// answerAbout does what a client wants of an open file.
-func answerAbout(file remote.File, wanted fileRequest, content io.Writer) fileAnswer {
-	var given fileAnswer
+// answerAbout reads, seeks in or describes an open file.
+func answerAbout(file remote.File, request fileRequest, content io.Writer) fileAnswer {
+	var answer fileAnswer
 	var err error
 	switch {
-	case wanted.Seek:
-		given.Position, err = file.Seek(wanted.Offset, wanted.Whence)
-	case wanted.Read > 0:
-		buffer := make([]byte, min(wanted.Read, longestRead))
-		given.Count, err = file.Read(buffer)
-		if given.Count > 0 {
-			_, err = content.Write(buffer[:given.Count]) // an error of reading comes again with the next read
+	case request.Seek:
+		answer.Position, err = file.Seek(request.Offset, request.Whence)
+	case request.Read > 0:
+		buffer := make([]byte, min(request.Read, longestRead))
+		answer.Count, err = file.Read(buffer)
+		if answer.Count > 0 {
+			_, err = content.Write(buffer[:answer.Count]) // an error of reading comes again with the next read
 		}
-		if given.End = errors.Is(err, io.EOF); given.End {
+		if answer.End = errors.Is(err, io.EOF); answer.End {
 			err = nil
 		}
 	default:
 		info, statErr := file.Stat()
 		if err = statErr; err == nil {
-			given.Info = packInfo(info)
+			answer.Info = packInfo(info)
 		}
 	}
-	given.Failed = pack(err)
-	return given
+	answer.Failed = pack(err)
+	return answer
 }
 
 // queuedSignals is how many signals of a client may wait while one is sent.
 const queuedSignals = 64
 
-// instructions are what clients say while a process or session runs.
+// instructions are the signals and sizes that clients send while a process or session runs.
 type instructions struct {
 	signals chan syscall.Signal
 	resized chan remote.Size
@@ -231,9 +231,9 @@ func newInstructions() instructions {
 	return instructions{signals: make(chan syscall.Signal, queuedSignals), resized: make(chan remote.Size, 1)}
 }
 
-// receiveInstructions receives them until the link is closed. What receives must not wait, as
-// the place may take its time to send a signal.
-func (c *conversation) receiveInstructions(given instructions, terminate func()) {
+// receiveInstructions queues instructions until the link is closed. It never waits for the
+// place, which may need long to send a signal.
+func (c *conversation) receiveInstructions(queues instructions, terminate func()) {
 	c.work.Go(func() {
 		for {
 			var one instruction
@@ -244,16 +244,16 @@ func (c *conversation) receiveInstructions(given instructions, terminate func())
 				terminate()
 			}
 			if one.Signal != 0 {
-				execution.Offer(given.signals, one.Signal) // more than that in one moment say nothing new
+				execution.Offer(queues.signals, one.Signal) // further signals at the same moment add nothing
 			}
 			if one.Resize != nil {
-				replace(given.resized, *one.Resize)
+				replace(queues.resized, *one.Resize)
 			}
 		}
 	})
 }
 
-// streams are those that the client has opened, nil if it has not.
+// streams are the streams of a client, nil if it has not opened them.
 type streams struct {
 	input          io.Reader
 	output, errors io.WriteCloser
@@ -261,17 +261,17 @@ type streams struct {
 
 // acceptStreams accepts the streams that the request names.
 func (c *conversation) acceptStreams(ctx context.Context) (accepted streams, err error) {
-	if c.asked.Input {
+	if c.request.Input {
 		if accepted.input, err = c.accept(ctx); err != nil {
 			return accepted, err
 		}
 	}
-	if c.asked.Output {
+	if c.request.Output {
 		if accepted.output, err = c.accept(ctx); err != nil {
 			return accepted, err
 		}
 	}
-	if c.asked.Errors {
+	if c.request.Errors {
 		accepted.errors, err = c.accept(ctx)
 	}
 	return accepted, err
@@ -279,22 +279,22 @@ func (c *conversation) acceptStreams(ctx context.Context) (accepted streams, err
 
 // startProcess runs a process.
 func (p *process) startProcess(ctx context.Context, c *conversation) error {
-	wanted, terminate := context.WithCancel(ctx)
+	running, terminate := context.WithCancel(ctx)
 	defer terminate()
 	accepted, err := c.acceptStreams(ctx)
 	if err != nil {
 		return err
 	}
-	given := newInstructions()
-	c.receiveInstructions(given, terminate)
-	command := c.asked.command(given.resized)
+	queues := newInstructions()
+	c.receiveInstructions(queues, terminate)
+	command := c.request.command(queues.resized)
 	command.Stdin, command.Stdout, command.Stderr = accepted.input, accepted.output, accepted.errors
-	if c.asked.Merged {
+	if c.request.Merged {
 		command.Stderr = command.Stdout
 	}
-	return c.connected(wanted, func(wanted context.Context, k *kept) error {
+	return c.connected(running, func(running context.Context, k *kept) error {
 		p.pool.countCommand(k)
-		process, err := k.connection.Start(wanted, command)
+		process, err := k.connection.Start(running, command)
 		if err != nil {
 			return err
 		}
@@ -309,11 +309,11 @@ func (p *process) startProcess(ctx context.Context, c *conversation) error {
 		}()
 		for {
 			select {
-			case number := <-given.signals:
+			case number := <-queues.signals:
 				// A signal has no answer: Wait reports how the process fares.
 				_ = process.Signal(number)
 			case <-ended:
-				return c.exited(ctx, accepted, code, p.pool.noticed(k, err))
+				return c.exited(ctx, accepted, code, p.pool.noteLoss(k, err))
 			}
 		}
 	})

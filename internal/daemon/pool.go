@@ -15,9 +15,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A connection that was not used for checkAfter may be gone without anybody
-// having noticed. It is tried, for checkPatience at most, before it is given
-// out again.
+// A connection that was idle for checkAfter may be broken. It is tested, for at most
+// checkPatience, before it is used again.
 const (
 	checkAfter    = 20 * time.Second
 	checkPatience = 10 * time.Second
@@ -45,11 +44,11 @@ type pool struct {
 	work  sync.WaitGroup // connections being made or closed
 }
 
-// kept is a connection, or one that is being made.
+// kept is a connection, or an attempt to make one.
 type kept struct {
 	place   Place
 	made    chan struct{} // closed when connection and err are final
-	give    context.CancelFunc
+	cancel  context.CancelFunc
 	waiting waiters
 
 	connection remote.Connection
@@ -59,8 +58,8 @@ type kept struct {
 	since, used time.Time
 	users       int
 	commands    int
-	untried     bool // nobody knows whether it works after it was not used for long
-	gone        bool // no longer given out
+	untried     bool // it was idle for long and not tested since
+	gone        bool // get no longer returns it
 	closed      bool
 }
 
@@ -102,8 +101,8 @@ func (p *pool) get(ctx context.Context, place Place, prompter remote.Prompter) (
 	}
 }
 
-// join waits for the connection to a place, which is begun to be made if nobody
-// has begun it.
+// join adds a client that waits for the connection to a place, and starts to make the
+// connection if there is none.
 func (p *pool) join(ctx context.Context, place Place, prompter remote.Prompter) (*kept, func(), error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -115,10 +114,10 @@ func (p *pool) join(ctx context.Context, place Place, prompter remote.Prompter) 
 		if len(p.kept) >= mostConnections {
 			return nil, nil, fmt.Errorf("%d connections are open already: rmctl conn close closes some", mostConnections)
 		}
-		making, give := context.WithCancel(p.ctx)
-		k = &kept{place: place, made: make(chan struct{}), give: give}
+		making, cancel := context.WithCancel(p.ctx)
+		k = &kept{place: place, made: make(chan struct{}), cancel: cancel}
 		p.kept[keyOf(place)] = k
-		// The making may ask at once: who begins it waits for it before it begins.
+		// It may ask at once, so it starts after the client was added.
 		defer p.work.Go(func() { p.make(making, k) })
 	}
 	return k, k.waiting.add(ctx, prompter), nil
@@ -147,18 +146,18 @@ func (p *pool) make(ctx context.Context, k *kept) {
 	}
 }
 
-// giveUp leaves; the last one who leaves ends the making.
+// giveUp removes a waiting client. The last one cancels the attempt.
 func (p *pool) giveUp(k *kept, leave func()) {
 	leave()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !execution.IsClosed(k.made) && k.waiting.count() == 0 {
 		p.forget(k)
-		k.give()
+		k.cancel()
 	}
 }
 
-// forget takes a connection out of those that are given out. The mutex is held.
+// forget keeps get from returning a connection again. The mutex is held.
 func (p *pool) forget(k *kept) {
 	k.gone = true
 	if p.kept[keyOf(k.place)] == k {
@@ -166,8 +165,8 @@ func (p *pool) forget(k *kept) {
 	}
 }
 
-// use counts a user. It reports whether the connection was unused for so long
-// that it has to be tried.
+// use counts a user. It reports whether the connection must be tested first, and
+// whether it can be used at all.
 func (p *pool) use(k *kept) (unchecked, usable bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -185,7 +184,7 @@ func (p *pool) use(k *kept) (unchecked, usable bool) {
 	return unchecked, true
 }
 
-// hasEnded reports whether a connection has noticed that it is of no use any more.
+// hasEnded reports whether a connection knows that it has ended.
 func hasEnded(connection remote.Connection) bool {
 	noticing, able := connection.(interface{ Ended() <-chan struct{} })
 	return able && execution.IsClosed(noticing.Ended())
@@ -200,8 +199,7 @@ func (p *pool) release(k *kept) {
 	p.closeUnused(k)
 }
 
-// closeUnused closes a connection that is not given out any more, once nobody
-// uses it.
+// closeUnused closes a forgotten connection once nobody uses it.
 func (p *pool) closeUnused(k *kept) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -213,12 +211,12 @@ func (p *pool) closeUnused(k *kept) {
 		if err := k.connection.Close(); err != nil {
 			p.log.Info("closing a connection", "host", k.place.Host, "error", err)
 		}
-		k.give()
+		k.cancel()
 	})
 }
 
-// works tries a connection. One that does not work is forgotten, but not one whose
-// trial the client did not wait for: others may be using it.
+// works tests a connection, and forgets one that does not work. If the client gives up
+// during the test, the connection stays, because others may be using it.
 func (p *pool) works(ctx context.Context, k *kept) bool {
 	trial, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
@@ -231,13 +229,13 @@ func (p *pool) works(ctx context.Context, k *kept) bool {
 		k.untried = false
 		return true
 	case ctx.Err() == nil, errors.Is(err, remote.ErrUnreachable):
-		p.lost(k, err)
+		p.markLost(k, err)
 	}
 	return false
 }
 
-// lost lets the next request make the connection again.
-func (p *pool) lost(k *kept, err error) {
+// markLost makes the next request connect again.
+func (p *pool) markLost(k *kept, err error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !k.gone {
@@ -246,7 +244,7 @@ func (p *pool) lost(k *kept, err error) {
 	}
 }
 
-// closeIdle closes connections that were unused for that long.
+// closeIdle closes connections that were idle for longer.
 func (p *pool) closeIdle(longest time.Duration) {
 	for _, k := range p.all() {
 		p.mutex.Lock()
@@ -268,22 +266,22 @@ func (p *pool) all() []*kept {
 	return slices.Collect(maps.Values(p.kept))
 }
 
-// closePlaces closes the connections to some places, or to all if there are
-// none named, at once: what runs over them is lost. It returns those it closed.
+// closePlaces closes the connections to the places, or all if places is empty, and
+// returns them. What runs over them is lost.
 func (p *pool) closePlaces(places []Place) []ConnectionInfo {
-	wanted := map[placeKey]bool{}
+	selected := map[placeKey]bool{}
 	for _, place := range places {
-		wanted[keyOf(place)] = true
+		selected[keyOf(place)] = true
 	}
 	p.mutex.Lock()
 	var closing []*kept
 	var closed []ConnectionInfo
 	for key, k := range p.kept {
-		if len(wanted) > 0 && !wanted[key] {
+		if len(selected) > 0 && !selected[key] {
 			continue
 		}
 		p.forget(k)
-		k.give()
+		k.cancel()
 		if k.connection != nil && !k.closed {
 			k.closed = true
 			closing = append(closing, k)
@@ -336,10 +334,10 @@ func (k *kept) describe() ConnectionInfo {
 	return info
 }
 
-// noticed takes note of an error that means that a connection is lost.
-func (p *pool) noticed(k *kept, err error) error {
+// noteLoss forgets a connection if the error means that it is lost. It returns the error.
+func (p *pool) noteLoss(k *kept, err error) error {
 	if errors.Is(err, remote.ErrUnreachable) {
-		p.lost(k, err)
+		p.markLost(k, err)
 	}
 	return err
 }

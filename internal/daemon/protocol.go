@@ -12,11 +12,11 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// protocolVersion is the version of what clients and the process say to each other
-// after the header of a conversation and its reply.
+// protocolVersion is the version of the messages after the header of a conversation and
+// its reply.
 const protocolVersion = 4
 
-// What a conversation is about.
+// The operations.
 const (
 	operationHello       = "hello"
 	operationConnections = "connections"
@@ -76,7 +76,7 @@ type request struct {
 	Merged                bool `json:",omitempty"` // Output is for both
 }
 
-// packedPlace is a Place on its way.
+// packedPlace is an encoded Place.
 type packedPlace struct {
 	Transport       string
 	Host, SSHConfig []byte
@@ -91,7 +91,7 @@ func (p packedPlace) unpack() Place {
 	return Place{Transport: p.Transport, Host: string(p.Host), SSHConfig: string(p.SSHConfig), Environment: unpackMap(p.Environment)}
 }
 
-// packedCommand is a remote.Command without its streams and terminal on its way.
+// packedCommand is an encoded remote.Command without its streams and terminal.
 type packedCommand struct {
 	Arguments          [][]byte `json:",omitempty"`
 	Directory          []byte   `json:",omitempty"`
@@ -102,7 +102,7 @@ type packedCommand struct {
 	ForwardX11         bool     `json:",omitempty"`
 }
 
-// packedTerminal is a remote.Terminal on its way.
+// packedTerminal is an encoded remote.Terminal.
 type packedTerminal struct {
 	Type string
 	Size remote.Size
@@ -122,8 +122,7 @@ func (t *packedTerminal) unpack(resized <-chan remote.Size) *remote.Terminal {
 	return &remote.Terminal{Type: t.Type, Size: t.Size, Resized: resized}
 }
 
-// newStartRequest leaves out Foreground: it means this process's group, and the
-// process that starts the command is another one.
+// newStartRequest leaves out Foreground, which means the process group of the caller.
 func newStartRequest(place Place, c remote.Command) request {
 	merged := execution.SameWriter(c.Stdout, c.Stderr)
 	return request{
@@ -154,7 +153,7 @@ func converted[To, From string | []byte](texts []From) []To {
 	return list
 }
 
-// packMap makes a list of names and values in turn: a name may hold a "=".
+// packMap returns names and values in turn, because a name may hold a "=".
 func packMap(entries map[string]string) [][]byte {
 	packed := make([][]byte, 0, 2*len(entries))
 	for name, value := range entries {
@@ -184,7 +183,7 @@ type exit struct {
 	Failed *failure `json:",omitempty"`
 }
 
-// fileRequest is what a client wants of an open file, one of these.
+// fileRequest asks to read from an open file, to seek in it or, if empty, to describe it.
 type fileRequest struct {
 	Read   int // bytes
 	Seek   bool
@@ -208,7 +207,7 @@ func packInfo(info fs.FileInfo) *files.Info {
 	return &files.Info{FileName: []byte(info.Name()), FileSize: info.Size(), FileMode: info.Mode(), Modified: info.ModTime()}
 }
 
-// Greeting is what the process says of itself.
+// Greeting is the description of a process.
 type Greeting struct {
 	Protocol   int       `json:"protocol"`
 	Build      string    `json:"build"`

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// question is a remote.Question on its way.
+// question is an encoded remote.Question.
 type question struct {
 	Host, Text []byte
 	Secret     bool
@@ -25,7 +25,7 @@ type reply struct {
 
 // Ask asks the user behind the client: a link is a remote.Prompter. The error
 // is ErrNobodyToAsk also when the client is gone.
-func (l *link) Ask(ctx context.Context, asked remote.Question) (string, error) {
+func (l *link) Ask(ctx context.Context, q remote.Question) (string, error) {
 	defer l.asking.Add(-1)
 	if l.asking.Add(1) > mostQuestions {
 		return "", fmt.Errorf("%w: %d questions wait for their answers already", remote.ErrNobodyToAsk, mostQuestions)
@@ -36,10 +36,10 @@ func (l *link) Ask(ctx context.Context, asked remote.Question) (string, error) {
 	}
 	defer opened.Close() // the client takes back a question that is not answered yet
 	defer context.AfterFunc(ctx, func() { _ = opened.SetReadDeadline(time.Unix(1, 0)) })()
-	var given reply
-	err = json.NewEncoder(opened).Encode(question{packText(asked.Host), packText(asked.Text), asked.Secret})
+	var received reply
+	err = json.NewEncoder(opened).Encode(question{packText(q.Host), packText(q.Text), q.Secret})
 	if err == nil {
-		err = newMessageDecoder(opened).decode(&given)
+		err = newMessageDecoder(opened).decode(&received)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -47,7 +47,7 @@ func (l *link) Ask(ctx context.Context, asked remote.Question) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", remote.ErrNobodyToAsk, err)
 	}
-	return string(given.Text), given.Failed.unpack()
+	return string(received.Text), received.Failed.unpack()
 }
 
 // answerQuestions answers what the server asks until the link is closed. With a
@@ -56,31 +56,31 @@ func (l *link) answerQuestions(ctx context.Context, prompter remote.Prompter) {
 	places := make(chan struct{}, mostQuestions)
 	for {
 		places <- struct{}{}
-		asked, err := l.accept(ctx)
+		opened, err := l.accept(ctx)
 		if err != nil {
 			return
 		}
 		l.work.Go(func() {
 			defer func() { <-places }()
-			defer asked.Close()
+			defer opened.Close()
 			var received question
-			if newMessageDecoder(asked).decode(&received) == nil {
+			if newMessageDecoder(opened).decode(&received) == nil {
 				// A server that is gone needs no answer.
-				_ = json.NewEncoder(asked).Encode(l.reply(ctx, asked, prompter, received))
+				_ = json.NewEncoder(opened).Encode(l.reply(ctx, opened, prompter, received))
 			}
 		})
 	}
 }
 
 // reply asks the user until the server closes the question's stream.
-func (l *link) reply(ctx context.Context, asked io.Reader, prompter remote.Prompter, q question) reply {
+func (l *link) reply(ctx context.Context, opened io.Reader, prompter remote.Prompter, q question) reply {
 	if prompter == nil {
 		return reply{Failed: pack(remote.ErrNobodyToAsk)}
 	}
 	ctx, takeBack := context.WithCancel(ctx)
 	l.work.Go(func() {
 		defer takeBack()
-		_, _ = io.Copy(io.Discard, asked) // nothing follows a question but its end
+		_, _ = io.Copy(io.Discard, opened) // nothing follows a question but its end
 	})
 	text, err := prompter.Ask(ctx, remote.Question{Host: string(q.Host), Text: string(q.Text), Secret: q.Secret})
 	if err == nil && len(text) > longestText {

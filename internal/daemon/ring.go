@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// slowPatience is how long the output of a session waits for a client that
-// takes none of it, before it goes on without that client.
+// slowPatience is how long the output of a session waits for a client that reads none
+// of it. Then the client is detached.
 const slowPatience = time.Minute
 
 // longestPiece bounds a piece of output.
@@ -29,7 +29,7 @@ type ring struct {
 	mutex   sync.Mutex
 	changed chan struct{} // closed, and replaced, when something changed
 	pieces  []piece
-	begin   int64 // position of the first piece
+	start   int64 // position of the first piece
 	end     int64 // position after the last
 	readers map[*ringReader]bool
 	ended   bool // nothing follows
@@ -37,7 +37,7 @@ type ring struct {
 
 type piece struct {
 	stream byte
-	begin  int64 // position
+	start  int64 // position
 	data   []byte
 }
 
@@ -51,8 +51,8 @@ func (r *ring) change() {
 	r.changed = make(chan struct{})
 }
 
-// write adds output, as soon as every reader has taken so much that it loses
-// nothing. A reader that takes nothing for the time of patience is let go of.
+// write adds output as soon as no reader would lose any. A reader that reads nothing for
+// the time of patience is dropped.
 func (r *ring) write(stream byte, data []byte) {
 	for len(data) > 0 {
 		count := min(len(data), longestPiece)
@@ -111,15 +111,15 @@ func (r *ring) add(stream byte, data []byte) {
 		r.pieces = append(r.pieces, piece{stream, r.end, append([]byte(nil), data...)})
 	}
 	r.end += int64(len(data))
-	for r.end-r.begin > ringBytes {
-		surplus := r.end - r.begin - ringBytes
+	for r.end-r.start > ringBytes {
+		surplus := r.end - r.start - ringBytes
 		first := &r.pieces[0]
 		if int64(len(first.data)) > surplus {
 			first.data = first.data[surplus:]
-			first.begin += surplus
-			r.begin = first.begin
+			first.start += surplus
+			r.start = first.start
 		} else {
-			r.begin += int64(len(first.data))
+			r.start += int64(len(first.data))
 			r.pieces = r.pieces[1:]
 		}
 	}
@@ -138,12 +138,12 @@ func (r *ring) finish() {
 func (r *ring) read() *ringReader {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	reader := &ringReader{ring: r, position: r.begin}
+	reader := &ringReader{ring: r, position: r.start}
 	r.readers[reader] = true
 	return reader
 }
 
-// ringReader is one who reads a ring.
+// ringReader is a position in a ring.
 type ringReader struct {
 	ring *ring
 	// Of the ring's mutex.
@@ -151,9 +151,9 @@ type ringReader struct {
 	tooSlow  bool
 }
 
-// next waits for the next piece of output. It returns io.EOF after the last,
-// and ErrTooSlow when others did not wait for it any longer. Taken has to be
-// called once the piece was passed on.
+// next waits for the next piece of output. It returns io.EOF after the last, and
+// ErrTooSlow if the reader was dropped. The caller advances the reader once it has passed
+// the piece on.
 func (r *ringReader) next(ctx context.Context) (stream byte, data []byte, err error) {
 	for {
 		r.ring.mutex.Lock()
@@ -177,10 +177,10 @@ func (r *ringReader) peek() (byte, []byte, error) {
 	if r.tooSlow {
 		return 0, nil, ErrTooSlow
 	}
-	after := sort.Search(len(r.ring.pieces), func(i int) bool { return r.ring.pieces[i].begin > r.position })
+	after := sort.Search(len(r.ring.pieces), func(i int) bool { return r.ring.pieces[i].start > r.position })
 	if r.position < r.ring.end {
 		here := r.ring.pieces[after-1]
-		return here.stream, append([]byte(nil), here.data[r.position-here.begin:]...), nil
+		return here.stream, append([]byte(nil), here.data[r.position-here.start:]...), nil
 	}
 	if r.ring.ended {
 		return 0, nil, io.EOF
@@ -188,15 +188,15 @@ func (r *ringReader) peek() (byte, []byte, error) {
 	return 0, nil, nil
 }
 
-// taken moves the reader on.
-func (r *ringReader) taken(count int) {
+// advance moves the reader on.
+func (r *ringReader) advance(count int) {
 	r.ring.mutex.Lock()
 	defer r.ring.mutex.Unlock()
 	r.position += int64(count)
 	r.ring.change()
 }
 
-// stop lets go of the ring.
+// stop removes the reader.
 func (r *ringReader) stop() {
 	r.ring.mutex.Lock()
 	defer r.ring.mutex.Unlock()
@@ -204,7 +204,7 @@ func (r *ringReader) stop() {
 	r.ring.change()
 }
 
-// ringWriter is one stream into a ring.
+// ringWriter writes one stream into a ring.
 type ringWriter struct {
 	ring   *ring
 	stream byte

@@ -35,7 +35,7 @@ func TestARingKeepsTheLastAndLosesNothingForItsReaders(t *testing.T) {
 		}
 		count := 1 + random.IntN(len(data))
 		read.Write(data[:count])
-		late.taken(count)
+		late.advance(count)
 	}
 	kept := all.String()[all.Len()-ringBytes:]
 	require.True(t, kept+more == read.String())

@@ -57,7 +57,7 @@ func Serve(ctx context.Context, o Options) error {
 	defer cancel()
 	// The listener removes its socket: afterwards another process may have one there.
 	closeSocket := sync.OnceValue(socket.Close)
-	// Who is cut off comes again, and is to find nobody then.
+	// A client that is cut off reconnects, and must not reach this process again.
 	end := func() {
 		if err := closeSocket(); err != nil {
 			o.Log.Warn("closing the socket", "error", err)
@@ -144,15 +144,14 @@ func newProcess(serving context.Context, o Options) *process {
 	return p
 }
 
-// retire lets another process take the place. Those who are being served are
-// served to the end, with which Serve ends.
+// retire frees the folder for another process. Serve ends when its last client has left.
 func (p *process) retire() {
 	if err := p.leave(); err != nil {
 		p.options.Log.Warn("leaving the folder", "error", err)
 	}
 }
 
-// watch closes what is idle, and ends the process when it is.
+// watch closes idle connections, and ends an idle process.
 func (p *process) watch(ctx context.Context) {
 	ticker := time.NewTicker(max(p.options.Idle/20, time.Millisecond))
 	defer ticker.Stop()

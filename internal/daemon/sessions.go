@@ -21,7 +21,7 @@ const (
 	longestName  = 256
 )
 
-// sessions are those that the process hosts.
+// sessions are the sessions that the process hosts.
 type sessions struct {
 	ctx    context.Context
 	hoster Hoster
@@ -35,10 +35,10 @@ type sessions struct {
 // session is one of them.
 type session struct {
 	*execution.Run
-	of      *sessions
-	ring    *ring
-	clients waiters      // attached, who can be asked
-	given   instructions // of all clients
+	all          *sessions
+	ring         *ring
+	clients      waiters      // attached, who can be asked
+	instructions instructions // of all clients
 
 	input       *io.PipeReader
 	inputWriter *io.PipeWriter
@@ -108,8 +108,8 @@ func (s *sessions) name(one *session, name string) error {
 	return nil
 }
 
-// start makes a session, which runs once begin is called.
-func (s *sessions) start(asked request) (one *session, begin func(), err error) {
+// start makes a session, which runs once host is called.
+func (s *sessions) start(request request) (one *session, host func(), err error) {
 	if s.hoster == nil {
 		return nil, nil, errors.New("the background process hosts no sessions")
 	}
@@ -120,15 +120,15 @@ func (s *sessions) start(asked request) (one *session, begin func(), err error) 
 		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
 	}
 	ctx, run := execution.NewRun(s.ctx)
-	one = &session{Run: run, of: s, ring: newRing(slowPatience), since: time.Now(), given: newInstructions()}
+	one = &session{Run: run, all: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions()}
 	one.input, one.inputWriter = io.Pipe()
-	if err := s.name(one, asked.Name); err != nil {
+	if err := s.name(one, request.Name); err != nil {
 		run.Terminate()
 		return nil, nil, err
 	}
 	hosted := Hosted{
 		Stdin: one.input, Stdout: ringWriter{one.ring, streamOutput}, Stderr: ringWriter{one.ring, streamErrors},
-		Terminal: asked.Terminal.unpack(one.given.resized), Signals: one.given.signals, Prompter: &one.clients,
+		Terminal: request.Terminal.unpack(one.instructions.resized), Signals: one.instructions.signals, Prompter: &one.clients,
 		Known: func(names ...string) error {
 			for _, further := range names {
 				if err := s.name(one, further); err != nil {
@@ -138,18 +138,18 @@ func (s *sessions) start(asked request) (one *session, begin func(), err error) 
 			return nil
 		},
 	}
-	return one, func() { s.hosted.Go(func() { one.host(ctx, asked.Launch, hosted) }) }, nil
+	return one, func() { s.hosted.Go(func() { one.host(ctx, request.Launch, hosted) }) }, nil
 }
 
 // host runs the session to its end.
 func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
-	code, err := o.of.hoster(ctx, request, hosted)
-	o.of.log.Info("a session ended", "code", code)
-	o.of.mutex.Lock()
+	code, err := o.all.hoster(ctx, request, hosted)
+	o.all.log.Info("a session ended", "code", code)
+	o.all.mutex.Lock()
 	for _, name := range o.names {
-		delete(o.of.byName, name)
+		delete(o.all.byName, name)
 	}
-	o.of.mutex.Unlock()
+	o.all.mutex.Unlock()
 	o.inputWriter.CloseWithError(io.ErrClosedPipe) // never fails
 	o.input.CloseWithError(io.ErrClosedPipe)
 	o.End(code, err)
@@ -158,15 +158,15 @@ func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
 
 // info describes the session.
 func (o *session) info() SessionInfo {
-	o.of.mutex.Lock()
-	defer o.of.mutex.Unlock()
+	o.all.mutex.Lock()
+	defer o.all.mutex.Unlock()
 	return SessionInfo{Names: slices.Clone(o.names), Since: o.since, Attached: o.attached}
 }
 
 // count adds to the clients that are attached.
 func (o *session) count(clients int) {
-	o.of.mutex.Lock()
-	defer o.of.mutex.Unlock()
+	o.all.mutex.Lock()
+	defer o.all.mutex.Unlock()
 	o.attached += clients
 }
 
@@ -180,20 +180,20 @@ func (s *sessions) list(_ context.Context, c *conversation) error {
 
 // launch starts a session, and attaches the client to it.
 func (s *sessions) launch(ctx context.Context, c *conversation) error {
-	if c.asked.Attach {
-		return c.attach(ctx, func() (*session, func(), error) { return s.start(c.asked) })
+	if c.request.Attach {
+		return c.attach(ctx, func() (*session, func(), error) { return s.start(c.request) })
 	}
-	_, begin, err := s.start(c.asked)
+	_, host, err := s.start(c.request)
 	if err != nil {
 		return err
 	}
-	begin()
+	host()
 	return c.answer()
 }
 
 func (s *sessions) attach(ctx context.Context, c *conversation) error {
 	return c.attach(ctx, func() (*session, func(), error) {
-		one, err := s.find(c.asked.Name)
+		one, err := s.find(c.request.Name)
 		return one, func() {}, err
 	})
 }
@@ -201,19 +201,19 @@ func (s *sessions) attach(ctx context.Context, c *conversation) error {
 // longestInput is how many bytes Send takes.
 const longestInput = 1 << 20
 
-// send puts the client's input into a session.
+// send writes the client's input to a session.
 func (s *sessions) send(ctx context.Context, c *conversation) error {
-	one, err := s.find(c.asked.Name)
+	one, err := s.find(c.request.Name)
 	if err != nil {
 		return err
 	}
-	if len(c.asked.Content) > longestInput {
+	if len(c.request.Content) > longestInput {
 		return fmt.Errorf("the input is longer than %d bytes", longestInput)
 	}
-	// A session that does not read must not hold what serves a client that left.
+	// A session that does not read must not hold up the end of a client that left.
 	written := make(chan error, 1)
 	s.hosted.Go(func() {
-		_, err := one.inputWriter.Write(c.asked.Content)
+		_, err := one.inputWriter.Write(c.request.Content)
 		written <- err
 	})
 	select {
@@ -229,7 +229,7 @@ func (s *sessions) send(ctx context.Context, c *conversation) error {
 
 // endOne ends a session and waits until it has ended.
 func (s *sessions) endOne(ctx context.Context, c *conversation) error {
-	one, err := s.find(c.asked.Name)
+	one, err := s.find(c.request.Name)
 	if err != nil {
 		return err
 	}

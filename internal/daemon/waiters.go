@@ -9,9 +9,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// waiters are clients that wait for the same, in the order in which they came.
-// As a prompter it asks the first of them; when that one goes away or has
-// nobody to ask, the next. The zero value has none.
+// waiters are clients that wait for the same thing, in order of arrival. As a prompter it
+// asks the first client; if that one leaves or has nobody to ask, the next.
 type waiters struct {
 	mutex sync.Mutex
 	list  []*waiter
@@ -22,7 +21,7 @@ type waiter struct {
 	prompter remote.Prompter
 }
 
-// add adds one who waits, until leave is called or ctx is done.
+// add adds a client until leave is called or ctx is done.
 func (w *waiters) add(ctx context.Context, prompter remote.Prompter) (leave func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	added := &waiter{ctx, prompter}
@@ -43,7 +42,7 @@ func (w *waiters) count() int {
 	return len(w.list)
 }
 
-// first returns the first one who was not asked in vain.
+// first returns the first client that was not asked in vain.
 func (w *waiters) first(inVain map[*waiter]bool) *waiter {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -55,18 +54,18 @@ func (w *waiters) first(inVain map[*waiter]bool) *waiter {
 	return nil
 }
 
-// Ask asks the first one who answers.
+// Ask asks one client after the other until one answers.
 func (w *waiters) Ask(ctx context.Context, question remote.Question) (string, error) {
 	inVain := map[*waiter]bool{}
 	for {
-		asked := w.first(inVain)
-		if asked == nil {
+		next := w.first(inVain)
+		if next == nil {
 			return "", remote.ErrNobodyToAsk
 		}
-		inVain[asked] = true
+		inVain[next] = true
 		asking, cancel := context.WithCancel(ctx)
-		unwatch := context.AfterFunc(asked.ctx, cancel)
-		answer, err := asked.prompter.Ask(asking, question)
+		unwatch := context.AfterFunc(next.ctx, cancel)
+		answer, err := next.prompter.Ask(asking, question)
 		unwatch()
 		cancel()
 		switch {
@@ -74,7 +73,7 @@ func (w *waiters) Ask(ctx context.Context, question remote.Question) (string, er
 			return answer, nil
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case asked.ctx.Err() == nil && !errors.Is(err, remote.ErrNobodyToAsk):
+		case next.ctx.Err() == nil && !errors.Is(err, remote.ErrNobodyToAsk):
 			return "", err // the user does not want to answer
 		}
 	}
