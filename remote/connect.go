@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// ConnectReason says why a place cannot be reached, in one word that scripts
-// and users can branch on.
+// ConnectReason is the reason why a place cannot be reached, for scripts and users to
+// branch on.
 type ConnectReason string
 
-// The reasons there are.
+// The reasons.
 const (
-	UnknownHost      ConnectReason = "unknown-host"      // its name means no address
-	Refused          ConnectReason = "refused"           // nobody listens on the port, or the network says no
-	NoAnswer         ConnectReason = "no-answer"         // nothing came back in time
-	UnknownHostKey   ConnectReason = "unknown-host-key"  // not in known_hosts, and nobody accepted it
-	ChangedHostKey   ConnectReason = "changed-host-key"  // known_hosts has another one: never accepted
-	NotAuthenticated ConnectReason = "not-authenticated" // no way to prove who the user is was left
-	BadConfiguration ConnectReason = "bad-configuration" // of ssh: unreadable, or asks for what cannot be done
-	BadProtocol      ConnectReason = "bad-protocol"      // what answers does not speak as it should
-	Disconnected     ConnectReason = "disconnected"      // it was there, and is gone
+	UnknownHost      ConnectReason = "unknown-host"      // the name has no address
+	Refused          ConnectReason = "refused"           // no server on the port, or the network refuses
+	NoAnswer         ConnectReason = "no-answer"         // no answer in time
+	UnknownHostKey   ConnectReason = "unknown-host-key"  // not in known_hosts, and not accepted
+	ChangedHostKey   ConnectReason = "changed-host-key"  // known_hosts has another key; never accepted
+	NotAuthenticated ConnectReason = "not-authenticated" // all methods to authenticate failed
+	BadConfiguration ConnectReason = "bad-configuration" // ssh_config is unreadable or asks for something unsupported
+	BadProtocol      ConnectReason = "bad-protocol"      // the other side violates the protocol
+	Disconnected     ConnectReason = "disconnected"      // the connection was lost
 )
 
-// A ConnectError says why a place cannot be reached, or no longer. It matches
+// A ConnectError reports a place that cannot be reached, or no longer. It matches
 // ErrUnreachable.
 type ConnectError struct {
 	Host   string // as the user calls it
@@ -48,17 +48,17 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // Is reports that a ConnectError is an ErrUnreachable.
 func (e *ConnectError) Is(target error) bool { return target == ErrUnreachable }
 
-// A Prompter asks the user what a connection needs to know: a password, the
-// answer of a second factor, whether a host's key is the right one.
+// A Prompter asks the user for a password, a second factor, or whether a host's key is
+// right.
 type Prompter interface {
-	// Ask returns what the user answered, without a line break. ErrNobodyToAsk
-	// means that there is no user, or none who answers.
+	// Ask returns the user's answer without a line break. ErrNobodyToAsk means that no
+	// user is there to answer.
 	Ask(ctx context.Context, question Question) (answer string, err error)
 }
 
-// A Question is one that a connection asks while it is made.
+// A Question is asked while a connection is made.
 type Question struct {
-	Host   string // which asks; its texts are not to be trusted
-	Text   string // may hold several lines; control characters are to be made visible
-	Secret bool   // the answer is not to be shown, logged or kept
+	Host   string // that asks, and may be hostile
+	Text   string // may have several lines; the prompter escapes control characters
+	Secret bool   // the answer must not be shown, logged or kept
 }

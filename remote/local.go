@@ -23,10 +23,10 @@ type local struct {
 // this user has no home directory.
 func NewLocal() (Connection, error) { return NewLocalWith(3*time.Second, 2*time.Second) }
 
-// NewLocalWith is [NewLocal] with other times. Grace is how long processes may take to
-// end after they were asked to, before they are killed. Linger is how long output is
-// still read after a process has ended while other processes hold its pipes open, and
-// how long a killed process may take to vanish before Wait gives up on it.
+// NewLocalWith is [NewLocal] with other times. Grace is the time between the request to
+// terminate and the kill. Linger is how long output is read after the end of a process
+// whose pipes other processes hold open, and how long a killed process may take to end
+// before Wait gives up.
 func NewLocalWith(grace, linger time.Duration) (Connection, error) {
 	info, err := describeMachine()
 	if err != nil {
@@ -41,8 +41,7 @@ func (l *local) Info() Info { return l.info }
 // Close does nothing: nothing is kept open. Processes run on.
 func (l *local) Close() error { return nil }
 
-// describeMachine collects what Info promises. HOME goes before the user
-// database, as for every shell: a user may have set it elsewhere on purpose.
+// describeMachine returns the Info. As in a shell, HOME has priority over the user database.
 func describeMachine() (Info, error) {
 	info := Info{Transport: "local"}
 
@@ -80,7 +79,7 @@ func describeMachine() (Info, error) {
 	return info, nil
 }
 
-// absolute returns the path that a caller's path means.
+// absolute resolves a path relative to the home directory.
 func (l *local) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -88,7 +87,7 @@ func (l *local) absolute(path string) string {
 	return filepath.Join(l.info.Home, path)
 }
 
-// contextError returns an error that says what was not begun, if ctx is done.
+// contextError returns an error for an operation if ctx is done.
 func contextError(ctx context.Context, operation, path string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s %q: %w", operation, path, err)

@@ -27,8 +27,8 @@ func (l *local) Open(ctx context.Context, path string) (File, error) {
 	if err := contextError(ctx, "opening", path); err != nil {
 		return nil, err
 	}
-	// Without O_NONBLOCK a named pipe in the place of an output file would
-	// hold the caller until somebody writes to it.
+	// Without O_NONBLOCK a named pipe in place of an output file would block until a
+	// process writes to it.
 	file, err := os.OpenFile(l.absolute(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (l *local) WriteFile(ctx context.Context, path string, content io.Reader, m
 	if err != nil {
 		return fmt.Errorf("writing %q: %w", path, err)
 	}
-	if err := fill(ctx, temporary, content, mode); err != nil {
+	if err := writeContent(ctx, temporary, content, mode); err != nil {
 		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
 	}
 	if err := os.Rename(temporary.Name(), target); err != nil {
@@ -62,8 +62,8 @@ func (l *local) WriteFile(ctx context.Context, path string, content io.Reader, m
 	return nil
 }
 
-// fill writes content into an empty file, durably, and closes it.
-func fill(ctx context.Context, file *os.File, content io.Reader, mode fs.FileMode) error {
+// writeContent writes content into an empty file, durably, and closes it.
+func writeContent(ctx context.Context, file *os.File, content io.Reader, mode fs.FileMode) error {
 	_, err := io.Copy(file, execution.ContextReader(ctx, content))
 	if err == nil {
 		err = file.Chmod(mode.Perm())
@@ -88,9 +88,8 @@ func syncDirectory(path string) error {
 	return errors.Join(err, directory.Close())
 }
 
-// MkdirAll creates a directory and those above it that are missing. One that
-// another user of this machine could exchange, below a directory for all such as
-// /tmp, is refused.
+// MkdirAll creates a directory and missing parents. It refuses a directory that another
+// user of this machine could replace, below a directory for all such as /tmp.
 func (l *local) MkdirAll(ctx context.Context, path string, mode fs.FileMode) error {
 	if err := contextError(ctx, "creating directory", path); err != nil {
 		return err

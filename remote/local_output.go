@@ -25,9 +25,9 @@ type outputCopy struct {
 	err    error         // of reading
 }
 
-// run copies until the stream ends or its deadline passes. A writer that fails
-// is not written to again, but the stream is read on: closing it would kill the
-// process, and with it a submission whose outcome nobody would know.
+// run copies until the stream ends or its deadline passes. After a failed Write it reads on
+// without writing: closing the stream would kill the process, and with it perhaps a
+// submission whose outcome would be unknown.
 func (c *outputCopy) run() {
 	defer close(c.ended)
 	source := execution.NewLateReader(c.source)

@@ -14,16 +14,15 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// groupPoll is how often a group that was asked to end is looked at once its
-// leader has ended: nobody reports the end of processes that are not children.
-// Those of a session have to be searched among all processes, which takes
-// longer.
+// groupPoll is how often a process group is polled after its leader has ended, because the
+// system does not report the end of processes that are not children. A session takes
+// longer, because its processes are searched among all.
 const (
 	groupPoll   = 5 * time.Millisecond
 	sessionPoll = 25 * time.Millisecond
 )
 
-// localProcess is a running child, with the goroutines that serve its streams.
+// localProcess is a running child.
 type localProcess struct {
 	*execution.Run
 	child         *exec.Cmd
@@ -34,13 +33,13 @@ type localProcess struct {
 	input  *os.File // our end of the pipe to its input; nil if there is none
 	output []*outputCopy
 
-	endSizes   chan struct{} // closed when no further size of the terminal is to be set
-	sizesEnded chan struct{} // closed when none is set any more, and sizesErr is final
+	endSizes   chan struct{} // closed to end followSizes
+	sizesEnded chan struct{} // closed when followSizes has ended, and sizesErr is final
 	sizesErr   error
 
 	exited   chan struct{} // closed when the child was reaped, and exitErr is final
 	exitErr  error
-	reaping  sync.Mutex // held while its id is used, and while it is given up
+	reaping  sync.Mutex // held while its id is used, and while it is reaped
 	isReaped bool
 }
 
@@ -51,7 +50,7 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 		endSizes: make(chan struct{}), sizesEnded: make(chan struct{}), exited: make(chan struct{}),
 	}
 	ctx, p.Run = execution.NewRun(ctx)
-	command.Stdin, command.Stdout, command.Stderr = execution.Given(command.Stdin), execution.Given(command.Stdout), execution.Given(command.Stderr)
+	command.Stdin, command.Stdout, command.Stderr = execution.NonNil(command.Stdin), execution.NonNil(command.Stdout), execution.NonNil(command.Stderr)
 	if command.Terminal != nil {
 		defer heedHangUp()()
 	}
@@ -79,9 +78,8 @@ func startLocal(ctx context.Context, child *exec.Cmd, command Command, grace, li
 	return p, nil
 }
 
-// connect gives the child its streams: files as they are, pipes for all else,
-// or a terminal. It returns the child's ends of the pipes, to be closed once it
-// was started.
+// connect gives the child its streams: files unchanged, pipes for others, or a terminal. It
+// returns the child's ends of the pipes, which the caller closes after the start.
 func (p *localProcess) connect(command Command) ([]*os.File, error) {
 	if command.Terminal != nil {
 		return nil, p.connectTerminal(command)
@@ -147,13 +145,13 @@ func (p *localProcess) Signal(number syscall.Signal) error {
 	return nil
 }
 
-// reap waits for the end of the child. Until it was reaped nobody else gets its
-// id, and nobody uses the id afterwards.
+// reap waits for the end of the child. No other process gets its id before it is reaped,
+// and isReaped keeps signals from using the id afterwards.
 func (p *localProcess) reap() {
 	defer close(p.exited)
 	if awaitEnd(p.child.Process.Pid) != nil {
-		// This system does not report the end beforehand. Holding the lock now
-		// would make signals wait for it.
+		// This system cannot wait without reaping. Holding the lock meanwhile would block
+		// signals.
 		p.exitErr = p.child.Wait()
 		p.reaping.Lock()
 		defer p.reaping.Unlock()
@@ -165,8 +163,7 @@ func (p *localProcess) reap() {
 	p.isReaped = true
 }
 
-// supervise follows the process from its start until nothing of it is left to
-// wait for.
+// supervise follows the process from its start until all its output was delivered.
 func (p *localProcess) supervise(ctx context.Context) {
 	var err error
 	cut := false
@@ -182,11 +179,11 @@ func (p *localProcess) supervise(ctx context.Context) {
 	p.End(code, errors.Join(err, p.finishStreams(ctx, cut)))
 }
 
-// end ends the process with its group, or with the session of its terminal, and
-// returns once it was reaped.
+// end ends the process with its group, or with the session of its terminal, and waits until
+// it is reaped.
 func (p *localProcess) end() error {
 	if p.hasEnded() {
-		return nil // what it left behind is nobody's to end
+		return nil // what it left behind goes on
 	}
 	p.signal(syscall.SIGTERM)
 	// A stopped process would not see the request before it is continued.
@@ -194,8 +191,7 @@ func (p *localProcess) end() error {
 	grace := time.After(p.grace)
 	var hangUp <-chan time.Time
 	if p.terminal != nil {
-		// The request means nothing to an interactive shell; that its terminal
-		// has gone does.
+		// An interactive shell ignores the request, but not a hangup.
 		hangUp = time.After(p.grace / 2)
 	}
 	for waiting := true; waiting; {
@@ -213,13 +209,12 @@ func (p *localProcess) end() error {
 	if execution.ClosesWithin(p.exited, p.linger) || p.hasEnded() { // while this process was held up
 		return nil
 	}
-	// It hangs inside the kernel, mostly in a network file system. The
-	// goroutine that waits for it reaps it should it ever end.
+	// It hangs inside the kernel, mostly in a network file system. If it ever ends,
+	// reap reaps it.
 	return execution.ErrUnkillable
 }
 
-// hasEnded reports whether the process has ended by itself, in which case it returns
-// once that is known everywhere.
+// hasEnded reports whether the process was reaped. If so, it waits until exited is closed.
 func (p *localProcess) hasEnded() bool {
 	p.reaping.Lock()
 	isReaped := p.isReaped
@@ -230,9 +225,9 @@ func (p *localProcess) hasEnded() bool {
 	return isReaped
 }
 
-// endRest gives what is left of the group or session the rest of the grace
-// period, then kills it. The group's id cannot mean another group while one of
-// its processes lives; without one the signal meets nobody.
+// endRest waits for the rest of the group or session until the grace period is over, then
+// kills it. The id of the group cannot belong to another group while one of its processes
+// lives.
 func (p *localProcess) endRest(grace <-chan time.Time) {
 	if !p.group {
 		return
@@ -254,8 +249,8 @@ func (p *localProcess) endRest(grace <-chan time.Time) {
 	}
 }
 
-// signal reaches the session or the group of the process, or the process alone
-// where it shares our group. It reports whether there was anybody to reach.
+// signal signals the session or the group of the process, or the process alone if it shares
+// our group. It reports whether a process got the signal.
 func (p *localProcess) signal(number syscall.Signal) bool {
 	switch id := p.child.Process.Pid; {
 	case p.terminal != nil:
@@ -267,9 +262,9 @@ func (p *localProcess) signal(number syscall.Signal) bool {
 	}
 }
 
-// finishStreams waits for the output. Processes that outlive the command may
-// hold its pipes for ever, so only what they write soon is waited for; after a
-// cancellation nothing but what is there already.
+// finishStreams waits for the output. Processes that outlive the command may hold its pipes
+// for ever, so their output counts for the linger time only, and after a cancellation only
+// what is there already.
 func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
 	deadline := time.Now()
 	if !cut {
@@ -280,8 +275,8 @@ func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
 		failures = append(failures, output.finish(ctx, deadline))
 	}
 	if p.input != nil {
-		// The child's end is closed, so a blocked write fails; but a blocked
-		// read of the source cannot be ended from here.
+		// A blocked write fails, as the child's end is closed. A blocked read of the
+		// source cannot be ended.
 		if err := p.input.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			failures = append(failures, fmt.Errorf("closing its input: %w", err))
 		}
@@ -290,7 +285,7 @@ func (p *localProcess) finishStreams(ctx context.Context, cut bool) error {
 	return errors.Join(failures...)
 }
 
-// exitCode turns what waiting returned into a code.
+// exitCode turns the error of waiting into an exit code.
 func exitCode(err error) (int, error) {
 	if err == nil {
 		return 0, nil

@@ -147,7 +147,7 @@ func findProgram(program, directory, searchPath string) (string, error) {
 	return "", fmt.Errorf("%w in PATH %q", ErrCommandNotFound, searchPath)
 }
 
-// executable returns why a file cannot be executed, nil if it can.
+// executable returns an error for a file that cannot be executed.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
@@ -162,10 +162,9 @@ func executable(path string) error {
 	return nil
 }
 
-// busyAttempts and busyPause bound the wait for a program file that some
-// process still holds open for writing. A file that was written a moment ago
-// is held by any child that another goroutine forked in that moment, until
-// that child executes its own program, which on a busy machine may take seconds.
+// busyAttempts and busyPause bound the wait for a program file that a process has open for
+// writing. A child that another goroutine forked while the file was written keeps it open
+// until it executes its own program, which on a busy machine may take seconds.
 const (
 	busyAttempts = 2000
 	busyPause    = 5 * time.Millisecond

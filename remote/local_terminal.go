@@ -54,7 +54,7 @@ func resize(terminal *os.File, size Size) error {
 	return execution.Resize(terminal, size.Columns, size.Rows)
 }
 
-// followSizes passes on the sizes of the terminal until it is to end.
+// followSizes sets the sizes of the terminal until endSizes is closed.
 func (p *localProcess) followSizes(sizes <-chan Size) {
 	defer close(p.sizesEnded)
 	for {
@@ -84,9 +84,8 @@ func (p *localProcess) endTerminal() error {
 	return errors.Join(p.sizesErr, p.terminal.Close())
 }
 
-// signalSession sends a signal to all processes of a terminal's session, whose
-// shells put them in groups of their own. It reports whether there was anybody
-// to reach.
+// signalSession sends a signal to all processes of a terminal's session, whose shells put
+// them in groups of their own. It reports whether a process got the signal.
 func signalSession(session int, number syscall.Signal) bool {
 	members, err := sessionMembers(session)
 	if err != nil {
@@ -98,7 +97,7 @@ func signalSession(session int, number syscall.Signal) bool {
 		if err != nil {
 			continue
 		}
-		// Its id may mean another process by now, but not once it is held.
+		// The id may belong to another process by now, but not while it is held.
 		if current, err := unix.Getsid(id); err == nil && current == session && process.Signal(number) == nil {
 			reached = true
 		}

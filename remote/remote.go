@@ -1,8 +1,7 @@
-// Package remote is where commands and files go: this machine, or another one.
+// Package remote runs commands and works on files in places: this machine and others.
 //
-// A [Connection] starts processes and works on files in one place. All
-// implementations behave the same; the conformance suite in remotetest holds
-// them to it.
+// A [Connection] starts processes and works on files in one place. The conformance suite
+// in remotetest ensures that all implementations behave the same.
 package remote
 
 import (
@@ -44,8 +43,8 @@ type Connection interface {
 
 	// Info describes the place.
 	Info() Info
-	// Close gives the connection up, and may be called again. Whoever waits for
-	// a process of another machine then learns that the place is unreachable.
+	// Close ends the connection, and may be called again. Wait then returns
+	// ErrUnreachable for a process of another machine.
 	Close() error
 }
 
@@ -63,8 +62,8 @@ type Info struct {
 	Zone string
 }
 
-// Location returns the time zone of the place, that of this machine where it is not
-// known. It may read a file: who needs it often keeps it.
+// Location returns the time zone of the place, or that of this machine if it is not known.
+// It may read a file, so callers that need it often keep it.
 func (i Info) Location() *time.Location {
 	if zone, isKnown := timezone.Load(i.Zone); isKnown {
 		return zone
@@ -119,8 +118,8 @@ type Handle interface {
 	Wait() (code int, err error)
 	// Terminate ends the process as cancelling the context of Start does.
 	Terminate()
-	// Signal sends one signal to the process group. A process that has ended
-	// does not mind: nobody gets it then, and that is no error.
+	// Signal sends one signal to the process group. It is no error if the process has
+	// ended.
 	Signal(signal syscall.Signal) error
 }
 

@@ -1,6 +1,6 @@
 package remote
 
-// A Transfer is how far a file is on its way to a place.
+// A Transfer is the progress of a file on its way to a place.
 type Transfer struct {
 	Path string // at the place
 	Sent int64  // bytes that were handed over so far

@@ -11,10 +11,10 @@ import (
 // DefaultPath is searched when the command's environment has no PATH.
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// ErrUnkillable says that a process lives on, mostly because it hangs in the kernel.
+// ErrUnkillable reports a process that SIGKILL did not end, mostly because it hangs in the kernel.
 var ErrUnkillable = errors.New("the process did not end although it was killed")
 
-// Check returns why no process can be started with these words and variables.
+// Check returns an error for words and variables that no process can get.
 func Check(words []string, environment map[string]string) error {
 	if len(words) == 0 {
 		return errors.New("the command has no words")

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// A pipe holds at most pipeCapacity bytes on every system that we know, unless
-// a privileged process raised the limit; drainPause is how long its emptiness
-// must last to be believed.
+// A pipe holds at most pipeCapacity bytes on the known systems, unless a privileged process
+// raised the limit. After drainPause without data it counts as empty.
 const (
 	pipeCapacity = 1 << 20
 	drainPause   = 5 * time.Millisecond
 )
 
-// LateReader reads a pipe or a terminal to its end, or until its deadline has passed
-// and it holds nothing more: what a process wrote before it ended is still in there.
+// LateReader reads a pipe or a terminal to its end, or until its deadline has passed and it
+// is empty. So it returns all that a process wrote before it ended.
 type LateReader struct {
 	source *os.File
 	isLate bool
@@ -50,8 +49,8 @@ func (r *LateReader) Read(buffer []byte) (int, error) {
 	return count, end(err)
 }
 
-// end returns io.EOF for the error by which a terminal of Linux ends when no process
-// has it any more.
+// end returns io.EOF for EIO, with which a terminal of Linux ends when no process has it
+// open.
 func end(err error) error {
 	if errors.Is(err, syscall.EIO) {
 		return io.EOF
@@ -59,10 +58,9 @@ func end(err error) error {
 	return err
 }
 
-// readNow reads what a pipe or terminal holds, without waiting, and takes its deadline
-// from it. The error is os.ErrDeadlineExceeded where it holds nothing, io.EOF at its
-// end. A read with a deadline does not look at the stream at all if the deadline passes
-// before it begins, as it may on a busy machine.
+// readNow reads from a pipe or terminal without waiting, and clears its deadline. The error
+// is os.ErrDeadlineExceeded if it is empty, io.EOF at its end. On a busy machine a deadline
+// may pass before a Read begins, which then does not read at all.
 func readNow(source *os.File, buffer []byte) (count int, err error) {
 	connection, err := source.SyscallConn()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package execution holds what every way to run a command shares, on this machine
-// and on others: the checks of its words, its streams and its terminal.
+// Package execution holds the parts of running a command that all connections share:
+// checks of its words, its streams, its terminal and its end.
 package execution
 
 import (
@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// Given returns a stream, or none for a nil file in an interface.
-func Given[S any](stream S) (none S) {
+// NonNil returns a stream, or no stream for a nil *os.File.
+func NonNil[S any](stream S) (none S) {
 	if file, isFile := any(stream).(*os.File); isFile && file == nil {
 		return none
 	}
@@ -58,16 +58,16 @@ func (r contextReader) Read(buffer []byte) (int, error) {
 	return r.source.Read(buffer)
 }
 
-// What is typed at a terminal to end its input, and after which characters a
-// line begins, so that typing it once is enough.
+// endOfInput is typed at a terminal to end its input, twice in the middle of a line.
+// endOfTheLine are the characters after which a line begins.
 const (
 	endOfInput   = "\x04"
 	endOfTheLine = "\n\r\x03\x04\x1c"
 )
 
-// CopyInput feeds a process until the source, which may be nil, ends or the process
-// does not want more, which is no error: it reports that. On a terminal it types the
-// end of input afterwards. In the middle of a line the first end only ends that line.
+// CopyInput feeds a process until the source, which may be nil, ends or the process has
+// closed its input. It reports the latter, which is no error. On a terminal it types the
+// end of input afterwards.
 func CopyInput(pipe io.Writer, source io.Reader, isTerminal bool) (refused bool, err error) {
 	sink := &inputSink{pipe: pipe}
 	if source != nil {
@@ -86,8 +86,7 @@ func CopyInput(pipe io.Writer, source io.Reader, isTerminal bool) (refused bool,
 	return sink.refused, err
 }
 
-// inputSink distinguishes errors of the pipe, where the process wants no more, from those
-// of the source.
+// inputSink distinguishes errors of the pipe from those of the source.
 type inputSink struct {
 	pipe    io.Writer
 	last    byte // of what was written
@@ -103,8 +102,8 @@ func (s *inputSink) Write(data []byte) (int, error) {
 	return written, err
 }
 
-// A Sink passes what it gets on to a writer. When that fails it drops the rest, so that
-// who writes goes on.
+// A Sink writes to a writer. After an error it drops the rest, so that the program that
+// prints goes on.
 type Sink struct {
 	Writer io.Writer
 	Err    error // of the writer
@@ -128,7 +127,7 @@ type Head struct {
 // NewHead returns a Head that keeps up to limit bytes.
 func NewHead(limit int) *Head { return &Head{limit: limit} }
 
-// Write never fails: it drops what is too much.
+// Write never fails. It drops data beyond the limit.
 func (h *Head) Write(data []byte) (int, error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

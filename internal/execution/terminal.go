@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenTerminal returns our end of a new pseudo-terminal, which can be read with a
-// deadline and whose Close wakes up readers, and the device for a process.
+// OpenTerminal returns our end of a new pseudo-terminal and the device for a process. Our
+// end supports deadlines, and its Close wakes up readers.
 func OpenTerminal() (terminal, device *os.File, err error) {
 	opened, device, err := pty.Open()
 	if err != nil {
@@ -44,7 +44,7 @@ func Duplicate(file *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(descriptor), file.Name()), nil
 }
 
-// Control does something with an open file that os.File does not offer.
+// Control calls do with the descriptor of an open file.
 func Control(file *os.File, do func(descriptor int) error) error {
 	connection, err := file.SyscallConn()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package files names files that are being written, and refuses folders of this
-// machine that other users can tamper with.
+// Package files names incomplete files, and refuses folders of this machine that other
+// users can tamper with.
 package files
 
 import (
@@ -11,17 +11,17 @@ import (
 	"syscall"
 )
 
-// ErrForeign is matched by the error for a directory in which another user could put
-// something else.
+// ErrForeign is matched by the error for a directory whose content another user could
+// replace.
 var ErrForeign = errors.New("another user may change what is in it")
 
-// RefuseForeign returns an error that matches [ErrForeign] where another user could
-// exchange a directory of this machine or one above it. If it does not exist yet, only
-// those above it count.
+// RefuseForeign returns an error that matches [ErrForeign] if another user could replace a
+// directory of this machine or one above it. If it does not exist yet, only those above
+// it count.
 //
-// Below a directory for all, such as /tmp, names are anybody's to take first. The sticky
-// bit keeps others from renaming what is this user's, so that what was found in order
-// stays so.
+// In a directory for all, such as /tmp, anybody may create a name first. The sticky bit
+// keeps others from renaming this user's files, so that the result of the check stays
+// true.
 func RefuseForeign(directory string) error {
 	directory, err := filepath.Abs(directory)
 	if err != nil {
@@ -49,8 +49,7 @@ func RefuseForeign(directory string) error {
 	return nil
 }
 
-// refuseForeignEntry refuses what other users own or may write to. Their symbolic
-// links lead where they like.
+// refuseForeignEntry refuses files, links included, that other users own or may write to.
 func refuseForeignEntry(path string, info fs.FileInfo) error {
 	status, known := info.Sys().(*syscall.Stat_t)
 	if known && int(status.Uid) != os.Geteuid() && status.Uid != 0 {

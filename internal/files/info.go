@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Info is an fs.FileInfo that can be made, and sent as JSON, which would change a name
-// that is a text and not UTF-8.
+// Info is an fs.FileInfo that can be constructed and sent as JSON. The name is bytes,
+// because JSON changes strings that are not UTF-8.
 type Info struct {
 	FileName []byte
 	FileSize int64

@@ -1,5 +1,4 @@
-// Package peer connects processes of one user over unix sockets, and refuses
-// those of anybody else.
+// Package peer connects processes of one user over unix sockets, and refuses other users.
 package peer
 
 import (
@@ -11,8 +10,7 @@ import (
 	"time"
 )
 
-// dialPatience bounds the wait for a place in the queue of a server. There is
-// one at once, unless the machine holds the server up.
+// dialPatience bounds the wait for a place in the queue of a server.
 const dialPatience = time.Minute
 
 // Dial connects to the unix socket of a process of this user.
@@ -46,7 +44,7 @@ func Check(conn net.Conn) error {
 	return checkUser(user)
 }
 
-// checkUser refuses any user but this one: root, too, has no business here.
+// checkUser refuses any other user, root included.
 func checkUser(user int) error {
 	if own := os.Geteuid(); user != own {
 		return fmt.Errorf("the process at the other end runs as user %d, not as %d", user, own)

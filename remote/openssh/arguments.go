@@ -10,16 +10,15 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// aliveInterval is how often, in seconds, ssh asks whether the server lives,
-// unless the user's configuration says it. Three silences end the connection.
+// aliveInterval is ServerAliveInterval in seconds, unless the user's configuration sets
+// it. Three missing answers end the connection.
 const aliveInterval = "30"
 
-// connectTimeout is how long, in seconds, ssh tries to connect, unless the
-// user's configuration says it.
+// connectTimeout is ConnectTimeout in seconds, unless the user's configuration sets it.
 const connectTimeout = "20"
 
-// settings is what ssh says of itself with -G: lower-case keywords and values.
-// It is empty when ssh does not know -G, as some wrappers do not.
+// settings are the output of ssh -G: lower-case keywords and values. They are empty if ssh
+// does not support -G, as some wrappers do not.
 type settings map[string]string
 
 func (s settings) hasControlPath() bool {
@@ -27,7 +26,7 @@ func (s settings) hasControlPath() bool {
 	return path != "" && path != "none"
 }
 
-// readSettings asks ssh what its configuration means for the host.
+// readSettings reads the configuration of ssh for the host.
 func (d *dialer) readSettings(ctx context.Context) (settings, error) {
 	stdout, stderr, err := d.query(ctx, append(d.common(), "-G", "--", d.options.Host))
 	if err := ctx.Err(); err != nil {
@@ -35,7 +34,7 @@ func (d *dialer) readSettings(ctx context.Context) (settings, error) {
 	}
 	if err != nil {
 		if reason := classify(stderr); reason == remote.BadConfiguration {
-			return nil, d.failure(reason, said(stderr))
+			return nil, d.failure(reason, lastLines(stderr))
 		}
 		d.options.Log.Debug("ssh does not print its configuration", "host", d.options.Host, "error", err)
 		return settings{}, nil
@@ -48,7 +47,7 @@ func (d *dialer) readSettings(ctx context.Context) (settings, error) {
 	return found, nil
 }
 
-// common is what every call begins with.
+// common returns the first arguments of every call.
 func (d *dialer) common() []string {
 	if d.options.ConfigFile == "" {
 		return nil
@@ -56,13 +55,12 @@ func (d *dialer) common() []string {
 	return []string{"-F", d.options.ConfigFile}
 }
 
-// always are the arguments of every process that connects. What the configuration
-// could add to a connection, such as forwarded ports or a command of its own, is
-// for the user's sessions, not for ours.
+// always returns the arguments of every process that connects. They switch off what the
+// configuration adds to the user's own sessions, such as forwarded ports or a command.
 func (d *dialer) always() []string {
 	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-e", "none", "-a")
-	// Versions that do not know these keywords refuse them; they do not print
-	// them with -G either.
+	// Versions that do not support these keywords refuse them, and do not print them
+	// with -G.
 	for _, option := range []struct{ keyword, usual, argument string }{
 		{"remotecommand", "none", "RemoteCommand=none"},
 		{"stdinnull", "no", "StdinNull=no"},
@@ -75,7 +73,7 @@ func (d *dialer) always() []string {
 	return arguments
 }
 
-// authenticating are further arguments of a process that makes a connection.
+// authenticating returns further arguments of a process that authenticates.
 func (d *dialer) authenticating() []string {
 	var arguments []string
 	if d.options.Prompter == nil {
@@ -87,23 +85,23 @@ func (d *dialer) authenticating() []string {
 	if value := d.settings["serveraliveinterval"]; value == "" || value == "0" {
 		arguments = append(arguments, "-o", "ServerAliveInterval="+aliveInterval)
 	}
-	// "no" accepts a host whose key has changed. Nothing of ours does; what is
-	// left is to accept those that are not known.
+	// "no" accepts a host whose key has changed, which rmctl never does. It still
+	// accepts unknown hosts.
 	if value := d.settings["stricthostkeychecking"]; value == "false" || value == "no" || value == "off" {
 		arguments = append(arguments, "-o", "StrictHostKeyChecking=accept-new")
 	}
 	return arguments
 }
 
-// masterArguments start a master in the foreground: it ends with the terminal
-// that this process holds, at the latest.
+// masterArguments start a master in the foreground. It ends with its terminal, which this
+// process holds, at the latest.
 func (d *dialer) masterArguments(messages string) []string {
 	arguments := append(d.always(), d.authenticating()...)
 	return append(arguments, "-o", "ControlMaster=yes", "-o", "ControlPersist=no", d.ownControlPath(),
 		"-o", "LogLevel=DEBUG1", "-E", messages, "-x", "-T", "-N", "--", d.options.Host)
 }
 
-// ownControlPath is one argument: ssh reads the value as a line of ssh_config.
+// ownControlPath returns one argument, because ssh reads the value as a line of ssh_config.
 func (d *dialer) ownControlPath() string {
 	return `-oControlPath="` + strings.ReplaceAll(d.socket(), "%", "%%") + `"`
 }
@@ -130,12 +128,12 @@ func (d *dialer) channelArguments(request request, way way, messages string) []s
 	if way == directly {
 		arguments = append(append(arguments, d.authenticating()...), "-o", "ControlMaster=no", "-o", "ControlPath=none")
 	} else {
-		// When the master is gone ssh would connect by itself, slowly and with
-		// questions. The command for reaching the host is run only then.
+		// Without a master ssh would connect by itself, slowly and with questions. It
+		// runs ProxyCommand only then.
 		arguments = append(append(arguments, d.controlPath(way)...), "-o", "ControlMaster=no", "-o", "ProxyCommand=false")
 	}
-	// Its debugging messages alone show that a channel was opened, and whether
-	// an exit code 255 is the command's or its own.
+	// Only debugging messages show that a channel was opened, and whether exit code 255
+	// is that of the command or of ssh.
 	arguments = append(arguments, "-o", "LogLevel=DEBUG2", "-E", messages)
 	if request.options.ForwardX11 {
 		arguments = append(arguments, "-X")
@@ -156,8 +154,8 @@ func (d *dialer) channelArguments(request request, way way, messages string) []s
 	return append(arguments, "--", d.options.Host, request.line)
 }
 
-// environment is this process's own, but for what would change what ssh prints
-// or let it ask elsewhere than on its terminal.
+// environment returns this process's own, changed so that ssh prints English messages and
+// asks on its terminal only.
 func environment(terminalType string) []string {
 	changed := []string{"LC_ALL=C", "SSH_ASKPASS_REQUIRE=never"}
 	if terminalType != "" {
@@ -166,7 +164,7 @@ func environment(terminalType string) []string {
 	return append(os.Environ(), changed...)
 }
 
-// query runs ssh for what it prints at once.
+// query runs ssh without a connection, and returns its output.
 func (d *dialer) query(ctx context.Context, arguments []string) (stdout, stderr string, err error) {
 	return execution.Output(ctx, queryLimit, environment(""), append([]string{d.options.Program}, arguments...)...)
 }

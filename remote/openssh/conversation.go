@@ -15,45 +15,44 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// questionPause is how long the terminal must be silent for what it shows to be
-// a question: ssh writes one at once, then waits.
+// questionPause is the silence after which the text on the terminal counts as a question:
+// ssh writes a question at once, then waits.
 const questionPause = 40 * time.Millisecond
 
-// ssh itself gives up after three wrong passwords, but a server may ask for
-// further factors without end.
+// mostQuestions bounds the questions of one connection. ssh itself stops after three wrong
+// passwords, but a server may ask for further factors without end.
 const mostQuestions = 30
 
-// longestQuestion is in bytes; of longer ones the end is asked.
+// longestQuestion is in bytes. Of a longer question only the end is shown.
 const longestQuestion = 4 << 10
 
-// conversation is a terminal on which ssh asks and that nothing else is shown
-// on, since its streams are pipes. As the controlling terminal of ssh it has a
-// second use: when this process is gone, however it ended, ssh is hung up.
+// conversation is a terminal for the questions of ssh alone, whose streams are pipes. As the
+// controlling terminal of ssh it also hangs up ssh when this process ends in any way.
 type conversation struct {
 	host     string
 	prompter remote.Prompter // nil for nobody
-	context  func() string   // what was said since the last question
+	context  func() string   // messages since the last question
 
 	terminal *os.File // our side
 	device   *os.File // of ssh; open here too, since ssh opens it again for each question
 
-	shown chan []byte // what the terminal shows; closed at its end
-	text  []byte      // of it, what is not yet a question
+	shown chan []byte // output on the terminal; closed at its end
+	text  []byte      // output that is not yet a question
 
-	asking   chan bool     // sent before and after the user is asked
+	asking   chan bool     // gets true before and false after a question to the user
 	unheeded chan struct{} // closed when nobody receives from asking any more
 	giveUp   func()        // ends ssh
 	ended    chan struct{}
 	err      error // why a question was not answered; final with ended
 }
 
-func newConversation(host string, prompter remote.Prompter, said func() string) (*conversation, error) {
+func newConversation(host string, prompter remote.Prompter, recent func() string) (*conversation, error) {
 	terminal, device, err := execution.OpenTerminal()
 	if err != nil {
 		return nil, fmt.Errorf("opening a terminal for ssh: %w", err)
 	}
 	return &conversation{
-		host: host, prompter: prompter, context: said, terminal: terminal, device: device,
+		host: host, prompter: prompter, context: recent, terminal: terminal, device: device,
 		shown: make(chan []byte), asking: make(chan bool), unheeded: make(chan struct{}), ended: make(chan struct{}),
 	}, nil
 }
@@ -63,7 +62,7 @@ func (c *conversation) close() error {
 	return errors.Join(c.device.Close(), c.terminal.Close())
 }
 
-// run answers until the terminal is closed.
+// run answers questions until the terminal is closed.
 func (c *conversation) run(ctx context.Context) {
 	defer close(c.ended)
 	go c.read()
@@ -85,7 +84,7 @@ func (c *conversation) run(ctx context.Context) {
 	}
 }
 
-// read passes on what the terminal shows, until it is closed.
+// read passes on the output on the terminal until it is closed.
 func (c *conversation) read() {
 	defer close(c.shown)
 	buffer := make([]byte, 4<<10)
@@ -95,12 +94,12 @@ func (c *conversation) read() {
 			c.shown <- bytes.Clone(buffer[:count])
 		}
 		if err != nil {
-			return // it was closed, or ssh has ended; both are seen elsewhere
+			return // it was closed, or ssh has ended; others report both
 		}
 	}
 }
 
-// fail ends ssh for a question that was not answered.
+// fail ends ssh after a question without an answer.
 func (c *conversation) fail(question string, err error) {
 	reason := remote.NotAuthenticated
 	if strings.Contains(question, "fingerprint") {
@@ -112,8 +111,7 @@ func (c *conversation) fail(question string, err error) {
 	}
 }
 
-// nextQuestion reads what ssh shows until it waits. The error is io.EOF when the
-// terminal was closed.
+// nextQuestion waits for a question. The error is io.EOF when the terminal was closed.
 func (c *conversation) nextQuestion() (question string, secret bool, err error) {
 	for {
 		var silence <-chan time.Time
@@ -151,7 +149,7 @@ func (c *conversation) reply(ctx context.Context, question string, secret bool) 
 	if err != nil {
 		return fmt.Errorf("ssh asks %q: %w", question, err)
 	}
-	// The terminal would take it for an instruction, not for a part of the answer.
+	// The terminal would interpret it.
 	if strings.ContainsFunc(answer, func(r rune) bool { return r < 0x80 && unicode.IsControl(r) }) {
 		return fmt.Errorf("ssh asks %q: the answer holds a control character", question)
 	}
@@ -164,7 +162,7 @@ func (c *conversation) reply(ctx context.Context, question string, secret bool) 
 	return c.skipEcho()
 }
 
-// skipEcho drops the answer that the terminal shows again, with its line break.
+// skipEcho drops the echo of the answer, with its line break.
 func (c *conversation) skipEcho() error {
 	patience := time.After(endGrace)
 	for {
@@ -175,7 +173,7 @@ func (c *conversation) skipEcho() error {
 		select {
 		case text, more := <-c.shown:
 			if !more {
-				return nil // ssh has ended; why is said elsewhere
+				return nil // ssh has ended, and explain returns why
 			}
 			c.text = append(c.text, text...)
 		case <-patience:

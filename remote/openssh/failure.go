@@ -10,10 +10,9 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// verdicts are what OpenSSH prints when it fails, its own texts and those of the
-// system that it quotes. The first that matches counts: a changed host key is
-// also a failed verification, and an address that refuses is not the last word
-// when another one timed out.
+// verdicts are the messages of OpenSSH when it fails, with those of the system that it
+// quotes. The first match counts: a changed host key is also a failed verification, and
+// one address may refuse after another one has timed out.
 var verdicts = []struct {
 	pattern *lazyregexp.Regexp
 	reason  remote.ConnectReason
@@ -41,7 +40,7 @@ var x11Refused = lazyregexp.New(`X11 forwarding request failed on channel`)
 
 var tooManyChannels = lazyregexp.New(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)
 
-// classify returns the reason that a text of ssh means, or nothing.
+// classify returns the reason in a text of ssh, or nothing.
 func classify(text string) remote.ConnectReason {
 	for _, verdict := range verdicts {
 		if verdict.pattern.MatchString(text) {
@@ -51,7 +50,7 @@ func classify(text string) remote.ConnectReason {
 	return ""
 }
 
-// What a user can do who sees no more than that a connection failed.
+// help is advice for reasons that the messages of ssh do not explain.
 var help = map[remote.ConnectReason]string{
 	remote.UnknownHostKey: "Connect once with ssh on a terminal, compare the fingerprint of the host's key with one from a trusted source, and accept it.",
 	remote.ChangedHostKey: "Somebody may be listening in, or the host got a new key. Ask who runs it; if the new key is right, remove the old one from known_hosts with ssh-keygen -R.",
@@ -67,8 +66,8 @@ func (d *dialer) noAnswer() error {
 	return d.failure(remote.NoAnswer, fmt.Errorf("%w: %s", errStartLimit, d.options.StartLimit))
 }
 
-// said makes an error of the end of what ssh said.
-func said(text string) error {
+// lastLines makes an error of the last lines of a text of ssh.
+func lastLines(text string) error {
 	const mostLines = 10
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -83,19 +82,19 @@ func said(text string) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// What ssh says when the command that reaches the host has ended, as the ssh to
-// a jump host does, whose own words go to the standard error stream.
+// viaAnotherHost matches the message of ssh when its ProxyCommand has ended, such as the ssh
+// to a jump host, whose messages go to the standard error stream.
 var viaAnotherHost = lazyregexp.New(`UNKNOWN port 65535`)
 
-// explain returns why ssh ended before it was of use. Its standard error stream
-// counts only where its messages say nothing: a server can write to it too.
+// explain returns why ssh ended too early. Its standard error stream counts only if its
+// messages give no reason, because a server can write to that stream.
 func (d *dialer) explain(p *invocation, stderr string) error {
 	if p.conversation != nil && p.conversation.err != nil {
 		return p.conversation.err
 	}
 	own := p.messages.text.String()
 	if tooManyChannels.MatchString(own) {
-		return fmt.Errorf("opening a channel to %s: %w: %w", d.options.Host, channel.ErrTooManyChannels, said(own))
+		return fmt.Errorf("opening a channel to %s: %w: %w", d.options.Host, channel.ErrTooManyChannels, lastLines(own))
 	}
 	texts := []string{own, stderr}
 	if viaAnotherHost.MatchString(own) {
@@ -103,10 +102,10 @@ func (d *dialer) explain(p *invocation, stderr string) error {
 	}
 	for _, text := range texts {
 		if reason := classify(text); reason != "" {
-			return d.failure(reason, said(text))
+			return d.failure(reason, lastLines(text))
 		}
 	}
-	err := fmt.Errorf("ssh ended with exit code %d: %w", p.code, said(own+stderr))
+	err := fmt.Errorf("ssh ended with exit code %d: %w", p.code, lastLines(own+stderr))
 	if p.code != 255 {
 		// It is the code of all its failures, so this is a wrapper's.
 		return d.failure(remote.BadConfiguration, err)

@@ -61,7 +61,7 @@ func FuzzMessages(f *testing.F) {
 		require.NoError(t, writer.Close())
 		require.NoError(t, m.finish())
 		require.LessOrEqual(t, len(m.text.String()), keptText)
-		_ = said(m.text.String())
+		_ = lastLines(m.text.String())
 		_ = classify(m.text.String())
 		require.NoFileExists(t, path)
 	})

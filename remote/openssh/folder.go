@@ -13,8 +13,8 @@ const longestSocketPath = 103 - 17
 
 const socketName = "master"
 
-// makeFolder makes a folder that only this user can enter, below parent unless
-// sockets in it would have too long a path.
+// makeFolder makes a folder that only this user can enter, below parent unless that makes
+// the paths of sockets too long.
 func makeFolder(parent string) (string, error) {
 	if parent != "" {
 		if err := os.MkdirAll(parent, 0o700); err != nil {
@@ -46,7 +46,7 @@ func makeFolder(parent string) (string, error) {
 // socket is where the master of this connection listens.
 func (d *dialer) socket() string { return filepath.Join(d.folder, socketName) }
 
-// newMessagePath names the pipe for what one process of ssh says.
+// newMessagePath returns the path of the pipe for the messages of one process of ssh.
 func (d *dialer) newMessagePath() string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

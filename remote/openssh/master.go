@@ -13,12 +13,11 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// masterPoll is how often the socket of a master is looked for: ssh does not
-// report when it is there.
+// masterPoll is how often the socket of a master is polled, which ssh does not report.
 const masterPoll = 3 * time.Millisecond
 
-// socketPatience is how long a master may take to make its socket once the user
-// is authenticated. Versions that say when they begin to serve need no patience.
+// socketPatience is how long a master may take to make its socket after authentication. It
+// matters for versions that do not report that they serve.
 const socketPatience = 10 * time.Second
 
 // errNoMultiplexing reports that ssh connects but cannot share the connection.
@@ -26,7 +25,7 @@ var errNoMultiplexing = errors.New("ssh does not share its connection")
 
 var refusesMultiplexing = lazyregexp.New(`disabling multiplexing|muxserver_listen|unix_listener|mux listener|too long for Unix domain socket`)
 
-// startMaster connects, asking the user what ssh asks.
+// startMaster starts a master, and passes its questions to the user.
 func (d *dialer) startMaster(ctx context.Context) error {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -65,11 +64,11 @@ func (d *dialer) awaitMaster(ctx context.Context, master *invocation) error {
 		if master.hasEnded() {
 			return false
 		}
-		entered := master.messages.entered.wasSeen() // after it made the socket, if at all
+		entered := master.messages.entered.isFound() // after it made the socket, if at all
 		if _, err := os.Lstat(d.socket()); err == nil {
 			return true
 		}
-		if accepted.IsZero() && master.messages.accepted.wasSeen() {
+		if accepted.IsZero() && master.messages.accepted.isFound() {
 			accepted = time.Now()
 		}
 		refused = entered || !accepted.IsZero() && time.Since(accepted) > socketPatience ||
@@ -87,7 +86,7 @@ func (d *dialer) awaitMaster(ctx context.Context, master *invocation) error {
 		return nil
 	}
 	if refusesMultiplexing.MatchString(master.messages.text.String()) {
-		return fmt.Errorf("%w: %w", errNoMultiplexing, said(master.messages.text.String()))
+		return fmt.Errorf("%w: %w", errNoMultiplexing, lastLines(master.messages.text.String()))
 	}
 	return d.explainMaster()
 }
@@ -98,25 +97,25 @@ func (d *dialer) explainMaster() error {
 	return d.explain(d.master, d.masterErrors.String())
 }
 
-// drainMaster waits for the rest of what a master said that has ended. Processes that it
-// started may hold its error stream open: of that only what is there is read.
+// drainMaster waits for the last output of a master that has ended. If processes that it
+// started hold its error stream open, it reads only what is there.
 func (d *dialer) drainMaster() {
 	if !execution.ClosesWithin(d.masterDrained, lastWords) && d.masterSays.SetReadDeadline(time.Now()) == nil {
 		<-d.masterDrained
 	}
 }
 
-// recent returns what texts, which may be nil, hold that was not returned before.
+// recent returns a function for the part of the texts that it has not returned before. Texts may be nil.
 func recent(texts ...*tail) func() string {
-	seen := make([]int, len(texts))
+	positions := make([]int, len(texts))
 	return func() string {
 		var all strings.Builder
-		for position, text := range texts {
+		for i, text := range texts {
 			if text == nil {
 				continue
 			}
 			var added string
-			added, seen[position] = text.since(seen[position])
+			added, positions[i] = text.since(positions[i])
 			all.WriteString(strings.ReplaceAll(added, "\r\n", "\n"))
 		}
 		return all.String()

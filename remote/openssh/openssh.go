@@ -1,6 +1,6 @@
-// Package openssh opens channels through the user's own ssh program, for sites
-// that live on GSSAPI, hardware tokens, control masters or wrappers of ssh.
-// What ssh asks is asked through a [remote.Prompter], once for a connection.
+// Package openssh opens channels through the user's own ssh program, for sites that need
+// GSSAPI, hardware tokens, control masters or wrappers of ssh. A [remote.Prompter] answers
+// the questions of ssh, once for a connection.
 package openssh
 
 import (
@@ -21,26 +21,26 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// How long things may take that no user has a part in.
+// Time limits, without the time in which the user is asked.
 const (
 	defaultStartLimit = time.Minute
 	queryLimit        = 20 * time.Second // ssh -G, which may run the commands of Match exec; ssh -O
-	endGrace          = 2 * time.Second  // from being asked to end to being killed
+	endGrace          = 2 * time.Second  // between SIGTERM and SIGKILL
 )
 
-// Options say how a place is reached.
+// Options of a connection.
 type Options struct {
 	Host       string // as ssh knows it; a name of ssh_config or user@host
 	ConfigFile string // instead of the user's ssh_config; the user's own if empty
 	Program    string // ssh, or a wrapper that takes its options; "ssh" if empty
-	// Prompter is asked what ssh asks. Without one ssh runs with BatchMode=yes
+	// Prompter answers the questions of ssh. Without one ssh runs with BatchMode=yes,
 	// and a connection that needs an answer fails.
 	Prompter remote.Prompter
-	// StateFolder is where the private folder for sockets is made; the system's
-	// folder for temporary files if empty, or if its path is too long for sockets.
+	// StateFolder is the parent of the private folder for sockets; the system's folder
+	// for temporary files if empty, or if its path is too long for sockets.
 	StateFolder string
-	// StartLimit is how long ssh may take to open a connection or a channel,
-	// while nobody is being asked; a minute if it is zero.
+	// StartLimit is how long ssh may take to open a connection or a channel, without
+	// the time in which the user is asked; a minute if zero.
 	StartLimit time.Duration
 	Log        *slog.Logger // nil for none
 }
@@ -87,7 +87,7 @@ func dial(ctx context.Context, options Options) (channel.Dialer, error) {
 	return d, nil
 }
 
-// checkHost refuses what ssh would take for an option, and what no name holds.
+// checkHost refuses options and invalid names.
 func checkHost(host string) error {
 	switch {
 	case host == "":
@@ -113,12 +113,12 @@ const (
 type dialer struct {
 	options  Options
 	settings settings
-	folder   string // private; holds the socket of the master and what processes of ssh say
+	folder   string // private; holds the socket of the master and the pipes for messages
 	way      way
 
 	master        *invocation   // set with throughOwnMaster
 	masterSays    *os.File      // our end of its standard error stream
-	masterErrors  *tail         // what came of it
+	masterErrors  *tail         // the end of it
 	masterDrained chan struct{} // closed at the end of it
 
 	mutex  sync.Mutex
@@ -132,7 +132,7 @@ type dialer struct {
 
 var _ channel.Dialer = (*dialer)(nil)
 
-// connect finds out how ssh is set up, and takes the best way.
+// connect reads the settings of ssh, and chooses the best way.
 func (d *dialer) connect(ctx context.Context) error {
 	var err error
 	if d.settings, err = d.readSettings(ctx); err != nil {
@@ -153,8 +153,8 @@ func (d *dialer) connect(ctx context.Context) error {
 	return err
 }
 
-// Ended returns what is closed once the own master has ended, which is with its
-// connection. The end of a master of the user's is not noticed.
+// Ended returns a channel that is closed once our master has ended, and with it the
+// connection. It is nil for a master of the user, whose end cannot be noticed.
 func (d *dialer) Ended() <-chan struct{} {
 	if d.way != throughOwnMaster {
 		return nil
@@ -169,7 +169,7 @@ func (d *dialer) Close() error {
 		d.closed = true
 		open := slices.Collect(maps.Keys(d.open))
 		d.mutex.Unlock()
-		// Nobody may wait for what the caller's context once allowed.
+		// Close has no context of the caller.
 		ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
 		defer cancel()
 		var ending sync.WaitGroup
@@ -177,7 +177,7 @@ func (d *dialer) Close() error {
 			ending.Go(p.end)
 		}
 		ending.Wait()
-		// A wrapper may have started the master where signals do not reach it.
+		// Signals may not reach a master that a wrapper has started.
 		if _, err := os.Lstat(d.socket()); err == nil {
 			_, _, _ = d.query(ctx, d.endMasterArguments()) // masterAnswers shows whether it has ended
 			if d.masterAnswers(ctx, throughOwnMaster) {
@@ -189,7 +189,7 @@ func (d *dialer) Close() error {
 	return d.closeErr
 }
 
-// forget is for a process that has ended.
+// forget removes a process that has ended.
 func (d *dialer) forget(p *invocation) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// invocation is a running ssh. It leads a session of its own, so that signals of
-// the user's terminal do not reach it, and all that it starts ends with it.
+// invocation is a running ssh. It leads a session of its own, so that signals of the
+// user's terminal do not reach it, and so that all its children end with it.
 type invocation struct {
 	command      *exec.Cmd
 	messages     *messages
@@ -26,7 +26,7 @@ type invocation struct {
 	reaped  bool
 
 	endOnce sync.Once
-	cut     atomic.Bool   // whether end was what ended it
+	cut     atomic.Bool   // whether end has ended it
 	ended   chan struct{} // closed when code and err are final
 	code    int           // 255 for a failure of ssh itself
 	err     error
@@ -41,10 +41,10 @@ func (s streams) close() error { return execution.CloseAll(s.stdin, s.stdout, s.
 
 // call says how ssh is started.
 type call struct {
-	arguments    func(messages string) []string // given the path for what ssh itself says
+	arguments    func(messages string) []string // for the path of the pipe for messages
 	streams      streams                        // of the caller, who closes them
 	asks         bool                           // whether ssh may ask the user
-	errors       *tail                          // shown with a question beside its messages; may be nil
+	errors       *tail                          // shown with questions, as its messages are; may be nil
 	terminalType string
 }
 
@@ -82,7 +82,7 @@ func (d *dialer) start(ctx context.Context, c call) (p *invocation, err error) {
 		}
 		return nil, errors.Join(err, p.messages.finish())
 	}
-	// What is asked is no longer wanted when ssh has ended.
+	// A question ends with ssh.
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if p.conversation != nil {
 		p.conversation.giveUp = func() { p.signal(syscall.SIGTERM) }
@@ -96,7 +96,7 @@ func (d *dialer) start(ctx context.Context, c call) (p *invocation, err error) {
 	return p, nil
 }
 
-// launch starts the process, and takes note of it for Close to end.
+// launch starts the process, and registers it for Close to end.
 func (d *dialer) launch(p *invocation) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -135,7 +135,7 @@ func (p *invocation) signal(number syscall.Signal) {
 	if p.reaped {
 		return
 	}
-	// The only failure that there can be is that nobody is left.
+	// The only possible failure is that no process is left.
 	_ = syscall.Kill(-p.command.Process.Pid, number)
 }
 
@@ -159,8 +159,8 @@ func (p *invocation) hasEnded() bool { return execution.IsClosed(p.ended) }
 // errStartLimit reports that ssh took too long.
 var errStartLimit = errors.New("nothing was heard in time")
 
-// awaitStart waits until ready, which is looked at whenever something happens,
-// or until the process has ended. It does not end the process.
+// awaitStart waits until ready, which it polls and calls after each event, or until the
+// process has ended. It does not end the process.
 func (p *invocation) awaitStart(ctx context.Context, limit time.Duration, poll <-chan time.Time, ready func() bool) (bool, error) {
 	patience := time.NewTimer(limit)
 	defer patience.Stop()
@@ -171,7 +171,7 @@ func (p *invocation) awaitStart(ctx context.Context, limit time.Duration, poll <
 	}
 	for !ready() {
 		select {
-		case <-p.messages.opened.seen:
+		case <-p.messages.opened.found:
 		case <-poll:
 		case <-p.ended:
 			return ready(), nil

@@ -13,23 +13,21 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// request is what a channel is opened for.
+// request describes a channel.
 type request struct {
 	line      string // or the name of a subsystem
 	subsystem bool
 	options   channel.Options
 }
 
-// Open runs a command line. Besides what [channel.Dialer] says: a channel with
-// ForwardX11 is a connection of its own, so that the one that is shared gives no
-// server access to the user's display.
+// Open runs a command line. A channel with ForwardX11 is a connection of its own, so that
+// the shared one gives no server access to the user's display.
 func (d *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
 	return d.openSession(ctx, request{line: line, options: options})
 }
 
-// Subsystem opens a service. Through a master, ssh does not report at once whether
-// it is offered: if not, the channel's output ends at once, and Wait returns
-// ErrNoSubsystem.
+// Subsystem opens a service. Through a master, ssh does not report a service that is not
+// offered: the channel's output ends at once, and Wait returns ErrNoSubsystem.
 func (d *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
 	return d.openSession(ctx, request{line: name, subsystem: true})
 }
@@ -47,8 +45,8 @@ type session struct {
 	terminal *os.File      // nil without one
 	own      []*os.File    // our ends of all of them
 	dropped  chan struct{} // not nil while errors are dropped; closed at their end
-	heard    atomic.Bool   // whether the place sent anything
-	silent   atomic.Bool   // whether its output has ended
+	heard    atomic.Bool   // the place has sent something
+	silent   atomic.Bool   // the output has ended
 
 	closeOnce sync.Once
 	closeErr  error
@@ -92,14 +90,14 @@ func (s *session) makeStreams() (streams, error) {
 	failed := func(err error) (streams, error) {
 		return streams{}, errors.Join(fmt.Errorf("making streams for ssh: %w", err), theirs.close())
 	}
-	if wanted := s.request.options.Terminal; wanted != nil {
+	if options := s.request.options.Terminal; options != nil {
 		terminal, device, err := execution.OpenTerminal()
 		if err != nil {
 			return failed(err)
 		}
 		s.terminal, s.own = terminal, append(s.own, terminal)
 		theirs.stdin, theirs.stdout = device, device
-		if err := execution.Resize(terminal, wanted.Size.Columns, wanted.Size.Rows); err != nil {
+		if err := execution.Resize(terminal, options.Size.Columns, options.Size.Rows); err != nil {
 			return failed(err)
 		}
 		s.stdin, s.stdout = terminalInput{terminal}, execution.NewLateReader(terminal)
@@ -126,8 +124,8 @@ func (s *session) makeStreams() (streams, error) {
 // start starts ssh with the streams.
 func (s *session) start(ctx context.Context, theirs streams) (err error) {
 	terminalType := ""
-	if wanted := s.request.options.Terminal; wanted != nil {
-		terminalType = wanted.Type
+	if terminal := s.request.options.Terminal; terminal != nil {
+		terminalType = terminal.Type
 	}
 	s.process, err = s.dialer.start(ctx, call{
 		arguments: func(messages string) []string { return s.dialer.channelArguments(s.request, s.way, messages) },
@@ -139,7 +137,7 @@ func (s *session) start(ctx context.Context, theirs streams) (err error) {
 // awaitOpen waits until ssh reports that the command runs.
 func (s *session) awaitOpen(ctx context.Context) error {
 	d := s.dialer
-	opened, err := s.process.awaitStart(ctx, d.options.StartLimit, nil, s.process.messages.opened.wasSeen)
+	opened, err := s.process.awaitStart(ctx, d.options.StartLimit, nil, s.process.messages.opened.isFound)
 	switch {
 	case errors.Is(err, errStartLimit):
 		return d.noAnswer()
@@ -152,9 +150,8 @@ func (s *session) awaitOpen(ctx context.Context) error {
 		}
 		if s.terminal != nil {
 			s.dropErrors()
-			// The place got the modes of our terminal for its own, as it should.
-			// From now on ours is to change nothing, which ssh sees to as well,
-			// but perhaps after the first input.
+			// The place has copied the modes of our terminal. From now on ours must pass
+			// everything on. ssh sets that as well, but perhaps after the first input.
 			return makeRaw(s.terminal)
 		}
 		return nil

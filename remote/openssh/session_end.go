@@ -16,15 +16,15 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// Stdin takes what the command reads. A terminal has no end of input but a
-// typed one: closing it then does nothing.
+// Stdin is the input of the command. Closing that of a terminal does nothing: the end of
+// its input has to be typed.
 func (s *session) Stdin() io.WriteCloser { return s.stdin }
 
-// Stdout is what the command writes.
+// Stdout is the output of the command.
 func (s *session) Stdout() io.Reader { return s.stdout }
 
-// Stderr is what the command writes to its standard error stream. Without a
-// master, a server's banner comes first.
+// Stderr is the error output of the command. Without a master, a server's banner comes
+// first.
 func (s *session) Stderr() io.Reader { return s.stderr }
 
 // Resize sets the size of the terminal, and notifies ssh, which notifies the place.
@@ -36,7 +36,7 @@ func (s *session) Resize(size remote.Size) error {
 		return err
 	}
 	if s.way == throughOwnMaster {
-		// What the channel's own ssh would do, which does not listen at once.
+		// The ssh of the channel would do this too, but not at once.
 		s.dialer.master.signal(syscall.SIGWINCH)
 	} else {
 		s.process.signal(syscall.SIGWINCH)
@@ -49,25 +49,25 @@ func (s *session) Signal(syscall.Signal) error {
 	return fmt.Errorf("sending a signal through the ssh program: %w", errors.ErrUnsupported)
 }
 
-// Wait returns what [channel.Channel] says. The code is 255 for a command that a
-// signal ended: ssh does not say which. That it is not ssh which failed is shown
-// by its messages, which the command cannot forge, and by its master.
+// Wait waits for the end. The code is 255 for a command that a signal ended, because ssh
+// does not report which one. The messages of ssh, which the command cannot forge, and the
+// master show whether ssh itself has failed.
 func (s *session) Wait() (int, error) {
 	p := s.process
 	<-p.ended
 	switch {
 	case p.err != nil:
 		return -1, fmt.Errorf("running ssh for %s: %w", s.dialer.options.Host, p.err)
-	case p.messages.finished.wasSeen() && p.code >= 0:
+	case p.messages.finished.isFound() && p.code >= 0:
 		return p.code, nil
 	case p.cut.Load():
 		return -1, s.dialer.lost(errClosed)
 	case p.code < 0:
 		return -1, s.dialer.lost(errors.New("its ssh was ended by a signal"))
-	case p.messages.killed.wasSeen():
+	case p.messages.killed.isFound():
 		return 255, nil
 	case s.way == directly:
-		return -1, s.dialer.lost(said(p.messages.text.String()))
+		return -1, s.dialer.lost(lastLines(p.messages.text.String()))
 	}
 	if !s.dialer.masterAnswers(context.Background(), s.way) {
 		return -1, s.dialer.lostMaster()
@@ -87,7 +87,7 @@ func (d *dialer) lostMaster() error {
 		return d.lost(errors.New("the control master does not answer"))
 	}
 	d.drainMaster()
-	return d.lost(said(d.master.messages.text.String() + d.masterErrors.String()))
+	return d.lost(lastLines(d.master.messages.text.String() + d.masterErrors.String()))
 }
 
 // Close ends ssh, and with it the channel.
@@ -108,8 +108,8 @@ func (s *session) Close() error {
 	return s.closeErr
 }
 
-// dropErrors reads the error stream of ssh where it is none of the command:
-// with a terminal, there is only what ssh itself says as it ends.
+// dropErrors discards the error stream of ssh for a terminal, which has only messages of
+// ssh itself.
 func (s *session) dropErrors() {
 	source := s.stderr
 	s.dropped = make(chan struct{})
@@ -128,7 +128,7 @@ func (s *session) restOfErrors() string {
 		return ""
 	}
 	text := &tail{}
-	// What it started may hold the stream open; then the deadline ends it.
+	// Processes that it started may hold the stream open until the deadline.
 	_, _ = io.Copy(text, execution.NewLateReader(source))
 	return text.String()
 }
@@ -139,7 +139,7 @@ type terminalInput struct{ *os.File }
 // Close leaves the terminal open, for its output.
 func (terminalInput) Close() error { return nil }
 
-// noticingReader takes note of what comes.
+// noticingReader notes the first byte and the end of a stream.
 type noticingReader struct {
 	source io.Reader
 	heard  *atomic.Bool // set at the first byte

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// makeRaw lets a terminal pass everything on as it is.
+// makeRaw makes a terminal pass everything on unchanged.
 func makeRaw(terminal *os.File) error {
 	err := execution.Control(terminal, func(descriptor int) error {
 		_, err := term.MakeRaw(descriptor)
@@ -22,8 +22,7 @@ func makeRaw(terminal *os.File) error {
 	return nil
 }
 
-// echoes reports whether a terminal shows what is typed, which ssh switches off
-// for what is secret.
+// echoes reports whether a terminal echoes input, which ssh switches off for secrets.
 func echoes(terminal *os.File) (bool, error) {
 	shown := false
 	err := execution.Control(terminal, func(descriptor int) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// authenticator proves who the user is, in OpenSSH's order and with its
-// numbers of tries. x/crypto calls next before each attempt.
+// authenticator authenticates the user, with OpenSSH's order of methods and numbers of
+// tries. x/crypto calls next before each attempt.
 type authenticator struct {
 	settings settings
 	limit    *patience
@@ -22,8 +22,8 @@ type authenticator struct {
 
 	started    bool
 	wants      []string // the methods that the server last named
-	notes      []string // what was tried, and what could not be
-	pending    string   // the attempt whose outcome is not known yet
+	notes      []string // what was tried, and what could not be tried
+	pending    string   // the attempt without an outcome yet
 	refusal    error    // why the pending attempt failed on this side
 	partial    int
 	keys       []candidate
@@ -32,7 +32,7 @@ type authenticator struct {
 	hardware   bool // a key was found that only other software can use
 	kerberos   bool // the server would take Kerberos tickets
 	tries      map[string]int
-	asked      bool  // the pending keyboard-interactive attempt asked something
+	hasAsked   bool  // the pending keyboard-interactive attempt asked something
 	failure    error // ends it all: the user gave up, the server misbehaves
 }
 
@@ -70,7 +70,7 @@ func (a *authenticator) next(state *ssh.ClientAuthContext) (ssh.AuthMethod, erro
 	return nil, errNothingLeft
 }
 
-// settle takes note of how the last attempt ended.
+// settle notes the outcome of the last attempt.
 func (a *authenticator) settle(partial int) {
 	switch {
 	case a.pending == "":
@@ -93,7 +93,7 @@ func (a *authenticator) attempt(method string) ssh.AuthMethod {
 		return a.publicKey()
 	case "keyboard-interactive":
 		if a.settings.interactive && a.mayAsk(method) {
-			a.asked = false
+			a.hasAsked = false
 			return ssh.KeyboardInteractive(a.answer)
 		}
 	case "password":
@@ -147,7 +147,7 @@ func (a *authenticator) mayAsk(method string) bool {
 		a.tries = map[string]int{}
 	}
 	// A server that asked nothing the last time will not ask the next time.
-	if a.tries[method] >= a.settings.passwordPrompts || method == "keyboard-interactive" && a.tries[method] > 0 && !a.asked {
+	if a.tries[method] >= a.settings.passwordPrompts || method == "keyboard-interactive" && a.tries[method] > 0 && !a.hasAsked {
 		return false
 	}
 	a.tries[method]++
@@ -155,7 +155,7 @@ func (a *authenticator) mayAsk(method string) bool {
 	return true
 }
 
-// answer asks the user what the server asks.
+// answer passes the questions of the server to the user.
 func (a *authenticator) answer(name, instruction string, questions []string, echos []bool) (answers []string, err error) {
 	defer func() { a.refusal = err }()
 	size := len(name) + len(instruction)
@@ -174,7 +174,7 @@ func (a *authenticator) answer(name, instruction string, questions []string, ech
 		}
 		return nil, nil
 	}
-	a.asked = true
+	a.hasAsked = true
 	for index, question := range questions {
 		if index == 0 && introduction != "" {
 			question = introduction + "\n" + question
@@ -206,7 +206,7 @@ func (a *authenticator) ask(text string, secret bool) (answer string, err error)
 	return answer, err
 }
 
-// note keeps for people what was tried, each thing once.
+// note records for the error what was tried, each thing once.
 func (a *authenticator) note(format string, arguments ...any) {
 	text := fmt.Sprintf(format, arguments...)
 	if !slices.Contains(a.notes, text) {
@@ -214,14 +214,14 @@ func (a *authenticator) note(format string, arguments ...any) {
 	}
 }
 
-// stop ends what authentication needed.
+// stop closes the agent.
 func (a *authenticator) stop() {
 	if a.closeAgent != nil {
 		a.closeAgent()
 	}
 }
 
-// refused reports that the server let nobody in, and what was tried.
+// refused returns the error for a failed authentication, with what was tried.
 func (a *authenticator) refused(because string) error {
 	a.settle(a.partial)
 	var text strings.Builder

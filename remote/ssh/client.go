@@ -35,13 +35,13 @@ type dialer struct {
 	closed bool
 }
 
-// errClosed is why a connection has ended that this side has closed.
+// errClosed is the reason of a connection that this side has closed.
 var errClosed = errors.New("it was closed")
 
 func newDialer(options Options, s settings, wire *wire, through *dialer, connected *ssh.Client) *dialer {
 	c := &dialer{settings: s, wire: wire, through: through, client: connected, log: options.Log, ended: make(chan struct{})}
-	// x/crypto forgets its channels at the end, and waits for ever for the answer to one
-	// that is opened after that, unless it knows from a write that nothing goes through.
+	// x/crypto forgets its channels at the end. One that is opened later would wait for
+	// ever for an answer, unless a failed write has shown that the connection is gone.
 	wire.beforeEnd(func() { _, _, _ = connected.SendRequest("keepalive@openssh.com", false, nil) })
 	c.work.Go(c.watch)
 	c.work.Go(c.keepAlive)
@@ -67,7 +67,7 @@ func (c *dialer) watch() {
 	close(c.ended)
 }
 
-// end takes note of why the connection ends. The first reason counts.
+// end sets the reason why the connection ends. The first one counts.
 func (c *dialer) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,8 +76,8 @@ func (c *dialer) end(err error) {
 	}
 }
 
-// keepAlive asks the server for a sign of life whenever it was quiet for the
-// interval, and gives it up after as many intervals as ssh_config says.
+// keepAlive sends a request to the server whenever it was quiet for the interval, and
+// closes the connection after as many silent intervals as ssh_config says.
 func (c *dialer) keepAlive() {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -109,15 +109,15 @@ func (c *dialer) keepAlive() {
 		}
 		waiting = true
 		asking.Go(func() {
-			// Any answer will do, and so will none: the end is noticed elsewhere.
+			// Any answer counts. Others notice the end of the connection.
 			_, _, _ = c.client.SendRequest("keepalive@openssh.com", true, nil)
 			answered <- struct{}{}
 		})
 	}
 }
 
-// spawn runs what ends at the latest with the connection, unless that was
-// closed already.
+// spawn runs do, which must end with the connection, in a goroutine. It reports false if
+// the connection was closed already.
 func (c *dialer) spawn(do func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *dialer) lost() error {
 	return c.settings.failure(remote.Disconnected, reason, "")
 }
 
-// alive finds out whether the connection still is there, by asking the server.
+// alive tests the connection with a request to the server.
 func (c *dialer) alive() bool {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -157,7 +157,7 @@ func (c *dialer) alive() bool {
 	return err == nil || ctx.Err() != nil
 }
 
-// Ended returns what is closed once the connection has ended.
+// Ended returns a channel that is closed once the connection has ended.
 func (c *dialer) Ended() <-chan struct{} { return c.ended }
 
 // Close ends the connection with all its channels, and those to its jump hosts.
@@ -171,7 +171,7 @@ func (c *dialer) Close() error {
 		return nil
 	}
 	c.end(errClosed)
-	// Whether the other side took note does not matter.
+	// Errors do not matter any more.
 	_ = c.client.Close()
 	_ = c.wire.Close()
 	c.work.Wait()
@@ -181,8 +181,8 @@ func (c *dialer) Close() error {
 	return nil
 }
 
-// await runs what cannot be cancelled until it is done or the context is. What
-// is done too late is handed to leftover.
+// await runs do, which cannot be cancelled, and returns when do or the context is done. A
+// late result goes to leftover.
 func await[T any](ctx context.Context, c *dialer, do func() (T, error), leftover func(T)) (T, error) {
 	type outcome struct {
 		value T

@@ -22,7 +22,7 @@ var (
 	errTooManyJumps = fmt.Errorf("there are more than %d jump hosts one behind the other; does ProxyJump of ssh_config lead in a circle?", maxJumps)
 )
 
-// failure is why the place is not reached.
+// failure returns a ConnectError for the host.
 func (s settings) failure(reason remote.ConnectReason, err error, help string) error {
 	return &remote.ConnectError{Host: s.alias, Reason: reason, Err: err, Help: help}
 }
@@ -31,7 +31,7 @@ func badConfiguration(host string, err error) error {
 	return &remote.ConnectError{Host: host, Reason: remote.BadConfiguration, Err: err}
 }
 
-// throughJump reports that a place was not reached because its jump host was not.
+// throughJump returns the error for a place whose jump host cannot be reached.
 func throughJump(host string, jump destination, err error) error {
 	failure, isKnown := errors.AsType[*remote.ConnectError](err)
 	if !isKnown {
@@ -46,7 +46,7 @@ func throughJump(host string, jump destination, err error) error {
 	}
 }
 
-// explainRoute turns what stopped the way to a host into a ConnectError.
+// explainRoute turns an error of openWire into a ConnectError.
 func explainRoute(ctx context.Context, s settings, err error) error {
 	var lookup *net.DNSError
 	var rejected *ssh.OpenChannelError
@@ -72,7 +72,7 @@ func explainRoute(ctx context.Context, s settings, err error) error {
 	return s.failure(remote.Refused, err, "")
 }
 
-// overtime reports that the context ended before the connection was made.
+// overtime returns the error for a context that was done before the connection was made.
 func overtime(ctx context.Context, s settings) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, errNoAnswer) {
@@ -90,12 +90,11 @@ func isTimeout(err error) bool {
 // withoutName is the error of a lookup without the name, which stands beside it.
 func withoutName(lookup *net.DNSError) error { return errors.New(lookup.Err) }
 
-// address is where a host is in the network, for people.
+// address is the network address of a host for messages.
 func (s settings) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
 
-// visible is a text of the other side as it may be shown: of bounded length,
-// on one line, with everything that would move a cursor or change a colour
-// spelled out.
+// visible makes a text of the other side safe to show: of bounded length, on one line,
+// with control characters escaped.
 func visible(text string, limit int) string {
 	var shown strings.Builder
 	for position := 0; position < len(text); {

@@ -16,10 +16,10 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// maxBannerBytes bounds what a server may say before it lets the user in.
+// maxBannerBytes bounds the banners of a server.
 const maxBannerBytes = 64 << 10
 
-// attempt is one handshake: it checks the host's key and proves who the user is.
+// attempt is one handshake: it checks the host's key and authenticates the user.
 type attempt struct {
 	settings      settings
 	config        *ssh.ClientConfig
@@ -33,7 +33,7 @@ type attempt struct {
 	flood         bool
 }
 
-// prepare reads what a handshake needs, before anybody is bothered.
+// prepare reads the files that a handshake needs, before it asks the user anything.
 func prepare(limit *patience, options Options, s settings) (*attempt, error) {
 	known, err := readKnownHosts(slices.Concat(s.userKnownHosts, s.globalKnownHosts))
 	if err != nil {
@@ -55,7 +55,7 @@ func prepare(limit *patience, options Options, s settings) (*attempt, error) {
 	return a, err
 }
 
-// handshake makes a connection of a wire. The wire is closed if it fails.
+// handshake makes a connection of a wire, and closes the wire if that fails.
 func (a *attempt) handshake(wire *wire) (*ssh.Client, error) {
 	a.wire, a.authenticator.wire = wire, wire
 	stop := context.AfterFunc(a.limit.ctx, func() { wire.Close() })
@@ -80,7 +80,7 @@ func (a *attempt) configuration(known knownHosts) (*ssh.ClientConfig, error) {
 	hostKeyAlgorithms := []string{}
 	for _, choice := range []struct {
 		name           string
-		asked          []string
+		configured     []string
 		safe, insecure []string
 		chosen         *[]string
 	}{
@@ -90,14 +90,14 @@ func (a *attempt) configuration(known knownHosts) (*ssh.ClientConfig, error) {
 		{"HostKeyAlgorithms", a.settings.hostKeyAlgorithms, supported.HostKeys, insecure.HostKeys, &hostKeyAlgorithms},
 	} {
 		*choice.chosen = choice.safe
-		if len(choice.asked) == 0 {
+		if len(choice.configured) == 0 {
 			continue
 		}
-		*choice.chosen = slices.DeleteFunc(slices.Clone(choice.asked), func(name string) bool {
+		*choice.chosen = slices.DeleteFunc(slices.Clone(choice.configured), func(name string) bool {
 			return !slices.Contains(choice.safe, name) && !slices.Contains(choice.insecure, name)
 		})
 		if len(*choice.chosen) == 0 {
-			return nil, fmt.Errorf("%s of ssh_config has none that this transport knows: %s", choice.name, visible(strings.Join(choice.asked, ","), 300))
+			return nil, fmt.Errorf("%s of ssh_config has none that this transport knows: %s", choice.name, visible(strings.Join(choice.configured, ","), 300))
 		}
 	}
 	config.HostKeyAlgorithms = known.algorithms(names, hostKeyAlgorithms)
@@ -111,8 +111,8 @@ func (a *attempt) configuration(known knownHosts) (*ssh.ClientConfig, error) {
 	return config, nil
 }
 
-// during notes that a callback runs: x/crypto may give up a handshake while
-// the user is still being asked.
+// during counts a running callback: x/crypto may end a handshake while the user is still
+// being asked.
 func (a *attempt) during(check ssh.HostKeyCallback) ssh.HostKeyCallback {
 	return func(host string, from net.Addr, key ssh.PublicKey) error {
 		a.callbacks.Add(1)
@@ -168,8 +168,8 @@ func (a *attempt) explainNegotiation(negotiation *ssh.AlgorithmNegotiationError)
 		"The server's SSH may be too old or too new for this transport; transport = \"openssh\" uses your own ssh program.")
 }
 
-// explainUnauthenticated explains the end of a handshake that was not one of the
-// authentication. Said is the reason that the server gave, if any.
+// explainUnauthenticated explains the end of a handshake before the authentication. Said
+// is the reason that the server gave, if any.
 func (a *attempt) explainUnauthenticated(err error, said string) error {
 	const wrongPort = "Is that port one of an SSH server?"
 	address := a.settings.address()
@@ -203,8 +203,8 @@ func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// saidAtTheEnd returns what a server said when it disconnected, made visible.
-// The type of that error is private to x/crypto; its text is quoted there.
+// saidAtTheEnd returns the visible text of a server's disconnect message. The type of the
+// error is private to x/crypto, which quotes the text.
 func saidAtTheEnd(err error) string {
 	const sign = "ssh: disconnect, reason "
 	text := err.Error()

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// hostKeys decides whether the key that a server shows is that of the host.
+// hostKeys decides whether to trust the key of a server.
 type hostKeys struct {
 	settings settings
 	known    knownHosts
@@ -26,8 +26,8 @@ type hostKeys struct {
 	failure  error
 }
 
-// check is what x/crypto asks at each exchange of keys. Its answer to the
-// first stands for the connection.
+// check is the callback of x/crypto for each key exchange. The first decision holds for
+// the connection.
 func (h *hostKeys) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 	if h.trusted != nil {
 		if !sameKey(h.trusted, key) {
@@ -41,7 +41,7 @@ func (h *hostKeys) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 	return h.failure
 }
 
-// judge returns nil for a key that is to be trusted.
+// judge returns nil for a trusted key.
 func (h *hostKeys) judge(key ssh.PublicKey) error {
 	names := h.settings.knownNames()
 	if certificate, certified := key.(*ssh.Certificate); certified {
@@ -83,7 +83,7 @@ func (h *hostKeys) checkCertificate(certificate *ssh.Certificate, names []string
 	return checker.CheckHostKey(net.JoinHostPort(strings.ToLower(host), strconv.Itoa(h.settings.port)), nil, certificate)
 }
 
-// meet decides about a key of a host that known_hosts does not have.
+// meet decides about a key that is not in known_hosts.
 func (h *hostKeys) meet(key ssh.PublicKey, name string) error {
 	switch h.settings.strictHostKeyCheck {
 	case "accept-new", "no":
@@ -113,8 +113,7 @@ func (h *hostKeys) meet(key ssh.PublicKey, name string) error {
 	return nil
 }
 
-// ask shows a key to the user. Yes accepts it, and so does its fingerprint,
-// which only one who has it from elsewhere can give.
+// ask shows a key to the user. Both yes and the fingerprint accept it.
 func (h *hostKeys) ask(key ssh.PublicKey) (accepted bool, err error) {
 	fingerprint := ssh.FingerprintSHA256(key)
 	text := fmt.Sprintf("The host %s (%s) is not in known_hosts yet.\nIts %s key has the fingerprint %s\nCompare that with what the site says. Trust this key from now on (yes, no or the fingerprint)? ",

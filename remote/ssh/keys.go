@@ -17,15 +17,15 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// candidate is a key that may let the user in.
+// candidate is a key to authenticate with.
 type candidate struct {
 	name    string // for people
 	signer  ssh.Signer
 	prepare func() (ssh.Signer, error) // instead of signer, for a file that does not show its public key
 }
 
-// identity is a key of ssh_config's IdentityFile. Only the public half may be
-// there, for one whose private half an agent holds.
+// identity is a key of ssh_config's IdentityFile. It may have only the public half, if an
+// agent holds the private one.
 type identity struct {
 	path         string
 	public       ssh.PublicKey // nil if it is not known before the passphrase is
@@ -226,8 +226,7 @@ func (a *authenticator) agentSigners() []ssh.Signer {
 	return wrapped
 }
 
-// keySigner signs with a key that is only fetched, or unlocked, when the
-// server has said that it would accept it.
+// keySigner signs with a key that it fetches or unlocks only when the server accepts it.
 type keySigner struct {
 	public  ssh.PublicKey
 	kinds   []string // signature algorithms that may be used; nil for all
@@ -290,7 +289,7 @@ func (k *keySigner) SignWithAlgorithm(rand io.Reader, data []byte, algorithm str
 
 func (a *authenticator) signingFailed(err error) { a.refusal = err }
 
-// reasonOf is an error without the path, which stands beside it.
+// reasonOf returns the text of an error without the path, which the message has already.
 func reasonOf(err error) string {
 	if path, hasPath := errors.AsType[*fs.PathError](err); hasPath {
 		err = path.Err

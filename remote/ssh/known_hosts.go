@@ -21,9 +21,8 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// knownHosts are the lines of known_hosts files. Package knownhosts reads them
-// too, but gives up a whole file for one line that it does not understand,
-// while OpenSSH leaves that line out.
+// knownHosts are the lines of known_hosts files. Package knownhosts rejects a whole file
+// for one invalid line, which OpenSSH skips.
 type knownHosts []knownLine
 
 type knownLine struct {
@@ -40,8 +39,8 @@ const (
 	maxKnownBytes   = 16 << 20
 )
 
-// readKnownHosts reads those of the files that exist. A file that exists and
-// cannot be read is an error: it may know better.
+// readKnownHosts reads those of the files that exist. An unreadable file is an error,
+// because it may revoke keys.
 func readKnownHosts(files []string) (knownHosts, error) {
 	var known knownHosts
 	for _, name := range files {
@@ -81,7 +80,7 @@ func parseKnownHosts(file string, content []byte) knownHosts {
 	return known
 }
 
-// place names where a line stands.
+// place returns the file and line number.
 func (l knownLine) place() string { return l.file + ":" + strconv.Itoa(l.number) }
 
 // matches reports whether the line is about a host, named as known_hosts does:
@@ -132,9 +131,9 @@ func wildcardMatches(pattern, name string) bool {
 	return err == nil && matched
 }
 
-// knownNames returns what known_hosts calls a host. The second name, if any, is its
-// name without the port: as with OpenSSH, a key that stands under it is known,
-// though another one says nothing about this port.
+// knownNames returns the names of a host in known_hosts. The second one, if any, is the
+// name without the port. As with OpenSSH, a key under that name is trusted, but another
+// key there means nothing for this port.
 func (s settings) knownNames() []string {
 	if s.hostKeyAlias != "" {
 		return []string{strings.ToLower(s.hostKeyAlias)}
@@ -172,9 +171,8 @@ func (k knownHosts) revoked(key ssh.PublicKey) (line knownLine, found bool) {
 	return k[index], true
 }
 
-// algorithms narrows the host key algorithms to those that known_hosts can
-// judge. A server that has several keys would otherwise show one that looks
-// changed because another of its keys is known.
+// algorithms narrows the host key algorithms to those of keys in known_hosts. Otherwise a
+// server with several keys could show an unknown one, which would look changed.
 func (k knownHosts) algorithms(names, offered []string) []string {
 	keys := k.about(names[0], "")
 	authorities := slices.ContainsFunc(names, func(name string) bool { return len(k.about(name, markerAuthority)) > 0 })
@@ -204,7 +202,7 @@ func signsWith(keyType, algorithm string) bool {
 
 func sameKey(one, other ssh.PublicKey) bool { return bytes.Equal(one.Marshal(), other.Marshal()) }
 
-// remember appends a key to a known_hosts file, which is made if missing.
+// remember appends a key to a known_hosts file, and creates the file if needed.
 func remember(file, name string, hashed bool, key ssh.PublicKey) (err error) {
 	if hashed {
 		name = knownhosts.HashHostname(name)

@@ -17,15 +17,15 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// A wire carries the bytes of one connection. It remembers why it stopped, as
-// the layers above report less.
+// A wire carries the bytes of one connection. It remembers its first error, because the
+// layers above report less.
 type wire struct {
 	net.Conn
 	received atomic.Int64
 
 	mu     sync.Mutex
 	failed error
-	said   func() string // what the ProxyCommand said on standard error; nil for none
+	said   func() string // returns the error output of the ProxyCommand; nil without one
 	ending func()        // called before Read reports the end; may be nil
 }
 
@@ -35,7 +35,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	w.received.Add(int64(count))
 	if err != nil {
 		if ending := w.fail(err); ending != nil {
-			// Who writes now must not hold what is done at the end.
+			// A blocked Write must not delay ending.
 			_ = w.Conn.Close()
 			ending()
 		}
@@ -43,8 +43,8 @@ func (w *wire) Read(p []byte) (int, error) {
 	return count, err
 }
 
-// beforeEnd has do called before Read reports the end, when nothing can be written
-// any more; at once if Read has.
+// beforeEnd registers do, which Read calls before it reports the end. If Read has
+// reported it already, do is called at once.
 func (w *wire) beforeEnd(do func()) {
 	w.mu.Lock()
 	w.ending = do
@@ -76,15 +76,15 @@ func (w *wire) fail(err error) (ending func()) {
 	return w.ending
 }
 
-// failure returns why nothing goes through any more, or nil.
+// failure returns the first error, or nil.
 func (w *wire) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failed
 }
 
-// lastJump splits the last of the jump hosts off ProxyJump: it is the one that
-// the host is reached from, and is itself reached through those before it.
+// lastJump splits the last jump host off ProxyJump. It connects to the host, and is
+// itself reached through those before it.
 func lastJump(written string) (before string, last destination, err error) {
 	hop := written
 	if comma := strings.LastIndexByte(written, ','); comma >= 0 {
@@ -102,8 +102,8 @@ func lastJump(written string) (before string, last destination, err error) {
 	return before, last, nil
 }
 
-// openWire opens the way to a host: through its jump host, through its
-// ProxyCommand, or straight.
+// openWire connects to a host: through its jump host, through its ProxyCommand, or
+// directly.
 func openWire(ctx context.Context, s settings, through *dialer) (*wire, error) {
 	if through != nil {
 		connection, err := through.client.DialContext(ctx, "tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
@@ -152,9 +152,9 @@ type proxy struct {
 // proxyGrace is how long a ProxyCommand may take to end by itself.
 const proxyGrace = 2 * time.Second
 
-// startProxy starts a ProxyCommand as OpenSSH does: a shell that becomes the
-// command. The command is the user's own configuration. It runs in a process
-// group of its own, as Ctrl-C is for the job and not for the connection.
+// startProxy starts a ProxyCommand in a shell, as OpenSSH does. The command comes from the
+// user's own configuration. It has a process group of its own, so that Ctrl-C does not
+// end the connection.
 func startProxy(line string) (*wire, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -187,7 +187,7 @@ func startProxy(line string) (*wire, error) {
 	return &wire{Conn: started, said: func() string { return started.outcome(said) }}, nil
 }
 
-// outcome returns what the command said on standard error, and how it ended, if it has.
+// outcome returns the error output of the command, and how it ended, if it has.
 func (p *proxy) outcome(errorOutput *execution.Head) string {
 	ended := execution.ClosesWithin(p.ended, proxyGrace)
 	said := visible(strings.TrimSpace(errorOutput.String()), 1000)

@@ -80,7 +80,7 @@ func (c *dialer) openSession() (*session, error) {
 	return s, nil
 }
 
-// lostBy returns why a request had no answer.
+// lostBy explains the error of a request.
 func (c *dialer) lostBy(err error) error {
 	if !errors.Is(err, io.EOF) && c.alive() {
 		return fmt.Errorf("asking the server of %s: %s", c.settings.alias, visible(err.Error(), 300))
@@ -91,17 +91,17 @@ func (c *dialer) lostBy(err error) error {
 	return c.giveUp()
 }
 
-// giveUp ends a connection that is broken, and returns why.
+// giveUp closes a broken connection, and returns the reason.
 func (c *dialer) giveUp() error {
 	c.wire.Close()
 	<-c.ended
 	return c.lost()
 }
 
-// request asks for what the channel is to have, and then for the command.
+// request sets up the channel and starts the command.
 func (s *session) request(kind, what string, terminal *remote.Terminal, display *display) error {
 	for name, value := range s.client.settings.environment {
-		// Whether the server takes it is its own business (AcceptEnv).
+		// AcceptEnv of the server decides whether it counts.
 		if _, err := s.channel.SendRequest("env", false, ssh.Marshal(struct{ Name, Value string }{name, value})); err != nil {
 			return s.client.lostBy(err)
 		}
@@ -144,8 +144,8 @@ func (s *session) demand(name string, payload []byte, meaning string) error {
 	return nil
 }
 
-// terminalRequest describes a terminal. The modes are those of a fresh one, as
-// the user's own is in raw mode already: the other side echoes and edits lines.
+// terminalRequest describes a terminal. The modes are those of a new one, because the
+// user's own is in raw mode: the other side echoes and edits lines.
 func terminalRequest(terminal *remote.Terminal) []byte {
 	modes := ssh.Marshal(struct {
 		Echo       uint8
@@ -165,7 +165,7 @@ func terminalRequest(terminal *remote.Terminal) []byte {
 
 func dimension(characters int) uint32 { return uint32(execution.Length(characters)) }
 
-// follow waits for the end of the command, and for how it ended.
+// follow receives the exit code of the command until the channel ends.
 func (s *session) follow() {
 	defer close(s.ended)
 	for request := range s.requests {
@@ -243,7 +243,7 @@ func (s *session) Signal(signal syscall.Signal) error {
 	return s.unlessEnded(err)
 }
 
-// unlessEnded is the error of a request to a command that has not ended.
+// unlessEnded returns the error of a request, nil if the command has ended.
 func (s *session) unlessEnded(err error) error {
 	switch {
 	case err == nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// settings are what ssh_config says about one host. Names of files are complete.
+// settings are the settings of ssh_config for one host. Paths are complete.
 type settings struct {
 	alias string // as the user calls the host
 	host  string // its name or address in the network
@@ -59,7 +59,7 @@ type settings struct {
 	namesHardwareKeys bool
 }
 
-// Settings of this program, where ssh_config says nothing or nothing usable.
+// Defaults for settings that ssh_config does not set.
 const (
 	defaultConnectTimeout = 15 * time.Second
 	defaultAliveInterval  = 30 * time.Second // OpenSSH sends nothing by default: an idle connection would die unnoticed
@@ -67,8 +67,8 @@ const (
 	maxFiles              = 64 // of a kind; x/crypto gives up after that many keys
 )
 
-// values are the settings of one host by their names in lower case, as they
-// are written or as ssh -G prints them.
+// values are the settings of one host by lower-case name, as in the file or as ssh -G
+// prints them.
 type values map[string][]string
 
 func (v values) first(name string) string {
@@ -167,8 +167,8 @@ func parseDestination(written string, hasPort bool) destination {
 	return to
 }
 
-// readSettings finds out what ssh_config says about a host: from the ssh
-// program where there is one, as nobody knows better, and else from the files.
+// readSettings reads the settings of a host from the ssh program if there is one, as it
+// understands all of ssh_config, and otherwise from the files.
 func readSettings(ctx context.Context, options Options, to destination) (settings, error) {
 	account, err := user.Current()
 	if err != nil {
@@ -187,7 +187,7 @@ func readSettings(ctx context.Context, options Options, to destination) (setting
 	return newSettings(read, to, account)
 }
 
-// checkHost refuses what would mean something else to a program it is handed to.
+// checkHost refuses names that ssh or a shell would take for something else.
 func checkHost(host string) error {
 	if host == "" {
 		return fmt.Errorf("no host is named")
@@ -198,7 +198,7 @@ func checkHost(host string) error {
 	return nil
 }
 
-// newSettings turns what was read into settings, with defaults for the rest.
+// newSettings turns values into settings, with defaults for the rest.
 func newSettings(read values, to destination, account *user.User) (settings, error) {
 	s := settings{
 		alias:              to.host,
@@ -310,8 +310,8 @@ func (s *settings) readPaths(read values, expand tokens) error {
 	if s.identityAgent, err = expand.agent("IdentityAgent", read.first("identityagent"), "SSH_AUTH_SOCK"); err != nil {
 		return err
 	}
-	// Forwarding an agent lends its keys to whoever administers the other
-	// machine, so nothing but a clear word does.
+	// Forwarding an agent lends its keys to the administrators of the other machine, so
+	// only an explicit setting enables it.
 	switch forward := read.first("forwardagent"); strings.ToLower(forward) {
 	case "", "no", "false":
 	case "yes", "true":
@@ -325,8 +325,8 @@ func (s *settings) readPaths(read values, expand tokens) error {
 // defaultIdentities are the key files that OpenSSH looks for by itself.
 var defaultIdentities = []string{"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_xmss", "id_dsa"}
 
-// splitPort takes a port off the end of host:port or [host]:port; it is 0 if
-// there is none. An address of IPv6 without brackets has none.
+// splitPort splits host:port or [host]:port. The port is 0 if there is none, as for an
+// IPv6 address without brackets.
 func splitPort(written string) (host string, port int) {
 	end := strings.LastIndexByte(written, ':')
 	bracketed := strings.HasPrefix(written, "[")

@@ -24,7 +24,7 @@ const (
 	maxConfigBytes = 4 << 20
 )
 
-// findProgram returns the ssh program that knows what ssh_config means.
+// findProgram finds the ssh program that reads ssh_config.
 func findProgram(options Options) (path string, found bool) {
 	name := options.Program
 	if name == "none" {
@@ -84,9 +84,9 @@ var settingNames = []string{
 	"UserKnownHostsFile", "XAuthLocation",
 }
 
-// readFiles reads the settings of a host without the ssh program. It knows
-// Host, Include and the conditions host and all of Match; other conditions are
-// errors, as what they guard may matter.
+// readFiles reads the settings of a host without the ssh program. It understands Host,
+// Include and the conditions host and all of Match; other conditions are errors, because
+// their settings may matter.
 func readFiles(configFile string, account *user.User, to destination) (values, error) {
 	files := []string{configFile}
 	if configFile == "" {

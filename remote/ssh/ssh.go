@@ -1,9 +1,9 @@
-// Package ssh reaches places by SSH, in this process: it speaks the protocol
-// with golang.org/x/crypto/ssh, and does as OpenSSH does with ssh_config, keys,
-// agents and known_hosts.
+// Package ssh connects to places by SSH in this process. It speaks the protocol with
+// golang.org/x/crypto/ssh, and treats ssh_config, keys, agents and known_hosts as OpenSSH
+// does.
 //
-// It has no GSSAPI, hardware keys of its own (those in an agent work), or
-// shared connections of ControlPath; the transport openssh has.
+// It does not support GSSAPI, hardware keys that are not in an agent, or the shared
+// connections of ControlPath. The transport openssh does.
 package ssh
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// Options say which place to reach, and who is asked on the way.
+// Options of a connection.
 type Options struct {
 	// Host is the place as ssh_config knows it, and may be user@host or
 	// ssh://user@host:port.
 	Host string
 	// ConfigFile is read instead of the user's and the machine's ssh_config.
 	ConfigFile string
-	// Program is the ssh program that is asked what ssh_config means: a name
-	// or path, "ssh" if empty. Without it, or with "none", the files are read
-	// here, which knows less of Match.
+	// Program is the ssh program that reads ssh_config: a name or path, "ssh" if
+	// empty. If it is missing or "none", this package reads the files, with less
+	// support for Match.
 	Program string
-	// Prompter is asked for passwords, passphrases and about unknown host
+	// Prompter answers questions about passwords, passphrases and unknown host
 	// keys; nil if there is nobody to ask.
 	Prompter remote.Prompter
-	// Banner is handed what servers say before they let the user in. Control
-	// characters are to be made visible. May be nil.
+	// Banner gets the banners of servers. It has to escape control characters. May
+	// be nil.
 	Banner func(host, text string)
 	// Log gets what is tried, but no secrets; may be nil.
 	Log *slog.Logger
@@ -116,8 +116,8 @@ func dialThrough(ctx context.Context, options Options, s settings, through *dial
 	return newDialer(options, s, wire, through, connected), nil
 }
 
-// patience limits how long a place may take, not counting the time in which it
-// is the user's turn.
+// patience limits the time that a place may take, without the time in which the user is
+// asked.
 type patience struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -133,8 +133,8 @@ func newPatience(ctx context.Context, limit time.Duration) *patience {
 	}
 }
 
-// asking stops the clock while the user is asked. Afterwards the place has its
-// whole time again: it did not get its answers sooner.
+// asking stops the clock while the user is asked. Afterwards the place has its whole time
+// again, as it can only then go on.
 func (p *patience) asking(ask func() error) error {
 	if !p.timer.Stop() {
 		<-p.ctx.Done()

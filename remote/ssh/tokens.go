@@ -12,8 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// tokens replaces what ssh_config(5) lists under TOKENS. ssh -G leaves them in
-// place, as does whoever reads the file.
+// tokens replaces the TOKENS of ssh_config(5), which ssh -G and the files contain.
 type tokens struct {
 	values map[byte]string
 	home   string

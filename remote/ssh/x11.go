@@ -23,9 +23,9 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// forwarding lets X11 clients at the place reach the display of this machine.
-// The place gets a cookie that is good for this connection only; the real
-// one is put in here, in the first packet of each client.
+// forwarding lets X11 clients at the place reach the display of this machine. The place
+// gets a cookie that is valid for this connection only, and this process replaces it by
+// the real one in the first packet of each client.
 type forwarding struct {
 	mu      sync.Mutex
 	display *display // nil until somebody asks for it
@@ -45,9 +45,9 @@ const (
 	displayTime    = 10 * time.Second
 )
 
-// prepareX11 finds the display and its cookie. A connection may live longer than
-// a login of the user: the display that is named now is where all clients go from
-// now on. What the place got before stays good.
+// prepareX11 finds the display and its cookie. A connection may outlive a login of the
+// user: from now on all clients go to the current display. The place's cookie stays
+// valid.
 func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	c.x11.mu.Lock()
 	defer c.x11.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	return found, nil
 }
 
-// findDisplay reads DISPLAY, as X(7) describes it, and asks xauth for the cookie.
+// findDisplay parses DISPLAY, as X(7) describes it, and gets the cookie from xauth.
 func findDisplay(ctx context.Context, name, xauth string) (*display, error) {
 	found, err := parseDisplay(name)
 	if err != nil {
@@ -135,7 +135,7 @@ func parseDisplay(name string) (*display, error) {
 	return display, nil
 }
 
-// request asks for forwarding: not of one client only, with the cookie that is pretended.
+// request returns the payload of the request to forward several clients.
 func (d *display) request() []byte {
 	return ssh.Marshal(struct {
 		Single           bool
@@ -144,7 +144,7 @@ func (d *display) request() []byte {
 	}{false, cookieProtocol, hex.EncodeToString(d.pretended), d.screen})
 }
 
-// current returns the display that clients are shown on now.
+// current returns the display that new clients go to.
 func (f *forwarding) current() *display {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +183,7 @@ func (c *dialer) forwardX11(offered ssh.NewChannel, to *display) error {
 	}
 	var back sync.WaitGroup
 	back.Go(func() {
-		// Either side may end at any time; the other then does as well.
+		// When one side ends, the other one ends as well.
 		_, _ = io.Copy(client, local)
 		_ = client.Close()
 	})
@@ -193,8 +193,8 @@ func (c *dialer) forwardX11(offered ssh.NewChannel, to *display) error {
 	return nil
 }
 
-// introduce passes the first packet of an X11 client on, with the real cookie
-// in place of the pretended one. A client that does not know that one is not let in.
+// introduce passes the first packet of an X11 client on, with the real cookie in place of
+// the pretended one. It refuses a client that does not have the pretended one.
 // The packet is the connection setup of the X protocol: byte order, version,
 // lengths of the name of the protocol and of the cookie, then both, padded to
 // multiples of four.

@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// asides is what a shell is asked to do beside the command that it runs. Its
-// answers come among the output of that command.
+// asides are calls that a shell runs beside its command. The answers come in the output
+// of that command.
 type asides struct {
 	mutex   sync.Mutex
-	count   int // of all that were asked
+	count   int // of all calls so far
 	waiting map[int]chan<- int
 
 	// Of the mutex of the pool.
-	users      int    // how many ask
-	unanswered bool   // somebody has stopped to wait for an answer, which may come yet
-	afterwards func() // what becomes of the session when nobody asks any more; nil while it is lent
+	users      int    // callers that borrow the shell
+	unanswered bool   // a caller gave up, and its answer may still come
+	afterwards func() // releases the session after the last caller; nil while it is lent
 }
 
-// add returns the number of one more, and what gets its status.
+// add returns the number of a new call and the channel for its status.
 func (a *asides) add() (number int, status <-chan int) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -41,7 +41,7 @@ func (a *asides) remove(number int) {
 	delete(a.waiting, number)
 }
 
-// answered takes the record of an answer.
+// answered passes on the record of an answer.
 func (a *asides) answered(detail string) {
 	first, second, _ := strings.Cut(detail, " ")
 	number, numberErr := strconv.Atoi(first)
@@ -57,11 +57,10 @@ func (a *asides) answered(detail string) {
 	}
 }
 
-// errDeaf reports that a shell got nothing.
+// errDeaf reports that a shell did not get a line.
 var errDeaf = errors.New("a shell takes nothing more")
 
-// aside has shell code of ours run beside the command of a session that was
-// borrowed for it.
+// aside runs shell code of ours beside the command of a borrowed session.
 func (s *session) aside(ctx context.Context, code string) (status int, err error) {
 	if err := ctx.Err(); err != nil {
 		return -1, err
@@ -86,8 +85,7 @@ func (s *session) aside(ctx context.Context, code string) (status int, err error
 	}
 }
 
-// lend lets a shell take what is to be done beside the command that it runs, until
-// it is released.
+// lend lets others run calls beside the command of a session until it is released.
 func (p *pool) lend(s *session) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -95,10 +93,9 @@ func (p *pool) lend(s *session) {
 	p.announce()
 }
 
-// borrow returns a shell that runs a command, the preferred one if it does. It has
-// to be given back once it has answered; before that it gets no other command. Where
-// there is none, it is worth another try, for an idle one too, when the channel is
-// closed.
+// borrow returns a shell that runs a command, the preferred one if it can. The caller
+// gives it back after the answer; until then it gets no other command. If there is none,
+// the caller tries again, also for an idle shell, when the channel is closed.
 func (p *pool) borrow(preferred *session) (*session, <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -118,8 +115,8 @@ func (p *pool) borrow(preferred *session) (*session, <-chan struct{}) {
 	return found, p.changed
 }
 
-// giveBack lets go of a shell that was borrowed. The last one who does so releases it,
-// should its command have ended meanwhile.
+// giveBack returns a borrowed shell. The last caller releases it if its command has
+// ended meanwhile.
 func (p *pool) giveBack(s *session, err error) {
 	p.mutex.Lock()
 	s.asides.users--

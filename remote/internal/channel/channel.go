@@ -1,6 +1,5 @@
-// Package channel makes a [remote.Connection] of channels: of a way to run one
-// command line after the other at a POSIX machine, as SSH offers it. It is what
-// the transports ssh and openssh share.
+// Package channel makes a [remote.Connection] of channels, each of which runs one
+// command line on a POSIX machine, as SSH does. The transports ssh and openssh share it.
 package channel
 
 import (
@@ -14,16 +13,15 @@ import (
 
 // A Dialer opens channels at one place. Its methods may be called concurrently.
 type Dialer interface {
-	// Open runs one command line, which the user's login shell there reads,
-	// whichever that is. Errors that the place itself causes match
-	// remote.ErrUnreachable; ErrTooManyChannels reports that one of those that
-	// are open has to end first.
+	// Open runs one command line in the user's login shell, whichever that is.
+	// Errors that the place causes match remote.ErrUnreachable; ErrTooManyChannels
+	// reports that an open channel has to end first.
 	Open(ctx context.Context, line string, options Options) (Channel, error)
 	// Subsystem opens a service of the place, such as "sftp".
 	// ErrNoSubsystem reports that it is not offered.
 	Subsystem(ctx context.Context, name string) (Channel, error)
-	// Ended returns what is closed once the connection has ended, as far as that
-	// is noticed while nobody uses it; nil where it never is.
+	// Ended returns a channel that is closed once an idle connection has ended; nil if
+	// that cannot be noticed.
 	Ended() <-chan struct{}
 	// Close ends the connection with all its channels.
 	Close() error
@@ -35,8 +33,8 @@ type Options struct {
 	ForwardX11 bool
 }
 
-// A Channel is one running command line. Closing it does not end what runs at
-// the other end but for the streams it is attached to.
+// A Channel is one running command line. Closing it ends the streams of what runs at
+// the other end, and nothing else there.
 type Channel interface {
 	// Stdin takes what the command reads; closing it is the end of its input.
 	Stdin() io.WriteCloser

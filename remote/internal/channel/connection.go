@@ -63,11 +63,10 @@ func New(ctx context.Context, dialer Dialer, settings Settings) (remote.Connecti
 // Info describes the place.
 func (c *connection) Info() remote.Info { return c.info }
 
-// Ended returns what is closed once the connection has ended, as far as that is
-// noticed while nobody uses it; nil where it never is.
+// Ended returns what [Dialer] says.
 func (c *connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
 
-// Close ends the connection. Processes run on as far as they can without it.
+// Close ends the connection. Processes that need no connection run on.
 func (c *connection) Close() error {
 	err := c.pool.close()
 	if !execution.ClosesWithin(c.pool.crew.gone(), c.settings.Grace+c.settings.Linger) {
@@ -87,7 +86,7 @@ func (c *connection) describe(ctx context.Context) error {
 	command := remote.Command{Arguments: []string{"/bin/sh", "-c", descriptionScript}, Directory: "/"}
 	answer, err := c.run(ctx, command)
 	if connect, isRefused := errors.AsType[*remote.ConnectError](err); isRefused && connect.Reason == remote.BadProtocol && ctx.Err() == nil {
-		// Some gateways hand on what a command says when it has ended only.
+		// Some gateways pass output on only when a command has ended.
 		c.pool.oneShot = true
 		var again error
 		if answer, again = c.run(ctx, command); again != nil {
@@ -117,7 +116,7 @@ func (c *connection) describe(ctx context.Context) error {
 	return nil
 }
 
-// answer is what a short command left.
+// answer is the result of a short command.
 type answer struct {
 	stdout, stderr string
 	code           int
@@ -152,7 +151,7 @@ func (b *limitedBuffer) Write(data []byte) (int, error) {
 	return b.Buffer.Write(data)
 }
 
-// absolute returns the path that a caller's path means.
+// absolute resolves a path relative to the home directory.
 func (c *connection) absolute(name string) string {
 	if path.IsAbs(name) {
 		return name
@@ -160,7 +159,7 @@ func (c *connection) absolute(name string) string {
 	return path.Join(c.info.Home, name)
 }
 
-// knows reports whether a program was started before by these words.
+// knows reports whether the same program was started before.
 func (c *connection) knows(command remote.Command) bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

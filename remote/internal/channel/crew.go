@@ -2,8 +2,8 @@ package channel
 
 import "sync"
 
-// A crew is goroutines that are waited for. Unlike with a sync.WaitGroup, one
-// may join while somebody waits.
+// A crew is a group of goroutines that can be waited for. Unlike with a sync.WaitGroup,
+// goroutines may be added while somebody waits.
 type crew struct {
 	mutex sync.Mutex
 	count int
@@ -31,7 +31,7 @@ func (c *crew) leave() {
 	}
 }
 
-// gone returns what is closed as soon as nobody is left.
+// gone returns a channel that is closed as soon as all goroutines have ended.
 func (c *crew) gone() <-chan struct{} {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

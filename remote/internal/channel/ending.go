@@ -30,16 +30,16 @@ func (p *handle) Signal(number syscall.Signal) error {
 	return nil
 }
 
-// reach says whom a signal is for, as rmctl_terminal names them.
+// reach is the target of a signal, as rmctl_terminal names it.
 type reach string
 
 const (
-	theGroup   reach = "group"   // of the process, which has not ended
-	everything reach = "session" // that was started with it
-	whatIsLeft reach = "rest"    // of that, after its end
+	theGroup   reach = "group"   // the group of the running process
+	everything reach = "session" // all processes that were started with it
+	whatIsLeft reach = "rest"    // those of them that outlive it
 )
 
-// signal sends signals. It reports whether there was anybody to reach.
+// signal sends signals. It reports whether a process got them.
 func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reached bool, err error) {
 	if p.shared {
 		return p.signalShared(names)
@@ -60,8 +60,8 @@ func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reach
 	return status == 0, err
 }
 
-// signalShared asks the place to signal the group of the channel. Only the end of
-// all output shows that nothing is left of it.
+// signalShared lets the server signal the group of the channel. Only the end of all
+// output shows that the group has ended.
 func (p *handle) signalShared(names []string) (reached bool, err error) {
 	if execution.IsClosed(p.task.ended) {
 		return false, nil
@@ -77,9 +77,9 @@ func (p *handle) signalShared(names []string) (reached bool, err error) {
 	return true, nil
 }
 
-// call runs shell code of ours in a shell that is idle, or in one more. Where the
-// place opens no more, or none that serves, one that runs a command does it meanwhile,
-// the preferred one if it can.
+// call runs shell code of ours in an idle shell or a new one. If the place opens no
+// further usable shell, a shell that runs a command does it meanwhile, the preferred one
+// if it can.
 func (c *connection) call(ctx context.Context, preferred *session, code string) (status int, err error) {
 	if c.pool.oneShot {
 		return c.callOneShot(ctx, code)
@@ -132,7 +132,7 @@ func (c *connection) callAlone(ctx context.Context, s *session, code string) (st
 	if c.pool.oneShot {
 		line = openLine(m) + "; " + line
 	}
-	t := s.begin(m, nil, nil, c.pool.oneShot, 2)
+	t := s.setTask(m, nil, nil, c.pool.oneShot, 2)
 	if whole, err := s.send(ctx, line); !whole {
 		c.pool.release(s, false)
 		return -1, fmt.Errorf("%w: %w", errDeaf, err)
@@ -173,7 +173,7 @@ func (p *handle) end(ctx context.Context) (code int, err error) {
 	}
 	// A stopped process would not see the request before it is continued.
 	_, failure := p.signal(signals, everything, "TERM", "CONT")
-	grace.Reset(settings.Grace) // from when it was asked
+	grace.Reset(settings.Grace) // it begins when the signals were sent
 	var hangUp <-chan time.Time
 	if p.command.Terminal != nil {
 		// The request means nothing to an interactive shell; that its terminal
@@ -209,8 +209,8 @@ func (p *handle) end(ctx context.Context) (code int, err error) {
 	}
 }
 
-// awaitReport waits until the shell has reported the process, whose id is needed to
-// end it.
+// awaitReport waits until the shell has reported the id of the process, without which the
+// process cannot be ended.
 func (p *handle) awaitReport(ctx context.Context, grace <-chan time.Time) error {
 	select {
 	case p.reported = <-p.task.started:
@@ -224,8 +224,8 @@ func (p *handle) awaitReport(ctx context.Context, grace <-chan time.Time) error 
 	return nil
 }
 
-// kill kills what can be reached. It is sent also where all that was sent before
-// had no answer in time: a busy machine gets to it later.
+// kill sends KILL. It has its own time limit, because a busy machine may have run into the
+// limit of the signals before.
 func (p *handle) kill(ctx context.Context, whom reach) error {
 	settings := p.connection.settings
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Grace+settings.Linger)
@@ -250,7 +250,7 @@ func (p *handle) endRest(ctx, signals context.Context, grace <-chan time.Time) {
 		}
 		if signals.Err() == nil {
 			if err != nil {
-				return // the place cannot be asked any more
+				return // the place cannot be reached any more
 			}
 			select {
 			case <-poll.C:

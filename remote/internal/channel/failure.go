@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// describeFailure turns the report of shell.sh about what could not be started
-// into the error that remote.Connection.Start promises.
+// describeFailure turns a report of shell.sh about a failed start into the error that
+// remote.Connection.Start documents.
 func describeFailure(report, directory, program string) error {
 	kind, detail, _ := strings.Cut(report, " ")
 	entering := func(err error) error {

@@ -13,10 +13,10 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// fileWork is what a connection does with files, over SFTP or through commands.
-// Paths are absolute and hold no zero byte.
+// fileWork are the operations on files, over SFTP or through commands. Paths are absolute
+// and hold no zero byte.
 type fileWork interface {
-	// do runs one of the others, which it ends when ctx is done.
+	// do runs one of the other methods, and ends it when ctx is done.
 	do(ctx context.Context, work func() error) error
 
 	stat(ctx context.Context, path string) (fs.FileInfo, error)
@@ -36,7 +36,7 @@ type fileService struct {
 	without bool       // the place does not offer it, or has no channel to spare
 }
 
-// do works on one path in the way that the place offers.
+// do runs an operation on one path in the way that the place offers.
 func (f *fileService) do(ctx context.Context, operation, path string, work func(way fileWork, absolute string) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s %q: %w", operation, path, err)
@@ -91,8 +91,7 @@ func (c *connection) Stat(ctx context.Context, path string) (info fs.FileInfo, e
 	return info, nil
 }
 
-// Open opens a file for reading. A named pipe is refused, because it would block
-// whoever opens it at the place.
+// Open opens a file for reading. It refuses a named pipe, which would block.
 func (c *connection) Open(ctx context.Context, path string) (file remote.File, err error) {
 	err = c.files.do(ctx, "opening", path, func(way fileWork, absolute string) error {
 		file, err = way.open(ctx, absolute)

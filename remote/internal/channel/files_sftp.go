@@ -38,10 +38,9 @@ type sftpFiles struct {
 // lastWords is how long a channel whose service did not begin may take to end.
 const lastWords = 2 * time.Second
 
-// openSFTP opens the service. ErrNoSubsystem reports that it is not offered, errNoRoom
-// that the place has no channel to spare for it: commands could wait for ever for the
-// one that it keeps. So, until it is known how many the place opens, others are opened
-// meanwhile.
+// openSFTP opens the service. ErrNoSubsystem reports that the place does not offer it,
+// errNoRoom that it would leave too few channels for commands. Until the number of
+// channels is known, openSFTP opens shells at the same time to find out.
 func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	opened, spare := make(chan struct{}), make(chan error, 1)
 	p.crew.run(func() { spare <- p.spare(ctx, opened) })
@@ -61,8 +60,8 @@ func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 // shellsBesides is how many shells a place has to serve besides SFTP.
 const shellsBesides = 2
 
-// spare holds shells until the service has been opened, and reports whether the place
-// opens enough of both, which errNoRoom denies.
+// spare holds shells until the service has been opened. It returns errNoRoom if the place
+// opens too few channels for both.
 func (p *pool) spare(ctx context.Context, opened <-chan struct{}) error {
 	enough := func() bool {
 		p.mutex.Lock()
@@ -83,7 +82,7 @@ func (p *pool) spare(ctx context.Context, opened <-chan struct{}) error {
 	return nil
 }
 
-// beginSFTP asks for the subsystem.
+// beginSFTP opens the subsystem.
 func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	if idle, err := p.acquire(ctx, forFiles); err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 		return nil, err
 	}
 	f := &sftpFiles{pool: p, channel: opened, over: make(chan struct{})}
-	// Nobody is to read what it complains about, but it has to be read.
+	// Its error stream has to be read, or it would block.
 	p.crew.run(func() { _, _ = io.Copy(io.Discard, opened.Stderr()) })
 	patience, cancel := context.WithTimeout(ctx, p.settings.Patience)
 	defer cancel()
@@ -120,13 +119,13 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	return f, nil
 }
 
-// explain returns why the service did not begin: a place that has a program
-// missing for its subsystem takes the request, and ends the channel.
+// explain returns why the service did not begin. A server whose SFTP program is missing
+// accepts the request and ends the channel.
 func (f *sftpFiles) explain(ctx context.Context, err error, givenUp bool) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// Where writing failed nobody has heard yet that the channel has ended, whose end says why.
+	// If writing failed, the channel may not have ended yet, and its end shows the reason.
 	impatient := time.AfterFunc(lastWords, func() { _ = f.channel.Close() })
 	_, _ = io.Copy(io.Discard, f.channel.Stdout())
 	givenUp = !impatient.Stop() || givenUp
@@ -138,7 +137,7 @@ func (f *sftpFiles) explain(ctx context.Context, err error, givenUp bool) error 
 	return fmt.Errorf("%w: %w", ErrNoSubsystem, err)
 }
 
-// leave ends the channel and gives its room back.
+// leave ends the channel and frees its room in the pool.
 func (f *sftpFiles) leave() {
 	f.closing.Do(func() {
 		_ = f.channel.Close()
@@ -217,7 +216,7 @@ func (f *sftpFiles) stat(_ context.Context, name string) (fs.FileInfo, error) {
 	return f.client.Stat(name)
 }
 
-// temporaryName is a name beside a file, for content that is not yet whole.
+// temporaryName returns a name beside a file for incomplete content.
 func temporaryName(name string) string {
 	return path.Join(path.Dir(name), files.PartialName(name, uuid.NewString()))
 }
@@ -228,7 +227,7 @@ func (f *sftpFiles) write(_ context.Context, name string, content io.Reader, mod
 	if err != nil {
 		return err
 	}
-	if err = f.fill(file, content, mode); err == nil {
+	if err = f.writeContent(file, content, mode); err == nil {
 		err = f.rename(temporary, name)
 	}
 	if err == nil {
@@ -243,8 +242,8 @@ func (f *sftpFiles) write(_ context.Context, name string, content io.Reader, mod
 
 // fill writes content into an empty file, durably where the service can, and
 // closes it.
-func (f *sftpFiles) fill(file *sftp.File, content io.Reader, mode fs.FileMode) error {
-	// Until it is whole nobody else is to read it.
+func (f *sftpFiles) writeContent(file *sftp.File, content io.Reader, mode fs.FileMode) error {
+	// Nobody else may read it before it is complete.
 	err := file.Chmod(mode & 0o600)
 	if err == nil {
 		_, err = file.ReadFromWithConcurrency(content, writesAtOnce)
@@ -258,8 +257,8 @@ func (f *sftpFiles) fill(file *sftp.File, content io.Reader, mode fs.FileMode) e
 	return errors.Join(err, file.Close())
 }
 
-// rename lets a file take the place of another. Without the extension of
-// OpenSSH there is a moment in which neither is there.
+// rename replaces a file. Without the extension of OpenSSH there is a moment without
+// either file.
 func (f *sftpFiles) rename(from, to string) error {
 	if _, offered := f.client.HasExtension("posix-rename@openssh.com"); offered {
 		return f.client.PosixRename(from, to)
@@ -289,7 +288,7 @@ func (f *sftpFiles) makeDirectories(ctx context.Context, name string, mode fs.Fi
 		}
 	}
 	if err := f.client.Mkdir(name); err != nil {
-		// Somebody else may have been faster.
+		// Another process may have made it meanwhile.
 		if info, again := f.client.Stat(name); again == nil && info.IsDir() {
 			return nil
 		}

@@ -16,8 +16,7 @@ func (f *sftpFiles) open(_ context.Context, name string) (remote.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The service would wait for somebody to write into a pipe, and serve nobody
-	// meanwhile.
+	// The service would block until a process writes into the pipe.
 	if info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errPipe}
 	}
@@ -30,7 +29,7 @@ func (f *sftpFiles) open(_ context.Context, name string) (remote.File, error) {
 
 var errPipe = errors.New("it is a named pipe or socket")
 
-// sftpFile reports a lost connection as the rest does.
+// sftpFile reports a lost connection as the other operations do.
 type sftpFile struct {
 	file  *sftp.File
 	files *sftpFiles
@@ -48,7 +47,7 @@ func (f *sftpFile) Read(buffer []byte) (int, error) {
 	return count, f.explain(err)
 }
 
-// WriteTo asks for many blocks at a time, which Read cannot.
+// WriteTo requests many blocks at a time, which Read cannot.
 func (f *sftpFile) WriteTo(sink io.Writer) (int64, error) {
 	count, err := f.file.WriteTo(sink)
 	return count, f.explain(err)

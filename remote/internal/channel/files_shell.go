@@ -20,7 +20,7 @@ import (
 // shellFiles works on files through commands, where SFTP is not offered.
 type shellFiles struct{ connection *connection }
 
-// do needs no more than the context that each of the commands has.
+// do runs the operation, whose commands observe ctx themselves.
 func (s shellFiles) do(_ context.Context, work func() error) error { return work() }
 
 // chunkSize is how much of a file one command reads.
@@ -142,8 +142,7 @@ func (s shellFiles) open(ctx context.Context, name string) (remote.File, error) 
 	}, nil
 }
 
-// shellFile reads a file piece by piece. It notices when another file takes the
-// place of the one that it began to read.
+// shellFile reads a file piece by piece. It fails if the file is replaced meanwhile.
 type shellFile struct {
 	files  shellFiles
 	name   string
@@ -223,8 +222,8 @@ func (f *shellFile) Close() error {
 	return nil
 }
 
-// The content goes into a file beside the target; only when all of it has come
-// does a second command let it take the target's place.
+// The content goes into a file beside the target. A second command replaces the target
+// once the content is complete.
 const (
 	uploadScript = `umask 077; [ -d "${1%/*}/." ] || { [ -e "${1%/*}" ] && exit 74; exit 70; }; cat >"$1"`
 	placeScript  = `if [ -d "$2" ] && [ ! -L "$2" ]; then exit 71; fi
@@ -255,8 +254,7 @@ func (s shellFiles) write(ctx context.Context, name string, content io.Reader, m
 // permissions is what chmod understands.
 func permissions(mode fs.FileMode) string { return fmt.Sprintf("%04o", mode.Perm()) }
 
-// makeScript makes directories with the given mode, but for what the umask
-// forbids, as the system call does.
+// makeScript makes directories with a mode, reduced by the umask as the system call does.
 const makeScript = `[ -d "$1" ] && exit 0
 for above in "${1%/*}"; do
 	while [ -n "$above" ] && [ ! -e "$above" ]; do above=${above%/*}; done

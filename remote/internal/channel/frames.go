@@ -31,15 +31,15 @@ func newFrames(source io.Reader) *frames {
 	return &frames{source: source, buffer: make([]byte, frameBuffer), complete: true}
 }
 
-// next returns a piece of data, valid until the next call, or a record without
-// its marker. The marker is asked for after data has come; nil for none.
+// next returns a piece of data, valid until the next call, or a record without its
+// marker. It calls marker after each read; nil means that there is none.
 func (f *frames) next(marker func() []byte) (data []byte, record string, err error) {
 	for {
 		if f.complete {
 			if f.failure != nil {
 				return f.rest()
 			}
-			f.fill()
+			f.readMore()
 		}
 		pending := f.buffer[f.start:f.end]
 		current := marker()
@@ -72,8 +72,8 @@ func (f *frames) next(marker func() []byte) (data []byte, record string, err err
 	}
 }
 
-// fill reads more behind what is there.
-func (f *frames) fill() {
+// readMore appends to the buffer.
+func (f *frames) readMore() {
 	if f.start > 0 {
 		f.end = copy(f.buffer, f.buffer[f.start:f.end])
 		f.start = 0
@@ -84,8 +84,7 @@ func (f *frames) fill() {
 	f.complete = false
 }
 
-// rest returns what was held back for a marker that did not come, then the
-// error of the source.
+// rest returns what was held back, then the error of the source.
 func (f *frames) rest() ([]byte, string, error) {
 	if f.start < f.end {
 		data := f.buffer[f.start:f.end]

@@ -13,7 +13,7 @@ const (
 	noiseLimit = 1 << 20 // bytes: a login that says more is given up
 )
 
-// noise is what login shells say before ours answers: banners, complaints of
+// noise is the output of a login shell before ours answers: banners, complaints of
 // profiles.
 type noise struct {
 	text  *execution.Head
@@ -33,7 +33,7 @@ func (n *noise) add(data []byte) {
 	}
 }
 
-// words describes it for an error; hostile bytes are escaped.
+// words describes the noise for an error, with hostile bytes escaped.
 func (n *noise) words() string {
 	text := n.text.String()
 	if text == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// purpose is what a channel is wanted for. Each has its share of those that the
-// place opens, so that none starves the others.
+// purpose is the use of a channel. Each has a share of the channels that the place opens,
+// so that none starves the others.
 type purpose int
 
 const (
@@ -28,7 +28,7 @@ const (
 	usualChannels = 10                    // MaxSessions of sshd, unless its administrator set another
 	mostShells    = 4                     // that serve commands without input: the pace of a polite user
 	filesLimit    = 4                     // with fewer channels, files do not keep one
-	farewell      = time.Second           // how long a channel that is given back may take to end
+	farewell      = time.Second           // how long a released channel may take to end
 	retries       = 10                    // how often a refusal is taken for the delay of the last channel's end
 	retryPause    = 20 * time.Millisecond // between those
 )
@@ -49,7 +49,7 @@ type pool struct {
 	open     [forFiles + 1]int
 	idle     []*session
 	sessions map[*session]purpose
-	changed  chan struct{} // closed when it is worth looking again
+	changed  chan struct{} // closed, and replaced, when something changed
 	closed   bool
 	crew     crew // every goroutine of the connection but those that read somebody's input
 }
@@ -72,11 +72,11 @@ func (p *pool) total() int {
 
 // hasRoom reports whether one more may be opened. Signals need a shell, which may be
 // busy, or room for one, or what runs could not be ended. The mutex is held.
-func (p *pool) hasRoom(wanted purpose) bool {
-	if p.total() >= p.ceiling(wanted) {
+func (p *pool) hasRoom(purpose purpose) bool {
+	if p.total() >= p.ceiling(purpose) {
 		return false
 	}
-	switch wanted {
+	switch purpose {
 	case forCommands:
 		return p.open[forCommands] < mostShells
 	case forFiles:
@@ -87,17 +87,17 @@ func (p *pool) hasRoom(wanted purpose) bool {
 	return true
 }
 
-// ceiling is how many channels may be open after one for that purpose was opened. The
+// ceiling is how many channels may be open, including a new one for the purpose. The
 // mutex is held.
-func (p *pool) ceiling(wanted purpose) int {
-	if wanted == forFiles || wanted == forOne && p.limit > 1 && p.shells() == 0 {
+func (p *pool) ceiling(purpose purpose) int {
+	if purpose == forFiles || purpose == forOne && p.limit > 1 && p.shells() == 0 {
 		return p.limit - 1
 	}
 	return p.limit
 }
 
-// shells is the number of those that take commands, or signals beside one. The mutex
-// is held.
+// shells is the number of shells that take commands, or signals beside one. The mutex is
+// held.
 func (p *pool) shells() int {
 	count := 0
 	for s := range p.sessions {
@@ -122,12 +122,12 @@ func (p *pool) announce() {
 
 var errClosed = errors.New("the connection was closed")
 
-// acquire waits for an idle shell, if one will do, or for room for one more
-// channel, in which case it returns nil. Signals do not wait for what runs: errNoRoom
-// says that they have to be sent through a shell that is busy.
-func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
+// acquire waits for an idle shell, if the purpose allows one, or for room for a new
+// channel, for which it returns nil. Signals do not wait for commands: errNoRoom means
+// that a busy shell has to send them.
+func (p *pool) acquire(ctx context.Context, purpose purpose) (*session, error) {
 	for {
-		idle, surplus, changed, err := p.tryAcquire(wanted)
+		idle, surplus, changed, err := p.tryAcquire(purpose)
 		switch {
 		case surplus != nil:
 			p.dismiss(surplus)
@@ -143,29 +143,29 @@ func (p *pool) acquire(ctx context.Context, wanted purpose) (*session, error) {
 	}
 }
 
-// tryAcquire is acquire without waiting. It returns an idle shell that has to be
-// dismissed before there is room, or a channel to wait for if there is no room.
-func (p *pool) tryAcquire(wanted purpose) (idle, surplus *session, changed <-chan struct{}, err error) {
+// tryAcquire is acquire without waiting. It returns a surplus idle shell that has to be
+// dismissed to make room, or a channel to wait for.
+func (p *pool) tryAcquire(purpose purpose) (idle, surplus *session, changed <-chan struct{}, err error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.closed {
 		return nil, nil, nil, &remote.ConnectError{Host: p.settings.Host, Reason: remote.Disconnected, Err: errClosed}
 	}
 	if idle := p.takeIdle(); idle != nil {
-		if wanted == forCommands || wanted == forSignals {
+		if purpose == forCommands || purpose == forSignals {
 			return idle, nil, nil, nil
 		}
-		if !p.hasRoom(wanted) && p.total() >= p.ceiling(wanted) && (p.limit == 1 || p.shells() > 1) {
+		if !p.hasRoom(purpose) && p.total() >= p.ceiling(purpose) && (p.limit == 1 || p.shells() > 1) {
 			idle.pooled = false
 			return nil, idle, nil, nil
 		}
 		p.idle = append(p.idle, idle)
 	}
-	if p.hasRoom(wanted) {
-		p.open[wanted]++
+	if p.hasRoom(purpose) {
+		p.open[purpose]++
 		return nil, nil, nil, nil
 	}
-	if wanted == forSignals && (p.limit == 1 || !p.oneShot) || wanted == forFiles && p.limit < filesLimit {
+	if purpose == forSignals && (p.limit == 1 || !p.oneShot) || purpose == forFiles && p.limit < filesLimit {
 		return nil, nil, nil, errNoRoom
 	}
 	return nil, nil, p.changed, nil
@@ -186,33 +186,32 @@ func (p *pool) takeIdle() *session {
 
 // forget frees the room of a session. The mutex is held.
 func (p *pool) forget(s *session) {
-	if wanted, known := p.sessions[s]; known {
+	if purpose, known := p.sessions[s]; known {
 		delete(p.sessions, s)
-		p.subtract(wanted, 1)
+		p.subtract(purpose, 1)
 	}
 	s.close()
 }
 
-// vacate gives the room of a channel back that was no session: live is 1 if it was
-// opened, 0 if not.
-func (p *pool) vacate(wanted purpose, live int) {
+// vacate frees the room of a channel that is no session: live is 1 if it was opened, 0 if
+// not.
+func (p *pool) vacate(purpose purpose, live int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.subtract(wanted, live)
+	p.subtract(purpose, live)
 }
 
 // subtract is vacate while the mutex is held.
-func (p *pool) subtract(wanted purpose, live int) {
-	p.open[wanted]--
+func (p *pool) subtract(purpose purpose, live int) {
+	p.open[purpose]--
 	p.live -= live
 	p.announce()
 }
 
-// connect opens a channel in room that was acquired, and gives the room back
-// when it fails. errNoRoom means to acquire again. A place may count a channel that
-// was closed until what ran behind it has ended, so a refusal shows its limit only
-// where never more were open.
-func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel, error)) (Channel, error) {
+// connect opens a channel in acquired room, and frees the room if that fails. errNoRoom
+// means to acquire again. A server may count a closed channel until its processes have
+// ended, so a refusal shows the limit only if never more channels were open.
+func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channel, error)) (Channel, error) {
 	impatient := time.Now().Add(p.settings.Patience)
 	for attempt := 1; ; attempt++ {
 		opened, err := dial()
@@ -224,7 +223,7 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 			return opened, nil
 		}
 		if !errors.Is(err, ErrTooManyChannels) {
-			p.vacate(wanted, 0)
+			p.vacate(purpose, 0)
 			return nil, err
 		}
 		if attempt < retries || p.awaitsRoom() && time.Now().Before(impatient) {
@@ -232,7 +231,7 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 			case <-time.After(retryPause):
 				continue
 			case <-ctx.Done():
-				p.vacate(wanted, 0)
+				p.vacate(purpose, 0)
 				return nil, ctx.Err()
 			}
 		}
@@ -241,7 +240,7 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 		if live > 0 && live == p.proven {
 			p.limit = min(p.limit, p.proven)
 		}
-		p.subtract(wanted, 0)
+		p.subtract(purpose, 0)
 		p.mutex.Unlock()
 		if live == 0 {
 			return nil, fmt.Errorf("opening a channel while none is open: %w", err)
@@ -250,24 +249,23 @@ func (p *pool) connect(ctx context.Context, wanted purpose, dial func() (Channel
 	}
 }
 
-// awaitsRoom reports whether all channels were closed, and the place may still
-// count some.
+// awaitsRoom reports whether the place may still count channels, all of which were closed.
 func (p *pool) awaitsRoom() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.live == 0 && p.proven > 0 && !p.closed
 }
 
-// voiceless reports whether one more channel for a command of its own might be the
-// last that the place opens, without a shell to send signals through.
+// voiceless reports whether a new channel for one command may be the last that the place
+// opens, with no shell left to send signals.
 func (p *pool) voiceless() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return !p.oneShot && p.limit > 1 && p.total()+1 >= p.proven && p.shells() == 0
 }
 
-// release takes a session back, to be used again or to be closed, once those who have
-// something done beside its command have their answers.
+// release returns a session to the pool or closes it, once all calls beside its command
+// have their answers.
 func (p *pool) release(s *session, reusable bool) {
 	p.mutex.Lock()
 	s.lent = false
@@ -277,11 +275,11 @@ func (p *pool) release(s *session, reusable bool) {
 		return
 	}
 	s.asides.afterwards = nil
-	// An answer that nobody waited for would come in the output of the next command.
+	// A late answer would come in the output of the next command.
 	keep := reusable && !s.asides.unanswered && !p.closed && !p.oneShot && s.alive() && p.total() <= p.limit
-	if wanted := p.sessions[s]; wanted == forOne {
+	if purpose := p.sessions[s]; purpose == forOne {
 		keep = false
-	} else if keep && wanted == forSignals {
+	} else if keep && purpose == forSignals {
 		p.open[forSignals]--
 		p.open[forCommands]++
 		p.sessions[s] = forCommands
@@ -302,8 +300,8 @@ func (p *pool) release(s *session, reusable bool) {
 	}
 }
 
-// dismiss lets a shell end by itself, so that the place has room again when its
-// channel is counted as closed.
+// dismiss lets a shell end by itself, so that the server has room again when its channel
+// is closed.
 func (p *pool) dismiss(s *session) {
 	stop := time.AfterFunc(farewell, s.close)
 	// A shell that has gone already does not mind.
@@ -336,9 +334,8 @@ func (p *pool) close() error {
 	return nil
 }
 
-// ending returns how a channel ended. One that was given up may never end: its place is
-// not waited for. One whose output has ended by itself ends soon, though a busy machine
-// may take its time.
+// ending returns how a channel ended. It waits longer for a channel whose output has ended
+// by itself than for one that was given up, which may never end.
 func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	ended := make(chan struct{})
 	var code int
@@ -357,7 +354,7 @@ func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	return code, err
 }
 
-// silence is why nothing is known of what was asked for.
+// silence is the error for a place that does not answer.
 func (p *pool) silence() error {
 	return &remote.ConnectError{Host: p.settings.Host, Reason: remote.NoAnswer, Err: errors.New("nothing comes back any more")}
 }

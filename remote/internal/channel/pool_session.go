@@ -12,21 +12,21 @@ import (
 
 // session returns a session for the purpose: an idle shell, or a new channel
 // that runs the line.
-func (p *pool) session(ctx context.Context, wanted purpose, line string, options Options) (s *session, fresh bool, err error) {
+func (p *pool) session(ctx context.Context, purpose purpose, line string, options Options) (s *session, fresh bool, err error) {
 	for {
-		if wanted == forOne && p.voiceless() {
+		if purpose == forOne && p.voiceless() {
 			voice, err := p.shell(ctx, forCommands)
 			if err != nil {
 				return nil, false, err
 			}
 			p.release(voice, true)
 		}
-		idle, err := p.acquire(ctx, wanted)
+		idle, err := p.acquire(ctx, purpose)
 		if err != nil || idle != nil {
 			return idle, false, err
 		}
-		opened, err := p.connect(ctx, wanted, func() (Channel, error) { return p.dialer.Open(ctx, line, options) })
-		if errors.Is(err, errNoRoom) && wanted != forSignals {
+		opened, err := p.connect(ctx, purpose, func() (Channel, error) { return p.dialer.Open(ctx, line, options) })
+		if errors.Is(err, errNoRoom) && purpose != forSignals {
 			continue
 		}
 		if err != nil {
@@ -35,7 +35,7 @@ func (p *pool) session(ctx context.Context, wanted purpose, line string, options
 		p.mutex.Lock()
 		s := newSession(p, opened)
 		s.terminal = options.Terminal != nil
-		p.sessions[s] = wanted
+		p.sessions[s] = purpose
 		closed := p.closed
 		p.mutex.Unlock()
 		if closed {
@@ -47,15 +47,15 @@ func (p *pool) session(ctx context.Context, wanted purpose, line string, options
 }
 
 // shell returns a shell that is ready for a command.
-func (p *pool) shell(ctx context.Context, wanted purpose) (*session, error) {
-	s, fresh, err := p.session(ctx, wanted, plainLine, Options{})
+func (p *pool) shell(ctx context.Context, purpose purpose) (*session, error) {
+	s, fresh, err := p.session(ctx, purpose, plainLine, Options{})
 	if err != nil || !fresh {
 		return s, err
 	}
 	ready := newMarker()
-	greeting := s.begin(ready, nil, nil, true, 2)
+	greeting := s.setTask(ready, nil, nil, true, 2)
 	if _, err = s.send(ctx, openLine(ready)+serveLine); err != nil && ctx.Err() == nil {
-		// A login that takes no input has most likely ended, and said why.
+		// A login that takes no input has most likely ended and printed the reason.
 		_ = s.channel.Stdin().Close()
 		err = nil
 	}
@@ -91,7 +91,7 @@ func (p *pool) await(ctx context.Context, s *session, answer <-chan struct{}, gr
 	return p.badProtocol(reason)
 }
 
-// answered returns why what came was no answer, nil if it was one.
+// answered returns nil if the shell is ready, otherwise why it is not.
 func (p *pool) answered(s *session, greeting *task) error {
 	if execution.IsClosed(greeting.ready) {
 		return nil
@@ -103,7 +103,7 @@ func (p *pool) answered(s *session, greeting *task) error {
 	return lost
 }
 
-// endedUnready is why a shell is of no use that was lost before it was ready.
+// endedUnready is the error for a shell that ended before it was ready.
 func (p *pool) endedUnready(s *session, lost error) error {
 	return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", errors.Unwrap(lost), s.stdout.noise.words()))
 }

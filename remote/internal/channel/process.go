@@ -19,7 +19,7 @@ const (
 	overdue    = 4 << 20                // most bytes taken of what outlives a process, after Linger
 )
 
-// handle is a process at the place, with the goroutines that serve it.
+// handle is a process at the place.
 type handle struct {
 	*execution.Run
 	connection *connection
@@ -27,7 +27,7 @@ type handle struct {
 	session    *session
 	task       *task
 	reported   startReport
-	shared     bool // it is in the group of the shells that serve it
+	shared     bool // it is in the process group of its shells
 }
 
 // serve starts what a running process needs.
@@ -58,8 +58,7 @@ func (p *handle) followSize(resized <-chan remote.Size) {
 	}
 }
 
-// supervise follows the process from its start until nothing of it is left to
-// wait for.
+// supervise follows the process from its start until all its output was delivered.
 func (p *handle) supervise(ctx context.Context) {
 	var code int
 	var err error
@@ -83,7 +82,7 @@ func (p *handle) outcome(killed bool) (int, error) {
 	default:
 	}
 	if !execution.ClosesWithin(p.session.over, p.connection.settings.Linger) {
-		// Somebody killed the shell between us and the program.
+		// The shell between us and the program was killed.
 		return -1, errors.New("waiting for the process: the place does not know how it ended")
 	}
 	lost := p.session.lost()
@@ -109,10 +108,10 @@ func (p *handle) finish(ctx context.Context, cut bool) error {
 	return errors.Join(failures...)
 }
 
-// awaitOutput waits until all output has come and reports whether it has. What
-// the process itself wrote comes in any case. Processes that outlive it may hold
-// its pipes for ever, so only what they write soon is waited for; after a
-// cancellation, what is under way.
+// awaitOutput waits until all output has come, and reports whether it has. It always waits
+// for the output of the process itself. Processes that outlive it may hold its pipes for
+// ever, so their output counts for Linger only, and after a cancellation only what is
+// under way.
 func (p *handle) awaitOutput(ctx context.Context, cut bool) bool {
 	if !cut {
 		cut = p.awaitFlush(ctx)
@@ -150,8 +149,8 @@ func (p *handle) awaitOutput(ctx context.Context, cut bool) bool {
 	}
 }
 
-// awaitFlush waits until what the process itself wrote has come. It reports
-// whether it was to end meanwhile.
+// awaitFlush waits for the output of the process itself. It reports whether ctx was done
+// before.
 func (p *handle) awaitFlush(ctx context.Context) (cut bool) {
 	select {
 	case <-p.task.flushed:

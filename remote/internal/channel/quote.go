@@ -7,17 +7,16 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// delicate bytes stand in variables outside of the quotes that are closed before
-// them and opened again behind them: a newline, because scripts are read as one
-// line, and what bash marks bytes with for itself, which it loses behind the
-// beginning of a UTF-8 character.
+// delicate replaces bytes by variables outside of the quotes: a newline, because scripts
+// are read as one line, and the two bytes that bash uses as marks, which it loses behind
+// the beginning of a UTF-8 character.
 var delicate = strings.NewReplacer("\n", `'"$rmctl_n"'`, "\x01", `'"$rmctl_01"'`, "\x7f", `'"$rmctl_7f"'`)
 
 // delicateVariables sets those variables.
 const delicateVariables = `rmctl_n=$(printf '\nx'); rmctl_n=${rmctl_n%x}; rmctl_01=$(printf '\001'); rmctl_7f=$(printf '\177')`
 
-// quote returns text as one word of a script, on one line, whatever it holds but
-// a zero byte. Scripts may use it behind delicateVariables.
+// quote returns text without zero bytes as one word of a script, on one line. The script
+// has to set delicateVariables before.
 func quote(text string) string {
 	return delicate.Replace(shellescape.Quote(text))
 }
@@ -41,9 +40,8 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
-// shellVariables have a meaning of their own for one shell or another, which
-// sets them, refuses to change them or behaves differently with them. They go
-// through the program env.
+// shellVariables have a special meaning in some shell, which sets them, refuses to change
+// them or behaves differently with them. They go through the program env.
 var shellVariables = sync.OnceValue(func() map[string]bool {
 	return map[string]bool{
 		"_": true, "ARGC": true, "CDPATH": true, "COLUMNS": true, "COPROC": true, "DIRSTACK": true, "EGID": true,

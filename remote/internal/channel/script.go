@@ -26,8 +26,8 @@ const (
 //go:embed shell.sh
 var shellFunctions string
 
-// A marker distinguishes records of the shell from what programs write. They never get
-// to know it.
+// A marker distinguishes records of the shell from the output of programs, which never
+// learn it.
 type marker []byte
 
 func newMarker() marker {
@@ -40,33 +40,30 @@ func newMarker() marker {
 // text is the marker without its first byte, as scripts name it.
 func (m marker) text() string { return string(m[1:]) }
 
-// openLine is what makes a shell ready for commands, without a line break.
+// openLine makes a shell ready for commands. It has no line break.
 func openLine(m marker) string {
 	return delicateVariables + `; rmctl_m=` + m.text() + `; eval ` + quote(shellFunctions)
 }
 
-// serveLine lets a ready shell run one line after the other, and besides, while
-// one runs, those that asideLine makes.
+// serveLine lets a ready shell run one line after the other, and the lines of asideLine
+// while one runs.
 const serveLine = `; rmctl_serve`
 
-// outputs says what becomes of the streams of a program.
+// outputs describes the output streams of a program.
 type outputs struct {
 	stdout, stderr bool // wanted
 	merged         bool // stderr goes where stdout goes
 
-	// shared means that the program stays in the group of the shells, where the
-	// place opens no second channel to signal it by. They then have to outlive
-	// what is meant for it.
+	// shared keeps the program in the process group of the shells, for a place that
+	// opens no second channel to signal it. The shells then ignore its signals.
 	shared bool
 }
 
 const survivable = ` HUP INT QUIT TERM USR1 USR2`
 
-// runLine runs what becomes a program, and reports its end. Its output goes
-// through pipes of its own: what it leaves behind cannot write into the output
-// of the next command, and holds the pipe only. The reports of its end go through
-// the same pipes, behind all that it wrote. Its input is the channel's, if it has
-// one.
+// runLine runs a program and reports its end. The output goes through its own pipes, so
+// that processes it leaves behind cannot write into the output of the next command. The
+// reports of its end follow in the same pipes. The input is that of the channel, if any.
 func runLine(m marker, child string, streams outputs, input bool) string {
 	redirect := ` 3>&-`
 	if !input {
@@ -94,9 +91,8 @@ func runLine(m marker, child string, streams outputs, input bool) string {
 	return line + `; rmctl_end`
 }
 
-// terminalRunLine runs what becomes a program on the channel's terminal. Signals
-// for the terminal's group are for the program: the shell stays to report its
-// end.
+// terminalRunLine runs a program on the channel's terminal. The shell survives signals
+// for the terminal's group to report the end of the program.
 func terminalRunLine(m marker, child string) string {
 	return `rmctl_m=` + m.text() + `; trap :` + survivable + `; (` + child + `) 2>&3 3>&-; rmctl_farewell $?`
 }
@@ -106,13 +102,13 @@ func callLine(m marker, code string) string {
 	return `rmctl_m=` + m.text() + `; ` + code + `; rmctl_exit $?; rmctl_end`
 }
 
-// asideLine runs shell code of ours beside the command whose marker it is, and
-// reports its status under a number.
+// asideLine runs shell code of ours beside the command with the marker, and reports its
+// status under a number.
 func asideLine(m marker, number int, code string) string {
 	return `!rmctl_m=` + m.text() + `; ` + code + `; rmctl_answer ` + strconv.Itoa(number) + ` $?`
 }
 
-// childScript is what becomes the program.
+// childScript returns the script that becomes the program.
 func childScript(command remote.Command, home string, known bool) (string, error) {
 	if strings.ContainsRune(command.Directory, 0) {
 		return "", fmt.Errorf("the directory %q holds a zero byte", command.Directory)
@@ -135,8 +131,8 @@ func childScript(command remote.Command, home string, known bool) (string, error
 		start + env + ` "$rmctl_p" ` + quoteAll(command.Arguments[1:]), nil
 }
 
-// environmentScript gives the shell the variables that it may have, and the
-// program env the others. The search path is a word of the script.
+// environmentScript sets plain variables in the shell, and the others through the program
+// env. The search path is a word of the script.
 func environmentScript(command remote.Command) (variables, env, search string) {
 	var script strings.Builder
 	var words []string
@@ -160,7 +156,7 @@ func environmentScript(command remote.Command) (variables, env, search string) {
 	return script.String(), env, searchPath(command)
 }
 
-// keptWords returns the words by which env passes on the variables that are kept.
+// keptWords returns the words of env for the variables that are kept.
 func keptWords(command remote.Command) []string {
 	var words []string
 	for _, name := range command.Keep {
@@ -171,8 +167,7 @@ func keptWords(command remote.Command) []string {
 	return words
 }
 
-// unset lets the script unset the variables that it may, and returns the words by
-// which env unsets the others.
+// unset unsets plain variables in the script, and returns the words of env for the others.
 func unset(command remote.Command, script *strings.Builder) []string {
 	var words []string
 	for _, name := range command.Unset {
@@ -188,7 +183,7 @@ func unset(command remote.Command, script *strings.Builder) []string {
 	return words
 }
 
-// searchPath returns the word for the path that the program is searched in.
+// searchPath returns the word of the script for the PATH of the program.
 func searchPath(command remote.Command) string {
 	path, isGiven := command.Environment["PATH"]
 	switch {

@@ -22,20 +22,20 @@ type session struct {
 	pool           *pool
 	stdout, stderr *stream
 	writing        sync.Mutex    // held while something is written to the shell
-	over           chan struct{} // closed when the shell says no more
+	over           chan struct{} // closed at the end of the output of the shell
 	closing        sync.Once
-	givenUp        atomic.Bool // it was closed, maybe before it had ended
-	reading        bool        // what the channel says is being read
+	givenUp        atomic.Bool // it was closed before it had ended
+	reading        bool        // the channel is being read
 	pooled         bool        // its shell was ready before
-	lent           bool        // it runs a command, beside which it takes more; guarded by the mutex of the pool
-	terminal       bool        // its shell waits to be hung up on when its command has ended
+	lent           bool        // it takes calls beside its command; guarded by the mutex of the pool
+	terminal       bool        // its shell waits for a hangup when its command has ended
 	asides         asides
 }
 
-// A task is what a session does at the moment: a command, or getting ready.
+// A task is the current work of a session: a command, or getting ready.
 type task struct {
 	marker  marker
-	ready   chan struct{}    // closed when the shell is ready, which it says in its first task
+	ready   chan struct{}    // closed when the shell is ready, which it reports in its first task
 	started chan startReport // gets one
 	exited  chan int         // gets the code
 	flushed chan struct{}    // closed when all that the program itself wrote has come
@@ -45,7 +45,7 @@ type task struct {
 	isReady sync.Once
 }
 
-// A startReport says what became of the program.
+// A startReport is the result of the start of a program.
 type startReport struct {
 	process, parent int    // ids at the place
 	failure         string // not empty if it was not started
@@ -58,7 +58,7 @@ type stream struct {
 	asides *asides
 	moved  atomic.Int64    // when something last happened, in nanoseconds since 1970
 	busy   atomic.Bool     // a writer is at work
-	over   chan<- struct{} // closed when there is no more to read; nil if nobody is to know
+	over   chan<- struct{} // closed at the end; nil for the error stream
 	length atomic.Int64    // bytes written to sinks, since the beginning
 
 	mutex    sync.Mutex // held while sink is written to
@@ -71,8 +71,8 @@ type stream struct {
 	finished bool // there is no more to read
 }
 
-// newSession returns a session whose channel is read from when its first task begins,
-// as what a channel says before that could not be distinguished from noise.
+// newSession returns a session. It reads its channel from the first task on, because
+// records before that could not be distinguished from noise.
 func newSession(p *pool, opened Channel) *session {
 	heard := newNoise()
 	s := &session{
@@ -91,18 +91,17 @@ func (s *session) read() {
 	s.pool.crew.run(s.stderr.read)
 }
 
-// begin makes a task the current one. Before the shell said that it is ready,
-// everything else that comes is noise.
-func (s *session) begin(m marker, stdout, stderr io.Writer, muted bool, streams int32) *task {
+// setTask starts a task. With muted, output before the shell is ready is noise.
+func (s *session) setTask(m marker, stdout, stderr io.Writer, muted bool, streams int32) *task {
 	t := &task{
 		marker: m, ready: make(chan struct{}), started: make(chan startReport, 1),
 		exited: make(chan int, 1), flushed: make(chan struct{}), ended: make(chan struct{}),
 	}
 	t.behind.Store(streams)
 	t.open.Store(streams)
-	s.stdout.begin(t, stdout, muted)
+	s.stdout.setTask(t, stdout, muted)
 	if streams > 1 {
-		s.stderr.begin(t, stderr, muted)
+		s.stderr.setTask(t, stderr, muted)
 	}
 	if !s.reading {
 		s.read()
@@ -110,7 +109,7 @@ func (s *session) begin(m marker, stdout, stderr io.Writer, muted bool, streams 
 	return t
 }
 
-func (r *stream) begin(t *task, sink io.Writer, muted bool) {
+func (r *stream) setTask(t *task, sink io.Writer, muted bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.task, r.sink, r.muted, r.flushed, r.failure, r.current = t, sink, muted, false, nil, t.marker
@@ -120,8 +119,8 @@ func (r *stream) begin(t *task, sink io.Writer, muted bool) {
 	}
 }
 
-// detach lets what still comes of the task be noise, and returns what went wrong
-// with the writers. It waits for a writer that is at work.
+// detach ends the delivery of output, and returns the errors of the writers. It waits for
+// a running Write.
 func (s *session) detach() (stdout, stderr error) {
 	return s.stdout.detach(), s.stderr.detach()
 }
@@ -144,7 +143,7 @@ func (r *stream) read() {
 		if data != nil {
 			r.deliver(data)
 		} else {
-			r.take(record)
+			r.apply(record)
 		}
 	}
 }
@@ -155,8 +154,8 @@ func (r *stream) marker() []byte {
 	return r.current
 }
 
-// deliver hands data on. A writer that fails is not written to again, but the
-// stream is read on, or the program would be killed by writing to nobody.
+// deliver writes data to the sink. After a failure it reads on without writing, so that
+// SIGPIPE does not kill the program.
 func (r *stream) deliver(data []byte) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -174,8 +173,8 @@ func (r *stream) deliver(data []byte) {
 	r.moved.Store(time.Now().UnixNano())
 }
 
-// take acts on a record of the shell.
-func (r *stream) take(record string) {
+// apply acts on a record of the shell.
+func (r *stream) apply(record string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	kind, detail, _ := strings.Cut(record, " ")
@@ -214,7 +213,7 @@ func (r *stream) take(record string) {
 	}
 }
 
-// exit takes the code of the program, with which comes all that it wrote.
+// exit reports the code of the program, which follows all its output.
 func (r *stream) exit(detail string) {
 	code, err := strconv.Atoi(detail)
 	if err != nil {
@@ -227,7 +226,7 @@ func (r *stream) exit(detail string) {
 	r.flush()
 }
 
-// flush notes that all that the program itself wrote to the stream has come.
+// flush notes that the stream has all output of the program itself.
 func (r *stream) flush() {
 	if r.flushed {
 		return
@@ -238,7 +237,7 @@ func (r *stream) flush() {
 	}
 }
 
-// end notes that the task's part of the stream is over.
+// end notes the end of the task's output.
 func (r *stream) end() {
 	r.flush()
 	if r.task.open.Add(-1) == 0 {
@@ -251,7 +250,7 @@ func (r *stream) finish() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.finished = true
-	// Who hears of the end of the task must not take the shell for one that lives.
+	// A caller that sees the end of the task must not take the shell for a live one.
 	if r.over != nil {
 		close(r.over)
 	}
@@ -260,8 +259,8 @@ func (r *stream) finish() {
 	}
 }
 
-// send writes a line to the shell. A context that is done ends the channel.
-// Unless the line was sent as a whole, the shell does not run it.
+// send writes a line to the shell, which runs only a whole line. It closes the channel when
+// ctx is done.
 func (s *session) send(ctx context.Context, line string) (whole bool, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -279,17 +278,17 @@ func (s *session) send(ctx context.Context, line string) (whole bool, err error)
 func (s *session) close() {
 	s.closing.Do(func() {
 		s.givenUp.Store(s.alive())
-		// What a channel says while it is given up changes nothing.
+		// An error of closing a broken channel does not matter.
 		_ = s.channel.Close()
 	})
 }
 
-// alive reports whether the shell can be talked to, as far as is known.
+// alive reports whether the shell runs, as far as is known.
 func (s *session) alive() bool { return !execution.IsClosed(s.over) }
 
 var errShellEnded = errors.New("its shell ended")
 
-// lost returns why the shell says no more.
+// lost returns why the output of the shell has ended.
 func (s *session) lost() error {
 	code, err := s.pool.ending(s.channel, s.givenUp.Load())
 	if connect, isLost := errors.AsType[*remote.ConnectError](err); isLost {
@@ -301,7 +300,7 @@ func (s *session) lost() error {
 	return &remote.ConnectError{Host: s.pool.settings.Host, Reason: remote.Disconnected, Err: err}
 }
 
-// quiet returns how long nothing has come, zero while a writer is at work.
+// quiet returns the time since the last output, zero during a Write.
 func (s *session) quiet(now time.Time) time.Duration {
 	if s.stdout.busy.Load() || s.stderr.busy.Load() {
 		return 0
@@ -310,7 +309,7 @@ func (s *session) quiet(now time.Time) time.Duration {
 	return now.Sub(time.Unix(0, last))
 }
 
-// written returns the number of bytes that went to writers.
+// written returns the number of bytes of output.
 func (s *session) written() int64 {
 	return s.stdout.length.Load() + s.stderr.length.Load()
 }

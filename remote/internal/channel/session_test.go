@@ -19,7 +19,7 @@ func TestAShellThatHasEndedIsKnownToHaveWhenItsCommandIs(t *testing.T) {
 	p := newPool(nil, Settings{})
 	for range 2000 {
 		s := newSession(p, endedChannel{})
-		<-s.begin(testMarker, nil, nil, false, 2).ended
+		<-s.setTask(testMarker, nil, nil, false, 2).ended
 		require.False(t, s.alive(), "it would be given the next command")
 	}
 	<-p.crew.gone()

@@ -12,12 +12,12 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// attempts is how many shells are tried that end before they have got a command.
+// attempts bounds the shells that end before they get the command.
 const attempts = 3
 
-// Start starts a process. An error means that it does not run and never will;
-// when the place is lost before it has said what became of the command, Start
-// succeeds and Wait reports it.
+// Start starts a process. An error means that it does not run and never will. If the
+// connection breaks before the place has reported the start, Start succeeds and Wait
+// returns the error.
 func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	program := ""
 	if len(command.Arguments) > 0 {
@@ -31,7 +31,7 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	if err := cmp.Or(ctx.Err(), execution.Check(command.Arguments, command.Environment)); err != nil {
 		return failed(err)
 	}
-	command.Stdin, command.Stdout, command.Stderr = execution.Given(command.Stdin), execution.Given(command.Stdout), execution.Given(command.Stderr)
+	command.Stdin, command.Stdout, command.Stderr = execution.NonNil(command.Stdin), execution.NonNil(command.Stdout), execution.NonNil(command.Stderr)
 	command = withTerminalType(command)
 	child, err := childScript(command, c.info.Home, c.knows(command))
 	if err != nil {
@@ -58,8 +58,8 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 	return p, nil
 }
 
-// withTerminalType gives a command on a terminal the variable that names its
-// type, whatever becomes of those of the place.
+// withTerminalType sets TERM for a command on a terminal, whatever happens to the
+// variables of the place.
 func withTerminalType(command remote.Command) remote.Command {
 	if command.Terminal == nil {
 		return command
@@ -67,7 +67,7 @@ func withTerminalType(command remote.Command) remote.Command {
 	terminal := *command.Terminal
 	terminal.Type = cmp.Or(terminal.Type, "dumb")
 	command.Terminal = &terminal
-	if _, given := command.Environment["TERM"]; !given {
+	if _, isSet := command.Environment["TERM"]; !isSet {
 		environment := maps.Clone(command.Environment)
 		if environment == nil {
 			environment = map[string]string{}
@@ -107,8 +107,7 @@ func (c *connection) launch(ctx context.Context, command remote.Command, child s
 	}
 }
 
-// open gets a session for the process and makes it ready for the line that it
-// returns.
+// open gets a session for the process, and returns the line to send.
 func (p *handle) open(ctx context.Context, child string) (line string, err error) {
 	command, pool := p.command, p.connection.pool
 	m := newMarker()
@@ -123,12 +122,12 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 		}
 		p.shared = pool.single()
 		// What is written before the terminal is raw would be echoed and cut.
-		raw := p.session.begin(greeting, nil, nil, true, 1)
+		raw := p.session.setTask(greeting, nil, nil, true, 1)
 		if err := pool.await(ctx, p.session, raw.ready, raw); err != nil {
 			pool.release(p.session, false)
 			return "", err
 		}
-		p.task = p.session.begin(m, command.Stdout, nil, true, 1)
+		p.task = p.session.setTask(m, command.Stdout, nil, true, 1)
 		return openLine(m) + "; " + terminalRunLine(m, child), nil
 	}
 
@@ -140,7 +139,7 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 		// The place may only now have shown how many channels it opens.
 		p.shared = pool.single()
 		streams.shared = p.shared
-		p.task = p.session.begin(m, command.Stdout, command.Stderr, true, 2)
+		p.task = p.session.setTask(m, command.Stdout, command.Stderr, true, 2)
 		return openLine(m) + "; " + runLine(m, child, streams, command.Stdin != nil), nil
 	}
 
@@ -148,12 +147,12 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 	if err != nil {
 		return "", err
 	}
-	p.task = p.session.begin(m, command.Stdout, command.Stderr, false, 2)
+	p.task = p.session.setTask(m, command.Stdout, command.Stderr, false, 2)
 	return runLine(m, child, streams, false), nil
 }
 
-// awaitStart waits until the place says what became of the command. The error
-// means that it does not run.
+// awaitStart waits until the place reports the start. An error means that the command does
+// not run.
 func (p *handle) awaitStart(ctx context.Context) error {
 	heard := p.session.stdout.noise
 	select {
@@ -165,7 +164,7 @@ func (p *handle) awaitStart(ctx context.Context) error {
 			return p.neverStarted()
 		}
 	case <-ctx.Done():
-		return nil // it may run: who waits ends it
+		return nil // it may run: supervise ends it
 	case <-heard.flood:
 		p.session.close() // Wait reports it
 	case <-time.After(p.connection.settings.Patience):
@@ -181,8 +180,8 @@ func (p *handle) awaitStart(ctx context.Context) error {
 
 var errNotStarted = errors.New("it was not started")
 
-// neverStarted reports whether a shell that said nothing about the command, and
-// has gone, cannot have started it: where it did not even get ready.
+// neverStarted returns an error if a shell that ended without a report cannot have started
+// the command, because it was never ready.
 func (p *handle) neverStarted() error {
 	lost := p.session.lost()
 	if !errors.Is(lost, errShellEnded) || p.session.pooled {
@@ -194,7 +193,7 @@ func (p *handle) neverStarted() error {
 	return p.connection.pool.endedUnready(p.session, lost)
 }
 
-// abandon gives the session of a process that does not run back.
+// abandon releases the session of a process that does not run.
 func (p *handle) abandon() {
 	reusable := execution.ClosesWithin(p.task.ended, p.connection.settings.Linger) && p.session.alive()
 	// Nothing was written for a process that does not run.

@@ -15,14 +15,14 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// keptText is how much is kept of what ssh says, in bytes: the end of it.
+// keptText bounds the messages that are kept, in bytes. The last ones stay.
 const keptText = 8 << 10
 
-// longestLine bounds a line of what ssh says; more of it is dropped.
+// longestLine bounds a message. The rest of a longer one is dropped.
 const longestLine = 1 << 10
 
-// lastWords is how long messages of a process are waited for that has ended:
-// processes that it started may hold the pipe open.
+// lastWords bounds the wait for the last messages of a process: processes that it started
+// may hold the pipe open.
 const lastWords = 200 * time.Millisecond
 
 // tail keeps the end of a text. It may be used concurrently.
@@ -44,12 +44,11 @@ func (t *tail) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// since returns what is kept of the text after the first seen bytes, and how
-// many bytes there were.
-func (t *tail) since(seen int) (string, int) {
+// since returns what is kept of the text after a position, and the position of its end.
+func (t *tail) since(position int) (string, int) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	count := min(t.total-seen, len(t.text))
+	count := min(t.total-position, len(t.text))
 	return string(t.text[len(t.text)-count:]), t.total
 }
 
@@ -61,9 +60,9 @@ func (t *tail) String() string {
 // Debugging messages begin with their level.
 var debugging = lazyregexp.New(`^debug[123]: `)
 
-// messages is what one process of ssh itself says. It comes through a named
-// pipe, apart from the standard error stream, which programs at the other end
-// write to, and is never longer than what is kept, as a file could be.
+// messages are those of one process of ssh itself. They come through a named pipe, because
+// programs at the other end can write to the standard error stream, and a file could grow
+// without bound.
 type messages struct {
 	path string
 	text tail // without debugging messages
@@ -80,24 +79,24 @@ type messages struct {
 	err    error // of reading; final with ended
 }
 
-// A mark is a message that says something.
+// A mark is a message that reports an event.
 type mark struct {
 	pattern *lazyregexp.Regexp
-	seen    chan struct{} // closed when it came; only one goroutine looks
+	found   chan struct{} // closed at the first match; only one goroutine matches
 }
 
 func newMark(pattern *lazyregexp.Regexp) mark { return mark{pattern, make(chan struct{})} }
 
-func (m mark) look(line string) {
-	if !m.wasSeen() && m.pattern.MatchString(line) {
-		close(m.seen)
+func (m mark) match(line string) {
+	if !m.isFound() && m.pattern.MatchString(line) {
+		close(m.found)
 	}
 }
 
-func (m mark) wasSeen() bool { return execution.IsClosed(m.seen) }
+func (m mark) isFound() bool { return execution.IsClosed(m.found) }
 
-// What OpenSSH has said since version 5.4: its mux.c, for a channel through a
-// master, and its clientloop.c, for one of its own.
+// The messages of OpenSSH since version 5.4: of mux.c for a channel through a master, and
+// of clientloop.c for its own.
 var (
 	saysOpened   = lazyregexp.New(`^debug\d: (mux_client_request_session: master session id: |(exec|shell|subsystem) request accepted on channel )`)
 	saysFinished = lazyregexp.New(`^debug\d: (Received exit status from master |client_input_channel_req: channel \d+ rtype exit-status)`)
@@ -137,7 +136,7 @@ func (m *messages) read() {
 	for {
 		line, err := source.ReadSlice('\n')
 		if !rest && len(line) > 0 {
-			m.take(strings.TrimRight(string(line), "\r\n"))
+			m.scan(strings.TrimRight(string(line), "\r\n"))
 		}
 		rest = errors.Is(err, bufio.ErrBufferFull)
 		switch {
@@ -151,9 +150,9 @@ func (m *messages) read() {
 	}
 }
 
-func (m *messages) take(line string) {
+func (m *messages) scan(line string) {
 	for _, mark := range []mark{m.opened, m.finished, m.killed, m.accepted, m.entered} {
-		mark.look(line)
+		mark.match(line)
 	}
 	if !debugging.MatchString(line) {
 		io.WriteString(&m.text, line+"\n") // a tail takes everything
