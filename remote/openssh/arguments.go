@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
 // aliveInterval is ServerAliveInterval in seconds, unless the user's configuration sets
@@ -123,7 +124,7 @@ func (d *dialer) endMasterArguments() []string {
 }
 
 // channelArguments start a channel: a command line, or a subsystem.
-func (d *dialer) channelArguments(request request, way way, messages string) []string {
+func (d *dialer) channelArguments(line string, options channel.Options, way way, messages string) []string {
 	arguments := d.always()
 	if way == directly {
 		arguments = append(append(arguments, d.authenticating()...), "-o", "ControlMaster=no", "-o", "ControlPath=none")
@@ -135,23 +136,23 @@ func (d *dialer) channelArguments(request request, way way, messages string) []s
 	// Only debugging messages show that a channel was opened, and whether exit code 255
 	// is that of the command or of ssh.
 	arguments = append(arguments, "-o", "LogLevel=DEBUG2", "-E", messages)
-	if request.options.ForwardX11 {
+	if options.ForwardX11 {
 		arguments = append(arguments, "-X")
 	} else {
 		arguments = append(arguments, "-x")
 	}
-	if request.options.Terminal != nil {
+	if options.Terminal != nil {
 		arguments = append(arguments, "-tt")
 	} else {
 		arguments = append(arguments, "-T")
 	}
-	if value := d.settings["sessiontype"]; value != "" && value != "default" && !request.subsystem {
+	if value := d.settings["sessiontype"]; value != "" && value != "default" && !options.Subsystem {
 		arguments = append(arguments, "-o", "SessionType=default")
 	}
-	if request.subsystem {
+	if options.Subsystem {
 		arguments = append(arguments, "-s")
 	}
-	return append(arguments, "--", d.options.Host, request.line)
+	return append(arguments, "--", d.options.Host, line)
 }
 
 // environment returns this process's own, changed so that ssh prints English messages and

@@ -175,7 +175,7 @@ func testChannels(t *testing.T, dialer channel.Dialer, way string) {
 		require.Zero(t, run(t, dialer, "true", "").code, "the connection stays")
 	})
 	t.Run("Subsystem", func(t *testing.T) {
-		opened, err := dialer.Subsystem(timeLimit(t), "sftp")
+		opened, err := dialer.Open(timeLimit(t), "sftp", channel.Options{Subsystem: true})
 		require.NoError(t, err)
 		// SSH_FXP_INIT of version 3, which the server answers with its own.
 		_, err = opened.Stdin().Write([]byte{0, 0, 0, 5, 1, 0, 0, 0, 3})
@@ -187,7 +187,7 @@ func testChannels(t *testing.T, dialer channel.Dialer, way string) {
 		require.NoError(t, opened.Close())
 	})
 	t.Run("NoSuchSubsystem", func(t *testing.T) {
-		opened, err := dialer.Subsystem(timeLimit(t), "nothing")
+		opened, err := dialer.Open(timeLimit(t), "nothing", channel.Options{Subsystem: true})
 		if way != "WithoutMaster" {
 			require.NoError(t, err)
 			err = finish(opened, "").err

@@ -13,30 +13,12 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// request describes a channel.
-type request struct {
-	line      string // or the name of a subsystem
-	subsystem bool
-	options   channel.Options
-}
-
-// Open runs a command line. A channel with ForwardX11 is a connection of its own, so that
-// the shared one gives no server access to the user's display.
-func (d *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
-	return d.openSession(ctx, request{line: line, options: options})
-}
-
-// Subsystem opens a service. Through a master, ssh does not report a service that is not
-// offered: the channel's output ends at once, and Wait returns ErrNoSubsystem.
-func (d *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
-	return d.openSession(ctx, request{line: name, subsystem: true})
-}
-
 // session is one ssh process with a command at its other end.
 type session struct {
 	dialer  *dialer
 	process *invocation
-	request request
+	line    string
+	options channel.Options
 	way     way
 
 	stdin    io.WriteCloser
@@ -52,15 +34,20 @@ type session struct {
 	closeErr  error
 }
 
-func (d *dialer) openSession(ctx context.Context, request request) (channel.Channel, error) {
+// Open runs a command line, or opens a service. A channel with ForwardX11 is a connection
+// of its own, so that the shared one gives no server access to the user's display.
+//
+// Through a master, ssh does not report a service that is not offered: the channel's
+// output ends at once, and Wait returns ErrNoSubsystem.
+func (d *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("opening a channel to %s: %w", d.options.Host, err)
 	}
-	if request.options.ForwardX11 && os.Getenv("DISPLAY") == "" {
+	if options.ForwardX11 && os.Getenv("DISPLAY") == "" {
 		return nil, fmt.Errorf("forwarding X11 from %s: DISPLAY does not name a display of this machine", d.options.Host)
 	}
-	s := &session{dialer: d, request: request, way: d.way}
-	if request.options.ForwardX11 && s.way == throughOwnMaster {
+	s := &session{dialer: d, line: line, options: options, way: d.way}
+	if options.ForwardX11 && s.way == throughOwnMaster {
 		s.way = directly
 	}
 	if err := s.open(ctx); err != nil {
@@ -90,7 +77,7 @@ func (s *session) makeStreams() (streams, error) {
 	failed := func(err error) (streams, error) {
 		return streams{}, errors.Join(fmt.Errorf("making streams for ssh: %w", err), theirs.close())
 	}
-	if options := s.request.options.Terminal; options != nil {
+	if options := s.options.Terminal; options != nil {
 		terminal, device, err := execution.OpenTerminal()
 		if err != nil {
 			return failed(err)
@@ -124,11 +111,11 @@ func (s *session) makeStreams() (streams, error) {
 // start starts ssh with the streams.
 func (s *session) start(ctx context.Context, theirs streams) (err error) {
 	terminalType := ""
-	if terminal := s.request.options.Terminal; terminal != nil {
+	if terminal := s.options.Terminal; terminal != nil {
 		terminalType = terminal.Type
 	}
 	s.process, err = s.dialer.start(ctx, call{
-		arguments: func(messages string) []string { return s.dialer.channelArguments(s.request, s.way, messages) },
+		arguments: func(messages string) []string { return s.dialer.channelArguments(s.line, s.options, s.way, messages) },
 		streams:   theirs, asks: s.way == directly, terminalType: terminalType,
 	})
 	return err
@@ -145,7 +132,7 @@ func (s *session) awaitOpen(ctx context.Context) error {
 		return fmt.Errorf("opening a channel to %s: %w", d.options.Host, err)
 	case opened:
 		// The answer to this comes before the one to the command.
-		if s.request.options.ForwardX11 && x11Refused.MatchString(s.process.messages.text.String()) {
+		if s.options.ForwardX11 && x11Refused.MatchString(s.process.messages.text.String()) {
 			return fmt.Errorf("forwarding X11 from %s: the server refuses it (X11Forwarding)", d.options.Host)
 		}
 		if s.terminal != nil {
@@ -157,8 +144,8 @@ func (s *session) awaitOpen(ctx context.Context) error {
 		return nil
 	}
 	stderr := s.restOfErrors()
-	if s.request.subsystem && subsystemRefused.MatchString(s.process.messages.text.String()+stderr) {
-		return fmt.Errorf("opening %q at %s: %w", s.request.line, d.options.Host, channel.ErrNoSubsystem)
+	if s.options.Subsystem && subsystemRefused.MatchString(s.process.messages.text.String()+stderr) {
+		return fmt.Errorf("opening %q at %s: %w", s.line, d.options.Host, channel.ErrNoSubsystem)
 	}
 	if err := d.explain(s.process, stderr); s.way == directly || errors.Is(err, channel.ErrTooManyChannels) || d.masterAnswers(ctx, s.way) {
 		return err

@@ -72,8 +72,8 @@ func (s *session) Wait() (int, error) {
 	if !s.dialer.masterAnswers(context.Background(), s.way) {
 		return -1, s.dialer.lostMaster()
 	}
-	if s.request.subsystem && !s.heard.Load() {
-		return -1, fmt.Errorf("opening %q at %s: %w", s.request.line, s.dialer.options.Host, channel.ErrNoSubsystem)
+	if s.options.Subsystem && !s.heard.Load() {
+		return -1, fmt.Errorf("opening %q at %s: %w", s.line, s.dialer.options.Host, channel.ErrNoSubsystem)
 	}
 	return 255, nil
 }

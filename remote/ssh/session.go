@@ -17,17 +17,8 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// Open runs a command line at the place.
+// Open runs a command line at the place, or opens a service of it.
 func (c *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
-	return c.start(ctx, "exec", line, options)
-}
-
-// Subsystem opens a service of the place.
-func (c *dialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
-	return c.start(ctx, "subsystem", name, channel.Options{})
-}
-
-func (c *dialer) start(ctx context.Context, kind, what string, options channel.Options) (channel.Channel, error) {
 	var display *display
 	if options.ForwardX11 {
 		var err error
@@ -40,7 +31,7 @@ func (c *dialer) start(ctx context.Context, kind, what string, options channel.O
 		if err != nil {
 			return nil, err
 		}
-		if err := s.request(kind, what, options.Terminal, display); err != nil {
+		if err := s.request(line, options, display); err != nil {
 			s.Close()
 			return nil, err
 		}
@@ -99,7 +90,7 @@ func (c *dialer) giveUp() error {
 }
 
 // request sets up the channel and starts the command.
-func (s *session) request(kind, what string, terminal *remote.Terminal, display *display) error {
+func (s *session) request(line string, options channel.Options, display *display) error {
 	for name, value := range s.client.settings.environment {
 		// AcceptEnv of the server decides whether it counts.
 		if _, err := s.channel.SendRequest("env", false, ssh.Marshal(struct{ Name, Value string }{name, value})); err != nil {
@@ -111,8 +102,8 @@ func (s *session) request(kind, what string, terminal *remote.Terminal, display 
 			return s.client.lostBy(err)
 		}
 	}
-	if terminal != nil {
-		if err := s.demand("pty-req", terminalRequest(terminal), "a terminal (PermitTTY)"); err != nil {
+	if options.Terminal != nil {
+		if err := s.demand("pty-req", terminalRequest(options.Terminal), "a terminal (PermitTTY)"); err != nil {
 			return err
 		}
 	}
@@ -121,14 +112,18 @@ func (s *session) request(kind, what string, terminal *remote.Terminal, display 
 			return err
 		}
 	}
-	granted, err := s.channel.SendRequest(kind, true, ssh.Marshal(struct{ Text string }{what}))
+	kind := "exec"
+	if options.Subsystem {
+		kind = "subsystem"
+	}
+	granted, err := s.channel.SendRequest(kind, true, ssh.Marshal(struct{ Text string }{line}))
 	switch {
 	case err != nil:
 		return s.client.lostBy(err)
 	case granted:
 		return nil
-	case kind == "subsystem":
-		return fmt.Errorf("%w: %s", channel.ErrNoSubsystem, what)
+	case options.Subsystem:
+		return fmt.Errorf("%w: %s", channel.ErrNoSubsystem, line)
 	}
 	return fmt.Errorf("the server of %s refuses to run commands", s.client.settings.alias)
 }

@@ -102,7 +102,7 @@ func TestNoFurtherChannelIsToldApart(t *testing.T) {
 
 func TestRefusedRequestsAreToldApart(t *testing.T) {
 	client := dialServer(t, serve(t, &server{refuses: []string{"subsystem", "pty-req", "exec"}}))
-	_, err := client.Subsystem(t.Context(), "sftp")
+	_, err := client.Open(t.Context(), "sftp", channel.Options{Subsystem: true})
 	require.ErrorIs(t, err, channel.ErrNoSubsystem)
 	_, err = client.Open(t.Context(), "true", channel.Options{Terminal: &remote.Terminal{}})
 	require.ErrorContains(t, err, "refuses a terminal")

@@ -15,11 +15,9 @@ import (
 type Dialer interface {
 	// Open runs one command line in the user's login shell, whichever that is.
 	// Errors that the place causes match remote.ErrUnreachable; ErrTooManyChannels
-	// reports that an open channel has to end first.
+	// reports that an open channel has to end first, ErrNoSubsystem that the place does
+	// not offer a subsystem.
 	Open(ctx context.Context, line string, options Options) (Channel, error)
-	// Subsystem opens a service of the place, such as "sftp".
-	// ErrNoSubsystem reports that it is not offered.
-	Subsystem(ctx context.Context, name string) (Channel, error)
 	// Ended returns a channel that is closed once an idle connection has ended; nil if
 	// that cannot be noticed.
 	Ended() <-chan struct{}
@@ -31,6 +29,7 @@ type Dialer interface {
 type Options struct {
 	Terminal   *remote.Terminal // not nil for a pseudo-terminal; its Resized is for the caller to follow
 	ForwardX11 bool
+	Subsystem  bool // the line is the name of a service, such as "sftp"
 }
 
 // A Channel is one running command line. Closing it ends the streams of what runs at

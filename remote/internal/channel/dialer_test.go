@@ -53,6 +53,12 @@ func (d *localDialer) refuse() {
 }
 
 func (d *localDialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
+	if options.Subsystem {
+		if d.sftp == "" || line != "sftp" {
+			return nil, channel.ErrNoSubsystem
+		}
+		return d.start(ctx, []string{d.sftp}, options)
+	}
 	if d.replace != nil {
 		line = d.replace(line)
 	}
@@ -60,13 +66,6 @@ func (d *localDialer) Open(ctx context.Context, line string, options channel.Opt
 		line = fmt.Sprintf("printf '%s'; printf '%s' >&2; %s", d.banner, d.banner, line)
 	}
 	return d.start(ctx, append(append([]string{}, d.shell...), "-c", line), options)
-}
-
-func (d *localDialer) Subsystem(ctx context.Context, name string) (channel.Channel, error) {
-	if d.sftp == "" || name != "sftp" {
-		return nil, channel.ErrNoSubsystem
-	}
-	return d.start(ctx, []string{d.sftp}, channel.Options{})
 }
 
 func (d *localDialer) Ended() <-chan struct{} { return nil }

@@ -90,7 +90,7 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 		p.release(idle, true)
 		return nil, errNoRoom
 	}
-	opened, err := p.connect(ctx, forFiles, func() (Channel, error) { return p.dialer.Subsystem(ctx, "sftp") })
+	opened, err := p.connect(ctx, forFiles, func() (Channel, error) { return p.dialer.Open(ctx, "sftp", Options{Subsystem: true}) })
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,6 @@ type session struct {
 
 // A task is the current work of a session: a command, or getting ready.
 type task struct {
-	marker  marker
 	ready   chan struct{}    // closed when the shell is ready, which it reports in its first task
 	started chan startReport // gets one
 	exited  chan int         // gets the code
@@ -94,14 +93,14 @@ func (s *session) read() {
 // setTask starts a task. With muted, output before the shell is ready is noise.
 func (s *session) setTask(m marker, stdout, stderr io.Writer, muted bool, streams int32) *task {
 	t := &task{
-		marker: m, ready: make(chan struct{}), started: make(chan startReport, 1),
+		ready: make(chan struct{}), started: make(chan startReport, 1),
 		exited: make(chan int, 1), flushed: make(chan struct{}), ended: make(chan struct{}),
 	}
 	t.behind.Store(streams)
 	t.open.Store(streams)
-	s.stdout.setTask(t, stdout, muted)
+	s.stdout.setTask(t, m, stdout, muted)
 	if streams > 1 {
-		s.stderr.setTask(t, stderr, muted)
+		s.stderr.setTask(t, m, stderr, muted)
 	}
 	if !s.reading {
 		s.read()
@@ -109,10 +108,10 @@ func (s *session) setTask(m marker, stdout, stderr io.Writer, muted bool, stream
 	return t
 }
 
-func (r *stream) setTask(t *task, sink io.Writer, muted bool) {
+func (r *stream) setTask(t *task, m marker, sink io.Writer, muted bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.task, r.sink, r.muted, r.flushed, r.failure, r.current = t, sink, muted, false, nil, t.marker
+	r.task, r.sink, r.muted, r.flushed, r.failure, r.current = t, sink, muted, false, nil, m
 	r.moved.Store(time.Now().UnixNano())
 	if r.finished {
 		r.end()
