@@ -14,7 +14,7 @@ rmctl_env=$(command -v env)
 rmctl_report() {
 	printf '\036%s %s\n' "$rmctl_m" "$*" >&4
 }
-# These two tell, in the output of the command itself, that it has ended.
+# These two report the end of the command in its own output.
 rmctl_exit() {
 	printf '\036%s exit %s\n' "$rmctl_m" "$1"
 }
@@ -81,8 +81,7 @@ rmctl_search() {
 	[ -z "$rmctl_closed" ] || rmctl_fail closed-program
 	rmctl_fail no-program "$2"
 }
-# The shell could tell that an interpreter is missing only after the start was
-# reported.
+# The shell notices a missing interpreter only after it has reported the start.
 rmctl_interpreter() {
 	IFS= read -r rmctl_l <"$rmctl_p" || return
 	case $rmctl_l in
@@ -117,9 +116,9 @@ rmctl_show() {
 	exec "$@"
 }
 
-# rmctl_farewell CODE tells the end of the program on this shell's terminal until
-# the other side hangs up, for a minute. The key for an interrupt discards what has
-# not been read yet, and so may the end of the last process on a terminal.
+# rmctl_farewell CODE reports the end of the program on this shell's terminal until
+# the other side hangs up, for a minute. An interrupt key discards unread output, and
+# so may the end of the last process on a terminal.
 rmctl_farewell() {
 	trap - HUP TERM
 	trap '' INT QUIT
@@ -150,10 +149,10 @@ rmctl_signal() {
 	return $rmctl_c
 }
 
-# rmctl_terminal LEADER group|session|rest SIGNAL... reaches what runs on a terminal but
-# for the shell of ours that leads its session, and tells the end of the rest. Shells on
-# it put what they run in groups of their own. The rest is what the program left: what
-# the leader runs for itself until the other side hangs up is none of it.
+# rmctl_terminal LEADER group|session|rest SIGNAL... signals the processes on a terminal
+# except the shell of ours that leads its session, and fails when there are none. Shells
+# put their commands in groups of their own. The rest is what the program left, without
+# the processes that the leader runs for itself.
 rmctl_terminal() {
 	rmctl_g=$1
 	rmctl_w=$2
@@ -182,9 +181,9 @@ rmctl_terminal() {
 	return $rmctl_c
 }
 
-# rmctl_control hands on one command after the other, and obeys what begins with an
-# exclamation mark itself, while a command runs. What becomes of a command's bytes
-# must not depend on what language they are in.
+# rmctl_control passes on one command after the other, and runs lines that begin with
+# an exclamation mark itself, while a command runs. The bytes of a command must not
+# depend on the locale.
 rmctl_control() {
 	LC_ALL=C
 	while IFS= read -r rmctl; do
@@ -194,14 +193,14 @@ rmctl_control() {
 		esac
 	done
 }
-# rmctl_answer NUMBER STATUS must not wait for those who read the output of a
-# command, or the next signal would.
+# rmctl_answer NUMBER STATUS must not wait until the output is read, or the next signal
+# would.
 rmctl_answer() {
 	(rmctl_report answer "$@") &
 }
-# rmctl_obey runs commands. They are children of a shell that a background process
-# is not: those could not be interrupted. When the one that runs them was killed,
-# nobody shall wait for it.
+# rmctl_obey runs commands. They are children of a shell in the foreground, because
+# children of a background one could not be interrupted. When that shell is killed,
+# rmctl_control ends as well.
 rmctl_obey() {
 	IFS= read -r rmctl_g
 	rmctl_end # before that nobody sends a command
