@@ -39,7 +39,7 @@ func (c *conversation) attach(ctx context.Context, find func() (one *session, ho
 
 	if accepted.input != nil {
 		// It ends with the link or the session.
-		one.all.hosted.Go(func() { one.takeInput(accepted.input) })
+		one.sessions.hosted.Go(func() { one.takeInput(accepted.input) })
 	}
 	code := -1
 	if err = accepted.sendOutput(ctx, reader); err == nil {

@@ -35,7 +35,7 @@ type sessions struct {
 // session is one of them.
 type session struct {
 	*execution.Run
-	all          *sessions
+	sessions     *sessions
 	ring         *ring
 	clients      waiters      // attached, who can be asked
 	instructions instructions // of all clients
@@ -120,7 +120,7 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
 	}
 	ctx, run := execution.NewRun(s.ctx)
-	one = &session{Run: run, all: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions()}
+	one = &session{Run: run, sessions: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions()}
 	one.input, one.inputWriter = io.Pipe()
 	if err := s.name(one, request.Name); err != nil {
 		run.Terminate()
@@ -143,13 +143,13 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 
 // host runs the session to its end.
 func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
-	code, err := o.all.hoster(ctx, request, hosted)
-	o.all.log.Info("a session ended", "code", code)
-	o.all.mutex.Lock()
+	code, err := o.sessions.hoster(ctx, request, hosted)
+	o.sessions.log.Info("a session ended", "code", code)
+	o.sessions.mutex.Lock()
 	for _, name := range o.names {
-		delete(o.all.byName, name)
+		delete(o.sessions.byName, name)
 	}
-	o.all.mutex.Unlock()
+	o.sessions.mutex.Unlock()
 	o.inputWriter.CloseWithError(io.ErrClosedPipe) // never fails
 	o.input.CloseWithError(io.ErrClosedPipe)
 	o.End(code, err)
@@ -158,15 +158,15 @@ func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
 
 // info describes the session.
 func (o *session) info() SessionInfo {
-	o.all.mutex.Lock()
-	defer o.all.mutex.Unlock()
+	o.sessions.mutex.Lock()
+	defer o.sessions.mutex.Unlock()
 	return SessionInfo{Names: slices.Clone(o.names), Since: o.since, Attached: o.attached}
 }
 
 // count adds to the clients that are attached.
 func (o *session) count(clients int) {
-	o.all.mutex.Lock()
-	defer o.all.mutex.Unlock()
+	o.sessions.mutex.Lock()
+	defer o.sessions.mutex.Unlock()
 	o.attached += clients
 }
 
