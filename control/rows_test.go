@@ -46,7 +46,7 @@ func TestRowsOfAListing(t *testing.T) {
 		require.Equal(t, command.Listed{Rows: 3, Again: 1, NotUnderstood: 1}, amount)
 		require.Equal(t, told, s.read(t, "scope"))
 	}
-	var rows command.RowSet
+	var rows elements.RowSet
 	_, err := s.Rows(t.Context(), config.ListNodes, "", rows.Add)
 	require.NoError(t, err)
 	nodes := elements.NodesOf(s.Controller, rows.Rows())

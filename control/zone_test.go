@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/elements"
@@ -57,7 +56,7 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 			s := newSite(t, clocked(t, c.children), func(o *control.Options) { o.Connection = farConnection{o.Connection, c.zone} })
 			s.ahead = time.Until(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 			s.write(t, "told", c.told)
-			var rows command.RowSet
+			var rows elements.RowSet
 			_, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, rows.Add)
 			require.NoError(t, err)
 			require.Equal(t, c.want, elements.JobsOf(s.Controller, rows.Rows())[0].Submitted)

@@ -280,7 +280,7 @@ type lister func(ctx context.Context) (listed, error)
 func listInTurn(controller *control.Controller, kind config.CommandElement, print func(rows []command.Row, seen string) error) lister {
 	turns, isFirst := controller.Turns(false), true
 	return func(ctx context.Context) (listed, error) {
-		var rows command.RowSet
+		var rows elements.RowSet
 		var made polls.Listing
 		due, err := turns.Due(ctx, kind)
 		switch {
@@ -350,7 +350,7 @@ func (l listingOf[T]) list(ctx context.Context, controller *control.Controller) 
 	if l.known != nil && controller.Definition.Command(l.kind) == nil {
 		return l.known(ctx, controller)
 	}
-	var rows command.RowSet
+	var rows elements.RowSet
 	if _, err := controller.Rows(ctx, l.kind, config.AllJobs, rows.Add); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ type Queue struct {
 // NodesOf returns the nodes of a target in rows of x:list-nodes, by name.
 func NodesOf(controller *control.Controller, rows []command.Row) []Node {
 	nodes := make([]Node, 0, len(rows))
-	for _, row := range command.ByName(rows) {
+	for _, row := range byName(rows) {
 		node := Node{
 			Name: row.ID, Target: controller.Target, State: row.Fact("state"), Native: row.Fact("native"), Reason: row.Fact("reason"),
 			CPUs: job.Number(row.Fact("cpus")), CPUsUsed: job.Number(row.Fact("cpusUsed")), Memory: job.Number(row.Fact("memory")),
@@ -66,7 +66,7 @@ func NodesOf(controller *control.Controller, rows []command.Row) []Node {
 // QueuesOf returns the queues of a target in rows of x:list-queues, by name.
 func QueuesOf(controller *control.Controller, rows []command.Row) []Queue {
 	queues := make([]Queue, 0, len(rows))
-	for _, row := range command.ByName(rows) {
+	for _, row := range byName(rows) {
 		queues = append(queues, Queue{
 			Name: row.ID, Target: controller.Target, State: row.Fact("state"), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
 			Running: job.Number(row.Fact("running")), Waiting: job.Number(row.Fact("waiting")), Nodes: job.Number(row.Fact("nodes")),

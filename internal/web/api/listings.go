@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/elements"
@@ -191,7 +190,7 @@ func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var rows command.RowSet
+	var rows elements.RowSet
 	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
 	if errors.Is(err, control.ErrNotListed) {
 		return answer.Errorf(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)

@@ -1,20 +1,22 @@
-package command
+package elements
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/rmctl/rmctl/command"
 )
 
 // A RowSet puts those rows of a listing together that have one id: of a fact that
 // several have the last counts. The zero value is ready for use.
 type RowSet struct {
-	rows   []Row
+	rows   []command.Row
 	places map[string]int // by ids
 }
 
-// Add takes a row; the error is nil.
-func (s *RowSet) Add(row Row) error {
+// Add adds a row. The error is nil; it is there for listings, which end where it is not.
+func (s *RowSet) Add(row command.Row) error {
 	if at, isListed := s.places[row.ID]; isListed {
 		s.rows[at].Facts = s.rows[at].Facts.With(row.Facts)
 		return nil
@@ -28,11 +30,11 @@ func (s *RowSet) Add(row Row) error {
 }
 
 // Rows returns a row for each id, in the order in which the ids came first.
-func (s *RowSet) Rows() []Row { return s.rows }
+func (s *RowSet) Rows() []command.Row { return s.rows }
 
-// ByName returns rows in the order of their names, in which numbers count as such.
-func ByName(rows []Row) []Row {
-	return slices.SortedStableFunc(slices.Values(rows), func(a, b Row) int {
+// byName returns rows in the order of their names, in which numbers count as such.
+func byName(rows []command.Row) []command.Row {
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b command.Row) int {
 		return cmp.Or(compareNumbered(a.ID, b.ID), strings.Compare(a.ID, b.ID))
 	})
 }
