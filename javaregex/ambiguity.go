@@ -16,135 +16,62 @@ import (
 // maxPositions bounds the expressions that are looked at.
 const maxPositions = 200
 
-// positions counts the runes that an expression consumes, counted repetitions
-// written out.
-func positions(part node) int {
-	switch part := part.(type) {
-	case one, lineBreak:
-		return 1
-	case repeat:
-		if zeroWidth(part.body) {
-			return 0
-		}
-		copies := part.max
-		if copies == unlimited {
-			copies = part.min + 1
-		}
-		return min(positions(part.body)*copies, unlimited)
-	}
-	total := 0
-	for _, inner := range children(part) {
-		total = min(total+positions(inner), unlimited)
-	}
-	return total
-}
-
 // A ramble is an expression as the runes it consumes and which may follow
 // which, with in how many ways, counted up to two.
 type ramble struct {
 	sets   []runeSet
+	first  map[int]int
 	follow []map[int]int
+
+	instructions []instruction
+	positions    map[int]int // by instruction
 }
 
-// A fragment is a part of an expression: in how many ways it matches the
-// empty text, and which positions it begins and ends with.
-type fragment struct {
-	empty       int
-	first, last map[int]int
-}
-
-func twoAtMost(ways int) int { return min(ways, 2) }
-
-func merge(into, from map[int]int, ways int) map[int]int {
-	if ways == 0 || len(from) == 0 {
-		return into
-	}
-	merged := make(map[int]int, len(into)+len(from))
-	for position, count := range into {
-		merged[position] = count
-	}
-	for position, count := range from {
-		merged[position] = twoAtMost(merged[position] + count*ways)
-	}
-	return merged
-}
-
-func (r *ramble) connect(last, first map[int]int) {
-	for from, waysFrom := range last {
-		for to, waysTo := range first {
-			r.follow[from][to] = twoAtMost(r.follow[from][to] + waysFrom*waysTo)
+// newRamble returns nil for an expression that is too large.
+func newRamble(root node) *ramble {
+	made := thompson{stance: ambiguous}
+	start := made.node(root, made.add(instruction{kind: acceptText}), place{})
+	r := &ramble{instructions: made.instructions, positions: map[int]int{}}
+	var takers []int // from left to right: instructions are written from the end on
+	for number := len(made.instructions) - 1; number >= 0; number-- {
+		if made.instructions[number].kind == takeRune {
+			r.positions[number] = len(takers)
+			takers = append(takers, number)
 		}
 	}
-}
-
-func (r *ramble) position(set runeSet) fragment {
-	r.sets = append(r.sets, set)
-	r.follow = append(r.follow, map[int]int{})
-	ends := map[int]int{len(r.sets) - 1: 1}
-	return fragment{first: ends, last: ends}
-}
-
-func (r *ramble) join(a, b fragment) fragment {
-	r.connect(a.last, b.first)
-	return fragment{
-		empty: twoAtMost(a.empty * b.empty),
-		first: merge(a.first, b.first, a.empty),
-		last:  merge(b.last, a.last, b.empty),
+	if made.failed || len(takers) > maxPositions {
+		return nil
 	}
+	r.first = r.waysFrom(start)
+	for _, number := range takers {
+		r.sets = append(r.sets, made.instructions[number].set)
+		r.follow = append(r.follow, r.waysFrom(made.instructions[number].first))
+	}
+	return r
 }
 
-func either(a, b fragment) fragment {
-	return fragment{empty: twoAtMost(a.empty + b.empty), first: merge(a.first, b.first, 1), last: merge(a.last, b.last, 1)}
-}
-
-// visit adds a node. Lookarounds count as what may be read or not, assertions as nothing.
-func (r *ramble) visit(part node) fragment {
-	nothing := fragment{empty: 1}
-	switch part := part.(type) {
-	case one:
-		return r.position(part.set)
-	case lineBreak:
-		return r.position(verticalSpace)
-	case sequence:
-		result := nothing
-		for _, element := range part.parts {
-			result = r.join(result, r.visit(element))
+// waysFrom returns the positions that may come next, with in how many ways.
+func (r *ramble) waysFrom(from int) map[int]int {
+	ways := map[int]int{}
+	visits := map[int]int{}
+	pending := []int{from}
+	for len(pending) > 0 {
+		number := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if visits[number] == 2 {
+			continue
 		}
-		return result
-	case alternation:
-		result := r.visit(part.branches[0])
-		for _, branch := range part.branches[1:] {
-			result = either(result, r.visit(branch))
+		visits[number]++
+		switch one := r.instructions[number]; one.kind {
+		case takeRune:
+			ways[r.positions[number]]++
+		case choose:
+			pending = append(pending, one.first, one.second)
+		case demand:
+			pending = append(pending, one.first)
 		}
-		return result
-	case group:
-		return r.visit(part.body)
-	case look:
-		return either(nothing, r.visit(part.body))
-	case repeat:
-		return r.visitRepeat(part)
 	}
-	return nothing
-}
-
-func (r *ramble) visitRepeat(loop repeat) fragment {
-	nothing := fragment{empty: 1}
-	if zeroWidth(loop.body) {
-		return nothing
-	}
-	result := nothing
-	for range loop.min {
-		result = r.join(result, r.visit(loop.body))
-	}
-	if loop.max == unlimited {
-		round := r.visit(loop.body)
-		r.connect(round.last, round.first)
-		return r.join(result, fragment{empty: 1, first: round.first, last: round.last})
-	}
-	for range loop.max - loop.min {
-		result = r.join(result, either(nothing, r.visit(loop.body)))
-	}
-	return result
+	return ways
 }
 
 // A way is where two readings of the same text are, and whether they have parted.
@@ -206,7 +133,7 @@ func textTo(arrivals map[way]arrival, start, goal way) (text string, passed []in
 }
 
 // prefix returns a text that leads to a position.
-func (r *ramble) prefix(first map[int]int, position int) string {
+func (r *ramble) prefix(position int) string {
 	type path struct {
 		position int
 		text     string
@@ -221,7 +148,7 @@ func (r *ramble) prefix(first map[int]int, position int) string {
 			}
 		}
 	}
-	visit("", first)
+	visit("", r.first)
 	for len(pending) > 0 {
 		current := pending[0]
 		pending = pending[1:]
@@ -261,11 +188,10 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 	if matcher.reason == "" || i.effort < 0 {
 		return "", "", "", false
 	}
-	if positions(matcher.parsed.root) > maxPositions {
+	r := newRamble(matcher.parsed.root)
+	if r == nil {
 		return "", "", "", false
 	}
-	var r ramble
-	whole := r.visit(matcher.parsed.root)
 	tried := map[int]bool{}
 	for position := range r.sets {
 		if tried[position] {
@@ -278,7 +204,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 		for _, one := range passed {
 			tried[one] = true // it would lead to the same text, begun elsewhere
 		}
-		before := r.prefix(whole.first, position)
+		before := r.prefix(position)
 		for _, end := range r.ends(repeated, passed) {
 			// Whatever has to be in the text may stand behind the mismatch.
 			after := end + requiredText(matcher.required)

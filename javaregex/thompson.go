@@ -9,9 +9,10 @@ const maxInstructions = 3000
 type stance uint8
 
 const (
-	exact    stance = iota // fails: for matching, with groups
-	generous               // accepts all texts that the expression matches, and maybe more
-	strict                 // accepts only texts that the expression matches, and maybe fewer
+	exact     stance = iota // fails: for matching, with groups
+	generous                // accepts all texts that the expression matches, and maybe more
+	ambiguous               // has all the ways in which an expression can read a text: a lookaround may be one, or not
+	strict                  // accepts only texts that the expression matches, and maybe fewer
 )
 
 // An instruction takes a rune of a set, chooses between two ways of which the
@@ -100,6 +101,11 @@ func (t *thompson) approximate(part node, next int) int {
 		case look:
 			return next
 		}
+	case ambiguous:
+		if around, isLook := part.(look); isLook {
+			return t.add(instruction{kind: choose, first: t.node(around.body, next, place{}), second: next})
+		}
+		return next
 	}
 	return t.add(instruction{kind: block})
 }
@@ -126,7 +132,7 @@ func (t *thompson) lineBreak(next int) int {
 
 func (t *thompson) group(part group, next int, where place) int {
 	switch {
-	case part.atomic && t.stance != generous:
+	case part.atomic && t.stance != generous && t.stance != ambiguous:
 		return t.approximate(part, next)
 	case part.capture == 0 || t.stance != exact:
 		return t.node(part.body, next, where)
@@ -167,7 +173,7 @@ func (t *thompson) loop(loop repeat, next int, where place) int {
 				return 0
 			}
 		}
-	case loop.min == 0:
+	case loop.min == 0 || t.stance == ambiguous: // which keeps the rounds that lead into a loop apart
 		entry = t.add(instruction{kind: choose})
 		t.closeLoop(loop, entry, t.node(loop.body, entry, where), next)
 	default:
