@@ -9,22 +9,30 @@ import (
 // certainly matched by one of the others, too. A nil expression stands for one
 // that may match anything; a nil among the others matches everything.
 func (i *Inspector) Covered(expression *Regexp, others []*Regexp, texts Texts) bool {
+	var languages []*language
+	for _, other := range others {
+		if a := i.language(other, strict); a != nil {
+			languages = append(languages, a)
+		}
+	}
+	return len(languages) > 0 && i.covers(expression, languages, texts)
+}
+
+// covers reports whether each of the texts that the expression matches is certainly one of a language; of
+// no languages, whether there certainly is none.
+func (i *Inspector) covers(expression *Regexp, others []*language, texts Texts) bool {
 	if i.effort < 0 {
 		return false
 	}
-	c := covering{Inspector: i, texts: texts, visited: map[string]bool{}}
-	c.covered = i.language(expression, generous)
-	if c.covered == nil {
+	c := covering{Inspector: i, texts: texts, visited: map[string]bool{}, others: others}
+	if c.covered = i.language(expression, generous); c.covered == nil {
 		return false
 	}
-	var start []otherPlace
-	for _, other := range others {
-		if a := i.language(other, strict); a != nil {
-			start = append(start, otherPlace{automaton: int32(len(c.others)), standing: standing{state: a.start}})
-			c.others = append(c.others, a)
-		}
+	start := make([]otherPlace, len(others))
+	for number, other := range others {
+		start[number] = otherPlace{automaton: int32(number), standing: standing{state: other.start}}
 	}
-	return len(start) > 0 && c.holds(readStanding{standing{state: c.covered.start}, nothingRead}, start)
+	return c.holds(readStanding{standing{state: c.covered.start}, nothingRead}, start)
 }
 
 // otherPlace is a standing in one of several automata.
@@ -66,13 +74,8 @@ func (c *covering) holds(from readStanding, others []otherPlace) bool {
 		if !c.isNew(current.from, current.others) {
 			continue
 		}
-		if len(current.others) == 0 {
-			if !c.impossibleFrom(c.covered, current.from.standing, c.texts, current.from.at) {
-				return false
-			}
-			continue
-		}
 		ways = c.covered.steps(ways[:0], current.from.standing)
+		c.effort -= c.covered.effort()
 		var accepts bool
 		if otherWays, accepts = c.otherSteps(otherWays[:0], current.others); c.effort < 0 {
 			return false

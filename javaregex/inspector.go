@@ -97,47 +97,12 @@ func (i *Inspector) spend(steps int) bool {
 
 // Impossible reports whether the expression certainly matches none of the texts.
 func (i *Inspector) Impossible(expression *Regexp, texts Texts) bool {
-	if i.effort < 0 {
-		return false
-	}
-	a := i.language(expression, generous)
-	return a != nil && i.impossibleFrom(a, standing{state: a.start}, texts, nothingRead)
+	return i.covers(expression, nil, texts)
 }
 
 type readStanding struct {
 	standing
 	at reading
-}
-
-func (i *Inspector) impossibleFrom(a *language, from standing, texts Texts, at reading) bool {
-	visited := map[readStanding]bool{{from, at}: true}
-	pending := []readStanding{{from, at}}
-	var steps []step
-	for len(pending) > 0 {
-		current := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		steps = a.steps(steps[:0], current.standing)
-		if !i.spend(a.effort()) {
-			return false
-		}
-		for _, way := range steps {
-			if way.set == nil {
-				if texts.mayEnd(current.at) {
-					return false
-				}
-				continue
-			}
-			texts.over(current.at, way.set, func(_ runeSet, next reading) bool {
-				target := readStanding{way.target, next}
-				if !visited[target] {
-					visited[target] = true
-					pending = append(pending, target)
-				}
-				return true
-			})
-		}
-	}
-	return true
 }
 
 // Overlap reports whether some text may be matched by both of two expressions.
