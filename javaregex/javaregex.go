@@ -53,9 +53,6 @@ type Regexp struct {
 	flags  Flags
 	parsed program
 	whole  *matcher
-	// literal is all that the expression matches, nil where it matches more; such
-	// ones separate the columns of many listings.
-	literal []byte
 	// search is compiled when it is first needed: most expressions are
 	// only ever matched as a whole.
 	search deferred[*matcher]
@@ -71,7 +68,7 @@ func Compile(expression string, flags Flags) (*Regexp, error) {
 	if err != nil {
 		return nil, &SyntaxError{Expression: expression, Reason: err.Error()}
 	}
-	return &Regexp{source: expression, flags: flags, parsed: parsed, whole: whole, literal: onlyLiteral(parsed.root)}, nil
+	return &Regexp{source: expression, flags: flags, parsed: parsed, whole: whole}, nil
 }
 
 // String returns the expression as it was given.

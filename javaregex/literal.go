@@ -18,21 +18,27 @@ const maxRequiredLiterals = 4
 type literals struct {
 	required requiredLiterals
 	prefix   []byte // what every whole match begins with
+	only     []byte // all that the expression matches, as the separator of many listings does; nil where it matches more
 }
 
 // findLiterals returns the literals that are easily seen. Single characters say
 // little: they are left out beside longer ones, and one of them is enough.
 func findLiterals(root node) literals {
-	search := literalSearch{leading: true}
+	search := literalSearch{leading: true, exact: true}
 	search.visit(root)
 	search.end()
+	found := literals{prefix: search.prefix}
+	if search.exact {
+		found.only = search.prefix
+	}
 	isShort := func(literal []byte) bool { return utf8.RuneCount(literal) < 2 }
 	most := 1
 	if slices.ContainsFunc(search.found, func(literal []byte) bool { return !isShort(literal) }) {
 		search.found = slices.DeleteFunc(search.found, isShort)
 		most = maxRequiredLiterals
 	}
-	return literals{required: search.found[:min(len(search.found), most)], prefix: search.prefix}
+	found.required = search.found[:min(len(search.found), most)]
+	return found
 }
 
 // RequiredLiterals returns texts that are in every match of the expression, one
@@ -44,28 +50,6 @@ func (r *Regexp) RequiredLiterals() []string {
 		texts = append(texts, string(literal))
 	}
 	return texts
-}
-
-// onlyLiteral returns the text that is all an expression matches, nil where it
-// matches others, too, or the empty one.
-func onlyLiteral(root node) []byte {
-	list, isSequence := root.(sequence)
-	if !isSequence {
-		list.parts = []node{root}
-	}
-	var literal []byte
-	for _, part := range list.parts {
-		character, isOne := part.(one)
-		if !isOne {
-			return nil
-		}
-		r, single := character.set.only()
-		if !single || r == utf8.RuneError {
-			return nil
-		}
-		literal = utf8.AppendRune(literal, r)
-	}
-	return literal
 }
 
 // in reports whether the text has all literals in their order.
@@ -83,6 +67,7 @@ func (l requiredLiterals) in(text []byte) bool {
 type literalSearch struct {
 	run     []byte // literal that ends where the search is
 	leading bool   // it begins where the expression does
+	exact   bool   // there was nothing but literals
 	prefix  []byte
 	found   requiredLiterals
 }
@@ -106,6 +91,7 @@ func (s *literalSearch) visit(part node) {
 			s.run = utf8.AppendRune(s.run, r)
 			return
 		}
+		s.exact = false
 		s.end()
 	case sequence:
 		for _, element := range part.parts {
@@ -114,14 +100,16 @@ func (s *literalSearch) visit(part node) {
 	case group:
 		s.visit(part.body)
 	case assertion, look:
-		// They match nothing, so what is around them stays together.
+		s.exact = false // they match nothing, so what is around them stays together
 	case repeat:
+		s.exact = false
 		s.end()
 		if part.min > 0 {
 			s.visit(part.body)
 			s.end()
 		}
 	default:
+		s.exact = false
 		s.end()
 	}
 }

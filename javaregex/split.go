@@ -36,7 +36,7 @@ func (r *Regexp) Split(dst []int, text []byte) ([]int, error) {
 
 // separator finds the next match from an offset, past it after an empty match.
 func (r *Regexp) separator(text []byte, offset int, past bool) (start, end int, found bool, err error) {
-	if literal := r.literal; literal != nil {
+	if literal := r.whole.only; literal != nil {
 		at := bytes.Index(text[offset:], literal)
 		return offset + at, offset + at + len(literal), at >= 0, nil
 	}
