@@ -15,106 +15,68 @@ import (
 // The names of events and of their members are a contract; docs/definitions.md
 // describes them.
 
-// A traceHeader begins every event of a trace in JSON.
-type traceHeader struct {
+// An event is one of a trace in JSON. Members that a kind of event does not have are left out; those
+// that it always has are pointers where their value may be zero.
+type event struct {
 	Event   string `json:"event"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Cut     bool   `json:"cut,omitempty"`
 	Escaped bool   `json:"escaped,omitempty"`
+
+	Number int64   `json:"number,omitempty"`
+	Text   *string `json:"text,omitempty"`
+	Length *int    `json:"length,omitempty"`
+	Saved  bool    `json:"saved,omitempty"`
+
+	Target   string       `json:"target,omitempty"`
+	Near     *nearJSON    `json:"near,omitempty"`
+	Leading  *leadingJSON `json:"leading,omitempty"`
+	Captures []*string    `json:"captures,omitzero"`
+	Consumed *int         `json:"consumed,omitempty"`
+	Name     string       `json:"name,omitempty"`
+	Acted    *bool        `json:"acted,omitempty"`
+
+	Kind      config.ActionKind  `json:"kind,omitempty"`
+	Attribute *string            `json:"attribute,omitempty"`
+	Field     string             `json:"field,omitempty"`
+	Value     *any               `json:"value,omitempty"`
+	Added     []string           `json:"added,omitempty"`
+	Put       map[string]*string `json:"put,omitempty"`
+	Operator  config.Operator    `json:"operator,omitempty"`
+	Operands  []any              `json:"operands,omitempty"`
+	Outcome   *bool              `json:"outcome,omitempty"`
+	Depth     *int               `json:"depth,omitempty"`
+
+	Expression *string `json:"expression,omitempty"`
+	Message    *string `json:"message,omitempty"`
+	Segment    string  `json:"segment,omitempty"`
+	Thrown     bool    `json:"thrown,omitempty"`
 }
 
-func (h *traceHeader) fill(header traceHeader) { *h = header }
+type nearJSON struct {
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Text  string `json:"text"`
+}
 
-// A traceEvent is a pointer to one of the types below.
-type traceEvent interface{ fill(header traceHeader) }
+type leadingJSON struct {
+	Expression string `json:"expression"`
+	End        int    `json:"end"`
+	Rest       string `json:"rest"`
+}
 
-type (
-	unplacedJSON struct{ traceHeader } // for end
-	segmentJSON  struct {
-		traceHeader
-		Number int64  `json:"number"`
-		Text   string `json:"text"`
-		Length int    `json:"length"`
-		Saved  bool   `json:"saved,omitempty"`
-	}
-	missJSON struct {
-		traceHeader
-		Target  string       `json:"target,omitempty"`
-		Near    *nearJSON    `json:"near,omitempty"`
-		Leading *leadingJSON `json:"leading,omitempty"`
-	}
-	nearJSON struct {
-		Start int    `json:"start"`
-		End   int    `json:"end"`
-		Text  string `json:"text"`
-	}
-	leadingJSON struct {
-		Expression string `json:"expression"`
-		End        int    `json:"end"`
-		Rest       string `json:"rest"`
-	}
-	matchJSON struct {
-		traceHeader
-		Target   string    `json:"target,omitempty"`
-		Captures []*string `json:"captures"`
-		Consumed int       `json:"consumed"`
-	}
-	unmatchedJSON struct {
-		traceHeader
-		Number int64 `json:"number"`
-	}
-	targetJSON struct { // for move, else, merge and discover
-		traceHeader
-		Target string `json:"target,omitempty"`
-		Name   string `json:"name,omitempty"`
-		Acted  *bool  `json:"acted,omitempty"`
-	}
-	actionJSON struct {
-		traceHeader
-		Kind      config.ActionKind  `json:"kind"`
-		Attribute string             `json:"attribute"`
-		Field     string             `json:"field"`
-		Value     any                `json:"value,omitempty"`
-		Added     []string           `json:"added,omitempty"`
-		Put       map[string]*string `json:"put,omitempty"`
-	}
-	testJSON struct {
-		traceHeader
-		Attribute string          `json:"attribute"`
-		Operator  config.Operator `json:"operator"`
-		Operands  []any           `json:"operands,omitempty"`
-		Outcome   bool            `json:"outcome"`
-		Depth     int             `json:"depth"`
-	}
-	dropJSON struct {
-		traceHeader
-		Value any `json:"value"`
-	}
-	exitJSON struct {
-		traceHeader
-		Expression string `json:"expression"`
-	}
-	messageJSON struct { // for warning and error
-		traceHeader
-		Message string `json:"message"`
-		Segment string `json:"segment,omitempty"`
-		Thrown  bool   `json:"thrown,omitempty"`
-	}
-)
-
-// traceObject returns an event as an object for JSON, which knows no bytes
+// eventOf returns an event as an object for JSON, which knows no bytes
 // beside characters: where the event has some, all its texts are escaped.
-func traceObject(event tokenizer.TraceEvent) traceEvent {
+func eventOf(traced tokenizer.TraceEvent) event {
 	var texts traceTexts
-	object := texts.object(event)
+	object := texts.event(traced)
 	if texts.invalid {
 		texts.escaping = true
-		object = texts.object(event)
+		object = texts.event(traced)
 	}
-	at := event.Position
-	object.fill(traceHeader{Event: event.Kind, File: texts.text(at.File), Line: at.Line, Column: at.Column, Cut: texts.cut, Escaped: texts.escaping})
+	object.Cut, object.Escaped = texts.cut, texts.escaping
 	return object
 }
 
@@ -189,85 +151,85 @@ func (t *traceTexts) value(value attribute.Value) any {
 	return value
 }
 
-// object returns the fields of an event.
-func (t *traceTexts) object(e tokenizer.TraceEvent) traceEvent {
+// event returns an event but for what all of its texts decide.
+func (t *traceTexts) event(e tokenizer.TraceEvent) event {
+	object := event{Event: e.Kind, File: t.text(e.Position.File), Line: e.Position.Line, Column: e.Position.Column}
 	switch e.Kind {
 	case "segment":
-		return &segmentJSON{Number: e.Number, Text: t.bytes(e.Text), Length: len(e.Text), Saved: e.Saved}
+		object.Number, object.Text, object.Length, object.Saved = e.Number, new(t.bytes(e.Text)), new(len(e.Text)), e.Saved
 	case "miss":
-		return t.miss(e)
+		t.addMiss(&object, e)
 	case "match":
-		return t.match(e)
+		t.addMatch(&object, e)
 	case "unmatched":
-		return &unmatchedJSON{Number: e.Number}
+		object.Number = e.Number
 	case "move":
-		return &targetJSON{Target: t.text(e.Target.Ref.Text)}
+		object.Target = t.text(e.Target.Ref.Text)
 	case "action":
-		return t.action(e)
+		t.addAction(&object, e)
 	case "exit":
-		return &exitJSON{Expression: t.text(e.Expression.Text)}
+		object.Expression = new(t.text(e.Expression.Text))
 	case "test":
-		return t.test(e)
+		t.addTest(&object, e)
 	case "else":
-		return &targetJSON{Target: t.text(e.Target.Ref.Text), Acted: &e.Acted}
+		object.Target, object.Acted = t.text(e.Target.Ref.Text), &e.Acted
 	case "merge":
-		return &targetJSON{Name: t.text(e.Name)}
+		object.Name = t.text(e.Name)
 	case "discover":
-		return &targetJSON{Name: t.text(e.Attribute.Name())}
+		object.Name = t.text(e.Attribute.Name())
 	case "drop":
-		return &dropJSON{Value: t.value(e.Attribute.Value())}
+		object.Value = new(t.value(e.Attribute.Value()))
 	case "warning":
-		return &messageJSON{Message: t.text(e.Warning.Error())}
+		object.Message = new(t.text(e.Warning.Error()))
 	case "error":
-		return &messageJSON{Message: t.text(e.Err.Reason()), Segment: t.text(e.Err.Segment), Thrown: e.Err.Thrown}
+		object.Message, object.Segment, object.Thrown = new(t.text(e.Err.Reason())), t.text(e.Err.Segment), e.Err.Thrown
 	}
-	return &unplacedJSON{}
+	return object
 }
 
-func (t *traceTexts) match(e tokenizer.TraceEvent) *matchJSON {
-	match := &matchJSON{Target: t.text(e.Target.Ref.Text), Captures: []*string{}, Consumed: e.Consumed}
+func (t *traceTexts) addMatch(object *event, e tokenizer.TraceEvent) {
+	object.Target, object.Captures, object.Consumed = t.text(e.Target.Ref.Text), []*string{}, &e.Consumed
 	for _, capture := range e.Captures {
-		match.Captures = append(match.Captures, optional(t.bytes(capture.Text), capture.Set))
+		object.Captures = append(object.Captures, optional(t.bytes(capture.Text), capture.Set))
 	}
-	return match
 }
 
-func (t *traceTexts) test(e tokenizer.TraceEvent) *testJSON {
-	test := &testJSON{Attribute: t.text(e.Attribute.Name()), Operator: e.Test.Operator, Outcome: e.Outcome, Depth: e.Depth}
+func (t *traceTexts) addTest(object *event, e tokenizer.TraceEvent) {
+	object.Attribute, object.Operator = new(t.text(e.Attribute.Name())), e.Test.Operator
+	object.Outcome, object.Depth = &e.Outcome, &e.Depth
 	for _, operand := range e.Operands {
-		test.Operands = append(test.Operands, t.value(operand))
+		object.Operands = append(object.Operands, t.value(operand))
 	}
-	return test
 }
 
-func (t *traceTexts) miss(e tokenizer.TraceEvent) traceEvent {
-	miss := &missJSON{Target: t.text(e.Target.Ref.Text)}
+func (t *traceTexts) addMiss(object *event, e tokenizer.TraceEvent) {
+	object.Target = t.text(e.Target.Ref.Text)
 	near := e.Explain()
 	switch {
 	case near.Near:
-		miss.Near = &nearJSON{Start: near.Start, End: near.End, Text: t.bytes(e.Text[near.Start:near.End])}
+		object.Near = &nearJSON{Start: near.Start, End: near.End, Text: t.bytes(e.Text[near.Start:near.End])}
 	case near.Leading != "":
-		miss.Leading = &leadingJSON{Expression: t.text(near.Leading), End: near.LeadingEnd, Rest: t.bytes(e.Text[near.LeadingEnd:])}
+		object.Leading = &leadingJSON{Expression: t.text(near.Leading), End: near.LeadingEnd, Rest: t.bytes(e.Text[near.LeadingEnd:])}
 	}
-	return miss
 }
 
-func (t *traceTexts) action(e tokenizer.TraceEvent) traceEvent {
-	action := &actionJSON{Kind: e.Action.Kind, Attribute: t.text(e.Attribute.Name()), Field: e.Field.String()}
+func (t *traceTexts) addAction(object *event, e tokenizer.TraceEvent) {
+	object.Kind, object.Attribute, object.Field = e.Action.Kind, new(t.text(e.Attribute.Name())), e.Field.String()
 	switch e.Action.Kind {
 	case config.Add:
 		for _, stored := range e.Stored {
-			action.Added = append(action.Added, t.text(stored.Text))
+			object.Added = append(object.Added, t.text(stored.Text))
 		}
 	case config.Put:
-		action.Put = map[string]*string{}
+		object.Put = map[string]*string{}
 		for _, stored := range e.Stored {
-			action.Put[t.text(stored.Key)] = optional(t.text(stored.Text), stored.Set)
+			object.Put[t.text(stored.Key)] = optional(t.text(stored.Text), stored.Set)
 		}
 	default:
-		action.Value = t.value(e.Value)
+		if e.Value != nil {
+			object.Value = new(t.value(e.Value))
+		}
 	}
-	return action
 }
 
 // optional returns nil, JSON's null, for a text that is not there.

@@ -49,7 +49,7 @@ func (w *Writer) Begin(folder string) {
 func (w *Writer) Write(event tokenizer.TraceEvent) {
 	var err error
 	if w.json {
-		err = terminal.JSON(w.to, traceObject(event))
+		err = terminal.JSON(w.to, eventOf(event))
 	} else if line, shown := lineOf(event); shown {
 		_, err = fmt.Fprintln(w.to, w.format(line))
 	}
