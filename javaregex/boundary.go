@@ -23,8 +23,8 @@ func (k assertionKind) check() backtrack.Check {
 	}
 }
 
-// boundaries are the assertions but those of words.
-var boundaries = map[assertionKind]func(text []rune, from, at int) bool{
+// boundaries are the assertions, nil for those of words.
+var boundaries = [...]func(text []rune, from, at int) bool{
 	textStart:        func(_ []rune, _, at int) bool { return at == 0 },
 	textEnd:          func(text []rune, _, at int) bool { return at == len(text) },
 	previousMatchEnd: func(_ []rune, from, at int) bool { return at == from },

@@ -73,10 +73,10 @@ func (m *matcher) linearEngine() *regexp.Regexp {
 	return engine
 }
 
-func (m *matcher) continuedEngine() (*regexp.Regexp, error) {
-	return m.continued.get(func() (*regexp.Regexp, error) {
-		return regexp.Compile(`\A(?s:.)(?s:.*?)(` + m.written + `)`)
-	})
+// continuedEngine returns nil where it would be too large.
+func (m *matcher) continuedEngine() *regexp.Regexp {
+	engine, _ := m.continued.get(func() (*regexp.Regexp, error) { return regexp.Compile(`\A(?s:.)(?s:.*?)(` + m.written + `)`) })
+	return engine
 }
 
 func (m *matcher) backtrackingEngine() *backtrack.Program {
@@ -170,13 +170,11 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 	}
 	_, width := utf8.DecodeLastRune(text[:offset])
 	from := offset - width
-	if _, whole := utf8.DecodeRune(text[from:]); whole != width {
-		// The offset tears a character apart; only the other engine can begin there.
-		return m.backtrack(dst, text, offset, past)
-	}
-	continued, err := m.continuedEngine()
-	if err != nil {
-		return dst[:0], false, fmt.Errorf("compiling %s for searches that go on: %w", shortened(m.source), err)
+	_, whole := utf8.DecodeRune(text[from:])
+	continued := m.continuedEngine()
+	if whole != width || continued == nil {
+		// Where the offset tears a character apart only the other engine can begin.
+		return m.backtrack(dst, text, offset, false)
 	}
 	found := continued.FindSubmatchIndex(text[from:])
 	dst = dst[:0]
@@ -195,7 +193,7 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 // scratch holds a text as runes for the backtracking engine.
 type scratch struct {
 	runes   []rune
-	offsets []int // of each rune and of the end, in bytes; empty for ASCII
+	offsets []int // of each rune and of the end, in bytes
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
