@@ -41,8 +41,8 @@ const (
 	doNodes  = "nodes"
 )
 
-// deeds are what a step may do. Those without a name above are operations of package control.
-var deeds = []string{doSubmit, doRun, doStatus, doWait, "cancel", "hold", "release", "suspend", "resume", doStart, doStop, doAction, doQueues, doNodes}
+// stepKinds are what a step may do. Those without a name above are operations of package control.
+var stepKinds = []string{doSubmit, doRun, doStatus, doWait, "cancel", "hold", "release", "suspend", "resume", doStart, doStop, doAction, doQueues, doNodes}
 
 // A Step is one thing that a user does.
 type Step struct {
@@ -117,8 +117,8 @@ func readFlow(folder string) (*Flow, error) {
 		return nil, &ReadError{path, errors.New("it has no steps")}
 	}
 	for i, step := range f.Steps {
-		if !slices.Contains(deeds, step.Do) {
-			return nil, &ReadError{path, fmt.Errorf("step %d: %q is not something to do; do one of %v", i+1, step.Do, deeds)}
+		if !slices.Contains(stepKinds, step.Do) {
+			return nil, &ReadError{path, fmt.Errorf("step %d: %q is not something to do; do one of %v", i+1, step.Do, stepKinds)}
 		}
 	}
 	entries, err := os.ReadDir(folder)

@@ -130,7 +130,7 @@ func (p *player) try(ctx context.Context, number int, step *Step, update bool) (
 		return nil, ctx.Err()
 	}
 	found := step.Expect.compare(where, got, err)
-	refused, next := p.connection.takeRefused()
+	refused, next := p.connection.collectRefused()
 	for _, arguments := range refused {
 		difference := Difference{Where: where + ": a command that was not recorded", Actual: arguments}
 		if next != nil {

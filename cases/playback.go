@@ -56,14 +56,14 @@ func (p *playback) Start(ctx context.Context, start remote.Command) (remote.Hand
 	if err := ctx.Err(); err != nil {
 		return nil, &remote.StartError{Program: start.Arguments[0], Directory: start.Directory, Err: err}
 	}
-	found := p.take(start.Arguments)
+	found := p.findRecording(start.Arguments)
 	if found == nil {
 		return nil, &remote.StartError{Program: start.Arguments[0], Directory: start.Directory, Err: errNotRecorded}
 	}
 	return answerWith(found, start)
 }
 
-func (p *playback) take(arguments []string) *Case {
+func (p *playback) findRecording(arguments []string) *Case {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	for i, recorded := range p.recordings {
@@ -86,9 +86,9 @@ func (p *playback) answering() string {
 	return p.last
 }
 
-// takeRefused returns the commands that nothing was recorded for since it was
+// collectRefused returns the commands that nothing was recorded for since it was
 // called last, and the first recording that waits for its command.
-func (p *playback) takeRefused() (refused [][]string, next *Case) {
+func (p *playback) collectRefused() (refused [][]string, next *Case) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	refused, p.refused = p.refused, nil
@@ -137,7 +137,7 @@ func (p *playback) Open(_ context.Context, name string) (remote.File, error) {
 
 // WriteFile writes a file, and makes the folders above it.
 func (p *playback) WriteFile(ctx context.Context, name string, content io.Reader, mode fs.FileMode) error {
-	text, err := takeBounded(content, maxPlayedBytes)
+	text, err := readAllBounded(content, maxPlayedBytes)
 	if err != nil {
 		return fmt.Errorf("writing %q: %w", name, err)
 	}

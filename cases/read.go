@@ -170,7 +170,7 @@ func unpack(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return takeBounded(reader, maxOutputBytes)
+	return readAllBounded(reader, maxOutputBytes)
 }
 
 func readBounded(path string, limit int64) ([]byte, error) {
@@ -190,7 +190,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
-	return takeBounded(file, limit)
+	return readAllBounded(file, limit)
 }
 
 // checkLink returns an error unless a file of a case that is a symbolic link leads to a file beside the
@@ -213,7 +213,7 @@ func checkLink(path string) error {
 	return nil
 }
 
-func takeBounded(reader io.Reader, limit int64) ([]byte, error) {
+func readAllBounded(reader io.Reader, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(reader, limit+1))
 	if err != nil {
 		return nil, withoutPath(err)

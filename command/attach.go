@@ -118,15 +118,15 @@ const processesEvery = 250 * time.Millisecond
 // reports the job's processes, until the process has ended.
 func (r *run) serve(process remote.Handle, streams *streams) {
 	signals, failed := r.Attach.Signals, r.attached.failed
-	var telling <-chan time.Time
+	var reports <-chan time.Time
 	if r.invocation.marks != nil && r.Attach.Processes != nil {
 		ticker := time.NewTicker(processesEvery)
 		defer ticker.Stop()
-		telling = ticker.C
+		reports = ticker.C
 	}
 	for {
 		select {
-		case <-telling:
+		case <-reports:
 			if changed := streams.changedProcesses(); len(changed) > 0 {
 				r.Attach.Processes(changed)
 			}

@@ -121,8 +121,8 @@ func newProcessTable() *processTable {
 	return &processTable{known: map[int]*job.Process{}, outputs: map[int]*tail{}, changed: map[int]bool{}}
 }
 
-// of returns the process of a rank, nil where there are too many.
-func (t *processTable) of(rank int) *job.Process {
+// process returns the process of a rank, nil where there are too many.
+func (t *processTable) process(rank int) *job.Process {
 	if p := t.known[rank]; p != nil {
 		return p
 	}
@@ -137,7 +137,7 @@ func (t *processTable) of(rank int) *job.Process {
 
 // learn takes over what a mark says.
 func (t *processTable) learn(read job.Process) {
-	p := t.of(read.Rank)
+	p := t.process(read.Rank)
 	if p == nil {
 		return
 	}
@@ -159,7 +159,7 @@ func (t *processTable) learn(read job.Process) {
 
 // printed keeps the end of what a process printed.
 func (t *processTable) printed(rank int, text []byte) {
-	if len(text) == 0 || rank >= processesWithOutput || t.of(rank) == nil {
+	if len(text) == 0 || rank >= processesWithOutput || t.process(rank) == nil {
 		return
 	}
 	if t.outputs[rank] == nil {
@@ -169,8 +169,8 @@ func (t *processTable) printed(rank int, text []byte) {
 	t.changed[rank] = true
 }
 
-// take returns the processes that have changed since it was last called, by rank.
-func (t *processTable) take() []job.Process {
+// collectChanged returns the processes that have changed since it was last called, by rank.
+func (t *processTable) collectChanged() []job.Process {
 	taken := make([]job.Process, 0, len(t.changed))
 	for _, rank := range slices.Sorted(maps.Keys(t.changed)) {
 		p := t.known[rank]
@@ -196,7 +196,7 @@ func publish(env *attribute.Environment, processes []job.Process) {
 // ended. One that exits with 0 means that all processes have ended so.
 func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Process {
 	for _, read := range parsed {
-		p := t.of(read.Rank)
+		p := t.process(read.Rank)
 		if p == nil {
 			continue
 		}
@@ -224,7 +224,7 @@ func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Proces
 			p.State = processUnknown
 		}
 	}
-	return t.take()
+	return t.collectChanged()
 }
 
 // concludeProcesses writes what is known of processes, once the command has

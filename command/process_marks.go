@@ -266,8 +266,8 @@ func newMarkedStream(marks []*mark) *markedStream {
 			s.records = append(s.records, m)
 		}
 	}
-	s.outputs.text = s.between
-	s.outputs.found = s.begin
+	s.outputs.text = s.addText
+	s.outputs.found = s.beginOutput
 	return s
 }
 
@@ -289,8 +289,8 @@ func (s *markedStream) close() {
 
 func (s *markedStream) reset() { s.shown, s.unowned, s.learned, s.printed = nil, nil, nil, nil }
 
-// begin makes the process of a mark the source of what follows.
-func (s *markedStream) begin(m *mark, written []byte, process job.Process) {
+// beginOutput makes the process of a mark the source of what follows.
+func (s *markedStream) beginOutput(m *mark, written []byte, process job.Process) {
 	s.source, s.pending = process.Rank, nil
 	s.learned = append(s.learned, process)
 	if m.shown {
@@ -298,9 +298,9 @@ func (s *markedStream) begin(m *mark, written []byte, process job.Process) {
 	}
 }
 
-// between takes text that follows a mark of output, or stands before any. With
+// addText reads text that follows a mark of output, or stands before any. With
 // the end of a line what a mark says of it ends.
-func (s *markedStream) between(text []byte) {
+func (s *markedStream) addText(text []byte) {
 	if s.source == nobody {
 		s.filter().write(text)
 		return
@@ -327,11 +327,11 @@ func (s *markedStream) filter() *markFilter {
 	if s.sources[rank] == nil {
 		s.sources[rank] = &markFilter{
 			marks: s.records,
-			text:  func(text []byte) { s.hand(rank, text) },
+			text:  func(text []byte) { s.deliver(rank, text) },
 			found: func(m *mark, written []byte, process job.Process) {
 				s.learned = append(s.learned, process)
 				if m.shown {
-					s.hand(rank, written)
+					s.deliver(rank, written)
 				}
 			},
 		}
@@ -339,8 +339,8 @@ func (s *markedStream) filter() *markFilter {
 	return s.sources[rank]
 }
 
-// hand hands text of a source on to those whom it concerns.
-func (s *markedStream) hand(rank int, text []byte) {
+// deliver passes text of a source on to users, parsers or its process.
+func (s *markedStream) deliver(rank int, text []byte) {
 	s.shown = append(append(s.shown, s.pending...), text...)
 	s.pending = nil
 	if rank == nobody {

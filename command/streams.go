@@ -108,23 +108,23 @@ func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
 // process, which would block on a full pipe, but is kept for its end.
 func (s *stream) Write(p []byte) (int, error) {
 	if s.marked == nil {
-		return len(p), s.take(p, p)
+		return len(p), s.deliver(p, p)
 	}
 	s.marked.write(p)
-	return len(p), s.takeMarked()
+	return len(p), s.deliverMarked()
 }
 
-// takeMarked takes what came out of the marked stream.
-func (s *stream) takeMarked() error {
+// deliverMarked delivers what came out of the marked stream.
+func (s *stream) deliverMarked() error {
 	s.all.lock.Lock()
 	s.all.learn(s.marked)
 	s.all.lock.Unlock()
-	return s.take(s.marked.shown, s.marked.unowned)
+	return s.deliver(s.marked.shown, s.marked.unowned)
 }
 
-// take hands output on to the caller, and what is the command's own of it to the
+// deliver writes output to the caller, and what is the command's own of it to the
 // parser.
-func (s *stream) take(shown, own []byte) error {
+func (s *stream) deliver(shown, own []byte) error {
 	if s.copy != nil && len(shown) > 0 {
 		if _, err := s.copy.Write(shown); err != nil {
 			return fmt.Errorf("handing on output: %w", err)
@@ -155,7 +155,7 @@ func (s *streams) learn(from *markedStream) {
 func (s *streams) changedProcesses() []job.Process {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	return s.processes.take()
+	return s.processes.collectChanged()
 }
 
 // parse hands output to the parser, or keeps it for when its turn has come.
@@ -209,7 +209,7 @@ func (s *streams) finishMarks() error {
 			continue
 		}
 		each.marked.close()
-		if err := each.takeMarked(); err != nil {
+		if err := each.deliverMarked(); err != nil {
 			return err
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // maxPositions bounds the expressions that are looked at.
 const maxPositions = 200
 
-// A ramble is an expression as the runes it consumes and which may follow
+// A positionGraph is an expression as the runes it consumes and which may follow
 // which, with in how many ways, counted up to two.
-type ramble struct {
+type positionGraph struct {
 	sets   []runeSet
 	first  map[int]int
 	follow []map[int]int
@@ -27,11 +27,11 @@ type ramble struct {
 	positions    map[int]int // by instruction
 }
 
-// newRamble returns nil for an expression that is too large.
-func newRamble(root node) *ramble {
+// newPositionGraph returns nil for an expression that is too large.
+func newPositionGraph(root node) *positionGraph {
 	made := thompson{stance: ambiguous}
 	start := made.node(root, made.add(instruction{kind: acceptText}), place{})
-	r := &ramble{instructions: made.instructions, positions: map[int]int{}}
+	r := &positionGraph{instructions: made.instructions, positions: map[int]int{}}
 	var takers []int // from left to right: instructions are written from the end on
 	for number := len(made.instructions) - 1; number >= 0; number-- {
 		if made.instructions[number].kind == takeRune {
@@ -51,7 +51,7 @@ func newRamble(root node) *ramble {
 }
 
 // waysFrom returns the positions that may come next, with in how many ways.
-func (r *ramble) waysFrom(from int) map[int]int {
+func (r *positionGraph) waysFrom(from int) map[int]int {
 	ways := map[int]int{}
 	visits := map[int]int{}
 	pending := []int{from}
@@ -87,7 +87,7 @@ type arrival struct {
 
 // rounds returns a text that leads from a position back to it in two ways, and
 // the positions on the first way.
-func (r *ramble) rounds(position int, effort *int) (text string, passed []int, found bool) {
+func (r *positionGraph) rounds(position int, effort *int) (text string, passed []int, found bool) {
 	start := way{one: position, other: position}
 	goal := way{one: position, other: position, parted: true}
 	arrivals := map[way]arrival{start: {}}
@@ -133,7 +133,7 @@ func textTo(arrivals map[way]arrival, start, goal way) (text string, passed []in
 }
 
 // prefix returns a text that leads to a position.
-func (r *ramble) prefix(position int) string {
+func (r *positionGraph) prefix(position int) string {
 	type path struct {
 		position int
 		text     string
@@ -188,7 +188,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 	if matcher.reason == "" || i.effort < 0 {
 		return "", "", "", false
 	}
-	r := newRamble(matcher.parsed.root)
+	r := newPositionGraph(matcher.parsed.root)
 	if r == nil {
 		return "", "", "", false
 	}
@@ -257,7 +257,7 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 
 // ends returns texts that may make a match fail at last, after rounds of a text
 // over the positions passed.
-func (r *ramble) ends(repeated string, passed []int) []string {
+func (r *positionGraph) ends(repeated string, passed []int) []string {
 	var all, loop runeSet
 	for _, set := range r.sets {
 		all = all.union(set)

@@ -213,7 +213,7 @@ func (a *automaton) findFirsts() {
 	for _, r := range a.prefix {
 		var next stateSet
 		for state := range a.unnoted {
-			if present.has(state) && a.members[a.classes.of(r)].has(state) {
+			if present.has(state) && a.members[a.classes.class(r)].has(state) {
 				follow(&next, state+1)
 			}
 		}
@@ -259,7 +259,7 @@ func (a *automaton) decide() {
 // findEntry walks along the prefix.
 func (a *automaton) findEntry() {
 	for i, r := range a.prefix {
-		step := a.steps[a.entry+uint32(a.classes.of(r))]
+		step := a.steps[a.entry+uint32(a.classes.class(r))]
 		for _, slot := range a.saves[step.saves()] {
 			a.noted = append(a.noted, int(slot), i)
 		}

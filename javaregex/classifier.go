@@ -14,8 +14,8 @@ type classifier struct {
 	kinds  []uint8 // the class that begins there
 }
 
-// of returns the class of a rune.
-func (c *classifier) of(r rune) uint8 {
+// class returns the class of a rune.
+func (c *classifier) class(r rune) uint8 {
 	if r < utf8.RuneSelf {
 		return c.ascii[r]
 	}

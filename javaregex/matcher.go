@@ -201,10 +201,10 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // maxKeptScratch is the capacity, in runes, up to which a scratch is used again.
 const maxKeptScratch = 1 << 16
 
-// fill decodes a text; an invalid byte becomes one replacement character. It
+// decode decodes a text; an invalid byte becomes one replacement character. It
 // returns the index of the rune at the offset, which begins a rune even if
 // that tears one apart.
-func (s *scratch) fill(text []byte, offset int) (start int) {
+func (s *scratch) decode(text []byte, offset int) (start int) {
 	s.runes, s.offsets = s.runes[:0], s.offsets[:0]
 	add := func(part []byte, base int) {
 		for i := 0; i < len(part); {
@@ -223,7 +223,7 @@ func (s *scratch) fill(text []byte, offset int) (start int) {
 
 func (m *matcher) backtrack(dst []int, text []byte, offset int, past bool) ([]int, bool, error) {
 	buffer := scratches.Get().(*scratch)
-	from := buffer.fill(text, offset)
+	from := buffer.decode(text, offset)
 	start := from
 	if past {
 		start++

@@ -83,11 +83,11 @@ func (a *automaton) newLineups() *lineups {
 	l.rows[keyOf(first)] = l.entry
 	l.entered = make([]uint32, len(a.prefix))
 	for i, r := range a.prefix {
-		following := a.findNext(l, l.entry, a.classes.of(r))
+		following := a.findNext(l, l.entry, a.classes.class(r))
 		if l.entry = following.lineup; l.entry == 0 {
 			return l
 		}
-		leave(l.entered, following, i, utf8.RuneLen(r))
+		noteTrail(l.entered, following, i, utf8.RuneLen(r))
 	}
 	return l
 }
@@ -101,8 +101,8 @@ func (a *automaton) addLineup(l *lineups, states []uint16) uint32 {
 	return row
 }
 
-// leave leaves a trail along the rune that begins at some place.
-func leave(trail []uint32, following succession, at, size int) {
+// noteTrail leaves a trail along the rune that begins at some place.
+func noteTrail(trail []uint32, following succession, at, size int) {
 	trail[at+size-1] = following.approaches
 	if size > 1 {
 		trail[at+size-2] = passedFrom + uint32(at)
@@ -177,7 +177,7 @@ func (a *automaton) forward(l *lineups, text []byte) uint32 {
 		}
 		trail[i] = following.approaches
 		if size > 1 {
-			leave(trail, following, i, size)
+			noteTrail(trail, following, i, size)
 			i += size - 1
 		}
 		if following.lineup == present {

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A segmenter cuts the stream and hands each segment to the tokenizer's take.
+// A segmenter cuts the stream and hands each segment to the tokenizer's examine.
 type segmenter interface {
 	write(p []byte)
 	close() // the stream has ended, and nothing has made the tokenizer leave it
@@ -187,7 +187,7 @@ func (d *delimited) emit(segment []byte) {
 		d.tokenizer.failTooLong("a segment of the output is")
 		return
 	}
-	d.tokenizer.take(segment)
+	d.tokenizer.examine(segment)
 }
 
 func (t *Tokenizer) longestSegment() int {

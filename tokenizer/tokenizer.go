@@ -212,9 +212,9 @@ type MatchStats struct {
 	Time       time.Duration // that the tries took, if [Options] say Timed
 }
 
-// take looks at one segment of the stream. It returns how many bytes of it were
+// examine looks at one segment of the stream. It returns how many bytes of it were
 // consumed, and whether everything that was captured is among them.
-func (t *Tokenizer) take(segment []byte) (consumed int, settled bool) {
+func (t *Tokenizer) examine(segment []byte) (consumed int, settled bool) {
 	t.current = segment
 	if segment == nil {
 		t.current = []byte{} // an empty segment is one, too

@@ -23,12 +23,12 @@ func (w *window) write(p []byte) {
 		p = append(w.partial, p...)
 		w.partial = nil
 	}
-	w.fill(p, false)
+	w.advance(p, false)
 }
 
-// fill puts the stream into the window and looks at it whenever it is full. At
+// advance puts the stream into the window and looks at it whenever it is full. At
 // the end of the stream an incomplete character counts byte by byte.
-func (w *window) fill(p []byte, atEnd bool) {
+func (w *window) advance(p []byte, atEnd bool) {
 	for len(p) > 0 && !w.tokenizer.left {
 		length, characters, incomplete := measure(p, 2*w.step-w.characters, atEnd)
 		if len(w.text)+length > w.tokenizer.longestSegment() {
@@ -58,7 +58,7 @@ func (w *window) fill(p []byte, atEnd bool) {
 // short enough shall be found. A match that captured beyond what it consumed
 // would only find the same text again.
 func (w *window) close() {
-	w.fill(w.partial, true)
+	w.advance(w.partial, true)
 	w.partial = nil
 	if w.fresh && !w.tokenizer.left {
 		w.look()
@@ -73,7 +73,7 @@ func (w *window) close() {
 
 func (w *window) look() (consumed int, settled bool) {
 	w.fresh = false
-	consumed, settled = w.tokenizer.take(w.text)
+	consumed, settled = w.tokenizer.examine(w.text)
 	w.drop(consumed)
 	return consumed, settled
 }

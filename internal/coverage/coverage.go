@@ -27,11 +27,11 @@ func (c *Counter) Watch(runner *cases.Runner) {
 		if before != nil {
 			before(read, event)
 		}
-		c.of(read.Definition).trace(read.Parser, event)
+		c.thingsOf(read.Definition).trace(read.Parser, event)
 	}
 }
 
-func (c *Counter) of(definition *config.Definition) *things {
+func (c *Counter) thingsOf(definition *config.Definition) *things {
 	counted, known := c.definitions.Load(definition)
 	if !known {
 		counted, _ = c.definitions.LoadOrStore(definition, thingsOf(definition))
@@ -55,40 +55,40 @@ func (c *Counter) Reports() []Report {
 func (t *things) trace(parser *config.Parser, event tokenizer.TraceEvent) {
 	switch event.Kind {
 	case "segment", "end":
-		t.see(kindCommand, t.commands[parser], "")
+		t.mark(kindCommand, t.commands[parser], "")
 	case "match":
-		t.see(kindExpression, placeOfMatch(event.Match), "")
+		t.mark(kindExpression, placeOfMatch(event.Match), "")
 	case "exit":
-		t.see(kindExpression, event.Expression.Position, "")
+		t.mark(kindExpression, event.Expression.Position, "")
 	case "action":
-		t.see(kindAction, event.Action.Position, "")
-		t.seeState(event)
+		t.mark(kindAction, event.Action.Position, "")
+		t.markState(event)
 	case "test":
-		t.see(kindTest, event.Test.Position, outcomeName(event.Outcome))
+		t.mark(kindTest, event.Test.Position, outcomeName(event.Outcome))
 	case "else":
-		t.see(kindElse, event.Target.Position, "")
+		t.mark(kindElse, event.Target.Position, "")
 	case "error":
 		if event.Err.Thrown {
-			t.see(kindAction, event.Err.Position, "")
+			t.mark(kindAction, event.Err.Position, "")
 		}
 	}
 }
 
-func (t *things) see(kind string, at config.Position, detail string) {
+func (t *things) mark(kind string, at config.Position, detail string) {
 	if index, known := t.indices[thingKey{kind, at, detail}]; known {
-		t.seen[index].Store(true)
+		t.marked[index].Store(true)
 	}
 }
 
-// seeState notes the state that an action has stored as a job's.
-func (t *things) seeState(e tokenizer.TraceEvent) {
+// markState notes the state that an action has stored as a job's.
+func (t *things) markState(e tokenizer.TraceEvent) {
 	text, isText := e.Value.(string)
 	if !isText || e.Field != attribute.FieldValue {
 		return
 	}
-	t.see(kindState, e.Action.Position, text)
+	t.mark(kindState, e.Action.Position, text)
 	if place, indirect := t.indirect[e.Action.Position]; indirect {
-		t.see(kindState, place[text], text)
+		t.mark(kindState, place[text], text)
 	}
 }
 
@@ -101,7 +101,7 @@ func (t *things) report() Report {
 	for i, thing := range t.all {
 		count := &report.Kinds[slices.Index(kinds, thing.Kind)]
 		count.Total++
-		if t.seen[i].Load() {
+		if t.marked[i].Load() {
 			count.Covered++
 		} else {
 			report.Missed = append(report.Missed, thing)

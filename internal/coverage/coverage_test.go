@@ -40,7 +40,7 @@ func exercised(t *testing.T, outputs ...string) Report {
 	runner := &cases.Runner{}
 	loaded, err := runner.Load(definition, "")
 	require.NoError(t, err)
-	counter.of(loaded)
+	counter.thingsOf(loaded)
 	counter.Watch(runner)
 	for _, output := range outputs {
 		_, err := runner.Evaluate(t.Context(), &cases.Case{Definition: definition, Command: "get-job-status", Job: "7", Stdout: []byte(output)})

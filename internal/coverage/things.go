@@ -27,7 +27,7 @@ var kinds = []string{kindCommand, kindExpression, kindAction, kindTest, kindElse
 type things struct {
 	definition *config.Definition
 	all        []Thing // in document order
-	seen       []atomic.Bool
+	marked     []atomic.Bool
 	indices    map[thingKey]int
 	commands   map[*config.Parser]config.Position // of whose output they read
 	// indirect has the actions that take a job's state from whichever attribute
@@ -54,7 +54,7 @@ func thingsOf(definition *config.Definition) *things {
 			t.addCommand(fallback)
 		}
 	}
-	t.seen = make([]atomic.Bool, len(t.all))
+	t.marked = make([]atomic.Bool, len(t.all))
 	return t
 }
 

@@ -150,7 +150,7 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 		return mutated{definition: result.definition, err: err}
 	}
 	purpose := purposeOf(command.Element)
-	if purpose == tellsNothing {
+	if purpose == noPurpose {
 		return mutated{}
 	}
 	right := purpose.understood(original, c.Exit)
@@ -199,7 +199,7 @@ func definitionOutside(r *cases.Runner, c *cases.Case) string {
 type commandPurpose int
 
 const (
-	tellsNothing commandPurpose = iota
+	noPurpose commandPurpose = iota
 	givesID
 	findsID // that none is given is an answer, too
 	givesState
@@ -214,7 +214,7 @@ func purposeOf(element config.CommandElement) commandPurpose {
 	case element == config.GetJobStatus, element == config.Fallback:
 		return givesState
 	}
-	return tellsNothing
+	return noPurpose
 }
 
 // An understanding is what a controller takes from a command: of a submission

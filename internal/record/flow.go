@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// deedOf is what a user did to have a command run.
-var deedOf = map[config.CommandElement]string{
+// stepOf is what a user did to have a command run.
+var stepOf = map[config.CommandElement]string{
 	config.GetJobStatus: "status",
 	config.TerminateJob: "cancel",
 	config.HoldJob:      "hold",
@@ -86,7 +86,7 @@ func (w *writer) played() []Recorded {
 			}
 			started[c.Command] = true
 		}
-		if len(played) > 0 && saysTheSame(played[len(played)-1], c) {
+		if len(played) > 0 && isRepeated(played[len(played)-1], c) {
 			continue // a job that is waited for stands still most of the time
 		}
 		played = append(played, c)
@@ -94,7 +94,7 @@ func (w *writer) played() []Recorded {
 	return played
 }
 
-func saysTheSame(a, b Recorded) bool {
+func isRepeated(a, b Recorded) bool {
 	return a.Command == b.Command && a.Command != nil && a.Command.Element == config.GetJobStatus && slices.Equal(a.Arguments, b.Arguments) &&
 		a.Exit == b.Exit && bytes.Equal(a.Stdout, b.Stdout) && bytes.Equal(a.Stderr, b.Stderr)
 }
@@ -119,7 +119,7 @@ func (w *writer) steps(commands []Recorded) []cases.Step {
 			stopped = true
 		case element.IsSubmit():
 			steps = append(steps, w.submission(c))
-		case deedOf[element] != "":
+		case stepOf[element] != "":
 			steps = append(steps, w.operation(c, commands[i+1:]))
 		}
 	}
@@ -134,7 +134,7 @@ func (w *writer) steps(commands []Recorded) []cases.Step {
 // job that was waited for is the wait.
 func (w *writer) operation(c Recorded, later []Recorded) cases.Step {
 	element := c.Command.Element
-	step := cases.Step{Do: deedOf[element], Job: w.text(c.Job)}
+	step := cases.Step{Do: stepOf[element], Job: w.text(c.Job)}
 	if element == config.ButtonAction {
 		step.Name = c.Command.Name
 	}
@@ -204,15 +204,15 @@ func (w *writer) expectFlow(ctx context.Context) error {
 // has seen it in.
 func (w *writer) compareEnd(f *cases.Flow, job job.Job) {
 	var last cases.Expect
-	isTold := false
+	hasQuery := false
 	for _, step := range f.Steps {
-		isTold = isTold || slices.Contains([]string{"submit", "status", "wait"}, step.Do)
+		hasQuery = hasQuery || slices.Contains([]string{"submit", "status", "wait"}, step.Do)
 		if step.Expect.ID == w.text(job.ID) {
 			last = step.Expect
 		}
 	}
 	switch {
-	case !isTold: // such as a flow that only cancels it
+	case !hasQuery: // such as a flow that only cancels it
 	case last.Error != "": // what is known is from before
 	case last.ID == "":
 		w.remark("the flow does not give the job %s that was recorded", w.text(job.ID))

@@ -40,7 +40,7 @@ func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection
 func printed(ctx context.Context, connection remote.Connection, words ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, introduction)
 	defer cancel()
-	output := &heard{limit: 64 << 10}
+	output := &captured{limit: 64 << 10}
 	process, err := connection.Start(ctx, remote.Command{Arguments: words, Environment: map[string]string{"LC_ALL": "C"}, Stdout: output})
 	if err != nil {
 		return ""

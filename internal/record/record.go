@@ -135,13 +135,13 @@ func (r *Recorder) keep(one *recording) bool {
 type recording struct {
 	lock   sync.Mutex
 	done   Recorded
-	stdin  heard
-	stdout heard
-	stderr heard
+	stdin  captured
+	stdout captured
+	stderr captured
 }
 
 func newRecording(ctx context.Context, started remote.Command) *recording {
-	one := &recording{stdin: heard{limit: maxInput}, stdout: heard{limit: MaxOutput}, stderr: heard{limit: MaxOutput}}
+	one := &recording{stdin: captured{limit: maxInput}, stdout: captured{limit: MaxOutput}, stderr: captured{limit: MaxOutput}}
 	one.done = Recorded{
 		Arguments: started.Arguments, Directory: started.Directory, Environment: started.Environment,
 		Exit: -1, Started: time.Now(),
@@ -202,12 +202,12 @@ func (r *recording) snapshot() Recorded {
 	defer r.lock.Unlock()
 	now := r.done
 	for _, stream := range []struct {
-		name  string
-		heard *heard
-		to    *[]byte
+		name     string
+		captured *captured
+		to       *[]byte
 	}{{"stdin", &r.stdin, &now.Stdin}, {"stdout", &r.stdout, &now.Stdout}, {"stderr", &r.stderr, &now.Stderr}} {
 		var cut bool
-		if *stream.to, cut = stream.heard.bytes(); cut {
+		if *stream.to, cut = stream.captured.bytes(); cut {
 			now.Cut = append(now.Cut, stream.name)
 		}
 	}
@@ -226,8 +226,8 @@ func (p *recordedProcess) Wait() (int, error) {
 	return code, err
 }
 
-// heard keeps the beginning of a stream.
-type heard struct {
+// captured keeps the beginning of a stream.
+type captured struct {
 	lock  sync.Mutex
 	kept  bytes.Buffer
 	limit int
@@ -235,7 +235,7 @@ type heard struct {
 }
 
 // Write keeps what there is room for; it never fails.
-func (h *heard) Write(p []byte) (int, error) {
+func (h *captured) Write(p []byte) (int, error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	room := min(len(p), h.limit-h.kept.Len())
@@ -245,14 +245,14 @@ func (h *heard) Write(p []byte) (int, error) {
 }
 
 // before returns a writer that keeps what is written to another one, which may be nil.
-func (h *heard) before(to io.Writer) io.Writer {
+func (h *captured) before(to io.Writer) io.Writer {
 	if to == nil {
 		return h
 	}
 	return io.MultiWriter(h, to)
 }
 
-func (h *heard) bytes() ([]byte, bool) {
+func (h *captured) bytes() ([]byte, bool) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	return bytes.Clone(h.kept.Bytes()), h.cut

@@ -283,18 +283,18 @@ func cutText[T string | []byte](text T, longest int) T {
 // widestPosition returns how wide the positions in events of a parser get.
 func widestPosition(parser *config.Parser) int {
 	widest := 0
-	see := func(at config.Position) { widest = max(widest, utf8.RuneCountInString(at.String())) }
+	measure := func(at config.Position) { widest = max(widest, utf8.RuneCountInString(at.String())) }
 	for _, target := range parser.Targets {
-		see(target.Position)
+		measure(target.Position)
 		for _, match := range target.Matches {
-			see(match.Position)
+			measure(match.Position)
 		}
 		inspect.EachTest(target.Tests, func(test *config.Test) bool {
-			see(test.Position)
+			measure(test.Position)
 			return true
 		})
 		for _, action := range inspect.Actions(target) {
-			see(action.Position)
+			measure(action.Position)
 		}
 	}
 	return widest
