@@ -14,9 +14,9 @@ import (
 // A Prompter asks questions of connections in a view, one at a time. It is a
 // [remote.Prompter].
 type Prompter struct {
-	questions chan Prompt
-	done      chan struct{} // closed once the view is gone
-	close     sync.Once
+	idle  chan func(tea.Msg) // what sends to the view, while no question is asked there
+	done  chan struct{}      // closed once the view is gone
+	close sync.Once
 }
 
 // A Prompt is the message that brings a view a question. A [WithdrawnMsg] follows if
@@ -37,15 +37,24 @@ type answer struct {
 
 // NewPrompter returns a prompter for a view that is to be shown.
 func NewPrompter() *Prompter {
-	return &Prompter{questions: make(chan Prompt), done: make(chan struct{})}
+	return &Prompter{idle: make(chan func(tea.Msg), 1), done: make(chan struct{})}
 }
 
 // Ask has the question answered in the view; it waits for the view to be there. Once that
 // is gone, or the user refuses, the error matches [remote.ErrNobodyToAsk].
 func (p *Prompter) Ask(ctx context.Context, question remote.Question) (string, error) {
 	answers := make(chan answer, 1)
+	withdraw := func() {}
 	select {
-	case p.questions <- Prompt{ctx, question, func(text string, err error) { answers <- answer{text, err} }}:
+	case send := <-p.idle:
+		defer func() { p.idle <- send }()
+		withdraw = func() { send(WithdrawnMsg{}) }
+		send(Prompt{ctx, question, func(text string, err error) {
+			select {
+			case answers <- answer{text, err}:
+			default:
+			}
+		}})
 	case <-p.done:
 	case <-ctx.Done():
 	}
@@ -55,6 +64,7 @@ func (p *Prompter) Ask(ctx context.Context, question remote.Question) (string, e
 	case <-p.done:
 		return "", fmt.Errorf("%w: the screen was left", remote.ErrNobodyToAsk)
 	case <-ctx.Done():
+		withdraw()
 		return "", ctx.Err()
 	}
 }
@@ -62,32 +72,11 @@ func (p *Prompter) Ask(ctx context.Context, question remote.Question) (string, e
 // Leave makes every question fail that is not answered yet, and all later ones.
 func (p *Prompter) Leave() { p.close.Do(func() { close(p.done) }) }
 
-// Serve sends each question to a view, the next one once that is answered or withdrawn,
-// until ctx ends.
+// Serve sends questions to a view, the next one once that is answered or withdrawn, until
+// ctx ends.
 func (p *Prompter) Serve(ctx context.Context, send func(tea.Msg)) {
-	for {
-		select {
-		case prompt := <-p.questions:
-			answered, reply := make(chan struct{}), prompt.Reply
-			var once sync.Once
-			prompt.Reply = func(text string, err error) {
-				once.Do(func() {
-					reply(text, err)
-					close(answered)
-				})
-			}
-			send(prompt)
-			select {
-			case <-answered:
-			case <-prompt.Context.Done():
-				send(WithdrawnMsg{})
-			case <-ctx.Done():
-				return
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
+	p.idle <- send
+	<-ctx.Done()
 }
 
 // View draws the end of the question, which is what is to be answered, with the host

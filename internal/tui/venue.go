@@ -17,13 +17,15 @@ type Questions struct {
 // A venue is a prompter that asks the questions for a time.
 type venue struct {
 	prompter remote.Prompter // nil for nowhere: questions wait
-	isSteady bool            // whether what is asked is answered before another venue is turned to
-	left     chan struct{}   // closed when another venue is turned to
+	isSteady bool            // whether what is asked is answered before another venue is used
+	life     context.Context // ends when another venue is used
+	leave    context.CancelFunc
 	asking   sync.WaitGroup
 }
 
 func newVenue(prompter remote.Prompter, isSteady bool) *venue {
-	return &venue{prompter: prompter, isSteady: isSteady, left: make(chan struct{})}
+	life, leave := context.WithCancel(context.Background())
+	return &venue{prompter: prompter, isSteady: isSteady, life: life, leave: leave}
 }
 
 // NewQuestions returns what asks through a prompter, unless [Questions.AskingAt] says
@@ -55,29 +57,18 @@ func (q *Questions) enter() *venue {
 
 // ask asks at a venue; it is not over if the venue was left before there was an answer.
 func (v *venue) ask(ctx context.Context, question remote.Question) (answer string, isOver bool, err error) {
-	if v.prompter == nil {
-		select {
-		case <-v.left:
-			return "", false, nil
-		case <-ctx.Done():
-			return "", true, ctx.Err()
-		}
-	}
 	here, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case <-v.left:
-			if !v.isSteady {
-				cancel()
-			}
-		case <-here.Done():
-		}
-	})
+	defer cancel()
+	if v.prompter == nil {
+		defer context.AfterFunc(v.life, cancel)()
+		<-here.Done()
+		return "", ctx.Err() != nil, here.Err()
+	}
+	if !v.isSteady {
+		defer context.AfterFunc(v.life, cancel)()
+	}
 	answer, err = v.prompter.Ask(here, question)
 	wasLeft := here.Err() != nil && ctx.Err() == nil
-	cancel()
-	watching.Wait()
 	return answer, err == nil || !wasLeft, err
 }
 
@@ -97,7 +88,7 @@ func (q *Questions) turn(to *venue) (before *venue) {
 	q.mutex.Lock()
 	before, q.venue = q.venue, to
 	q.mutex.Unlock()
-	close(before.left)
+	before.leave()
 	before.asking.Wait()
 	return before
 }
