@@ -31,7 +31,7 @@ var allowedImports = map[string][]string{
 	"internal/poller":           {"command", "internal/polls", "tokenizer"},
 	"internal/importer":         {"attribute", "config", "config/check", "internal/portablename", "internal/settings", "internal/tree", "rms"},
 	"jobstore":                  {"internal/polls", "internal/stored", "internal/transition", "job"},
-	"internal/form":             {"attribute", "config", "internal/launchtab", "internal/wording"},
+	"internal/form":             {"attribute", "config", "internal/launchtab", "internal/wording", "job"},
 	"command":                   {"attribute", "config", "internal/processmark", "job", "remote", "tokenizer"},
 	"internal/polls":            {"internal/stored"},
 	"internal/stored":           {},

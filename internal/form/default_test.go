@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 const derivedForm = `
@@ -84,6 +85,6 @@ func TestASubmissionIsToldOfNoDefaultThatIsMadeOfOtherValues(t *testing.T) {
 	require.Empty(t, f.Values(page))
 	require.Equal(t, "${ptp_rm:executableName#value}", f.Environment().Lookup("name").Value())
 	f.Clear(named(t, f, "name"))
-	require.Equal(t, []form.Value{{Attribute: "name"}}, f.Values(page))
+	require.Equal(t, []job.Assignment{{Name: "name"}}, f.Values(page))
 	require.Empty(t, named(t, f, "name").Default, "it has no value any more")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 // outline shows the fields of a page, one on a line.
@@ -156,7 +157,7 @@ func TestADefinitionWithoutLaunchTabShowsWhatUsersMaySet(t *testing.T) {
 		<attribute name="f" readOnly="true"/>`))
 	require.Equal(t, "text a (first)\nswitch b [ ]\nchoice c {,x,y}\nnumber d\n", outline(f.Fields(f.Whole())))
 	require.NoError(t, f.Set(find(t, f, f.Whole(), "c"), "y", nil))
-	require.Equal(t, []form.Value{{Attribute: "c", Text: "y"}}, f.Values(f.Whole()))
+	require.Equal(t, []job.Assignment{{Name: "c", Value: "y"}}, f.Values(f.Whole()))
 }
 
 func TestRowsOfViewersAreEditedByTheirAttributes(t *testing.T) {

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/rmctl/rmctl/internal/launchtab"
@@ -21,19 +22,27 @@ func (f *Form) Given(names map[string]bool) {
 
 // Live returns the names of the attributes, and of the viewers, whose values
 // count when a submission comes from the page: those of controls that are
-// shown and enabled, there or on a page that it includes. What is on the page
-// and does not count is not taken from another page either.
+// shown and enabled, there or on a page that it includes.
 func (f *Form) Live(page *Page) map[string]bool {
-	live, out := f.local(page)
+	live := f.counts(page)
+	maps.DeleteFunc(live, func(_ string, isCounted bool) bool { return !isCounted })
+	return live
+}
+
+// counts returns the names of the attributes, and of the viewers, that controls of a page
+// or of one that it includes set, with whether their values count. What is on the page
+// and does not count is not taken from another page.
+func (f *Form) counts(page *Page) map[string]bool {
+	counts := f.local(page)
+	own := maps.Clone(counts)
 	for _, other := range f.counting(page)[1:] {
-		included, _ := f.local(other)
-		for name := range included {
-			if !out[name] {
-				live[name] = true
+		for name, isCounted := range f.local(other) {
+			if _, isOwn := own[name]; !isOwn {
+				counts[name] = counts[name] || isCounted
 			}
 		}
 	}
-	return live
+	return counts
 }
 
 // counting returns the pages whose values count in a submission from a page:
@@ -49,18 +58,13 @@ func (f *Form) counting(page *Page) []*Page {
 	return pages
 }
 
-// local returns the names on a page that count, and those that do not. A name
-// that two controls of the page set may be among both, and then counts.
-func (f *Form) local(page *Page) (live, out map[string]bool) {
-	live, out = map[string]bool{}, map[string]bool{}
-	note := func(name string, counts bool) {
-		if name == "" {
-			return
-		}
-		if counts {
-			live[name] = true
-		} else {
-			out[name] = true
+// local returns the names on a page with whether they count. A name that two controls
+// of the page set counts if one of these does.
+func (f *Form) local(page *Page) map[string]bool {
+	counts := map[string]bool{}
+	note := func(name string, isCounted bool) {
+		if name != "" {
+			counts[name] = counts[name] || isCounted
 		}
 	}
 	f.visit(page, func(control launchtab.Control, state condition) {
@@ -74,5 +78,5 @@ func (f *Form) local(page *Page) (live, out map[string]bool) {
 			note(row, state.effective() && f.isChecked(viewer, row))
 		}
 	})
-	return live, out
+	return counts
 }

@@ -6,13 +6,8 @@ import (
 	"slices"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/job"
 )
-
-// A Value is what a submission gives an attribute. An empty text takes the value
-// away.
-type Value struct {
-	Attribute, Text string
-}
 
 // Standing names the attributes that every submission has a value for, such as
 // those that a target sets. They are in the environment that the form
@@ -21,8 +16,8 @@ func (f *Form) Standing(names map[string]bool) { f.standing = names }
 
 // Values returns the values that a submission from the page needs so that it hands
 // over what was filled in: those that it would not have by itself. Several
-// values for one attribute make up a list.
-func (f *Form) Values(page *Page) []Value {
+// values for one attribute make up a list; an empty one takes the value away.
+func (f *Form) Values(page *Page) []job.Assignment {
 	wanted := f.outcome(page)
 	needed := map[string]attribute.Value{}
 	// These values may show other controls, whose values are needed only if they are
@@ -43,10 +38,10 @@ func (f *Form) Values(page *Page) []Value {
 			break
 		}
 	}
-	var values []Value
+	var values []job.Assignment
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		for _, text := range f.texted(name, needed[name]) {
-			values = append(values, Value{name, text})
+			values = append(values, job.Assignment{Name: name, Value: text})
 		}
 	}
 	return values
@@ -65,14 +60,15 @@ func same(a, b attribute.Value) bool {
 // have them, of rows that are not checked none.
 func (f *Form) outcome(page *Page) map[string]attribute.Value {
 	filled := f.clone()
-	live := filled.Live(page)
+	counts := filled.counts(page)
 	given := map[string]bool{}
 	for name := range f.given {
 		// What was given from outside counts where no control decides on it.
-		given[name] = !filled.hasControl(page, name)
+		_, hasControl := counts[name]
+		given[name] = !hasControl
 	}
 	filled.Apply(page, given)
-	return filled.values(page, live)
+	return filled.values(counts)
 }
 
 // replayed returns the values that a submission from the page would have if it were
@@ -91,9 +87,9 @@ func (f *Form) replayed(page *Page, needed map[string]attribute.Value) map[strin
 	}
 	fresh.Given(given)
 	there := fresh.counterpart(f, page)
-	live := fresh.Live(there)
+	counts := fresh.counts(there)
 	fresh.Apply(there, given)
-	return fresh.values(there, live)
+	return fresh.values(counts)
 }
 
 // counterpart returns the page of this form that is a page of another one of
@@ -106,32 +102,22 @@ func (f *Form) counterpart(other *Form, page *Page) *Page {
 }
 
 // values returns the value of each attribute. An attribute that was found by a
-// parser has one as long as its row is checked.
-func (f *Form) values(page *Page, live map[string]bool) map[string]attribute.Value {
+// parser and has a control has one if that counts.
+func (f *Form) values(counts map[string]bool) map[string]attribute.Value {
 	values := map[string]attribute.Value{}
 	for _, defined := range f.definition.Attributes {
 		values[defined.Name()] = f.environment.Lookup(defined.Name()).Value()
 	}
 	for _, name := range f.environment.Discovered() {
-		if _, predefined := values[name]; !predefined && f.hasControl(page, name) {
-			if values[name] = nil; live[name] {
-				values[name] = f.environment.Lookup(name).Value()
-			}
+		isCounted, hasControl := counts[name]
+		if _, predefined := values[name]; predefined || !hasControl {
+			continue
+		}
+		if values[name] = nil; isCounted {
+			values[name] = f.environment.Lookup(name).Value()
 		}
 	}
 	return values
-}
-
-// hasControl reports whether a control of the page, or of one that it includes,
-// sets an attribute.
-func (f *Form) hasControl(page *Page, name string) bool {
-	for _, other := range f.counting(page) {
-		live, out := f.local(other)
-		if live[name] || out[name] {
-			return true
-		}
-	}
-	return false
 }
 
 // texted returns a value as texts that a submission accepts for it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/job"
 )
 
 func set(t *testing.T, f *form.Form, page *form.Page, pairs ...string) {
@@ -19,14 +20,14 @@ func set(t *testing.T, f *form.Form, page *form.Page, pairs ...string) {
 func TestOnlyWhatASubmissionDoesNotHaveByItselfIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  []string
-		want []form.Value
+		want []job.Assignment
 	}{
 		"nothing":                  {nil, nil},
 		"the default":              {[]string{"Job name", "job"}, nil},
-		"a text":                   {[]string{"Job name", "x"}, []form.Value{{"name", "x"}}},
-		"no text":                  {[]string{"Job name", ""}, []form.Value{{"name", ""}}},
-		"an item as it is shown":   {[]string{"size", "small"}, []form.Value{{"size", "small"}}},
-		"a translated switch":      {[]string{"Mail", "true", "nodes", "3"}, []form.Value{{"mail", "true"}, {"nodes", "3"}}},
+		"a text":                   {[]string{"Job name", "x"}, []job.Assignment{{Name: "name", Value: "x"}}},
+		"no text":                  {[]string{"Job name", ""}, []job.Assignment{{Name: "name", Value: ""}}},
+		"an item as it is shown":   {[]string{"size", "small"}, []job.Assignment{{Name: "size", Value: "small"}}},
+		"a translated switch":      {[]string{"Mail", "true", "nodes", "3"}, []job.Assignment{{Name: "mail", Value: "true"}, {Name: "nodes", Value: "3"}}},
 		"there and back again":     {[]string{"nodes", "3", "nodes", ""}, nil},
 		"what a loose button does": {[]string{"File", "true"}, nil},
 	} {
@@ -44,7 +45,7 @@ func TestAValueBehindAButtonThatIsBoundToNothingIsTold(t *testing.T) {
 	set(t, f, page, "File", "true")
 	path := f.Fields(page)[8]
 	require.NoError(t, f.Set(path, "/x", nil))
-	require.Equal(t, []form.Value{{"file", "/x"}}, f.Values(page))
+	require.Equal(t, []job.Assignment{{Name: "file", Value: "/x"}}, f.Values(page))
 	set(t, f, page, "File", "false")
 	require.Empty(t, f.Values(page), "what does not count is not told")
 }
@@ -55,12 +56,12 @@ func TestRowsAreToldByWhatTheyAreChecked(t *testing.T) {
 	page := f.Pages()[0]
 	f.Check(find(t, f, page, "a"), true)
 	f.Check(find(t, f, page, "c"), true)
-	require.Equal(t, []form.Value{{"a", "1"}, {"c", "true"}}, f.Values(page), "although these are their defaults")
+	require.Equal(t, []job.Assignment{{Name: "a", Value: "1"}, {Name: "c", Value: "true"}}, f.Values(page), "although these are their defaults")
 
 	f = viewing(t, ``, content)
 	page = f.Pages()[0]
 	f.Check(find(t, f, page, "a"), false)
-	require.Equal(t, []form.Value{{"a", ""}}, f.Values(page), "which they would have by themselves")
+	require.Equal(t, []job.Assignment{{Name: "a", Value: ""}}, f.Values(page), "which they would have by themselves")
 }
 
 func TestRowsOfWhatParsersFoundAreTold(t *testing.T) {
@@ -73,7 +74,7 @@ func TestRowsOfWhatParsersFoundAreTold(t *testing.T) {
 	page := f.Pages()[0]
 	require.Empty(t, f.Values(page))
 	f.Check(find(t, f, page, "btl"), true)
-	require.Equal(t, []form.Value{{"btl", "tcp"}}, f.Values(page))
+	require.Equal(t, []job.Assignment{{Name: "btl", Value: "tcp"}}, f.Values(page))
 }
 
 func TestWhatWasGivenFromOutsideIsToldUnlessAControlLeavesItOut(t *testing.T) {
@@ -83,7 +84,7 @@ func TestWhatWasGivenFromOutsideIsToldUnlessAControlLeavesItOut(t *testing.T) {
 		f.Environment().Lookup(name).SetValue("given")
 	}
 	f.Given(map[string]bool{"nowhere": true, "off": true})
-	require.Equal(t, []form.Value{{"nowhere", "given"}}, f.Values(page(t, f, "Basic")))
+	require.Equal(t, []job.Assignment{{Name: "nowhere", Value: "given"}}, f.Values(page(t, f, "Basic")))
 }
 
 func TestWhatATargetSetsIsNotToldAgain(t *testing.T) {
@@ -93,20 +94,20 @@ func TestWhatATargetSetsIsNotToldAgain(t *testing.T) {
 	env.Lookup("off").SetValue("of the target")
 	f := form.New(definition, env)
 	f.Standing(map[string]bool{"own": true, "off": true})
-	require.Equal(t, []form.Value{{"off", ""}}, f.Values(page(t, f, "Basic")), "but what the form leaves out of it is")
+	require.Equal(t, []job.Assignment{{Name: "off", Value: ""}}, f.Values(page(t, f, "Basic")), "but what the form leaves out of it is")
 }
 
 func TestListsAreToldElementByElement(t *testing.T) {
 	f := newForm(define(t, `<attribute name="mail" type="java.util.List"/>`))
 	set(t, f, f.Whole(), "mail", "a, b,")
 	require.Equal(t, "a, b", find(t, f, f.Whole(), "mail").Text)
-	require.Equal(t, []form.Value{{"mail", "a"}, {"mail", "b"}}, f.Values(f.Whole()))
+	require.Equal(t, []job.Assignment{{Name: "mail", Value: "a"}, {Name: "mail", Value: "b"}}, f.Values(f.Whole()))
 }
 
 func TestASwitchTranslatedIntoItsOppositeIsToldAsItIsStored(t *testing.T) {
 	f := newForm(define(t, `<attribute name="no" translateBooleanAs="false,true"/>`))
 	set(t, f, f.Whole(), "no", "true")
-	require.Equal(t, []form.Value{{"no", "false"}}, f.Values(f.Whole()))
+	require.Equal(t, []job.Assignment{{Name: "no", Value: "false"}}, f.Values(f.Whole()))
 }
 
 func TestAFormIsRenewedWithWhatCommandsFound(t *testing.T) {

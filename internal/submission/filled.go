@@ -1,6 +1,8 @@
 package submission
 
 import (
+	"slices"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/job"
@@ -43,10 +45,7 @@ func Filled(s job.Submission, filled *form.Form, page *form.Page) job.Submission
 	if !page.Whole {
 		s.Tab = page.Title
 	}
-	for _, value := range filled.Values(page) {
-		if !hidden[value.Attribute] {
-			s.Values = append(s.Values, job.Assignment{Name: value.Attribute, Value: value.Text})
-		}
-	}
+	values := filled.Values(page)
+	s.Values = append(s.Values, slices.DeleteFunc(values, func(value job.Assignment) bool { return hidden[value.Name] })...)
 	return s
 }
