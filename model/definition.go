@@ -77,28 +77,22 @@ func (d *Definition) defaultValue() Value {
 }
 
 // definitions are attribute definitions by their id. They never change.
-type definitions struct{ byID map[string]*Definition }
-
-// get returns the definition of the attribute with this id.
-func (d *definitions) get(id string) (*Definition, bool) {
-	definition, known := d.byID[id]
-	return definition, known
-}
+type definitions map[string]*Definition
 
 // with returns the definitions and one more.
-func (d *definitions) with(definition *Definition) (*definitions, error) {
+func (d definitions) with(definition *Definition) (definitions, error) {
 	if err := definition.validate(); err != nil {
 		return nil, err
 	}
-	if _, defined := d.byID[definition.ID]; defined {
+	if _, defined := d[definition.ID]; defined {
 		return nil, fmt.Errorf("%w %s: the attribute is defined already", errDefinition, quoted(definition.ID))
 	}
-	if len(d.byID) >= maxDefinitions {
-		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", errDefinition, quoted(definition.ID), len(d.byID))
+	if len(d) >= maxDefinitions {
+		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", errDefinition, quoted(definition.ID), len(d))
 	}
-	byID := maps.Clone(d.byID)
-	byID[definition.ID] = definition
-	return &definitions{byID}, nil
+	longer := maps.Clone(d)
+	longer[definition.ID] = definition
+	return longer, nil
 }
 
 // adHoc is the definition of an attribute that nobody defined: text, shown under

@@ -90,12 +90,12 @@ var standalone = sync.OnceValue(func() []*Definition {
 })
 
 // predefinedDefinitions returns all predefined definitions.
-func predefinedDefinitions() *definitions {
-	byID := map[string]*Definition{}
+func predefinedDefinitions() definitions {
+	byID := definitions{}
 	for _, definition := range slices.Concat(slices.Concat(predefinedOf()...), common(), standalone()) {
 		byID[definition.ID] = definition
 	}
-	return &definitions{byID}
+	return byID
 }
 
 func text(id, name, description, byDefault string, display bool) *Definition {

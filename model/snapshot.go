@@ -11,7 +11,7 @@ import (
 // other snapshots is kept once.
 type Snapshot struct {
 	revision    uint64
-	definitions *definitions
+	definitions definitions
 	managers    table
 	below       map[string]*Manager
 	outdated    chan struct{} // closed when there is a newer snapshot
@@ -30,7 +30,10 @@ type Manager struct {
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
 // Definition returns the definition of the attribute with this id.
-func (s *Snapshot) Definition(id string) (*Definition, bool) { return s.definitions.get(id) }
+func (s *Snapshot) Definition(id string) (*Definition, bool) {
+	definition, known := s.definitions[id]
+	return definition, known
+}
 
 // Managers yields the resource managers in the order of their ids.
 func (s *Snapshot) Managers() iter.Seq[*Manager] {

@@ -12,7 +12,7 @@ import (
 type Update struct {
 	model       *Model
 	revision    uint64
-	definitions *definitions
+	definitions definitions
 	touched     map[string]bool // ids of the resource managers that differ
 	problems    []Problem       // each kind once, few
 	values      []string        // of the row at hand
@@ -204,7 +204,7 @@ func (u *Update) canonical(row Row, definition *Definition, attribute Attribute,
 // definition returns the definition of an attribute, made on the spot for one that
 // nobody defined.
 func (u *Update) definition(id string) (*Definition, error) {
-	if definition, known := u.definitions.get(id); known {
+	if definition, known := u.definitions[id]; known {
 		return definition, nil
 	}
 	definition := adHoc(strings.Clone(id))
