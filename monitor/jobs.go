@@ -35,7 +35,9 @@ type ownRow struct {
 }
 
 func newJobs(m *Monitor) *jobs {
-	return &jobs{listed: newListed(m, model.Job, jobFacts), own: map[string]ownRow{}, record: newRecord(), use: newUse()}
+	j := &jobs{listed: newListed(m, model.Job, jobFacts), own: map[string]ownRow{}, record: newRecord(), use: newUse()}
+	j.apply = j.observe
+	return j
 }
 
 func (j *jobs) begin() {
@@ -43,13 +45,9 @@ func (j *jobs) begin() {
 	j.compare = j.matched != j.record.generation
 }
 
-func (j *jobs) merge(u *model.Update, id string, facts Facts, print uint64) {
-	j.mergeWith(j.take, u, id, facts, print)
-}
-
-// take puts the row of a job unless it is as it was before, and of the same job on
-// record.
-func (j *jobs) take(u *model.Update, id string, facts Facts, print uint64) {
+// observe takes the row of a job into the model, unless it is as it was before and of the
+// same job on record.
+func (j *jobs) observe(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := j.known[id]
 	isSame := before.listed && before.print == print
 	if isSame && !j.compare {
@@ -114,7 +112,7 @@ func (j *jobs) disown(id string) {
 
 // end removes the jobs that a whole listing lacks, unless they are on record.
 func (j *jobs) end(whole bool) {
-	j.putRepeated(j.take)
+	j.applyRepeated()
 	if whole {
 		j.matched = j.record.generation
 		j.removeGone()

@@ -32,7 +32,9 @@ type node struct {
 }
 
 func newNodes(m *Monitor) *nodes {
-	return &nodes{listed: newListed(m, model.Node, nodeFacts), known: map[string]*node{}}
+	n := &nodes{listed: newListed(m, model.Node, nodeFacts), known: map[string]*node{}}
+	n.apply = n.observe
+	return n
 }
 
 // adopt takes over the nodes that the model has from before.
@@ -46,7 +48,7 @@ func (n *nodes) adopt(before *model.Manager) {
 func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := n.known[id]
 	if !known {
-		n.take(u, id, facts, print)
+		n.observe(u, id, facts, print)
 		return
 	}
 	if before.round == n.round {
@@ -56,12 +58,12 @@ func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
 		}
 	}
 	if n.isNow(id, &before.seen, facts) {
-		n.take(u, id, facts, print)
+		n.observe(u, id, facts, print)
 	}
 }
 
-// take puts the row of a node.
-func (n *nodes) take(u *model.Update, id string, facts Facts, print uint64) {
+// observe takes the row of a node into the model.
+func (n *nodes) observe(u *model.Update, id string, facts Facts, print uint64) {
 	m := n.monitor
 	machine := cmp.Or(facts.Fact(factMachine), m.options.Machine)
 	before, known := n.known[id]
@@ -105,7 +107,7 @@ func isFull(facts Facts) bool {
 // like.
 func (n *nodes) end(whole bool) {
 	m := n.monitor
-	n.putRepeated(n.take)
+	n.applyRepeated()
 	n.sweep(whole)
 	n.showMachines(whole)
 	m.jobs.showUse()

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -38,15 +37,13 @@ func (s seen) of(round uint32, state string) seen {
 }
 
 func newQueues(m *Monitor) *queues {
-	return &queues{listed: newListed(m, model.Queue, queueFacts)}
+	q := &queues{listed: newListed(m, model.Queue, queueFacts)}
+	q.apply = q.observe
+	return q
 }
 
-func (q *queues) merge(u *model.Update, id string, facts Facts, print uint64) {
-	q.mergeWith(q.take, u, id, facts, print)
-}
-
-// take puts the row of a queue.
-func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
+// observe takes the row of a queue into the model.
+func (q *queues) observe(u *model.Update, id string, facts Facts, print uint64) {
 	m := q.monitor
 	before, known := q.known[id]
 	if !known {
@@ -70,7 +67,7 @@ func (q *queues) take(u *model.Update, id string, facts Facts, print uint64) {
 // end removes the queues that a whole listing lacks. Those that have jobs stay until
 // these are gone; only their names are known then.
 func (q *queues) end(whole bool) {
-	q.putRepeated(q.take)
+	q.applyRepeated()
 	if whole {
 		q.monitor.update(func(u *model.Update) {
 			for id, each := range q.known {
@@ -96,7 +93,7 @@ func (q *queues) sweep() {
 	}
 	var empty []string
 	for id, each := range q.known {
-		if !each.listed && !hasAny(manager, model.Job, id) {
+		if !each.listed && !hasJobs(manager, id) {
 			empty = append(empty, id)
 		}
 	}
@@ -106,13 +103,13 @@ func (q *queues) sweep() {
 	m.update(func(u *model.Update) {
 		for _, id := range empty {
 			u.Remove(m.options.Manager, model.Queue, id)
+			delete(q.known, id)
 		}
 	})
-	maps.DeleteFunc(q.known, func(id string, each seen) bool { return !each.listed && !hasAny(manager, model.Job, id) })
 }
 
-func hasAny(manager *model.Manager, kind model.Kind, parent string) bool {
-	for range manager.Children(kind, parent) {
+func hasJobs(manager *model.Manager, queue string) bool {
+	for range manager.Children(model.Job, queue) {
 		return true
 	}
 	return false

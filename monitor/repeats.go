@@ -15,6 +15,8 @@ type listed struct {
 	names   []string        // of the facts of a row
 	round   uint32          // counts the listings
 	known   map[string]seen // rows of listings, by id; nodes keep their own
+	// apply takes a row into the model, unless it is as it was before.
+	apply func(u *model.Update, id string, facts Facts, print uint64)
 	repeats
 }
 
@@ -36,17 +38,17 @@ func (l *listed) adopt(before *model.Manager) {
 	}
 }
 
-// mergeWith puts a row with take, unless it is to be put later or not at all.
-func (l *listed) mergeWith(take func(u *model.Update, id string, facts Facts, print uint64), u *model.Update, id string, facts Facts, print uint64) {
+// merge applies a row, unless it is to be applied later or not at all.
+func (l *listed) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before := l.known[id]
 	if l.isNow(id, &before, facts) {
-		take(u, id, facts, print)
+		l.apply(u, id, facts, print)
 	} else {
 		l.known[id] = before
 	}
 }
 
-// isNow reports whether a row is to be put now. It is not where the id comes again: the
+// isNow reports whether a row is to be applied now. It is not where the id comes again: the
 // first row stands, or all are put together after the listing.
 func (l *listed) isNow(id string, before *seen, facts Facts) bool {
 	isAgain := before.round == l.round
@@ -61,15 +63,15 @@ func (l *listed) isNow(id string, before *seen, facts Facts) bool {
 	return !isAgain
 }
 
-// putRepeated puts the rows that were put together.
-func (l *listed) putRepeated(put func(u *model.Update, id string, facts Facts, print uint64)) {
-	rows := l.repeats.take()
+// applyRepeated applies the rows that were put together.
+func (l *listed) applyRepeated() {
+	rows := l.repeats.collected()
 	if len(rows) == 0 {
 		return
 	}
 	l.monitor.update(func(u *model.Update) {
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			put(u, id, rows[id], l.monitor.fingerprint(l.names, rows[id]))
+			l.apply(u, id, rows[id], l.monitor.fingerprint(l.names, rows[id]))
 		}
 	})
 }
@@ -119,8 +121,8 @@ func (r *repeats) collect(id string, names []string, facts Facts) bool {
 	return true
 }
 
-// take returns the facts of the listing at hand that were put together, by ids.
-func (r *repeats) take() map[string]keptFacts {
+// collected returns the facts of the listing at hand that were put together, by ids.
+func (r *repeats) collected() map[string]keptFacts {
 	facts := make(map[string]keptFacts, len(r.rows))
 	for id, kept := range r.rows {
 		facts[id] = kept.facts

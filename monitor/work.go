@@ -85,7 +85,7 @@ func (n *nodes) takeWorking(working workOfJobs) {
 		print := n.monitor.fingerprint(nodeFacts, facts)
 		for _, element := range slices.Sorted(maps.Keys(working)) {
 			for _, id := range slices.Sorted(maps.Keys(working[element])) {
-				n.take(u, id, facts, print)
+				n.observe(u, id, facts, print)
 			}
 		}
 	})
