@@ -59,7 +59,7 @@ func (u *Update) Put(row Row) {
 	if !placed {
 		return
 	}
-	shape := u.fill(row, before)
+	shape := u.resolve(row, before)
 	if before != nil && before.parent == row.Parent && before.shape == shape && slices.Equal(before.values, u.values) {
 		return
 	}
@@ -117,9 +117,9 @@ func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 	return manager, before, true
 }
 
-// fill leaves in u.values what the element has after the row, and returns its
+// resolve leaves in u.values what the element has after the row, and returns its
 // shape.
-func (u *Update) fill(row Row, before *Element) *shape {
+func (u *Update) resolve(row Row, before *Element) *shape {
 	if u.model.shapeSize >= maxShapes {
 		u.model.forget()
 	}

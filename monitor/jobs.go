@@ -58,9 +58,9 @@ func (j *jobs) observe(u *model.Update, id string, facts Facts, print uint64) {
 	if !known {
 		id = strings.Clone(id)
 	}
-	isShown := j.takeElement(id)
-	recorded := j.record.of(id, facts, j.monitor.options.User)
-	j.known[id] = seen{print: print, round: j.round, listed: true, own: recorded != nil, hasState: facts.Fact(factState) != ""}
+	isShown := j.claimElement(id)
+	recorded := j.record.match(id, facts, j.monitor.options.User)
+	j.known[id] = rowState{print: print, round: j.round, listed: true, own: recorded != nil, hasState: facts.Fact(factState) != ""}
 	switch row, wasOwn := j.own[id]; {
 	case recorded != nil && wasOwn && row.tag == recorded.Tag && isSame:
 		return
@@ -76,9 +76,9 @@ func (j *jobs) observe(u *model.Update, id string, facts Facts, print uint64) {
 	}
 }
 
-// takeElement gives the element with an id to a row, and reports whether it showed a
+// claimElement gives the element with an id to a row, and reports whether it showed a
 // job on record without one.
-func (j *jobs) takeElement(id string) bool {
+func (j *jobs) claimElement(id string) bool {
 	tag, isShown := j.record.showing[id]
 	if isShown {
 		delete(j.record.showing, id)
@@ -160,7 +160,7 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 	facts := completed(listed, recorded)
 	row := &j.row
 	row.monitor = m
-	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.of(u, facts.Fact(factQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
+	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.find(u, facts.Fact(factQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
 	jobState := model.JobState(detail)
 	row.text(vocabulary.AttributeJobState, string(jobState))
 	if isState {

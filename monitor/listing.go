@@ -65,7 +65,7 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 	into.begin()
 	rows := 0
 	for size := firstBatch; ; size = min(size*batchGrowth, largestBatch) {
-		batch, more := feed.take(size, m.options.After)
+		batch, more := feed.next(size, m.options.After)
 		if batch.rows() > 0 {
 			m.update(func(u *model.Update) {
 				for i, id := range batch.ids {
@@ -187,10 +187,10 @@ func (f *feed) close() {
 	signal(f.ready)
 }
 
-// take waits until there are a number of rows, or some have waited for long enough,
+// next waits until there are a number of rows, or some have waited for long enough,
 // or no more come. It returns what there is, to be used until the next call, and
 // whether there may be more.
-func (f *feed) take(wanted int, after func(time.Duration) <-chan time.Time) (*batch, bool) {
+func (f *feed) next(wanted int, after func(time.Duration) <-chan time.Time) (*batch, bool) {
 	f.mu.Lock()
 	f.wanted = wanted
 	f.mu.Unlock()

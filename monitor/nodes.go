@@ -24,7 +24,7 @@ type nodes struct {
 }
 
 type node struct {
-	seen
+	rowState
 	machine string
 	state   model.State
 	full    bool        // whether all of its CPUs are in use
@@ -41,7 +41,7 @@ func newNodes(m *Monitor) *nodes {
 func (n *nodes) adopt(before *model.Manager) {
 	for element := range before.All(model.Node) {
 		extra, _ := element.Value(vocabulary.AttributeNodeExtraState)
-		n.known[element.ID()] = &node{seen: seen{listed: true}, machine: element.Parent(), state: element.State(), extra: model.State(extra.Text())}
+		n.known[element.ID()] = &node{rowState: rowState{listed: true}, machine: element.Parent(), state: element.State(), extra: model.State(extra.Text())}
 	}
 }
 
@@ -57,7 +57,7 @@ func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
 			return
 		}
 	}
-	if n.isNow(id, &before.seen, facts) {
+	if n.isNow(id, &before.rowState, facts) {
 		n.observe(u, id, facts, print)
 	}
 }
@@ -78,7 +78,7 @@ func (n *nodes) observe(u *model.Update, id string, facts Facts, print uint64) {
 		before.machine, before.print = strings.Clone(machine), 0
 	}
 	isSame := before.print == print
-	before.seen = seen{print: print, round: n.round, listed: true, hasState: facts.Fact(factState) != ""}
+	before.rowState = rowState{print: print, round: n.round, listed: true, hasState: facts.Fact(factState) != ""}
 	if isSame {
 		return
 	}

@@ -20,8 +20,8 @@ type queues struct {
 	usual string // that takes the jobs which name none; empty while not known
 }
 
-// seen is what is remembered of a row, to find what the next listing changes.
-type seen struct {
+// A rowState is what is remembered of a row, to find what the next listing changes.
+type rowState struct {
 	print    uint64 // of its facts; 0 to be put again in any case
 	round    uint32 // of the listing that last had it
 	listed   bool   // whether the last whole listing, or one since, had it
@@ -29,8 +29,8 @@ type seen struct {
 	hasState bool   // whether the row has a state
 }
 
-// of returns what is remembered once a listing had the row, which is put later.
-func (s seen) of(round uint32, state string) seen {
+// observed returns what is remembered once a listing had the row, which is put later.
+func (s rowState) observed(round uint32, state string) rowState {
 	s.hasState = s.hasState && s.round == round || state != ""
 	s.round = round
 	return s
@@ -49,7 +49,7 @@ func (q *queues) observe(u *model.Update, id string, facts Facts, print uint64) 
 	if !known {
 		id = strings.Clone(id)
 	}
-	q.known[id] = seen{print: print, round: q.round, listed: true, hasState: facts.Fact(factState) != ""}
+	q.known[id] = rowState{print: print, round: q.round, listed: true, hasState: facts.Fact(factState) != ""}
 	if strings.EqualFold(facts.Fact(factDefault), "true") && q.usual == "" {
 		q.usual = id
 	}
@@ -72,7 +72,7 @@ func (q *queues) end(whole bool) {
 		q.monitor.update(func(u *model.Update) {
 			for id, each := range q.known {
 				if each.listed && each.round != q.round {
-					q.known[id] = seen{}
+					q.known[id] = rowState{}
 					u.Put(model.Row{Manager: q.monitor.options.Manager, Kind: model.Queue, ID: id, Whole: true})
 				}
 			}
@@ -115,9 +115,9 @@ func hasJobs(manager *model.Manager, queue string) bool {
 	return false
 }
 
-// of returns the queue that a job belongs to, by what its row says: the first of
+// find returns the queue that a job belongs to, by what its row says: the first of
 // several. A queue that is not known becomes so.
-func (q *queues) of(u *model.Update, text string) string {
+func (q *queues) find(u *model.Update, text string) string {
 	id := text
 	if _, known := q.known[id]; known && id != "" {
 		return id
@@ -136,7 +136,7 @@ func (q *queues) of(u *model.Update, text string) string {
 	}
 	if _, known := q.known[id]; !known {
 		id = strings.Clone(id)
-		q.known[id] = seen{}
+		q.known[id] = rowState{}
 		u.Put(model.Row{Manager: q.monitor.options.Manager, Kind: model.Queue, ID: id})
 	}
 	return id

@@ -40,10 +40,10 @@ func newRecord() record {
 	return record{byTag: map[string]*recorded{}, byID: map[string]*recorded{}, identities: map[string]*recorded{}, shown: map[string]shownProcesses{}, showing: map[string]string{}}
 }
 
-// of returns the job on record that a row is of; nil if there is none. The identity
+// match returns the job on record that a row is of; nil if there is none. The identity
 // decides where it is known, else the id unless the record shows that the scheduler gave
 // it again. Anybody may forge an identity, so a row of another user never matches.
-func (r *record) of(id string, facts Facts, user string) *recorded {
+func (r *record) match(id string, facts Facts, user string) *recorded {
 	if len(r.byTag) == 0 {
 		return nil
 	}

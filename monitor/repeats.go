@@ -12,16 +12,16 @@ import (
 type listed struct {
 	monitor *Monitor
 	kind    model.Kind
-	names   []string        // of the facts of a row
-	round   uint32          // counts the listings
-	known   map[string]seen // rows of listings, by id; nodes keep their own
+	names   []string            // of the facts of a row
+	round   uint32              // counts the listings
+	known   map[string]rowState // rows of listings, by id; nodes keep their own
 	// apply takes a row into the model, unless it is as it was before.
 	apply func(u *model.Update, id string, facts Facts, print uint64)
 	repeats
 }
 
 func newListed(m *Monitor, kind model.Kind, names []string) listed {
-	return listed{monitor: m, kind: kind, names: names, known: map[string]seen{}, repeats: repeats{map[string]bool{}, map[string]*repeated{}}}
+	return listed{monitor: m, kind: kind, names: names, known: map[string]rowState{}, repeats: repeats{map[string]bool{}, map[string]*repeated{}}}
 }
 
 func (l *listed) facts() []string { return l.names }
@@ -34,7 +34,7 @@ func (l *listed) begin() {
 // adopt takes over the elements that the model has from before.
 func (l *listed) adopt(before *model.Manager) {
 	for element := range before.All(l.kind) {
-		l.known[element.ID()] = seen{}
+		l.known[element.ID()] = rowState{}
 	}
 }
 
@@ -50,14 +50,14 @@ func (l *listed) merge(u *model.Update, id string, facts Facts, print uint64) {
 
 // isNow reports whether a row is to be applied now. It is not where the id comes again: the
 // first row stands, or all are put together after the listing.
-func (l *listed) isNow(id string, before *seen, facts Facts) bool {
+func (l *listed) isNow(id string, before *rowState, facts Facts) bool {
 	isAgain := before.round == l.round
 	if isAgain {
 		l.monitor.again(l.kind, id, before.hasState, facts.Fact(factState))
 		l.note(id)
 	}
 	if l.collect(id, l.names, facts) {
-		*before = before.of(l.round, facts.Fact(factState))
+		*before = before.observed(l.round, facts.Fact(factState))
 		return false
 	}
 	return !isAgain

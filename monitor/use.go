@@ -71,7 +71,7 @@ func (j *jobs) showUse() {
 	j.use.changed = false
 	working := j.working()
 	if m.nodes.unlisted {
-		m.nodes.takeWorking(working)
+		m.nodes.observeWorking(working)
 	}
 	m.nodes.changed = false
 	used := j.usedNodes(working)

@@ -76,9 +76,9 @@ func (n *nodes) named(name string) (string, bool) {
 	return name, false
 }
 
-// takeWorking takes the nodes that jobs work on, or worked, for those there are: of a
+// observeWorking takes the nodes that jobs work on, or worked, for those there are: of a
 // scheduler that does not list its nodes no others are known.
-func (n *nodes) takeWorking(working workOfJobs) {
+func (n *nodes) observeWorking(working workOfJobs) {
 	n.begin()
 	n.monitor.update(func(u *model.Update) {
 		facts := keptFacts{factState: vocabulary.StateUp}

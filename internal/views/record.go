@@ -65,7 +65,7 @@ func (r *record) readJobs(ctx context.Context) error {
 	}
 	r.jobs, r.last, r.whole = make(map[string]job.Job, len(newest)), last, now
 	for _, job := range slices.Concat(newest, open) {
-		r.put(job)
+		r.add(job)
 	}
 	return nil
 }
@@ -90,17 +90,17 @@ func (r *record) readTouched(ctx context.Context) error {
 		delete(r.jobs, tag) // also one that was pruned meanwhile
 	}
 	for _, job := range touched {
-		r.put(job)
+		r.add(job)
 	}
 	for _, job := range open {
-		r.put(job)
+		r.add(job)
 	}
 	r.last = last
 	return nil
 }
 
-// put adds a job unless it never became one, was dismissed or lost its id to another.
-func (r *record) put(j job.Job) {
+// add adds a job unless it never became one, was dismissed or lost its id to another.
+func (r *record) add(j job.Job) {
 	if j.Target != r.target || j.Phase == job.PhaseRejected || j.Phase == job.PhaseDismissed || j.Successor != "" {
 		return
 	}

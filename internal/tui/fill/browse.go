@@ -37,13 +37,13 @@ func (s *screen) itemList(e entry) *overlay {
 	}
 	return &overlay{
 		List:   tui.List{Title: e.Label, Lines: lines, At: max(slices.Index(e.Items, e.Text), 0), Narrows: true},
-		choose: func(index int) { s.put(e, e.Items[index], nil) },
+		choose: func(index int) { s.choose(e, e.Items[index], nil) },
 	}
 }
 
 // browse lists a folder for a path field, in the background.
 func (s *screen) browse(e entry, folder string) {
-	s.begin("listing "+folder, func() tui.Apply {
+	s.run("listing "+folder, func() tui.Apply {
 		found, err := s.list(s.ctx, e, folder)
 		return func() {
 			if err != nil {
@@ -62,7 +62,7 @@ func (s *screen) chooseFile(e entry, folder string, found []directory.Entry) {
 	add := func(line, name string, do func(name string)) {
 		lines, chosen = append(lines, line), append(chosen, func() { do(path.Join(folder, name)) })
 	}
-	take := func(name string) { s.put(e, browsed(e, name), s.stat(s.ctx)) }
+	take := func(name string) { s.choose(e, browsed(e, name), s.stat(s.ctx)) }
 	open := func(name string) { s.browse(e, name) }
 	wantsFolder := e.Browse() != nil && e.Browse().Directory
 	if wantsFolder {

@@ -108,7 +108,7 @@ func (s *screen) count(e entry, up bool) {
 	default:
 		number--
 	}
-	s.put(e, strconv.Itoa(min(max(number, e.Least), e.Most)), nil)
+	s.choose(e, strconv.Itoa(min(max(number, e.Least), e.Most)), nil)
 }
 
 // pick changes a field that is not typed into.
@@ -117,15 +117,15 @@ func (s *screen) pick(e entry, name string) {
 	switch {
 	case e.Kind == form.Row && !e.On:
 	case e.isSwitch() && (name == "space" || step != 0):
-		s.put(e, attribute.Text(!e.switchedOn()), nil)
+		s.choose(e, attribute.Text(!e.switchedOn()), nil)
 	case len(e.Items) > 0 && step != 0:
 		at := slices.Index(e.Items, e.Text) + step
-		s.put(e, e.Items[min(max(at, 0), len(e.Items)-1)], nil)
+		s.choose(e, e.Items[min(max(at, 0), len(e.Items)-1)], nil)
 	case len(e.Items) > 0 && name == "space":
 		s.overlay = s.itemList(e)
 	case name == "backspace", name == "delete", name == "ctrl+u":
 		if !e.isSwitch() && e.Kind != form.Button {
-			s.put(e, "", nil)
+			s.choose(e, "", nil)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *screen) enter(e entry) tea.Cmd {
 	case len(e.Items) > 0 && !(e.Kind == form.Row && e.Fixed):
 		s.overlay = s.itemList(e)
 	case e.Kind == form.Switch:
-		s.put(e, attribute.Text(!e.On), nil)
+		s.choose(e, attribute.Text(!e.On), nil)
 	default:
 		s.move(1)
 	}
@@ -157,7 +157,7 @@ func (s *screen) pressButton(e entry) {
 		s.complain(err)
 		return
 	}
-	s.begin(e.Label, func() tui.Apply {
+	s.run(e.Label, func() tui.Apply {
 		renew, err := run()
 		return func() {
 			if err != nil {

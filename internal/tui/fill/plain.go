@@ -35,19 +35,19 @@ type questioner struct {
 func (f *Form) Ask(ctx context.Context, answers io.Reader, questions io.Writer) error {
 	q := &questioner{Form: f, ctx: ctx, answers: bufio.NewScanner(answers), out: questions, echo: !tui.IsTerminal(answers), chosen: map[*launchtab.Viewer]bool{}}
 	q.answers.Buffer(nil, maxAnswer)
-	if err := q.all(); err != nil {
+	if err := q.run(); err != nil {
 		return q.fail(err)
 	}
 	return q.err
 }
 
-func (q *questioner) all() error {
+func (q *questioner) run() error {
 	q.say("%s\nEnter keeps what stands in brackets, - takes it away.\n", tui.OneLine(q.Controller.Definition.Name))
 	if err := q.choosePage(); err != nil {
 		return err
 	}
 	for _, page := range []*form.Page{q.page, nil} {
-		if err := q.fill(page); err != nil {
+		if err := q.askPage(page); err != nil {
 			return err
 		}
 	}
@@ -151,9 +151,9 @@ func (q *questioner) choosePage() error {
 	})
 }
 
-// fill asks for the fields of a page. Each answer may show others, so it looks the fields
+// askPage asks for the fields of a page. Each answer may show others, so it looks the fields
 // up again after every one.
-func (q *questioner) fill(page *form.Page) error {
+func (q *questioner) askPage(page *form.Page) error {
 	var asked []entry
 	for {
 		entries := q.entries(page)
@@ -164,7 +164,7 @@ func (q *questioner) fill(page *form.Page) error {
 			return nil
 		}
 		asked = append(asked, entries[next])
-		if err := q.entry(entries[next], page); err != nil {
+		if err := q.askEntry(entries[next], page); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ func (q *questioner) isNeedless(e entry) bool {
 	return !e.IsInput() && e.Kind != form.Heading && e.Kind != form.Note
 }
 
-func (q *questioner) entry(e entry, page *form.Page) error {
+func (q *questioner) askEntry(e entry, page *form.Page) error {
 	switch e.Kind {
 	case form.Heading:
 		q.say("\n== %s ==\n", tui.OneLine(e.Label))

@@ -146,8 +146,8 @@ func (s *screen) startTyping() {
 	}
 }
 
-// put sets a field to something that was chosen, and shows it in the input.
-func (s *screen) put(e entry, text string, stat attribute.Stat) {
+// choose sets a field to something that was chosen, and shows it in the input.
+func (s *screen) choose(e entry, text string, stat attribute.Stat) {
 	s.store(e, text, stat)
 	s.startTyping()
 }
@@ -187,8 +187,8 @@ func (s *screen) leaveField() {
 	})
 }
 
-// begin does something in the background; meanwhile the form can only be left.
-func (s *screen) begin(what string, do func() tui.Apply) {
+// run does something in the background; meanwhile the form can only be left.
+func (s *screen) run(what string, do func() tui.Apply) {
 	s.busy = what
 	s.work(func() tui.Apply {
 		apply := do()

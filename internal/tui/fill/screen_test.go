@@ -217,7 +217,7 @@ func TestButtonsRunTheirCommands(t *testing.T) {
 
 func TestWhileACommandRunsTheFormCanOnlyBeLeft(t *testing.T) {
 	d := demo(t)
-	d.begin("waiting", func() tui.Apply { return func() {} })
+	d.run("waiting", func() tui.Apply { return func() {} })
 	d.pending = nil
 	d.press("x", "tab")
 	d.shows("> Input         [  ", "waiting ... (Esc leaves)")

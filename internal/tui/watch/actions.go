@@ -84,7 +84,7 @@ func (d *display) operate(operation control.Operation, rows []row) {
 	what := fmt.Sprintf("%s %s", operation, named(rows))
 	d.question = &question{text: sentence(what) + "?", do: func() tea.Cmd {
 		clear(d.tables[listJobs].marked)
-		d.begin(what, func() (string, error) { return what + ": done", d.operateOn(operation, rows) })
+		d.run(what, func() (string, error) { return what + ": done", d.operateOn(operation, rows) })
 		return nil
 	}}
 }
@@ -187,7 +187,7 @@ func (d *display) stop(rows []row) {
 // seen in the model.
 func (d *display) each(what string, managers []string, do func(manager string) error) {
 	clear(d.tables[listManagers].marked)
-	d.begin(what, func() (string, error) {
+	d.run(what, func() (string, error) {
 		var problems []error
 		for _, manager := range managers {
 			problems = append(problems, do(manager))

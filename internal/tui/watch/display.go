@@ -145,7 +145,7 @@ func (d *display) ask() {
 		found := wanted.answer()
 		return func() {
 			t.isAsking = false
-			t.take(found)
+			t.show(found)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func (d *display) turn(list int) {
 func (d *display) narrow(change func(q *query), tables ...*table) {
 	for _, t := range tables {
 		change(&t.wanted)
-		t.begin()
+		t.toFirstRow()
 	}
 }
 
@@ -194,8 +194,8 @@ func (d *display) say(text string, isProblem bool) {
 	d.said = d.said[max(len(d.said)-kept, 0):]
 }
 
-// begin does something in the background, and says how it ended.
-func (d *display) begin(what string, do func() (string, error)) {
+// run does something in the background, and reports how it ended.
+func (d *display) run(what string, do func() (string, error)) {
 	d.underWay = append(d.underWay, what)
 	d.message = ""
 	d.background(func() tui.Apply {

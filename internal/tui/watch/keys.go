@@ -192,7 +192,7 @@ func (d *display) filterKey(name string) bool {
 		d.sortBy(1)
 	case "o":
 		t.wanted.reverse = !t.wanted.reverse
-		t.begin()
+		t.toFirstRow()
 	case "v":
 		if d.list == listNodes {
 			d.isTable = !d.isTable
@@ -247,7 +247,7 @@ func (d *display) sortBy(step int) {
 		}
 	}
 	t.wanted.column = columns[at].place
-	t.begin()
+	t.toFirstRow()
 }
 
 // within shows what belongs to the selected resource manager or queue only.

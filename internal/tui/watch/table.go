@@ -35,9 +35,9 @@ func (t *table) selected() (row, bool) {
 	return t.answer.rows[t.at], true
 }
 
-// take replaces the rows. A cursor that the user has moved stays on its element, and in
+// show replaces the rows. A cursor that the user has moved stays on its element, and in
 // its place where that is gone; the rows around it stay where they are on the screen.
-func (t *table) take(a answer) {
+func (t *table) show(a answer) {
 	before, hadOne := t.selected()
 	t.answer = a
 	if !hadOne || !t.moved {
@@ -55,8 +55,8 @@ func (t *table) take(a answer) {
 	t.move(0)
 }
 
-// begin goes to the first row, and stays there until the cursor is moved.
-func (t *table) begin() { t.at, t.top, t.moved = 0, 0, false }
+// toFirstRow goes to the first row, and stays there until the cursor is moved.
+func (t *table) toFirstRow() { t.at, t.top, t.moved = 0, 0, false }
 
 // place returns where an element is among the rows; -1 if it is not.
 func (t *table) place(of ref) int {
