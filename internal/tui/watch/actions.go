@@ -183,8 +183,8 @@ func (d *display) stop(rows []row) {
 	}}
 }
 
-// each does something to resource managers in the background. What comes of it is
-// seen in the model.
+// each does something to resource managers in the background. The model shows the
+// result.
 func (d *display) each(what string, managers []string, do func(manager string) error) {
 	clear(d.tables[listManagers].marked)
 	d.run(what, func() (string, error) {
@@ -236,8 +236,8 @@ func (d *display) submitAgain(rows []row) {
 	})
 }
 
-// submit has a job filled in for a resource manager, which is chosen where there are
-// several.
+// submit opens the form of a job. Of several resource managers the user chooses one
+// first.
 func (d *display) submit(rows []row, configuration string) tea.Cmd {
 	managers := d.inState(vocabulary.StateStarted)
 	switch of := managersOf(rows); {

@@ -547,5 +547,5 @@ func TestAMessageIsShownForAsLongAsItMayMatter(t *testing.T) {
 	require.Contains(t, u.messageLine(), "far has no answer")
 	u.Update(pulseMsg{snapshot: u.snapshot, now: noon.Add(2 * time.Minute)})
 	require.Empty(t, u.messageLine(), "it may have one by now")
-	require.Contains(t, u.said[len(u.said)-1], "far has no answer", "what was said can be looked at")
+	require.Contains(t, u.messages[len(u.messages)-1], "far has no answer", "what was said can be looked at")
 }

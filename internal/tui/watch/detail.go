@@ -13,8 +13,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// The pages of what is to be known of an element; only jobs have others than the
-// first.
+// The pages of a detail; only jobs have others than the first.
 const (
 	pageFacts = iota
 	pageHistory
@@ -25,9 +24,9 @@ const (
 
 var pageTitles = [jobPages]string{"Facts", "History", "Output", "Errors"}
 
-// A detail is all that is to be known of one element.
+// A detail shows everything about one element.
 type detail struct {
-	of   ref
+	ref  ref
 	kind model.Kind
 	last row // as it was seen last, since it may be gone
 	gone bool
@@ -60,13 +59,13 @@ type output struct {
 // mostEvents bounds the history that is shown of a job: the newest.
 const mostEvents = 2000
 
-// open shows what is to be known of the selected element.
+// open shows the detail of the selected element.
 func (d *display) open() {
 	selected, ok := d.table().selected()
 	if !ok {
 		return
 	}
-	d.detail = &detail{of: selected.ref(), kind: d.table().wanted.kind, last: selected}
+	d.detail = &detail{ref: selected.ref(), kind: d.table().query.kind, last: selected}
 	d.turnPage(pageFacts)
 }
 
@@ -83,7 +82,7 @@ func (d *display) stopOutput() {
 	}
 }
 
-// turnPage shows a page, and has looked up what it is to show.
+// turnPage shows a page and starts to look up its content.
 func (d *display) turnPage(page int) {
 	s := d.detail
 	d.stopOutput()
@@ -100,18 +99,18 @@ func (d *display) turnPage(page int) {
 	d.findJobs()
 }
 
-// seeDetail takes the newest version of the element from the snapshot.
+// seeDetail shows the newest version of the element.
 func (d *display) seeDetail() {
 	s := d.detail
 	if s == nil {
 		return
 	}
-	manager, known := d.snapshot.Manager(s.of.manager)
+	manager, known := d.snapshot.Manager(s.ref.manager)
 	var element *model.Element
 	if known && s.kind == model.ResourceManager {
 		element = manager.Element()
 	} else if known {
-		element, known = manager.Get(s.kind, s.of.id)
+		element, known = manager.Get(s.kind, s.ref.id)
 	}
 	s.gone = !known
 	if known {
@@ -123,7 +122,8 @@ func (d *display) seeDetail() {
 	d.findJobs()
 }
 
-// lookUpHistory has the history looked up, unless it was since the job changed.
+// lookUpHistory looks the history up in the background, unless the job has not changed
+// since the last time.
 func (d *display) lookUpHistory() {
 	s := d.detail
 	revision := s.last.element.Revision()
@@ -133,7 +133,7 @@ func (d *display) lookUpHistory() {
 	s.looked, s.historic = true, revision
 	d.background(func() tui.Apply {
 		var events []job.Event
-		err := d.controls.History(d.ctx, s.of.manager, s.of.id, func(event job.Event) error {
+		err := d.controls.History(d.ctx, s.ref.manager, s.ref.id, func(event job.Event) error {
 			events = append(events, event)
 			if len(events) >= 2*mostEvents {
 				events = slices.Clone(events[mostEvents:])
@@ -165,7 +165,7 @@ func (d *display) follow() {
 	o := &output{stop: stop, isLast: true}
 	o.kept = &tail{stir: func() { d.stirred.Store(true) }}
 	s.output = o
-	of, stderr := s.of, s.page == pageErrors
+	of, stderr := s.ref, s.page == pageErrors
 	d.background(func() tui.Apply {
 		defer stop()
 		err := d.controls.Follow(ctx, of.manager, of.id, stderr, o.kept.skip, o.kept)
@@ -213,8 +213,8 @@ func (d *display) scrollDetail(by int) {
 	}
 }
 
-// holdText keeps the text of an output in its place that is not followed, while older
-// lines of it go.
+// holdText keeps the text of an output that is not followed in its place, while older
+// lines are dropped.
 func (d *display) holdText() {
 	if d.detail != nil && d.detail.output != nil {
 		d.detail.top = max(d.detail.top-d.detail.output.kept.hasMoved(), 0)

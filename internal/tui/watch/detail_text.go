@@ -36,12 +36,12 @@ func (t text) line(i int) string {
 // factLines show the attributes that the element has.
 func (s *detail) factLines(width int, now time.Time) []string {
 	var facts factList
-	facts.add("ID", s.of.id)
+	facts.add("ID", s.ref.id)
 	if s.kind != model.ResourceManager {
 		facts.add("Manager", s.last.manager.Element().Name())
 	}
 	for definition, value := range s.last.element.Attributes() {
-		if definition.ID != vocabulary.AttributeID && (definition.ID != vocabulary.AttributeName || value.Text() != s.of.id) {
+		if definition.ID != vocabulary.AttributeID && (definition.ID != vocabulary.AttributeName || value.Text() != s.ref.id) {
 			facts.addAttribute(definition, value, now)
 		}
 	}
@@ -118,9 +118,9 @@ func (s *detail) processes() iter.Seq[*model.Element] {
 		processes := func(func(*model.Element) bool) {}
 		switch s.kind {
 		case model.Job:
-			processes = s.last.manager.Children(model.Process, s.of.id)
+			processes = s.last.manager.Children(model.Process, s.ref.id)
 		case model.Node:
-			processes = s.last.manager.OnNode(s.of.id)
+			processes = s.last.manager.OnNode(s.ref.id)
 		}
 		shown := 0
 		for process := range processes {
@@ -221,7 +221,7 @@ func (s *detail) outputLines(width int) text {
 	var isWhole bool
 	t.raw, isWhole = s.output.kept.last()
 	if !isWhole {
-		t.before = []string{tui.Styled(tui.StyleFaint, tui.Cut("(what stands before is not shown; rmctl output "+tui.Fitted(s.of.manager+"/"+s.of.id, 60)+" prints all)", width))}
+		t.before = []string{tui.Styled(tui.StyleFaint, tui.Cut("(what stands before is not shown; rmctl output "+tui.Fitted(s.ref.manager+"/"+s.ref.id, 60)+" prints all)", width))}
 	}
 	switch {
 	case s.output.err != nil:

@@ -48,7 +48,7 @@ type display struct {
 	pager     *pager
 	menu      *menu
 	question  *question
-	asked     *tui.Prompt // waits until what is typed for something else has ended
+	waiting   *tui.Prompt // waits until what is typed for something else has ended
 	prompt    *tui.Prompt
 	withdrawn *tui.Prompt // nobody waits for its answer any more, but the user may still be typing it
 	typed     string      // the answer to the prompt, so far
@@ -58,15 +58,15 @@ type display struct {
 	message   string
 	isProblem bool
 	saidAt    time.Time
-	said      []string // all messages, the newest last
-	underWay  []string // what was begun and has not ended
+	messages  []string // all of them, the newest last
+	running   []string // what was started and has not ended
 }
 
 func newDisplay(ctx context.Context, o Options, now func() time.Time) *display {
 	d := &display{ctx: ctx, model: o.Model, controls: o.Controls, notices: o.Notices, now: now, width: 80, height: 24, clock: now(), snapshot: o.Model.Snapshot()}
 	for i, kind := range []model.Kind{model.ResourceManager, model.Queue, model.Node, model.Job} {
 		d.tables[i] = newTable(kind)
-		d.tables[i].wanted.user = o.User
+		d.tables[i].query.user = o.User
 	}
 	d.list = listJobs
 	return d
@@ -124,25 +124,25 @@ func (d *display) applyPulse(m pulseMsg) {
 // while a form had the terminal.
 func (d *display) enqueuePrompt(p tui.Prompt) {
 	if p.Context.Err() == nil {
-		d.asked = &p
+		d.waiting = &p
 	}
 }
 
-// ask has the rows of the list found that is shown, unless they are as wanted, or
-// are being found: then it is called once more with the answer.
+// ask queries the rows of the list that is shown, unless they are up to date or a query
+// runs: the answer calls it again.
 func (d *display) ask() {
 	t := d.table()
-	t.wanted.snapshot = d.snapshot
-	if t.isAsking || t.answer.query.same(t.wanted) {
+	t.query.snapshot = d.snapshot
+	if t.isAsking || t.answer.query.same(t.query) {
 		return
 	}
 	t.isAsking = true
-	wanted := t.wanted
+	query := t.query
 	if selected, ok := t.selected(); ok {
-		wanted.selected = selected.ref()
+		query.selected = selected.ref()
 	}
 	d.background(func() tui.Apply {
-		found := wanted.answer()
+		found := query.answer()
 		return func() {
 			t.isAsking = false
 			t.show(found)
@@ -168,13 +168,13 @@ func (d *display) showsMap() bool { return d.list == listNodes && !d.isTable }
 // turn shows another list.
 func (d *display) turn(list int) {
 	d.list = (list + lists) % lists
-	d.search = strings.Join(d.table().wanted.words, " ")
+	d.search = strings.Join(d.table().query.words, " ")
 }
 
 // narrow changes what all lists show, or one of them, and goes to the first row.
 func (d *display) narrow(change func(q *query), tables ...*table) {
 	for _, t := range tables {
-		change(&t.wanted)
+		change(&t.query)
 		t.toFirstRow()
 	}
 }
@@ -190,19 +190,19 @@ func (d *display) say(text string, isProblem bool) {
 	}
 	d.message, d.isProblem, d.saidAt = text, isProblem, d.clock
 	const kept = 500
-	d.said = append(d.said, d.clock.Local().Format(time.TimeOnly)+"  "+text)
-	d.said = d.said[max(len(d.said)-kept, 0):]
+	d.messages = append(d.messages, d.clock.Local().Format(time.TimeOnly)+"  "+text)
+	d.messages = d.messages[max(len(d.messages)-kept, 0):]
 }
 
 // run does something in the background, and reports how it ended.
 func (d *display) run(what string, do func() (string, error)) {
-	d.underWay = append(d.underWay, what)
+	d.running = append(d.running, what)
 	d.message = ""
 	d.background(func() tui.Apply {
 		said, err := do()
 		return func() {
-			if i := slices.Index(d.underWay, what); i >= 0 {
-				d.underWay = slices.Delete(d.underWay, i, i+1)
+			if i := slices.Index(d.running, what); i >= 0 {
+				d.running = slices.Delete(d.running, i, i+1)
 			}
 			d.report(what, said, err)
 		}

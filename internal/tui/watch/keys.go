@@ -72,18 +72,18 @@ func typedOn(before string, edit func(*tui.Input)) string {
 // showPrompt shows the question of a connection once nothing is typed that was meant
 // for something else: it would be taken for the answer.
 func (d *display) showPrompt() {
-	if d.asked == nil || d.prompt != nil || d.withdrawn != nil || d.question != nil || d.menu != nil || d.typing {
+	if d.waiting == nil || d.prompt != nil || d.withdrawn != nil || d.question != nil || d.menu != nil || d.typing {
 		return
 	}
-	d.prompt, d.asked, d.typed = d.asked, nil, ""
+	d.prompt, d.waiting, d.typed = d.waiting, nil, ""
 }
 
-// withdraw takes the question away for whose answer nobody waits any more. The rest of
-// an answer, such as a password, must be neither taken for keys nor for the answer to
-// the next question: until Enter or Esc it is ignored.
+// withdraw removes a question that nobody waits for any more. The user may still be
+// typing the answer, such as a password. It must not act as keys or answer the next
+// question, so it is ignored until Enter or Esc.
 func (d *display) withdraw() {
-	if d.asked != nil {
-		d.asked = nil
+	if d.waiting != nil {
+		d.waiting = nil
 		return
 	}
 	if d.prompt != nil {
@@ -121,7 +121,7 @@ func (d *display) searchKey(key tea.KeyPressMsg) {
 func (d *display) searchFor(text string) {
 	d.search = text
 	words := strings.Fields(strings.ToLower(text))
-	if !slices.Equal(words, d.table().wanted.words) {
+	if !slices.Equal(words, d.table().query.words) {
 		d.narrow(func(q *query) { q.words = words }, d.table())
 	}
 }
@@ -138,7 +138,7 @@ func (d *display) listKey(name string) tea.Cmd {
 	case "?", "f1":
 		d.pager = helpPager(d.width)
 	case "e":
-		d.pager = saidPager(d.said, d.width)
+		d.pager = saidPager(d.messages, d.width)
 	case "enter":
 		d.open()
 	case "space":
@@ -191,7 +191,7 @@ func (d *display) filterKey(name string) bool {
 	case ">", ".":
 		d.sortBy(1)
 	case "o":
-		t.wanted.reverse = !t.wanted.reverse
+		t.query.reverse = !t.query.reverse
 		t.toFirstRow()
 	case "v":
 		if d.list == listNodes {
@@ -239,14 +239,14 @@ func (d *display) side(by int) {
 func (d *display) sortBy(step int) {
 	t := d.table()
 	columns := t.columns()
-	at := slices.IndexFunc(columns, func(c shownColumn) bool { return c.place == t.wanted.column })
+	at := slices.IndexFunc(columns, func(c shownColumn) bool { return c.place == t.query.column })
 	for {
 		at = (at + step + len(columns)) % len(columns)
 		if columns[at].title != "" {
 			break
 		}
 	}
-	t.wanted.column = columns[at].place
+	t.query.column = columns[at].place
 	t.toFirstRow()
 }
 
@@ -280,12 +280,12 @@ func (d *display) widen() {
 	switch {
 	case len(t.marked) > 0:
 		clear(t.marked)
-	case len(t.wanted.words) > 0:
+	case len(t.query.words) > 0:
 		d.search = ""
 		d.narrow(func(q *query) { q.words = nil }, t)
-	case t.wanted.mine || t.wanted.states != 0:
+	case t.query.mine || t.query.states != 0:
 		d.narrow(func(q *query) { q.mine, q.states = false, 0 }, t)
-	case t.wanted.manager != "":
+	case t.query.manager != "":
 		d.narrow(func(q *query) { q.manager, q.queue = "", "" }, d.tables[:]...)
 	default:
 		d.message = ""

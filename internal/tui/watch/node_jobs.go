@@ -13,8 +13,8 @@ import (
 // mostJobsOnNode is how many jobs are shown of a node.
 const mostJobsOnNode = 1000
 
-// findJobs has the jobs found that have the node which is shown, unless they were in
-// this picture, or are being found. Among many that takes a while.
+// findJobs finds the jobs on the shown node, once for each picture. It does so in the
+// background: among many jobs that takes a while.
 func (d *display) findJobs() {
 	s := d.detail
 	if s.kind != model.Node || s.gone || s.finding || s.found == s.last.manager {
@@ -24,7 +24,7 @@ func (d *display) findJobs() {
 	manager := s.last.manager
 	d.background(func() tui.Apply {
 		var jobs []row
-		for job := range monitor.JobsOn(manager, s.of.id) {
+		for job := range monitor.JobsOn(manager, s.ref.id) {
 			if jobs = append(jobs, row{manager, job}); len(jobs) == mostJobsOnNode {
 				break
 			}

@@ -25,7 +25,7 @@ type mapLine struct {
 type nodeMap struct {
 	lines []mapLine
 	width int
-	of    *row // the first row of the answer that it was made of
+	first *row // the first row of the answer that it was made of
 	count int
 	top   int
 }
@@ -33,12 +33,12 @@ type nodeMap struct {
 // arrange divides nodes into lines, unless that was done already.
 func (m *nodeMap) arrange(rows []row, width int) {
 	perLine := max((width-m.label(width))/mapCell, 1)
-	if m.width == width && m.count == len(rows) && (len(rows) == 0 || m.of == &rows[0]) {
+	if m.width == width && m.count == len(rows) && (len(rows) == 0 || m.first == &rows[0]) {
 		return
 	}
-	m.lines, m.width, m.count, m.of = m.lines[:0], width, len(rows), nil
+	m.lines, m.width, m.count, m.first = m.lines[:0], width, len(rows), nil
 	if len(rows) > 0 {
-		m.of = &rows[0]
+		m.first = &rows[0]
 	}
 	last := len(rows) - 1
 	isDivided := last >= 0 && !sameMachine(rows[0], rows[last])

@@ -12,7 +12,7 @@ import (
 // A table is a list of elements as the user has it on the screen: where the cursor
 // is, and which rows are marked. What it shows is the newest answer to its query.
 type table struct {
-	wanted   query
+	query    query
 	answer   answer
 	isAsking bool // whether an answer is being made
 
@@ -24,7 +24,7 @@ type table struct {
 }
 
 func newTable(kind model.Kind) *table {
-	return &table{wanted: query{kind: kind, reverse: kind == model.Job}, marked: map[ref]bool{}}
+	return &table{query: query{kind: kind, reverse: kind == model.Job}, marked: map[ref]bool{}}
 }
 
 // selected returns the row of the cursor.
@@ -132,7 +132,7 @@ func (c shownColumn) narrowest() int { return min(max(c.least, c.firm), c.width)
 // where only one could be seen.
 func (t *table) columns() []shownColumn {
 	var columns []shownColumn
-	for i, c := range columnsOf()[t.wanted.kind] {
+	for i, c := range columnsOf()[t.query.kind] {
 		if c.title != "MANAGER" || i == 0 || t.answer.managers >= 2 {
 			columns = append(columns, shownColumn{column: c, place: i})
 		}
@@ -150,15 +150,15 @@ func (t *table) fit(width, height int, now time.Time) {
 	rows := t.visible(height)
 	for i := range t.fitted {
 		c := &t.fitted[i]
-		wanted := max(c.width, len(c.title)+1, c.least) // with room for the sign of the order
+		needed := max(c.width, len(c.title)+1, c.least) // with room for the sign of the order
 		for _, r := range rows {
-			if wanted < c.most || !c.filled {
+			if needed < c.most || !c.filled {
 				text := tui.Fitted(c.text(r, now), c.most)
-				wanted = max(wanted, tui.Width(text))
+				needed = max(needed, tui.Width(text))
 				c.filled = c.filled || text != "" && text != "-"
 			}
 		}
-		c.width = min(wanted, max(c.most, len(c.title)+1))
+		c.width = min(needed, max(c.most, len(c.title)+1))
 	}
 }
 
@@ -220,8 +220,8 @@ func (t *table) lines(width, height int, now time.Time) (header string, lines []
 	texts := make([]string, len(columns))
 	for i, c := range columns {
 		texts[i] = c.title
-		if c.place == t.wanted.column && c.title != "" {
-			texts[i] += map[bool]string{false: "^", true: "v"}[t.wanted.reverse]
+		if c.place == t.query.column && c.title != "" {
+			texts[i] += map[bool]string{false: "^", true: "v"}[t.query.reverse]
 		}
 	}
 	header = tui.Styled(tui.StyleTitle, tui.Cut(tableLine("  ", columns, texts, ""), width))

@@ -89,7 +89,7 @@ func (d *display) listTab(list int) string {
 
 func (d *display) detailTabs() string {
 	s := d.detail
-	title := sentence(s.kind.String()) + " " + tui.Fitted(s.of.id, max(d.width/3, 8)) + " "
+	title := sentence(s.kind.String()) + " " + tui.Fitted(s.ref.id, max(d.width/3, 8)) + " "
 	line := tui.Styled(tui.StyleTitle, title)
 	if s.kind != model.Job {
 		return line
@@ -156,15 +156,15 @@ func (d *display) body() []string {
 // nothing says why there is no row.
 func (d *display) nothing() []string {
 	t := d.table()
-	text := "  There are no " + strings.ToLower(t.wanted.kind.String()) + "s."
+	text := "  There are no " + strings.ToLower(t.query.kind.String()) + "s."
 	switch {
 	case t.isAsking:
 		text = "  Looking ..."
 	case t.answer.total > 0:
-		text = fmt.Sprintf("  None of %d %ss is shown by this choice; Esc shows more.", t.answer.total, t.wanted.kind)
+		text = fmt.Sprintf("  None of %d %ss is shown by this choice; Esc shows more.", t.answer.total, t.query.kind)
 	case len(d.inState(vocabulary.StateStarting)) > 0 && len(d.inState(vocabulary.StateStarted)) == 0:
 		text = "  Starting " + tui.Fitted(strings.Join(d.inState(vocabulary.StateStarting), ", "), 60) + " ..."
-	case t.wanted.kind != model.ResourceManager && len(d.inState(vocabulary.StateStarted)) == 0:
+	case t.query.kind != model.ResourceManager && len(d.inState(vocabulary.StateStarted)) == 0:
 		text = "  No resource manager is started. 1 goes to them; s starts one."
 	}
 	return append([]string{""}, tui.Wrapped(text, d.width)...)
@@ -202,7 +202,7 @@ func (d *display) stateLine() string {
 	if selected, ok := t.selected(); ok && d.list == listManagers && !d.retries[selected.element.ID()].IsZero() {
 		parts = append(parts, fmt.Sprintf("%s is tried again in %s", tui.Fitted(selected.element.Name(), 24), span(d.retries[selected.element.ID()].Sub(d.clock))))
 	}
-	if t.isAsking && !t.answer.query.same(t.wanted) && len(t.answer.rows) > 10000 {
+	if t.isAsking && !t.answer.query.same(t.query) && len(t.answer.rows) > 10000 {
 		parts = append(parts, "sorting ...")
 	}
 	line := strings.Join(parts, "  ")
@@ -211,9 +211,9 @@ func (d *display) stateLine() string {
 
 // countText returns how many elements the list shows of how many.
 func (t *table) countText() string {
-	count := fmt.Sprintf("%d %ss", t.answer.total, t.wanted.kind)
+	count := fmt.Sprintf("%d %ss", t.answer.total, t.query.kind)
 	if t.answer.total == 1 {
-		count = "1 " + t.wanted.kind.String()
+		count = "1 " + t.query.kind.String()
 	}
 	if len(t.answer.rows) != t.answer.total {
 		count = fmt.Sprintf("%d of ", len(t.answer.rows)) + count
@@ -224,21 +224,21 @@ func (t *table) countText() string {
 // filterTexts describes what narrows the list down.
 func (d *display) filterTexts() []string {
 	var parts []string
-	wanted := d.table().wanted
-	if wanted.manager != "" {
-		within := tui.Fitted(wanted.manager, 24)
-		if wanted.queue != "" {
-			within += "/" + tui.Fitted(wanted.queue, 24)
+	query := d.table().query
+	if query.manager != "" {
+		within := tui.Fitted(query.manager, 24)
+		if query.queue != "" {
+			within += "/" + tui.Fitted(query.queue, 24)
 		}
 		parts = append(parts, "within "+within)
 	}
-	if wanted.mine {
+	if query.mine {
 		parts = append(parts, "mine")
 	}
-	if filter := stateFilters[wanted.states].name; filter != "" {
+	if filter := stateFilters[query.states].name; filter != "" {
 		parts = append(parts, filter)
 	}
-	if len(wanted.words) > 0 && !d.typing {
+	if len(query.words) > 0 && !d.typing {
 		parts = append(parts, "/"+tui.Fitted(d.search, 30))
 	}
 	return parts
@@ -256,8 +256,8 @@ func (d *display) messageLine() string {
 		return tui.Styled(tui.StyleQuestion, tui.Cut(d.question.text, d.width-8)+" [y/N]")
 	case d.typing:
 		return "/" + ansi.TruncateLeft(d.search, max(tui.Width(d.search)-max(d.width-4, 4), 0), "…") + "_"
-	case len(d.underWay) > 0:
-		return tui.Fitted(strings.Join(d.underWay, "; "), d.width-4) + " ..."
+	case len(d.running) > 0:
+		return tui.Fitted(strings.Join(d.running, "; "), d.width-4) + " ..."
 	case d.isProblem && d.message != "":
 		return tui.Problem(d.message)
 	}
@@ -274,7 +274,7 @@ func (d *display) answerShown() string {
 
 // lowLine is the one line below the body of a low terminal.
 func (d *display) lowLine() string {
-	if d.prompt != nil || d.withdrawn != nil || d.question != nil || d.typing || len(d.underWay) > 0 || d.message != "" {
+	if d.prompt != nil || d.withdrawn != nil || d.question != nil || d.typing || len(d.running) > 0 || d.message != "" {
 		return d.messageLine()
 	}
 	return tui.KeyLine(d.keyLine(), d.width)
@@ -287,8 +287,8 @@ func (d *display) keyLine() string {
 		return "Enter answer  Esc refuse"
 	case d.withdrawn != nil:
 		return "what is typed is ignored  Enter goes on"
-	case d.asked != nil:
-		return tui.Fitted(d.asked.Question.Host, 24) + " asks something: end this first, by Enter or Esc"
+	case d.waiting != nil:
+		return tui.Fitted(d.waiting.Question.Host, 24) + " asks something: end this first, by Enter or Esc"
 	case d.question != nil:
 		return "y do it  n do not"
 	case d.menu != nil:
