@@ -20,8 +20,8 @@ func Accept(a *attribute.Attribute, text string, editor Editor) (attribute.Value
 	switch editor {
 	case SwitchEditor:
 		return acceptSwitch(a, text)
-	case ChoiceEditor, ComboEditor:
-		return acceptItem(a, text, editor == ComboEditor)
+	case ChoiceEditor, comboEditor:
+		return acceptItem(a, text, editor == comboEditor)
 	case NumberEditor:
 		return acceptInteger(a, text)
 	case MapEditor:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
 // An Editor is the kind of control that an attribute is edited with where
@@ -14,7 +15,7 @@ type Editor string
 const (
 	SwitchEditor Editor = "switch" // on or off
 	ChoiceEditor Editor = "choice" // one of the items
-	ComboEditor  Editor = "combo"  // one of the items, or any text
+	comboEditor  Editor = "combo"  // one of the items, or any text
 	NumberEditor Editor = "number" // a whole number of 32 bits, within min and max
 	TextEditor   Editor = "text"   // any text
 	ListEditor   Editor = "list"   // elements, one by one
@@ -47,6 +48,23 @@ func EditorOf(a *attribute.Attribute) Editor {
 		return MapEditor
 	}
 	return TextEditor
+}
+
+// EditorOfWidget returns the editor of a widget; own is the attribute's, which counts for
+// texts: an integer stays one where its widget takes any text.
+func EditorOfWidget(widget *launchtab.Widget, own Editor) Editor {
+	switch {
+	case widget.Type.IsButton():
+		return SwitchEditor
+	case widget.Type == launchtab.SpinnerWidget:
+		return NumberEditor
+	case widget.Type == launchtab.ComboWidget && (!widget.ReadOnly || widget.ItemsFrom.Name != ""):
+		// What a command found need not be all that there is.
+		return comboEditor
+	case widget.Type == launchtab.ComboWidget:
+		return ChoiceEditor
+	}
+	return own
 }
 
 // translation returns what a switch is stored as when it is on and when it is

@@ -60,7 +60,7 @@ func TestItemsAreTranslatedInBothDirections(t *testing.T) {
 	require.Equal(t, "else", shownOf(a, "else"))
 	_, err := Accept(a, "medium", ChoiceEditor)
 	require.ErrorContains(t, err, "it is none of small, large, huge")
-	value, err := Accept(a, "medium", ComboEditor)
+	value, err := Accept(a, "medium", comboEditor)
 	require.NoError(t, err)
 	require.Equal(t, "medium", value, "a combo takes other texts, too")
 }
@@ -110,7 +110,7 @@ func TestAnIntegerHas32BitsAndKeepsToItsBounds(t *testing.T) {
 
 func TestTheEmptyTextIsNoValue(t *testing.T) {
 	a := with(t, map[attribute.Field]attribute.Value{attribute.FieldChoice: "a", attribute.FieldMin: 1})
-	for _, editor := range []Editor{SwitchEditor, ChoiceEditor, ComboEditor, NumberEditor,
+	for _, editor := range []Editor{SwitchEditor, ChoiceEditor, comboEditor, NumberEditor,
 		TextEditor, ListEditor, MapEditor} {
 		value, err := Accept(a, "", editor)
 		require.NoError(t, err)
@@ -136,7 +136,7 @@ func FuzzAccept(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, choice, translated, pair string) {
 		a := with(t, map[attribute.Field]attribute.Value{attribute.FieldChoice: choice, attribute.FieldTranslateChoiceAs: translated,
 			attribute.FieldTranslateBooleanAs: pair, attribute.FieldMin: -5, attribute.FieldMax: 5})
-		for _, editor := range []Editor{SwitchEditor, ChoiceEditor, ComboEditor, NumberEditor,
+		for _, editor := range []Editor{SwitchEditor, ChoiceEditor, comboEditor, NumberEditor,
 			TextEditor, ListEditor, MapEditor} {
 			value, err := Accept(a, text, editor)
 			var invalid *attribute.InvalidError

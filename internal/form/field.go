@@ -164,20 +164,16 @@ func (f *Form) field(control launchtab.Control, state condition) Field {
 }
 
 func (f *Form) widget(field *Field, w *launchtab.Widget, a *attribute.Attribute) {
-	field.Label = f.expand(w.Title.Text)
+	field.Label, field.Editor = f.expand(w.Title.Text), EditorOfWidget(w, field.Editor)
 	switch w.Type {
 	case launchtab.CheckboxWidget, launchtab.RadioButtonWidget:
-		field.Kind, field.Editor, field.On = Switch, SwitchEditor, f.isSelected(w)
+		field.Kind, field.On = Switch, f.isSelected(w)
 		field.Text = attribute.Text(field.On)
 	case launchtab.SpinnerWidget:
-		field.Kind, field.Editor = Number, NumberEditor
+		field.Kind = Number
 		field.Least, field.Most = bounds(a)
 	case launchtab.ComboWidget:
-		// What a command found need not be all that there is.
-		field.Kind, field.Editor = Choice, ComboEditor
-		if w.ReadOnly && w.ItemsFrom.Name == "" {
-			field.Editor = ChoiceEditor
-		}
+		field.Kind = Choice
 		f.choices(field, a, f.items(w.ItemsFrom.Name, a), w.ReadOnly)
 	default:
 		field.Kind = Text

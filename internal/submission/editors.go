@@ -31,7 +31,7 @@ func boundEditors(d *config.Definition, name string) []editor {
 		}
 		switch c := control.(type) {
 		case *launchtab.Widget:
-			editors = append(editors, editor{kind: widgetEditor(c, form.EditorOf(defined.Attribute))})
+			editors = append(editors, editor{kind: form.EditorOfWidget(c, form.EditorOf(defined.Attribute))})
 		case *launchtab.ButtonGroup:
 			editors = append(editors, editor{kind: form.ChoiceEditor, titles: titles(c)})
 		default:
@@ -39,23 +39,6 @@ func boundEditors(d *config.Definition, name string) []editor {
 		}
 	})
 	return editors
-}
-
-// widgetEditor returns the editor of a widget; kind is the attribute's own, which
-// counts for texts: an integer stays one where its widget takes any text.
-func widgetEditor(widget *launchtab.Widget, kind form.Editor) form.Editor {
-	switch {
-	case widget.Type.IsButton():
-		return form.SwitchEditor
-	case widget.Type == launchtab.SpinnerWidget:
-		return form.NumberEditor
-	case widget.Type == launchtab.ComboWidget && (!widget.ReadOnly || widget.ItemsFrom.Name != ""):
-		// What a command found need not be all that there is.
-		return form.ComboEditor
-	case widget.Type == launchtab.ComboWidget:
-		return form.ChoiceEditor
-	}
-	return kind
 }
 
 func titles(group *launchtab.ButtonGroup) []string {
