@@ -18,6 +18,7 @@ var platforms = []string{"linux", "darwin"}
 // forbiddenImports are packages that the binary must not contain, with the reason.
 var forbiddenImports = map[string]string{
 	"expvar":                              "it registers a handler in every server of the process",
+	"html/template":                       "with it the linker keeps all exported methods, 3.3 MB; internal/html makes pages",
 	"net/http/pprof":                      "it registers handlers that show the memory of the process",
 	"net/http/httptest":                   "it is for tests only",
 	"plugin":                              "it needs cgo; rmctl is built without",
@@ -29,6 +30,21 @@ var forbiddenImports = map[string]string{
 	module + "/internal/remotetest":       "it is for tests only",
 	module + "/internal/rmctltest":        "it is for tests only",
 	module + "/internal/web/webtest":      "it is for tests only",
+}
+
+// forbiddenHere are packages that dependencies have in the binary, but that ours must
+// not import, with the reason.
+var forbiddenHere = map[string]string{
+	"text/template": "it finds methods by name, so that the linker keeps all exported ones, 3.3 MB",
+}
+
+func TestOurPackagesLeaveOutWhatCostsTheBinaryMuch(t *testing.T) {
+	for path := range productionFiles(t) {
+		for _, imported := range importsOf(t, path) {
+			reason, isForbidden := forbiddenHere[imported]
+			require.False(t, isForbidden, "%s imports %s: %s", path, imported, reason)
+		}
+	}
 }
 
 // TestBinaryHasItsListedDependencies compares the modules in the binary with

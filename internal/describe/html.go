@@ -3,33 +3,27 @@ package describe
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed page.css
+var pageStyle string
 
 // WritePage writes the description as a page that needs nothing else: no
 // scripts, styles inside, readable on a screen, bright or dark, and on paper.
-// All that stands in it may be hostile; html/template escapes it by its place.
+// All that stands in it may be hostile; the nodes escape it.
 func (d Description) WritePage(w io.Writer) error {
 	p := page{Description: d, anchors: map[string]string{}}
 	for i, a := range d.Attributes {
 		p.anchors[a.Name] = fmt.Sprintf("attribute-%d", i+1)
 	}
-	parsed, err := template.New("describe").Funcs(template.FuncMap{
-		"anchor": p.anchor, "place": p.place, "pieces": p.pieces, "number": func(i int) int { return i + 1 },
-		"joined": strings.Join, "line": line,
-	}).Parse(pageText)
-	if err != nil {
-		return fmt.Errorf("reading the page's template: %w", err)
-	}
-	if err := parsed.Execute(w, p); err != nil {
+	if _, err := io.WriteString(w, string(h.Render(p.document()))); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil
@@ -40,25 +34,103 @@ type page struct {
 	anchors map[string]string // of attributes, by name
 }
 
-// Settable returns the attributes that users set.
-func (p page) Settable() []attributeDescription { return p.attributes(true) }
-
-// Internal returns the attributes that users do not set.
-func (p page) Internal() []attributeDescription { return p.attributes(false) }
-
-func (p page) attributes(settable bool) []attributeDescription {
-	var chosen []attributeDescription
-	for _, a := range p.Attributes {
-		if a.Settable() == settable {
-			chosen = append(chosen, a)
-		}
-	}
-	return chosen
+// A section is a part of the page that its menu leads to.
+type section struct {
+	id, title string
+	content   h.Node // nil for a section that the definition has no use for
 }
 
-// anchor returns the place of an attribute in the page, empty for one that the
-// definition does not have.
-func (p page) anchor(name string) string { return p.anchors[name] }
+func (p page) document() h.Node {
+	sections := p.sections()
+	return h.Document(
+		h.Head(
+			h.Meta(h.Attr("charset", "utf-8")),
+			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+			h.Meta(h.Attr("http-equiv", "Content-Security-Policy"), h.Content("default-src 'none'; style-src 'unsafe-inline'")),
+			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+			h.El("title", h.Text(p.Name+" · resource-manager definition")),
+			h.El("style", h.HTML(pageStyle)),
+		),
+		h.Body(h.Div(h.Class("page"),
+			h.Nav(h.Aria("label", "Sections"), h.Ul(h.Map(sections, section.link))),
+			h.Main(
+				p.header(),
+				h.Map(sections, section.node),
+				h.Footer(h.Text("Made by "), code("rmctl describe --html"), h.Text(".")),
+			),
+		)),
+	)
+}
+
+func (p page) sections() []section {
+	all := []section{
+		{"attributes", "Attributes", p.settable()},
+		{"script", "Script", p.script()},
+		{"files", "Files", h.If(len(p.Files) > 0, h.Map(p.Files, p.file))},
+		{"commands", "Commands", p.commands()},
+		{"states", "States", p.states()},
+		{"failures", "Failures", p.failures()},
+		{"portable", "Portable names", p.portable()},
+		{"probes", "Probes", p.probes()},
+		{"form", "Form", h.If(len(p.Form) > 0, h.Map(p.Form, p.tab))},
+		{"internal", "Other attributes", p.internal()},
+	}
+	return slices.DeleteFunc(all, func(s section) bool { return s.content == nil })
+}
+
+func (s section) link() h.Node { return h.Li(h.A(h.Href("#"+s.id), h.Text(s.title))) }
+
+func (s section) node() h.Node {
+	return h.Section(h.ID(s.id), h.H2(h.Text(s.title)), s.content)
+}
+
+func (p page) header() h.Node {
+	jobs := p.Mode + " jobs"
+	if p.Mode == "none" {
+		jobs = "submits no jobs"
+	}
+	badges := []string{jobs}
+	if p.SchedulerType != "" {
+		badges = append(badges, p.SchedulerType)
+	}
+	if p.Connection != "" {
+		badges = append(badges, "connection "+p.Connection)
+	}
+	if p.Queues != nil {
+		queue := "queue: " + p.Queues.Attribute
+		if p.Queues.FoundBy != "" {
+			queue += ", listed by " + p.Queues.FoundBy
+		}
+		badges = append(badges, queue)
+	}
+	if p.Refresh != 0 {
+		badges = append(badges, fmt.Sprintf("findings are good for %d s", p.Refresh))
+	}
+	return h.Header(
+		h.H1(h.Text(p.Name)),
+		quiet(strings.Join(append([]string{p.File}, p.Extends...), ", extends ")),
+		h.Ul(h.Class("badges"), h.Map(badges, func(badge string) h.Node { return h.Li(h.Text(badge)) })),
+	)
+}
+
+func code(text string) h.Node { return h.Code(h.Text(text)) }
+
+func quiet(text string) h.Node { return h.P(h.Class("quiet"), h.Text(text)) }
+
+// choices shows words that one of is chosen of, or that are all set.
+func choices(words []string) h.Node {
+	return h.Map(words, func(word string) h.Node { return h.Group{h.Code(h.Class("choice"), h.Text(word)), h.Text(" ")} })
+}
+
+// columns is the head of a table.
+func columns(labels ...string) h.Node {
+	return h.THead(h.Tr(h.Map(labels, func(label string) h.Node { return h.Th(h.Scope("col"), h.Text(label)) })))
+}
+
+// entry is one of a list of terms, unless there is nothing to say of it.
+func entry(term, text string) h.Node {
+	return h.If(text != "", h.Group{h.Dt(h.Text(term)), h.Dd(h.Text(text))})
+}
 
 // place shortens a position: to its line where it is in the definition's own file.
 func (p page) place(position string) string {
@@ -76,39 +148,141 @@ func (p page) place(position string) string {
 	return path.Base(file) + ":" + line
 }
 
-// A piece is a part of a text: plain, or a reference.
-type piece struct {
-	Text   string // of a reference the attribute, and the field unless it is the value
-	Anchor string // of the attribute, empty where the definition does not have it
-	Full   string // the reference as written; empty for plain text
+// position is the place of something, as small print.
+func (p page) position(position string) h.Node {
+	return h.Span(h.Class("position"), h.Text(p.place(position)))
 }
 
 var referencePattern = lazyregexp.New(`\$\{ptp_rm:([^${}#]+)(?:#([^${}]*))?\}`)
 
-// pieces takes references out of a text, so that they can be shown as what they are.
-func (p page) pieces(text string) []piece {
-	var all []piece
+// text shows the references in a text as what they are.
+func (p page) text(text string) h.Node {
+	var all h.Group
 	at := 0
 	for _, found := range referencePattern.FindAllStringSubmatchIndex(text, -1) {
-		if found[0] > at {
-			all = append(all, piece{Text: text[at:found[0]]})
-		}
+		all = append(all, h.Text(text[at:found[0]]))
 		name := text[found[2]:found[3]]
 		shown := name
 		if found[4] >= 0 && text[found[4]:found[5]] != "value" {
 			shown += "#" + text[found[4]:found[5]]
 		}
-		all = append(all, piece{Text: shown, Anchor: p.anchors[name], Full: text[found[0]:found[1]]})
+		all = append(all, p.reference(name, shown, h.Title(text[found[0]:found[1]])))
 		at = found[1]
 	}
-	if at < len(text) {
-		all = append(all, piece{Text: text[at:]})
-	}
-	return all
+	return append(all, h.Text(text[at:]))
 }
 
-// Rule returns what values have to be, beside the message for users.
-func (v validatorDescription) Rule() string {
+func (p page) code(text string) h.Node { return h.Code(p.text(text)) }
+
+// codeEntry is an entry whose text may hold references.
+func (p page) codeEntry(term, text string) h.Node {
+	return h.If(text != "", h.Group{h.Dt(h.Text(term)), h.Dd(p.code(text))})
+}
+
+// reference leads to an attribute, if the definition has it.
+func (p page) reference(name, shown string, attributes ...h.Node) h.Node {
+	if anchor := p.anchors[name]; anchor != "" {
+		return h.A(h.Class("ref"), h.Href("#"+anchor), h.Group(attributes), h.Text(shown))
+	}
+	return h.Span(h.Class("ref"), h.Group(attributes), h.Text(shown))
+}
+
+func (p page) references(names []string) h.Node {
+	return h.Join(" ", h.Map(names, func(name string) h.Node { return p.reference(name, name) }))
+}
+
+func (p page) arguments(arguments []argumentDescription) h.Node {
+	return h.Join(" ", h.Map(arguments, p.argument))
+}
+
+func (p page) argument(a argumentDescription) h.Node {
+	text := p.text(a.Text)
+	if a.Literal {
+		text = h.Text(a.Text)
+	}
+	return h.Span(h.If(a.Vanishes != "", h.Group{h.Class("optional"), h.Title("left out " + a.Vanishes)}), text)
+}
+
+func (p page) settable() h.Node {
+	attributes := p.attributes(true)
+	if attributes == nil {
+		return h.P(h.Text("Users set none."))
+	}
+	return h.Group{
+		h.P(h.Class("quiet"), h.Text("What users set, with "), code("-s name=value"), h.Text(" or in the form.")),
+		attributes,
+	}
+}
+
+func (p page) internal() h.Node {
+	attributes := p.attributes(false)
+	return h.If(attributes != nil, h.Group{quiet("Set by parsers, by the program or by their defaults."), attributes})
+}
+
+// attributes is a table of the attributes that users set, or of the others; nil where there are none.
+func (p page) attributes(settable bool) h.Node {
+	var rows h.Group
+	for _, a := range p.Attributes {
+		if a.Settable() == settable {
+			rows = append(rows, p.attribute(a))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return h.Table(h.Class("attributes"), columns("Name", "Meaning", "Default", "Allowed"), h.TBody(rows))
+}
+
+func (p page) attribute(a attributeDescription) h.Node {
+	kind := func(word string) h.Node {
+		return h.If(word != "", h.Group{h.Span(h.Class("kind"), h.Text(word)), h.Text(" ")})
+	}
+	return h.Tr(h.ID(p.anchors[a.Name]),
+		h.Th(h.Scope("row"), code(a.Name),
+			h.P(h.Class("facts"), kind(a.Type), h.If(a.ReadOnly, kind("read-only")), p.position(a.Position)),
+		),
+		h.Td(
+			h.If(a.Description != "", h.P(h.Text(a.Description))),
+			h.If(a.Tooltip != "", quiet(a.Tooltip)),
+			h.If(a.Status != "", quiet("status: "+a.Status)),
+			h.If(a.LinkedTo != "", h.P(h.Class("quiet"), h.Text("takes the value of "), p.reference(a.LinkedTo, a.LinkedTo))),
+		),
+		h.Td(p.value(a)),
+		h.Td(p.allowed(a)),
+	)
+}
+
+// value is what an attribute has if nobody sets it.
+func (p page) value(a attributeDescription) h.Node {
+	switch {
+	case a.Value != nil:
+		return p.code(*a.Value)
+	case a.Default != nil:
+		return p.code(*a.Default)
+	}
+	return nil
+}
+
+// allowed says what an attribute may be set to, and how it is kept.
+func (p page) allowed(a attributeDescription) h.Node {
+	return h.Group{
+		h.If(len(a.Choice) > 0, h.P(choices(a.Choice))),
+		h.If(len(a.TranslateChoiceAs) > 0, h.P(h.Class("quiet"), h.Text("stored as "), choices(a.TranslateChoiceAs))),
+		h.If(a.TranslateBooleanAs != "", h.P(h.Class("quiet"), h.Text("stored as "), code(a.TranslateBooleanAs))),
+		h.If(a.ItemsFrom != "", h.P(h.Text("offered: what "), h.Span(h.Class("ref"), h.Text(a.ItemsFrom)), h.Text(" holds"))),
+		h.If(a.Limits() != "", h.P(h.Text(a.Limits()))),
+		h.Iff(a.Validator != nil, func() h.Node {
+			rule := a.Validator.rule()
+			return h.Group{
+				h.If(a.Validator.Message != "", h.P(h.Text(a.Validator.Message))),
+				h.If(rule != "", h.P(h.Class("quiet"), code(rule))),
+			}
+		}),
+	}
+}
+
+// rule returns what values have to be, beside the message for users.
+func (v validatorDescription) rule() string {
 	v.Message = ""
 	return v.text(true)
 }

@@ -23,7 +23,7 @@ var (
 	styleSheet = regexp.MustCompile(`(?s)<style>.*?</style>`)
 	anyTag     = regexp.MustCompile(`<([^\s>]*)([^>]*)>`)
 	attributes = regexp.MustCompile(`\s+[\w-]+="[^"<>]*"`)
-	// ownTags and ownAttributes are those of the page's template.
+	// ownTags and ownAttributes are those of the page itself.
 	ownAttributes = regexp.MustCompile(`^\s+(lang|charset|name|content|http-equiv|id|class|href|title|scope|value|aria-label)=`)
 	ownTags       = regexp.MustCompile(`^/?(html|head|meta|title|style|body|div|nav|ul|ol|li|a|main|header|h1|h2|h3|p|span|code|pre|section|article|table|thead|tbody|tr|th|td|caption|dl|dt|dd|details|summary|strong|footer)$`)
 )
@@ -38,7 +38,7 @@ func pageOf(t *testing.T, source string) string {
 }
 
 // requireOwnTagsOnly demands that a page has no tag and no attribute but those
-// of its template.
+// its own.
 func requireOwnTagsOnly(t *testing.T, page string) {
 	t.Helper()
 	body, found := strings.CutPrefix(strings.TrimSpace(page), "<!DOCTYPE html>")

@@ -227,12 +227,14 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	right, wait := s.access.tries.count(networkOf(r))
 	if right == nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-		return s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))
+		s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))
+		return nil
 	}
 	name := r.PostForm.Get("name")
 	if !s.options.Passwords.match(name, r.PostForm.Get("password")) {
 		s.options.Log.Warn("a password was wrong", "from", r.RemoteAddr)
-		return s.options.Pages.Login(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
+		s.options.Pages.Login(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
+		return nil
 	}
 	right()
 	s.options.Log.Info("a session was opened by a password", "name", name, "from", r.RemoteAddr)

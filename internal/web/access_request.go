@@ -98,9 +98,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if err := s.options.Pages.Login(w, r, http.StatusUnauthorized, ""); err != nil {
-		s.fail(w, r, err)
-	}
+	s.options.Pages.Login(w, r, http.StatusUnauthorized, "")
 }
 
 // isOwnOrNavigation reports whether the server's own pages sent a request, or a browser

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/live"
@@ -87,7 +88,7 @@ func TestClientsOfOneViewAreDrawnForOnce(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	var drawings atomic.Int32
 	b.pages().Hub.AddView("counted", func(snapshot *model.Snapshot, _ url.Values) ([]live.Region, error) {
-		return []live.Region{{ID: "x", HTML: live.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
+		return []live.Region{{ID: "x", HTML: html.HTML(strings.Repeat("x", int(drawings.Add(1))))}}, nil
 	})
 	nexts := []func() webtest.Received{}
 	for range 20 {

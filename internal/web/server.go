@@ -36,7 +36,7 @@ type Pages interface {
 	Run(ctx context.Context)             // returns after ctx has ended
 	ShowError(w http.ResponseWriter, r *http.Request, status int, err error)
 	// Login asks for a name and a password, and shows the problem with the last ones.
-	Login(w http.ResponseWriter, r *http.Request, status int, problem string) error
+	Login(w http.ResponseWriter, r *http.Request, status int, problem string)
 }
 
 // Options configure a server.

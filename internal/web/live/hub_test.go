@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
@@ -49,7 +50,7 @@ func TestAChangeBeforeTheHubRunsIsTold(t *testing.T) {
 	webtest.Put(m, "alpha")
 	h := New(m, slog.New(slog.DiscardHandler))
 	h.views["newest"] = func(snapshot *model.Snapshot, _ url.Values) ([]Region, error) {
-		return []Region{{ID: "x", HTML: HTML(fmt.Sprint(snapshot.Revision()))}}, nil
+		return []Region{{ID: "x", HTML: html.HTML(fmt.Sprint(snapshot.Revision()))}}, nil
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -75,7 +76,7 @@ func TestAClientThatComesWithAnOldDrawingIsNotForgotten(t *testing.T) {
 	drawings := 0
 	h.views["counted"] = func(*model.Snapshot, url.Values) ([]Region, error) {
 		drawings++
-		return []Region{{ID: "x", HTML: HTML(strconv.Itoa(drawings))}}, nil
+		return []Region{{ID: "x", HTML: html.HTML(strconv.Itoa(drawings))}}, nil
 	}
 	h.pause = time.Hour
 	sc, err := h.scene("counted", url.Values{})
@@ -96,13 +97,13 @@ func TestAPageShowsWhatWasChangedBeforeItWasLoaded(t *testing.T) {
 	h.AddView("managers", func(snapshot *model.Snapshot, _ url.Values) ([]Region, error) {
 		drawings++
 		_, isThere := snapshot.Manager("alpha")
-		return []Region{{ID: "x", HTML: HTML(strconv.FormatBool(isThere))}}, nil
+		return []Region{{ID: "x", HTML: html.HTML(strconv.FormatBool(isThere))}}, nil
 	})
-	shows := func(want HTML) {
+	shows := func(want html.HTML) {
 		t.Helper()
 		page, err := h.Draw("managers", url.Values{})
 		require.NoError(t, err)
-		require.Equal(t, want, draw(page.Region("x")))
+		require.Equal(t, want, html.Render(page.Region("x")))
 	}
 	shows("false")
 	webtest.Put(m, "alpha")
@@ -128,7 +129,7 @@ func TestAClientThatStopsReadingIsLeft(t *testing.T) {
 	h.pause = time.Millisecond
 	large := strings.Repeat("x", 1<<20)
 	h.AddView("large", func(snapshot *model.Snapshot, _ url.Values) ([]Region, error) {
-		return []Region{{ID: "x", HTML: HTML(fmt.Sprint(snapshot.Revision(), large))}}, nil
+		return []Region{{ID: "x", HTML: html.HTML(fmt.Sprint(snapshot.Revision(), large))}}, nil
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 
-	g "maragu.dev/gomponents"
-
+	"github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/model"
 )
@@ -21,16 +19,13 @@ import (
 // answer.Errorf with http.StatusBadRequest.
 type View func(snapshot *model.Snapshot, query url.Values) ([]Region, error)
 
-// HTML is what nodes have drawn: all data in it is escaped.
-type HTML string
-
 // A Region is a part of a page that changes: the content of the element whose
 // id is ID. It has either HTML, which is replaced as a whole, or items, of which
 // only those that changed are replaced.
 type Region struct {
 	ID    string
-	HTML  HTML
-	Items []Item // nil for a region with HTML
+	HTML  html.HTML
+	Items []Item // nil for a region with html.HTML
 }
 
 // sameKind reports whether what is shown of one region can become the other.
@@ -43,25 +38,21 @@ func (r Region) sameKind(other Region) bool {
 // region.
 type Item struct {
 	Key  string
-	HTML HTML
+	HTML html.HTML
 }
 
 // Whole returns a region that is replaced as a whole.
-func Whole(id string, content g.Node) Region {
-	return Region{ID: id, HTML: draw(content)}
+func Whole(id string, content html.Node) Region {
+	return Region{ID: id, HTML: html.Render(content)}
 }
 
 // Rows returns a region with an item for each row.
-func Rows[T any](id string, rows []T, key func(T) string, item func(T) g.Node) Region {
+func Rows[T any](id string, rows []T, key func(T) string, item func(T) html.Node) Region {
 	r := Region{ID: id, Items: make([]Item, len(rows))}
 	for i, row := range rows {
-		r.Items[i] = Item{Key: key(row), HTML: draw(item(row))}
+		r.Items[i] = Item{Key: key(row), HTML: html.Render(item(row))}
 	}
 	return r
-}
-
-func draw(content g.Node) HTML {
-	return HTML(g.Group{content}.String()) // of a group, as there may be no node
 }
 
 // Drawn is a view as it was drawn of one snapshot.
@@ -73,16 +64,16 @@ type Drawn struct {
 }
 
 // Region returns the content of a region, for the page that shows it.
-func (d *Drawn) Region(id string) g.Node {
+func (d *Drawn) Region(id string) html.Node {
 	at := slices.IndexFunc(d.regions, func(r Region) bool { return r.ID == id })
 	if at < 0 {
-		return g.NodeFunc(func(io.Writer) error { return fmt.Errorf("the view %s has no region %q", d.Name, id) })
+		return html.Text(fmt.Sprintf("the view %s has no region %q", d.Name, id))
 	}
 	r := d.regions[at]
 	if r.Items == nil {
-		return g.Raw(string(r.HTML))
+		return r.HTML
 	}
-	return g.Map(r.Items, func(i Item) g.Node { return g.Raw(string(i.HTML)) })
+	return html.Map(r.Items, func(i Item) html.Node { return i.HTML })
 }
 
 // Events returns the address of the stream of changes after this drawing.
@@ -99,7 +90,7 @@ func (d *Drawn) Events() string {
 // patch is what is sent of a region: all of it, or what changed.
 type patch struct {
 	ID    string            `json:"id"`
-	HTML  *HTML             `json:"html,omitempty"`  // the whole content
+	HTML  *html.HTML        `json:"html,omitempty"`  // the whole content
 	Order []string          `json:"order,omitempty"` // the keys of all items, unless they stay in their order
 	Empty bool              `json:"empty,omitempty"` // whether no item is left
 	Items map[string]string `json:"items,omitempty"` // HTML by key, of items that are new or changed
@@ -130,7 +121,7 @@ func regionPatch(before, after *Region) (patch, bool) {
 		p.HTML = &after.HTML
 		return p, true
 	}
-	known := map[string]HTML{}
+	known := map[string]html.HTML{}
 	sameOrder := before != nil && len(before.Items) == len(after.Items)
 	if before != nil {
 		for i, item := range before.Items {

@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/live"
@@ -50,18 +48,18 @@ func (p *Pages) jobPage(w http.ResponseWriter, r *http.Request) error {
 	if page.Row.Name != "" && page.Row.Name != page.Row.ID {
 		title += " · " + page.Row.Name
 	}
-	return p.show(w, r, "job", title, query, func(drawn *live.Drawn) g.Node { return page.main(drawn, csrf(r)) }, "job.js")
+	return p.show(w, r, "job", title, query, func(drawn *live.Drawn) h.Node { return page.main(drawn, csrf(r)) }, "job.js")
 }
 
-func (page *jobPage) main(drawn *live.Drawn, csrf g.Node) g.Node {
-	return g.Group{
+func (page *jobPage) main(drawn *live.Drawn, csrf h.Node) h.Node {
+	return h.Group{
 		region(drawn, h.Div, "job-head"),
 		h.Form(h.Method("post"), h.Action("/jobs/operate"), csrf, hidden("back", page.Row.Address), hidden("job", page.Row.Key),
 			region(drawn, h.Div, "job-buttons"),
 		),
 		h.Div(h.Class("stack"),
 			region(drawn, h.Div, "job-processes"),
-			h.Section(h.Class("card"), h.ID("job-output"), h.Aria("labelledby", "output-title"), h.H2(h.ID("output-title"), g.Text("Output")),
+			h.Section(h.Class("card"), h.ID("job-output"), h.Aria("labelledby", "output-title"), h.H2(h.ID("output-title"), h.Text("Output")),
 				outputView(),
 				h.NoScript(mutedLine("Load the page again to see whether there is more.")),
 				region(drawn, h.Div, "job-outputs"),
@@ -73,59 +71,59 @@ func (page *jobPage) main(drawn *live.Drawn, csrf g.Node) g.Node {
 }
 
 // outputView is where a script shows output as it is written.
-func outputView() g.Node {
-	return h.Div(h.ID("output-view"), g.Attr("hidden"),
+func outputView() h.Node {
+	return h.Div(h.ID("output-view"), h.Flag("hidden"),
 		h.Div(h.Class("chips"), h.ID("output-streams"), h.Role("group"), h.Aria("label", "Which output")),
 		h.Pre(h.Class("output"), h.ID("output"), h.Role("log"), h.Aria("live", "off"), h.Aria("labelledby", "output-title"), h.TabIndex("0")),
 		h.P(h.Class("muted small"), h.ID("output-state"), h.Role("status")),
 	)
 }
 
-func (page *jobPage) head() g.Node {
-	return g.Group{
+func (page *jobPage) head() h.Node {
+	return h.Group{
 		h.Div(h.Class("notes"), notes(page.Notes)),
 		page.Row.headline(),
-		g.If(page.Row.Reason != "", h.P(muted("Because:"), g.Text(" "), isolated(page.Row.Reason))),
-		g.Map(page.Doubts, func(doubt string) g.Node { return warning("yellow", doubt) }),
-		g.If(!page.IsListed, mutedLine("Its resource manager does not show it; this is what is on record.")),
+		h.If(page.Row.Reason != "", h.P(muted("Because:"), h.Text(" "), isolated(page.Row.Reason))),
+		h.Map(page.Doubts, func(doubt string) h.Node { return warning("yellow", doubt) }),
+		h.If(!page.IsListed, mutedLine("Its resource manager does not show it; this is what is on record.")),
 		page.Row.times(),
 	}
 }
 
-func (r jobRow) headline() g.Node {
+func (r jobRow) headline() h.Node {
 	return h.P(h.Class("headline"),
 		mark(r.Mark), native(r.Native),
-		g.If(r.Exit != "", g.Group{g.Text(" "), muted("exit code"), g.Text(" " + r.Exit)}), g.Text(" "),
-		g.If(r.Queue != "", g.Group{muted("in queue"), g.Text(" "), isolated(r.Queue)}), g.Text(" "),
-		muted("of"), g.Text(" "+r.Manager),
-		g.If(r.User != "", g.Group{g.Text(", "), muted("user"), g.Text(" "), isolated(r.User)}),
+		h.If(r.Exit != "", h.Group{h.Text(" "), muted("exit code"), h.Text(" " + r.Exit)}), h.Text(" "),
+		h.If(r.Queue != "", h.Group{muted("in queue"), h.Text(" "), isolated(r.Queue)}), h.Text(" "),
+		muted("of"), h.Text(" "+r.Manager),
+		h.If(r.User != "", h.Group{h.Text(", "), muted("user"), h.Text(" "), isolated(r.User)}),
 		mine(r.Mine),
 	)
 }
 
-func (r jobRow) times() g.Node {
-	item := func(name string, value g.Node) g.Node { return h.Div(h.Dt(g.Text(name)), h.Dd(value)) }
+func (r jobRow) times() h.Node {
+	item := func(name string, value h.Node) h.Node { return h.Div(h.Dt(h.Text(name)), h.Dd(value)) }
 	return h.Dl(h.Class("facts times"),
-		g.If(r.Submitted.IsKnown(), item("Submitted", age(r.Submitted))),
-		g.If(r.Started.IsKnown(), item("Started", age(r.Started))),
-		g.If(r.Finished.IsKnown(), item("Ended", age(r.Finished))),
-		g.If(r.Procs != "", item("Processes", g.Text(r.Procs))),
-		g.If(r.Nodes != "", item("Nodes", g.Text(r.Nodes))),
+		h.If(r.Submitted.IsKnown(), item("Submitted", age(r.Submitted))),
+		h.If(r.Started.IsKnown(), item("Started", age(r.Started))),
+		h.If(r.Finished.IsKnown(), item("Ended", age(r.Finished))),
+		h.If(r.Procs != "", item("Processes", h.Text(r.Procs))),
+		h.If(r.Nodes != "", item("Nodes", h.Text(r.Nodes))),
 	)
 }
 
-func (page *jobPage) buttons() g.Node {
-	return g.If(len(page.Operations) > 0, h.P(h.Class("actions"), spaced(page.Operations, operationButton.button)))
+func (page *jobPage) buttons() h.Node {
+	return h.If(len(page.Operations) > 0, h.P(h.Class("actions"), spaced(page.Operations, operationButton.button)))
 }
 
-func (page *jobPage) processes() g.Node {
+func (page *jobPage) processes() h.Node {
 	if len(page.Processes) == 0 {
 		return nil
 	}
 	return card("Processes",
-		g.Iff(len(page.Cells) > 0, page.cells),
-		h.Details(g.If(len(page.Processes) <= mostOpen, g.Attr("open")),
-			h.Summary(g.Text("All of them")),
+		h.Iff(len(page.Cells) > 0, page.cells),
+		h.Details(h.If(len(page.Processes) <= mostOpen, h.Flag("open")),
+			h.Summary(h.Text("All of them")),
 			processTable(page.Processes),
 			more(page.ProcessMore),
 		),
@@ -133,61 +131,61 @@ func (page *jobPage) processes() g.Node {
 }
 
 // cells is the map of the processes, and how many are in each state.
-func (page *jobPage) cells() g.Node {
+func (page *jobPage) cells() h.Node {
 	var words []string
 	for _, layer := range page.Cells {
 		words = append(words, layer.Count+" "+layer.Mark.Word)
 	}
 	width, height := strconv.Itoa(page.CellsWidth), strconv.Itoa(page.CellsHeight)
-	return g.Group{
-		h.SVG(h.Class("cells"), g.Attr("viewBox", "0 0 "+width+" "+height), h.Width(width), h.Role("img"), h.Aria("label", strings.Join(words, ", ")),
-			g.Map(page.Cells, mapLayer.outline),
+	return h.Group{
+		h.El("svg", h.Class("cells"), h.Attr("viewBox", "0 0 "+width+" "+height), h.Attr("width", width), h.Role("img"), h.Aria("label", strings.Join(words, ", ")),
+			h.Map(page.Cells, mapLayer.outline),
 		),
-		h.P(h.Class("counts"), spaced(page.Cells, func(l mapLayer) g.Node { return count(listing.StateCount{Mark: l.Mark, Count: l.Count}) })),
+		h.P(h.Class("counts"), spaced(page.Cells, func(l mapLayer) h.Node { return count(listing.StateCount{Mark: l.Mark, Count: l.Count}) })),
 	}
 }
 
-func (page *jobPage) outputs() g.Node {
+func (page *jobPage) outputs() h.Node {
 	if len(page.Output) == 0 {
 		return mutedLine("It has not begun, so there is none.")
 	}
-	return h.P(h.Class("small"), joined(" · ", g.Map(page.Output, func(o outputLink) g.Node {
-		return h.A(h.Href(o.Address), h.Data("output", o.Stream), g.Text(o.Label+" as it is"))
+	return h.P(h.Class("small"), h.Join(" · ", h.Map(page.Output, func(o outputLink) h.Node {
+		return h.A(h.Href(o.Address), h.Data("output", o.Stream), h.Text(o.Label+" as it is"))
 	})))
 }
 
-func (page *jobPage) facts() g.Node {
-	return g.Group{
-		g.If(len(page.Facts) > 0, card("Attributes", factsList(page.Facts))),
-		g.If(len(page.Submission) > 0, card("Submission", factsList(page.Submission),
-			g.If(page.Script != "", h.Details(h.Summary(g.Text("The script")), output(page.Script))),
+func (page *jobPage) facts() h.Node {
+	return h.Group{
+		h.If(len(page.Facts) > 0, card("Attributes", factsList(page.Facts))),
+		h.If(len(page.Submission) > 0, card("Submission", factsList(page.Submission),
+			h.If(page.Script != "", h.Details(h.Summary(h.Text("The script")), output(page.Script))),
 		)),
 	}
 }
 
-func (page *jobPage) history() g.Node {
+func (page *jobPage) history() h.Node {
 	if len(page.History) == 0 {
 		return nil
 	}
 	return card("How its state is known",
-		g.If(page.HistoryLeft > 0, mutedLine(strconv.Itoa(page.HistoryLeft)+" older entries are not shown.")),
+		h.If(page.HistoryLeft > 0, mutedLine(strconv.Itoa(page.HistoryLeft)+" older entries are not shown.")),
 		scroll("History", h.Table(h.Class("rows"), caption("History"),
 			h.THead(h.Tr(heading("", "Seen"), heading("", "What"), heading("", "State"), heading("", "By"), heading("", "From"))),
-			h.TBody(g.Map(page.History, historyRow.tableRow)),
+			h.TBody(h.Map(page.History, historyRow.tableRow)),
 		)),
 	)
 }
 
-func (r historyRow) tableRow() g.Node {
+func (r historyRow) tableRow() h.Node {
 	return h.Tr(
 		cell("time", "Seen", moment(r.Seen)),
-		cell("", "What", g.Text(r.What)),
-		cell("", "State", g.Iff(r.Mark != nil, func() g.Node { return mark(*r.Mark) }), plainNative(r.Native)),
-		cell("", "By", g.Text(r.Source), g.If(r.Place != "", g.Group{g.Text(" "), h.Span(h.Class("muted small"), g.Text(r.Place))})),
+		cell("", "What", h.Text(r.What)),
+		cell("", "State", h.Iff(r.Mark != nil, func() h.Node { return mark(*r.Mark) }), plainNative(r.Native)),
+		cell("", "By", h.Text(r.Source), h.If(r.Place != "", h.Group{h.Text(" "), h.Span(h.Class("muted small"), h.Text(r.Place))})),
 		cell("", "From",
-			g.If(r.Reason != "", g.Group{isolated(r.Reason), g.Text(" ")}),
-			g.If(r.Line != "", h.Code(g.Text(r.Line))),
-			g.If(r.Evidence != "", h.Details(h.Summary(g.Text("Output")), output(r.Evidence))),
+			h.If(r.Reason != "", h.Group{isolated(r.Reason), h.Text(" ")}),
+			h.If(r.Line != "", h.Code(h.Text(r.Line))),
+			h.If(r.Evidence != "", h.Details(h.Summary(h.Text("Output")), output(r.Evidence))),
 		),
 	)
 }

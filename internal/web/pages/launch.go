@@ -274,7 +274,8 @@ func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.R
 	if outcome.Error != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return p.answer(w, r, status, document{title: "Launch on " + manager, main: data.main(csrf(r)), files: []string{"launch.css", "launch.js"}})
+	p.answer(w, r, status, document{title: "Launch on " + manager, main: data.main(csrf(r)), files: []string{"launch.css", "launch.js"}})
+	return nil
 }
 
 // maxLaunchSaved bounds how many launch configurations are read for a page.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	g "maragu.dev/gomponents"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/internal/web/launch"
 	"github.com/rmctl/rmctl/internal/web/webtest"
@@ -177,7 +177,7 @@ func TestEveryFormIsDrawnWithALabelForEveryInput(t *testing.T) {
 		}
 		for _, page := range pages {
 			items := launchItems(filled, filled.Fields(page))
-			drawn := g.Map(items, launchItem.node).String()
+			drawn := string(h.Render(h.Map(items, launchItem.node)))
 			labelled(t, items, drawn, widgets, fmt.Sprintf("%s, %s", definition.File, page.Title))
 		}
 	}
@@ -203,7 +203,7 @@ func TestADefaultThatIsMadeOfOtherValuesFollowsThemOnThePage(t *testing.T) {
 	require.NoError(t, err)
 	draws := func(placeholder string) {
 		t.Helper()
-		drawn := g.Map(launchItems(v.shown.Form, v.shown.Form.Fields(v.shown.Page)), launchItem.node).String()
+		drawn := string(h.Render(h.Map(launchItems(v.shown.Form, v.shown.Form.Fields(v.shown.Page)), launchItem.node)))
 		require.NotContains(t, drawn, "${")
 		require.Equal(t, placeholder != "", strings.Contains(drawn, "placeholder="))
 		require.Contains(t, drawn, placeholder)

@@ -29,5 +29,6 @@ func (p *Pages) launchList(w http.ResponseWriter, r *http.Request) error {
 		}
 		places = append(places, place)
 	}
-	return p.answer(w, r, http.StatusOK, document{title: "Launch", main: launchListMain(places)})
+	p.answer(w, r, http.StatusOK, document{title: "Launch", main: launchListMain(places)})
+	return nil
 }

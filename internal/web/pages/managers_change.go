@@ -79,7 +79,8 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 	if !form.IsNew {
 		title = "Edit " + listing.Cell(form.Name)
 	}
-	return p.answer(w, r, status, document{title: title, main: form.main(csrf(r))})
+	p.answer(w, r, status, document{title: title, main: form.main(csrf(r))})
+	return nil
 }
 
 // targetPosted adds or changes a resource manager, and shows the form again where
@@ -132,7 +133,8 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 	if m.Target.Shipped {
 		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
 	}
-	return p.answer(w, r, http.StatusOK, document{title: "Remove " + listing.Cell(m.Target.Name), main: question.main(csrf(r))})
+	p.answer(w, r, http.StatusOK, document{title: "Remove " + listing.Cell(m.Target.Name), main: question.main(csrf(r))})
+	return nil
 }
 
 func (p *Pages) managerRemoved(w http.ResponseWriter, r *http.Request) error {

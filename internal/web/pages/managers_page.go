@@ -5,9 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/model"
@@ -24,95 +22,95 @@ func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]live.Region, er
 	}
 	return []live.Region{
 		live.Rows("managers", rows, func(r managerRow) string { return r.ID }, managerRow.card),
-		live.Whole("managers-empty", g.If(len(rows) == 0, emptyLine("There is no resource manager yet."))),
+		live.Whole("managers-empty", h.If(len(rows) == 0, emptyLine("There is no resource manager yet."))),
 	}, nil
 }
 
 func (p *Pages) managersPage(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "managers", "Resource managers", url.Values{}, func(drawn *live.Drawn) g.Node {
+	return p.show(w, r, "managers", "Resource managers", url.Values{}, func(drawn *live.Drawn) h.Node {
 		return managersMain(drawn, p.unshown(), csrf(r))
 	})
 }
 
 // managersMain shows the resource managers; targets are those that can be started beside them.
-func managersMain(drawn *live.Drawn, targets []string, csrf g.Node) g.Node {
+func managersMain(drawn *live.Drawn, targets []string, csrf h.Node) h.Node {
 	start := h.Form(h.Method("post"), h.Action("/managers"), csrf,
-		h.Label(g.Text("or start another target "), h.Select(h.Name("start"), g.Map(targets, func(name string) g.Node { return h.Option(g.Text(name)) }))),
-		g.Text(" "), h.Button(g.Text("Start")),
+		h.Label(h.Text("or start another target "), h.Select(h.Name("start"), h.Map(targets, func(name string) h.Node { return h.Option(h.Text(name)) }))),
+		h.Text(" "), h.Button(h.Text("Start")),
 	)
-	return g.Group{
+	return h.Group{
 		h.Form(h.Method("post"), h.Action("/managers"), csrf,
 			region(drawn, h.Div, "managers", h.Class("cards")),
 		),
 		region(drawn, h.Div, "managers-empty"),
-		h.Div(h.Class("after"), linkButton("/managers/new", "Add a resource manager"), g.Text(" "), g.If(len(targets) > 0, start)),
+		h.Div(h.Class("after"), linkButton("/managers/new", "Add a resource manager"), h.Text(" "), h.If(len(targets) > 0, start)),
 	}
 }
 
-func (r managerRow) card() g.Node {
+func (r managerRow) card() h.Node {
 	return h.Section(h.Class("card edge-"+r.Mark.Tone), h.Data("key", r.ID), h.Data("state", string(r.State)), h.Aria("label", r.Name),
-		h.Header(h.H2(g.Text(r.Name)), g.Text(" "), mark(r.Mark),
-			g.If(r.Since.IsKnown(), g.Group{g.Text(" "), h.Span(h.Class("muted"), age(r.Since))}),
+		h.Header(h.H2(h.Text(r.Name)), h.Text(" "), mark(r.Mark),
+			h.If(r.Since.IsKnown(), h.Group{h.Text(" "), h.Span(h.Class("muted"), age(r.Since))}),
 		),
-		g.If(r.Cause != "", h.P(h.Class("problem"), g.Text(r.Cause))),
-		g.If(r.Retry.IsKnown(), smallLine(g.Text("It is tried again by itself at "), moment(r.Retry), g.Text(", or at once with Start."))),
-		g.Iff(r.Note != nil, func() g.Node { return note(g.Text("It"), *r.Note) }),
-		g.If(r.IsShown, r.picture()),
-		smallLine(joined(" · ", g.Map(r.Facts, func(f fact) g.Node { return h.Span(h.Title(f.Description), g.Text(f.Name+": "+f.Value)) }))),
+		h.If(r.Cause != "", h.P(h.Class("problem"), h.Text(r.Cause))),
+		h.If(r.Retry.IsKnown(), smallLine(h.Text("It is tried again by itself at "), moment(r.Retry), h.Text(", or at once with Start."))),
+		h.Iff(r.Note != nil, func() h.Node { return note(h.Text("It"), *r.Note) }),
+		h.If(r.IsShown, r.picture()),
+		smallLine(h.Join(" · ", h.Map(r.Facts, func(f fact) h.Node { return h.Span(h.Title(f.Description), h.Text(f.Name+": "+f.Value)) }))),
 		r.actions(),
 	)
 }
 
-func smallLine(content ...g.Node) g.Node { return h.P(h.Class("muted small"), g.Group(content)) }
+func smallLine(content ...h.Node) h.Node { return h.P(h.Class("muted small"), h.Group(content)) }
 
 // picture sums up what the resource manager has, and when that was listed.
-func (r managerRow) picture() g.Node {
+func (r managerRow) picture() h.Node {
 	classes := "counts"
 	if r.IsOld {
 		classes = "counts old"
 	}
 	jobs := spaced(r.Jobs, count)
 	if len(jobs) == 0 {
-		jobs = g.Group{muted("none")}
+		jobs = h.Group{muted("none")}
 	}
-	return g.Group{
-		g.If(r.IsOld, smallLine(g.Text("As it was seen last:"))),
+	return h.Group{
+		h.If(r.IsOld, smallLine(h.Text("As it was seen last:"))),
 		h.Ul(h.Class(classes),
-			h.Li(link(r.JobsAddress, "Jobs"), g.Text(" "), jobs),
-			h.Li(link(r.MineAddress, "Your jobs"), g.Text(" "), h.B(g.Text(r.Mine))),
-			g.If(len(r.Nodes) > 0, h.Li(link(r.Machines, "Nodes"), g.Text(" "), spaced(r.Nodes, count))),
-			g.If(r.Queues != "", h.Li(link(r.QueuesAt, r.Queues))),
+			h.Li(link(r.JobsAddress, "Jobs"), h.Text(" "), jobs),
+			h.Li(link(r.MineAddress, "Your jobs"), h.Text(" "), h.B(h.Text(r.Mine))),
+			h.If(len(r.Nodes) > 0, h.Li(link(r.Machines, "Nodes"), h.Text(" "), spaced(r.Nodes, count))),
+			h.If(r.Queues != "", h.Li(link(r.QueuesAt, r.Queues))),
 		),
-		smallLine(joined(" · ", g.Map(r.Listings, func(l listingRow) g.Node { return g.Group{g.Text(l.What + " seen "), age(l.At)} }))),
-		g.If(len(r.Problems) > 0, r.problems()),
+		smallLine(h.Join(" · ", h.Map(r.Listings, func(l listingRow) h.Node { return h.Group{h.Text(l.What + " seen "), age(l.At)} }))),
+		h.If(len(r.Problems) > 0, r.problems()),
 	}
 }
 
 // problems lists what was wrong with the listings.
-func (r managerRow) problems() g.Node {
+func (r managerRow) problems() h.Node {
 	kinds := " kinds of problems"
 	if len(r.Problems) == 1 {
 		kinds = " kind of problem"
 	}
 	return h.Details(h.Class("listing-problems"),
-		h.Summary(g.Text(strconv.Itoa(len(r.Problems))+kinds+" in its listings")),
-		h.Ul(h.Class("small"), g.Map(r.Problems, func(problem string) g.Node { return h.Li(g.Text(problem)) })),
+		h.Summary(h.Text(strconv.Itoa(len(r.Problems))+kinds+" in its listings")),
+		h.Ul(h.Class("small"), h.Map(r.Problems, func(problem string) h.Node { return h.Li(h.Text(problem)) })),
 	)
 }
 
 // actions are the buttons of a resource manager. What they say of themselves names it, for those who hear them one by one.
-func (r managerRow) actions() g.Node {
-	button := func(name, label, rest string) g.Node {
-		return h.Button(h.Name(name), h.Value(r.ID), g.Text(label), hiddenText(rest))
+func (r managerRow) actions() h.Node {
+	button := func(name, label, rest string) h.Node {
+		return h.Button(h.Name(name), h.Value(r.ID), h.Text(label), hiddenText(rest))
 	}
-	leadTo := func(address, label, rest string) g.Node {
-		return h.A(h.Class("button"), h.Href(address), g.Text(label), hiddenText(rest))
+	leadTo := func(address, label, rest string) h.Node {
+		return h.A(h.Class("button"), h.Href(address), h.Text(label), hiddenText(rest))
 	}
 	return h.P(h.Class("actions"),
-		g.If(r.CanStart, button("start", "Start", " "+r.Name)), g.Text(" "),
-		g.If(r.CanStop, button("stop", "Stop", " "+r.Name)), g.Text(" "),
-		g.If(r.CanRefresh, button("refresh", "List anew", " what "+r.Name+" has")), g.Text(" "),
-		g.If(r.Launch != "", leadTo(r.Launch, "Submit a job", " to "+r.Name)), g.Text(" "),
-		g.If(r.CanEdit, g.Group{leadTo(r.Edit, "Edit", " "+r.Name), g.Text(" "), leadTo(r.Remove, "Remove", " "+r.Name)}),
+		h.If(r.CanStart, button("start", "Start", " "+r.Name)), h.Text(" "),
+		h.If(r.CanStop, button("stop", "Stop", " "+r.Name)), h.Text(" "),
+		h.If(r.CanRefresh, button("refresh", "List anew", " what "+r.Name+" has")), h.Text(" "),
+		h.If(r.Launch != "", leadTo(r.Launch, "Submit a job", " to "+r.Name)), h.Text(" "),
+		h.If(r.CanEdit, h.Group{leadTo(r.Edit, "Edit", " "+r.Name), h.Text(" "), leadTo(r.Remove, "Remove", " "+r.Name)}),
 	)
 }

@@ -5,9 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/live"
@@ -23,35 +21,35 @@ func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	if drawNode(p.Ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
 		return answer.Errorf(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
 	}
-	return p.show(w, r, "node", "Node "+listing.Cell(query.Get("id")), query, func(drawn *live.Drawn) g.Node { return region(drawn, h.Div, "node") })
+	return p.show(w, r, "node", "Node "+listing.Cell(query.Get("id")), query, func(drawn *live.Drawn) h.Node { return region(drawn, h.Div, "node") })
 }
 
-func (page *nodePage) main() g.Node {
+func (page *nodePage) main() h.Node {
 	if page == nil {
 		return emptyLine("This node is not there any more.")
 	}
-	return g.Group{
+	return h.Group{
 		h.Div(h.Class("notes"), notes(page.Notes)),
 		h.P(h.Class("headline"), mark(page.Row.Mark), plainNative(page.Row.Native),
-			g.Text(" "), muted("in"), g.Text(" "), link(page.Address, page.Machine), g.Text(" "), muted("of "+page.Manager)),
+			h.Text(" "), muted("in"), h.Text(" "), link(page.Address, page.Machine), h.Text(" "), muted("of "+page.Manager)),
 		card("Attributes", factsList(page.Facts)),
-		g.If(len(page.Jobs) > 0, card("Jobs", nodeJobs(page.Jobs), more(page.MoreJobs))),
-		g.If(len(page.Processes) > 0, card("Processes", processTable(page.Processes), more(page.More))),
+		h.If(len(page.Jobs) > 0, card("Jobs", nodeJobs(page.Jobs), more(page.MoreJobs))),
+		h.If(len(page.Processes) > 0, card("Processes", processTable(page.Processes), more(page.More))),
 	}
 }
 
-func nodeJobs(rows []jobRow) g.Node {
+func nodeJobs(rows []jobRow) h.Node {
 	return h.Table(h.Class("rows"), caption("Jobs that have the node"),
 		h.THead(h.Tr(heading("", "State"), heading("", "Job"), heading("", "Name"), heading("", "User"), heading("", "Queue"), heading("number", "Procs"),
 			heading("", "Nodes"), heading("", "Started"))),
-		h.TBody(g.Map(rows, func(r jobRow) g.Node {
-			return h.Tr(g.If(r.Mine, h.Class("mine")),
+		h.TBody(h.Map(rows, func(r jobRow) h.Node {
+			return h.Tr(h.If(r.Mine, h.Class("mine")),
 				cell("state", "State", mark(r.Mark), native(r.Native)),
 				rowHead("id", "Job", link(r.Address, r.ID)),
 				cell("", "Name", isolated(r.Name)),
 				cell("", "User", isolated(r.User), mine(r.Mine)),
 				cell("", "Queue", isolated(r.Queue)),
-				cell("number", "Procs", g.Text(r.Procs)),
+				cell("number", "Procs", h.Text(r.Procs)),
 				cell("", "Nodes", isolated(r.Nodes)),
 				cell("", "Started", moment(r.Started)),
 			)
@@ -70,10 +68,10 @@ func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
 		return answer.Errorf(http.StatusNotFound, "resource manager %q has no process %q", query.Get("rm"), query.Get("id"))
 	}
 	title := fmt.Sprintf("Process %s of job %s", process.Row.Index, process.Row.Job)
-	return p.show(w, r, "process", title, query, func(drawn *live.Drawn) g.Node { return region(drawn, h.Div, "process") })
+	return p.show(w, r, "process", title, query, func(drawn *live.Drawn) h.Node { return region(drawn, h.Div, "process") })
 }
 
-func (page *processPage) main() g.Node {
+func (page *processPage) main() h.Node {
 	if page == nil {
 		return emptyLine("This process is not there any more.")
 	}
@@ -82,12 +80,12 @@ func (page *processPage) main() g.Node {
 		written = output(page.Stdout)
 	}
 	row := page.Row
-	return g.Group{
+	return h.Group{
 		h.Div(h.Class("notes"), notes(page.Notes)),
 		h.P(h.Class("headline"), mark(row.Mark), plainNative(row.Exit),
-			g.Text(" "), muted("of job"), g.Text(" "), link(row.JobAddress, row.Job),
-			g.If(row.Node != "", g.Group{g.Text(" "), muted("on"), g.Text(" "), linkOrText(row.NodeAddress, row.Node)})),
+			h.Text(" "), muted("of job"), h.Text(" "), link(row.JobAddress, row.Job),
+			h.If(row.Node != "", h.Group{h.Text(" "), muted("on"), h.Text(" "), linkOrText(row.NodeAddress, row.Node)})),
 		card("Attributes", factsList(page.Facts)),
-		card("Output", written, g.If(page.Stderr != "", g.Group{h.H3(g.Text("Errors")), output(page.Stderr)})),
+		card("Output", written, h.If(page.Stderr != "", h.Group{h.H3(h.Text("Errors")), output(page.Stderr)})),
 	}
 }

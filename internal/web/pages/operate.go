@@ -117,7 +117,8 @@ func (p *Pages) askToOperate(w http.ResponseWriter, r *http.Request, do jobOpera
 		}
 		question.Rows = append(question.Rows, row)
 	}
-	return p.answer(w, r, http.StatusOK, document{title: do.label + " jobs", main: question.main(csrf(r))})
+	p.answer(w, r, http.StatusOK, document{title: do.label + " jobs", main: question.main(csrf(r))})
+	return nil
 }
 
 // operate does it, and shows what failed.
@@ -155,7 +156,8 @@ func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation,
 		return nil
 	}
 	result.Summary = fmt.Sprintf("%s: %s of %s went wrong.", do.label, listing.Thousands(failed), listing.Counted(len(jobs), "job"))
-	return p.answer(w, r, http.StatusBadGateway, document{title: do.label + " jobs", main: result.main()})
+	p.answer(w, r, http.StatusBadGateway, document{title: do.label + " jobs", main: result.main()})
+	return nil
 }
 
 // bodyOfAnswer is the time for sending an answer that took long to make.

@@ -12,9 +12,7 @@ import (
 	"sync"
 	"time"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -67,15 +65,13 @@ func (p *Pages) Handlers() map[string]answer.Handler { return p.handlers }
 
 // ShowError answers with a page that says what went wrong.
 func (p *Pages) ShowError(w http.ResponseWriter, r *http.Request, status int, err error) {
-	if err := p.answer(w, r, status, document{title: http.StatusText(status), main: h.P(h.Class("lines"), g.Text(listing.Fact(err.Error())))}); err != nil {
-		p.Log.Error("the page of an error could not be drawn", "error", err)
-		http.Error(w, http.StatusText(status), status)
-	}
+	main := h.P(h.Class("lines"), h.Text(listing.Fact(err.Error())))
+	p.answer(w, r, status, document{title: http.StatusText(status), main: main})
 }
 
 // Login asks for a name and a password, and says what was wrong with the last ones.
-func (p *Pages) Login(w http.ResponseWriter, r *http.Request, status int, problem string) error {
-	return p.answer(w, r, status, document{title: "Log in", main: loginMain(problem)})
+func (p *Pages) Login(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	p.answer(w, r, status, document{title: "Log in", main: loginMain(problem)})
 }
 
 // addModelPages registers the pages that show the model.
@@ -113,12 +109,13 @@ func (p *Pages) Run(ctx context.Context) {
 }
 
 // show answers with a page that shows a view; main returns its content.
-func (p *Pages) show(w http.ResponseWriter, r *http.Request, view, title string, query url.Values, main func(*live.Drawn) g.Node, files ...string) error {
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, view, title string, query url.Values, main func(*live.Drawn) h.Node, files ...string) error {
 	drawn, err := p.Hub.Draw(view, query)
 	if err != nil {
 		return err
 	}
-	return p.answer(w, r, http.StatusOK, document{title: title, live: drawn, main: main(drawn), files: files})
+	p.answer(w, r, http.StatusOK, document{title: title, live: drawn, main: main(drawn), files: files})
+	return nil
 }
 
 func (p *Pages) snapshot() *model.Snapshot { return p.Platform.Model().Snapshot() }

@@ -4,19 +4,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/listing"
-	"github.com/rmctl/rmctl/internal/web/live"
 )
 
 func TestDataIsEscapedWhereverItStands(t *testing.T) {
 	const hostile = `'"><script>alert(1)</script>&`
 	const escaped = `&#39;&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;`
-	draw := func(n g.Node) string { return string(live.Whole("", n).HTML) }
+	draw := func(n h.Node) string { return string(h.Render(n)) }
 	for name, try := range map[string]struct {
-		node g.Node
+		node h.Node
 		want string
 	}{
 		"a text":               {isolated(hostile), "<bdi>" + escaped + "</bdi>"},

@@ -4,9 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/model"
@@ -25,8 +23,8 @@ func (p *Pages) queuesPage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "queues", "Queues", listing.Only(r.URL.Query(), "rm", "page"), queuesMain)
 }
 
-func queuesMain(drawn *live.Drawn) g.Node {
-	return g.Group{
+func queuesMain(drawn *live.Drawn) h.Node {
+	return h.Group{
 		region(drawn, h.Div, "queues-notes", h.Class("notes"), h.Role("status")),
 		scroll("Table of queues", h.Table(h.Class("rows"), caption("Queues"),
 			h.THead(h.Tr(heading("", "State"), heading("", "Queue"), heading("", "Time limit"), heading("number", "Nodes"), heading("", "Running and waiting"),
@@ -37,22 +35,22 @@ func queuesMain(drawn *live.Drawn) g.Node {
 	}
 }
 
-func (r queueRow) tableRow() g.Node {
+func (r queueRow) tableRow() h.Node {
 	return h.Tr(h.Data("key", r.Key),
 		cell("", "State", mark(r.Mark), native(r.Native)),
 		rowHead("", "Queue",
-			g.If(r.Manager != "", muted(r.Manager+"/")),
+			h.If(r.Manager != "", muted(r.Manager+"/")),
 			link(r.Jobs, r.Name),
-			g.If(r.IsDefault, g.Group{g.Text(" "), h.Span(h.Class("tag"), g.Text("default"))}),
+			h.If(r.IsDefault, h.Group{h.Text(" "), h.Span(h.Class("tag"), h.Text("default"))}),
 		),
-		cell("", "Time limit", g.Text(r.TimeLimit)),
-		cell("number", "Nodes", g.Text(r.Nodes)),
+		cell("", "Time limit", h.Text(r.TimeLimit)),
+		cell("number", "Nodes", h.Text(r.Nodes)),
 		h.Td(h.Data("label", "Jobs"), h.Class("nowrap"),
 			meter(r.Share),
-			link(r.JobsRunning, r.Running+" running"), g.Text(", "),
+			link(r.JobsRunning, r.Running+" running"), h.Text(", "),
 			link(r.JobsWaiting, r.Waiting+" waiting"),
 		),
 		cell("number", "Yours", link(r.MyJobs, r.Mine)),
-		h.Td(h.A(h.Href(r.Timeline), g.Text("Timeline"), hiddenText(" of "+r.Name))),
+		h.Td(h.A(h.Href(r.Timeline), h.Text("Timeline"), hiddenText(" of "+r.Name))),
 	)
 }

@@ -10,8 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+	h "github.com/rmctl/rmctl/internal/html"
 )
 
 //go:embed static
@@ -50,11 +49,11 @@ func (f *staticFiles) address(name string) string {
 }
 
 // tag returns what makes a page use a script or a style sheet.
-func (f *staticFiles) tag(name string) g.Node {
+func (f *staticFiles) tag(name string) h.Node {
 	if strings.HasSuffix(name, ".css") {
-		return h.Link(h.Rel("stylesheet"), h.Href(f.address(name)))
+		return h.Link(h.Attr("rel", "stylesheet"), h.Href(f.address(name)))
 	}
-	return h.Script(h.Src(f.address(name)), h.Defer())
+	return h.Script(h.Attr("src", f.address(name)), h.Flag("defer"))
 }
 
 // answer answers with a file, and never with a list of them.
