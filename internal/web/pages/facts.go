@@ -54,14 +54,14 @@ func factsOf(e *model.Element) []fact {
 
 // A processRow is a process as a table shows it.
 type processRow struct {
-	Key, Address, JobAddress string
-	Job                      string
-	Index                    string
-	PID                      string
-	Mark                     listing.Mark
-	Node                     string
-	NodeAddress              string
-	Exit                     string
+	Address, JobAddress string
+	Job                 string
+	Index               string
+	PID                 string
+	Mark                listing.Mark
+	Node                string
+	NodeAddress         string
+	Exit                string
 }
 
 // processRowOf returns how a table shows a process.
@@ -69,7 +69,7 @@ func processRowOf(m *model.Manager, process *model.Element) processRow {
 	text := func(attribute string) string { return listing.Cell(listing.GivenText(process, attribute)) }
 	manager := m.Element().ID()
 	row := processRow{
-		Key: listing.ElementKey(manager, process.ID()), Address: listing.ElementAddress("/process", manager, process.ID()),
+		Address:    listing.ElementAddress("/process", manager, process.ID()),
 		JobAddress: listing.ElementAddress("/job", manager, process.Parent()), Job: listing.Cell(process.Parent()),
 		Index: text(vocabulary.AttributeProcessIndex), PID: text("processPID"), Mark: listing.MarkOf(process), Node: text(vocabulary.AttributeProcessNodeID),
 		Exit: text(vocabulary.AttributeProcessExitCode),
@@ -91,7 +91,6 @@ func processRowOf(m *model.Manager, process *model.Element) processRow {
 // processPage is what the page of a process shows.
 type processPage struct {
 	Row            processRow
-	Manager        string
 	Facts          []fact
 	Stdout, Stderr string
 	Notes          []listing.Note
@@ -111,6 +110,6 @@ func drawProcess(s *model.Snapshot, manager, id string) *processPage {
 	stdout := listing.GivenText(process, "processStdout")
 	stderr := listing.GivenText(process, "processStderr")
 	facts := slices.DeleteFunc(factsOf(process), func(f fact) bool { return f.IsHidden })
-	return &processPage{Row: processRowOf(m, process), Manager: listing.Cell(m.Element().Name()), Facts: facts,
+	return &processPage{Row: processRowOf(m, process), Facts: facts,
 		Stdout: listing.Output(stdout), Stderr: listing.Output(stderr), Notes: listing.NotesOf(s, manager, model.Job)}
 }

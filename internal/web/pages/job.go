@@ -41,7 +41,6 @@ type jobPage struct {
 // An operationButton does something to a job.
 type operationButton struct {
 	Name, Label string
-	Key         string // of the job
 }
 
 // An outputLink leads to what a job wrote.
@@ -306,7 +305,7 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 	var buttons []operationButton
 	for _, each := range jobOperations {
 		if controller.Supports(each.operation) && each.suits(detail) {
-			buttons = append(buttons, operationButton{Name: string(each.operation), Label: each.label, Key: listing.ElementKey(manager, id)})
+			buttons = append(buttons, operationButton{Name: string(each.operation), Label: each.label})
 		}
 	}
 	return buttons

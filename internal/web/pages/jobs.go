@@ -65,15 +65,12 @@ var jobColumns = []struct{ label, sort, class string }{
 
 // jobsTable is what the page of jobs shows.
 type jobsTable struct {
-	Query   listing.JobsQuery
 	Columns []column
 	Rows    []jobRow
 	Pager   listing.Pager
 	Filters []listing.FilterLink
 	Notes   []listing.Note
 	Summary string
-	IsEmpty bool
-	Several bool // whether jobs of several resource managers may be among them
 }
 
 // drawJobs returns what the page of jobs shows.
@@ -83,9 +80,9 @@ func drawJobs(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jobsTab
 	for range s.Managers() {
 		managers++
 	}
-	t := jobsTable{Query: q, Pager: listing.PageOf(len(chosen.Jobs), q.Page, q.Size, func(page int) string {
+	t := jobsTable{Pager: listing.PageOf(len(chosen.Jobs), q.Page, q.Size, func(page int) string {
 		return q.With(func(q *listing.JobsQuery) { q.Page = page })
-	}), Several: q.Manager == "" && managers > 1}
+	})}
 	shown := chosen.Jobs[t.Pager.From:t.Pager.To]
 	more := furtherColumns(q, shown)
 	old := map[*model.Manager]string{}
@@ -97,7 +94,7 @@ func drawJobs(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jobsTab
 	for _, each := range shown {
 		row := rowOf(each, l.Owner(s, each.Manager))
 		row.Doubt = cmp.Or(row.Doubt, old[each.Manager])
-		if !t.Several {
+		if q.Manager != "" || managers < 2 {
 			row.Manager = ""
 		}
 		for _, definition := range more {
@@ -114,7 +111,6 @@ func drawJobs(l *listing.Ledger, s *model.Snapshot, q listing.JobsQuery) jobsTab
 	}
 	t.Filters = filtersOf(q, chosen)
 	t.Notes = listing.NotesOf(s, q.Manager, model.Job)
-	t.IsEmpty = len(t.Rows) == 0
 	t.Summary = summaryOf(q, len(chosen.Jobs), t.Pager)
 	return t
 }

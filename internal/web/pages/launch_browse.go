@@ -27,12 +27,10 @@ const (
 
 // A launchFolder is a folder that a path is chosen from.
 type launchFolder struct {
-	For     string // the ID of the field, or launchDirectory or launchScript
 	Label   string // of the field
 	Path    string
 	Here    string // does choose the folder itself; empty where files are looked for
 	Up      string // does look at the folder above; empty for the root
-	Close   string // the address of nothing but the form
 	Entries []launchEntry
 	Left    int // entries that are not shown
 }
@@ -75,7 +73,7 @@ func browse(l *launch.Tab, ctx context.Context, id string, folder []string) (*la
 	if err != nil {
 		return nil, err
 	}
-	listed := &launchFolder{For: id, Label: wanted.label, Path: firstFolder(l, wanted)}
+	listed := &launchFolder{Label: wanted.label, Path: firstFolder(l, wanted)}
 	if len(folder) > 0 {
 		listed.Path = folder[0]
 	}

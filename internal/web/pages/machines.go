@@ -65,7 +65,6 @@ type machineRow struct {
 	Manager, Name string
 	Mark          listing.Mark
 	Nodes         string
-	Counts        []listing.StateCount
 	IsHere        bool
 }
 
@@ -83,7 +82,6 @@ type nodeRow struct {
 // machinesPage is what the page of machines shows.
 type machinesPage struct {
 	Query    machinesQuery
-	Manager  string // of the machine that is shown
 	Machine  string // its name, empty where there is none
 	Mark     listing.Mark
 	Machines []machineRow
@@ -113,7 +111,7 @@ func drawMachines(l *listing.Ledger, s *model.Snapshot, q machinesQuery) machine
 			p.Machines = append(p.Machines, machineRow{
 				Key: listing.ElementKey(m.Element().ID(), each.ID()), Manager: listing.Cell(m.Element().Name()), Name: listing.Cell(each.Name()),
 				Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = m.Element().ID(), each.ID() }),
-				Mark:    listing.MarkOf(each), Nodes: listing.Counted(nodes.All, "node"), Counts: nodes.Counts(), IsHere: each == machine,
+				Mark:    listing.MarkOf(each), Nodes: listing.Counted(nodes.All, "node"), IsHere: each == machine,
 			})
 		}
 	}
@@ -121,7 +119,7 @@ func drawMachines(l *listing.Ledger, s *model.Snapshot, q machinesQuery) machine
 		p.Notes = listing.NotesOf(s, q.Manager, model.Node)
 		return p
 	}
-	p.Manager, p.Machine, p.Mark = listing.Cell(manager.Element().Name()), listing.Cell(machine.Name()), listing.MarkOf(machine)
+	p.Machine, p.Mark = listing.Cell(machine.Name()), listing.MarkOf(machine)
 	p.Notes = listing.NotesOf(s, q.Manager, model.Node)
 	p.Map = listing.Kept(l, s, "map\x00"+listing.ElementKey(q.Manager, q.Machine), func() nodeMap { return mapOf(manager, q.Machine, 0) })
 	if nodes := l.Census(s, manager).Nodes[q.Machine]; nodes != nil && nodes.CPUs > 0 {

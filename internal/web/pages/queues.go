@@ -31,10 +31,9 @@ type queueRow struct {
 
 // queuesTable is what the page of queues shows.
 type queuesTable struct {
-	Manager string
-	Rows    []queueRow
-	Notes   []listing.Note
-	Pager   listing.Pager
+	Rows  []queueRow
+	Notes []listing.Note
+	Pager listing.Pager
 }
 
 // queuesPerPage is the size of a page of the table of queues.
@@ -47,7 +46,7 @@ func queuesAddress(manager string, page int) string {
 // drawQueues returns what the page of queues shows, of one resource manager or of all where
 // its id is empty.
 func drawQueues(l *listing.Ledger, s *model.Snapshot, manager string, page int) queuesTable {
-	t := queuesTable{Manager: manager, Notes: listing.NotesOf(s, manager, model.Queue)}
+	t := queuesTable{Notes: listing.NotesOf(s, manager, model.Queue)}
 	var queues []listedQueue
 	managers := 0
 	for m := range s.Managers() {
