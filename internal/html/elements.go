@@ -20,7 +20,7 @@ func Data(name, value string) Node { return Attr("data-"+name, value) }
 
 // Document returns a whole page of a head and a body.
 func Document(head, body Node) Node {
-	return Group{HTML("<!DOCTYPE html>\n"), El("html", Attr("lang", "en"), head, body)}
+	return Group{HTML("<!DOCTYPE html>\n"), El("html", Attr("lang", "en"), head, body), HTML("\n")}
 }
 
 // The elements of pages.
