@@ -1,5 +1,4 @@
-// Shows what a job writes, as it writes it. Output is text: it is never put into the page in
-// another way.
+// Follows the output of a job. Output is only ever added to the page as text.
 "use strict";
 
 (() => {
@@ -12,14 +11,14 @@
   const mostShown = 1 << 20; // characters
   const mostRead = 64 << 20; // bytes
   let stream = "stdout";
-  let got = 0; // bytes of the stream that are shown or were
-  let decoder = new TextDecoder(); // holds the beginning of a character whose end is to come
+  let received = 0; // bytes of the stream
+  let decoder = new TextDecoder(); // holds incomplete characters
   let reading = null;
-  let pause = 1; // seconds until it is tried again
+  let pause = 1; // seconds until the next attempt
   let timer = 0;
-  let isWhole = false;
+  let isComplete = false;
 
-  // printable spells out what would be invisible, or would turn the text around.
+  // printable spells out characters that are invisible or change the direction of text.
   function printable(text) {
     return text
       .replace(/\r\n/g, "\n")
@@ -44,19 +43,19 @@
   async function follow() {
     const address = addresses()[stream];
     clearTimeout(timer);
-    if (!address || reading || isWhole || document.hidden) return;
+    if (!address || reading || isComplete || document.hidden) return;
     view.hidden = false;
     const mine = new AbortController();
     reading = mine;
     const url = new URL(address);
     url.searchParams.set("follow", "true");
-    url.searchParams.set("offset", String(got));
+    url.searchParams.set("offset", String(received));
     state.textContent = "Waiting for output";
     try {
       const answer = await fetch(url, { signal: mine.signal });
       if (!answer.ok) {
-        const told = (await answer.json().catch(() => ({}))).error || answer.statusText;
-        if (reading === mine) cutOff(told, answer.status >= 500);
+        const cause = (await answer.json().catch(() => ({}))).error || answer.statusText;
+        if (reading === mine) showFailure(cause, answer.status >= 500);
         return;
       }
       const reader = answer.body.getReader();
@@ -64,31 +63,31 @@
         const { done, value } = await reader.read();
         if (reading !== mine) return;
         if (done) break;
-        got += value.length;
+        received += value.length;
         pause = 1;
         add(decoder.decode(value, { stream: true }));
-        state.textContent = "More comes as it is written";
-        if (got > mostRead) {
-          state.textContent = "There is much output: the rest is behind the link below";
-          isWhole = true;
+        state.textContent = "Following the output";
+        if (received > mostRead) {
+          state.textContent = "The output is large: use the link below for the rest";
+          isComplete = true;
           mine.abort();
           return;
         }
       }
-      isWhole = true;
-      state.textContent = got === 0 ? "It wrote nothing" : "This is all of it";
+      isComplete = true;
+      state.textContent = received === 0 ? "No output" : "End of output";
     } catch (error) {
-      if (reading === mine && !mine.signal.aborted) cutOff("The output cannot be read on: " + error.message, true);
+      if (reading === mine && !mine.signal.aborted) showFailure("Could not read more output: " + error.message, true);
     } finally {
       if (reading === mine) reading = null;
     }
   }
 
-  // cutOff tells why there is no more, and tries again later where that may help.
-  function cutOff(cause, isTriedAgain) {
-    const wait = isTriedAgain ? `; it is tried again in ${pause === 1 ? "a second" : pause + " seconds"}` : "";
+  // showFailure shows why there is no more output, and retries later if that may help.
+  function showFailure(cause, isRetried) {
+    const wait = isRetried ? `; retrying in ${pause === 1 ? "a second" : pause + " seconds"}` : "";
     state.textContent = cause + wait;
-    if (!isTriedAgain) return;
+    if (!isRetried) return;
     timer = setTimeout(follow, pause * 1000);
     pause = Math.min(2 * pause, 30);
   }
@@ -103,10 +102,10 @@
   function choose(name) {
     stop();
     stream = name;
-    got = 0;
+    received = 0;
     decoder = new TextDecoder();
     pause = 1;
-    isWhole = false;
+    isComplete = false;
     place.replaceChildren();
     state.textContent = "";
     for (const button of streams.children) button.setAttribute("aria-pressed", String(button.dataset.stream === stream));

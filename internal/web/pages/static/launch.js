@@ -1,31 +1,29 @@
-// Keeps the page of a launch form as the server says it is. The server knows the
-// rules of the form: after every change the page sends what its inputs hold, and
-// takes over what has become of the form. Without this script the page's buttons
-// do the same, one page after the other.
+// Updates the page of a launch form. The server knows the rules of the form: after every
+// change the page sends its inputs, and shows the form of the answer. Without this script
+// the page's buttons do the same, one page after the other.
 "use strict";
 
 (() => {
   const form = document.querySelector("form[data-launch]");
   if (!form) return;
 
-  const pause = 250; // milliseconds without another key, after which what is typed is sent
+  const pause = 250; // milliseconds after the last key until the inputs are sent
   let timer = 0;
   let request = null; // under way; one at a time, as each may run commands of the definition
-  let isPressed = false; // whether it does what a button says
-  let isStale = false; // whether something was changed meanwhile
+  let isPressed = false; // whether it is for a button
+  let isStale = false; // whether an input was changed meanwhile
   let waiting = null; // a button that was pressed meanwhile
 
   const inputs = () => [...form.elements].filter((element) => element.id && element.name);
   const isBox = (element) => element.type === "checkbox" || element.type === "radio";
-  const held = (element) => (isBox(element) ? element.checked : element.value);
+  const valueOf = (element) => (isBox(element) ? element.checked : element.value);
 
   function changeSoon(wait) {
     clearTimeout(timer);
     timer = setTimeout(() => send(null), wait);
   }
 
-  // send sends what the page holds, or what it held before it was loaded again, and
-  // what a button says.
+  // send sends the inputs of the page, or those from before it was reloaded, and the button.
   function send(button, before) {
     clearTimeout(timer);
     if (request) {
@@ -34,9 +32,9 @@
       return;
     }
     const body = before || new URLSearchParams(new FormData(form));
-    if (!before) keep(body);
+    if (!before) remember(body);
     if (button) body.append(button.name, button.value);
-    const sent = new Map(inputs().map((element) => [element.id, held(element)]));
+    const sent = new Map(inputs().map((element) => [element.id, valueOf(element)]));
     const opener = document.activeElement && document.activeElement.id;
     request = new XMLHttpRequest();
     isPressed = button !== null;
@@ -47,13 +45,13 @@
       request = null;
       form.removeAttribute("aria-busy");
       answered(mine, sent, button, opener);
-      goAhead();
+      sendPending();
     });
     request.addEventListener("error", () => {
       request = waiting = null;
       isStale = false;
       form.removeAttribute("aria-busy");
-      complain("No connection to rmctl serve: what is filled in was not looked at.");
+      showError("No connection to rmctl serve: your input was not checked.");
     });
     if (isPressed) form.setAttribute("aria-busy", "true");
     request.send(body);
@@ -63,8 +61,8 @@
     const page = done.response;
     const fresh = page && page.querySelector("form[data-launch]");
     if (!fresh) {
-      const told = page && page.querySelector("main");
-      complain(told ? told.textContent.trim() : "The answer of rmctl serve cannot be read.");
+      const message = page && page.querySelector("main");
+      showError(message ? message.textContent.trim() : "The answer of rmctl serve is invalid.");
       return;
     }
     const wasBrowsing = document.getElementById("launch-browse") !== null;
@@ -76,8 +74,8 @@
     focusAfter(button, focused, opener, wasBrowsing);
   }
 
-  // goAhead sends what has come up while something else was under way.
-  function goAhead() {
+  // sendPending sends changes made while a request was under way.
+  function sendPending() {
     const button = waiting;
     const isNeeded = isStale;
     waiting = null;
@@ -86,7 +84,7 @@
     else if (isNeeded) changeSoon(0);
   }
 
-  // focusAfter puts the focus where a user goes on.
+  // focusAfter moves the focus to where the user continues.
   function focusAfter(button, focused, opener, wasBrowsing) {
     const browsed = document.getElementById("launch-browse");
     let heir = null;
@@ -101,18 +99,18 @@
     if (heir) heir.focus();
   }
 
-  // keep keeps what is filled in with the page's place in the history of the browser.
-  function keep(body) {
+  // remember keeps the inputs with the page's entry in the history of the browser.
+  function remember(body) {
     try {
       history.replaceState({ launch: body.toString() }, "");
     } catch {
-      // More than a browser keeps: the way back leads to an empty form.
+      // More than a browser stores: going back leads to an empty form.
     }
   }
 
-  // goOn fills in what was filled in before the page was left, or loaded again. The
-  // token of the session may be another one by now.
-  function goOn() {
+  // restore sends the inputs from before the page was left or reloaded. The token of the
+  // session may have changed.
+  function restore() {
     const kept = history.state && history.state.launch;
     if (!kept) return;
     const body = new URLSearchParams(kept);
@@ -120,16 +118,16 @@
     send(null, body);
   }
 
-  // beginAtProblem puts the focus where what keeps the form from being submitted is
-  // mended: the page may be far longer than the window.
-  function beginAtProblem() {
+  // focusProblem moves the focus to the first invalid input: the page may be much longer
+  // than the window.
+  function focusProblem() {
     const error = document.querySelector("#launch-error > p");
     if (!error) return;
     error.tabIndex = -1;
     (form.querySelector("[aria-invalid=true]") || error).focus();
   }
 
-  function complain(text) {
+  function showError(text) {
     const place = document.getElementById("launch-error");
     const line = document.createElement("p");
     line.className = "note edge-red";
@@ -137,11 +135,11 @@
     place.replaceChildren(line);
   }
 
-  // merge makes an element like another one. Elements with an id are kept, so that
-  // the focus, the place in a text and what was typed since it was sent stay.
+  // merge makes an element equal to another one. It keeps elements with an id, and with
+  // them the focus, the cursor and text typed since the request.
   function merge(old, fresh, sent) {
     const isInput = old.matches("input, textarea, select");
-    const isGoing = isInput && sent.has(old.id) && held(old) !== sent.get(old.id);
+    const isChanged = isInput && sent.has(old.id) && valueOf(old) !== sent.get(old.id);
     for (const { name } of [...old.attributes]) {
       if (!fresh.hasAttribute(name) && name !== "data-opener") old.removeAttribute(name);
     }
@@ -149,7 +147,7 @@
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     if (!old.matches("textarea")) mergeChildren(old, fresh, sent);
-    if (isGoing) {
+    if (isChanged) {
       isStale = true;
     } else if (isInput && isBox(old)) {
       old.checked = fresh.checked;
@@ -159,9 +157,9 @@
   }
 
   function mergeChildren(old, fresh, sent) {
-    const wanted = new Set([...fresh.children].map((child) => child.id).filter(Boolean));
+    const keptIDs = new Set([...fresh.children].map((child) => child.id).filter(Boolean));
     for (const child of [...old.children]) {
-      if (child.id && !wanted.has(child.id)) child.remove();
+      if (child.id && !keptIDs.has(child.id)) child.remove();
     }
     let at = old.firstChild;
     for (const next of [...fresh.childNodes]) {
@@ -193,7 +191,7 @@
     if (button && button.hasAttribute("data-leaves")) {
       if (request) request.abort();
       request = waiting = null;
-      keep(new URLSearchParams(new FormData(form)));
+      remember(new URLSearchParams(new FormData(form)));
       form.setAttribute("aria-busy", "true");
       return;
     }
@@ -222,6 +220,6 @@
     input.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
-  beginAtProblem();
-  goOn();
+  focusProblem();
+  restore();
 })();

@@ -1,6 +1,5 @@
-// Keeps a page as the server's view of it is: body[data-events] names a stream
-// of patches, each of which replaces the content of elements by their id, or
-// single children by their data-key.
+// Keeps a page up to date: body[data-events] is the address of a stream of patches, each of
+// which replaces the content of elements by their id, or single children by their data-key.
 "use strict";
 
 (() => {
@@ -8,7 +7,7 @@
     ? window.trustedTypes.createPolicy("live", { createHTML: (html) => html })
     : { createHTML: (html) => html };
 
-  // fragment returns HTML that the server has drawn as nodes.
+  // fragment parses HTML of the server.
   function fragment(html) {
     const template = document.createElement("template");
     template.innerHTML = policy.createHTML(html);
@@ -17,7 +16,8 @@
 
   const focusable = "a, button, input, select, textarea, summary, [tabindex]";
 
-  // roleOf tells an element from others of its part of the page, in the old page and in the new one.
+  // roleOf returns a text that identifies an element within its part of the page, before and
+  // after a change.
   function roleOf(element) {
     return ["href", "name", "value", "aria-label"].map((name) => element.getAttribute(name) || "").join("\n") + element.nodeName;
   }
@@ -27,8 +27,8 @@
     return [...part.querySelectorAll(focusable)].filter((other) => roleOf(other) === roleOf(element));
   }
 
-  // keepingFocus does what changes the page, and gives the focus back to the
-  // element that had it, which loses it when it is moved, or to the one that has its place.
+  // keepingFocus changes the page, and returns the focus to the element that had it, which
+  // loses it when it is moved, or to the one in its place.
   function keepingFocus(change) {
     const focused = document.activeElement;
     const part = focused && focused.parentElement && focused.parentElement.closest("[data-key], [id]");
@@ -44,7 +44,7 @@
     if (heir) heir.focus({ preventScroll: true });
   }
 
-  // keepOpen leaves open what the user opened.
+  // keepOpen opens the details that the user opened.
   function keepOpen(old, fresh) {
     const opened = old.querySelectorAll("details");
     fresh.querySelectorAll("details").forEach((details, i) => {
@@ -52,7 +52,7 @@
     });
   }
 
-  // replace gives an element another content, of which the user sees the part that was seen.
+  // replace replaces the content of an element and keeps its scroll positions.
   function replace(element, fresh) {
     keepOpen(element, fresh);
     const places = [...element.querySelectorAll("[tabindex]")].map((old) => [old.scrollLeft, old.scrollTop]);
@@ -98,7 +98,7 @@
         else patchItems(element, patch);
       }
     });
-    // Scripts of pages that draw by themselves, such as on a canvas, listen for this.
+    // Scripts of pages listen for this.
     document.dispatchEvent(new CustomEvent("live", { detail: patches.map((patch) => patch.id) }));
   }
 
@@ -110,7 +110,7 @@
   }
 
   let stream = null;
-  let shown = ""; // the mark of what the page shows
+  let shown = ""; // the mark of the drawing that the page shows
 
   function open() {
     const address = document.body.dataset.events;
@@ -126,10 +126,10 @@
     });
     stream.addEventListener("problem", (event) => problem(JSON.parse(event.data)));
     stream.addEventListener("error", () => {
-      problem("No connection to rmctl serve: what is shown may be old.");
+      problem("No connection to rmctl serve: this page may be out of date.");
       if (stream.readyState !== EventSource.CLOSED) return;
-      stream = null; // the server refused; the page has to be loaded anew
-      problem("rmctl serve does not tell of changes any more: load the page again.");
+      stream = null; // the server refused
+      problem("This page is no longer updated: reload it.");
     });
   }
 
@@ -138,7 +138,7 @@
     stream = null;
   }
 
-  // A browser opens few connections to one host, so pages that nobody sees give theirs back.
+  // A browser opens few connections to one host, so hidden pages close theirs.
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", open);
@@ -146,7 +146,7 @@
 
   window.rmctl = {
     fragment,
-    // replace gives an element another content, and leaves focus, places and what is open as they are.
+    // replace replaces the content of an element and keeps focus, scroll positions and open details.
     replace: (element, fresh) => keepingFocus(() => replace(element, fresh)),
   };
 })();

@@ -1,6 +1,5 @@
-// Draws the map of nodes to the width that there is, and makes it usable: the mouse and the
-// arrow keys tell what a node is, Enter or a click shows all that is known of it. Without it
-// the map is as the server drew it.
+// Fits the map of nodes to the page: the mouse and the arrow keys name a node, Enter or a
+// click shows its details. Without this script the map stays as the server drew it.
 "use strict";
 
 (() => {
@@ -9,7 +8,7 @@
   const here = document.getElementById("map-here");
   const details = document.getElementById("node-details");
   if (!place || !data || !details) {
-    // There was no machine yet; with the first one the page has another form.
+    // There is no machine yet: with the first one the page has another layout.
     document.addEventListener("live", () => {
       if (document.querySelector("#machines > *")) location.reload();
     });
@@ -27,9 +26,9 @@
   let cursor = null;
   let ring = null; // around the chosen node
   let chosen = ""; // its name
-  let told = null; // what the details say
+  let shown = null; // the text of the details
 
-  // read takes in what the server tells of the nodes.
+  // read reads the nodes from the page.
   function read() {
     const legend = data.querySelector("[data-nodes]");
     if (!legend) return false;
@@ -51,35 +50,35 @@
     return true;
   }
 
-  // found returns the last run of a list that begins at or before a place.
-  function found(list, first, wanted) {
+  // runAt returns the last run of a list that starts at or before an index.
+  function runAt(list, first, index) {
     let low = 0;
     let high = list.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (first(list[middle]) <= wanted) low = middle;
+      if (first(list[middle]) <= index) low = middle;
       else high = middle - 1;
     }
     return list[low];
   }
 
   function nameOf(index) {
-    const run = found(names, (each) => each.first, index);
+    const run = runAt(names, (each) => each.first, index);
     if (run.name !== undefined) return run.name;
     return run.stem + String(run.from + index - run.first).padStart(run.width, "0");
   }
 
   function wordOf(index) {
     for (const layer of layers) {
-      const run = found(layer.runs, (each) => each[0], index);
+      const run = runAt(layer.runs, (each) => each[0], index);
       if (run && run[0] <= index && index < run[0] + run[1]) return layer.word;
     }
     return "";
   }
 
-  // fitting returns the number of columns that fill the width with cells that are as
-  // large as the height of the window allows.
-  function fitting() {
+  // columnsToFit returns the number of columns that fill the width with cells as large as the
+  // height of the window allows.
+  function columnsToFit() {
     const width = place.clientWidth - 24;
     const height = Math.max(320, window.innerHeight * 0.6);
     const coarse = window.matchMedia("(pointer: coarse)").matches;
@@ -95,7 +94,7 @@
 
   function draw() {
     if (!read() || nodes === 0) return;
-    columns = Math.min(fitting(), Math.max(nodes, 1));
+    columns = Math.min(columnsToFit(), Math.max(nodes, 1));
     at = Math.min(at, nodes - 1);
     const width = columns * pitch;
     const height = Math.ceil(nodes / columns) * pitch;
@@ -118,14 +117,14 @@
     if (document.activeElement === svg) point(at);
   }
 
-  // point shows which node is meant and tells what it is.
+  // point marks a node and names it.
   function point(index) {
     at = Math.min(Math.max(0, index), nodes - 1);
     cursor.setAttribute("x", (at % columns) * pitch - 2);
     cursor.setAttribute("y", Math.floor(at / columns) * pitch - 2);
     cursor.setAttribute("visibility", "visible");
-    const told = `${nameOf(at)}: ${wordOf(at)}`;
-    if (here.textContent !== told) here.textContent = told; // else it would be read out again
+    const text = `${nameOf(at)}: ${wordOf(at)}`;
+    if (here.textContent !== text) here.textContent = text; // screen readers read changes only
   }
 
   function nodeAt(event) {
@@ -137,15 +136,15 @@
     return column >= 0 && column < columns && row >= 0 && index < nodes ? index : -1;
   }
 
-  // choose shows all that is known of a node.
+  // choose shows the details of a node.
   async function choose(index) {
     chosen = nameOf(index);
     mark();
     details.setAttribute("aria-live", "polite");
-    await tell();
+    await showDetails();
   }
 
-  // mark shows which node is chosen, if it is still there.
+  // mark marks the chosen node, if it still exists.
   function mark() {
     let at = -1;
     for (const run of chosen === "" ? [] : names) {
@@ -160,18 +159,18 @@
     ring.setAttribute("y", Math.floor(at / columns) * pitch - 2);
   }
 
-  // tell takes what the page of the chosen node shows into this one.
-  async function tell() {
+  // showDetails shows the content of the chosen node's page in this one.
+  async function showDetails() {
     const name = chosen;
     const address = "/node?" + new URLSearchParams({ id: name, rm: place.dataset.manager });
     try {
       const answer = await fetch(address);
       const page = answer.ok ? window.rmctl.fragment(await answer.text()).querySelector("#node") : null;
       if (chosen !== name) return;
-      const text = page ? page.innerHTML : answer.ok ? "" : "This node is not there any more.";
-      const says = name + "\n" + text;
-      if (says === told) return;
-      told = says;
+      const text = page ? page.innerHTML : answer.ok ? "" : "This node no longer exists.";
+      const content = name + "\n" + text;
+      if (content === shown) return;
+      shown = content;
       const link = document.createElement("a");
       link.href = address;
       link.textContent = name;
@@ -182,8 +181,8 @@
       window.rmctl.replace(details, fresh);
     } catch (error) {
       if (chosen !== name) return;
-      told = null;
-      details.textContent = `What is known of ${name} cannot be read: ${error.message}`;
+      shown = null;
+      details.textContent = `Could not read the details of ${name}: ${error.message}`;
     }
     details.hidden = false;
   }
@@ -199,7 +198,7 @@
   const help = document.createElement("p");
   help.id = "map-help";
   help.className = "hidden";
-  help.textContent = "Arrow keys go from node to node, Enter tells all that is known of one.";
+  help.textContent = "Use the arrow keys to move between nodes, and Enter to show the details of one.";
   place.append(help);
 
   svg.addEventListener("focus", () => point(at));
@@ -231,8 +230,8 @@
   document.addEventListener("live", (event) => {
     if (!event.detail.includes("map-data")) return;
     draw();
-    details.setAttribute("aria-live", "off"); // what was chosen is read out, and not again with each listing
-    if (chosen !== "") tell();
+    details.setAttribute("aria-live", "off"); // screen readers read the details when a node is chosen, not with each listing
+    if (chosen !== "") showDetails();
   });
   let waiting = 0;
   window.addEventListener("resize", () => {

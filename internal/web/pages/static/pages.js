@@ -1,12 +1,11 @@
-// What pages do beyond showing what the server drew: ages in words that grow, and rows that
-// stay chosen while they change.
+// Keeps the ages on pages up to date, and rows selected while they change.
 "use strict";
 
 (() => {
   const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const words = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
-  // age returns how long ago a time was, in its largest unit; of seconds, the tens.
+  // age returns how long ago a time was, in its largest unit; seconds are rounded to tens.
   function age(at) {
     const seconds = Math.trunc((at - Date.now()) / 10000) * 10;
     for (const [unit, size] of units) {
@@ -15,34 +14,34 @@
     return "just now";
   }
 
-  // tellAges writes ages in the place of times. A text that is right stays untouched, so that
-  // screen readers do not read it again.
-  function tellAges() {
+  // showAges shows ages instead of times. It leaves correct texts untouched, so that screen
+  // readers do not read them again.
+  function showAges() {
     for (const time of document.querySelectorAll("time.age")) {
       const text = age(new Date(time.dateTime));
       if (time.textContent !== text) time.textContent = text;
     }
   }
 
-  const chosen = new Set(); // the values of the rows that are chosen
+  const selected = new Set(); // the values of the selected rows
 
-  function choose(box, isChosen) {
-    box.checked = isChosen;
-    if (isChosen) chosen.add(box.value);
-    else chosen.delete(box.value);
+  function select(box, isSelected) {
+    box.checked = isSelected;
+    if (isSelected) selected.add(box.value);
+    else selected.delete(box.value);
   }
 
   document.addEventListener("change", (event) => {
     const box = event.target;
-    if (box.matches("input[data-row]")) choose(box, box.checked);
+    if (box.matches("input[data-row]")) select(box, box.checked);
     if (box.matches("input[data-rows]")) {
-      for (const row of document.querySelectorAll("input[data-row]")) choose(row, box.checked);
+      for (const row of document.querySelectorAll("input[data-row]")) select(row, box.checked);
     }
-    tellChosen();
+    showSelection();
   });
 
-  // tellChosen shows how many rows are chosen, and the box that chooses all.
-  function tellChosen() {
+  // showSelection shows the number of selected rows, and the box that selects all.
+  function showSelection() {
     const rows = [...document.querySelectorAll("input[data-row]")];
     const count = rows.filter((row) => row.checked).length;
     for (const all of document.querySelectorAll("input[data-rows]")) {
@@ -54,19 +53,19 @@
     if (place) place.textContent = count === 1 ? "With the job that is ticked:" : `With the ${count} jobs that are ticked:`;
   }
 
-  // keepChosen chooses again what was chosen before its row was drawn anew.
-  function keepChosen() {
+  // keepSelection selects rows again after they were redrawn.
+  function keepSelection() {
     for (const box of document.querySelectorAll("input[data-row]")) {
-      if (chosen.has(box.value)) box.checked = true;
+      if (selected.has(box.value)) box.checked = true;
     }
-    tellChosen();
+    showSelection();
   }
 
   document.addEventListener("live", () => {
-    keepChosen();
-    tellAges();
+    keepSelection();
+    showAges();
   });
-  tellAges();
-  tellChosen();
-  setInterval(tellAges, 1000);
+  showAges();
+  showSelection();
+  setInterval(showAges, 1000);
 })();
