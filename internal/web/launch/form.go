@@ -1,5 +1,4 @@
-// Package launch fills in a launch tab over requests that each bring what was
-// filled in before.
+// Package launch edits the form of a launch tab in requests that carry all earlier edits.
 package launch
 
 import (
@@ -20,25 +19,24 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Timeout bounds what making a form takes: commands for start-up, and
-// files that validators look up.
+// Timeout bounds the time to make a form: to run start-up commands, and to look up files for
+// validators.
 const Timeout = 40 * time.Second
 
-// A Tab is a launch tab that a page shows, and what is to come of it.
+// A Tab is a launch tab that a page shows, and the submission from it.
 type Tab struct {
 	Controller *control.Controller
 	State      *State
 	Form       *form.Form
-	Page       *form.Page     // the submission comes from it
-	Base       job.Submission // without what the fields say
+	Page       *form.Page     // of the submission
+	Base       job.Submission // without the values of fields
 
-	Problems map[string]string // by the name of an input that is not of the definition
+	Problems map[string]string // by the name of an input of the page itself
 	Warning  string            // why the form lacks something
 }
 
-// Open makes the form of a controller's definition as the state says, with
-// what a page has posted for its fields. The form is shown even if values are wrong: their fields
-// say what is.
+// Open makes the form of a controller's definition for a state and the values that a page
+// has posted. Invalid values do not fail: their fields have the problem.
 func Open(ctx context.Context, c *control.Controller, state *State, posted url.Values) (*Tab, error) {
 	base, input, problem := state.submission()
 	l := &Tab{Controller: c, State: state, Base: base, Problems: map[string]string{}}
@@ -48,13 +46,12 @@ func Open(ctx context.Context, c *control.Controller, state *State, posted url.V
 	if err := l.open(ctx); err != nil {
 		return nil, err
 	}
-	state.fillLaunch(l.Form, posted, l.Stat(ctx))
+	state.applyEdits(l.Form, posted, l.Stat(ctx))
 	return l, nil
 }
 
-// open makes the form without what was filled in. Values that are refused, a tab
-// that is not there any more, and commands that fail are left out one after the
-// other.
+// open makes the form without edits. It leaves out refused values, an unknown tab and failing
+// commands, one after the other.
 func (l *Tab) open(ctx context.Context) error {
 	newForm := l.Controller.Form
 	for range 4 {
@@ -68,7 +65,7 @@ func (l *Tab) open(ctx context.Context) error {
 		case errors.As(err, &tab):
 			l.Base.Tab = ""
 		case errors.As(err, &failed):
-			// Whoever looks at a form need not wait until its scheduler answers again.
+			// The form is useful before its scheduler answers again.
 			l.Warning = fmt.Sprintf("What the commands of the definition would find is missing: %v", err)
 			newForm = l.Controller.FormWithoutSession
 		case isRefusal(err) && len(l.Base.Values) > 0:
@@ -94,7 +91,7 @@ func (l *Tab) Stat(ctx context.Context) attribute.Stat {
 	return l.Controller.Stat(ctx, job.Submission{Directory: l.State.Directory})
 }
 
-// Home returns the home directory of the target, empty where it is not known.
+// Home returns the home directory at the target, empty if it is unknown.
 func (l *Tab) Home() string {
 	if known := l.Form.Environment().Lookup("control.working.dir"); known != nil && path.IsAbs(attribute.Text(known.Value())) {
 		return attribute.Text(known.Value())
@@ -102,7 +99,7 @@ func (l *Tab) Home() string {
 	return ""
 }
 
-// Turn shows another tab, which submissions then come from.
+// Turn switches to another tab.
 func (l *Tab) Turn(title string) error {
 	page, err := l.Form.Page(title, false)
 	if err != nil {
@@ -114,13 +111,12 @@ func (l *Tab) Turn(title string) error {
 	return nil
 }
 
-// Submission returns what the form would submit now. While anything in it is
-// refused it is without that.
+// Submission returns the submission from the form, without refused values.
 func (l *Tab) Submission() job.Submission {
 	return submission.Filled(l.Base, l.Form, l.Page)
 }
 
-// Ready returns what keeps the form from being submitted or saved; nil if nothing does.
+// Ready returns an error if the form cannot be submitted or saved.
 func (l *Tab) Ready() error {
 	count := len(l.Problems) + len(l.Form.Problems(l.Page))
 	switch {
@@ -132,7 +128,7 @@ func (l *Tab) Ready() error {
 	return nil
 }
 
-// Runnable is ready for a submission.
+// Runnable returns an error if the form cannot be submitted.
 func (l *Tab) Runnable() error {
 	if err := l.Ready(); err != nil {
 		return err
@@ -144,8 +140,7 @@ func (l *Tab) Runnable() error {
 	return nil
 }
 
-// Press runs the command of a button of the form. What it gives another value is
-// no longer what was filled in.
+// Press runs the command of a button of the form, and drops the edits that this outdates.
 func (l *Tab) Press(ctx context.Context, id string) error {
 	button, err := ButtonWith(l.Form, l.Page, id)
 	if err != nil {
@@ -169,12 +164,11 @@ func (l *Tab) Press(ctx context.Context, id string) error {
 	return l.Reopen(ctx)
 }
 
-// Reopen makes the form again, since commands have changed what it is made over
-// or edits were dropped.
+// Reopen makes the form again after commands have changed attributes or edits were dropped.
 func (l *Tab) Reopen(ctx context.Context) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
-	l.State.fillLaunch(l.Form, nil, l.Stat(ctx))
+	l.State.applyEdits(l.Form, nil, l.Stat(ctx))
 	return nil
 }

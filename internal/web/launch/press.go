@@ -28,11 +28,11 @@ func ButtonWith(f *form.Form, page *form.Page, id string) (*launchtab.PushButton
 
 // Pressed is what the command of a button has changed.
 type Pressed struct {
-	before, after *attribute.Environment // that forms are made over
-	cleared       string                 // the attribute whose fields the button clears; empty for none
+	before, after *attribute.Environment
+	cleared       string // the attribute whose fields the button clears; empty for none
 }
 
-// PressButton runs the command of a button with what is filled in.
+// PressButton runs the command of a button with the values of a form.
 func PressButton(ctx context.Context, controller *control.Controller, button *launchtab.PushButton, filled job.Submission) (Pressed, error) {
 	var pressed Pressed
 	var err error
@@ -45,7 +45,7 @@ func PressButton(ctx context.Context, controller *control.Controller, button *la
 	if pressed.after, err = controller.FormEnvironment(ctx); err != nil {
 		return pressed, err
 	}
-	if name := button.ClearValue.Name; !pressed.changed(name) { // else the command's value stays
+	if name := button.ClearValue.Name; !pressed.changed(name) { // otherwise the value of the command stays
 		pressed.cleared = name
 	}
 	return pressed, nil
@@ -62,7 +62,7 @@ func (p Pressed) changed(name string) bool {
 	return name != "" && text(p.before) != text(p.after)
 }
 
-// Outdates reports whether what was filled in for an attribute counts no longer.
+// Outdates reports whether the button replaced or cleared the value of an attribute.
 func (p Pressed) Outdates(name string) bool {
 	return p.changed(name) || name != "" && name == p.cleared
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A State is all that a launch form holds. The page carries it: the server
-// keeps nothing of a form between two requests, so a page that was left open goes
-// on with another server, and after the browser's way back.
+// A State is the state of a launch form. The page carries it: the server keeps nothing
+// between two requests, so a page continues to work after a restart of the server and
+// when the user goes back to it.
 type State struct {
-	Tab         string // the title of the tab that is shown, and that a submission comes from
+	Tab         string // the title of the tab that is shown and submitted
 	Program     string
 	Arguments   string // quoted as in a shell
 	Directory   string
@@ -34,16 +34,16 @@ type State struct {
 	Replace     bool
 	Tag         string // of the submission that the page makes, a UUID
 
-	Given []job.Assignment // what the form began with, such as the values of a launch configuration
-	Edits []Edit           // what was filled in since, oldest first
+	Given []job.Assignment // the initial values, such as those of a launch configuration
+	Edits []Edit           // oldest first
 }
 
-// An Edit is a field that was filled in. Its input has a name that begins with
-// ValueInput, or with CheckInput for the box that checks the row of a table.
+// An Edit is a change of a field. The name of its input begins with ValueInput, or with
+// CheckInput for the box that checks the row of a table.
 type Edit struct {
 	Input   string `json:"input"`
 	Text    string `json:"text"`
-	Refused bool   `json:"refused,omitempty"` // the field shows it, and holds what was filled in before
+	Refused bool   `json:"refused,omitempty"` // the field shows it, and keeps its value
 }
 
 const (
@@ -51,11 +51,10 @@ const (
 	CheckInput = "c."
 )
 
-// maxLaunchEdits bounds what a page may carry; no form has as many fields.
+// maxLaunchEdits bounds the values of a page; no form has as many fields.
 const maxLaunchEdits = 10_000
 
-// Begin returns the state of a form that nothing was filled in yet, over
-// a submission that it begins with.
+// Begin returns the initial state of a form for a submission.
 func Begin(s job.Submission) State {
 	l := State{
 		Tab: s.Tab, Program: s.Executable, Directory: s.Directory, Script: s.Script, Debug: s.Debug,
@@ -72,8 +71,8 @@ func Begin(s job.Submission) State {
 	return l
 }
 
-// Posted reads the state that a page has sent. What the inputs of the
-// form's own fields hold is not a part of it yet; see fillLaunch.
+// Posted reads the state that a page has sent, without the inputs of the definition's fields;
+// see applyEdits.
 func Posted(posted url.Values) (State, error) {
 	text := func(name string) string { return AsPosted(posted.Get(name)) }
 	l := State{
@@ -104,8 +103,8 @@ func last(values []string) string {
 	return values[len(values)-1]
 }
 
-// AsPosted returns a text as a browser sends it back that was shown it: with
-// other line ends, and without what HTML cannot hold.
+// AsPosted returns a text as a browser sends it back: with other line breaks, and without
+// characters that HTML cannot hold.
 func AsPosted(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD").Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
@@ -119,8 +118,8 @@ func AsText(value any) string {
 	return string(text)
 }
 
-// note keeps an edit; of several of one input the last one counts, and what the
-// input held before one that is refused.
+// note adds an edit. It replaces earlier edits of the input; a refused one keeps the last
+// accepted one.
 func (l *State) note(edit Edit) {
 	l.Edits = slices.DeleteFunc(l.Edits, func(before Edit) bool {
 		return before.Input == edit.Input && (before.Refused || !edit.Refused)
@@ -128,8 +127,8 @@ func (l *State) note(edit Edit) {
 	l.Edits = append(l.Edits, edit)
 }
 
-// Fill puts an edit into a form and keeps it.
-func (l *State) Fill(f *form.Form, edit Edit, stat attribute.Stat) {
+// Apply applies an edit to a form and keeps it.
+func (l *State) Apply(f *form.Form, edit Edit, stat attribute.Stat) {
 	edit.Refused = edit.apply(f, stat) != nil
 	l.note(edit)
 }
@@ -171,9 +170,8 @@ func (l *State) submission() (s job.Submission, input, problem string) {
 	return s, "", ""
 }
 
-// CheckScript refuses what is there and cannot be a script, such as a pipe that
-// nobody writes to: reading it would never end. A script that does not exist fails
-// where it is read.
+// CheckScript refuses existing files that cannot be scripts, such as a pipe: reading it might
+// never end. A script that does not exist fails when it is read.
 func CheckScript(name string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("the script %q is no regular file", name)
@@ -181,8 +179,7 @@ func CheckScript(name string) error {
 	return nil
 }
 
-// showGiven puts what the form began with among the further values, where it can
-// be mended.
+// showGiven moves the initial values to the further values, where the user can correct them.
 func (l *State) showGiven() {
 	var lines []string
 	for _, one := range l.Given {
@@ -194,8 +191,7 @@ func (l *State) showGiven() {
 	l.Given, l.Further = nil, strings.Join(lines, "\n")
 }
 
-// Assignments reads lines of name=value and skips empty ones; wrong is the first
-// invalid one.
+// Assignments reads lines of name=value and skips empty ones; wrong is the first invalid one.
 func Assignments(text string) (all []job.Assignment, wrong string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -211,10 +207,9 @@ func Assignments(text string) (all []job.Assignment, wrong string) {
 	return all, ""
 }
 
-// fillLaunch puts into a form what the state says was filled in, then what the
-// inputs of a page hold now: where that is something else than the form shows,
-// it becomes an edit. A validator's word on a value is with its field.
-func (l *State) fillLaunch(f *form.Form, posted url.Values, stat attribute.Stat) {
+// applyEdits applies the edits of the state to a form, then the inputs of a page: those that
+// differ from the form become edits. Fields have the problems of refused values.
+func (l *State) applyEdits(f *form.Form, posted url.Values, stat attribute.Stat) {
 	for _, edit := range l.Edits {
 		_ = edit.apply(f, stat) // the field shows what is wrong
 	}
@@ -224,16 +219,15 @@ func (l *State) fillLaunch(f *form.Form, posted url.Values, stat attribute.Stat)
 			shown[input] = text
 		}
 	}
-	for _, input := range slices.Sorted(maps.Keys(shown)) { // checks of rows first: only then are the values of rows theirs
+	for _, input := range slices.Sorted(maps.Keys(shown)) { // checks of rows first: they decide about the values of rows
 		text := last(posted[input])
 		if text = AsPosted(text); text != AsPosted(shown[input]) {
-			l.Fill(f, Edit{Input: input, Text: text}, stat)
+			l.Apply(f, Edit{Input: input, Text: text}, stat)
 		}
 	}
 }
 
-// shownBy returns what an input shows of a form; known is false for inputs of
-// which the form has none.
+// shownBy returns the text of an input; known is false if the form has no such input.
 func shownBy(f *form.Form, input string) (text string, known bool) {
 	if id, isCheck := strings.CutPrefix(input, CheckInput); isCheck {
 		field, found := f.Field(id)
@@ -247,9 +241,8 @@ func shownBy(f *form.Form, input string) (text string, known bool) {
 	return field.Text, true
 }
 
-// apply fills a field in; the error says why it refuses the text. One that
-// the form does not have any more, since the definition is another one now, is
-// left out.
+// apply applies an edit; the error says why the field refuses it. It ignores fields that the
+// form does not have, since the definition may have changed.
 func (e Edit) apply(f *form.Form, stat attribute.Stat) error {
 	if _, known := shownBy(f, e.Input); !known {
 		return nil

@@ -154,7 +154,7 @@ func choosePath(l *launch.Tab, ctx context.Context, id, chosen string) error {
 		delete(l.Problems, id)
 		return nil
 	}
-	l.State.Fill(l.Form, launch.Edit{Input: launch.ValueInput + id, Text: chosen}, l.Stat(ctx))
+	l.State.Apply(l.Form, launch.Edit{Input: launch.ValueInput + id, Text: chosen}, l.Stat(ctx))
 	return nil
 }
 
