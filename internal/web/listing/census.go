@@ -10,14 +10,14 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// mostUsers bounds how many users' names are proposed to filter by.
+// mostUsers bounds the users that the filter of jobs suggests.
 const mostUsers = 500
 
-// A census counts what a resource manager has, in one pass over its elements.
+// A census counts the jobs and nodes of a resource manager.
 type census struct {
 	Jobs    Tally
 	Queues  map[string]*Tally // jobs by the id of their queue
-	Users   []string          // who own jobs, sorted; the first ones met
+	Users   []string          // owners of jobs, sorted
 	Nodes   map[string]*NodeTally
 	AnyNode NodeTally
 }
@@ -74,12 +74,12 @@ func Count(m *model.Manager, own Owner) *census {
 // SeenState returns the state of an element, empty if it is unknown.
 func SeenState(e *model.Element) model.State { return model.State(GivenState(e)) }
 
-// An Owner says whose jobs are "mine": those that were submitted from here, and
-// those of the names that the user goes by with a resource manager.
+// An Owner says which jobs are "mine": those submitted through rmctl, and those of the names
+// that the user has at a resource manager.
 type Owner map[string]bool
 
-// ownerOf returns the names of a user: the one on this machine, and those that own
-// jobs which were submitted from here.
+// ownerOf returns the names of a user: the one on this machine, and the owners of jobs
+// submitted through rmctl.
 func ownerOf(m *model.Manager, user string) Owner {
 	names := Owner{}
 	if user != "" {
@@ -107,8 +107,8 @@ func isOurs(job *model.Element) bool {
 	return ours.Boolean()
 }
 
-// A Ledger keeps what was drawn from one revision of the model for all who ask for
-// it. It is used by any number of goroutines.
+// A Ledger caches values computed from one revision of the model. It may be used
+// concurrently.
 type Ledger struct {
 	user string // on this machine
 
@@ -117,8 +117,7 @@ type Ledger struct {
 	entries  map[string]*entry
 }
 
-// mostEntries bounds what is kept of one revision for single queries, whatever
-// these are; what all queries share is kept beside that.
+// mostEntries bounds the values that are cached for single queries.
 const mostEntries = 64
 
 type entry struct {
@@ -128,32 +127,32 @@ type entry struct {
 
 func NewLedger(user string) *Ledger { return &Ledger{user: user} }
 
-// shared returns what make makes of a snapshot, from the ledger where it was made
-// before under this key. There are few such keys, whatever users request.
-func shared[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
-	return remembered(l, s, key, math.MaxInt, make)
+// shared returns the value of a key for a snapshot, which compute makes at first. There are
+// few such keys, whatever users request.
+func shared[T any](l *Ledger, s *model.Snapshot, key string, compute func() T) T {
+	return cached(l, s, key, math.MaxInt, compute)
 }
 
-// Kept is shared for keys that there may be any number of.
-func Kept[T any](l *Ledger, s *model.Snapshot, key string, make func() T) T {
-	return remembered(l, s, key, mostEntries, make)
+// Kept is shared for any number of keys, of which the ledger caches some.
+func Kept[T any](l *Ledger, s *model.Snapshot, key string, compute func() T) T {
+	return cached(l, s, key, mostEntries, compute)
 }
 
-func remembered[T any](l *Ledger, s *model.Snapshot, key string, most int, make func() T) T {
+func cached[T any](l *Ledger, s *model.Snapshot, key string, most int, compute func() T) T {
 	l.mu.Lock()
 	if s.Revision() > l.revision || l.entries == nil {
 		l.revision, l.entries = s.Revision(), map[string]*entry{}
 	}
 	if s.Revision() < l.revision || len(l.entries) >= most && l.entries[key] == nil {
 		l.mu.Unlock()
-		return make()
+		return compute()
 	}
 	if l.entries[key] == nil {
 		l.entries[key] = &entry{}
 	}
 	e := l.entries[key]
 	l.mu.Unlock()
-	e.once.Do(func() { e.value = make() })
+	e.once.Do(func() { e.value = compute() })
 	value, _ := e.value.(T)
 	return value
 }
@@ -163,7 +162,7 @@ func (l *Ledger) Census(s *model.Snapshot, m *model.Manager) *census {
 	return shared(l, s, "census\x00"+m.Element().ID(), func() *census { return Count(m, l.Owner(s, m)) })
 }
 
-// Owner returns whose jobs are "mine" with a resource manager.
+// Owner returns which jobs of a resource manager are "mine".
 func (l *Ledger) Owner(s *model.Snapshot, m *model.Manager) Owner {
 	return shared(l, s, "owner\x00"+m.Element().ID(), func() Owner { return ownerOf(m, l.user) })
 }

@@ -6,16 +6,16 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// TimeOf returns a time of an element in the format of the API.
+// TimeOf returns a time of an element in the format of the API, empty if it is unknown.
 func TimeOf(e *model.Element, attribute string) string {
-	value, given := e.Value(attribute)
-	if !given || value.Time().IsZero() {
+	value, isSet := e.Value(attribute)
+	if !isSet || value.Time().IsZero() {
 		return ""
 	}
 	return value.Time().Format(time.RFC3339)
 }
 
-// GivenOf returns the value that an element was given, which no default stands for.
+// GivenOf returns the value of an attribute, unless it is a default.
 func GivenOf(e *model.Element, attribute string) (model.Value, bool) {
 	for definition, value := range e.Attributes() {
 		if definition.ID == attribute {
@@ -31,12 +31,12 @@ func GivenText(e *model.Element, attribute string) string {
 }
 
 func GivenNumber(e *model.Element, attribute string) *int {
-	value, given := GivenOf(e, attribute)
-	if !given {
+	value, isSet := GivenOf(e, attribute)
+	if !isSet {
 		return nil
 	}
 	return new(int(value.Integer()))
 }
 
-// GivenState returns the state that an element was seen in, empty if in none.
+// GivenState returns the state of an element, empty if it is unknown.
 func GivenState(e *model.Element) string { return GivenText(e, e.Kind().StateAttribute()) }

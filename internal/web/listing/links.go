@@ -12,13 +12,13 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A StateCount is how many elements are in a state.
+// A StateCount is the number of elements in a state.
 type StateCount struct {
 	Mark  Mark
 	Count string
 }
 
-// JobWords are words for what a job does that say more than its state.
+// JobWords are the words for details of job states.
 var JobWords = map[job.Detail]string{
 	job.Submitted:           "submitted",
 	job.SystemOnHold:        "held by the system",
@@ -30,12 +30,12 @@ var JobWords = map[job.Detail]string{
 	job.Canceled:            "cancelled",
 }
 
-// JobMark returns how a job's state is shown.
+// JobMark returns the mark of a job.
 func JobMark(job *model.Element) Mark {
 	return MarkOfJob(SeenState(job), GivenText(job, vocabulary.AttributeJobDetail))
 }
 
-// MarkOfJob returns how a job is shown by its state, and by that in more words.
+// MarkOfJob returns the mark of a job with a state and its detail.
 func MarkOfJob(s model.State, text string) Mark {
 	m := MarkOfState(model.Job, s)
 	detail, known := job.ParseDetail(text)
@@ -54,10 +54,10 @@ func MarkOfJob(s model.State, text string) Mark {
 	return m
 }
 
-// AttributeProcesses is how many processes a job has.
+// AttributeProcesses is the attribute with the number of processes of a job.
 const AttributeProcesses = "jobNumProcs"
 
-// CutTo cuts a text to a number of bytes, between two characters.
+// CutTo cuts a text to at most a number of bytes, between two characters.
 func CutTo(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -65,7 +65,7 @@ func CutTo(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// PageNumber reads which page of a table is shown.
+// PageNumber returns the page of a table in a query, 1 by default.
 func PageNumber(query url.Values) int {
 	page, err := strconv.Atoi(query.Get("page"))
 	if err != nil {
@@ -74,7 +74,7 @@ func PageNumber(query url.Values) int {
 	return max(1, page)
 }
 
-// Only returns the named values of a query, for views that are the same for all others.
+// Only returns the named values of a query, for views that ignore the others.
 func Only(query url.Values, names ...string) url.Values {
 	var pairs []string
 	for _, name := range names {
@@ -97,8 +97,7 @@ type Pager struct {
 	Next, Last      string // empty on the last page
 }
 
-// PageOf returns a page of a table of so many rows, the last one where there are not so many
-// pages.
+// PageOf returns a page of a table with a number of rows, at most the last one.
 func PageOf(rows, page, size int, address func(page int) string) Pager {
 	p := Pager{Pages: max(1, (rows+size-1)/size)}
 	p.Page = min(max(1, page), p.Pages)
@@ -118,13 +117,13 @@ func (p Pager) String() string {
 	return "page " + strconv.Itoa(p.Page) + " of " + Thousands(p.Pages)
 }
 
-// ElementKey returns a text that names an element of a resource manager, for
-// forms and for the rows of a table. It has no white space, which ids may have.
+// ElementKey returns a key of an element for forms and for the rows of a table. It has no
+// white space, unlike ids.
 func ElementKey(manager, id string) string {
 	return url.Values{"rm": {manager}, "id": {id}}.Encode()
 }
 
-// ReadElementKey is the inverse of elementKey.
+// ReadElementKey is the inverse of ElementKey.
 func ReadElementKey(key string) (manager, id string, err error) {
 	values, err := url.ParseQuery(key)
 	if err != nil || values.Get("rm") == "" || values.Get("id") == "" {
@@ -147,8 +146,7 @@ type FilterLink struct {
 	IsOn    bool
 }
 
-// Query returns the parameters of an address of pairs of a name and a text; those
-// that are empty are left out.
+// Query returns parameters made of pairs of a name and a text, without empty ones.
 func Query(pairs ...string) url.Values {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -164,7 +162,7 @@ func AddressOf(page string, values url.Values) string {
 	return (&url.URL{Path: page, RawQuery: values.Encode()}).String()
 }
 
-// Unless returns how an address has a number; empty for the usual one and for 0.
+// Unless returns a number for an address, empty for the default and for 0.
 func Unless(usual, number int) string {
 	if number == usual || number == 0 {
 		return ""
@@ -172,7 +170,7 @@ func Unless(usual, number int) string {
 	return strconv.Itoa(number)
 }
 
-// Flag returns how an address has something that is on; empty for off.
+// Flag returns a switch for an address, empty if it is off.
 func Flag(isOn bool) string {
 	if isOn {
 		return "1"
@@ -180,7 +178,7 @@ func Flag(isOn bool) string {
 	return ""
 }
 
-// Ranges returns links to different numbers of hours back, and marks the one shown.
+// Ranges returns links to different numbers of hours back, of which one is shown.
 func Ranges(shown int, address func(hours int) string) []FilterLink {
 	var links []FilterLink
 	for _, hours := range []int{1, 6, 24, 24 * 7} {
@@ -193,7 +191,7 @@ func Ranges(shown int, address func(hours int) string) []FilterLink {
 	return links
 }
 
-// ReadHours reads how many hours a page reaches back.
+// ReadHours returns the number of hours back in a query.
 func ReadHours(values url.Values, usual int) int {
 	hours, err := strconv.Atoi(values.Get("hours"))
 	if err != nil || !slices.Contains([]int{1, 6, 24, 24 * 7}, hours) {

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A Look is how a node is shown by both of its states.
+// A Look is the combination of both states of a node.
 type Look int
 
 var (
@@ -17,7 +17,7 @@ var (
 		vocabulary.NodeRunningProcess, vocabulary.NodeExitedProcess}
 )
 
-// NumberOfLooks is how many looks there are.
+// NumberOfLooks is the number of looks.
 var NumberOfLooks = Look(len(grossStates) * len(extraStates))
 
 // The outlines of cells of the map, each in a box of 10 by 10, from its upper left corner.
@@ -30,7 +30,7 @@ const (
 	CellPeak   = "m5 0 5 10h-10z"
 	CellSmall  = "m3.500 3.500h3v3h-3z"
 	CellBar    = "m0 4h10v2h-10z"
-	cellBelow  = "m0 12h10v-2h-10z" // below another one: the node is used all the same
+	cellBelow  = "m0 12h10v-2h-10z" // below another one: the node is in use
 )
 
 // marksOfUse show who uses a node.
@@ -49,7 +49,7 @@ func lookFor(gross, extra model.State) Look {
 	return Look(max(0, slices.Index(grossStates, gross))*len(extraStates) + max(0, slices.Index(extraStates, extra)))
 }
 
-// LookOf returns how a node is shown.
+// LookOf returns the look of a node.
 func LookOf(node *model.Element) Look {
 	gross, extra := SeenState(node), model.State(vocabulary.NodeNone)
 	if gross == "" {
@@ -66,8 +66,8 @@ func (l Look) States() (gross, extra model.State) {
 	return grossStates[int(l)/len(extraStates)], extraStates[int(l)%len(extraStates)]
 }
 
-// Mark returns how the look is drawn and called: of a node that is up by whom it is
-// used, of every other one why it cannot be.
+// Mark returns the mark of the look: of a node that is up its users, of others the reason
+// why it is unusable.
 func (l Look) Mark() Mark {
 	gross, extra := l.States()
 	use := marksOfUse[extra]
@@ -111,7 +111,7 @@ func (t *NodeTally) Add(node *model.Element, l Look) {
 	t.ByLook[l]++
 	cpus, hasCPUs := GivenOf(node, vocabulary.AttributeNodeCPUs)
 	used, hasUsed := GivenOf(node, vocabulary.AttributeNodeCPUsUsed)
-	if hasCPUs && hasUsed { // else they would count on one side alone
+	if hasCPUs && hasUsed { // otherwise the share would be wrong
 		t.CPUs += cpus.Integer()
 		t.CPUsUsed += used.Integer()
 	}
@@ -128,7 +128,7 @@ func (t *NodeTally) Counts() []StateCount {
 	return all
 }
 
-// Use sums the nodes up in the groups of the utilisation plot.
+// Use returns the number of nodes in each layer of the utilisation plot.
 func (t *NodeTally) Use() (used, free, unusable int) {
 	for l, n := range t.ByLook {
 		gross, extra := l.States()
@@ -144,7 +144,7 @@ func (t *NodeTally) Use() (used, free, unusable int) {
 	return used, free, unusable
 }
 
-// Words says in words how many nodes there are of each look.
+// Words returns the number of nodes of each look in words.
 func (t *NodeTally) Words() string {
 	var parts []string
 	for _, each := range t.Counts() {

@@ -5,8 +5,8 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A Mark is how a state is shown: in a tone, by a sign for those who do not see
-// the tone, and in a word.
+// A Mark shows a state: in a tone, by a sign for people who do not see the tone, and in a
+// word.
 type Mark struct {
 	Tone string // a class of the style sheet, such as "green"
 	Sign string // the outline of the sign in a box of 12 by 12
@@ -27,8 +27,8 @@ const (
 	signSquare   = "M2 2h8v8h-8z"
 )
 
-// marks are how states are shown, in the colours of the runtime model that this one
-// follows where these carry meaning.
+// marks are the marks of states, in the colours of PTP's runtime model where these carry
+// meaning.
 var marks = map[model.State]Mark{
 	vocabulary.StateStarting:   {"cyan", signHalf, "starting"},
 	vocabulary.StateStarted:    {"green", signDisc, "started"},
@@ -50,14 +50,13 @@ var marks = map[model.State]Mark{
 	vocabulary.StateSignalled:  {"orange", signCross, "ended by a signal"},
 }
 
-// jobMarks are those of jobs that differ.
+// jobMarks are the marks that differ for jobs.
 var jobMarks = map[model.State]Mark{
 	vocabulary.StateStarted: {"cyan", signHalf, "starting"},
 	vocabulary.StateError:   {"red", signTriangle, "failed"},
 }
 
-// CountsOf returns how many elements of a kind are in each state that some are in, in the
-// order of the states.
+// CountsOf returns the number of elements of a kind in each state, without empty states.
 func CountsOf(kind model.Kind, byState map[model.State]int) []StateCount {
 	var all []StateCount
 	for _, state := range append(model.States(kind), "") {
@@ -69,10 +68,9 @@ func CountsOf(kind model.Kind, byState map[model.State]int) []StateCount {
 }
 
 // NotSeen is the mark of an element whose state is unknown.
-var NotSeen = Mark{"pale", signDot, "not told"}
+var NotSeen = Mark{"pale", signDot, "not reported"}
 
-// MarkOf returns how the state of an element is shown. The default state of its
-// kind does not count: nobody saw it.
+// MarkOf returns the mark of an element. The default state of its kind counts as unknown.
 func MarkOf(e *model.Element) Mark {
 	return MarkOfState(e.Kind(), SeenState(e))
 }

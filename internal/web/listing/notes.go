@@ -8,14 +8,13 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A Note says that a picture is older than it should be, or that there is none, and
-// why.
+// A Note says that a listing is missing or stale, and why.
 type Note struct {
 	Tone    string // as of marks
 	Manager string
 	Text    string
-	Cause   string // empty where none is known
-	At      Moment // when the picture was seen; zero where there is none
+	Cause   string // empty if unknown
+	At      Moment // of the listing; zero if there is none
 }
 
 // attributeCause is what package views gives resource managers in the state ERROR.
@@ -24,9 +23,8 @@ const attributeCause = "rmCause"
 // listedAt are the attributes with the time when the elements of a kind were listed.
 var listedAt = map[model.Kind]string{model.Job: vocabulary.AttributeListedJobs, model.Node: vocabulary.AttributeListedNodes, model.Queue: vocabulary.AttributeListedQueues}
 
-// NotesOf returns what is to be said of the pictures of a kind of elements: of one
-// resource manager or, where its id is empty, of all. Of several, those that are
-// stopped are nothing new.
+// NotesOf returns the notes on the listings of a kind: of one resource manager or, if its id
+// is empty, of all. Of several, it leaves out those that are stopped.
 func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
 	var notes, stopped []Note
 	all := 0
@@ -50,7 +48,7 @@ func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
 	return notes
 }
 
-// unlistedShow says what is shown of elements that there is no listing of.
+// unlistedShow says what pages show of elements without a listing.
 var unlistedShow = map[model.Kind]string{model.Job: "; those submitted through rmctl are shown", model.Node: "; those that processes of your jobs are on are shown"}
 
 func isUnlisted(m *model.Element, kind model.Kind) bool {
@@ -58,7 +56,7 @@ func isUnlisted(m *model.Element, kind model.Kind) bool {
 	return slices.Contains(unlisted.Array(), kind.String())
 }
 
-// NoteOf returns what is to be said of a resource manager's picture of a kind of elements.
+// NoteOf returns the note on a resource manager's listing of a kind, if it needs one.
 func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	text := func(attribute string) string { return Fact(GivenText(m, attribute)) }
 	n := Note{Manager: Cell(m.Name()), At: MomentOf(m, listedAt[kind]), Cause: text(vocabulary.AttributeStale)}
@@ -74,7 +72,7 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	case vocabulary.StateSuspended:
 		n.Tone, n.Text = "yellow", "is connected, but not watched"
 	case vocabulary.StateError:
-		n.Tone, n.Text, n.Cause = "red", "cannot be asked", text(attributeCause)
+		n.Tone, n.Text, n.Cause = "red", "cannot be queried", text(attributeCause)
 	default:
 		switch {
 		case n.Cause != "":

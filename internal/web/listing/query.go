@@ -1,6 +1,5 @@
-// Package listing is what both pages and the API take from the model: which jobs
-// a query chooses, how many there are of what, and how states, times and texts are
-// written for people.
+// Package listing is what pages and the API share: the jobs that match a query, the counts
+// of elements, and texts for states and times.
 package listing
 
 import (
@@ -13,13 +12,13 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// The sizes of pages of a table, the usual one first.
+// The sizes of pages of a table, the default first.
 var PageSizes = []int{50, 100, 250}
 
-// LongestFilter bounds what somebody may look for.
+// LongestFilter bounds the bytes of a filter.
 const LongestFilter = 200
 
-// A JobsQuery says which jobs a table shows, and how.
+// A JobsQuery selects the jobs of a table and their order.
 type JobsQuery struct {
 	Manager    string // empty for all resource managers
 	Queue      string
@@ -33,7 +32,7 @@ type JobsQuery struct {
 	All        bool // whether there is a column for each attribute that views show
 }
 
-// A jobFilter is a choice of jobs by their state.
+// A jobFilter selects jobs by their state.
 type jobFilter struct {
 	Name, Label string
 	States      []model.State
@@ -56,8 +55,7 @@ func JobFilterOf(name string) (jobFilter, bool) {
 	return JobFilters[at], true
 }
 
-// ReadJobsQuery reads a query from an address. What it does not know counts as not
-// said.
+// ReadJobsQuery reads a query from an address. It ignores invalid values.
 func ReadJobsQuery(values url.Values) JobsQuery {
 	q := JobsQuery{
 		Manager: values.Get("rm"), Queue: values.Get("queue"), User: strings.TrimSpace(values.Get("user")),
@@ -80,7 +78,7 @@ func ReadJobsQuery(values url.Values) JobsQuery {
 	return q
 }
 
-// Values returns the query as an address has it, without what is usual.
+// Values returns the parameters of the query, without defaults.
 func (q JobsQuery) Values() url.Values {
 	columns, sort := "", q.sorting()
 	if sort == "-id" {
@@ -100,20 +98,19 @@ func (q JobsQuery) sorting() string {
 	return q.Sort
 }
 
-// Address returns where the page of the query is.
+// Address returns the address of the table.
 func (q JobsQuery) Address() string {
 	return AddressOf("/jobs", q.Values())
 }
 
-// With returns the address of the query with a change, on its first page.
+// With returns the address of the first page of the query with a change.
 func (q JobsQuery) With(change func(*JobsQuery)) string {
 	q.Page = 1
 	change(&q)
 	return q.Address()
 }
 
-// selection returns a key that queries have in common which choose the same jobs
-// in the same order.
+// selection returns a key of all queries for the same jobs in the same order.
 func (q JobsQuery) selection() string {
 	q.Page, q.Size, q.All = 1, PageSizes[0], false
 	return "jobs\x00" + q.Values().Encode()

@@ -15,8 +15,7 @@ type ListedJob struct {
 	Job     *model.Element
 }
 
-// JobSorts are the orders of a table of jobs: the key of each, or nil for the order
-// of ids, which the model has by itself.
+// JobSorts are the sort keys of a table of jobs, nil for the order of the model, that of ids.
 var JobSorts = map[string]func(*model.Element) sortKey{
 	"id":    nil,
 	"name":  func(e *model.Element) sortKey { return sortKey{text: strings.ToLower(e.Name())} },
@@ -31,10 +30,10 @@ var JobSorts = map[string]func(*model.Element) sortKey{
 	"ended":     func(e *model.Element) sortKey { return timeKey(e, vocabulary.AttributeJobEnded) },
 }
 
-// stateOrder is the order of jobs by state: what needs a look first.
+// stateOrder is the order of jobs by state: problems first.
 var stateOrder = []model.State{vocabulary.StateError, vocabulary.StateSuspended, vocabulary.StateRunning, vocabulary.StateStarted, vocabulary.StatePending, vocabulary.StateUnknown, "", vocabulary.StateTerminated}
 
-// A sortKey is what a job is sorted by. Jobs without one come last in both directions.
+// A sortKey is the key of a job. Jobs without one come last in both directions.
 type sortKey struct {
 	isMissing bool
 	number    float64
@@ -57,23 +56,22 @@ func timeKey(e *model.Element, attribute string) sortKey {
 	return sortKey{isMissing: !isGiven || at.IsZero(), number: float64(at.Unix())}
 }
 
-// Chosen are the jobs that a query chooses, in its order, and how many there would be of
-// each state.
+// Chosen are the jobs that match a query, in its order, and the number that match it apart
+// from their state.
 type Chosen struct {
 	Jobs    []ListedJob
 	ByState map[model.State]int
 	All     int // of every state
 }
 
-// Choose returns the jobs that a query chooses; queries that differ in their page
-// alone share them.
+// Choose returns the jobs that match a query, computed once for all pages of the table.
 func (l *Ledger) Choose(s *model.Snapshot, q JobsQuery) *Chosen {
 	return Kept(l, s, q.selection(), func() *Chosen { return l.chooseJobs(s, q) })
 }
 
 func (l *Ledger) chooseJobs(s *model.Snapshot, q JobsQuery) *Chosen {
 	c := &Chosen{ByState: map[model.State]int{}}
-	wanted, _ := JobFilterOf(q.State)
+	filter, _ := JobFilterOf(q.State)
 	text := strings.ToLower(q.Text)
 	jobs := l.knownJobs(s)
 	for _, at := range l.order(s, q) {
@@ -84,14 +82,14 @@ func (l *Ledger) chooseJobs(s *model.Snapshot, q JobsQuery) *Chosen {
 		}
 		c.All++
 		c.ByState[job.State]++
-		if q.State == "" || slices.Contains(wanted.States, job.State) {
+		if q.State == "" || slices.Contains(filter.States, job.State) {
 			c.Jobs = append(c.Jobs, job.ListedJob)
 		}
 	}
 	return c
 }
 
-// A knownJob is a job with what it is chosen by.
+// A knownJob is a job with the values that queries compare.
 type knownJob struct {
 	ListedJob
 	User   string
@@ -99,7 +97,7 @@ type knownJob struct {
 	IsMine bool
 }
 
-// knownJobs returns all jobs, by resource manager and id. All queries share them.
+// knownJobs returns all jobs, by resource manager and id, computed once for all queries.
 func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
 	return shared(l, s, "known jobs", func() []knownJob {
 		var all []knownJob
@@ -126,14 +124,14 @@ func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
 	})
 }
 
-// order returns the places of jobs among the known ones in the order of a query.
-// All queries of that order share it.
+// order returns the indices of the known jobs in the order of a query, computed once for all
+// queries with that order.
 func (l *Ledger) order(s *model.Snapshot, q JobsQuery) []int32 {
 	return shared(l, s, "order of jobs\x00"+q.sorting(), func() []int32 { return sortJobs(l.knownJobs(s), q) })
 }
 
-// sortJobs returns the places of jobs, which are in the order of their ids, in the
-// order of a query.
+// sortJobs returns the indices of jobs, which are in the order of their ids, in the order of
+// a query.
 func sortJobs(jobs []knownJob, q JobsQuery) []int32 {
 	places := make([]int32, len(jobs))
 	for i := range places {
@@ -167,8 +165,8 @@ func sortJobs(jobs []knownJob, q JobsQuery) []int32 {
 	return places
 }
 
-// mentions reports whether a job's id, name, user, queue or reason has a text in it,
-// which is in lower case.
+// mentions reports whether a job's id, name, user, queue or reason contains a text, which is
+// in lower case.
 func mentions(job *model.Element, text string) bool {
 	if Contains(job.ID(), text) || Contains(job.Name(), text) || Contains(job.Parent(), text) {
 		return true
@@ -181,7 +179,7 @@ func mentions(job *model.Element, text string) bool {
 	return false
 }
 
-// Contains reports whether text has part in it, whose case is lower, in any case.
+// Contains reports whether text contains part, which is in lower case, in any case.
 func Contains(text, part string) bool {
 	return strings.Contains(text, part) || strings.Contains(strings.ToLower(text), part)
 }

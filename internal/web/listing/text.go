@@ -11,15 +11,14 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// The most characters of a value that a cell of a table and a list of facts show.
+// The longest values that a cell of a table and a list of facts show, in characters.
 const (
 	longestCell = 160
 	longestFact = 4096
 )
 
-// Printable returns a text for people, cut to a number of characters: what would
-// be invisible, or would change how the text around it reads, is spelled out.
-// Markup is escaped where a page is made.
+// Printable returns a text cut to a number of characters, with invisible characters spelled
+// out, and those that change the direction of text. It does not escape HTML.
 func Printable(text string, most int) string {
 	if IsPlain(text) && len(text) <= most {
 		return text
@@ -47,13 +46,13 @@ func Printable(text string, most int) string {
 	return shown.String()
 }
 
-// Cell returns a text as a cell of a table shows it.
+// Cell returns a text for a cell of a table.
 func Cell(text string) string { return Printable(text, longestCell) }
 
-// Fact returns a text as a list of facts shows it.
+// Fact returns a text for a list of facts.
 func Fact(text string) string { return Printable(text, longestFact) }
 
-// IsPlain reports whether a text is of printable ASCII characters alone.
+// IsPlain reports whether a text has printable ASCII characters only.
 func IsPlain(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -63,8 +62,7 @@ func IsPlain(text string) bool {
 	return true
 }
 
-// Output returns what a program wrote for people: as printable, but with its line
-// breaks and tabs.
+// Output returns the output of a program as Printable does, but with line breaks and tabs.
 func Output(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -89,8 +87,7 @@ func (m Moment) Machine() string { return m.At.UTC().Format(time.RFC3339) }
 // Text returns the time for people, to the second.
 func (m Moment) Text() string { return m.At.Local().Format("2006-01-02 15:04:05") }
 
-// Brief returns the time for people where there is little room: without the day if
-// that is today.
+// Brief returns a short form of the time, without the day if that is today.
 func (m Moment) Brief() string {
 	at, now := m.At.Local(), time.Now()
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
@@ -99,13 +96,13 @@ func (m Moment) Brief() string {
 	return at.Format("01-02 15:04")
 }
 
-// MomentOf returns the time that a DATE attribute of an element holds.
+// MomentOf returns the time in a DATE attribute of an element.
 func MomentOf(e *model.Element, attribute string) Moment {
 	value, _ := GivenOf(e, attribute)
 	return Moment{value.Time()}
 }
 
-// Span writes a length of time in its two largest units, such as 3d 4h.
+// Span returns a duration in its two largest units, such as 3 d 4 h.
 func Span(length time.Duration) string {
 	seconds := int64(max(0, length) / time.Second)
 	units := []struct {
@@ -127,7 +124,7 @@ func Span(length time.Duration) string {
 	return "0 s"
 }
 
-// Thousands writes a number with a thin gap between each three digits.
+// Thousands returns a number with thin spaces between groups of three digits.
 func Thousands(number int) string {
 	digits := strconv.Itoa(number)
 	if number < 0 || len(digits) <= 4 {
@@ -143,7 +140,7 @@ func Thousands(number int) string {
 	return grouped.String()
 }
 
-// Counted writes a number of things whose plural ends in s, such as "1 job" and "2 jobs".
+// Counted returns a number of things whose plural ends in s, such as "1 job" and "2 jobs".
 func Counted(number int, thing string) string {
 	if number == 1 {
 		return "1 " + thing

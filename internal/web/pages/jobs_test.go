@@ -121,7 +121,7 @@ func TestJobsOfAnOldPictureAreInDoubt(t *testing.T) {
 		u.Put(model.Row{Manager: "workshop", Kind: model.Job, Parent: "all", ID: "1", Attributes: webtest.Attributes("jobState", "RUNNING")})
 	})
 	table := drawJobs(listing.NewLedger(""), m.Snapshot(), listing.ReadJobsQuery(url.Values{"state": {"running"}, "sort": {"id"}}))
-	require.Contains(t, table.Rows[len(table.Rows)-1].Doubt, "cannot be asked")
+	require.Contains(t, table.Rows[len(table.Rows)-1].Doubt, "cannot be queried")
 	require.Empty(t, table.Rows[0].Doubt)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// What the file of a history holds at most, and how often it is written.
+// The limits of the file of a history, and how often it is written.
 const (
 	historyVersion   = 1
 	historyLife      = 7 * 24 * time.Hour
@@ -25,13 +25,13 @@ const (
 	mostStored       = 20 // resource managers whose samples are written
 )
 
-// storedHistory is a history as a file has it.
+// storedHistory is the JSON of the file.
 type storedHistory struct {
 	Version  int             `json:"version"`
 	Managers []storedManager `json:"managers"`
 }
 
-// storedManager is what the file has of one resource manager.
+// storedManager is the history of one resource manager in the file.
 type storedManager struct {
 	ID    string           `json:"id"`
 	Tiers [][]storedSample `json:"tiers"`
@@ -185,10 +185,10 @@ func mergedTier(kept []sample, stored []storedSample, t tier, oldest, newest int
 // when the next server starts.
 func (h *History) addListed(s *model.Snapshot, l *listing.Ledger) {
 	for m := range s.Managers() {
-		seen, own := listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At, l.Owner(s, m)
+		listedAt, own := listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At, l.Owner(s, m)
 		var began []pastJob
 		for job := range m.All(model.Job) {
-			if past, ran := pastOf(job, own, seen); ran {
+			if past, ran := pastOf(job, own, listedAt); ran {
 				began = append(began, past)
 			}
 		}
@@ -196,8 +196,7 @@ func (h *History) addListed(s *model.Snapshot, l *listing.Ledger) {
 	}
 }
 
-// stored returns what of the history is no older than a week, as a file has it: samples
-// of so many resource managers and so many jobs at most, the newest ones.
+// stored returns the newest samples and jobs of the last week for the file, within limits.
 func (h *History) stored(now time.Time, mostManagers, mostJobs int) *storedHistory {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -234,7 +233,7 @@ func (h *History) stored(now time.Time, mostManagers, mostJobs int) *storedHisto
 	return all
 }
 
-// newest returns when a resource manager was sampled last; the lock is held.
+// newest returns the time of the last sample of a resource manager; the lock is held.
 func (h *History) newest(manager string) time.Time {
 	finest := h.byManager[manager][0]
 	if len(finest) == 0 {

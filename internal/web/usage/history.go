@@ -1,5 +1,5 @@
-// Package usage is what was in use, and which jobs ran when: its history, with the
-// file that keeps it, the timeline and the plots.
+// Package usage records how much of resource managers was in use and which jobs ran when,
+// keeps this in a file, and draws it as plots and timelines.
 package usage
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // A sample is how much of a resource manager was in use when it was listed.
 type sample struct {
-	At time.Time // when its nodes or jobs were seen
+	At time.Time // when its nodes or jobs were listed
 
 	HasNodes             bool
 	Used, Free, Unusable int
@@ -23,24 +23,24 @@ type sample struct {
 
 	HasJobs          bool
 	Running, Waiting int
-	Others           int // suspended, or in a state that is not known
+	Others           int // suspended, or in an unknown state
 }
 
-// A tier keeps one sample for each step of time, so many of them.
+// A tier keeps one sample for each step of time, at most a number of them.
 type tier struct {
 	step time.Duration
 	most int
 }
 
-// tiers bound what is kept of a resource manager: fine steps of the last hour, coarse
-// ones of the last week.
+// tiers bound the samples of a resource manager: fine steps for the last hour, coarse ones
+// for the last week.
 var tiers = []tier{{10 * time.Second, 360}, {2 * time.Minute, 720}, {15 * time.Minute, 672}}
 
-// mostHistories bounds of how many resource managers the history is kept.
+// mostHistories bounds the resource managers with a history.
 const mostHistories = 200
 
 // A History keeps samples of resource managers, and jobs that ran and are not listed any
-// more. It may be used by any number of goroutines, but only one takes.
+// more. Its methods may be called concurrently, except for Run.
 type History struct {
 	before    map[string]*model.Manager // as last sampled; nil for one that has stopped
 	path      string                    // of the file; empty for none
@@ -92,7 +92,7 @@ func (h *History) sample(s *model.Snapshot, l *listing.Ledger) {
 	for m := range s.Managers() {
 		id, state := m.Element().ID(), listing.SeenState(m.Element())
 		if before, known := h.before[id]; !known || state == vocabulary.StateStopped {
-			h.notePast(s, l, before, m)
+			h.addGone(s, l, before, m)
 			h.before[id] = nil
 		}
 		if state != vocabulary.StateStarted {
@@ -112,7 +112,7 @@ func (h *History) sample(s *model.Snapshot, l *listing.Ledger) {
 		current.Running, current.Waiting = census.Jobs.ByState[vocabulary.StateRunning]+census.Jobs.ByState[vocabulary.StateStarted], census.Jobs.ByState[vocabulary.StatePending]
 		current.Others = census.Jobs.ByState[vocabulary.StateSuspended] + census.Jobs.ByState[vocabulary.StateUnknown]
 		h.add(id, current)
-		h.notePast(s, l, h.before[id], m)
+		h.addGone(s, l, h.before[id], m)
 		h.before[id] = m
 	}
 }
@@ -182,7 +182,7 @@ func (t tier) with(kept []sample, later ...sample) []sample {
 	return kept
 }
 
-// began returns when the oldest sample was taken; the zero time where there is none.
+// began returns the time of the oldest sample, the zero time if there is none.
 func (h *History) began() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -197,8 +197,8 @@ func (h *History) began() time.Time {
 	return oldest
 }
 
-// since returns the samples of a resource manager since a time, in the finest steps that
-// reach back so far, and how far apart they are where none is missing.
+// since returns the samples of a resource manager since a time, from the finest tier that
+// reaches back to it, and the step of that tier.
 func (h *History) since(manager string, from time.Time) ([]sample, time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

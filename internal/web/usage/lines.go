@@ -15,10 +15,10 @@ import (
 // A stretch is the time that a job is known to have run.
 type stretch struct {
 	job      *model.Element
-	past     *pastJob // instead, of one that is not listed any more
+	past     *pastJob // instead of job, for one that is not listed any more
 	from, to time.Time
 	isOpen   bool
-	lane     int // that it is drawn in
+	lane     int
 }
 
 // A lineDrawing draws the lines of the queues of one resource manager.
@@ -28,13 +28,13 @@ type lineDrawing struct {
 	own       listing.Owner
 	past      map[string][]pastJob // by the ids of queues
 	from, now time.Time
-	seen      time.Time // when the jobs were listed; what runs is drawn up to then, as nobody knows more
+	listedAt  time.Time // when the jobs were listed; running ones are drawn until then
 }
 
-// A namedQueue is a queue, which may be there no more.
+// A namedQueue is a queue, which may no longer exist.
 type namedQueue struct{ id, name string }
 
-// queues returns the queues that there are, and then those of past jobs alone.
+// queues returns the listed queues, then those that only past jobs have.
 func (d *lineDrawing) queues() []namedQueue {
 	var queues []namedQueue
 	for queue := range d.manager.All(model.Queue) {
@@ -68,7 +68,7 @@ func (d *lineDrawing) line(queue namedQueue) QueueLine {
 			line.Waiting++
 			continue
 		}
-		ran, isKnown := stretchOf(job, state, d.seen, d.now)
+		ran, isKnown := stretchOf(job, state, d.listedAt, d.now)
 		switch {
 		case isKnown && ran.to.After(d.from) && ran.from.Before(d.now):
 			stretches = append(stretches, ran)
@@ -93,17 +93,17 @@ func (d *lineDrawing) line(queue namedQueue) QueueLine {
 	return line
 }
 
-// stretchOf returns when a job ran, as far as it is known.
-func stretchOf(job *model.Element, state model.State, seen, now time.Time) (stretch, bool) {
+// stretchOf returns when a job ran; false if that is unknown.
+func stretchOf(job *model.Element, state model.State, listedAt, now time.Time) (stretch, bool) {
 	ran := stretch{job: job, from: listing.MomentOf(job, vocabulary.AttributeJobStarted).At, to: listing.MomentOf(job, vocabulary.AttributeJobEnded).At}
 	if ran.from.IsZero() {
 		return ran, false
 	}
 	if ran.to.IsZero() {
-		if model.Ended(model.Job, state) || seen.IsZero() {
+		if model.Ended(model.Job, state) || listedAt.IsZero() {
 			return ran, false
 		}
-		ran.to, ran.isOpen = seen, true
+		ran.to, ran.isOpen = listedAt, true
 	}
 	if ran.to.After(now) {
 		ran.to = now
@@ -117,8 +117,7 @@ const (
 	loadSteps  = 250
 )
 
-// loadOf returns the outline of how many of the stretches there were at once, and the
-// greatest number of them.
+// loadOf returns the outline of the number of concurrent stretches, and its maximum.
 func loadOf(stretches []stretch, from, now time.Time) (outline, most string) {
 	var changes [loadSteps + 1]int
 	at := func(t time.Time) int { return int(place(t, from, now) * loadSteps) }
@@ -141,40 +140,40 @@ func loadOf(stretches []stretch, from, now time.Time) (outline, most string) {
 	return string(fmt.Appendf(path, "V%dz", loadHeight)), listing.Thousands(greatest)
 }
 
-// packed puts stretches into lanes in which they do not overlap, and leaves out those that
-// there is no room for. It returns how many lanes are used.
+// packed assigns stretches to lanes in which they do not overlap, and leaves out those that
+// do not fit. It returns the number of lanes.
 func packed(stretches []stretch, lanes int) ([]stretch, int) {
 	slices.SortStableFunc(stretches, func(a, b stretch) int { return a.from.Compare(b.from) })
 	var placed []stretch
-	var taken []time.Time // until when each lane is
+	var busyUntil []time.Time // by lane
 	for _, each := range stretches {
 		if len(placed) >= mostBars {
 			break
 		}
 		first := 0 // the lane that is free first
-		for i, until := range taken {
-			if until.Before(taken[first]) {
+		for i, until := range busyUntil {
+			if until.Before(busyUntil[first]) {
 				first = i
 			}
 		}
 		switch {
-		case len(taken) > 0 && !taken[first].After(each.from):
-			taken[first], each.lane = each.to, first
-		case len(taken) < lanes:
-			each.lane = len(taken)
-			taken = append(taken, each.to)
+		case len(busyUntil) > 0 && !busyUntil[first].After(each.from):
+			busyUntil[first], each.lane = each.to, first
+		case len(busyUntil) < lanes:
+			each.lane = len(busyUntil)
+			busyUntil = append(busyUntil, each.to)
 		default:
 			continue
 		}
 		placed = append(placed, each)
 	}
-	return placed, len(taken)
+	return placed, len(busyUntil)
 }
 
 // narrowestBar is the least width of a bar, as a share.
 const narrowestBar = 0.002
 
-// barOf returns how a job is drawn between two times.
+// barOf returns the bar of a job between two times.
 func barOf(manager string, p stretch, from, now time.Time) Bar {
 	x := place(p.from, from, now)
 	b := Bar{X: percent(x), Y: p.lane*laneHeight + 2, Width: percent(max(narrowestBar, place(p.to, from, now)-x)), IsOpen: p.isOpen}

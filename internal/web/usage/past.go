@@ -11,11 +11,10 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// mostPast bounds how many jobs are kept that are not listed any more, the newest of all
-// resource managers together.
+// mostPast bounds the jobs that are not listed any more, of all resource managers together.
 const mostPast = 10_000
 
-// A pastJob is a job that ran, as it was when it was seen last, and as a file has it.
+// A pastJob is a job that ran, as it was last listed, with its JSON in the file.
 type pastJob struct {
 	ID     string      `json:"id"`
 	Name   string      `json:"name,omitempty"`
@@ -23,8 +22,8 @@ type pastJob struct {
 	Queue  string      `json:"queue"`
 	State  model.State `json:"state"`
 	Detail string      `json:"detail,omitempty"`
-	From   int64       `json:"from"` // when it began, in seconds since 1970
-	To     int64       `json:"to"`   // when it ended, or was seen last
+	From   int64       `json:"from"` // when it started, in seconds since 1970
+	To     int64       `json:"to"`   // when it ended, or was last listed
 	Mine   bool        `json:"mine,omitempty"`
 
 	manager string // its id
@@ -38,21 +37,22 @@ type pastKey struct {
 
 func (p *pastJob) key() pastKey { return pastKey{p.ID, p.From} }
 
-// What a past job has of texts: as much as its bar shows. A queue with a longer id has none.
+// The lengths of the texts of past jobs, which bars show. A queue with a longer id has no
+// past jobs.
 const (
 	longestPastID   = 60
 	longestPastUser = 40
 	longestPastLine = 100
 )
 
-// pastOf returns how to keep a job that has begun; false for a job that has not, or whose
-// end is unknown. seen is when the jobs were listed.
-func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, bool) {
+// pastOf returns a job that has started as a past job; false for one that has not, or whose
+// end is unknown. listedAt is when the jobs were listed.
+func pastOf(job *model.Element, own listing.Owner, listedAt time.Time) (pastJob, bool) {
 	state := listing.SeenState(job)
 	if state == vocabulary.StatePending {
 		return pastJob{}, false
 	}
-	ran, isKnown := stretchOf(job, state, seen, seen)
+	ran, isKnown := stretchOf(job, state, listedAt, listedAt)
 	if !isKnown || len(job.Parent()) > longestPastLine {
 		return pastJob{}, false
 	}
@@ -63,20 +63,20 @@ func pastOf(job *model.Element, own listing.Owner, seen time.Time) (pastJob, boo
 	}, true
 }
 
-// isListed reports whether the model has a past job itself.
+// isListed reports whether the model has the job.
 func (p *pastJob) isListed(m *model.Manager) bool {
 	job, known := m.Get(model.Job, p.ID)
 	return known && listing.MomentOf(job, vocabulary.AttributeJobStarted).At.Unix() == p.From
 }
 
-// notePast keeps the jobs that a resource manager had before, when its jobs were seen,
-// and has no more, or that go by another start: their id was given again.
-func (h *History) notePast(s *model.Snapshot, l *listing.Ledger, before, now *model.Manager) {
+// addGone adds the jobs that a resource manager listed before and does not list now, also if
+// another job has their id now.
+func (h *History) addGone(s *model.Snapshot, l *listing.Ledger, before, now *model.Manager) {
 	if before == nil || before == now {
 		return
 	}
-	seen := listing.MomentOf(before.Element(), vocabulary.AttributeListedJobs).At
-	if seen.IsZero() {
+	listedAt := listing.MomentOf(before.Element(), vocabulary.AttributeListedJobs).At
+	if listedAt.IsZero() {
 		return
 	}
 	own := l.Owner(s, now)
@@ -85,7 +85,7 @@ func (h *History) notePast(s *model.Snapshot, l *listing.Ledger, before, now *mo
 		if is, known := now.Get(model.Job, job.ID()); known && (is == job || listing.MomentOf(is, vocabulary.AttributeJobStarted) == listing.MomentOf(job, vocabulary.AttributeJobStarted)) {
 			continue
 		}
-		if past, ran := pastOf(job, own, seen); ran {
+		if past, ran := pastOf(job, own, listedAt); ran {
 			gone = append(gone, past)
 		}
 	}
@@ -126,7 +126,7 @@ func (h *History) allPast() []pastJob {
 	return all
 }
 
-// newestPast returns so many jobs, those that were seen last, in this order.
+// newestPast returns the jobs that were listed last, the newest first.
 func newestPast(jobs []pastJob, most int) []pastJob {
 	slices.SortFunc(jobs, func(a, b pastJob) int {
 		return cmp.Or(cmp.Compare(b.To, a.To), cmp.Compare(b.From, a.From), cmp.Compare(a.manager, b.manager), cmp.Compare(a.ID, b.ID))
@@ -134,8 +134,8 @@ func newestPast(jobs []pastJob, most int) []pastJob {
 	return jobs[:min(len(jobs), most)]
 }
 
-// pastOn returns the jobs of a resource manager by the ids of their queues that ran
-// after a time and are not listed any more, as they began.
+// pastOn returns the jobs of a resource manager that ran after a time and are not listed any
+// more, by the ids of their queues and in the order of their start.
 func (h *History) pastOn(m *model.Manager, from time.Time, mineOnly bool) map[string][]pastJob {
 	h.mu.Lock()
 	byQueue := map[string][]pastJob{}

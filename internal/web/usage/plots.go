@@ -15,7 +15,7 @@ import (
 // A utilisationQuery says what plots show.
 type utilisationQuery struct {
 	Manager string // id; empty for all
-	Hours   int    // that they reach back
+	Hours   int    // back from now
 }
 
 func ReadUtilisationQuery(values url.Values) utilisationQuery {
@@ -32,9 +32,8 @@ const (
 	plotHeight = 200
 )
 
-// listingGap is how many steps may be missing between two samples before the plot shows
-// that nothing was seen between them, and how long that is at least: listings come
-// minutes apart where their scheduler is slow.
+// A plot has a gap between two samples that are more than listingGap steps and shortestGap
+// apart: listings of slow schedulers are minutes apart.
 const (
 	listingGap  = 3
 	shortestGap = 5 * time.Minute
@@ -46,7 +45,7 @@ type Plot struct {
 	Layers []PlotLayer
 	Gaps   []Gap
 	Ticks  []Tick
-	Scale  []string // the numbers at the top, in the middle and at the bottom
+	Scale  []string // the labels at the top, in the middle and at the bottom
 	Words  string   // the newest sample in words
 }
 
@@ -57,7 +56,7 @@ type PlotLayer struct {
 	Now        string // the newest number
 }
 
-// A Gap is a time about which nothing is known.
+// A Gap is a time without samples.
 type Gap struct{ X, Width int }
 
 // Utilisation is what the page of utilisation shows.
@@ -65,7 +64,7 @@ type Utilisation struct {
 	Query    utilisationQuery
 	Managers []ManagerPlots
 	Ranges   []listing.FilterLink
-	Since    listing.Moment // of when the oldest is that is kept
+	Since    listing.Moment // the oldest sample
 }
 
 // ManagerPlots are the plots of one resource manager.
@@ -113,7 +112,7 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 	return u
 }
 
-// plotsOf returns the plots of what the samples have: of nodes, of CPUs, of jobs.
+// plotsOf returns the plots of nodes, CPUs and jobs, if the samples have them.
 func plotsOf(samples []sample, step time.Duration, from, now time.Time) []Plot {
 	if len(samples) == 0 {
 		return nil
@@ -137,10 +136,10 @@ func plotsOf(samples []sample, step time.Duration, from, now time.Time) []Plot {
 	return plots
 }
 
-// A layerOf says what a layer shows of a sample.
+// A layerOf is a layer and its number in a sample.
 type layerOf struct {
 	name, tone string
-	of         func(sample) int
+	count      func(sample) int
 }
 
 func plotOf(title string, samples []sample, step time.Duration, from, now time.Time, layers []layerOf) Plot {
@@ -149,7 +148,7 @@ func plotOf(title string, samples []sample, step time.Duration, from, now time.T
 	for _, each := range samples {
 		sum := 0
 		for _, layer := range layers {
-			sum += layer.of(each)
+			sum += layer.count(each)
 		}
 		greatest = max(greatest, sum)
 	}
@@ -170,38 +169,38 @@ func plotOf(title string, samples []sample, step time.Duration, from, now time.T
 	newest := samples[len(samples)-1]
 	below := func(sample) int { return 0 }
 	for i, layer := range layers {
-		p.Layers = append(p.Layers, PlotLayer{layer.name, layer.tone, areas(parts, at, top, below, layer.of), listing.Thousands(layer.of(newest))})
+		p.Layers = append(p.Layers, PlotLayer{layer.name, layer.tone, areas(parts, at, top, below, layer.count), listing.Thousands(layer.count(newest))})
 		if i > 0 {
 			p.Words += ", "
 		}
-		p.Words += listing.Thousands(layer.of(newest)) + " " + layer.name
+		p.Words += listing.Thousands(layer.count(newest)) + " " + layer.name
 		lower := below
-		below = func(s sample) int { return lower(s) + layer.of(s) }
+		below = func(s sample) int { return lower(s) + layer.count(s) }
 	}
 	return p
 }
 
-// connected cuts samples where more than a length of time lies between them.
+// connected splits samples where they are too far apart.
 func connected(samples []sample, most time.Duration) [][]sample {
 	var parts [][]sample
-	begin := 0
+	first := 0
 	for i := 1; i <= len(samples); i++ {
 		if i == len(samples) || samples[i].At.Sub(samples[i-1].At) > most {
-			parts = append(parts, samples[begin:i])
-			begin = i
+			parts = append(parts, samples[first:i])
+			first = i
 		}
 	}
 	return parts
 }
 
-// areas returns the outline of a layer upon what is below it.
-func areas(parts [][]sample, at func(time.Time) int, top int, below, of func(sample) int) string {
+// areas returns the outline of a layer on top of the layers below it.
+func areas(parts [][]sample, at func(time.Time) int, top int, below, count func(sample) int) string {
 	y := func(number int) int { return plotHeight - int(math.Round(float64(number)/float64(top)*plotHeight)) }
 	var path []byte
 	for _, part := range parts {
 		path = fmt.Appendf(path, "M%d %d", at(part[0].At), y(below(part[0])))
 		for _, each := range part {
-			path = fmt.Appendf(path, "L%d %d", at(each.At), y(below(each)+of(each)))
+			path = fmt.Appendf(path, "L%d %d", at(each.At), y(below(each)+count(each)))
 		}
 		if len(part) == 1 { // one sample alone is a line of some width
 			path = append(path, "h2"...)
@@ -214,8 +213,8 @@ func areas(parts [][]sample, at func(time.Time) int, top int, below, of func(sam
 	return string(path)
 }
 
-// roundUp returns the least number of 1, 2, 4, 5 and 8 times a power of ten that is not less
-// than a number, and 2 at least; for numbers beyond these it returns the greatest int.
+// roundUp rounds a number up to 1, 2, 4, 5 or 8 times a power of ten, at least 2 and at most
+// the largest int.
 func roundUp(number int) int {
 	for power := 1; power <= math.MaxInt/10; power *= 10 {
 		for _, digit := range []int{1, 2, 4, 5, 8} {
@@ -227,7 +226,7 @@ func roundUp(number int) int {
 	return math.MaxInt
 }
 
-// sampleRows returns samples as text, the newest first; of many, some.
+// sampleRows returns samples as text, the newest first, at most mostSampleRows of them.
 func sampleRows(samples []sample) []SampleRow {
 	every := (len(samples) + mostSampleRows - 1) / mostSampleRows
 	var rows []SampleRow

@@ -14,7 +14,7 @@ import (
 // A TimelineQuery says which jobs a timeline shows.
 type TimelineQuery struct {
 	Manager, Queue string // ids; empty for all
-	Hours          int    // that it reaches back; 0 for usualTimeline
+	Hours          int    // back from now; 0 for usualTimeline
 	Mine           bool
 }
 
@@ -43,7 +43,7 @@ const (
 	timelineWidth  = 1000
 	laneHeight     = 14
 	mostLanes      = 16
-	mostLanesAlone = 100 // of the only queue that is shown
+	mostLanesAlone = 100 // if there is one queue only
 	mostQueues     = 30
 	mostBars       = 500 // of a queue
 )
@@ -52,7 +52,7 @@ const (
 type Timeline struct {
 	Query      TimelineQuery
 	Queues     []QueueLine
-	MoreQueues int // that are not shown
+	MoreQueues int // not shown
 	Ticks      []Tick
 	From, To   listing.Moment
 	Notes      []listing.Note
@@ -65,7 +65,7 @@ type Tick struct {
 	Text string
 }
 
-// place returns where a time is between two, from 0 to 1.
+// place returns the position of a time between two others, from 0 to 1.
 func place(at, from, to time.Time) float64 {
 	return min(1, max(0, float64(at.Sub(from))/float64(to.Sub(from))))
 }
@@ -82,22 +82,22 @@ type QueueLine struct {
 	Address       string // of the table of its jobs
 	Height        int
 	Bars          []Bar
-	Left          int    // jobs that there is no room for
-	Load          string // outline of how many of the jobs ran at once
-	Most          string // how many that were at most
+	Left          int    // jobs that do not fit
+	Load          string // outline of the number of concurrent jobs
+	Most          string // maximum of that
 	Untold        int    // jobs that do not wait and whose start or end is unknown
 	Waiting       int
 	Words         string
 }
 
-// A Bar is a job. It ends where the job was last seen to run.
+// A Bar is a job. It ends when the job was last listed.
 type Bar struct {
 	X, Width string // in per cent
 	Y        int
 	Tone     string
 	Title    string
-	Address  string // empty of a job that is not listed any more
-	IsOpen   bool   // whether the job runs on
+	Address  string // empty for a job that is not listed any more
+	IsOpen   bool   // whether the job is running
 }
 
 // DrawTimeline returns the timeline up to now.
@@ -109,7 +109,7 @@ func DrawTimeline(l *listing.Ledger, s *model.Snapshot, h *History, q TimelineQu
 			continue
 		}
 		d := lineDrawing{manager: m, query: q, own: l.Owner(s, m), past: h.pastOn(m, from, q.Mine), from: from, now: now,
-			seen: listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At}
+			listedAt: listing.MomentOf(m.Element(), vocabulary.AttributeListedJobs).At}
 		for _, queue := range d.queues() {
 			if q.Queue != "" && queue.id != q.Queue {
 				continue
