@@ -42,7 +42,7 @@ func newBackground(a *app) *cobra.Command {
 			err = daemon.Serve(c.Context(), daemon.Options{
 				Folder:  folder,
 				Build:   buildIdentity(),
-				Hoster:  hoster{login}.Host,
+				Hoster:  login.host,
 				Connect: connectForClients(login, log),
 				Log:     log,
 			})
@@ -61,7 +61,7 @@ func newBackground(a *app) *cobra.Command {
 // agents, displays and tickets.
 func connectForClients(login *clientLogin, log *slog.Logger) func(context.Context, daemon.Place, remote.Prompter) (remote.Connection, error) {
 	return func(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
-		if err := login.take(place.Environment); err != nil {
+		if err := login.apply(place.Environment); err != nil {
 			return nil, err
 		}
 		target := settings.Target{Transport: place.Transport, Host: place.Host, SSHConfig: place.SSHConfig}
@@ -74,8 +74,8 @@ func connectForClients(login *clientLogin, log *slog.Logger) func(context.Contex
 // whose agent is there for sure.
 type clientLogin struct{ mutex sync.Mutex }
 
-// take makes the connection variables of a login those of this whole process.
-func (l *clientLogin) take(environment map[string]string) error {
+// apply sets the connection variables of this process to those of a login.
+func (l *clientLogin) apply(environment map[string]string) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var failures []error

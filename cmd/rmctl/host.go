@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
-	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A hostedJob is what the background process is asked to run.
+// A hostedJob is an interactive job for the background process.
 type hostedJob struct {
 	Target       string
 	ConfigFolder string
@@ -26,9 +26,9 @@ type hostedJob struct {
 	Environment  []string // of the user's shell, NAME=VALUE
 }
 
-// hostedRequest packs a submission for the background process. Texts of the user
-// may hold any bytes, which JSON alone would change.
-func (a *app) hostedRequest(target string, s job.Submission) (json.RawMessage, error) {
+// hostedRequest encodes a submission for the background process. Its texts may hold any
+// bytes, which JSON would change.
+func (a *app) hostedRequest(target string, s job.Submission) ([]byte, error) {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return nil, err
@@ -37,40 +37,33 @@ func (a *app) hostedRequest(target string, s job.Submission) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	var packed bytes.Buffer
+	var encoded bytes.Buffer
 	job := hostedJob{Target: target, ConfigFolder: configuration, StateFolder: stateFolder, Submission: s, Environment: os.Environ()}
-	if err := gob.NewEncoder(&packed).Encode(job); err != nil {
-		return nil, fmt.Errorf("packing the submission for the background process: %w", err)
+	if err := gob.NewEncoder(&encoded).Encode(job); err != nil {
+		return nil, fmt.Errorf("encoding the submission for the background process: %w", err)
 	}
-	return json.Marshal(packed.Bytes())
+	return encoded.Bytes(), nil
 }
 
-// A hoster runs interactive jobs in the background process.
-type hoster struct{ login *clientLogin }
-
-// Host runs one job to its end. With an error the code is the one that rmctl
-// exits with because of it.
-func (h hoster) Host(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
-	var packed []byte
-	var asked hostedJob
-	if err := json.Unmarshal(request, &packed); err != nil {
-		return exitFailed, fmt.Errorf("reading what to run: %w", err)
-	}
-	if err := gob.NewDecoder(bytes.NewReader(packed)).Decode(&asked); err != nil {
+// host is the [daemon.Hoster] of the background process: it runs an interactive job to its
+// end. If it fails, the code is the exit code of rmctl for the error.
+func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
+	var hosted hostedJob
+	if err := gob.NewDecoder(bytes.NewReader(request)).Decode(&hosted); err != nil {
 		return exitFailed, fmt.Errorf("reading what to run: %w", err)
 	}
 	// The connection may have been made from a login without this one's display.
-	if err := h.login.take(assigned(asked.Environment)); err != nil {
+	if err := l.apply(assigned(hosted.Environment)); err != nil {
 		return exitFailed, err
 	}
 	a := &app{
 		stdin: strings.NewReader(""), stdout: session.Stdout, stderr: io.Discard,
-		configFolder: asked.ConfigFolder, stateFolder: asked.StateFolder,
+		configFolder: hosted.ConfigFolder, stateFolder: hosted.StateFolder,
 		listening: func(connection remote.Connection) remote.Connection {
-			return inEnvironment(connection, asked.Environment)
+			return inEnvironment(connection, hosted.Environment)
 		},
 	}
-	job, err := a.host(ctx, asked, session)
+	job, err := a.host(ctx, hosted, session)
 	if closeErr := a.client().Close(); err == nil && closeErr != nil {
 		return exitFailed, closeErr
 	}
@@ -84,12 +77,12 @@ func (h hoster) Host(ctx context.Context, request json.RawMessage, session daemo
 }
 
 // host runs the job on the session's streams.
-func (a *app) host(ctx context.Context, asked hostedJob, session daemon.Hosted) (job.Job, error) {
-	controller, err := a.controller(ctx, asked.Target)
+func (a *app) host(ctx context.Context, hosted hostedJob, session daemon.Hosted) (job.Job, error) {
+	controller, err := a.controller(ctx, hosted.Target)
 	if err != nil {
 		return job.Job{}, err
 	}
-	return controller.RunInteractive(ctx, asked.Submission, control.Terminal{
+	return controller.RunInteractive(ctx, hosted.Submission, control.Terminal{
 		Stdin: session.Stdin, Stdout: session.Stdout, Stderr: session.Stderr, Terminal: session.Terminal, Signals: session.Signals,
 	})
 }
@@ -120,9 +113,7 @@ func (u userEnvironment) Start(ctx context.Context, command remote.Command) (rem
 			}
 		}
 	} else {
-		for name, value := range u.variables {
-			environment[name] = value
-		}
+		maps.Copy(environment, u.variables)
 		for _, name := range command.Unset {
 			delete(environment, name)
 		}
@@ -130,9 +121,7 @@ func (u userEnvironment) Start(ctx context.Context, command remote.Command) (rem
 			environment["TERM"] = command.Terminal.Type
 		}
 	}
-	for name, value := range command.Environment {
-		environment[name] = value
-	}
+	maps.Copy(environment, command.Environment)
 	command.Environment, command.ReplaceEnvironment, command.Keep, command.Unset = environment, true, nil, nil
 	return u.Connection.Start(ctx, command)
 }

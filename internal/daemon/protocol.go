@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"syscall"
@@ -64,12 +63,12 @@ type request struct {
 	Command  packedCommand   // to start
 	Terminal *packedTerminal `json:",omitempty"` // of the command or session
 
-	Name    string          `json:",omitempty"` // of a session
-	Launch  json.RawMessage `json:",omitempty"` // the request for a session
-	Attach  bool            `json:",omitempty"`
-	Size    remote.Size     // of the attached terminal
-	Prompt  bool            `json:",omitempty"` // whether there may be somebody to ask
-	Content []byte          `json:",omitempty"` // to send
+	Name    string      `json:",omitempty"` // of a session
+	Launch  []byte      `json:",omitempty"` // the request for a session
+	Attach  bool        `json:",omitempty"`
+	Size    remote.Size // of the attached terminal
+	Prompt  bool        `json:",omitempty"` // whether there may be somebody to ask
+	Content []byte      `json:",omitempty"` // to send
 
 	// The streams that the client opens for a command or session.
 	Input, Output, Errors bool

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"syscall"
@@ -17,7 +16,7 @@ import (
 // detach, send input and end it meanwhile. Cancelling ctx ends the process as
 // cancelling that of remote.Connection.Start does. Request is what the client
 // gave to Start; only the hoster understands it.
-type Hoster func(ctx context.Context, request json.RawMessage, session Hosted) (code int, err error)
+type Hoster func(ctx context.Context, request []byte, session Hosted) (code int, err error)
 
 // Hosted is what the process of a session is attached to.
 type Hosted struct {
@@ -50,7 +49,7 @@ const ringBytes = 256 << 10
 // A Launch asks for a new session.
 type Launch struct {
 	Name     string           // under which clients find it; unique among living sessions, required
-	Request  json.RawMessage  // for the hoster
+	Request  []byte           // for the hoster
 	Terminal *remote.Terminal // not nil for a session on a terminal of that type and first size; Resized does not matter
 }
 

@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -20,7 +19,7 @@ import (
 
 // echo answers each byte it reads with the same on its output until its input
 // ends, with exit code 7, or it is ended, with 15.
-var echo = daemon.Hoster(func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
+var echo = daemon.Hoster(func(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
 	if _, err := session.Stdout.Write(request); err != nil {
 		return -1, err
 	}
@@ -77,7 +76,7 @@ func (s *screen) requireShows(t *testing.T, wanted string) {
 
 func start(t *testing.T, client *daemon.Client, name string, attachment daemon.Attachment) *daemon.Attached {
 	t.Helper()
-	attached, err := client.Start(t.Context(), daemon.Launch{Name: name, Request: json.RawMessage(`"hi"`)}, &attachment)
+	attached, err := client.Start(t.Context(), daemon.Launch{Name: name, Request: []byte(`"hi"`)}, &attachment)
 	require.NoError(t, err)
 	return attached
 }
@@ -154,7 +153,7 @@ func TestNothingIsLostOrDoubledForThoseAttached(t *testing.T) {
 		wanted.WriteString(strings.Repeat(string(rune('a'+i%26)), i%53) + "\n")
 	}
 	release := make(chan struct{})
-	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		<-release
 		_, err := io.Copy(session.Stdout, strings.NewReader(wanted.String()))
 		return 0, err
@@ -174,7 +173,7 @@ func TestNothingIsLostOrDoubledForThoseAttached(t *testing.T) {
 
 func TestWhoAttachesLaterSeesTheLastOfBothStreams(t *testing.T) {
 	written, end := make(chan struct{}), make(chan struct{})
-	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		for range 2000 {
 			if _, err := io.WriteString(session.Stdout, strings.Repeat("o", 500)); err != nil {
 				return -1, err
@@ -209,7 +208,7 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 		answer   string
 	}
 	told := make(chan seen, 1)
-	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		var s seen
 		var err error
 		s.terminal = *session.Terminal
@@ -242,7 +241,7 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 
 // Many times, as who begins a session came late only now and then.
 func TestASessionCanAskAtOnce(t *testing.T) {
-	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		_, err := session.Prompter.Ask(ctx, remote.Question{Text: "?"})
 		return 0, err
 	})}).client(t)
@@ -258,7 +257,7 @@ func TestASessionCanAskAtOnce(t *testing.T) {
 
 func TestNamesFindALivingSession(t *testing.T) {
 	named := make(chan error, 3)
-	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, request json.RawMessage, session daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
 		named <- session.Known("slurm/7", "7")
 		<-ctx.Done()
 		return 0, nil
@@ -288,7 +287,7 @@ func TestNamesFindALivingSession(t *testing.T) {
 }
 
 func TestErrorsOfASessionComeBesideItsCode(t *testing.T) {
-	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(context.Context, json.RawMessage, daemon.Hosted) (int, error) {
+	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(context.Context, []byte, daemon.Hosted) (int, error) {
 		return 3, &remote.ConnectError{Host: "there", Reason: remote.Disconnected, Err: errors.New("cut")}
 	})}).client(t)
 	code, err := start(t, client, "job", daemon.Attachment{}).Wait()
