@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // A program submits a job, waits for it and reads its output.
@@ -199,6 +200,28 @@ func ExampleClient_Watch() {
 		}
 	}
 	// Output: job 1 is COMPLETED
+}
+
+// The job store also has the jobs that have ended.
+func ExampleClient_Store() {
+	defer inTemporaryHome()()
+	client, ctx := opened()
+	defer client.Close()
+	if _, err := client.Wait(ctx, submitted(client, "exit 3")); err != nil {
+		log.Fatal(err)
+	}
+	store, err := client.Store(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	jobs, err := store.List(ctx, jobstore.Filter{All: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range jobs {
+		fmt.Println(j.ID, j.Detail)
+	}
+	// Output: 1 FAILED
 }
 
 // The controller of a target has everything that a definition can do.

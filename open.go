@@ -32,11 +32,11 @@ func (c *Client) StateFolder() (string, error) {
 	return folder(c.options.StateFolder, "XDG_STATE_HOME", ".local/state")
 }
 
-// folder returns the folder that is given, else rmctl in the one that an XDG variable
-// names, else in the home directory.
-func folder(given, variable, fallback string) (string, error) {
-	if given != "" {
-		return filepath.Abs(given)
+// folder returns the configured folder, otherwise rmctl in the folder of an XDG variable,
+// otherwise in the home directory.
+func folder(configured, variable, fallback string) (string, error) {
+	if configured != "" {
+		return filepath.Abs(configured)
 	}
 	if base := os.Getenv(variable); filepath.IsAbs(base) {
 		return filepath.Join(base, "rmctl"), nil
@@ -74,8 +74,8 @@ func (c *Client) Store(ctx context.Context) (*jobstore.Store, error) {
 	})
 }
 
-// Controller returns the controller of a target, of the default one if the name is
-// empty. It is made once.
+// Controller returns the controller of a target, or of the default target if the name is
+// empty. Each target has one.
 func (c *Client) Controller(ctx context.Context, target string) (*control.Controller, error) {
 	targets, err := c.Targets()
 	if err != nil {
@@ -91,10 +91,14 @@ func (c *Client) Controller(ctx context.Context, target string) (*control.Contro
 	})
 }
 
-// NewController returns a controller of a target over a new connection, which the
-// caller closes.
-func (c *Client) NewController(ctx context.Context, target Target) (*control.Controller, remote.Connection, error) {
-	return c.bind(ctx, target, c.connect)
+// NewController returns a controller of a target over a connection of its own, and a
+// function that closes the connection.
+func (c *Client) NewController(ctx context.Context, target Target) (*control.Controller, func() error, error) {
+	controller, connection, err := c.bind(ctx, target, c.connect)
+	if err != nil {
+		return nil, nil, err
+	}
+	return controller, connection.Close, nil
 }
 
 func (c *Client) bind(ctx context.Context, target Target, connect func(context.Context, Target) (remote.Connection, error)) (*control.Controller, remote.Connection, error) {
@@ -131,7 +135,7 @@ func (c *Client) definition(nameOrFile string) (*config.Definition, error) {
 // connectionKey identifies a connection: several targets may share one.
 type connectionKey struct{ transport, host, sshConfig string }
 
-// Connection returns the connection of a target, which all targets of its host share.
+// Connection returns the connection of a target. Targets of one host share it.
 func (c *Client) Connection(ctx context.Context, target Target) (remote.Connection, error) {
 	return c.connections.get(connectionKey{target.Transport, target.Host, target.SSHConfig}, func() (remote.Connection, error) {
 		return c.connect(ctx, target)
@@ -145,8 +149,8 @@ func (c *Client) connect(ctx context.Context, target Target) (remote.Connection,
 	return Connect(ctx, target, c.options.Prompter, nil, c.options.Log)
 }
 
-// Connect makes a connection to a target in this process. The prompter answers questions
-// and banner gets what the server says before it lets the user in; both may be nil.
+// Connect makes a connection to a target in this process. The prompter answers questions,
+// and banner receives the banner of an SSH server; both may be nil.
 func Connect(ctx context.Context, target Target, prompter remote.Prompter, banner func(host, text string), log *slog.Logger) (remote.Connection, error) {
 	switch target.Transport {
 	case settings.TransportLocal:
@@ -159,11 +163,11 @@ func Connect(ctx context.Context, target Target, prompter remote.Prompter, banne
 	return nil, fmt.Errorf("there is no transport %q", target.Transport)
 }
 
-// CloseConnections closes the connections, and leaves the job store open.
+// CloseConnections closes the connections but not the job store.
 func (c *Client) CloseConnections() error {
 	var err error
-	c.controllers.take()
-	for _, connection := range c.connections.take() {
+	c.controllers.clear()
+	for _, connection := range c.connections.clear() {
 		err = errors.Join(err, connection.Close())
 	}
 	return err
@@ -182,17 +186,17 @@ func (c *Client) EndHosted(ctx context.Context, j job.Job) error {
 	return daemon.Find(folder).End(ctx, j.Tag)
 }
 
-// kept holds values that are made once, each when it is first needed. A failure is not
-// kept.
+// kept holds values by key, each created when it is first needed. If that fails, the next
+// call tries again.
 type kept[K comparable, V any] struct {
 	mutex sync.Mutex
 	all   map[K]*entry[V]
 }
 
 type entry[V any] struct {
-	mutex sync.Mutex // held while the value is made, which may take long
-	value V
-	made  bool
+	mutex   sync.Mutex // held while the value is created, which may take long
+	value   V
+	created bool
 }
 
 func (k *kept[K, V]) get(key K, create func() (V, error)) (V, error) {
@@ -208,24 +212,24 @@ func (k *kept[K, V]) get(key K, create func() (V, error)) (V, error) {
 	k.mutex.Unlock()
 	one.mutex.Lock()
 	defer one.mutex.Unlock()
-	if one.made {
+	if one.created {
 		return one.value, nil
 	}
 	value, err := create()
 	if err == nil {
-		one.value, one.made = value, true
+		one.value, one.created = value, true
 	}
 	return value, err
 }
 
-// take returns the values that were made, and forgets them.
-func (k *kept[K, V]) take() []V {
+// clear removes all values and returns them.
+func (k *kept[K, V]) clear() []V {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	var values []V
 	for _, one := range k.all {
 		one.mutex.Lock()
-		if one.made {
+		if one.created {
 			values = append(values, one.value)
 		}
 		one.mutex.Unlock()

@@ -1,6 +1,6 @@
-// Package rmctl submits jobs to batch systems and follows them. A [Client]
-// knows the targets of a user, as the command rmctl does: each is a definition,
-// which says what commands the scheduler has and what they print, and a host.
+// Package rmctl submits jobs to batch systems and follows them. A [Client] has the
+// targets of the command rmctl: each is a definition, which describes the commands of a
+// scheduler and what they print, and a host.
 //
 //	client, err := rmctl.Open(ctx, rmctl.Options{})
 //	...
@@ -11,32 +11,34 @@
 //	...
 //	err = client.Output(ctx, j, os.Stdout)
 //
-// The verbs of a Client do what most programs need. Everything else is a call of
-// the [control.Controller] of a target, which [Client.Controller] returns. The
-// packages below, from the one that programs start with downwards:
+// The methods of a Client do what most programs need. [Client.Controller] returns the
+// [control.Controller] of a target, which does everything else.
 //
-//   - [github.com/rmctl/rmctl/job] has the types of jobs and submissions.
-//   - [github.com/rmctl/rmctl/control] binds a definition to a connection:
-//     sessions, submissions, status, output, and operations on jobs.
-//   - [github.com/rmctl/rmctl/jobstore] records submissions and what is known
-//     of each job, through crashes and between processes.
-//   - [github.com/rmctl/rmctl/cases] tests definitions with recorded commands;
-//     [github.com/rmctl/rmctl/cases/casetest] does so in go test.
-//   - [github.com/rmctl/rmctl/model] and [github.com/rmctl/rmctl/monitor] keep a
-//     picture of the machines, queues, nodes and jobs of targets up to date.
-//   - [github.com/rmctl/rmctl/command] runs one command of a definition.
-//   - [github.com/rmctl/rmctl/tokenizer] reads a command's output and changes
-//     attributes by it. It works on any stream.
-//   - [github.com/rmctl/rmctl/config] is the definition as Go types;
-//     [github.com/rmctl/rmctl/config/check] finds all problems of a file.
-//   - [github.com/rmctl/rmctl/attribute] holds attributes, the references between
-//     them, and the rules for values and words of command lines.
-//   - [github.com/rmctl/rmctl/remote] is where commands run and files are.
-//   - [github.com/rmctl/rmctl/javaregex] gives expressions the meaning that they
-//     have in Java.
-//   - [github.com/rmctl/rmctl/state] is the vocabulary of job states.
-//   - [github.com/rmctl/rmctl/schemas] and [github.com/rmctl/rmctl/rms] are the
-//     schema of the format and the shipped definitions.
+// Jobs:
+//
+//   - [github.com/rmctl/rmctl/job]: types of jobs and submissions, and the job states
+//   - [github.com/rmctl/rmctl/control]: a definition bound to a connection: sessions,
+//     submissions, status, output, operations on jobs
+//   - [github.com/rmctl/rmctl/jobstore]: the record of submissions and jobs, which processes
+//     share and which survives crashes
+//   - [github.com/rmctl/rmctl/monitor] and [github.com/rmctl/rmctl/model]: machines, queues,
+//     nodes and jobs of targets, kept up to date
+//   - [github.com/rmctl/rmctl/remote]: connections, where commands run and files are;
+//     [github.com/rmctl/rmctl/remote/ssh] and [github.com/rmctl/rmctl/remote/openssh] connect
+//     to other hosts
+//
+// Definitions:
+//
+//   - [github.com/rmctl/rmctl/config]: a definition as Go types
+//   - [github.com/rmctl/rmctl/config/check]: finds all problems of a definition
+//   - [github.com/rmctl/rmctl/command]: runs one command of a definition
+//   - [github.com/rmctl/rmctl/tokenizer]: parses the output of a command, or any other stream
+//   - [github.com/rmctl/rmctl/attribute]: attributes, references to them, validators
+//   - [github.com/rmctl/rmctl/javaregex]: regular expressions with the meaning of Java's
+//   - [github.com/rmctl/rmctl/cases]: tests definitions with recorded commands;
+//     [github.com/rmctl/rmctl/cases/casetest] does so in go test
+//   - [github.com/rmctl/rmctl/rms] and [github.com/rmctl/rmctl/schemas]: the shipped
+//     definitions, and the schema of the format
 package rmctl
 
 import (
@@ -54,24 +56,24 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Target is a place that jobs go to: a Definition, named or a file, and a
-// Transport, "local", "ssh" or "openssh", to a Host.
+// A Target is where jobs run: the Definition, a shipped name or a file, and the Host, which
+// is reached by the Transport "local", "ssh" or "openssh".
 type Target = settings.Target
 
-// Targets are all targets of a user. Names returns their names, Find the target
-// of a name, and the default one for an empty name.
+// Targets are all targets of a user. All returns them, Names their names, and Find the
+// target of a name, or the default one if the name is empty.
 type Targets = settings.Targets
 
-// Options say what a client works with. The zero value works as the command
-// rmctl does, with connections made in this process.
+// Options configure a client. The zero value uses the folders of the command rmctl, and
+// makes connections in this process.
 type Options struct {
-	// ConfigFolder has targets.toml; if empty, it is rmctl in $XDG_CONFIG_HOME or ~/.config.
+	// ConfigFolder contains targets.toml; if empty, it is rmctl in $XDG_CONFIG_HOME or ~/.config.
 	ConfigFolder string
-	// StateFolder has the record of jobs; if empty, it is rmctl in $XDG_STATE_HOME or ~/.local/state.
+	// StateFolder contains the record of jobs; if empty, it is rmctl in $XDG_STATE_HOME or ~/.local/state.
 	StateFolder string
 
 	Log      *slog.Logger    // nil to log nothing
-	Prompter remote.Prompter // answers the questions of SSH connections; nil if nobody can
+	Prompter remote.Prompter // answers questions of SSH connections, such as passwords; may be nil
 
 	// Connect makes the connection of a target; nil for [Connect].
 	Connect func(ctx context.Context, target Target) (remote.Connection, error)
@@ -92,7 +94,7 @@ type Client struct {
 	controllers kept[string, *control.Controller]
 }
 
-// New returns a client that reads and opens nothing until it needs to.
+// New returns a client that reads targets and opens the job store when they are first needed.
 func New(options Options) *Client {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
@@ -113,10 +115,10 @@ func Open(ctx context.Context, options Options) (*Client, error) {
 	return c, nil
 }
 
-// Close closes the connections and the job store. Jobs go on.
+// Close closes the connections and the job store. Jobs keep running.
 func (c *Client) Close() error {
 	err := c.CloseConnections()
-	for _, store := range c.store.take() {
+	for _, store := range c.store.clear() {
 		err = errors.Join(err, store.Close())
 	}
 	return err
@@ -132,8 +134,8 @@ func (c *Client) Submit(ctx context.Context, target string, s job.Submission) (j
 	return controller.Submit(ctx, s)
 }
 
-// Jobs returns the jobs on record that have not ended, newest first. [Client.Store]
-// has all others, too.
+// Jobs returns the jobs on record that have not ended, newest first. [Client.Store] also
+// has those that have ended.
 func (c *Client) Jobs(ctx context.Context) ([]job.Job, error) {
 	store, err := c.Store(ctx)
 	if err != nil {
@@ -142,8 +144,8 @@ func (c *Client) Jobs(ctx context.Context) ([]job.Job, error) {
 	return store.List(ctx, jobstore.Filter{})
 }
 
-// Status returns a job as it is now. It queries the scheduler unless a query a few
-// seconds ago answered that. Errors are those of [control.Controller.Status].
+// Status returns a job as it is now. It queries the scheduler unless the last query is only
+// a few seconds old. Errors are those of [control.Controller.Status].
 func (c *Client) Status(ctx context.Context, j job.Job) (job.Job, error) {
 	controller, err := c.Controller(ctx, j.Target)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Watch yields each of some jobs whenever its state changes, until all have ended.
-// Without jobs it watches those of [Client.Jobs]. An error comes with the target
-// whose jobs cannot be watched any more; the other targets are still watched.
+// Watch yields a job whenever its state changes, until all jobs have ended. Without jobs it
+// watches those of [Client.Jobs]. If the jobs of a target can no longer be watched, it
+// yields the error with a job that has only the target, and continues with other targets.
 func (c *Client) Watch(ctx context.Context, jobs ...job.Job) iter.Seq2[job.Job, error] {
 	return func(yield func(job.Job, error) bool) {
 		if len(jobs) == 0 {
@@ -38,7 +38,7 @@ type change struct {
 	err error
 }
 
-// changes sends what happens to jobs until they have ended or ctx is done, and then closes
+// changes sends the changes of jobs until they have ended or ctx is done, and then closes
 // the channel.
 func (c *Client) changes(ctx context.Context, jobs []job.Job) <-chan change {
 	byTarget := map[string][]job.Job{}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/rmctl/rmctl"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/remote"
@@ -37,13 +36,6 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 	}
 	return views.New(views.Options{
 		Targets: targets, Folder: folder, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
-		Open: func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
-			controller, connection, err := client.NewController(ctx, target)
-			if err != nil {
-				return nil, nil, err
-			}
-			return controller, connection.Close, nil
-		},
-		EndHosted: client.EndHosted,
+		Open: client.NewController, EndHosted: client.EndHosted,
 	})
 }
