@@ -49,7 +49,7 @@ type Choices struct {
 func Open(stdin io.Reader, screen io.Writer, withTerminal bool, choices Choices) (*Console, error) {
 	c := &Console{
 		Signals: make(chan syscall.Signal, 8), Sizes: make(chan remote.Size, 1), notices: make(chan os.Signal, 8), end: make(chan struct{}),
-		keyboard: &keyboard{source: stdin, screen: screen, choices: choices, now: time.Now},
+		keyboard: &keyboard{source: stdin, screen: screen, choices: choices},
 	}
 	if file, isFile := stdin.(*os.File); isFile && Is(file) {
 		c.file, c.keyboard.isTerminal = file, true
@@ -152,7 +152,6 @@ type keyboard struct {
 	choices    Choices
 	isTerminal bool
 	isRaw      bool // interrupts are typed bytes, not signals
-	now        func() time.Time
 
 	lock     sync.Mutex
 	last     time.Time // of an interrupt
@@ -212,7 +211,7 @@ func (k *keyboard) interrupted() bool {
 }
 
 func (k *keyboard) isSecond() bool {
-	now := k.now()
+	now := time.Now()
 	second := !k.last.IsZero() && now.Sub(k.last) < twiceWithin
 	k.last = now
 	if second {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/creack/pty"
@@ -16,17 +17,16 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A typist is a keyboard at which keys are pressed at known times.
+// A typist is a keyboard at which keys are pressed.
 type typist struct {
 	*keyboard
 	screen bytes.Buffer
 	chosen []string
-	clock  time.Time
 }
 
 func newTypist(isRaw, mayDetach bool) *typist {
-	p := &typist{clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	p.keyboard = &keyboard{screen: &p.screen, isTerminal: true, isRaw: isRaw, now: func() time.Time { return p.clock }}
+	p := &typist{}
+	p.keyboard = &keyboard{screen: &p.screen, isTerminal: true, isRaw: isRaw}
 	p.choices.Cancel = func() { p.chosen = append(p.chosen, "cancel") }
 	if mayDetach {
 		p.choices.Detach = func() { p.chosen = append(p.chosen, "detach") }
@@ -39,8 +39,6 @@ func (p *typist) press(keys string) string {
 	typed := []byte(keys)
 	return string(typed[:p.take(typed)])
 }
-
-func (p *typist) later(d time.Duration) { p.clock = p.clock.Add(d) }
 
 func TestTwoInterruptsWithinASecondAskWhatToDo(t *testing.T) {
 	for keys, want := range map[string]struct{ job, chosen string }{
@@ -60,14 +58,16 @@ func TestTwoInterruptsWithinASecondAskWhatToDo(t *testing.T) {
 }
 
 func TestInterruptsThatAreFarApartAreTheJobs(t *testing.T) {
-	p := newTypist(true, true)
-	require.Equal(t, "\x03", p.press("\x03"))
-	p.later(twiceWithin)
-	require.Equal(t, "\x03", p.press("\x03"))
-	require.Empty(t, p.screen.String())
-	p.later(twiceWithin / 2)
-	require.Empty(t, p.press("\x03"))
-	require.NotEmpty(t, p.screen.String())
+	synctest.Test(t, func(t *testing.T) {
+		p := newTypist(true, true)
+		require.Equal(t, "\x03", p.press("\x03"))
+		time.Sleep(twiceWithin)
+		require.Equal(t, "\x03", p.press("\x03"))
+		require.Empty(t, p.screen.String())
+		time.Sleep(twiceWithin / 2)
+		require.Empty(t, p.press("\x03"))
+		require.NotEmpty(t, p.screen.String())
+	})
 }
 
 func TestOnlyAHostedJobCanBeDetachedFrom(t *testing.T) {
