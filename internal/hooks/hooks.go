@@ -2,6 +2,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ func run(ctx context.Context, messages io.Writer, line string, event job.Event) 
 	command := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	command.Env = append(os.Environ(),
 		"RMCTL_JOB_ID="+oneLine(event.ID), "RMCTL_JOB_TARGET="+event.Target, "RMCTL_JOB_TAG="+event.Tag,
-		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(orUndetermined(event.Before)),
+		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(cmp.Or(event.Before, job.Undetermined)),
 		"RMCTL_JOB_NATIVE="+oneLine(event.Native), "RMCTL_JOB_REASON="+oneLine(event.Reason),
 		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),
 		"RMCTL_JOB_SEEN="+job.Timestamp(event.Observed), "RMCTL_JOB_CURSOR="+strconv.FormatInt(event.Sequence, 10))
@@ -77,13 +78,6 @@ const longestText = 4096
 // a terminal. A zero byte would keep the hook from being run.
 func oneLine(text string) string {
 	return terminal.AtMost(tui.OneLine(text), longestText)
-}
-
-func orUndetermined(detail job.Detail) job.Detail {
-	if detail == "" {
-		return job.Undetermined
-	}
-	return detail
 }
 
 func numberText(number *int) string {
