@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -100,8 +99,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 // definition loads a definition that must be usable; its warnings are shown with -v.
 func (a *app) definition(nameOrFile string) (*config.Definition, error) {
 	definition, problems, err := check.UsableDefinition(nameOrFile)
-	var invalid *config.InvalidError
-	if errors.As(err, &invalid) {
+	if isA[*config.InvalidError](err) {
 		return nil, fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, nameOrFile)
 	}
 	if err != nil {

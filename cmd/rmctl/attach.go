@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
@@ -133,7 +134,7 @@ func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error
 	lasting := context.WithoutCancel(ctx)
 	var canceling cancellation
 	console, err := terminal.Open(a.stdin, a.stderr, h.withTerminal, terminal.Choices{Detach: detach, Cancel: func() {
-		canceling.begin(func() error { return sessions.End(lasting, h.tag) })
+		canceling.start(func() error { return sessions.End(lasting, h.tag) })
 	}})
 	if err != nil {
 		return err
@@ -159,32 +160,21 @@ func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error
 	return a.sessionEnded(lasting, h.tag, code, waitErr)
 }
 
-// A cancellation ends a session, once, beside what shows it. What is typed when nobody
-// shows the session any more cancels nothing.
+// A cancellation ends a session, once, while the session is shown.
 type cancellation struct {
-	mutex  sync.Mutex
-	over   bool
-	ending sync.WaitGroup
-	err    error
+	once   sync.Once
+	ending errgroup.Group
 }
 
-func (c *cancellation) begin(end func() error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.over {
-		return
-	}
-	c.over = true
-	c.ending.Go(func() { c.err = end() })
+func (c *cancellation) start(end func() error) {
+	c.once.Do(func() { c.ending.Go(end) })
 }
 
-// wait returns what came of the cancellation, if there is one by now.
+// wait waits for the end if it was started, and prevents a later start: what is typed when
+// the session is no longer shown cancels nothing.
 func (c *cancellation) wait() error {
-	c.mutex.Lock()
-	c.over = true
-	c.mutex.Unlock()
-	c.ending.Wait()
-	return c.err
+	c.once.Do(func() {})
+	return c.ending.Wait()
 }
 
 // sessionEnded returns how the end of a session, or of the hold on it, tells
@@ -195,16 +185,11 @@ func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error)
 		return errors.Join(err, openErr)
 	}
 	job, findErr := store.ByTag(ctx, tag)
-	var gone *daemon.GoneError
 	switch {
 	case errors.Is(err, daemon.ErrDetached), errors.Is(err, daemon.ErrTooSlow):
-		name := job.ID
-		if name == "" {
-			name = tag
-		}
-		fmt.Fprintf(a.stderr, "rmctl: detached; the job goes on: rmctl attach %s comes back to it\n", oneLine(name))
+		a.say("detached; the job goes on: rmctl attach %s comes back to it", oneLine(cmp.Or(job.ID, tag)))
 		return nil
-	case errors.As(err, &gone):
+	case isA[*daemon.GoneError](err):
 		return fmt.Errorf("job %s: how it ended is not known: %w", job.ID, err)
 	case err != nil && code > 0:
 		return &exitError{code: code & 0xff, err: err}

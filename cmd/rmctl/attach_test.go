@@ -17,14 +17,14 @@ func TestAJobIsCanceledOnceAndOnlyWhileItIsShown(t *testing.T) {
 		return failure
 	}
 	var typedTwice cancellation
-	typedTwice.begin(end)
-	typedTwice.begin(end)
+	typedTwice.start(end)
+	typedTwice.start(end)
 	require.ErrorIs(t, typedTwice.wait(), failure)
 	require.Equal(t, 1, times)
 
 	var typedLate cancellation
 	require.NoError(t, typedLate.wait())
-	typedLate.begin(end)
+	typedLate.start(end)
 	require.NoError(t, typedLate.wait())
 	require.Equal(t, 1, times)
 }

@@ -43,11 +43,7 @@ func (a *app) completeTargets(_ *cobra.Command, _ []string, _ string) ([]cobra.C
 
 // completeLaunchConfigurations offers the names of launch configurations.
 func (a *app) completeLaunchConfigurations(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	configuration, err := a.client().ConfigFolder()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	names, err := settings.LaunchConfigurationNames(configuration)
+	names, err := a.launchConfigurationNames()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,8 +67,7 @@ Values stand in the file as they are: it is no place for secrets.`,
 				return err
 			}
 			err = l.Save(configuration, force)
-			var exists *settings.LaunchConfigurationExistsError
-			if errors.As(err, &exists) {
+			if isA[*settings.LaunchConfigurationExistsError](err) {
 				return fmt.Errorf("%w; --force replaces it", err)
 			}
 			return err
@@ -133,6 +133,14 @@ func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string)
 	return &settings.LaunchConfiguration{Name: name}, nil
 }
 
+func (a *app) launchConfigurationNames() ([]string, error) {
+	configuration, err := a.client().ConfigFolder()
+	if err != nil {
+		return nil, err
+	}
+	return settings.LaunchConfigurationNames(configuration)
+}
+
 func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguration, error) {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {
@@ -145,8 +153,7 @@ func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguratio
 // configuration. A target that does not exist is an error.
 func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration) error {
 	controller, err := a.controllerOf(ctx, l)
-	var unknown *settings.UnknownTargetError
-	if errors.As(err, &unknown) || ctx.Err() != nil {
+	if isA[*settings.UnknownTargetError](err) || ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
@@ -155,9 +162,9 @@ func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration)
 		err = l.Locate(controller.Check(l.Submission), job.Submission{})
 	}
 	if err != nil {
-		_, err = fmt.Fprintf(a.stderr, "rmctl: warning: %s\n", printable(err.Error()))
+		a.say("warning: %v", err)
 	}
-	return err
+	return nil
 }
 
 func newConfigList(a *app) *cobra.Command {
@@ -172,16 +179,12 @@ func newConfigList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			names, err := settings.LaunchConfigurationNames(configuration)
+			all, err := settings.ListLaunchConfigurations(configuration)
 			if err != nil {
 				return err
 			}
-			if len(names) == 0 {
+			if len(all) == 0 {
 				a.sayNone("there are no launch configurations; rmctl config save makes one")
-			}
-			var all []*settings.LaunchConfiguration
-			for _, name := range names {
-				all = append(all, settings.ListedLaunchConfiguration(configuration, name))
 			}
 			return printAll(a, all, itself, []string{"NAME", "TARGET", "RUNS"}, launchRow)
 		},
@@ -198,14 +201,8 @@ func launchRow(l *settings.LaunchConfiguration) []string {
 		runs = shellescape.QuoteCommand(append([]string{l.Executable}, l.Arguments...))
 	}
 	const longest = 100
-	if text := []rune(terminal.OrDash(runs)); len(text) > longest {
-		runs = string(text[:longest]) + "…"
-	}
-	target := l.Target
-	if target == "" {
-		target = l.Definition
-	}
-	return []string{l.Name, terminal.OrDash(target), terminal.OrDash(runs)}
+	runs = terminal.AtMost(terminal.OrDash(runs), longest)
+	return []string{l.Name, terminal.OrDash(cmp.Or(l.Target, l.Definition)), runs}
 }
 
 func newConfigShow(a *app) *cobra.Command {

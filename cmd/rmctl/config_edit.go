@@ -57,7 +57,7 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	}
 	if bytes.Equal(edited, old) {
 		if editorErr == nil {
-			fmt.Fprintf(a.stderr, "rmctl: the launch configuration %q was not changed\n", name)
+			a.say("the launch configuration %q was not changed", name)
 		}
 		return errors.Join(editorErr, removeDraft(draft))
 	}
@@ -91,7 +91,7 @@ func (a *app) takeOver(ctx context.Context, configuration, name, draft string, e
 		return err
 	}
 	if err := a.warnOfValues(ctx, l); err != nil {
-		fmt.Fprintf(a.stderr, "rmctl: warning: %s\n", printable(err.Error()))
+		a.say("warning: %v", err)
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func (a *app) takeOver(ctx context.Context, configuration, name, draft string, e
 func (a *app) beginDraft(draft string, text []byte) error {
 	created, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		_, err = fmt.Fprintf(a.stderr, "rmctl: going on with %s; remove it to begin anew\n", draft)
-		return err
+		a.say("going on with %s; remove it to begin anew", draft)
+		return nil
 	}
 	if err != nil {
 		return err

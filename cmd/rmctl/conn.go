@@ -113,10 +113,9 @@ func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 	if err != nil {
 		return names
 	}
-	for _, name := range targets.Names() {
-		target, err := targets.Find(name)
-		if err == nil && target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig {
-			names = append(names, name)
+	for _, target := range targets.All() {
+		if target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig {
+			names = append(names, target.Name)
 		}
 	}
 	return names

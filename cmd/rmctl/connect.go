@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -73,11 +72,10 @@ func (a *app) connectInBackground(ctx context.Context, place daemon.Place, promp
 		return withoutIt(err)
 	}
 	connection, err := client.Connect(ctx, place, prompter)
-	var unreached *daemon.DialError
-	if errors.As(err, &unreached) {
+	switch {
+	case isA[*daemon.DialError](err):
 		return withoutIt(err)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	return connection, nil

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+)
 
 // A constructor makes one command.
 type constructor struct {
@@ -26,11 +30,11 @@ func constructors() []constructor {
 		{name: "wait", group: groupUsing, create: newWait},
 		{name: "watch", group: groupUsing, create: newWatch},
 		{name: "output", group: groupUsing, create: newOutput},
-		{name: "cancel", group: groupUsing, create: newCancel},
-		{name: "hold", group: groupUsing, create: newHold},
-		{name: "release", group: groupUsing, create: newRelease},
-		{name: "suspend", group: groupUsing, create: newSuspend},
-		{name: "resume", group: groupUsing, create: newResume},
+		operation(control.Cancel, "Cancel jobs", "cancel asks the scheduler to end jobs, running or not."),
+		operation(control.Hold, "Hold jobs that have not started", "hold keeps jobs that have not started from starting."),
+		operation(control.Release, "Release jobs that are held", "release lets held jobs start."),
+		operation(control.Suspend, "Suspend running jobs", "suspend stops running jobs; many schedulers let only operators do that."),
+		operation(control.Resume, "Resume suspended jobs", "resume lets suspended jobs go on."),
 		{name: "action", group: groupUsing, create: newAction},
 		{name: "config", group: groupUsing, create: newConfig},
 		{name: "start", group: groupSessions, create: newStart},
@@ -54,4 +58,11 @@ func constructors() []constructor {
 		{name: "man", group: groupOther, create: newMan, looksAtOthers: true},
 		{name: "background", group: groupOther, create: newBackground},
 	}
+}
+
+// operation returns the constructor of the command for an operation on jobs.
+func operation(operation control.Operation, short, long string) constructor {
+	return constructor{name: string(operation), group: groupUsing, create: func(a *app) *cobra.Command {
+		return newOperation(a, operation, short, long)
+	}}
 }

@@ -77,18 +77,8 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	return append(findings, there...), err
 }
 
-// findingJSON is how a finding is printed as JSON; the names are a contract.
-type findingJSON struct {
-	Name    string         `json:"name"`
-	Verdict doctor.Verdict `json:"verdict"`
-	Seen    string         `json:"seen"`
-	Effect  string         `json:"effect,omitempty"`
-	Mend    string         `json:"mend,omitempty"`
-}
-
 func (a *app) printFindings(findings []doctor.Finding) error {
-	document := func(finding doctor.Finding) any { return findingJSON(finding) }
-	err := printAll(a, findings, document, []string{"", "CHECK", "SEEN"}, func(finding doctor.Finding) []string {
+	err := printAll(a, findings, itself, []string{"", "CHECK", "SEEN"}, func(finding doctor.Finding) []string {
 		return []string{string(finding.Verdict), oneLine(finding.Name), oneLine(finding.Seen)}
 	})
 	if err != nil || a.json {

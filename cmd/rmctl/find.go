@@ -62,11 +62,10 @@ func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 	var problems []error
 	for _, name := range names {
 		job, err := a.findJob(ctx, name)
-		var unclear *unclearError
 		switch {
 		case err == nil:
 			jobs = append(jobs, job)
-		case errors.As(err, &unclear), ctx.Err() != nil:
+		case isA[*unclearError](err), ctx.Err() != nil:
 			return nil, err
 		default:
 			problems = append(problems, err)
@@ -113,8 +112,7 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 		return found{}, err
 	}
 	job, err := controller.Look(ctx, id)
-	var nowhere *control.NotFoundError
-	if before, _, isCut := strings.Cut(id, "/"); isCut && errors.As(err, &nowhere) {
+	if before, _, isCut := strings.Cut(id, "/"); isCut && isA[*control.NotFoundError](err) {
 		if targets, _ := a.client().Targets(); targets != nil {
 			if _, unknown := targets.Find(before); unknown != nil {
 				err = fmt.Errorf("%w; and %v", err, unknown)

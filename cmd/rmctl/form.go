@@ -118,12 +118,9 @@ func (a *app) fillFor(ctx context.Context, controller *control.Controller, targe
 		return a.saveFilled(o, name, s, replace)
 	}
 	filled, page, err := controller.Form(ctx, r.Submission)
-	var failed *command.Error
-	if o.Target == "" && errors.As(err, &failed) {
+	if o.Target == "" && isA[*command.Error](err) {
 		// Whoever looks at a definition need not have its scheduler.
-		if _, err := fmt.Fprintf(a.stderr, "rmctl: warning: %s\n", printable(err.Error())); err != nil {
-			return nil, err
-		}
+		a.say("warning: %v", err)
 		filled, page, err = controller.FormWithoutSession(ctx, r.Submission)
 	}
 	if err != nil {
@@ -193,8 +190,7 @@ func (a *app) submitFilled(ctx context.Context, f *fill.Form) error {
 	}
 	if f.IsInteractive {
 		err := a.runInteractive(ctx, f.Controller, s, false)
-		var exit *exitError
-		if err == nil || errors.As(err, &exit) && exit.err == nil {
+		if err == nil || isSilent(err) {
 			return err // the job's own exit code
 		}
 		return a.withFilledLine(f, err)

@@ -12,14 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/remote"
 )
 
 // recentJobs is how many jobs are listed without --all.
@@ -126,16 +124,11 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 		if err != nil {
 			return listed{}, err
 		}
-		// What cannot be asked for is shown as stale.
 		jobs, err := a.withControllers(ctx, open)
 		if err == nil {
 			err = a.refresh(ctx, jobs, false)
 		}
-		var failed *control.QueryError
-		if errors.As(err, &failed) || errors.Is(err, control.ErrPaused) || errors.Is(err, remote.ErrUnreachable) {
-			err = nil
-		}
-		return listed{print: func(seen string) error { return a.printRecorded(ctx, store, all, seen) }}, err
+		return listed{print: func(seen string) error { return a.printRecorded(ctx, store, all, seen) }}, unlessStale(err)
 	})
 }
 

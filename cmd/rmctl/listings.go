@@ -143,7 +143,7 @@ func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
 		if listed.Again > 0 {
 			wrong = append(wrong, counted(listed.Again, "row")+" for an id that came before")
 		}
-		fmt.Fprintf(a.stderr, "rmctl: warning: x:%s: %s in what the scheduler listed; what is shown may lack something\n", kind, strings.Join(wrong, ", "))
+		a.say("warning: x:%s: %s in what the scheduler listed; what is shown may lack something", kind, strings.Join(wrong, ", "))
 	}
 }
 
@@ -162,9 +162,6 @@ type listingWatch struct {
 	title    string
 	interval time.Duration // the shortest from the beginning of one listing to that of the next
 	list     lister
-
-	now   func() time.Time
-	after func(time.Duration) <-chan time.Time
 }
 
 // A scheduler is not kept busy with listings for more than a twentieth of the time.
@@ -172,7 +169,7 @@ const quietListings = 20
 
 // watchListing prints a listing until the context ends, which is no error.
 func (a *app) watchListing(ctx context.Context, title string, interval time.Duration, list lister) error {
-	w := &listingWatch{app: a, title: title, interval: interval, list: list, now: time.Now, after: time.After}
+	w := &listingWatch{app: a, title: title, interval: interval, list: list}
 	return unlessInterrupted(ctx, w.run(ctx))
 }
 
@@ -188,7 +185,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 		show = (&frame{Sink: terminal.Sink{File: file}, notices: notices, draw: tui.InPlace(file)}).show(w)
 	}
 	for {
-		asked := w.now()
+		asked := time.Now()
 		l, err := w.list(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -197,7 +194,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 			return err
 		}
 		if l.begun.IsZero() {
-			l.begun, l.took = asked, w.now().Sub(asked)
+			l.begun, l.took = asked, time.Since(asked)
 		}
 		if err := show(l.begun, func() error { return l.print(job.Timestamp(l.begun)) }, err); err != nil {
 			return err
@@ -205,7 +202,7 @@ func (w *listingWatch) run(ctx context.Context) error {
 		isShown = true
 		next := l.begun.Add(max(w.interval, l.took*quietListings))
 		select {
-		case <-w.after(max(next.Sub(w.now()), 0)):
+		case <-time.After(max(time.Until(next), 0)):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,41 +17,42 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// watching is a listing that is printed until its answers are used up, and the waits
-// between them.
+// watching prints a listing in a synctest bubble, whose clock begins at 12:00, until its
+// answers are used up. It returns the waits between them.
 func watching(t *testing.T, a *app, took time.Duration, answers ...string) (waits []time.Duration, err error) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
-	w := &listingWatch{app: a, title: "nodes of site", interval: 5 * time.Second}
-	w.now = func() time.Time { return clock }
-	w.after = func(wait time.Duration) <-chan time.Time {
-		waits = append(waits, wait)
-		clock = clock.Add(wait)
-		due := make(chan time.Time, 1)
-		if len(answers) == 0 {
-			cancel()
-		} else {
-			due <- clock
-		}
-		return due
-	}
-	w.list = func(context.Context) (listed, error) {
-		clock = clock.Add(took)
-		answer := answers[0]
-		answers = answers[1:]
-		if failure, failed := strings.CutPrefix(answer, "fails: "); failed {
-			return listed{}, errors.New(failure)
-		}
-		return listed{print: func(seen string) error {
-			if a.json {
-				return terminal.JSON(a.stdout, map[string]string{"name": answer, "seen": seen[:len("2006-01-02T15:04:05")]})
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)))
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended time.Time
+		w := &listingWatch{app: a, title: "nodes of site", interval: 5 * time.Second}
+		w.list = func(context.Context) (listed, error) {
+			if !ended.IsZero() {
+				waits = append(waits, time.Since(ended))
 			}
-			_, err := fmt.Fprintln(a.stdout, answer)
-			return err
-		}}, nil
-	}
-	return waits, unlessInterrupted(ctx, w.run(ctx))
+			if len(answers) == 0 {
+				cancel()
+				return listed{}, ctx.Err()
+			}
+			time.Sleep(took)
+			ended = time.Now()
+			answer := answers[0]
+			answers = answers[1:]
+			if failure, failed := strings.CutPrefix(answer, "fails: "); failed {
+				return listed{}, errors.New(failure)
+			}
+			return listed{print: func(seen string) error {
+				if a.json {
+					return terminal.JSON(a.stdout, map[string]string{"name": answer, "seen": seen[:len("2006-01-02T15:04:05")]})
+				}
+				_, err := fmt.Fprintln(a.stdout, answer)
+				return err
+			}}, nil
+		}
+		err = unlessInterrupted(ctx, w.run(ctx))
+		cancel()
+	})
+	return waits, err
 }
 
 func TestAListingIsPrintedAgainAndAgainWithItsTime(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
@@ -50,19 +52,24 @@ func endRequests() []os.Signal {
 
 // execute runs one command line.
 func (a *app) execute(ctx context.Context, arguments []string) int {
+	err := a.commandLine(arguments).ExecuteContext(ctx)
+	if closeErr := a.close(); err == nil {
+		err = closeErr
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = &exitError{exitCode(err), errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))}
+	}
+	return a.report(err)
+}
+
+// commandLine returns the command line, ready to be run with some arguments.
+func (a *app) commandLine(arguments []string) *cobra.Command {
 	root := newRootFor(a, arguments)
 	root.SetArgs(arguments)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	err := root.ExecuteContext(ctx)
-	if closeErr := a.close(); err == nil {
-		err = closeErr
-	}
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err = &interruptedError{err}
-	}
-	return a.report(err)
+	return root
 }
 
 // The exit codes of rmctl; run and wait pass the job's own code through.
@@ -76,7 +83,7 @@ const (
 	exitTimeout     = 124
 )
 
-// A usageError tells that a command line is wrong.
+// A usageError is a mistake in the command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -86,7 +93,7 @@ func usage(format string, arguments ...any) error {
 	return &usageError{fmt.Errorf(format, arguments...)}
 }
 
-// An exitError ends rmctl with a code of its own. With no error nothing is said.
+// An exitError ends rmctl with a code of its own. Without an error rmctl prints nothing.
 type exitError struct {
 	code int
 	err  error
@@ -101,69 +108,65 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// An interruptedError is what a command that the user ended by an interrupt or a
-// termination request has to tell.
-type interruptedError struct{ err error }
-
-func (e *interruptedError) Error() string {
-	return strings.ReplaceAll(e.err.Error(), context.Canceled.Error(), "interrupted")
+// isSilent reports whether an error is an exit code without a message, such as a job's own.
+func isSilent(err error) bool {
+	exit, isExit := errors.AsType[*exitError](err)
+	return isExit && exit.err == nil
 }
-
-func (e *interruptedError) Unwrap() error { return e.err }
 
 // report says what went wrong and returns the exit code.
 func (a *app) report(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	var exit *exitError
-	if errors.As(err, &exit) && exit.err == nil {
-		return exit.code
+	if isSilent(err) {
+		return exitCode(err)
 	}
-	fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(err.Error()))
+	a.say("%v", err)
 	return exitCode(err)
 }
 
 // exitCode is the one place that turns errors into exit codes.
 func exitCode(err error) int {
-	var (
-		exit          *exitError
-		wrongUsage    *usageError
-		value         *control.ValueError
-		refused       *attribute.InvalidError
-		invalid       *config.InvalidError
-		variable      *control.VariableNameError
-		unknownTarget *settings.UnknownTargetError
-		unknownTab    *form.UnknownPageError
-		unknownLaunch *settings.UnknownLaunchConfigurationError
-		launchName    *settings.LaunchConfigurationNameError
-		configuration *settings.ConfigurationError
-		unsupported   *control.UnsupportedError
-		noJob         *control.NotFoundError
-		failed        *command.Error
-		query         *control.QueryError
-	)
-	switch {
-	case errors.As(err, &exit):
+	if exit, isExit := errors.AsType[*exitError](err); isExit {
 		return exit.code
-	case errors.As(err, &wrongUsage), errors.As(err, &value), errors.As(err, &variable), errors.As(err, &refused), errors.As(err, &invalid),
-		errors.As(err, &unknownTarget), errors.As(err, &unknownTab), errors.As(err, &unknownLaunch), errors.As(err, &launchName),
-		errors.As(err, &configuration), errors.As(err, &unsupported):
+	}
+	failed, hasFailed := errors.AsType[*command.Error](err)
+	switch {
+	case isUsage(err):
 		return exitUsage
-	case errors.As(err, &noJob), errors.Is(err, jobstore.ErrNotFound):
+	case isA[*control.NotFoundError](err), errors.Is(err, jobstore.ErrNotFound):
 		return exitNoJob
 	case errors.Is(err, remote.ErrUnreachable):
 		return exitUnreachable
-	case errors.As(err, &failed):
-		if failed.Failure == command.TimedOut {
-			return exitTimeout
-		}
+	case hasFailed && failed.Failure != command.TimedOut:
 		return exitScheduler
-	case errors.Is(err, context.DeadlineExceeded):
+	case hasFailed, errors.Is(err, context.DeadlineExceeded):
 		return exitTimeout
-	case errors.As(err, &query) && !errors.Is(err, context.Canceled):
+	case isA[*control.QueryError](err) && !errors.Is(err, context.Canceled):
 		return exitScheduler
-	default:
-		return exitFailed
 	}
+	return exitFailed
+}
+
+// isUsage reports whether an error is one of the command line, of the configuration, or
+// of a definition.
+func isUsage(err error) bool {
+	return isA[*usageError](err) ||
+		isA[*attribute.InvalidError](err) ||
+		isA[*config.InvalidError](err) ||
+		isA[*control.UnsupportedError](err) ||
+		isA[*control.ValueError](err) ||
+		isA[*control.VariableNameError](err) ||
+		isA[*form.UnknownPageError](err) ||
+		isA[*settings.ConfigurationError](err) ||
+		isA[*settings.LaunchConfigurationNameError](err) ||
+		isA[*settings.UnknownLaunchConfigurationError](err) ||
+		isA[*settings.UnknownTargetError](err)
+}
+
+// isA reports whether an error is, or wraps, one of a type.
+func isA[E error](err error) bool {
+	_, found := errors.AsType[E](err)
+	return found
 }

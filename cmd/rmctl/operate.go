@@ -13,27 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 )
 
-func newCancel(a *app) *cobra.Command {
-	return newOperation(a, control.Cancel, "Cancel jobs", "cancel asks the scheduler to end jobs, running or not.")
-}
-
-func newHold(a *app) *cobra.Command {
-	return newOperation(a, control.Hold, "Hold jobs that have not started", "hold keeps jobs that have not started from starting.")
-}
-
-func newRelease(a *app) *cobra.Command {
-	return newOperation(a, control.Release, "Release jobs that are held", "release lets held jobs start.")
-}
-
-func newSuspend(a *app) *cobra.Command {
-	return newOperation(a, control.Suspend, "Suspend running jobs", "suspend stops running jobs; many schedulers let only operators do that.")
-}
-
-func newResume(a *app) *cobra.Command {
-	return newOperation(a, control.Resume, "Resume suspended jobs", "resume lets suspended jobs go on.")
-}
-
-// newOperation returns the command that does one thing to jobs.
+// newOperation returns the command for an operation on jobs.
 func newOperation(a *app, operation control.Operation, short, long string) *cobra.Command {
 	name := string(operation)
 	return &cobra.Command{
@@ -45,11 +25,10 @@ func newOperation(a *app, operation control.Operation, short, long string) *cobr
 		ValidArgsFunction: a.completeJobs(openJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			jobs, err := a.findJobs(c.Context(), arguments)
-			problems := []error{err}
 			for _, job := range jobs {
-				problems = append(problems, a.operate(c.Context(), operation, job))
+				err = errors.Join(err, a.operate(c.Context(), operation, job))
 			}
-			return errors.Join(problems...)
+			return err
 		},
 	}
 }

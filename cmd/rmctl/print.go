@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +42,11 @@ func printAll[T any](a *app, things []T, document func(T) any, header []string, 
 
 // itself is the document of what is printed as it is.
 func itself[T any](thing T) any { return thing }
+
+// say prints a message on standard error.
+func (a *app) say(format string, arguments ...any) {
+	fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(fmt.Sprintf(format, arguments...)))
+}
 
 // sayNone tells a user at a terminal why nothing is listed. Where something else reads
 // what is printed, no line says it.
@@ -110,11 +114,6 @@ func (r *remarks) addSubmission(j job.Job) {
 	case j.Phase == job.PhaseUnknown:
 		r.add("it is not known whether it was submitted")
 	}
-}
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](entries map[string]V) []string {
-	return slices.Sorted(maps.Keys(entries))
 }
 
 // log returns the logger that -v asks for: warnings always, what is done with

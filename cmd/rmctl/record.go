@@ -21,13 +21,17 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-type recordFlags struct {
+// A recording is what rmctl record was called with.
+type recording struct {
+	folder           string
+	arguments        []string // of the command that is recorded
 	keep, force, add bool
 	replace          []string
+	names            [][2]string // the pairs of replace
 }
 
 func newRecord(a *app) *cobra.Command {
-	var flags recordFlags
+	var what recording
 	c := &cobra.Command{
 		Use:   "record [flags] DIR -- COMMAND [ARGUMENT...]",
 		Short: "Run a command of rmctl and keep what its scheduler commands print, as cases",
@@ -51,54 +55,52 @@ It exits with the code of the command.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, arguments []string) error {
-			names, err := flags.replacements()
-			if err != nil {
+			what.folder, what.arguments = arguments[0], arguments[1:]
+			if err := what.check(); err != nil {
 				return err
 			}
-			return a.record(c.Context(), flags, names, arguments[0], arguments[1:])
+			return a.record(c.Context(), what)
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&flags.keep, "keep", false, "write everything as it is, with all names")
-	f.BoolVar(&flags.force, "force", false, "put a new recording in place of the one in DIR")
-	f.BoolVar(&flags.add, "append", false, "add to the recording in DIR what differs from its cases")
-	f.StringArrayVar(&flags.replace, "replace", nil, "replace another text, too: `OLD=NEW`; may be repeated")
+	f.BoolVar(&what.keep, "keep", false, "write everything as it is, with all names")
+	f.BoolVar(&what.force, "force", false, "put a new recording in place of the one in DIR")
+	f.BoolVar(&what.add, "append", false, "add to the recording in DIR what differs from its cases")
+	f.StringArrayVar(&what.replace, "replace", nil, "replace another text, too: `OLD=NEW`; may be repeated")
 	return c
 }
 
-// replacements returns the pairs of --replace.
-func (f recordFlags) replacements() ([][2]string, error) {
-	if f.keep && len(f.replace) > 0 {
-		return nil, usage("--keep and --replace contradict each other")
+// check refuses flags that contradict each other, a folder with another recording, and a
+// recording of rmctl record. It parses the pairs of --replace.
+func (r *recording) check() error {
+	switch {
+	case r.keep && len(r.replace) > 0:
+		return usage("--keep and --replace contradict each other")
+	case r.force && r.add:
+		return usage("--force and --append contradict each other")
+	case r.arguments[0] == "record":
+		return usage("record cannot record itself")
 	}
-	var pairs [][2]string
-	for _, text := range f.replace {
+	for _, text := range r.replace {
 		old, new, found := strings.Cut(text, "=")
 		if !found || old == "" {
-			return nil, usage("--replace %q: write OLD=NEW", text)
+			return usage("--replace %q: write OLD=NEW", text)
 		}
-		pairs = append(pairs, [2]string{old, new})
+		r.names = append(r.names, [2]string{old, new})
 	}
-	return pairs, nil
+	if r.force || r.add {
+		return nil
+	}
+	err := record.CheckFolder(r.folder)
+	if isA[*record.ExistsError](err) {
+		return usage("%v; --append adds to a recording there, --force puts the new one in its place", err)
+	}
+	return err
 }
 
 // record runs a command line of rmctl over a connection that is listened to.
-func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, folder string, arguments []string) error {
-	if flags.force && flags.add {
-		return usage("--force and --append contradict each other")
-	}
-	if !flags.force && !flags.add {
-		var exists *record.ExistsError
-		if err := record.CheckFolder(folder); errors.As(err, &exists) {
-			return usage("%v; --append adds to a recording there, --force puts the new one in its place", exists)
-		} else if err != nil {
-			return err
-		}
-	}
-	if arguments[0] == "record" {
-		return usage("record cannot record itself")
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil { // before anything is submitted that could not be written
+func (a *app) record(ctx context.Context, what recording) error {
+	if err := os.MkdirAll(what.folder, 0o700); err != nil { // before anything is submitted that could not be written
 		return fmt.Errorf("making the folder of the recording: %w", err)
 	}
 	var recorder *record.Recorder
@@ -106,14 +108,9 @@ func (a *app) record(ctx context.Context, flags recordFlags, names [][2]string, 
 		recorder = record.New(connection)
 		return recorder
 	}}
-	words := append(a.sharedFlags(), arguments...)
-	root := newRootFor(inner, words)
-	root.SetArgs(words)
-	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
+	root := inner.commandLine(append(a.sharedFlags(), what.arguments...))
 	code := inner.report(root.ExecuteContext(ctx))
-	written := a.writeRecordings(context.WithoutCancel(ctx), inner, recorder, recorded{folder, flags.keep, flags.add, names, arguments})
+	written := a.writeRecordings(context.WithoutCancel(ctx), inner, recorder, what)
 	if err := errors.Join(written, inner.close()); err != nil {
 		return &exitError{code: max(code, exitFailed), err: err}
 	}
@@ -140,18 +137,9 @@ func (a *app) sharedFlags() []string {
 	return flags
 }
 
-// recorded is what a recording was asked for.
-type recorded struct {
-	folder    string
-	keep      bool
-	add       bool
-	names     [][2]string
-	arguments []string
-}
-
 // writeRecordings writes what was heard: for one target into the folder, for
 // several into a folder each.
-func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.Recorder, what recorded) error {
+func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.Recorder, what recording) error {
 	used := map[string]*control.Controller{}
 	for name, controller := range inner.used {
 		if slices.ContainsFunc(recorder.CommandsOf(controller.Definition), func(c record.Recorded) bool { return c.Command != nil }) {
@@ -192,7 +180,7 @@ func removeIfEmpty(folder string) error {
 	return nil
 }
 
-func (a *app) writeRecording(ctx context.Context, inner *app, controller *control.Controller, recorder *record.Recorder, what recorded) error {
+func (a *app) writeRecording(ctx context.Context, inner *app, controller *control.Controller, recorder *record.Recorder, what recording) error {
 	if err := a.startUpCommands(ctx, controller, recorder); err != nil {
 		a.say("the commands that start a session failed, so the flow has none: %v", err)
 	}
@@ -275,11 +263,6 @@ func (a *app) recordedJobs(ctx context.Context, target string, commands []record
 		}
 	}
 	return jobs, nil
-}
-
-// say tells something of the recording, beside what the recorded command says.
-func (a *app) say(format string, arguments ...any) {
-	fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(fmt.Sprintf(format, arguments...)))
 }
 
 // printRecording shows on standard error what was written and what was replaced

@@ -149,8 +149,7 @@ func (r *recovery) listed(ctx context.Context) ([]job.Job, error) {
 		return nil, err
 	}
 	jobs, err := controller.Rediscover(ctx)
-	var unsupported *control.UnsupportedError
-	if errors.As(err, &unsupported) && r.app.target == "" && !r.rebuild {
+	if isA[*control.UnsupportedError](err) && r.app.target == "" && !r.rebuild {
 		err = nil
 	}
 	return jobs, err

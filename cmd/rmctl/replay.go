@@ -187,7 +187,7 @@ func (a *app) printReplay(result replayResult, env *attribute.Environment) error
 		return terminal.JSON(a.stdout, result)
 	}
 	if result.Status.State != "OK" {
-		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(result.Status.Message))
+		a.say("%s", result.Status.Message)
 	}
 	if result.Statistics != nil {
 		if err := result.Statistics.Print(a.stderr); err != nil {

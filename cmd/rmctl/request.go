@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,11 +39,7 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 	}
 	r := request{Submission: s, given: s}
 	if flags.configName != "" {
-		configuration, err := a.client().ConfigFolder()
-		if err != nil {
-			return r, err
-		}
-		if r.launch, err = settings.LoadLaunchConfiguration(configuration, flags.configName); err != nil {
+		if r.launch, err = a.loadLaunchConfiguration(flags.configName); err != nil {
 			return r, err
 		}
 		r.Submission = s.Over(r.launch.Submission)
@@ -153,9 +150,9 @@ func (a *app) targetOf(l *settings.LaunchConfiguration) (string, error) {
 		return "", nil
 	}
 	var found []string
-	for _, name := range targets.Names() {
-		if target, err := targets.Find(name); err == nil && target.Definition == l.Definition {
-			found = append(found, name)
+	for _, target := range targets.All() {
+		if target.Definition == l.Definition {
+			found = append(found, target.Name)
 		}
 	}
 	switch len(found) {
@@ -283,7 +280,7 @@ func printRendered(w io.Writer, rendering *control.Rendering) error {
 		if c.ReplaceEnvironment {
 			fmt.Fprintf(&text, "environment: only what follows; kept: %s\n", strings.Join(c.Keep, " "))
 		}
-		for _, name := range sortedKeys(c.Environment) {
+		for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
 			fmt.Fprintf(&text, "environment: %s=%s\n", name, shellescape.Quote(c.Environment[name]))
 		}
 		if len(c.Arguments) == 0 {

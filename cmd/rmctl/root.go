@@ -145,8 +145,8 @@ func ofCommands(command *cobra.Command, words []string) error {
 // wrongFlag tells what is wrong with a flag, and where the flags are told.
 func wrongFlag(command *cobra.Command, err error) error {
 	const see = "see %s --help"
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
+	invalid, isInvalid := errors.AsType[*pflag.InvalidValueError](err)
+	if !isInvalid {
 		return usage("%w; "+see, err, command.CommandPath())
 	}
 	write := invalid.Unwrap().Error()

@@ -88,8 +88,7 @@ func (a *app) runInteractive(ctx context.Context, controller *control.Controller
 // exit, and what the definition made of its output if it failed.
 func attachedExit(job job.Job) error {
 	err := jobExit(job)
-	var exit *exitError
-	if errors.As(err, &exit) && job.Reason != "" {
+	if exit, isExit := errors.AsType[*exitError](err); isExit && job.Reason != "" {
 		exit.err = errors.New(oneLine(job.Reason))
 	}
 	return err

@@ -97,7 +97,7 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 		group.Go(func() error {
 			updated, err := of.controller.Update(ctx, of.jobs, fresh)
 			of.put(jobs, updated)
-			if tooSoon := new(control.TooSoonError); errors.As(err, &tooSoon) {
+			if isA[*control.TooSoonError](err) {
 				a.say("%s: %v", of.controller.Target, err)
 				return nil
 			}

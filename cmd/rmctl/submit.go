@@ -25,13 +25,10 @@ import (
 
 // submissionFlags are the flags that submit, run and render share.
 type submissionFlags struct {
-	values      []string
-	environment []string
-	directory   string
-	script      string
-	tab         string
-	debug       bool
-	configName  string
+	job.Submission // without what the following say
+	values         []string
+	environment    []string
+	configName     string
 }
 
 func (f *submissionFlags) add(a *app, c *cobra.Command) {
@@ -39,17 +36,17 @@ func (f *submissionFlags) add(a *app, c *cobra.Command) {
 	flags.SetInterspersed(false) // flags after the program are the program's
 	flags.StringArrayVarP(&f.values, "set", "s", nil, "set an attribute of the definition: `name=value`; may be repeated")
 	flags.StringArrayVarP(&f.environment, "env", "e", nil, "set a variable of the job's environment: `NAME=VALUE`; may be repeated")
-	flags.StringVarP(&f.directory, "directory", "d", "", "the directory `DIR` that the job runs in (default: this one)")
-	flags.StringVar(&f.script, "script", "", "submit the script `FILE` instead of the one that the definition makes")
-	flags.StringVar(&f.tab, "tab", "", "the `TITLE` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
-	flags.BoolVar(&f.debug, "debug", false, "use the definition's command for debugging")
+	flags.StringVarP(&f.Directory, "directory", "d", "", "the directory `DIR` that the job runs in (default: this one)")
+	flags.StringVar(&f.Script, "script", "", "submit the script `FILE` instead of the one that the definition makes")
+	flags.StringVar(&f.Tab, "tab", "", "the `TITLE` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
+	flags.BoolVar(&f.Debug, "debug", false, "use the definition's command for debugging")
 	flags.StringVar(&f.configName, "config-name", "", "start from the launch configuration `NAME`; flags and arguments override it")
 	a.completeSubmissions(c)
 }
 
 // submission turns the flags and arguments into what they say is to be run.
 func (f *submissionFlags) submission(arguments []string) (job.Submission, error) {
-	s := job.Submission{Debug: f.debug, Directory: f.directory, Script: f.script, Tab: f.tab}
+	s := f.Submission
 	if len(arguments) > 0 {
 		s.Executable, s.Arguments = arguments[0], arguments[1:]
 	}

@@ -43,15 +43,7 @@ it lists the shipped definitions instead, with what each was proven against.`,
 }
 
 func (a *app) printTargets(targets *settings.Targets) error {
-	var all []settings.TargetDocument
-	for _, name := range targets.Names() {
-		target, err := targets.Find(name)
-		if err != nil {
-			return err
-		}
-		all = append(all, target.Document(name == targets.Default))
-	}
-	return printAll(a, all, itself, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, func(t settings.TargetDocument) []string {
+	return printAll(a, targets.Documents(), itself, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, func(t settings.TargetDocument) []string {
 		return []string{t.Name, t.Definition, strings.TrimSuffix(t.Transport+":"+t.Host, ":"), defaultMark(t.Default)}
 	})
 }

@@ -104,7 +104,7 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 		verdict = worse(verdict, a.mutate(ctx, flags, runner, folders))
 	}
 	if missing != nil {
-		fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(missing.Error()))
+		a.say("%v", missing)
 		verdict = worse(verdict, &exitError{code: exitUsage})
 	}
 	return verdict

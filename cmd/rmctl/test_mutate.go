@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,13 +65,12 @@ func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner,
 // worse returns that of two errors which tells more: one that is not a bare exit
 // code, else the one with the higher code.
 func worse(one, other error) error {
-	var first, second *exitError
 	switch {
 	case one == nil:
 		return other
-	case other == nil || !errors.As(one, &first):
+	case other == nil || !isSilent(one):
 		return one
-	case !errors.As(other, &second) || second.code > first.code:
+	case !isSilent(other) || exitCode(other) > exitCode(one):
 		return other
 	}
 	return one

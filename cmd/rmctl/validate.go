@@ -111,7 +111,7 @@ func (v *validation) check(name string) error {
 	file, source, err := check.ReadDefinition(name)
 	if err != nil { // the others are checked all the same
 		v.unreadable = append(v.unreadable, err.Error())
-		fmt.Fprintf(v.stderr, "rmctl: %s\n", printable(err.Error()))
+		v.say("%v", err)
 		return nil
 	}
 	v.files++

@@ -77,10 +77,12 @@ const (
 	retryPace = time.Minute
 )
 
-// answer is the outcome of a query of the jobs.
+// answer is the outcome of a query of the jobs, or a warning about a target that cannot be
+// queried.
 type answer struct {
-	open int // jobs that have not ended
-	err  error
+	open    int // jobs that have not ended
+	err     error
+	warning error
 }
 
 func (w *jobWatch) run(ctx context.Context, names []string, resumes bool) error {
@@ -89,22 +91,22 @@ func (w *jobWatch) run(ctx context.Context, names []string, resumes bool) error 
 	}
 	// A scheduler that takes its time does not hold up what others have recorded.
 	asking, stop := context.WithCancel(ctx)
-	answers, warnings := make(chan answer), make(chan error)
+	answers := make(chan answer)
 	var asker sync.WaitGroup
-	asker.Go(func() { w.keepAsking(asking, answers, warnings) })
-	err := w.follow(ctx, answers, warnings)
+	asker.Go(func() { w.keepAsking(asking, answers) })
+	err := w.follow(ctx, answers)
 	stop()
 	asker.Wait()
 	return unlessInterrupted(ctx, err)
 }
 
-// keepAsking queries the jobs until the context ends, and sends why some cannot be.
-func (w *jobWatch) keepAsking(ctx context.Context, answers chan<- answer, warnings chan<- error) {
+// keepAsking queries the jobs until the context ends.
+func (w *jobWatch) keepAsking(ctx context.Context, answers chan<- answer) {
 	pace := time.NewTicker(askPace)
 	defer pace.Stop()
 	for first := true; ; first = false {
 		select {
-		case answers <- w.ask(ctx, first, warnings):
+		case answers <- w.ask(ctx, first, answers):
 		case <-ctx.Done():
 			return
 		}
@@ -117,7 +119,7 @@ func (w *jobWatch) keepAsking(ctx context.Context, answers chan<- answer, warnin
 }
 
 // follow prints what happens until nothing more can, or the context ends.
-func (w *jobWatch) follow(ctx context.Context, answers <-chan answer, warnings <-chan error) error {
+func (w *jobWatch) follow(ctx context.Context, answers <-chan answer) error {
 	look := time.NewTicker(watchPace)
 	defer look.Stop()
 	for {
@@ -128,8 +130,9 @@ func (w *jobWatch) follow(ctx context.Context, answers <-chan answer, warnings <
 			return nil
 		case last = <-answers:
 			isOver = last.err != nil || last.open == 0 && len(w.tags) > 0
-		case warning := <-warnings:
-			fmt.Fprintf(w.app.stderr, "rmctl: warning: %s\n", printable(warning.Error()))
+			if last.warning != nil {
+				w.app.say("warning: %v", last.warning)
+			}
 		case <-look.C:
 		}
 		if err := w.print(ctx); err != nil || isOver {
@@ -181,7 +184,7 @@ func (w *jobWatch) begin(ctx context.Context, names []string, resumes bool) erro
 // ask queries the jobs that are watched. A failed query is an event of its
 // jobs. A target that cannot be used causes one warning, before the query of the
 // others; it ends the watch only if no other target can be used.
-func (w *jobWatch) ask(ctx context.Context, first bool, warnings chan<- error) answer {
+func (w *jobWatch) ask(ctx context.Context, first bool, answers chan<- answer) answer {
 	listed, err := w.store.List(ctx, jobstore.Filter{Target: w.app.target})
 	if err != nil {
 		return answer{err: err}
@@ -196,17 +199,21 @@ func (w *jobWatch) ask(ctx context.Context, first bool, warnings chan<- error) a
 	if err != nil && !w.warned[err.Error()] {
 		w.warned[err.Error()] = true
 		select {
-		case warnings <- err:
+		case answers <- answer{open: open, warning: err}:
 		case <-ctx.Done():
 			return answer{open: open}
 		}
 	}
-	err = w.app.refresh(ctx, jobs, false)
-	var failed *control.QueryError
-	if errors.As(err, &failed) || errors.Is(err, control.ErrPaused) || errors.Is(err, remote.ErrUnreachable) {
-		err = nil
+	return answer{open: open, err: unlessStale(w.app.refresh(ctx, jobs, false))}
+}
+
+// unlessStale is nil for an error of a query, which listings show otherwise: jobs that
+// were not queried are stale.
+func unlessStale(err error) error {
+	if isA[*control.QueryError](err) || errors.Is(err, control.ErrPaused) || errors.Is(err, remote.ErrUnreachable) {
+		return nil
 	}
-	return answer{open: open, err: err}
+	return err
 }
 
 // watched counts the listed jobs that are watched, and returns those whose target is

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/tui/fill"
 	"github.com/rmctl/rmctl/internal/tui/watch"
@@ -144,11 +143,7 @@ func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr 
 
 // LaunchConfigurations implements [watch.Controls].
 func (s *screenControls) LaunchConfigurations() ([]string, error) {
-	folder, err := s.app.client().ConfigFolder()
-	if err != nil {
-		return nil, err
-	}
-	return settings.LaunchConfigurationNames(folder)
+	return s.app.launchConfigurationNames()
 }
 
 // Submit implements [watch.Controls] by the form of the target.
@@ -218,9 +213,8 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (s
 func (a *app) runAside(ctx context.Context, f *fill.Form, run func() error) (string, error) {
 	said := "the job has ended"
 	err := run()
-	var exit *exitError
-	if errors.As(err, &exit) && exit.err == nil {
-		said, err = fmt.Sprintf("the job has ended with code %d", exit.code), nil
+	if isSilent(err) {
+		said, err = fmt.Sprintf("the job has ended with code %d", exitCode(err)), nil
 	}
 	if err != nil {
 		err = a.withFilledLine(f, err)

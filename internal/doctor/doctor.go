@@ -26,14 +26,15 @@ const (
 	Problem Verdict = "problem" // jobs cannot run
 )
 
-// A Finding is what an examination saw of one thing. All texts are one line
-// each, though what programs printed may hold characters that no terminal should see.
+// A Finding is what an examination saw of one thing. All texts are one line each, though
+// what programs printed may hold characters that no terminal should see. The names of JSON
+// are a contract.
 type Finding struct {
-	Name    string // of what was looked at
-	Verdict Verdict
-	Seen    string
-	Effect  string // what users notice of it; empty where it is fine
-	Mend    string // what to do about it; empty where it is fine
+	Name    string  `json:"name"` // of what was examined
+	Verdict Verdict `json:"verdict"`
+	Seen    string  `json:"seen"`
+	Effect  string  `json:"effect,omitempty"` // what users notice of it; empty if it is fine
+	Mend    string  `json:"mend,omitempty"`   // how to fix it; empty if it is fine
 }
 
 // Time limits of an examination, in which nothing takes long unless it hangs.

@@ -20,7 +20,7 @@ func ParseTOML(document []byte) (*Table, error) {
 	// report where values are.
 	var ignored map[string]any
 	if err := toml.Unmarshal(document, &ignored); err != nil {
-		return nil, syntaxError(err)
+		return nil, SyntaxError(err)
 	}
 	r := &tomlReader{root: newTable()}
 	r.parser.Reset(document)
@@ -34,7 +34,7 @@ func ParseTOML(document []byte) (*Table, error) {
 		}
 	}
 	if err := r.parser.Error(); err != nil {
-		return nil, syntaxError(err)
+		return nil, SyntaxError(err)
 	}
 	if len(r.root.problems) > 0 {
 		return nil, r.root.problems[0]
@@ -42,9 +42,10 @@ func ParseTOML(document []byte) (*Table, error) {
 	return r.root, nil
 }
 
-func syntaxError(err error) error {
-	var decode *toml.DecodeError
-	if !errors.As(err, &decode) {
+// SyntaxError returns an error of decoding TOML as an *[Error], with its place.
+func SyntaxError(err error) error {
+	decode, hasPlace := errors.AsType[*toml.DecodeError](err)
+	if !hasPlace {
 		return &Error{Reason: err.Error()}
 	}
 	line, column := decode.Position()

@@ -67,15 +67,11 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 	return nil
 }
 
-// ReplaceLaunchConfiguration puts a text into the file of a launch
-// configuration, at once or not at all, after it was read with
-// ReadLaunchConfiguration to see that it is one.
+// ReplaceLaunchConfiguration replaces the text of the file of a launch configuration, as a
+// whole. The caller has checked the text with [ReadLaunchConfiguration].
 func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
 	file, err := launchConfigurationFile(folder, name)
 	if err != nil {
-		return err
-	}
-	if _, err := ReadLaunchConfiguration(name, file, text); err != nil {
 		return err
 	}
 	if err := writePrivately(file, text, os.Rename); err != nil {
@@ -100,14 +96,22 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 	return l, err
 }
 
-// ListedLaunchConfiguration is LoadLaunchConfiguration for a list: what is wrong is
-// the launch configuration's Problem.
-func ListedLaunchConfiguration(folder, name string) *LaunchConfiguration {
-	l, err := LoadLaunchConfiguration(folder, name)
+// ListLaunchConfigurations returns all launch configurations of a configuration folder,
+// sorted by name. One that cannot be read has a Problem.
+func ListLaunchConfigurations(folder string) ([]*LaunchConfiguration, error) {
+	names, err := LaunchConfigurationNames(folder)
 	if err != nil {
-		return &LaunchConfiguration{Name: name, Problem: err.Error()}
+		return nil, err
 	}
-	return l
+	all := make([]*LaunchConfiguration, 0, len(names))
+	for _, name := range names {
+		l, err := LoadLaunchConfiguration(folder, name)
+		if err != nil {
+			l = &LaunchConfiguration{Name: name, Problem: err.Error()}
+		}
+		all = append(all, l)
+	}
+	return all, nil
 }
 
 // LaunchConfigurationText returns the text of a launch configuration, which may

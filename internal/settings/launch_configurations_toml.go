@@ -40,8 +40,7 @@ func (l *LaunchConfiguration) settings() []document.Setting {
 
 // withoutPlace returns an error of a file that does not exist yet.
 func withoutPlace(err error) error {
-	var wrong *ConfigurationError
-	if errors.As(err, &wrong) {
+	if wrong, isWrong := errors.AsType[*ConfigurationError](err); isWrong {
 		return errors.New(wrong.Reason)
 	}
 	return err
@@ -88,8 +87,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 // inFile returns a function that puts the name of the file before a mistake in it.
 func inFile(file string) func(error) error {
 	return func(err error) error {
-		var mistake *document.Error
-		if errors.As(err, &mistake) {
+		if mistake, hasPlace := errors.AsType[*document.Error](err); hasPlace {
 			return &ConfigurationError{File: file, Line: mistake.Line, Column: mistake.Column, Reason: mistake.Reason, Err: err}
 		}
 		return &ConfigurationError{File: file, Reason: err.Error(), Err: err}

@@ -123,8 +123,7 @@ func ReadFile(file string, most int64) ([]byte, error) {
 
 // reasonOf returns what went wrong with a file without its name.
 func reasonOf(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, isPath := errors.AsType[*fs.PathError](err); isPath {
 		return path.Err.Error()
 	}
 	return err.Error()

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/rmctl/rmctl/internal/document"
 	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/rms"
@@ -147,20 +149,18 @@ func shippedTargets() *Targets {
 }
 
 func (t *Targets) read(file string, text []byte) error {
-	var document struct {
+	var settings struct {
 		Default    string            `toml:"default"`
 		Background *bool             `toml:"background"`
 		Targets    map[string]Target `toml:"targets"`
 	}
 	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
-	if err := decoder.Decode(&document); err != nil {
+	if err := decoder.Decode(&settings); err != nil {
 		return configurationError(file, err)
 	}
-	for name, target := range document.Targets {
+	for name, target := range settings.Targets {
 		target.Name = name
-		if target.Transport == "" {
-			target.Transport = TransportLocal
-		}
+		target.Transport = cmp.Or(target.Transport, TransportLocal)
 		if target.Definition == "" {
 			return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q names no definition", name)}
 		}
@@ -172,14 +172,14 @@ func (t *Targets) read(file string, text []byte) error {
 		}
 		t.all[name] = target
 	}
-	if document.Background != nil {
-		t.Background = *document.Background
+	if settings.Background != nil {
+		t.Background = *settings.Background
 	}
-	if document.Default != "" {
-		if _, known := t.all[document.Default]; !known {
-			return &ConfigurationError{File: file, Reason: fmt.Sprintf("the default target %q is not among the targets", document.Default)}
+	if settings.Default != "" {
+		if _, known := t.all[settings.Default]; !known {
+			return &ConfigurationError{File: file, Reason: fmt.Sprintf("the default target %q is not among the targets", settings.Default)}
 		}
-		t.Default = document.Default
+		t.Default = settings.Default
 	}
 	return nil
 }
@@ -236,29 +236,39 @@ func unknownSetting(key []string) string {
 }
 
 func configurationError(file string, err error) error {
-	var strict *toml.StrictMissingError
-	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+	if strict, isStrict := errors.AsType[*toml.StrictMissingError](err); isStrict && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		line, column := first.Position()
 		return &ConfigurationError{File: file, Line: line, Column: column, Reason: unknownSetting(first.Key())}
 	}
-	var decode *toml.DecodeError
-	if errors.As(err, &decode) {
-		line, column := decode.Position()
-		return &ConfigurationError{File: file, Line: line, Column: column, Reason: strings.TrimPrefix(decode.Error(), "toml: ")}
-	}
-	return &ConfigurationError{File: file, Reason: err.Error()}
+	return inFile(file)(document.SyntaxError(err))
 }
 
 // Names returns the names of all targets, sorted.
 func (t *Targets) Names() []string { return slices.Sorted(maps.Keys(t.all)) }
 
+// All returns all targets, sorted by name.
+func (t *Targets) All() []Target {
+	all := make([]Target, 0, len(t.all))
+	for _, name := range t.Names() {
+		all = append(all, t.all[name])
+	}
+	return all
+}
+
+// Documents returns all targets for JSON, sorted by name.
+func (t *Targets) Documents() []TargetDocument {
+	all := make([]TargetDocument, 0, len(t.all))
+	for _, target := range t.All() {
+		all = append(all, target.Document(target.Name == t.Default))
+	}
+	return all
+}
+
 // Find returns the target of that name, the default one for an empty name.
 // The error is an *UnknownTargetError.
 func (t *Targets) Find(name string) (Target, error) {
-	if name == "" {
-		name = t.Default
-	}
+	name = cmp.Or(name, t.Default)
 	target, known := t.all[name]
 	if !known {
 		return Target{}, &UnknownTargetError{Name: name, Known: t.Names()}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,9 +174,7 @@ func isAsWritten(got, wanted Target, folder string) bool {
 	if rms.NamesFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
 		wanted.Definition = filepath.Join(folder, wanted.Definition)
 	}
-	if wanted.Transport == "" {
-		wanted.Transport = TransportLocal
-	}
+	wanted.Transport = cmp.Or(wanted.Transport, TransportLocal)
 	same := len(got.Attributes) == 0 && len(wanted.Attributes) == 0 || reflect.DeepEqual(got.Attributes, wanted.Attributes)
 	return same && got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
 }

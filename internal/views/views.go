@@ -143,9 +143,9 @@ func New(o Options) (*Views, error) {
 // of the targets file and the default one.
 func usual(targets *settings.Targets) []string {
 	var names []string
-	for _, name := range targets.Names() {
-		if target, err := targets.Find(name); err == nil && (!target.Shipped || name == targets.Default) {
-			names = append(names, name)
+	for _, target := range targets.All() {
+		if !target.Shipped || target.Name == targets.Default {
+			names = append(names, target.Name)
 		}
 	}
 	return names

@@ -283,13 +283,9 @@ func (f *editedForm) document() formJSON {
 }
 
 func (a *API) answerLaunchConfigurations(w http.ResponseWriter, _ *http.Request) error {
-	names, err := settings.LaunchConfigurationNames(a.Folder)
+	all, err := settings.ListLaunchConfigurations(a.Folder)
 	if err != nil {
 		return err
-	}
-	all := []*settings.LaunchConfiguration{}
-	for _, name := range names {
-		all = append(all, settings.ListedLaunchConfiguration(a.Folder, name))
 	}
 	return answer.JSON(w, http.StatusOK, map[string]any{"launchConfigurations": all})
 }

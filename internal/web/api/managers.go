@@ -139,15 +139,7 @@ func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all := []settings.TargetDocument{}
-	for _, name := range targets.Names() {
-		target, err := targets.Find(name)
-		if err != nil {
-			return err
-		}
-		all = append(all, target.Document(name == targets.Default))
-	}
-	return answer.JSON(w, http.StatusOK, map[string]any{"targets": all})
+	return answer.JSON(w, http.StatusOK, map[string]any{"targets": targets.Documents()})
 }
 
 // managerJSON is a resource manager; the names of the target's part are those of
