@@ -34,17 +34,17 @@ type submissionFlags struct {
 func (f *submissionFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.SetInterspersed(false) // flags after the program are the program's
-	flags.StringArrayVarP(&f.values, "set", "s", nil, "set an attribute of the definition: `name=value`; may be repeated")
-	flags.StringArrayVarP(&f.environment, "env", "e", nil, "set a variable of the job's environment: `NAME=VALUE`; may be repeated")
-	flags.StringVarP(&f.Directory, "directory", "d", "", "the directory `DIR` that the job runs in (default: this one)")
-	flags.StringVar(&f.Script, "script", "", "submit the script `FILE` instead of the one that the definition makes")
-	flags.StringVar(&f.Tab, "tab", "", "the `TITLE` of the form's tab whose controls count (default: the first; with --script the one for scripts)")
-	flags.BoolVar(&f.Debug, "debug", false, "use the definition's command for debugging")
-	flags.StringVar(&f.configName, "config-name", "", "start from the launch configuration `NAME`; flags and arguments override it")
+	flags.StringArrayVarP(&f.values, "set", "s", nil, "attribute of the definition, as `name=value`; may be repeated")
+	flags.StringArrayVarP(&f.environment, "env", "e", nil, "variable of the job's environment, as `NAME=VALUE`; may be repeated")
+	flags.StringVarP(&f.Directory, "directory", "d", "", "working directory `DIR` of the job (default: the current one)")
+	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
+	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
+	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
+	flags.StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
 	a.completeSubmissions(c)
 }
 
-// submission turns the flags and arguments into what they say is to be run.
+// submission returns the submission of the flags and arguments.
 func (f *submissionFlags) submission(arguments []string) (job.Submission, error) {
 	s := f.Submission
 	if len(arguments) > 0 {
@@ -75,11 +75,10 @@ func newSubmit(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Submit a batch job and print its id",
-		Long: `submit submits a batch job and prints its id alone on standard output.
+		Long: `submit submits a batch job and prints its id on standard output.
 
--s sets an attribute of the definition; rmctl describe lists them. A name that
-the definition does not have, or a value that it refuses, is an error before
-anything runs.`,
+-s sets an attribute of the definition; rmctl describe lists them. If the definition
+does not have an attribute, or refuses its value, nothing is submitted.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
   rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
@@ -94,7 +93,7 @@ anything runs.`,
 				return a.submitBatch(c.Context(), flags, arguments, batch, width)
 			}
 			if onEnd != "" && !wait && !output {
-				return usage("--on-end needs --wait or --output: nobody is there otherwise when the job ends; rmctl watch --on-end waits for jobs later")
+				return usage("--on-end requires --wait or --output; rmctl watch --on-end waits for jobs later")
 			}
 			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
@@ -114,12 +113,12 @@ anything runs.`,
 		},
 	}
 	flags.add(a, c)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be run, and run nothing; like rmctl render")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, showing states as they change; exit with the job's code")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run without running it, as rmctl render does")
+	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, print changes of state, and exit with the job's code")
 	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")
 	addOnEnd(c, &onEnd)
 	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug")
-	c.Flags().IntVar(&width, "parallel", 4, "with --batch: submit `N` jobs at a time")
+	c.Flags().IntVar(&width, "parallel", 4, "number `N` of jobs to submit at a time, with --batch")
 	return c
 }
 
@@ -142,7 +141,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 		return err
 	}
 	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, onEnd, 1)
-	ends.See(job)
+	ends.Observe(job)
 	defer ends.Finish()
 	if output {
 		if err := controller.Output(ctx, job, false, a.stdout); err != nil {
@@ -152,7 +151,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	return jobExit(job)
 }
 
-// showChange says on standard error what state a job is in now.
+// showChange prints the state of a job on standard error.
 func (a *app) showChange(job job.Job) {
 	detail := string(job.DetailOrUndetermined())
 	if terminal.WantsColour(a.stderr) {
@@ -174,9 +173,9 @@ type batchLine struct {
 	number int
 }
 
-// submitBatch submits the jobs of a file, a few at a time, and prints their ids
-// in the order of the file. Nothing is submitted when the file cannot be read;
-// after that each job succeeds or fails by itself.
+// submitBatch submits the jobs of a file, a few at a time, and prints their ids in the order
+// of the file. If a line is invalid, it submits nothing. A job that fails does not affect the
+// others.
 func (a *app) submitBatch(ctx context.Context, flags submissionFlags, arguments []string, file string, width int) error {
 	if width < 1 {
 		return usage("--parallel %d: at least one job has to be submitted at a time", width)
@@ -237,8 +236,7 @@ func readBatchLine(line []byte) (job.Submission, error) {
 	return submission, table.Err()
 }
 
-// over returns what the line asks for where it says it, and what all are asked
-// for otherwise.
+// over returns the submission of the line, which overrides that of the command line.
 func (l batchLine) over(all job.Submission, elsewhere bool) (job.Submission, error) {
 	s := all
 	if l.Executable != "" {
@@ -255,7 +253,7 @@ func (l batchLine) over(all job.Submission, elsewhere bool) (job.Submission, err
 	return placed(s, elsewhere)
 }
 
-// batchResult is what became of a line of a batch.
+// batchResult is the outcome of a line of a batch.
 type batchResult struct {
 	job job.Job
 	err error

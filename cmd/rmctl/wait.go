@@ -20,8 +20,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// jobExit returns an error that passes a job's own exit code through. A job
-// that did not succeed without a code that is known gives 1.
+// jobExit returns an error with the exit code of a job. A job that failed with an unknown
+// code gives 1.
 func jobExit(j job.Job) error {
 	code := exitDone
 	if j.Detail != job.Completed && j.Detail != job.OutputReady {
@@ -45,9 +45,8 @@ func newWait(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "wait JOB...",
 		Short: "Wait until jobs have ended, or have reached a state",
-		Long: `wait returns when all jobs have ended, or have reached the state of --state, and
-exits with the code of the first job that failed. State changes are shown on
-standard error.`,
+		Long: `wait returns when all jobs have ended, or have reached the state of --state, and exits
+with the code of the first job that failed. It prints changes of state on standard error.`,
 		Example: `  rmctl wait 4711
   rmctl wait --timeout 2h slurm/4711 slurm/4712
   rmctl wait --state RUNNING 4711
@@ -81,9 +80,9 @@ standard error.`,
 			return a.waited(c.Context(), jobs, wanted)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after this `TIME`, with exit code 124 (such as 90s, 2h)")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after `TIME`, such as 90s or 2h, with exit code 124")
 	addOnEnd(c, &onEnd)
-	c.Flags().StringVar(&until, "state", "", "wait for this `STATE` instead of the end: a state or a detail, such as RUNNING")
+	c.Flags().StringVar(&until, "state", "", "wait for `STATE` instead of the end: a state or a detail, such as RUNNING")
 	completeFlag(c, "state", completeStates)
 	return c
 }
@@ -103,11 +102,11 @@ func waitedFor(text string) (job.Detail, error) {
 	return detail, nil
 }
 
-// shownAtFirst is of how many jobs a terminal is told at once what they are waited for in.
+// shownAtFirst is the most jobs whose states are printed when a wait begins.
 const shownAtFirst = 10
 
-// showAwaited tells a user at a terminal the states that jobs are known to be in when
-// the wait for them begins: the next change may be hours away.
+// showAwaited prints the states of jobs on a terminal when a wait begins: the next change may
+// be hours away.
 func (a *app) showAwaited(ctx context.Context, jobs []awaited, until job.Detail) error {
 	if !isTerminal(a.stderr) || len(jobs) > shownAtFirst {
 		return nil
@@ -123,9 +122,9 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until job.Detail)
 // waitForAll waits for jobs of any targets.
 func (a *app) waitForAll(ctx context.Context, jobs []awaited, until job.Detail, ends *hooks.Ends) error {
 	if !ends.IsEmpty() {
-		// Also where the time is up already, the jobs that it was too short for are named below.
+		// Even if the time is up: stillOpen needs the jobs.
 		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job job.Job) error {
-			ends.See(job)
+			ends.Observe(job)
 			return nil
 		})
 		if err != nil {
@@ -134,7 +133,7 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until job.Detail, 
 	}
 	var lock sync.Mutex
 	changed := func(job job.Job) {
-		ends.See(job)
+		ends.Observe(job)
 		lock.Lock()
 		defer lock.Unlock()
 		a.showChange(job)
@@ -182,8 +181,7 @@ func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited
 	return group.Wait()
 }
 
-// stillOpen is the end of a wait that was given up: it names the jobs that it was
-// given up for.
+// stillOpen returns the error of a wait that timed out, which names the open jobs.
 func (a *app) stillOpen(ctx context.Context, jobs []awaited, until job.Detail) error {
 	var open []error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
@@ -195,7 +193,7 @@ func (a *app) stillOpen(ctx context.Context, jobs []awaited, until job.Detail) e
 	return &exitError{exitTimeout, errors.Join(append(open, err)...)}
 }
 
-// waited returns how the jobs that were waited for tell rmctl to exit.
+// waited prints the jobs with --json, and returns the exit code of the first that failed.
 func (a *app) waited(ctx context.Context, jobs []awaited, until job.Detail) error {
 	var exit error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
@@ -215,7 +213,7 @@ func (a *app) waited(ctx context.Context, jobs []awaited, until job.Detail) erro
 
 // addOnEnd adds the flag of commands that wait for the end of jobs.
 func addOnEnd(c *cobra.Command, line *string) {
-	c.Flags().StringVar(line, "on-end", "", "run the shell command `CMD` when a job has ended, with what is known in RMCTL_JOB_…")
+	c.Flags().StringVar(line, "on-end", "", "shell command `CMD` to run when a job has ended, with RMCTL_JOB_… in its environment")
 }
 
 // hookEnd runs the command of --on-end for the job of a submission, if it was made and
@@ -224,29 +222,29 @@ func (a *app) hookEnd(ctx context.Context, line, tag string) error {
 	if line == "" {
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx) // a request to end rmctl has ended the job, and it is told
+	ctx = context.WithoutCancel(ctx) // a request to end rmctl also ends the job
 	store, err := a.client().Store(ctx)
 	if err != nil {
 		return err
 	}
 	job, err := store.ByTag(ctx, tag)
 	if errors.Is(err, jobstore.ErrNotFound) {
-		return nil // what was wrong with it was told
+		return nil // the submission failed
 	}
 	if err != nil {
 		return err
 	}
 	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, line, 1)
-	ends.See(job)
+	ends.Observe(job)
 	ends.Finish()
 	return nil
 }
 
-// An awaited job is one that is waited for. Of one that is on record, as nearly all
-// are, no more is kept than how to look it up: there may be tens of thousands.
+// An awaited job is one that is waited for. For a job on record, as nearly all are, it keeps
+// only the tag: there may be tens of thousands.
 type awaited struct {
 	tag        string   // of the submission; empty for a job that is not on record
-	other      *job.Job // which this is then
+	other      *job.Job // a job that is not on record
 	controller *control.Controller
 }
 
@@ -276,7 +274,7 @@ func (a *app) awaitedJob(ctx context.Context, name string) (awaited, error) {
 	return awaited{tag: job.Tag, controller: controller}, err
 }
 
-// awaitedBy returns the jobs by who takes care of them.
+// awaitedBy groups jobs by controller.
 func awaitedBy(jobs []awaited) map[*control.Controller][]awaited {
 	groups := map[*control.Controller][]awaited{}
 	for _, job := range jobs {
@@ -288,7 +286,7 @@ func awaitedBy(jobs []awaited) map[*control.Controller][]awaited {
 // readAtOnce is how many jobs are read from the store at once, which bounds the memory for it.
 const readAtOnce = 256
 
-// eachAwaited gives the jobs to a function, in their order, as they are on record now.
+// eachAwaited calls a function with each job, as it is on record now, in order.
 func (a *app) eachAwaited(ctx context.Context, jobs []awaited, do func(job.Job) error) error {
 	store, err := a.client().Store(ctx)
 	if err != nil {

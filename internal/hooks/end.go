@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Ends runs the command of --on-end for jobs that are waited for: beside the wait, one
+// Ends runs the command of --on-end for jobs that a command waits for: during the wait, one
 // after the other, once for each job.
 type Ends struct {
 	store    func(context.Context) (*jobstore.Store, error)
@@ -21,9 +21,9 @@ type Ends struct {
 	known    map[string]bool // jobs that have ended
 }
 
-// AtEnd begins to run a command, which may be empty, for the ends of at most as many
-// jobs. Store opens the record. The caller calls Finish at last. A command goes on when
-// the wait is over, and ends with the context.
+// AtEnd returns an Ends for a command, which may be empty, and a maximum number of jobs. Store
+// opens the record. The caller calls Finish after the wait. Commands continue after the
+// wait, and end with the context.
 func AtEnd(ctx context.Context, store func(context.Context) (*jobstore.Store, error), messages io.Writer, line string, most int) *Ends {
 	h := &Ends{store: store, messages: messages, line: line, ended: make(chan *job.Job, most), known: map[string]bool{}}
 	h.done.Go(func() {
@@ -37,8 +37,8 @@ func AtEnd(ctx context.Context, store func(context.Context) (*jobstore.Store, er
 // IsEmpty reports whether there is no command.
 func (h *Ends) IsEmpty() bool { return h.line == "" }
 
-// See has the command run for a job if that has ended and was not seen so before.
-func (h *Ends) See(job job.Job) {
+// Observe queues the command for a job that has ended, once.
+func (h *Ends) Observe(job job.Job) {
 	if h.line == "" || !job.Detail.Ended() {
 		return
 	}
@@ -51,7 +51,7 @@ func (h *Ends) See(job job.Job) {
 	}
 }
 
-// Finish waits for the commands that are to be run.
+// Finish waits for all queued commands.
 func (h *Ends) Finish() {
 	close(h.ended)
 	h.done.Wait()
@@ -73,7 +73,7 @@ func (h *Ends) endOf(ctx context.Context, j job.Job) (job.Event, error) {
 		Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: job.EventState, Observation: j.Observation,
 	}
 	if j.Tag == "" {
-		return end, nil // it is not on record, and so has no history
+		return end, nil // a job that is not on record has no history
 	}
 	store, err := h.store(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package hooks runs commands of the user's when something happens to jobs.
+// Package hooks runs the user's commands for events of jobs.
 package hooks
 
 import (
@@ -20,13 +20,12 @@ import (
 // limit is how long the command of a hook may run.
 const limit = time.Minute
 
-// Hooks are shell commands for events of jobs; those that are empty are not run.
+// Hooks are shell commands for events of jobs; they may be empty.
 type Hooks struct {
 	OnChange, OnEnd string
 }
 
-// Run runs the commands for an event, one after the other. A command that fails
-// is reported and changes nothing.
+// Run runs the commands for an event, one after the other. It reports commands that fail.
 func (h *Hooks) Run(ctx context.Context, messages io.Writer, event job.Event) error {
 	changed := event.Kind == job.EventState || event.Kind == job.EventReturned || event.Kind == job.EventAccepted
 	ended := changed && event.Detail.Ended() && !event.Before.Ended()
@@ -51,8 +50,8 @@ func reportFailure(messages io.Writer, id string, err error) {
 	fmt.Fprintf(messages, "rmctl: the hook for job %s failed: %s\n", tui.OneLine(id), tui.Printable(err.Error()))
 }
 
-// run runs the user's own text by the shell. What schedulers and jobs said
-// stands in variables only, which no shell interprets.
+// run runs the user's command with the shell. Texts of schedulers and jobs are only in
+// variables, which the shell does not interpret.
 func run(ctx context.Context, messages io.Writer, line string, event job.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -66,16 +65,16 @@ func run(ctx context.Context, messages io.Writer, line string, event job.Event) 
 	command.Stdout, command.Stderr = messages, messages
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	command.WaitDelay = limit // what it printed may be read late, and a process that it left may print for ever
+	command.WaitDelay = limit // a process that the command left may keep its output open
 	return command.Run()
 }
 
-// longestText bounds what a scheduler said in a variable: systems refuse to
-// start a program whose variables are too large, and no hook would be run.
+// longestText bounds a text of a scheduler in a variable: systems do not start programs whose
+// variables are too large.
 const longestText = 4096
 
-// oneLine is what a scheduler said, on one line, as it may stand in a mail or on
-// a terminal. A zero byte would keep the hook from being run.
+// oneLine returns a text of a scheduler on one line, safe for a mail or terminal, and without
+// zero bytes, which variables cannot contain.
 func oneLine(text string) string {
 	return terminal.AtMost(tui.OneLine(text), longestText)
 }

@@ -16,11 +16,10 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A LaunchConfiguration is a submission kept under a name, or a part of one:
-// what it leaves out is said when it is used.
+// A LaunchConfiguration is a saved submission, or a part of one.
 type LaunchConfiguration struct {
 	Name    string // see CheckLaunchConfigurationName
-	File    string // where it was read from; empty for one that was not
+	File    string // that it was read from; may be empty
 	Problem string // why it cannot be read
 
 	// At most one of these is set.
@@ -29,14 +28,14 @@ type LaunchConfiguration struct {
 
 	job.Submission // without tag
 
-	source *document.Table // what File says; nil for one that was not read
+	source *document.Table // the document that it was read from; may be nil
 }
 
-// maximumLaunchConfigurationName is the greatest length of a name in bytes. With
-// what is put around it, such a name fits into the name of a file.
-const maximumLaunchConfigurationName = 100
+// maxLaunchConfigurationName bounds the length of a name in bytes, so that it fits into the
+// name of a file.
+const maxLaunchConfigurationName = 100
 
-// A LaunchConfigurationNameError says why a text cannot name a launch configuration.
+// A LaunchConfigurationNameError is an invalid name of a launch configuration.
 type LaunchConfigurationNameError struct{ Name, Reason string }
 
 func (e *LaunchConfigurationNameError) Error() string {
@@ -44,7 +43,7 @@ func (e *LaunchConfigurationNameError) Error() string {
 }
 
 // CheckLaunchConfigurationName checks that a text can name a launch configuration: it
-// has at most maximumLaunchConfigurationName bytes, consists of letters, digits and
+// has at most maxLaunchConfigurationName bytes, consists of letters, digits and
 // ._+@- and begins neither with "." nor with "-". The error is a
 // *LaunchConfigurationNameError.
 func CheckLaunchConfigurationName(name string) error {
@@ -52,15 +51,15 @@ func CheckLaunchConfigurationName(name string) error {
 	switch {
 	case name == "":
 		return refuse("it is empty")
-	case len(name) > maximumLaunchConfigurationName:
-		return refuse(fmt.Sprintf("it has %d bytes; the most are %d", len(name), maximumLaunchConfigurationName))
+	case len(name) > maxLaunchConfigurationName:
+		return refuse(fmt.Sprintf("it has %d bytes; the most are %d", len(name), maxLaunchConfigurationName))
 	case !utf8.ValidString(name):
 		return refuse("it is not UTF-8")
 	case name[0] == '.' || name[0] == '-':
 		return refuse(fmt.Sprintf("it begins with %q", name[0]))
 	}
 	for _, r := range name {
-		// Marks are what letters of some scripts, and decomposed ones, are made of.
+		// Some scripts, and decomposed letters, have marks.
 		if !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("._+@-", r) {
 			return refuse(fmt.Sprintf("%q may not stand in it; letters, digits and ._+@- may", r))
 		}
@@ -68,33 +67,32 @@ func CheckLaunchConfigurationName(name string) error {
 	return nil
 }
 
-// Locate puts the place in the launch configuration's file before each error of
-// err that refuses a value of it. What given says does not come from the launch
-// configuration; see [job.Submission.Over]. Such errors become *ConfigurationError, which wrap
-// them; others stay as they are.
-func (l *LaunchConfiguration) Locate(err error, given job.Submission) error {
-	return each(err, func(one error) error { return l.locate(one, given) })
+// Locate wraps each error of err about a value of the launch configuration in a
+// *ConfigurationError with the place in its file. Other errors stay as they are, such as
+// those of values of the submission above it; see [job.Submission.Over].
+func (l *LaunchConfiguration) Locate(err error, above job.Submission) error {
+	return each(err, func(one error) error { return l.locate(one, above) })
 }
 
-func (l *LaunchConfiguration) locate(err error, given job.Submission) error {
-	var value *submission.ValueError
-	var invalid *attribute.InvalidError
-	var tab *form.UnknownPageError
+func (l *LaunchConfiguration) locate(err error, above job.Submission) error {
+	value, isValue := errors.AsType[*submission.ValueError](err)
+	invalid, isInvalid := errors.AsType[*attribute.InvalidError](err)
+	_, isTab := errors.AsType[*form.UnknownPageError](err)
 	var name string
 	var at document.Place
 	switch {
-	case errors.As(err, &tab):
-		if given.Tab == "" {
+	case isTab:
+		if above.Tab == "" {
 			at = l.source.Place("tab")
 		}
-	case errors.As(err, &value):
+	case isValue:
 		name = value.Attribute
 		at, _ = l.places(name)
-	case errors.As(err, &invalid):
+	case isInvalid:
 		name = invalid.Attribute
 		_, at = l.places(name)
 	}
-	if at.Line == 0 || given.Assigns(name) {
+	if at.Line == 0 || above.Assigns(name) {
 		return err
 	}
 	return &ConfigurationError{File: l.File, Line: at.Line, Column: at.Column, Reason: err.Error(), Err: err}
@@ -111,9 +109,8 @@ func (l *LaunchConfiguration) places(name string) (key, value document.Place) {
 	return l.source.Attribute(name, values)
 }
 
-// LocateSetting puts the place of a setting, such as "target", in the launch
-// configuration's file before an error that concerns it. Without a file the error
-// stays as it is.
+// LocateSetting wraps an error about a setting, such as "target", in a *ConfigurationError
+// with the place in the launch configuration's file. Without a file it returns the error.
 func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 	if err == nil || l.File == "" {
 		return err
@@ -122,7 +119,7 @@ func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 	return &ConfigurationError{File: l.File, Line: at.Line, Column: at.Column, Reason: err.Error(), Err: err}
 }
 
-// An UnknownLaunchConfigurationError names a launch configuration that does not exist.
+// An UnknownLaunchConfigurationError is a name without a launch configuration.
 type UnknownLaunchConfigurationError struct {
 	Name  string
 	Known []string
@@ -144,9 +141,9 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 	return text + "; there are " + list
 }
 
-// LaunchConfigurationOf returns the submission of a job as a launch configuration of a
-// name. The job must be complete, as Store.ByTag returns it. It is an error if the
-// submission was not recorded.
+// LaunchConfigurationOf returns the submission of a job as a launch configuration. The job
+// must be complete, as Store.ByTag returns it. It is an error if the submission was not
+// recorded.
 func LaunchConfigurationOf(job job.Job, name string) (*LaunchConfiguration, error) {
 	if job.Request == "" {
 		return nil, fmt.Errorf("what was asked for when job %q was submitted is not recorded", job.ID)

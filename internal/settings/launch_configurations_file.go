@@ -12,8 +12,7 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// LaunchFolder is the name of the folder in the configuration folder that holds
-// launch configurations.
+// LaunchFolder is the folder of launch configurations in the configuration folder.
 const LaunchFolder = "launch"
 
 const launchSuffix = ".toml"
@@ -21,15 +20,15 @@ const launchSuffix = ".toml"
 // maxLaunchBytes bounds the file of a launch configuration.
 const maxLaunchBytes = 1 << 20
 
-// A LaunchConfigurationExistsError says that a launch configuration would be replaced.
+// A LaunchConfigurationExistsError means that a launch configuration would be replaced.
 type LaunchConfigurationExistsError struct{ Name, File string }
 
 func (e *LaunchConfigurationExistsError) Error() string {
 	return fmt.Sprintf("there is a launch configuration %q already, in %s", e.Name, e.File)
 }
 
-// launchConfigurationFile returns where the launch configuration of a name
-// stands in a configuration folder. The error is a *LaunchConfigurationNameError.
+// launchConfigurationFile returns the file of a launch configuration in a configuration
+// folder. The error is a *LaunchConfigurationNameError.
 func launchConfigurationFile(folder, name string) (string, error) {
 	if err := CheckLaunchConfigurationName(name); err != nil {
 		return "", err
@@ -37,10 +36,9 @@ func launchConfigurationFile(folder, name string) (string, error) {
 	return filepath.Join(folder, LaunchFolder, name+launchSuffix), nil
 }
 
-// Save writes the launch configuration to its place in the configuration folder,
-// which is made where it does not exist: at once or not at all, readable by its
-// owner only. Where one of its name exists and replace is false the error is a
-// *LaunchConfigurationExistsError.
+// Save writes the file of the launch configuration as a whole, readable by its owner only. It
+// creates the configuration folder if needed. If the launch configuration exists and replace
+// is false, the error is a *LaunchConfigurationExistsError.
 func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 	file, err := launchConfigurationFile(folder, l.Name)
 	if err != nil {
@@ -53,11 +51,11 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
 	}
-	put := putNew
+	move := moveNew
 	if replace {
-		put = os.Rename
+		move = os.Rename
 	}
-	err = writePrivately(file, text, put)
+	err = writePrivately(file, text, move)
 	if errors.Is(err, fs.ErrExist) {
 		return &LaunchConfigurationExistsError{l.Name, file}
 	}
@@ -80,10 +78,9 @@ func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
 	return nil
 }
 
-// LoadLaunchConfiguration reads a launch configuration of a configuration
-// folder. Errors are *LaunchConfigurationNameError,
-// *UnknownLaunchConfigurationError, or *ConfigurationError with the place of
-// what is wrong, several joined.
+// LoadLaunchConfiguration reads a launch configuration of a configuration folder. Errors are
+// *LaunchConfigurationNameError, *UnknownLaunchConfigurationError, or one or several joined
+// *ConfigurationError.
 func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) {
 	file, text, err := LaunchConfigurationText(folder, name)
 	if err != nil {
@@ -114,9 +111,8 @@ func ListLaunchConfigurations(folder string) ([]*LaunchConfiguration, error) {
 	return all, nil
 }
 
-// LaunchConfigurationText returns the text of a launch configuration, which may
-// be broken, and the file that it stands in. Errors are as of
-// LoadLaunchConfiguration.
+// LaunchConfigurationText returns the file of a launch configuration and its text, which may
+// be invalid. Errors are those of LoadLaunchConfiguration.
 func LaunchConfigurationText(folder, name string) (file string, text []byte, err error) {
 	if file, err = launchConfigurationFile(folder, name); err != nil {
 		return "", nil, err
@@ -136,8 +132,8 @@ func unknownLaunchConfiguration(folder, name string) error {
 	return &UnknownLaunchConfigurationError{name, known}
 }
 
-// LaunchConfigurationNames returns the names of all launch configurations of a
-// configuration folder, sorted, broken ones included.
+// LaunchConfigurationNames returns the names of all launch configurations of a configuration
+// folder, sorted, also of invalid ones.
 func LaunchConfigurationNames(folder string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(folder, LaunchFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,8 +153,8 @@ func LaunchConfigurationNames(folder string) ([]string, error) {
 	return names, nil
 }
 
-// RemoveLaunchConfiguration removes a launch configuration, also a broken one.
-// Errors are as of LoadLaunchConfiguration.
+// RemoveLaunchConfiguration removes a launch configuration, even an invalid one. Errors are
+// those of LoadLaunchConfiguration.
 func RemoveLaunchConfiguration(folder, name string) error {
 	file, err := launchConfigurationFile(folder, name)
 	if err != nil {

@@ -13,9 +13,8 @@ const (
 	launchDefinition = "definition"
 )
 
-// TOML returns the launch configuration as its file would have it. A text that
-// is not UTF-8, which TOML cannot hold, is an error, and so is what
-// ReadLaunchConfiguration would refuse.
+// TOML returns the text of the launch configuration's file. A value that is not UTF-8, which
+// TOML cannot contain, or that ReadLaunchConfiguration refuses, is an error.
 func (l *LaunchConfiguration) TOML() ([]byte, error) {
 	text, err := document.EncodeTOML(l.settings())
 	if err != nil {
@@ -27,7 +26,7 @@ func (l *LaunchConfiguration) TOML() ([]byte, error) {
 	return text, nil
 }
 
-// MarshalJSON writes the launch configuration as rmctl config and the API show it.
+// MarshalJSON returns the launch configuration for rmctl config and the API.
 func (l *LaunchConfiguration) MarshalJSON() ([]byte, error) {
 	settings := append([]document.Setting{{Key: "name", Value: l.Name}, {Key: "file", Value: l.File}}, l.settings()...)
 	return document.EncodeJSON(append(settings, document.Setting{Key: "error", Value: l.Problem}))
@@ -38,7 +37,7 @@ func (l *LaunchConfiguration) settings() []document.Setting {
 	return append(own, document.Settings(l.Submission, l.source)...)
 }
 
-// withoutPlace returns an error of a file that does not exist yet.
+// withoutPlace removes the file, which does not exist yet, from an error.
 func withoutPlace(err error) error {
 	if wrong, isWrong := errors.AsType[*ConfigurationError](err); isWrong {
 		return errors.New(wrong.Reason)
@@ -46,7 +45,7 @@ func withoutPlace(err error) error {
 	return err
 }
 
-// each joins what change makes of each of several joined errors, or of a single one.
+// each changes a single error, or each of several joined errors.
 func each(err error, change func(error) error) error {
 	joined, areSeveral := err.(interface{ Unwrap() []error })
 	if !areSeveral {
@@ -59,8 +58,8 @@ func each(err error, change func(error) error) error {
 	return errors.Join(changed...)
 }
 
-// ReadLaunchConfiguration reads a launch configuration from a text; file names
-// it in errors. Errors are *ConfigurationError, several joined.
+// ReadLaunchConfiguration parses the text of a launch configuration; file is the name for
+// errors, which are one or several joined *ConfigurationError.
 func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfiguration, error) {
 	if len(text) > maxLaunchBytes {
 		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes, which no launch configuration has", maxLaunchBytes)}
@@ -84,7 +83,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 	return l, nil
 }
 
-// inFile returns a function that puts the name of the file before a mistake in it.
+// inFile returns a function that adds the file to an error.
 func inFile(file string) func(error) error {
 	return func(err error) error {
 		if mistake, hasPlace := errors.AsType[*document.Error](err); hasPlace {

@@ -15,17 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// draftPrefix begins the names of files that are written to become another one.
+// draftPrefix begins the names of files that are renamed once they are written.
 const draftPrefix = ".rmctl-draft-"
 
-// draftLife is how old a draft is that a process has left that was killed: writing
-// one takes no time.
+// draftLife is the age of a draft after which its process was certainly killed.
 const draftLife = time.Hour
 
-// writePrivately writes a file, which put moves into its place under its name:
-// os.Rename where it may replace another one, or [putNew]. What a link leads to is
-// replaced, not the link: people keep their configuration elsewhere and link it into place.
-func writePrivately(file string, text []byte, put func(draft, file string) error) error {
+// writePrivately writes a draft, which move moves to the file: os.Rename, or [moveNew] to
+// replace nothing. If the file is a link, its target is replaced: users keep their
+// configuration elsewhere and link to it.
+func writePrivately(file string, text []byte, move func(draft, file string) error) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
 	}
@@ -42,7 +41,7 @@ func writePrivately(file string, text []byte, put func(draft, file string) error
 	}
 	err = errors.Join(err, draft.Close())
 	if err == nil {
-		err = put(draft.Name(), file)
+		err = move(draft.Name(), file)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(draft.Name()))
@@ -50,12 +49,11 @@ func writePrivately(file string, text []byte, put func(draft, file string) error
 	return nil
 }
 
-// WritePrivateFile writes a file that its owner alone may read, in the place of one that
-// there is: others see the old text or the new one, never a part. What was left of
-// attempts that were cut off is removed from its folder, which must be there.
+// WritePrivateFile writes or replaces a file that only its owner can read. Others see the old
+// or the new text, never a part. It removes old drafts from the folder, which must exist.
 func WritePrivateFile(file string, text []byte) error { return writePrivately(file, text, os.Rename) }
 
-// removeDrafts removes what processes that were killed have left in a folder.
+// removeDrafts removes the drafts of killed processes from a folder.
 func removeDrafts(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -76,9 +74,9 @@ func removeDrafts(folder string) error {
 	return nil
 }
 
-// putNew moves a draft to a name that no file has; the error matches fs.ErrExist
-// where one has it.
-func putNew(draft, file string) error {
+// moveNew moves a draft to a new name. If a file has that name, the error matches
+// fs.ErrExist.
+func moveNew(draft, file string) error {
 	err := os.Link(draft, file) // which replaces nothing, as renaming would
 	if err == nil {
 		return os.Remove(draft)
@@ -86,18 +84,18 @@ func putNew(draft, file string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The file system has no second names. Two processes may take the name at the same moment there.
+	// The file system has no hard links. Here two processes may use the name at the same moment.
 	if _, err := os.Lstat(file); err == nil {
 		return fs.ErrExist
 	}
 	return os.Rename(draft, file)
 }
 
-// ReadFile reads a regular file, at most one byte more than it may
-// have. Errors are *ConfigurationError.
+// ReadFile reads a regular file, up to one byte more than the limit. Errors are
+// *ConfigurationError.
 func ReadFile(file string, most int64) ([]byte, error) {
 	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err} }
-	// A pipe would be waited for at opening already.
+	// Opening a pipe would block.
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, linkErr := os.Lstat(file); linkErr == nil {
@@ -121,7 +119,7 @@ func ReadFile(file string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// reasonOf returns what went wrong with a file without its name.
+// reasonOf returns the text of an error without the name of the file.
 func reasonOf(err error) string {
 	if path, isPath := errors.AsType[*fs.PathError](err); isPath {
 		return path.Err.Error()
@@ -129,17 +127,15 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// lockPatience bounds the wait for others that change the same file, who need little
-// time for it unless they are stopped: several, on a slow disk, need some seconds.
-// lockPoll is how often it is tried.
+// lockPatience bounds the wait for other processes that change the same file: several on a
+// slow disk need some seconds. lockPoll is how often the lock is tried.
 const (
 	lockPatience = 30 * time.Second
 	lockPoll     = 10 * time.Millisecond
 )
 
-// lockFile takes a lock, which is a file that stays, and lets go of it in unlock. The
-// system does so when the process dies. Where the file system has no locks nobody
-// waits for anybody, and it is no error.
+// lockFile locks a file, which it creates if needed and never removes. The system unlocks it
+// if the process dies. On a file system without locks it does nothing.
 func lockFile(ctx context.Context, file string) (unlock func() error, err error) {
 	opened, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -165,8 +161,8 @@ func lockFile(ctx context.Context, file string) (unlock func() error, err error)
 	}
 }
 
-// hasNoLocks reports whether an error of locking means that the file system has no
-// locks, as some network file systems.
+// hasNoLocks reports whether an error means that the file system has no locks, as some network
+// file systems.
 func hasNoLocks(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.EINVAL}, func(absent error) bool {
 		return errors.Is(err, absent)

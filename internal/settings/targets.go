@@ -19,11 +19,10 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// TargetsFile is the name of the file in the configuration folder that
-// describes a user's targets.
+// TargetsFile is the file of a user's targets in the configuration folder.
 const TargetsFile = "targets.toml"
 
-// defaultTarget is used where neither the user nor the configuration names one.
+// defaultTarget is the default if the configuration names none.
 const defaultTarget = "local"
 
 // The transports of targets.
@@ -70,11 +69,11 @@ func (t Target) Document(isDefault bool) TargetDocument {
 // Targets are all targets of a user.
 type Targets struct {
 	Default    string
-	Background bool // whether a background process may keep connections between two calls of rmctl
+	Background bool // whether the background process may keep connections between calls of rmctl
 	all        map[string]Target
 }
 
-// An UnknownTargetError names a target that is not configured.
+// An UnknownTargetError is a name without a target.
 type UnknownTargetError struct {
 	Name  string
 	Known []string
@@ -91,12 +90,12 @@ func (e *UnknownTargetError) Error() string {
 	return text
 }
 
-// A ConfigurationError says what is wrong in a configuration file.
+// A ConfigurationError is an error in a configuration file.
 type ConfigurationError struct {
 	File         string
-	Line, Column int // 0 where unknown
+	Line, Column int // 0 if unknown
 	Reason       string
-	Err          error // the cause, where it is more than the reason
+	Err          error // the cause; may be nil
 }
 
 func (e *ConfigurationError) Error() string {
@@ -106,11 +105,11 @@ func (e *ConfigurationError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
 }
 
-// Unwrap returns the cause, if there is one beside the reason.
+// Unwrap returns the cause.
 func (e *ConfigurationError) Unwrap() error { return e.Err }
 
-// LoadTargets returns the shipped targets and those of the configuration
-// folder, which may have no file of them. Errors are *ConfigurationError.
+// LoadTargets returns the shipped targets and those of the targets file in a configuration
+// folder, if there is one. Errors are *ConfigurationError.
 func LoadTargets(folder string) (*Targets, error) {
 	targets := shippedTargets()
 	file := filepath.Join(folder, TargetsFile)
@@ -127,7 +126,7 @@ func LoadTargets(folder string) (*Targets, error) {
 // maxTargetsBytes bounds the targets file.
 const maxTargetsBytes = 4 << 20
 
-// readTargetsFile returns the text of a targets file, none where there is no file.
+// readTargetsFile returns the text of a targets file, empty if there is no file.
 func readTargetsFile(file string) ([]byte, error) {
 	text, err := ReadFile(file, maxTargetsBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,8 +183,8 @@ func (t *Targets) read(file string, text []byte) error {
 	return nil
 }
 
-// completeConnection checks where commands of the target go. What is wrong is
-// never made up for by running them elsewhere.
+// completeConnection checks and completes the connection of a target. It has no fallback:
+// commands must not run on another host.
 func (t *Target) completeConnection(file string) error {
 	wrong := func(format string, arguments ...any) error {
 		return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q: ", t.Name) + fmt.Sprintf(format, arguments...)}
@@ -221,8 +220,7 @@ func (t *Target) completeConnection(file string) error {
 	return nil
 }
 
-// unknownSetting names a setting that does not exist, and the one that is probably
-// meant.
+// unknownSetting returns the message for an unknown setting, with a suggestion.
 func unknownSetting(key []string) string {
 	word, known := key[0], []string{"default", "background", "targets"}
 	if len(key) > 2 && word == "targets" {

@@ -18,25 +18,24 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// maxTargetName bounds the names that are written; longer ones are still read.
+// maxTargetName bounds names that are written; longer ones can be read.
 const maxTargetName = 100
 
-// SaveTargets puts targets into the targets file of a configuration folder, which
-// is made where it does not exist. One of a name that stands in the file is
-// replaced, with the comments within it; everything else stays as it is written,
-// also what other processes write at the same time. Either all is written or
-// nothing. Errors are *ConfigurationError, or that of the context.
+// SaveTargets writes targets to the targets file of a configuration folder, which it creates
+// if needed. It replaces targets of the same name, with the comments within them; everything
+// else stays, including changes that other processes make at the same time. It writes all
+// targets or none. Errors are *ConfigurationError, or that of the context.
 func SaveTargets(ctx context.Context, folder string, targets ...Target) error {
-	return putTargets(ctx, folder, true, targets)
+	return writeTargets(ctx, folder, true, targets)
 }
 
-// AddTargets is SaveTargets for targets that the file does not have yet. Where it has
-// one of them the error is a *TargetExistsError.
+// AddTargets is SaveTargets for new targets. If the file has one of them, the error is a
+// *TargetExistsError.
 func AddTargets(ctx context.Context, folder string, targets ...Target) error {
-	return putTargets(ctx, folder, false, targets)
+	return writeTargets(ctx, folder, false, targets)
 }
 
-// A TargetExistsError says that a target would be replaced.
+// A TargetExistsError means that a target would be replaced.
 type TargetExistsError struct{ Name string }
 
 // Error names the target.
@@ -44,7 +43,7 @@ func (e *TargetExistsError) Error() string {
 	return fmt.Sprintf("there is a target %q already", e.Name)
 }
 
-func putTargets(ctx context.Context, folder string, replace bool, targets []Target) error {
+func writeTargets(ctx context.Context, folder string, replace bool, targets []Target) error {
 	return changeTargets(ctx, folder, func(file string, text []byte, known *Targets) ([]byte, error) {
 		for _, target := range targets {
 			if err := target.checkName(file); err != nil {
@@ -67,9 +66,8 @@ func putTargets(ctx context.Context, folder string, replace bool, targets []Targ
 	}, targets...)
 }
 
-// RemoveTarget takes a target out of the targets file of a configuration folder.
-// Errors are as of [SaveTargets], and *UnknownTargetError where the file has none of
-// that name.
+// RemoveTarget removes a target from the targets file of a configuration folder. Errors are
+// those of [SaveTargets], and *UnknownTargetError if the file does not have the target.
 func RemoveTarget(ctx context.Context, folder, name string) error {
 	return changeTargets(ctx, folder, func(file string, text []byte, _ *Targets) ([]byte, error) {
 		places, err := placesOfTarget(file, text, name)
@@ -86,16 +84,16 @@ func RemoveTarget(ctx context.Context, folder, name string) error {
 	})
 }
 
-// mostChanges is how often a change is repeated since somebody else changed the file.
+// mostChanges bounds how often a change is tried again after an editor changed the file.
 const mostChanges = 10
 
-// targetsLock is the lock of the targets file, in the same folder: that file itself
-// is another one after each change.
+// targetsLock is the lock of the targets file, in the same folder: the file itself is replaced
+// by each change.
 const targetsLock = ".targets.lock"
 
-// changeTargets replaces the targets file by what change makes of its text and the
-// targets in it, if rmctl can read that and finds the wanted targets in it. Change may
-// be called more than once: editors do not wait for their turn.
+// changeTargets replaces the text of the targets file by the result of change, if that is
+// valid and contains the wanted targets. Change may be called more than once: editors do not
+// lock the file.
 func changeTargets(ctx context.Context, folder string, change func(file string, text []byte, known *Targets) ([]byte, error), wanted ...Target) (err error) {
 	file := filepath.Join(folder, TargetsFile)
 	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: err.Error(), Err: err} }
@@ -142,7 +140,7 @@ func changeTargets(ctx context.Context, folder string, change func(file string, 
 	return refuse(errChanged)
 }
 
-// checkChanged refuses the text of a targets file that does not say what was wanted.
+// checkChanged refuses the text of a targets file without the wanted targets.
 func checkChanged(file string, text []byte, wanted []Target) error {
 	read := shippedTargets()
 	if err := read.read(file, text); err != nil {
@@ -157,10 +155,10 @@ func checkChanged(file string, text []byte, wanted []Target) error {
 	return nil
 }
 
-// errChanged says that a file is not as it was read.
+// errChanged means that a file has changed since it was read.
 var errChanged = errors.New("somebody else changes it all the time; try again")
 
-// checkUnchanged returns errChanged if the targets file does not have that text any more.
+// checkUnchanged returns errChanged if the targets file no longer has a text.
 func checkUnchanged(file string, text []byte) error {
 	now, err := readTargetsFile(file)
 	if err == nil && !bytes.Equal(now, text) {
@@ -169,7 +167,7 @@ func checkUnchanged(file string, text []byte) error {
 	return err
 }
 
-// isAsWritten reports whether a target was read as it was to be written.
+// isAsWritten reports whether a target that was read equals the wanted one.
 func isAsWritten(got, wanted Target, folder string) bool {
 	if rms.NamesFile(wanted.Definition) && !filepath.IsAbs(wanted.Definition) {
 		wanted.Definition = filepath.Join(folder, wanted.Definition)
@@ -179,7 +177,7 @@ func isAsWritten(got, wanted Target, folder string) bool {
 	return same && got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
 }
 
-// checkName refuses names that no command line can name.
+// checkName refuses names that cannot be written on a command line.
 func (t *Target) checkName(file string) error {
 	isOdd := func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Digit) && !strings.ContainsRune("._+@-", r)
@@ -197,16 +195,16 @@ func (t *Target) text() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing target %q: %w", t.Name, err)
 	}
-	// The table that holds the others may stand in the file already.
+	// The file may already have the table of all targets.
 	return append(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("[targets]\n"))), '\n'), nil
 }
 
 // A span is a part of a text.
 type span struct{ begin, end int }
 
-// placesOfTarget returns where the tables of a target stand, each from its header
-// to what belongs to the next one: its header, with the comments above it. A target
-// that is written in another way cannot be replaced.
+// placesOfTarget returns the places of the tables of a target, each from its header to the
+// comments above the next header. A target that is written in another way cannot be
+// replaced.
 func placesOfTarget(file string, text []byte, name string) ([]span, error) {
 	var parser unstable.Parser
 	parser.Reset(text)
@@ -216,7 +214,7 @@ func placesOfTarget(file string, text []byte, name string) ([]span, error) {
 	for parser.NextExpression() {
 		node := parser.Expression()
 		if node.Kind != unstable.Table && node.Kind != unstable.ArrayTable {
-			if path := append(table[:len(table):len(table)], keyOf(node)...); !isOurs && isOf(path, name) {
+			if path := append(table[:len(table):len(table)], keyOf(node)...); !isOurs && isWithin(path, name) {
 				return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q does not stand in a table of its own, [targets.%s]; change it by hand", name, name)}
 			}
 			continue
@@ -226,7 +224,7 @@ func placesOfTarget(file string, text []byte, name string) ([]span, error) {
 			places[len(places)-1].end = withoutComments(text, begin)
 		}
 		table = keyOf(node)
-		if isOurs = isOf(table, name); isOurs {
+		if isOurs = isWithin(table, name); isOurs {
 			places = append(places, span{begin, len(text)})
 		}
 	}
@@ -239,8 +237,8 @@ func placesOfTarget(file string, text []byte, name string) ([]span, error) {
 	return places, nil
 }
 
-// isOf reports whether a key is that of a target, or of something within it.
-func isOf(path []string, name string) bool {
+// isWithin reports whether a key is that of a target or within it.
+func isWithin(path []string, name string) bool {
 	return len(path) >= 2 && path[0] == "targets" && path[1] == name
 }
 
@@ -278,8 +276,8 @@ func withSurroundings(text []byte, place span) span {
 	return place
 }
 
-// replaceTarget puts a text to the first of some places, and nothing to the others;
-// without a place, to the end.
+// replaceTarget replaces the first place by a text, and removes the others. Without a place,
+// it appends the text.
 func replaceTarget(text []byte, places []span, written []byte) []byte {
 	if len(places) == 0 {
 		if len(text) > 0 {

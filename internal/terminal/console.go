@@ -15,37 +15,34 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// twiceWithin is how soon a second interrupt has to follow the first to be
-// meant for rmctl.
+// twiceWithin is the time within which a second interrupt is meant for rmctl.
 const twiceWithin = time.Second
 
-// interruptKey is what Ctrl-C types at a raw terminal.
+// interruptKey is the byte of Ctrl-C on a raw terminal.
 const interruptKey = 0x03
 
-// A Console is the user's terminal while a job is attached to it: what is typed,
-// its size, and the signals that come from it.
+// A Console is the user's terminal while a job is attached to it: input, size and signals.
 type Console struct {
-	Terminal *remote.Terminal // nil where the job has no pseudo-terminal
+	Terminal *remote.Terminal // nil if the job has no pseudo-terminal
 	Signals  chan syscall.Signal
 	Sizes    chan remote.Size
 
 	keyboard *keyboard
 
 	file    *os.File
-	saved   *term.State    // nil where the terminal was left as it is
+	saved   *term.State    // nil if the terminal was not changed
 	notices chan os.Signal // from the system
 	end     chan struct{}
 	serving sync.WaitGroup
 }
 
-// Choices are what a user may do with the job after two interrupts. Detach is
-// nil where that cannot be done.
+// Choices are what a user can do after two interrupts. Detach may be nil.
 type Choices struct {
 	Detach, Cancel func()
 }
 
-// Open takes the terminal for a job. With a pseudo-terminal every key is
-// the job's; the terminal comes back as it was with [Console.Close].
+// Open attaches the terminal to a job. With a pseudo-terminal the job gets every key, and
+// [Console.Close] restores the terminal.
 func Open(stdin io.Reader, screen io.Writer, withTerminal bool, choices Choices) (*Console, error) {
 	c := &Console{
 		Signals: make(chan syscall.Signal, 8), Sizes: make(chan remote.Size, 1), notices: make(chan os.Signal, 8), end: make(chan struct{}),
@@ -63,7 +60,7 @@ func Open(stdin io.Reader, screen io.Writer, withTerminal bool, choices Choices)
 				return nil, fmt.Errorf("preparing the terminal: %w", err)
 			}
 			c.saved, c.keyboard.isRaw = saved, true
-			signal.Notify(c.notices, syscall.SIGWINCH) // before the size is taken: a change after that is noticed
+			signal.Notify(c.notices, syscall.SIGWINCH) // before the size is read, to miss no change
 			c.Terminal.Type = os.Getenv("TERM")
 			c.Terminal.Size = c.size(c.Terminal.Size)
 		}
@@ -73,19 +70,18 @@ func Open(stdin io.Reader, screen io.Writer, withTerminal bool, choices Choices)
 	return c, nil
 }
 
-// Unseen is what a job gets that asks for a pseudo-terminal where nobody
-// has one.
+// Unseen returns a terminal for a job without a user's terminal.
 func Unseen() *remote.Terminal {
 	return &remote.Terminal{Type: "dumb", Size: remote.Size{Columns: 80, Rows: 24}}
 }
 
-// Keys returns what is typed for the job.
+// Keys returns the input for the job.
 func (c *Console) Keys() io.Reader { return c.keyboard }
 
-// IsRaw reports whether every key is the job's: such a terminal types no end.
+// IsRaw reports whether the job gets every key: the input of such a terminal does not end.
 func (c *Console) IsRaw() bool { return c.keyboard.isRaw }
 
-// Close gives the terminal back as it was.
+// Close restores the terminal.
 func (c *Console) Close() error {
 	close(c.end)
 	c.serving.Wait()
@@ -106,7 +102,7 @@ func (c *Console) size(usual remote.Size) remote.Size {
 	return remote.Size{Columns: columns, Rows: rows}
 }
 
-// serve hands sizes and signals on until the console is closed.
+// serve passes sizes and signals on until the console is closed.
 func (c *Console) serve() {
 	defer signal.Stop(c.notices)
 	for {
@@ -117,7 +113,7 @@ func (c *Console) serve() {
 			case number == syscall.SIGWINCH:
 				c.resize()
 			case number == syscall.SIGINT && c.keyboard.isTerminal && !c.keyboard.interrupted():
-				// It is a question to the user now.
+				// The user is asked.
 			default:
 				c.offer(number)
 			}
@@ -127,7 +123,7 @@ func (c *Console) serve() {
 	}
 }
 
-// resize sends the newest size. One that nobody has taken yet is out of date.
+// resize sends the current size, and drops one that was not received yet.
 func (c *Console) resize() {
 	select {
 	case <-c.Sizes:
@@ -136,7 +132,7 @@ func (c *Console) resize() {
 	c.Sizes <- c.size(c.Terminal.Size)
 }
 
-// offer hands a signal on; a job that takes none any more misses it.
+// offer sends a signal, unless the job no longer receives any.
 func (c *Console) offer(number syscall.Signal) {
 	select {
 	case c.Signals <- number:
@@ -144,8 +140,8 @@ func (c *Console) offer(number syscall.Signal) {
 	}
 }
 
-// A keyboard is what a user types, in which two interrupts within a second are a
-// question to the user what to do with the job.
+// A keyboard is the user's input. After two interrupts within a second it asks the user what
+// to do with the job.
 type keyboard struct {
 	source     io.Reader
 	screen     io.Writer
@@ -156,15 +152,15 @@ type keyboard struct {
 	lock     sync.Mutex
 	last     time.Time // of an interrupt
 	asking   bool
-	skipping bool // the rest of the line that held an answer
+	skipping bool // the rest of the line of an answer
 }
 
-// Read returns what is typed for the job.
+// Read returns input for the job.
 func (k *keyboard) Read(p []byte) (int, error) {
 	for {
 		n, err := k.source.Read(p)
 		if k.isTerminal {
-			n = k.take(p[:n])
+			n = k.filter(p[:n])
 		}
 		if n > 0 || err != nil || len(p) == 0 {
 			return n, err
@@ -172,9 +168,8 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	}
 }
 
-// take keeps, at the beginning of typed, what is for the job, and returns how
-// much that is.
-func (k *keyboard) take(typed []byte) int {
+// filter moves the bytes for the job to the beginning of typed, and returns their number.
+func (k *keyboard) filter(typed []byte) int {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	kept := typed[:0]
@@ -195,8 +190,8 @@ func (k *keyboard) take(typed []byte) int {
 	return len(kept)
 }
 
-// interrupted takes notice of an interrupt that came as a signal, and reports
-// whether it is for the job.
+// interrupted handles an interrupt that came as a signal, and reports whether it is for the
+// job.
 func (k *keyboard) interrupted() bool {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -229,8 +224,7 @@ func (k *keyboard) ask() {
 	k.say("\n" + question)
 }
 
-// answer takes a key as the answer, and reports whether the interrupt is to
-// reach the job after all.
+// answer handles a key of an answer, and reports whether the job gets the interrupt.
 func (k *keyboard) answer(key byte) (goesOn bool) {
 	switch key {
 	case 'd', 'D':
@@ -243,7 +237,7 @@ func (k *keyboard) answer(key byte) (goesOn bool) {
 	case 'g', 'G', '\r', '\n':
 		goesOn = k.isRaw
 	default:
-		return false // it waits for an answer that it knows
+		return false // it keeps waiting for an answer
 	}
 	k.asking = false
 	k.skipping = !k.isRaw && key != '\n'
@@ -253,7 +247,7 @@ func (k *keyboard) answer(key byte) (goesOn bool) {
 	return goesOn
 }
 
-// say writes to the screen. That the user's terminal is gone shows elsewhere.
+// say writes to the screen. Errors of the terminal appear elsewhere, too.
 func (k *keyboard) say(text string) {
 	if k.isRaw {
 		text = strings.ReplaceAll(text, "\n", "\r\n")

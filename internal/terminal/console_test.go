@@ -37,7 +37,7 @@ func newTypist(isRaw, mayDetach bool) *typist {
 // press types keys and returns what of them is for the job.
 func (p *typist) press(keys string) string {
 	typed := []byte(keys)
-	return string(typed[:p.take(typed)])
+	return string(typed[:p.filter(typed)])
 }
 
 func TestTwoInterruptsWithinASecondAskWhatToDo(t *testing.T) {

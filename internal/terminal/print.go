@@ -19,7 +19,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// JSON prints one object on a line, which a terminal shows as it is.
+// JSON prints a value as JSON on one line, safe for a terminal.
 func JSON(w io.Writer, value any) error {
 	return IndentedJSON(w, value, "")
 }
@@ -40,9 +40,8 @@ func IndentedJSON(w io.Writer, value any, indent string) error {
 	return nil
 }
 
-// printableJSON writes what JSON allows in its texts and a terminal acts upon,
-// controls of eight bits and letters that turn the line, as escapes: the meaning
-// is the same.
+// printableJSON escapes characters that JSON allows but a terminal interprets: 8-bit controls
+// and letters that change the direction of text.
 func printableJSON(encoded []byte) []byte {
 	isShown := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
 	if bytes.IndexFunc(encoded, func(r rune) bool { return !isShown(r) }) < 0 {
@@ -91,8 +90,8 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 	return nil
 }
 
-// StateInColour colours a text that is a job's state: green while it runs or has
-// succeeded, red when it failed, yellow while it waits for somebody.
+// StateInColour colours a job state: green for running and completed jobs, red for failed
+// ones, yellow for those that wait for somebody.
 func StateInColour(text string) string {
 	const red, green, yellow = "31", "32", "33"
 	colour := ""
@@ -109,14 +108,13 @@ func StateInColour(text string) string {
 	return InColour(colour, text)
 }
 
-// A Sink takes what is printed for a terminal until it is drawn there.
+// A Sink collects output for a terminal until it is drawn.
 type Sink struct {
 	bytes.Buffer
 	File *os.File // the terminal, whose colours count
 }
 
-// WantsColour reports whether a stream is a terminal whose user has nothing
-// against colour (no-color.org).
+// WantsColour reports whether a stream is a terminal with colour (no-color.org).
 func WantsColour(w io.Writer) bool {
 	if sink, isSink := w.(*Sink); isSink {
 		w = sink.File
@@ -138,7 +136,7 @@ func Clock(at time.Time) string {
 	return at.Local().Format(time.DateTime)
 }
 
-// Age says how long ago something was, in the largest unit that fits.
+// Age returns the time since at, in the largest unit that fits.
 func Age(at, now time.Time) string {
 	if at.IsZero() {
 		return "-"
@@ -156,11 +154,10 @@ func Age(at, now time.Time) string {
 	}
 }
 
-// LongestCell bounds what stands in one cell of a table: each row is as wide as
-// the widest of its column.
+// LongestCell bounds the text of a cell of a table: a column is as wide as its widest cell.
 const LongestCell = 120
 
-// OrDash is what a cell of a table shows of a text.
+// OrDash returns a text for a cell of a table, "-" for an empty one.
 func OrDash(text string) string {
 	if text == "" {
 		return "-"
@@ -168,7 +165,7 @@ func OrDash(text string) string {
 	return AtMost(tui.OneLine(text), LongestCell)
 }
 
-// AtMost returns as many characters of a text as there is room for.
+// AtMost returns a text, cut to a number of characters.
 func AtMost(text string, longest int) string {
 	if utf8.RuneCountInString(text) <= longest {
 		return text
