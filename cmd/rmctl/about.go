@@ -23,11 +23,10 @@ type versionJSON struct {
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Show which version of rmctl this is",
-		Long:    "version shows the version, the revision it was built from, and the version of Go.",
+		Short:   "Print the version of rmctl",
+		Long:    "version prints the version, the revision it was built from, and the version of Go.",
 		Example: "  rmctl version\n  rmctl version --json",
-		Args:    exactly(0, ""),
-		// Instead of that of all commands: nothing here could be interrupted.
+		// Instead of that of all commands: this cannot be interrupted.
 		PersistentPreRun: func(*cobra.Command, []string) {},
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
@@ -71,10 +70,10 @@ func buildVersion() versionJSON {
 func newMan(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "Write the pages of the manual",
-		Long: `man writes a page of the manual for each command into DIR, which it makes where it is
-not there: rmctl.1, rmctl-submit.1 and so on. What --help says is on them. Installed into
-the folder man1 of a folder of manuals, man rmctl-submit shows them.`,
+		Short: "Write the man pages",
+		Long: `man writes a man page for each command to DIR, creating DIR if needed: rmctl.1,
+rmctl-submit.1 and so on. They contain what --help prints. If DIR is the folder man1 of a
+manual path, man rmctl-submit shows them.`,
 		Example: `  rmctl man ~/.local/share/man/man1
   man rmctl-submit`,
 		Args:              exactly(1, "a folder"),

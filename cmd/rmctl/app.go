@@ -25,27 +25,26 @@ type app struct {
 	target       string
 	json         bool
 	verbose      int
-	isBrief      bool // whether lines of the log are as short as can be
-	keepsLog     bool // whether lines of the log are for later, with their time
+	isBrief      bool // whether lines of the log have no prefix
+	keepsLog     bool // whether lines of the log have their time and all details
 	configFolder string
 	stateFolder  string
 
 	opened *rmctl.Client                  // see client
 	used   map[string]*control.Controller // by their targets
 
-	asked *tui.Questions // asks what connections ask; nil before the first one is made, or where there is nobody to ask
+	questions *tui.Questions // of connections; nil before the first connection or without a terminal
 
-	listening func(remote.Connection) remote.Connection // wraps the connections that are made; nil but for rmctl record
+	wrapConnection func(remote.Connection) remote.Connection // may be nil
 }
 
-// client returns what this process works with, made from the flags when it is first
-// needed.
+// client returns the client of this process, created from the flags when it is first needed.
 func (a *app) client() *rmctl.Client {
 	if a.opened == nil {
 		options := a.clientOptions(func(ctx context.Context, target settings.Target) (remote.Connection, error) {
 			connection, err := a.newConnection(ctx, target, a.prompter())
-			if err == nil && a.listening != nil {
-				connection = a.listening(connection)
+			if err == nil && a.wrapConnection != nil {
+				connection = a.wrapConnection(connection)
 			}
 			return connection, err
 		})
@@ -61,14 +60,13 @@ func (a *app) clientOptions(connect func(context.Context, settings.Target) (remo
 	return rmctl.Options{ConfigFolder: a.configFolder, StateFolder: a.stateFolder, Log: a.log(), Definition: a.definition, Connect: connect}
 }
 
-// close releases what commands opened. The store is left to the end of the
-// process: closing it would write SQLite's log back and wait for the disk, some
-// milliseconds each time, where the next process takes the log over as it is.
-// What was committed is in the log; Intend has waited for the disk already.
+// close closes the connections. It leaves the store open until the process ends: closing it
+// would write back SQLite's log and wait some milliseconds for the disk. Everything that was
+// committed is in the log, which the next process uses.
 func (a *app) close() error { return a.client().CloseConnections() }
 
-// knowsTarget is nil unless the chosen target neither is one nor has jobs on record:
-// nothing is on record of a name that is mistyped, and that is no sign that it has no jobs.
+// knowsTarget returns an error if the chosen target neither exists nor has jobs on record: it
+// may be mistyped.
 func (a *app) knowsTarget(ctx context.Context, store *jobstore.Store) error {
 	if a.target == "" {
 		return nil
@@ -84,7 +82,7 @@ func (a *app) knowsTarget(ctx context.Context, store *jobstore.Store) error {
 	return err
 }
 
-// controller returns the controller of a target, the chosen one for an empty name.
+// controller returns the controller of a target, or of the chosen one if the name is empty.
 func (a *app) controller(ctx context.Context, name string) (*control.Controller, error) {
 	controller, err := a.client().Controller(ctx, cmp.Or(name, a.target))
 	if err == nil {
@@ -96,7 +94,7 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 	return controller, err
 }
 
-// definition loads a definition that must be usable; its warnings are shown with -v.
+// definition loads a usable definition; it prints warnings with -v.
 func (a *app) definition(nameOrFile string) (*config.Definition, error) {
 	definition, problems, err := check.UsableDefinition(nameOrFile)
 	if isA[*config.InvalidError](err) {

@@ -24,10 +24,9 @@ func newAttach(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach JOB",
 		Short: "Attach this terminal to an interactive job",
-		Long: `attach attaches this terminal to an interactive job that was started with
-run --detach, or that was detached from: first what it printed last, then what it
-prints. It exits with the job's exit code. Several terminals may be attached to
-one job.
+		Long: `attach attaches this terminal to an interactive job that was started with run --detach
+or detached from. It prints the last output, then new output, and exits with the job's
+exit code. Several terminals can be attached to one job.
 
 Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 		Example:           "  rmctl attach 4711",
@@ -52,7 +51,7 @@ Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 	}
 }
 
-// A notAttachableError tells that there is no session of a job.
+// A notAttachableError means that a job has no session.
 type notAttachableError struct {
 	ID, Why string
 }
@@ -61,7 +60,7 @@ func (e *notAttachableError) Error() string {
 	return fmt.Sprintf("job %s cannot be attached to: %s", e.ID, e.Why)
 }
 
-// sessionOf returns the sessions among which is that of a job.
+// sessionOf returns a client of the background process that has the session of a job.
 func (a *app) sessionOf(ctx context.Context, job found) (*daemon.Client, error) {
 	why := ""
 	switch held := job.controller.Holder(job.Job); {
@@ -81,25 +80,25 @@ func (a *app) sessionOf(ctx context.Context, job found) (*daemon.Client, error) 
 	return nil, &notAttachableError{ID: job.ID, Why: why}
 }
 
-// sessions returns those that the background process hosts, which is started if
-// it is not there.
+// sessions returns a client for the sessions of the background process, which it starts if
+// necessary.
 func (a *app) sessions(ctx context.Context) (*daemon.Client, error) {
-	wanted, err := a.wantsBackground()
+	isEnabled, err := a.usesBackground()
 	if err != nil {
 		return nil, err
 	}
-	if !wanted {
-		return nil, errors.New("the background process, which jobs that one can detach from are attached to, is switched off")
+	if !isEnabled {
+		return nil, errors.New("cannot detach: the background process is disabled")
 	}
 	return a.backgroundClient(ctx)
 }
 
-// runHosted runs a job in the background process, and attaches to it unless it
-// is to be detached from at once.
+// runHosted runs a job in the background process, and attaches the terminal to it unless
+// detach is set.
 func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller *control.Controller, s job.Submission, detach bool) error {
 	s.Tag, s.Hosted = cmp.Or(s.Tag, uuid.NewString()), true
 	if err := controller.CheckInteractive(ctx, s); err != nil {
-		return err // here, where it can be told what kind of error it is
+		return err // here the type of the error is known
 	}
 	request, err := a.hostedRequest(controller.Target, s)
 	if err != nil {
@@ -118,16 +117,16 @@ func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller
 	})
 }
 
-// A hold is how the terminal is attached to the session of a job.
+// A hold describes how the terminal is attached to the session of a job.
 type hold struct {
 	tag          string
 	withTerminal bool // the job has a pseudo-terminal
-	endsInput    bool // the end of what is typed is the end of the job's input
+	endsInput    bool // the end of standard input ends the job's input
 	attach       func(context.Context, daemon.Attachment, *terminal.Console) (*daemon.Attached, error)
 }
 
-// follow attaches the terminal to the session of a job until either ends, and
-// returns how the job tells rmctl to exit. A request to end rmctl detaches.
+// follow attaches the terminal to the session of a job until either ends. The error has the
+// exit code of the job. A request to end rmctl detaches.
 func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error {
 	ctx, detach := context.WithCancel(ctx)
 	defer detach()
@@ -141,7 +140,7 @@ func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error
 	}
 	attachment := daemon.Attachment{
 		Stdin: console.Keys(), Stdout: a.stdout, Stderr: a.stderr,
-		EndInput: h.endsInput && !console.IsRaw(), // a raw terminal types no end: one that ends has gone away
+		EndInput: h.endsInput && !console.IsRaw(), // a raw terminal that ends has gone away
 		Resized:  console.Sizes, Signals: console.Signals, Prompter: tui.Terminal(),
 	}
 	if console.Terminal != nil {
@@ -177,8 +176,7 @@ func (c *cancellation) wait() error {
 	return c.ending.Wait()
 }
 
-// sessionEnded returns how the end of a session, or of the hold on it, tells
-// rmctl to exit.
+// sessionEnded returns the error with which rmctl exits after a session.
 func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error) error {
 	store, openErr := a.client().Store(ctx)
 	if openErr != nil {
@@ -201,11 +199,11 @@ func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error)
 	return attachedExit(job)
 }
 
-// namePoll is how often the record of a job is looked at for its id.
+// namePoll is how often the record is read for the id of a job.
 const namePoll = 20 * time.Millisecond
 
-// runDetached starts a job in the background process and prints its id. One that is
-// named by what it prints has its tag for an id only where it ended without a name.
+// runDetached starts a job in the background process and prints its id. If the job's output
+// names it, its id is its tag until then.
 func (a *app) runDetached(ctx context.Context, sessions *daemon.Client, launch daemon.Launch, withTerminal, named bool) error {
 	if withTerminal {
 		launch.Terminal = terminal.Unseen()

@@ -16,16 +16,14 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// backgroundCommand is the name of the hidden command that is the background
-// process.
+// backgroundCommand is the hidden command of the background process.
 const backgroundCommand = "background"
 
 func newBackground(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    backgroundCommand,
-		Short:  "Hold connections between two calls of rmctl",
-		Long:   "background is the process that holds connections between two calls of rmctl, which start it by themselves.",
-		Args:   exactly(0, ""),
+		Short:  "Keep connections between calls of rmctl",
+		Long:   "background is the process that keeps connections between calls of rmctl, which start it.",
 		Hidden: true,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			folder, err := a.backgroundFolder()
@@ -47,7 +45,7 @@ func newBackground(a *app) *cobra.Command {
 				Log:     log,
 			})
 			if errors.Is(err, daemon.ErrRunning) {
-				return nil // another one was faster
+				return nil // another process was faster
 			}
 			if err != nil {
 				log.Error("the background process failed", "error", err)
@@ -57,8 +55,8 @@ func newBackground(a *app) *cobra.Command {
 	}
 }
 
-// connectForClients makes connections with what the client's login has of
-// agents, displays and tickets.
+// connectForClients makes connections with the agent, display and tickets of the client's
+// login.
 func connectForClients(login *clientLogin, log *slog.Logger) func(context.Context, daemon.Place, remote.Prompter) (remote.Connection, error) {
 	return func(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
 		if err := login.apply(place.Environment); err != nil {
@@ -69,9 +67,8 @@ func connectForClients(login *clientLogin, log *slog.Logger) func(context.Contex
 	}
 }
 
-// A clientLogin is the login whose agents, displays and tickets this process
-// uses. It serves one user: where logins differ, that of the last one counts,
-// whose agent is there for sure.
+// A clientLogin is the login whose agent, display and tickets this process uses. All clients
+// are the same user: the last login counts, since its agent certainly exists.
 type clientLogin struct{ mutex sync.Mutex }
 
 // apply sets the connection variables of this process to those of a login.
@@ -87,7 +84,7 @@ func (l *clientLogin) apply(environment map[string]string) error {
 		}
 	}
 	if err := errors.Join(failures...); err != nil {
-		return fmt.Errorf("taking over the environment of a client: %w", err)
+		return fmt.Errorf("using the environment of a client: %w", err)
 	}
 	return nil
 }
@@ -109,8 +106,7 @@ func (a *app) startBackground() error {
 	return daemon.StartProcess(program, backgroundCommand, "--state", state, "--config", configuration)
 }
 
-// buildIdentity tells one build of rmctl from another, also where neither was
-// built from a commit.
+// buildIdentity identifies a build of rmctl, even one that was not built from a commit.
 func buildIdentity() string {
 	v := buildVersion()
 	identity := v.Version + " " + v.Revision

@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// completeSubmissions makes shells complete what flags of submissions take.
+// completeSubmissions completes the values of the flags of submissions.
 func (a *app) completeSubmissions(c *cobra.Command) {
 	completeFlag(c, "config-name", a.completeLaunchConfigurations)
 	completeFlag(c, "set", a.completeValues)
@@ -50,14 +50,14 @@ func (a *app) completeLaunchConfigurations(_ *cobra.Command, _ []string, _ strin
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeValues offers the attributes that can be set, and after "name=" the
-// values of those that have a choice.
-func (a *app) completeValues(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeValues offers the attributes that can be set, and after "name=" the values of one
+// with a choice.
+func (a *app) completeValues(c *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	definition := a.completionDefinition(c, arguments)
 	if definition == nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	name, _, hasValue := strings.Cut(begun, "=")
+	name, _, hasValue := strings.Cut(typed, "=")
 	var offered []cobra.Completion
 	for _, known := range definition.Attributes {
 		if !known.Visible() || known.ReadOnly() {
@@ -80,8 +80,8 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, begun string)
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// offeredValues returns the values that an attribute is offered with: its choice, or
-// what a session of a target on this machine found last. It asks no scheduler.
+// offeredValues returns the values to offer for an attribute: its choice, or what the last
+// session of a target on this machine found. It does not query a scheduler.
 func (a *app) offeredValues(c *cobra.Command, definition *config.Definition, known *config.Attribute) []string {
 	if choice := known.Text(attribute.FieldChoice); choice != "" {
 		var values []string
@@ -132,8 +132,7 @@ func (a *app) completeTabs(c *cobra.Command, arguments []string, _ string) ([]co
 	return titles, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeDefinitions offers the definitions that are known by a name; shells add
-// files.
+// completeDefinitions offers the names of targets and shipped definitions; shells add files.
 func (a *app) completeDefinitions(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -145,16 +144,22 @@ func (a *app) completeDefinitions(_ *cobra.Command, arguments []string, _ string
 	return offered, cobra.ShellCompDirectiveDefault
 }
 
-// completeOneDefinition is completeDefinitions for commands that take one before
-// what else they take.
-func (a *app) completeOneDefinition(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(arguments) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
+// completeFirst completes only the first argument; for others shells do as the directive says.
+func completeFirst(complete cobra.CompletionFunc, others cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(c *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(arguments) > 0 {
+			return nil, others
+		}
+		return complete(c, arguments, typed)
 	}
-	return a.completeDefinitions(c, arguments, begun)
 }
 
-// completeActions offers the commands of the definition that are run by name.
+// completeOneDefinition is completeDefinitions for the first argument.
+func (a *app) completeOneDefinition() cobra.CompletionFunc {
+	return completeFirst(a.completeDefinitions, cobra.ShellCompDirectiveDefault)
+}
+
+// completeActions offers the commands of the definition that run by name.
 func (a *app) completeActions(c *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	definition := a.completionDefinition(c, nil)
 	if definition == nil || len(arguments) > 0 {
@@ -189,22 +194,12 @@ func completeCommands(_ *cobra.Command, arguments []string, _ string) ([]cobra.C
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeDirectories lets shells offer folders alone.
+// completeDirectories lets shells offer only directories.
 func completeDirectories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// completeNothing makes shells offer no files where a command takes no argument.
-func completeNothing(commands []*cobra.Command) {
-	for _, command := range commands {
-		if takesNone := !strings.Contains(command.Use, " "); takesNone && command.ValidArgsFunction == nil {
-			command.ValidArgsFunction = cobra.NoFileCompletions
-		}
-		completeNothing(command.Commands())
-	}
-}
-
-// completeForms offers the targets whose form can be filled in; shells add files.
+// completeForms offers the names of targets; shells add files.
 func (a *app) completeForms(_ *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	targets, err := a.client().Targets()
 	if err != nil || len(arguments) > 0 {
@@ -213,8 +208,7 @@ func (a *app) completeForms(_ *cobra.Command, arguments []string, _ string) ([]c
 	return targets.Names(), cobra.ShellCompDirectiveDefault
 }
 
-// completionTarget returns the target that the flags so far choose, empty for
-// the default one.
+// completionTarget returns the target of the flags so far, empty for the default one.
 func (a *app) completionTarget(c *cobra.Command) string {
 	name, err := c.Flags().GetString("config-name")
 	if err != nil || name == "" || a.target != "" {
@@ -231,8 +225,8 @@ func (a *app) completionTarget(c *cobra.Command) string {
 	return target
 }
 
-// completionDefinition returns the definition whose attributes are asked for:
-// that of the target, or what render was given. It is nil where there is none.
+// completionDefinition returns the definition of the target, or that of the arguments of
+// render; nil if there is none.
 func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config.Definition {
 	nameOrFile := ""
 	if c.Name() == "render" && len(arguments) > 0 {
@@ -252,29 +246,24 @@ func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config
 	return definition
 }
 
-// mostCompletedJobs bounds the jobs that a shell is offered, the newest ones.
+// mostCompletedJobs bounds the jobs that are offered, the newest ones.
 const mostCompletedJobs = 100
 
-// The jobs that a command is for.
+// Which jobs a command offers.
 func anyJob(job.Job) bool            { return true }
 func openJob(job job.Job) bool       { return !job.Detail.Ended() }
 func parallelJob(job job.Job) bool   { return job.Interactive }
 func attachableJob(job job.Job) bool { return job.Interactive && openJob(job) }
 
-// completeOneJob offers the jobs on record that are wanted as the first argument.
-func (a *app) completeOneJob(isWanted func(job.Job) bool) cobra.CompletionFunc {
-	return func(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(arguments) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return a.completeJobs(isWanted)(c, arguments, begun)
-	}
+// completeOneJob is completeJobs for the first argument.
+func (a *app) completeOneJob(matches func(job.Job) bool) cobra.CompletionFunc {
+	return completeFirst(a.completeJobs(matches), cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeJobs offers the jobs on record that are wanted and were not named yet. It
-// asks no scheduler.
-func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
-	return func(c *cobra.Command, arguments []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeJobs offers the jobs on record that match and are not among the arguments. It does
+// not query a scheduler.
+func (a *app) completeJobs(matches func(job.Job) bool) cobra.CompletionFunc {
+	return func(c *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		store, err := a.client().Store(c.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
@@ -285,10 +274,10 @@ func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
 		}
 		var offered []cobra.Completion
 		for _, j := range jobs {
-			if j.Phase == job.PhaseRejected || !isWanted(j) {
+			if j.Phase == job.PhaseRejected || !matches(j) {
 				continue
 			}
-			name, err := a.shortestName(c.Context(), store, j, begun)
+			name, err := a.shortestName(c.Context(), store, j, typed)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
@@ -300,14 +289,14 @@ func (a *app) completeJobs(isWanted func(job.Job) bool) cobra.CompletionFunc {
 	}
 }
 
-// shortestName returns what a job is called by: its id where no other target has
-// that and no target was typed, else TARGET/ID; its tag where it has no id.
-func (a *app) shortestName(ctx context.Context, store *jobstore.Store, known job.Job, begun string) (string, error) {
+// shortestName returns the name of a job: its id if no other target has the same id and no
+// target was typed, otherwise TARGET/ID; without an id, its tag.
+func (a *app) shortestName(ctx context.Context, store *jobstore.Store, known job.Job, typed string) (string, error) {
 	if known.ID == "" {
 		return known.Tag, nil
 	}
 	named := known.Target + "/" + known.ID
-	if strings.HasPrefix(begun, known.Target+"/") {
+	if strings.HasPrefix(typed, known.Target+"/") {
 		return named, nil
 	}
 	others, err := store.FindBrief(ctx, known.ID, a.target)
@@ -320,7 +309,7 @@ func (a *app) shortestName(ctx context.Context, store *jobstore.Store, known job
 	return known.ID, nil
 }
 
-// completeStates offers what can be waited for.
+// completeStates offers the states to wait for.
 func completeStates(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var offered []cobra.Completion
 	for _, detail := range job.Details() {

@@ -18,10 +18,10 @@ import (
 func newConfig(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Keep submissions under a name: launch configurations",
-		Long: `config saves what a submission is made of under a name, for submit, run and
-render to start from with --config-name NAME. A launch configuration is a file
-in the folder launch of the configuration folder, to be edited with any editor.`,
+		Short: "Manage saved submissions: launch configurations",
+		Long: `config saves submissions under a name, from which submit, run and render start with
+--config-name NAME. A launch configuration is a file in the folder launch of the
+configuration folder, which you can edit with any editor.`,
 		Example: `  rmctl config save nightly -t slurm -s time=60 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl config save again --from-job 4711
   rmctl config list
@@ -39,14 +39,13 @@ func newConfigSave(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "save NAME [flags] [--] [PROGRAM [ARGUMENT...]]",
 		Short: "Save a launch configuration",
-		Long: `save keeps what the flags and arguments say under a name; all may be left out that
-is to be said at the submission. What the definition refuses is saved all the
-same, with a warning.
+		Long: `save saves the flags and arguments under a name. All are optional: the submission can
+add what is missing. It also saves values that the definition refuses, with a warning.
 
---from-job starts from what was asked for when a job was submitted, --config-name
-from another launch configuration.
+--from-job starts from the submission of a job, --config-name from another launch
+configuration.
 
-Values stand in the file as they are: it is no place for secrets.`,
+The file contains all values in plain text: do not save secrets.`,
 		Example: `  rmctl config save nightly -t slurm -s time=60 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl config save short -s time=5
   rmctl config save again --from-job 4711 -s time=90 --force`,
@@ -74,13 +73,13 @@ Values stand in the file as they are: it is no place for secrets.`,
 		},
 	}
 	flags.add(a, c)
-	c.Flags().StringVar(&fromJob, "from-job", "", "start from what was asked for when this `JOB` was submitted")
+	c.Flags().StringVar(&fromJob, "from-job", "", "`JOB` whose submission to start from")
 	completeFlag(c, "from-job", a.completeJobs(anyJob))
-	c.Flags().BoolVar(&force, "force", false, "replace a launch configuration of that name")
+	c.Flags().BoolVar(&force, "force", false, "replace an existing launch configuration")
 	return c
 }
 
-// toSave makes a launch configuration of the command line and what it starts from.
+// toSave returns the launch configuration of the command line and what it starts from.
 func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fromJob string, arguments []string) (*settings.LaunchConfiguration, error) {
 	if err := settings.CheckLaunchConfigurationName(name); err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	return l, nil
 }
 
-// savedBefore returns what a launch configuration is to start from.
+// savedBefore returns what a launch configuration starts from.
 func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string) (*settings.LaunchConfiguration, error) {
 	switch {
 	case configName != "" && fromJob != "":
@@ -141,6 +140,14 @@ func (a *app) launchConfigurationNames() ([]string, error) {
 	return settings.LaunchConfigurationNames(configuration)
 }
 
+func (a *app) launchConfigurationText(name string) (file string, text []byte, err error) {
+	configuration, err := a.client().ConfigFolder()
+	if err != nil {
+		return "", nil, err
+	}
+	return settings.LaunchConfigurationText(configuration, name)
+}
+
 func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguration, error) {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {
@@ -149,8 +156,8 @@ func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguratio
 	return settings.LoadLaunchConfiguration(configuration, name)
 }
 
-// warnOfValues says on standard error what the definition refuses of a launch
-// configuration. A target that does not exist is an error.
+// warnOfValues warns of values of a launch configuration that the definition refuses. An
+// unknown target is an error.
 func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration) error {
 	controller, err := a.controllerOf(ctx, l)
 	if isA[*settings.UnknownTargetError](err) || ctx.Err() != nil {
@@ -171,9 +178,8 @@ func newConfigList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List the launch configurations",
-		Long:    "list lists the launch configurations with their target and what they run.",
+		Long:    "list prints the launch configurations with their target and what they run.",
 		Example: "  rmctl config list\n  rmctl config list --json",
-		Args:    exactly(0, ""),
 		RunE: func(_ *cobra.Command, _ []string) error {
 			configuration, err := a.client().ConfigFolder()
 			if err != nil {
@@ -209,16 +215,12 @@ func newConfigShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Print a launch configuration",
-		Long:              "show prints the file of a launch configuration, or with --json what it says.",
+		Long:              "show prints the file of a launch configuration, or with --json its contents.",
 		Example:           "  rmctl config show nightly\n  rmctl config show nightly --json",
 		Args:              exactly(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			configuration, err := a.client().ConfigFolder()
-			if err != nil {
-				return err
-			}
-			file, text, err := settings.LaunchConfigurationText(configuration, arguments[0])
+			file, text, err := a.launchConfigurationText(arguments[0])
 			if err != nil {
 				return err
 			}
@@ -241,7 +243,7 @@ func newConfigRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm NAME...",
 		Short:             "Remove launch configurations",
-		Long:              "rm removes launch configurations. Jobs that were submitted from them are not touched.",
+		Long:              "rm removes launch configurations. Jobs that were submitted from them keep running.",
 		Example:           "  rmctl config rm nightly",
 		Args:              atLeast(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,

@@ -17,16 +17,16 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 )
 
-// fallbackEditor is what POSIX has where the user chose no editor.
+// fallbackEditor is the editor of POSIX.
 const fallbackEditor = "vi"
 
 func newConfigEdit(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Edit a launch configuration",
-		Long: `edit opens a copy of a launch configuration in the editor that $VISUAL or else
-$EDITOR names, and takes it over if nothing is wrong with it. Otherwise the old
-one stays as it was, and the copy is kept to go on with.`,
+		Long: `edit opens a copy of a launch configuration in the editor of $VISUAL or $EDITOR, and
+saves the copy if it is valid. Otherwise the launch configuration does not change, and
+the next edit continues with the copy.`,
 		Example:           "  rmctl config edit nightly\n  EDITOR='code --wait' rmctl config edit nightly",
 		Args:              exactly(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
@@ -45,9 +45,9 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	// No launch configuration has a name that begins with a dot.
+	// Names of launch configurations do not begin with a dot.
 	draft := filepath.Join(filepath.Dir(file), ".edited-"+filepath.Base(file))
-	if err := a.beginDraft(draft, old); err != nil {
+	if err := a.createDraft(draft, old); err != nil {
 		return fmt.Errorf("editing launch configuration %q: %w", name, err)
 	}
 	editorErr := a.runEditor(ctx, draft)
@@ -62,7 +62,7 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 		return errors.Join(editorErr, removeDraft(draft))
 	}
 	if editorErr == nil {
-		editorErr = a.takeOver(ctx, configuration, name, draft, edited, old)
+		editorErr = a.saveEdited(ctx, configuration, name, draft, edited, old)
 	}
 	if editorErr != nil {
 		return fmt.Errorf("%w\nthe launch configuration %q is as it was; rmctl config edit %s goes on with what you wrote", editorErr, name, name)
@@ -70,13 +70,13 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	return removeDraft(draft)
 }
 
-// takeOver replaces a launch configuration by what was edited, unless something
-// is wrong with that, or the old one has changed in the meantime.
-func (a *app) takeOver(ctx context.Context, configuration, name, draft string, edited, old []byte) error {
+// saveEdited replaces a launch configuration by an edited copy, unless that is invalid or the
+// launch configuration has changed in the meantime.
+func (a *app) saveEdited(ctx context.Context, configuration, name, draft string, edited, old []byte) error {
 	if _, err := settings.ReadLaunchConfiguration(name, draft, edited); err != nil {
 		return err
 	}
-	file, now, err := settings.LaunchConfigurationText(configuration, name)
+	file, now, err := a.launchConfigurationText(name)
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (a *app) takeOver(ctx context.Context, configuration, name, draft string, e
 	return nil
 }
 
-// beginDraft makes the copy that is edited. One that was left behind is gone on with.
-func (a *app) beginDraft(draft string, text []byte) error {
+// createDraft creates the copy to edit, unless there is one from an earlier edit.
+func (a *app) createDraft(draft string, text []byte) error {
 	created, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		a.say("going on with %s; remove it to begin anew", draft)
@@ -117,8 +117,8 @@ func removeDraft(draft string) error {
 	return nil
 }
 
-// runEditor runs the user's editor on a file. Its name may have arguments behind
-// it; no shell reads it.
+// runEditor runs the user's editor on a file. The variable may contain arguments; no shell
+// interprets it.
 func (a *app) runEditor(ctx context.Context, file string) error {
 	words := attribute.Words(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), fallbackEditor))
 	if len(words) == 0 {

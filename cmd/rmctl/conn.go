@@ -18,10 +18,10 @@ import (
 func newConn(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conn",
-		Short: "List and close the connections that are kept",
-		Long: `conn shows and closes the connections to other hosts that a background process
-keeps between two calls of rmctl. Connections that nobody uses are closed after
-ten minutes, and the process then ends by itself.`,
+		Short: "List and close connections of the background process",
+		Long: `conn lists and closes the connections to other hosts that the background process keeps
+between calls of rmctl. It closes connections that are unused for ten minutes, and then
+ends.`,
 		Example: `  rmctl conn list
   rmctl conn close big
   rmctl conn close --all`,
@@ -35,12 +35,10 @@ ten minutes, and the process then ends by itself.`,
 func newConnList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the connections that are kept",
-		Long: `list shows each connection with the targets that use it, its host and transport,
-how long it has been there, how long nobody has used it, and how many commands
-were run over it.`,
+		Short: "List connections of the background process",
+		Long: `list prints each connection with its targets, host, transport, age, idle time, and the
+number of commands that ran over it.`,
 		Example: "  rmctl conn list\n  rmctl conn list --json",
-		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := a.findBackground()
 			if err != nil {
@@ -64,7 +62,7 @@ func (a *app) findBackground() (*daemon.Client, error) {
 	return daemon.Find(place), nil
 }
 
-// connectionJSON is how a connection is printed as JSON; the names are a contract.
+// connectionJSON is a connection in JSON; the names are a contract.
 type connectionJSON struct {
 	Targets   []string `json:"targets"`
 	Host      string   `json:"host"`
@@ -72,7 +70,7 @@ type connectionJSON struct {
 	SSHConfig string   `json:"sshConfig,omitempty"`
 	State     string   `json:"state"` // connecting or open
 	Since     string   `json:"since,omitempty"`
-	Idle      float64  `json:"idle"` // seconds; 0 while somebody uses it
+	Idle      float64  `json:"idle"` // seconds; 0 while it is used
 	Commands  int      `json:"commands"`
 }
 
@@ -105,8 +103,8 @@ func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Tim
 	})
 }
 
-// targetsOf returns the targets that use a connection. A configuration that
-// cannot be read does not keep connections from being shown.
+// targetsOf returns the targets that use a connection. Without a valid configuration there
+// are none.
 func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 	names := []string{}
 	targets, err := a.client().Targets()
@@ -125,16 +123,16 @@ func newConnClose(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "close [--all] [TARGET...]",
-		Short: "Close connections that are kept",
-		Long: `close closes the connections of targets or, with --all, all of them, which ends
-the background process. Commands that run over a connection at that moment are
-lost. The next command that needs a connection makes it again.`,
+		Short: "Close connections of the background process",
+		Long: `close closes the connections of targets or, with --all, all of them and ends the
+background process. Commands that run over a connection are lost. The next command
+that needs a connection makes a new one.`,
 		Example: `  rmctl conn close big
   rmctl conn close --all`,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(c *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
-				return usage("conn close needs either targets or --all")
+				return usage("conn close requires either targets or --all")
 			}
 			closed, err := a.closeConnections(c.Context(), names)
 			if err != nil {
@@ -167,7 +165,7 @@ func (a *app) closeConnections(ctx context.Context, names []string) ([]daemon.Co
 		closed, err = client.CloseConnections(ctx, places...)
 	}
 	if errors.Is(err, daemon.ErrNotRunning) {
-		return nil, nil // so none is open
+		return nil, nil // there are no connections
 	}
 	return closed, err
 }

@@ -12,20 +12,19 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// prompter returns what asks the user, nil if there is no terminal.
+// prompter returns the prompter of connections, nil without a terminal.
 func (a *app) prompter() remote.Prompter {
-	if a.asked == nil {
+	if a.questions == nil {
 		terminal := tui.Terminal()
 		if terminal == nil {
 			return nil
 		}
-		a.asked = tui.NewQuestions(terminal, true)
+		a.questions = tui.NewQuestions(terminal, true)
 	}
-	return a.asked
+	return a.questions
 }
 
-// newConnection makes the connection of a target. A target elsewhere is never
-// replaced by this machine, nor by another host.
+// newConnection makes the connection of a target, and never one to another host instead.
 func (a *app) newConnection(ctx context.Context, target settings.Target, prompter remote.Prompter) (remote.Connection, error) {
 	if target.Transport != settings.TransportLocal {
 		if connection, err := a.connectInBackground(ctx, placeOf(target), prompter); err != nil || connection != nil {
@@ -35,8 +34,7 @@ func (a *app) newConnection(ctx context.Context, target settings.Target, prompte
 	return rmctl.Connect(ctx, target, prompter, a.showBanner, a.log())
 }
 
-// placeOf returns where a target's connection leads, with what making it
-// depends on here.
+// placeOf returns the place of a target, with the variables that its connection depends on.
 func placeOf(target settings.Target) daemon.Place {
 	place := daemon.Place{Transport: target.Transport, Host: target.Host, SSHConfig: target.SSHConfig, Environment: map[string]string{}}
 	for _, name := range connectionVariables() {
@@ -47,17 +45,17 @@ func placeOf(target settings.Target) daemon.Place {
 	return place
 }
 
-// connectionVariables are those of the user's login that connections depend on:
-// agent, display and Kerberos tickets.
+// connectionVariables are the variables of a login that connections depend on: agent, display
+// and Kerberos tickets.
 func connectionVariables() []string {
 	return []string{"SSH_AUTH_SOCK", "DISPLAY", "XAUTHORITY", "KRB5CCNAME"}
 }
 
-// connectInBackground returns a connection that the background process keeps,
-// nil where there is none to be had: then everything works, only slower.
+// connectInBackground returns a connection of the background process; nil without that
+// process, when everything works but more slowly.
 func (a *app) connectInBackground(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
-	wanted, err := a.wantsBackground()
-	if err != nil || !wanted {
+	isEnabled, err := a.usesBackground()
+	if err != nil || !isEnabled {
 		return nil, err
 	}
 	withoutIt := func(err error) (remote.Connection, error) {
@@ -81,15 +79,15 @@ func (a *app) connectInBackground(ctx context.Context, place daemon.Place, promp
 	return connection, nil
 }
 
-// showBanner shows what a server says before it lets the user in.
+// showBanner prints the banner of an SSH server.
 func (a *app) showBanner(host, text string) {
 	if a.verbose > 0 {
 		fmt.Fprintf(a.stderr, "%s says:\n%s\n", oneLine(host), printable(text))
 	}
 }
 
-// wantsBackground reports whether the user wants a background process.
-func (a *app) wantsBackground() (bool, error) {
+// usesBackground reports whether the background process is enabled.
+func (a *app) usesBackground() (bool, error) {
 	switch os.Getenv("RMCTL_BACKGROUND") {
 	case "off", "no", "false", "0":
 		return false, nil
@@ -101,7 +99,7 @@ func (a *app) wantsBackground() (bool, error) {
 	return targets.Background, nil
 }
 
-// backgroundFolder returns where the background process of this state folder is.
+// backgroundFolder returns the folder of the background process.
 func (a *app) backgroundFolder() (string, error) {
 	state, err := a.client().StateFolder()
 	if err != nil {
@@ -110,8 +108,7 @@ func (a *app) backgroundFolder() (string, error) {
 	return daemon.Folder(state)
 }
 
-// backgroundClient returns a client of the background process, which is started
-// if it is not there.
+// backgroundClient returns a client of the background process, which it starts if necessary.
 func (a *app) backgroundClient(ctx context.Context) (*daemon.Client, error) {
 	place, err := a.backgroundFolder()
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/rmctl/rmctl/control"
 )
 
-// A constructor makes one command.
+// A constructor creates a command.
 type constructor struct {
 	name          string
 	group         string
 	create        func(*app) *cobra.Command
-	looksAtOthers bool // whether it looks at the other commands
+	looksAtOthers bool // whether it needs the other commands
 }
 
-// constructors returns those of all commands. It is no variable because record
-// runs other commands.
+// constructors returns the constructors of all commands. A variable would depend on itself:
+// record runs other commands.
 func constructors() []constructor {
 	return []constructor{
 		{name: "submit", group: groupUsing, create: newSubmit},
@@ -31,10 +31,10 @@ func constructors() []constructor {
 		{name: "watch", group: groupUsing, create: newWatch},
 		{name: "output", group: groupUsing, create: newOutput},
 		operation(control.Cancel, "Cancel jobs", "cancel asks the scheduler to end jobs, running or not."),
-		operation(control.Hold, "Hold jobs that have not started", "hold keeps jobs that have not started from starting."),
+		operation(control.Hold, "Hold jobs that have not started", "hold prevents jobs that have not started from starting."),
 		operation(control.Release, "Release jobs that are held", "release lets held jobs start."),
-		operation(control.Suspend, "Suspend running jobs", "suspend stops running jobs; many schedulers let only operators do that."),
-		operation(control.Resume, "Resume suspended jobs", "resume lets suspended jobs go on."),
+		operation(control.Suspend, "Suspend running jobs", "suspend stops running jobs; many schedulers only allow that to operators."),
+		operation(control.Resume, "Resume suspended jobs", "resume lets suspended jobs continue."),
 		{name: "action", group: groupUsing, create: newAction},
 		{name: "config", group: groupUsing, create: newConfig},
 		{name: "start", group: groupSessions, create: newStart},

@@ -18,19 +18,18 @@ func newDescribe(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "describe FILE|NAME|TARGET",
 		Short: "Describe a definition: its attributes, commands and form",
-		Long: `describe shows what a definition offers: the attributes that -s sets, with
-defaults, limits and help, and the commands that it runs. With -v it also shows
-attributes that only parsers set, how outputs are read, the script and the form.
+		Long: `describe prints what a definition offers: the attributes that -s sets, with defaults,
+limits and help, and the commands that it runs. With -v it also prints attributes that
+only parsers set, how outputs are parsed, the script and the form.
 
---html writes a page of all that, for a browser or to be printed. --merged prints
-the definition as one document, with all that it extends put into it, and tells
-where each part comes from.`,
+--html writes all that as a page for a browser or printer. --merged prints the definition
+merged with all that it extends, and where each part comes from.`,
 		Example: `  rmctl describe slurm
   rmctl describe --json mysite.xml
   rmctl describe --html mysite.xml >mysite.html
   rmctl describe --merged mysite.xml`,
 		Args:              exactly(1, "a definition"),
-		ValidArgsFunction: a.completeOneDefinition,
+		ValidArgsFunction: a.completeOneDefinition(),
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			if page && (merged || a.json) {
 				return usage("--html can be combined neither with --merged nor with --json")
@@ -58,12 +57,12 @@ where each part comes from.`,
 		},
 	}
 	c.Flags().BoolVar(&page, "html", false, "write a page for a browser")
-	c.Flags().BoolVar(&merged, "merged", false, "print the definition with all that it extends put into it")
+	c.Flags().BoolVar(&merged, "merged", false, "print the definition merged with all that it extends")
 	return c
 }
 
-// describeMerged prints a definition with all that it extends put into it. It
-// need not be valid: this shows what validate complains of.
+// describeMerged prints a definition merged with all that it extends. It need not be valid:
+// this helps to understand what validate reports.
 func (a *app) describeMerged(name string) error {
 	file, source, err := check.ReadDefinition(name)
 	if err != nil {
@@ -83,8 +82,8 @@ func (a *app) describeMerged(name string) error {
 	return terminal.JSON(a.stdout, merged)
 }
 
-// configuredTarget returns the target of that name in targets.toml. It returns false
-// for a path and for a name that no target has there.
+// configuredTarget returns a target of targets.toml. It returns false for a path and for an
+// unknown name.
 func (a *app) configuredTarget(name string) (settings.Target, bool, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
 		return settings.Target{}, false, nil
@@ -100,8 +99,8 @@ func (a *app) configuredTarget(name string) (settings.Target, bool, error) {
 	return target, true, nil
 }
 
-// definitionNamed returns the shipped name or the file of a definition that may
-// be named by a target, too: -t means the same by a name.
+// definitionNamed returns the shipped name or the file of a definition, which a target may
+// name.
 func (a *app) definitionNamed(name string) (string, error) {
 	target, isTarget, err := a.configuredTarget(name)
 	if err != nil || !isTarget {

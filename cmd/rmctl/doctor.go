@@ -17,18 +17,16 @@ func newDoctor(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what keeps jobs from running",
-		Long: `doctor looks at everything that jobs of a target need: the definition, the folder
-of what rmctl remembers, the connection, programs and their versions, PATH, locale,
-what a login prints, the clock, the place that files are staged to, and what else
-the definition probes. Each finding that is not "ok" comes with what users notice
-of it, and what to do about it.
+		Long: `doctor examines everything that jobs of a target need: the definition, the state
+directory, the connection, programs and their versions, PATH, locale, the output of a
+login, the clock, the staging folder, and what else the definition probes. For each
+finding that is not "ok" it prints the effect and what to do.
 
-It changes nothing: no job is submitted, no file is written. It exits with 0 when
-jobs can run, with 1 when they cannot, with 5 when there is no connection.`,
+It submits no job and writes no file. It exits with 0 if jobs can run, with 1 if they
+cannot, with 5 if there is no connection.`,
 		Example: `  rmctl doctor
   rmctl doctor -t slurm
   rmctl doctor -t slurm --json`,
-		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			findings, err := a.examine(c.Context())
 			if len(findings) > 0 {
@@ -42,8 +40,8 @@ jobs can run, with 1 when they cannot, with 5 when there is no connection.`,
 	}
 }
 
-// examine looks at all that the chosen target needs. The error tells that there
-// is no such target, or no connection.
+// examine examines everything that the chosen target needs. The error is that of an unknown
+// target or of the connection.
 func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -60,14 +58,14 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	definition, found := doctor.ExamineDefinition(target.Definition)
 	findings := []doctor.Finding{found, doctor.ExamineState(state)}
 	if definition == nil {
-		return findings, nil // without it nothing tells what else to look at
+		return findings, nil // it says what else to examine
 	}
 	connection, err := a.client().Connection(ctx, target)
 	if err != nil {
 		return findings, err
 	}
 	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log()}
-	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // which is not made for this
+	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // doctor creates none
 		if options.Store, err = a.client().Store(ctx); err != nil {
 			return findings, err
 		}
@@ -92,7 +90,7 @@ func (a *app) printFindings(findings []doctor.Finding) error {
 	return nil
 }
 
-// printMend tells what a finding that is not as it should be means, and what to do.
+// printMend prints the effect of a finding that is not "ok", and what to do.
 func printMend(w io.Writer, finding doctor.Finding) error {
 	if finding.Verdict == doctor.Fine {
 		return nil

@@ -38,7 +38,7 @@ func rmctlCode() int {
 		return exitFailed
 	}
 	f := &faults{at: number, trace: trace}
-	a := &app{stdin: os.Stdin, stdout: &faultyWriter{f, "printing", os.Stdout}, stderr: os.Stderr, listening: func(connection remote.Connection) remote.Connection {
+	a := &app{stdin: os.Stdin, stdout: &faultyWriter{f, "printing", os.Stdout}, stderr: os.Stderr, wrapConnection: func(connection remote.Connection) remote.Connection {
 		return &faultyConnection{connection, f}
 	}}
 	root := newRoot(a)

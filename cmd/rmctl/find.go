@@ -15,24 +15,24 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// found is a job and the controller of its target, nil where that cannot be used.
+// found is a job and the controller of its target, nil if the target cannot be used.
 type found struct {
 	job.Job
 	controller *control.Controller
 }
 
-// targetJobs are those of some jobs that one controller takes care of.
+// targetJobs are the jobs of one controller.
 type targetJobs struct {
 	controller *control.Controller
 	jobs       []job.Job
-	places     []int // where each stands among all
+	places     []int // of the jobs in the list of all
 }
 
-// byController groups those of the jobs that are wanted by who takes care of them.
-func byController(jobs []found, wanted func(found) bool) []*targetJobs {
+// byController groups the jobs that match by controller.
+func byController(jobs []found, matches func(found) bool) []*targetJobs {
 	var groups []*targetJobs
 	for i, job := range jobs {
-		if !wanted(job) {
+		if !matches(job) {
 			continue
 		}
 		at := slices.IndexFunc(groups, func(group *targetJobs) bool { return group.controller == job.controller })
@@ -46,17 +46,16 @@ func byController(jobs []found, wanted func(found) bool) []*targetJobs {
 	return groups
 }
 
-// put replaces the jobs in the list that they were taken from.
-func (t *targetJobs) put(all []found, updated []job.Job) {
+// update replaces the jobs in the list of all.
+func (t *targetJobs) update(all []found, updated []job.Job) {
 	for i, place := range t.places {
 		all[place].Job = updated[i]
 	}
 }
 
-// findJobs finds jobs by what a user calls them: the scheduler's id, TARGET/ID, or
-// the tag of the submission. What rmctl does not remember is taken for a job of the target at
-// hand that was submitted in another way. Those that are found are returned also where
-// the error tells that others are not; none are where a name means nothing, or more than one job.
+// findJobs finds jobs by name: the scheduler's id, TARGET/ID, or the tag of the submission. A
+// job that is not on record is looked up at the chosen target. With an error it returns the
+// jobs that it found, but none if a name is invalid or ambiguous.
 func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 	jobs := make([]found, 0, len(names))
 	var problems []error
@@ -74,7 +73,7 @@ func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
 	return jobs, errors.Join(problems...)
 }
 
-// An unclearError tells that it cannot be found out on record which job a name means.
+// An unclearError means that a name could not be looked up on record.
 type unclearError struct{ err error }
 
 func (e *unclearError) Error() string { return e.err.Error() }
@@ -101,7 +100,7 @@ func (a *app) controllerOfJob(ctx context.Context, target, job string) (*control
 	return controller, nil
 }
 
-// lookFor asks for a job that is not on record.
+// lookFor queries the scheduler for a job that is not on record.
 func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 	target, id, err := a.splitJob(name)
 	if err != nil {
@@ -122,8 +121,7 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 	return found{job, controller}, err
 }
 
-// recordedJob finds a job on record, and asks nobody. The error matches
-// jobstore.ErrNotFound where there is none of that name.
+// recordedJob finds a job on record. If there is none, the error matches jobstore.ErrNotFound.
 func (a *app) recordedJob(ctx context.Context, name string) (job.Job, error) {
 	j, err := a.recordedBrief(ctx, name)
 	if err != nil {
@@ -166,8 +164,8 @@ func (a *app) recordedBrief(ctx context.Context, name string) (job.Job, error) {
 	return known, nil
 }
 
-// withControllers returns jobs with the controllers of their targets. Those of a
-// target that cannot be used have none; why not is the error.
+// withControllers returns jobs with the controllers of their targets. If a target cannot be
+// used, its jobs have none, and the error says why.
 func (a *app) withControllers(ctx context.Context, jobs []job.Job) ([]found, error) {
 	all := make([]found, 0, len(jobs))
 	unusable := map[string]bool{}
@@ -187,8 +185,8 @@ func (a *app) withControllers(ctx context.Context, jobs []job.Job) ([]found, err
 	return all, errors.Join(problems...)
 }
 
-// splitJob separates the target from the id. What stands before a slash is a
-// target only if there is one of that name.
+// splitJob splits a name into target and id. The text before a slash is only a target if there
+// is one of that name.
 func (a *app) splitJob(name string) (target, id string, err error) {
 	if name == "" {
 		return "", "", usage("an empty text is no job")

@@ -24,14 +24,13 @@ func newForm(a *app) *cobra.Command {
 		Use:   "form NAME|FILE [flags] [--] [PROGRAM [ARGUMENT...]]",
 		Short: "Fill in a definition's form, then submit",
 		Long: `form shows the launch tab of a definition on the terminal, with the values of the
-flags filled in. At the end it submits the job, prints the command line that
-would, or saves a launch configuration. NAME is a target, or a shipped
-definition; for a FILE that no target has the command line printed is one for
-render.
+flags. At the end it submits the job, prints the command line that would, or saves a
+launch configuration. NAME is a target or a shipped definition. For a FILE that is no
+target's definition, it prints a command line of rmctl render.
 
-Tab and the arrow keys move, Space switches, Ctrl-N and Ctrl-P turn the tabs,
-Ctrl-S goes to the end, Esc leaves. --plain asks line by line instead, as it does
-on terminals that can do no more.`,
+Tab and the arrow keys move, Space switches, Ctrl-N and Ctrl-P change the tab, Ctrl-S goes
+to the end, Esc leaves. --plain asks line by line instead, as it does on terminals without
+a full screen.`,
 		Example: `  rmctl form slurm -- ./simulate input.dat
   rmctl form slurm -s partition=debug --tab Advanced
   rmctl form mysite.xml --plain`,
@@ -65,7 +64,7 @@ on terminals that can do no more.`,
 		},
 	}
 	flags.add(a, c)
-	c.Flags().BoolVar(&plain, "plain", false, "ask line by line on standard error, and read the answers from standard input")
+	c.Flags().BoolVar(&plain, "plain", false, "ask line by line on standard error, and read answers from standard input")
 	return c
 }
 
@@ -102,7 +101,7 @@ func (a *app) fill(ctx context.Context, name string, r request) (*fill.Form, err
 
 // fillFor makes the form of a controller; target is empty where nothing can be submitted.
 func (a *app) fillFor(ctx context.Context, controller *control.Controller, target, name string, r request) (*fill.Form, error) {
-	o := fill.Options{Controller: controller, Target: target, Definition: name, Questions: a.asked, Request: r.Submission}
+	o := fill.Options{Controller: controller, Target: target, Definition: name, Questions: a.questions, Request: r.Submission}
 	if submit := controller.Definition.Submit(r.Debug); submit != nil {
 		o.IsInteractive = submit.Element.IsInteractive()
 	} else {
@@ -112,14 +111,14 @@ func (a *app) fillFor(ctx context.Context, controller *control.Controller, targe
 		return placed(s, r.Directory == "") // which it is on another machine alone
 	}
 	o.Save = func(name string, s job.Submission, replace bool) error {
-		if r.given.Directory == "" && s.Directory == r.Directory {
+		if r.flags.Directory == "" && s.Directory == r.Directory {
 			s.Directory = "" // wherever it is submitted from
 		}
 		return a.saveFilled(o, name, s, replace)
 	}
 	filled, page, err := controller.Form(ctx, r.Submission)
 	if o.Target == "" && isA[*command.Error](err) {
-		// Whoever looks at a definition need not have its scheduler.
+		// A definition can be shown without its scheduler.
 		a.say("warning: %v", err)
 		filled, page, err = controller.FormWithoutSession(ctx, r.Submission)
 	}
@@ -129,9 +128,8 @@ func (a *app) fillFor(ctx context.Context, controller *control.Controller, targe
 	return fill.New(o, filled, page), nil
 }
 
-// formController returns the controller of a target, or one for a definition
-// that is not a target's: with that a form can be filled in, but nothing
-// submitted, and target is empty.
+// formController returns the controller of a target. For a definition without a target, target
+// is empty: the form can be filled in, but not submitted.
 func (a *app) formController(ctx context.Context, name string) (controller *control.Controller, target string, err error) {
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -165,7 +163,7 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 	return control.New(control.Options{Target: definition.Name, Definition: definition, Connection: connection, Store: store, Log: a.log()}), "", nil
 }
 
-// concludeForm does what the user has chosen at the end of the form.
+// concludeForm does what the user chose at the end of the form.
 func (a *app) concludeForm(ctx context.Context, f *fill.Form) error {
 	switch f.Conclusion {
 	case fill.Submit:
@@ -178,7 +176,7 @@ func (a *app) concludeForm(ctx context.Context, f *fill.Form) error {
 		_, err := fmt.Fprintln(a.stdout, line)
 		return err
 	case fill.Save:
-		return nil // it was saved while the form could still be changed
+		return nil // the form has saved it
 	}
 	return &exitError{code: exitFailed, err: errors.New("the form was left; nothing was submitted")}
 }
@@ -202,7 +200,7 @@ func (a *app) submitFilled(ctx context.Context, f *fill.Form) error {
 	return a.printSubmitted(job)
 }
 
-// filledLine returns the command line that does what was filled in.
+// filledLine returns the command line that is equivalent to the form.
 func (a *app) filledLine(f *fill.Form) string {
 	var flags []string
 	if a.configFolder != "" {
@@ -214,12 +212,12 @@ func (a *app) filledLine(f *fill.Form) string {
 	return f.CommandLine(flags...)
 }
 
-// withFilledLine adds the command line to an error, so that what was filled in is not lost.
+// withFilledLine adds the command line to an error, so that the user's input is not lost.
 func (a *app) withFilledLine(f *fill.Form, err error) error {
 	return fmt.Errorf("%w\nthe form was filled in as: %s", err, a.filledLine(f))
 }
 
-// saveFilled saves what was filled in as a launch configuration.
+// saveFilled saves a form as a launch configuration.
 func (a *app) saveFilled(o fill.Options, name string, s job.Submission, replace bool) error {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {
@@ -235,8 +233,8 @@ func (a *app) saveFilled(o fill.Options, name string, s job.Submission, replace 
 	return l.Save(configuration, replace)
 }
 
-// namedDefinition returns a definition as it can be named anywhere: a file by its
-// whole path.
+// namedDefinition returns a definition independently of the working directory: a file by its
+// absolute path.
 func namedDefinition(nameOrFile string) (string, error) {
 	if _, err := os.Stat(nameOrFile); err != nil {
 		return nameOrFile, nil // a shipped one

@@ -59,7 +59,7 @@ func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.H
 	a := &app{
 		stdin: strings.NewReader(""), stdout: session.Stdout, stderr: io.Discard,
 		configFolder: hosted.ConfigFolder, stateFolder: hosted.StateFolder,
-		listening: func(connection remote.Connection) remote.Connection {
+		wrapConnection: func(connection remote.Connection) remote.Connection {
 			return inEnvironment(connection, hosted.Environment)
 		},
 	}
@@ -76,7 +76,7 @@ func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.H
 	return exitDone, nil
 }
 
-// host runs the job on the session's streams.
+// host runs a job with the streams of a session.
 func (a *app) host(ctx context.Context, hosted hostedJob, session daemon.Hosted) (job.Job, error) {
 	controller, err := a.controller(ctx, hosted.Target)
 	if err != nil {
@@ -87,15 +87,15 @@ func (a *app) host(ctx context.Context, hosted hostedJob, session daemon.Hosted)
 	})
 }
 
-// A userEnvironment is a connection to this machine whose processes get the
-// environment of a user's shell in place of that of this process.
+// A userEnvironment is a connection to this machine whose processes have the environment of a
+// user's shell instead of that of this process.
 type userEnvironment struct {
 	remote.Connection
 	variables map[string]string
 }
 
-// inEnvironment gives the processes of a connection to this machine an
-// environment. What runs elsewhere has that of the place.
+// inEnvironment sets the environment of processes of a connection to this machine. Other
+// connections stay as they are.
 func inEnvironment(connection remote.Connection, assignments []string) remote.Connection {
 	if connection.Info().Transport != settings.TransportLocal {
 		return connection
@@ -103,7 +103,7 @@ func inEnvironment(connection remote.Connection, assignments []string) remote.Co
 	return userEnvironment{connection, assigned(assignments)}
 }
 
-// Start starts a process.
+// Start implements [remote.Connection].
 func (u userEnvironment) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	environment := map[string]string{}
 	if command.ReplaceEnvironment {

@@ -19,10 +19,10 @@ func newImport(a *app) *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make targets and definitions of files of other programs",
+		Short: "Convert other tools' configuration into targets and definitions",
 		Long: `import reads a definition written for PTP, a cluster file of Open OnDemand or a site
-file of Troika. It writes definitions, and targets into targets.toml, and reports what
-was carried over and what could not be. What exists is never overwritten.
+file of Troika. It writes definitions, adds targets to targets.toml, and reports what it
+converted and what it could not. It never overwrites anything.
 FILE may be - for standard input.`,
 		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import troika.yml --output site",
 		Args:    exactly(1, "FILE"),
@@ -48,9 +48,9 @@ FILE may be - for standard input.`,
 			return a.printImported(arguments[0], output, result, dryRun)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "the `FORMAT` of FILE: ptp, open-ondemand or troika; found out without it")
-	c.Flags().StringVar(&name, "name", "", "the `NAME` of target and definition, instead of what FILE says")
-	c.Flags().StringVarP(&output, "output", "o", "", "the folder `DIR` to write into, instead of the configuration folder")
+	c.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE: ptp, open-ondemand or troika (default: detected)")
+	c.Flags().StringVar(&name, "name", "", "`NAME` of target and definition (default: that of FILE)")
+	c.Flags().StringVarP(&output, "output", "o", "", "folder `DIR` to write to (default: the configuration folder)")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")
 	var formats []cobra.Completion
 	for _, known := range importer.Formats() {
@@ -60,7 +60,7 @@ FILE may be - for standard input.`,
 	return c
 }
 
-// maxImported is the size up to which a file is read.
+// maxImported is the largest file that is imported, in bytes.
 const maxImported = 17 << 20
 
 func readImported(stdin io.Reader, name string) ([]byte, error) {
@@ -83,7 +83,7 @@ func readImported(stdin io.Reader, name string) ([]byte, error) {
 	return source, nil
 }
 
-// importedJSON is how an import is printed as JSON; the names are a contract.
+// importedJSON is an import in JSON; the names are a contract.
 type importedJSON struct {
 	Format  importer.Format            `json:"format"`
 	Folder  string                     `json:"folder"`

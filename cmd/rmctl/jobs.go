@@ -28,24 +28,21 @@ func newJobs(a *app) *cobra.Command {
 	var prune string
 	c := &cobra.Command{
 		Use:   "jobs",
-		Short: "List the jobs that were submitted through rmctl, or everybody's",
-		Long: `jobs lists what was submitted through rmctl, newest first, as it was last seen:
-it asks no scheduler. Without --all it shows the last 20, and no submission
-that was refused.
+		Short: "List jobs submitted with rmctl, or the jobs of all users",
+		Long: `jobs lists the jobs submitted with rmctl, newest first, in their last known state. It
+does not query a scheduler. Without --all it lists the last 20, without refused submissions.
 
---everyone asks the target's scheduler for the jobs of everybody, as far as it shows
-them. Where rmctl serve has listed them less than half a minute ago, and the definition
-lets no newer listing be made, its listing is printed.
+--everyone queries the target's scheduler for the jobs of all users that it shows.
+` + servedHelp + `
 
 ` + watchHelp + `
-Without --everyone it has the jobs asked for that have not ended.`,
+Without --everyone it queries the jobs that have not ended.`,
 		Example: `  rmctl jobs
   rmctl jobs --all --json -t slurm
   rmctl jobs --everyone -t slurm
   rmctl jobs --watch
   rmctl jobs --export >jobs.jsonl
   rmctl jobs --prune 90d`,
-		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			store, err := a.client().Store(c.Context())
 			if err != nil {
@@ -71,15 +68,15 @@ Without --everyone it has the jobs asked for that have not ended.`,
 			return a.printRecorded(c.Context(), store, all, "")
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "list all, also submissions that were refused")
-	c.Flags().BoolVar(&export, "export", false, "print everything on record: each job with its submission and its history, as JSON on a line")
-	c.Flags().StringVar(&prune, "prune", "", "forget the jobs that have ended and are older than this `AGE`, such as 12h or 90d")
-	c.Flags().BoolVar(&everyone, "everyone", false, "ask the scheduler for the jobs of everybody")
+	c.Flags().BoolVar(&all, "all", false, "list all jobs, also refused submissions")
+	c.Flags().BoolVar(&export, "export", false, "print the whole record: a JSON object per job, with its submission and history")
+	c.Flags().StringVar(&prune, "prune", "", "forget jobs that have ended and are older than `AGE`, such as 12h or 90d")
+	c.Flags().BoolVar(&everyone, "everyone", false, "query the scheduler for the jobs of all users")
 	addWatch(c, &isWatched)
 	return c
 }
 
-// printRecorded prints the jobs on record, as of a time where that is said.
+// printRecorded prints the jobs on record. Seen is the time of the listing, or empty.
 func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool, seen string) error {
 	filter := jobstore.Filter{Target: a.target, All: true}
 	if !all {
@@ -98,8 +95,7 @@ func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool
 	return a.printSubmissions(jobs, seen)
 }
 
-// printSubmissions prints jobs with when they were submitted, as of a time where that
-// is said.
+// printSubmissions prints jobs with the time of their submission. Seen is as in printRecorded.
 func (a *app) printSubmissions(jobs []job.Job, seen string) error {
 	now := time.Now()
 	document := func(j job.Job) any {
@@ -116,8 +112,8 @@ func (a *app) printSubmissions(jobs []job.Job, seen string) error {
 	})
 }
 
-// watchJobs prints the jobs on record again and again, and has those asked for
-// meanwhile that have not ended, as often as their definitions let it.
+// watchJobs prints the jobs on record repeatedly. Meanwhile it queries those that have not
+// ended, as often as their definitions allow.
 func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) error {
 	return a.watchListing(ctx, "jobs", askPace, func(ctx context.Context) (listed, error) {
 		open, err := store.List(ctx, jobstore.Filter{Target: a.target})
@@ -132,8 +128,7 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 	})
 }
 
-// printJobsOfEveryone prints what the scheduler of the target lists, once or again
-// and again.
+// printJobsOfEveryone prints the jobs that the target's scheduler lists, once or repeatedly.
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	return listingOf[job.Document]{
 		what: "jobs", kind: config.ListJobs, print: a.printEveryone, of: elements.JobsOf,
@@ -147,7 +142,7 @@ func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	}.run(ctx, a, isWatched)
 }
 
-// printEveryone prints listed jobs, as of a time where that is said.
+// printEveryone prints listed jobs. Seen is as in printRecorded.
 func (a *app) printEveryone(jobs []job.Document, seen string) error {
 	document := func(listed job.Document) any {
 		listed.Seen = seen
@@ -161,7 +156,7 @@ func (a *app) printEveryone(jobs []job.Document, seen string) error {
 	})
 }
 
-// pruneJobs forgets jobs that are over and older than an age.
+// pruneJobs forgets jobs that have ended and are older than an age.
 func (a *app) pruneJobs(ctx context.Context, store *jobstore.Store, text string) error {
 	age, err := parseAge(text)
 	if err != nil {
@@ -175,7 +170,7 @@ func (a *app) pruneJobs(ctx context.Context, store *jobstore.Store, text string)
 	return err
 }
 
-// parseAge reads a length of time, which may be in days.
+// parseAge parses a duration, which may be in days.
 func parseAge(text string) (time.Duration, error) {
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {
 		number, err := strconv.Atoi(days)
@@ -191,7 +186,7 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-// exportedJob is a job with all that is on record of it.
+// exportedJob is a job with everything on record about it.
 type exportedJob struct {
 	job.Document
 	Definition string         `json:"definition"`
@@ -204,7 +199,7 @@ type exportedJob struct {
 	History    []job.Event    `json:"history"`
 }
 
-// exportJobs prints all that is on record, oldest first.
+// exportJobs prints the whole record, oldest job first.
 func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
 	jobs, err := store.List(ctx, jobstore.Filter{Target: a.target, All: true})
 	if err != nil {

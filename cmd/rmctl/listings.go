@@ -28,14 +28,12 @@ func newQueues(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "queues",
 		Short: "List the queues of a target",
-		Long: `queues asks the target's scheduler for its queues and prints a line for each. Where
-the definition has no x:list-queues it prints the names that the start-up commands
-found, one on a line. Where rmctl serve has listed them less than half a minute ago, and
-the definition lets no newer listing be made, its listing is printed.
+		Long: `queues queries the target's scheduler for its queues and prints a line for each. If the
+definition has no x:list-queues, it prints the names that the start-up commands found.
+` + servedHelp + `
 
 ` + watchHelp,
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
-		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Queue]{
 				what: "queues", kind: config.ListQueues, print: a.printQueues,
@@ -93,14 +91,12 @@ func newNodes(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "List the nodes of a target",
-		Long: `nodes asks the target's scheduler for its nodes and prints a line for each: its
-state, CPUs in use and in all, memory in MiB, load, queues, and why it is in that state.
-Where rmctl serve has listed them less than half a minute ago, and the definition lets no
-newer listing be made, its listing is printed.
+		Long: `nodes queries the target's scheduler for its nodes and prints a line for each: its
+state, CPUs in use and in all, memory in MiB, load, queues, and the reason for its state.
+` + servedHelp + `
 
 ` + watchHelp,
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
-		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Node]{
 				what: "nodes", kind: config.ListNodes, print: a.printNodes,
@@ -127,15 +123,15 @@ func (a *app) printNodes(nodes []elements.Node, seen string) error {
 	})
 }
 
-// warnOfListing returns what tells the user, once of each listing, that there was
-// something wrong with what the scheduler printed: what is shown may lack something.
+// warnOfListing returns a function that warns, once for each kind of listing, of output that
+// was not understood: the listing may be incomplete.
 func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
-	told := map[config.CommandElement]bool{}
+	warned := map[config.CommandElement]bool{}
 	return func(kind config.CommandElement, listed command.Listed) {
-		if told[kind] || listed.NotUnderstood == 0 && listed.Again == 0 {
+		if warned[kind] || listed.NotUnderstood == 0 && listed.Again == 0 {
 			return
 		}
-		told[kind] = true
+		warned[kind] = true
 		var wrong []string
 		if listed.NotUnderstood > 0 {
 			wrong = append(wrong, counted(listed.NotUnderstood, "line")+" not understood")
@@ -147,7 +143,7 @@ func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
 	}
 }
 
-// orDashNumber is what a cell of a table shows of a number.
+// orDashNumber returns a number for a cell of a table, "-" for none.
 func orDashNumber(number *int) string {
 	if number == nil {
 		return "-"
@@ -155,8 +151,8 @@ func orDashNumber(number *int) string {
 	return strconv.Itoa(*number)
 }
 
-// A listingWatch prints a listing again and again: in place on a terminal, else one
-// after the other with the time before each.
+// A listingWatch prints a listing repeatedly: in place on a terminal, otherwise one after the
+// other, each with its time.
 type listingWatch struct {
 	app      *app
 	title    string
@@ -164,7 +160,7 @@ type listingWatch struct {
 	list     lister
 }
 
-// A scheduler is not kept busy with listings for more than a twentieth of the time.
+// quietListings limits listings to a twentieth of the time of a scheduler.
 const quietListings = 20
 
 // watchListing prints a listing until the context ends, which is no error.
@@ -173,12 +169,12 @@ func (a *app) watchListing(ctx context.Context, title string, interval time.Dura
 	return unlessInterrupted(ctx, w.run(ctx))
 }
 
-// run lists and prints. The first listing has to succeed; when a later one fails that
-// is said, and the next one is awaited.
+// run lists and prints. The first listing has to succeed; if a later one fails, run prints
+// the error and continues.
 func (w *listingWatch) run(ctx context.Context) error {
 	show, isShown := w.append, false
 	if file, isFile := w.app.stdout.(*os.File); isFile && !w.app.json && isTerminal(file) && os.Getenv("TERM") != "dumb" {
-		// What is said meanwhile would move what stands there: it is told below it.
+		// Messages would move the listing on the screen: they are printed below it.
 		notices, stderr := &tui.Notices{}, w.app.stderr
 		w.app.stderr = notices
 		defer func() { w.app.stderr = stderr }()
@@ -260,20 +256,19 @@ func (f *frame) show(w *listingWatch) func(time.Time, func() error, error) error
 	}
 }
 
-// A listed is a listing that was made.
+// A listed is a listing.
 type listed struct {
-	begun time.Time     // zero where it began when it was asked for
+	begun time.Time     // zero if the listing began with the call of the lister
 	took  time.Duration // likewise
-	// print prints it. Seen is when it began, for JSON; empty where that is not said.
+	// print prints the listing. Seen is when it began, for JSON; may be empty.
 	print func(seen string) error
 }
 
-// A lister asks for what there is. What it returns with an error tells when that
-// was, and cannot be printed.
+// A lister makes a listing. With an error, the listing has times but cannot be printed.
 type lister func(ctx context.Context) (listed, error)
 
-// listInTurn returns what lists again and again as all views of this user do, which
-// share each listing. The first one is not waited for.
+// listInTurn returns a lister that shares each listing with all views of this user. Only the
+// first listing is made at once.
 func listInTurn(controller *control.Controller, kind config.CommandElement, print func(rows []command.Row, seen string) error) lister {
 	turns, isFirst := controller.Turns(false), true
 	return func(ctx context.Context) (listed, error) {
@@ -292,17 +287,21 @@ func listInTurn(controller *control.Controller, kind config.CommandElement, prin
 	}
 }
 
-// addWatch adds the flag by which a listing is printed again and again.
+// addWatch adds the flag --watch.
 func addWatch(c *cobra.Command, isWatched *bool) {
-	c.Flags().BoolVarP(isWatched, "watch", "w", false, "ask again and again, as often as the definition lets it")
+	c.Flags().BoolVarP(isWatched, "watch", "w", false, "repeat, as often as the definition allows")
 }
 
-// watchHelp tells of that flag.
-const watchHelp = `With --watch it does so again and again, until it is interrupted: in place on a
-terminal, else one after the other with the time before each. Each JSON object then
-has "seen", the time of its listing.`
+// watchHelp describes the flag --watch.
+const watchHelp = `With --watch it repeats this until it is interrupted: in place on a terminal, otherwise
+one listing after the other, each with its time. Each JSON object then has "seen", the
+time of its listing.`
 
-// A listingOf says how things of one kind are listed: by a scheduler or by the server of this user.
+// servedHelp describes which listings are not made.
+const servedHelp = `If rmctl serve made a listing less than half a minute ago, and the definition does not
+allow a new one yet, that listing is printed.`
+
+// A listingOf lists things of one kind, by the scheduler or by the server of this user.
 type listingOf[T any] struct {
 	what   string
 	kind   config.CommandElement
@@ -312,7 +311,7 @@ type listingOf[T any] struct {
 	print  func(things []T, seen string) error
 }
 
-// run prints the listing of the chosen target, once or again and again.
+// run prints the listing of the chosen target, once or repeatedly.
 func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 	if !isWatched {
 		things, at, err := served(ctx, a, l.served)

@@ -27,9 +27,8 @@ func main() {
 	os.Exit(mainCode())
 }
 
-// mainCode runs the command line and returns the exit code. An interrupt or a
-// termination request cancels what is under way, so that processes and records
-// are left in order. Before a command runs there is nothing to leave in order.
+// mainCode runs the command line and returns the exit code. An interrupt or a termination
+// request cancels the command, which leaves processes and records in order.
 func mainCode() int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -41,8 +40,7 @@ func mainCode() int {
 	return a.execute(ctx, os.Args[1:])
 }
 
-// endRequests are the signals that ask rmctl to end itself. One that was started by
-// nohup goes on when its terminal hangs up.
+// endRequests are the signals that end rmctl. After nohup, SIGHUP does not.
 func endRequests() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{syscall.SIGTERM}
@@ -114,7 +112,7 @@ func isSilent(err error) bool {
 	return isExit && exit.err == nil
 }
 
-// report says what went wrong and returns the exit code.
+// report prints an error and returns the exit code.
 func (a *app) report(err error) int {
 	if err == nil {
 		return exitDone

@@ -19,7 +19,7 @@ func newOperation(a *app, operation control.Operation, short, long string) *cobr
 	return &cobra.Command{
 		Use:               name + " JOB...",
 		Short:             short,
-		Long:              long + "\nThe next status shows what came of it. A job that has ended is an error; all others\nthat are named are taken care of nevertheless.",
+		Long:              long + "\nThe next status shows the effect. A job that has ended is an error; the other jobs are\nprocessed nevertheless.",
 		Example:           "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 slurm/4712",
 		Args:              atLeast(1, "a job"),
 		ValidArgsFunction: a.completeJobs(openJob),
@@ -33,7 +33,7 @@ func newOperation(a *app, operation control.Operation, short, long string) *cobr
 	}
 }
 
-// operate does something to one job.
+// operate applies an operation to a job.
 func (a *app) operate(ctx context.Context, operation control.Operation, job found) error {
 	if operation == control.Cancel {
 		return a.client().Cancel(ctx, job.Job)
@@ -41,18 +41,17 @@ func (a *app) operate(ctx context.Context, operation control.Operation, job foun
 	return job.controller.Operate(ctx, operation, job.Job)
 }
 
-// largestInput bounds what is sent to a job at once.
+// largestInput bounds the input that is sent to a job at once, in bytes.
 const largestInput = 16 << 20
 
 func newSend(a *app) *cobra.Command {
 	var again bool
 	c := &cobra.Command{
 		Use:   "send [flags] JOB [TEXT...]",
-		Short: "Feed input to an interactive job",
-		Long: `send feeds a line to an interactive job that the background process hosts, as if it
-was typed there: the words of TEXT, or all of standard input as it is where there
-is no TEXT. With --input it is the input that the definition gives such jobs,
-resolved again; the job has to be running.`,
+		Short: "Send input to an interactive job",
+		Long: `send sends a line to an interactive job of the background process, as if it were typed
+there: the words of TEXT or, without TEXT, all of standard input. With --input it sends
+the definition's input for such jobs, resolved again; the job has to be running.`,
 		Example: `  rmctl send 4711 run next.dat
   rmctl send 4711 <commands.txt
   rmctl send --input 4711`,
@@ -66,7 +65,7 @@ resolved again; the job has to be running.`,
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows the job is text
-	c.Flags().BoolVar(&again, "input", false, "send the input that the definition has for such jobs")
+	c.Flags().BoolVar(&again, "input", false, "send the definition's input for such jobs")
 	return c
 }
 
@@ -112,9 +111,9 @@ func newOutput(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "output JOB",
 		Short: "Print what a job has written",
-		Long: `output prints the file that a job's standard output goes to, as its definition
-tells where that is. With -f it waits for the file, and prints what is added to
-it until the job has ended.`,
+		Long: `output prints the file that a job's standard output goes to, which the definition
+names. With -f it waits for the file, and prints what is added to it until the job has
+ended.`,
 		Example: `  rmctl output 4711
   rmctl output -f 4711
   rmctl output --stderr slurm/4711`,
@@ -131,7 +130,7 @@ it until the job has ended.`,
 			return job.controller.Output(c.Context(), job.Job, stderr, a.stdout)
 		},
 	}
-	c.Flags().BoolVar(&stderr, "stderr", false, "print the standard error instead")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on printing until the job has ended")
+	c.Flags().BoolVar(&stderr, "stderr", false, "print standard error instead")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job has ended")
 	return c
 }

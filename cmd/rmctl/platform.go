@@ -9,10 +9,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// platform returns the resource managers of the user, those of -t alone where that
-// is given. Connections ask the prompter, which may be nil where the terminal is
-// used for something else. A platform that keeps listings does so for other commands.
-// The caller closes it. What this process does from then on uses the same client.
+// platform returns the resource managers of the user, or only that of -t. Connections use the
+// prompter, which may be nil. A platform that keeps listings does so for other commands. The
+// caller closes it. From then on this process uses its client.
 func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListings bool) (*views.Views, error) {
 	client := rmctl.New(a.clientOptions(func(ctx context.Context, target settings.Target) (remote.Connection, error) {
 		return a.newConnection(ctx, target, prompter)

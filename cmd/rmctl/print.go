@@ -23,8 +23,8 @@ func oneLine(text string) string { return tui.OneLine(text) }
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool { return terminal.Is(stream) }
 
-// printAll prints things of one kind: with --json the document of each on a line of
-// its own, else a table with a row for each, and nothing at all if there are none.
+// printAll prints things of one kind: with --json the document of each on a line, otherwise a
+// table with a row for each. If there are none, it prints nothing.
 func printAll[T any](a *app, things []T, document func(T) any, header []string, row func(T) []string) error {
 	var rows [][]string
 	for _, thing := range things {
@@ -40,7 +40,7 @@ func printAll[T any](a *app, things []T, document func(T) any, header []string, 
 	return terminal.Table(a.stdout, header, rows)
 }
 
-// itself is the document of what is printed as it is.
+// itself is the document of a thing that is one.
 func itself[T any](thing T) any { return thing }
 
 // say prints a message on standard error.
@@ -48,22 +48,21 @@ func (a *app) say(format string, arguments ...any) {
 	fmt.Fprintf(a.stderr, "rmctl: %s\n", printable(fmt.Sprintf(format, arguments...)))
 }
 
-// sayNone tells a user at a terminal why nothing is listed. Where something else reads
-// what is printed, no line says it.
+// sayNone prints why a list is empty, on a terminal only: scripts expect no lines.
 func (a *app) sayNone(why string) {
 	if !a.json && isTerminal(a.stdout) {
 		a.say("%s", why)
 	}
 }
 
-// remark is what a person should know of a job beside its state.
+// remark returns what a user should know about a job besides its state.
 func remark(j job.Job) string {
 	var all remarks
 	all.addEnd(j)
 	if j.Detail.Primary() == job.Undetermined && j.Native != "" {
 		all.add("the scheduler says %q", j.Native)
 	}
-	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // why such a job is stale says it, too
+	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // otherwise the reason says so
 		all.add("no longer known to the scheduler")
 	}
 	if j.Irregular != "" {
@@ -104,7 +103,7 @@ func (r *remarks) addEnd(j job.Job) {
 	}
 }
 
-// addSubmission adds what is not settled about the submission of a job.
+// addSubmission adds what is unknown about the submission of a job.
 func (r *remarks) addSubmission(j job.Job) {
 	switch {
 	case j.ID == "" && j.Stale:
@@ -116,9 +115,9 @@ func (r *remarks) addSubmission(j job.Job) {
 	}
 }
 
-// log returns the logger that -v asks for: warnings always, what is done with
-// -v, every command that is run with -vv. Users are told in sentences; lines that are
-// kept, and those of -vv, have their time and all details.
+// log returns a logger for the level of -v: warnings, with -v also actions, with -vv also every
+// command. Lines are sentences; those of -vv and of long-running processes have their time
+// and all details.
 func (a *app) log() *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelWarn}
 	switch {
@@ -137,9 +136,8 @@ func (a *app) log() *slog.Logger {
 	return slog.New(&sentences{level: options.Level.Level(), prefix: prefix, writer: a.stderr, lock: &sync.Mutex{}})
 }
 
-// sentences is a [slog.Handler] that writes for a person: the message, the error
-// behind it, and what else is known in brackets, on one line that a terminal only
-// shows.
+// sentences is a [slog.Handler] for readers: each record is a line with the message, the error,
+// and other attributes in brackets, safe for a terminal.
 type sentences struct {
 	level  slog.Level
 	prefix string // of each line

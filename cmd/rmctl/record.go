@@ -34,15 +34,15 @@ func newRecord(a *app) *cobra.Command {
 	var what recording
 	c := &cobra.Command{
 		Use:   "record [flags] DIR -- COMMAND [ARGUMENT...]",
-		Short: "Run a command of rmctl and keep what its scheduler commands print, as cases",
-		Long: `record runs another command of rmctl as it is, and keeps every scheduler command
-that it runs: the command line, exit code, standard output and error. In DIR it
-writes a flow of them and a case of each, which rmctl test tries.
+		Short: "Record the scheduler commands of a command of rmctl",
+		Long: `record runs another command of rmctl and records every scheduler command that it runs:
+the command line, exit code, standard output and error. In DIR it writes a flow of them
+and a case of each, for rmctl test.
 
-Names of users, groups, hosts, accounts, home directories and addresses are
-replaced by placeholders first. What was replaced by what is shown at the end:
-look at it, and at the files, before you share them. Variables of the job's
-environment and scripts are not recorded, and neither are interactive jobs.
+It replaces names of users, groups, hosts, accounts, home directories and addresses by
+placeholders, and prints the replacements at the end: check them and the files before you
+share them. It does not record variables of the job's environment, scripts, and interactive
+jobs.
 
 It exits with the code of the command.`,
 		Example: `  rmctl record failing -- submit -t slurm -s partition=debug --wait -- false
@@ -63,10 +63,10 @@ It exits with the code of the command.`,
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&what.keep, "keep", false, "write everything as it is, with all names")
-	f.BoolVar(&what.force, "force", false, "put a new recording in place of the one in DIR")
-	f.BoolVar(&what.add, "append", false, "add to the recording in DIR what differs from its cases")
-	f.StringArrayVar(&what.replace, "replace", nil, "replace another text, too: `OLD=NEW`; may be repeated")
+	f.BoolVar(&what.keep, "keep", false, "keep all names")
+	f.BoolVar(&what.force, "force", false, "replace the recording in DIR")
+	f.BoolVar(&what.add, "append", false, "add cases that differ to the recording in DIR")
+	f.StringArrayVar(&what.replace, "replace", nil, "another text to replace, as `OLD=NEW`; may be repeated")
 	return c
 }
 
@@ -98,13 +98,13 @@ func (r *recording) check() error {
 	return err
 }
 
-// record runs a command line of rmctl over a connection that is listened to.
+// record runs a command line of rmctl over a connection that records.
 func (a *app) record(ctx context.Context, what recording) error {
-	if err := os.MkdirAll(what.folder, 0o700); err != nil { // before anything is submitted that could not be written
+	if err := os.MkdirAll(what.folder, 0o700); err != nil { // before anything is submitted
 		return fmt.Errorf("making the folder of the recording: %w", err)
 	}
 	var recorder *record.Recorder
-	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, listening: func(connection remote.Connection) remote.Connection {
+	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, wrapConnection: func(connection remote.Connection) remote.Connection {
 		recorder = record.New(connection)
 		return recorder
 	}}
@@ -120,7 +120,7 @@ func (a *app) record(ctx context.Context, what recording) error {
 	return nil
 }
 
-// sharedFlags returns those flags of this command line that all commands have.
+// sharedFlags returns the flags of this command line that all commands have.
 func (a *app) sharedFlags() []string {
 	var flags []string
 	for _, flag := range [][2]string{{"--target", a.target}, {"--config", a.configFolder}, {"--state", a.stateFolder}} {
@@ -137,8 +137,8 @@ func (a *app) sharedFlags() []string {
 	return flags
 }
 
-// writeRecordings writes what was heard: for one target into the folder, for
-// several into a folder each.
+// writeRecordings writes the recordings: of one target into the folder, of several into a
+// folder each.
 func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.Recorder, what recording) error {
 	used := map[string]*control.Controller{}
 	for name, controller := range inner.used {
@@ -168,7 +168,7 @@ func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.
 	return nil
 }
 
-// removeIfEmpty takes back a folder that nothing was written to.
+// removeIfEmpty removes a folder without files.
 func removeIfEmpty(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err == nil && len(entries) == 0 {
@@ -218,8 +218,8 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 	return a.printRecording(r, written)
 }
 
-// startUpCommands runs the commands that start a session where the session was
-// there already: without them the recorded commands do not stand for themselves.
+// startUpCommands runs the start-up commands if there was a session already: the other
+// commands depend on their results.
 func (a *app) startUpCommands(ctx context.Context, controller *control.Controller, recorder *record.Recorder) error {
 	needed := controller.Definition.CommandsOf(config.StartUpCommand)
 	ran := func(c record.Recorded) bool { return c.Command != nil && slices.Contains(needed, c.Command) }
@@ -229,7 +229,7 @@ func (a *app) startUpCommands(ctx context.Context, controller *control.Controlle
 	return controller.Start(ctx, true)
 }
 
-// recordedJobs returns the jobs that commands were run for, as far as rmctl knows them.
+// recordedJobs returns the jobs on record that commands ran for.
 func (a *app) recordedJobs(ctx context.Context, target string, commands []record.Recorded) ([]job.Job, error) {
 	store, err := a.client().Store(ctx)
 	if err != nil {
@@ -265,8 +265,8 @@ func (a *app) recordedJobs(ctx context.Context, target string, commands []record
 	return jobs, nil
 }
 
-// printRecording shows on standard error what was written and what was replaced
-// in it: standard output belongs to the recorded command.
+// printRecording prints on standard error what was written and replaced: standard output is
+// that of the recorded command.
 func (a *app) printRecording(r record.Recording, written *record.Written) error {
 	folders := fmt.Sprintf("%d cases", len(written.Cases))
 	if written.Flow != "" {

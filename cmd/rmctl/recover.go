@@ -19,26 +19,25 @@ func newRecover(a *app) *cobra.Command {
 	r := &recovery{app: a}
 	c := &cobra.Command{
 		Use:   "recover",
-		Short: "Find out what became of submissions that were cut off, and find lost jobs again",
-		Long: `recover asks the schedulers for every submission whose outcome is not known: since
-rmctl was killed, a connection broke, or a submit command took too long. A job
-that is there is adopted; where there certainly is none the submission is recorded
-as not made, and its files are removed. Then it lists the jobs of the target, and adopts those that were
-submitted through rmctl and are not on record. It never submits anything.
+		Short: "Recover interrupted submissions and lost jobs",
+		Long: `recover queries the schedulers for every submission with an unknown outcome: rmctl was
+killed, a connection broke, or a submit command timed out. It adopts the job if there is
+one; if there certainly is none, it records the submission as not made and removes its
+files. Then it lists the jobs of the target, and adopts those that were submitted with
+rmctl and are not on record. It never submits anything.
 
---dismiss is for what nobody can find out: a submission whose scheduler cannot be
-asked is recorded as not made, and a job that its scheduler has forgotten, or whose
-terminal is gone, is shown by rmctl status no more. What was seen of it last stays on
-record. A job that may be running is not dismissed.`,
+--dismiss gives up a submission or job. A submission whose scheduler cannot be queried is
+recorded as not made. A job that its scheduler has forgotten, or whose terminal is gone, is
+no longer shown by rmctl status; its last observation stays on record. A job that may be
+running cannot be dismissed.`,
 		Example: `  rmctl recover
   rmctl recover -t slurm --rebuild
   rmctl recover --dismiss 2f1c…
   rmctl recover --dismiss slurm/4711`,
-		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c.Context()) },
 	}
-	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "put the record of jobs aside, damaged as it may be, and begin a new one")
-	c.Flags().StringVar(&r.dismiss, "dismiss", "", "put aside a submission without an outcome, or a `JOB` whose end nobody will see, by its tag or id")
+	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "set the record of jobs aside, even if it is damaged, and begin a new one")
+	c.Flags().StringVar(&r.dismiss, "dismiss", "", "give up a submission without an outcome, or a `JOB` whose end cannot be observed, by tag or id")
 	completeFlag(c, "dismiss", a.completeJobs(openJob))
 	return c
 }
@@ -60,7 +59,7 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	if r.dismiss != "" {
-		return r.putAside(ctx, store)
+		return r.dismissJob(ctx, store)
 	}
 	found, looked, err := r.unresolved(ctx, store)
 	listed, listErr := r.listed(ctx)
@@ -69,8 +68,8 @@ func (r *recovery) run(ctx context.Context) error {
 	return errors.Join(err, listErr, printErr)
 }
 
-// putAside dismisses what is named by a tag or by what a job is called.
-func (r *recovery) putAside(ctx context.Context, store *jobstore.Store) error {
+// dismissJob dismisses the submission or job of the flag.
+func (r *recovery) dismissJob(ctx context.Context, store *jobstore.Store) error {
 	job, err := r.app.recordedJob(ctx, r.dismiss)
 	if err != nil {
 		return err
@@ -97,10 +96,10 @@ func (r *recovery) setAside() error {
 	return err
 }
 
-// unresolved looks up the submissions without an outcome, and those again that were
-// found not to have become jobs, of which only what has changed is told. It also
-// returns the targets of all of them.
-func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (told []job.Job, targets []string, err error) {
+// unresolved looks up the submissions without an outcome, and again those that are on record
+// as not made, of which it returns only those that changed. It also returns the targets of
+// all of them.
+func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (found []job.Job, targets []string, err error) {
 	open, err := store.Unresolved(ctx, r.app.target)
 	if err != nil {
 		return nil, nil, err
@@ -117,22 +116,22 @@ func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (told 
 			j, err = controller.Recover(ctx, j)
 		}
 		if before.Phase != job.PhaseRejected || j.Phase != before.Phase {
-			told = append(told, j)
+			found = append(found, j)
 		}
 		problems = append(problems, err)
 		targets = append(targets, j.Target)
 	}
-	return told, targets, errors.Join(problems...)
+	return found, targets, errors.Join(problems...)
 }
 
-// tidy removes what submissions that were cut off have left on targets; the chosen
-// target has an empty name.
+// tidy removes the files of interrupted submissions on targets; the chosen target has an empty
+// name.
 func (r *recovery) tidy(ctx context.Context, targets []string) {
 	tidied := map[*control.Controller]bool{}
 	for _, target := range targets {
 		controller, err := r.app.controller(ctx, target)
 		if err != nil || tidied[controller] {
-			continue // what is wrong with the target was told when it was asked
+			continue // the error was reported before
 		}
 		tidied[controller] = true
 		if err := controller.Tidy(ctx); err != nil {
@@ -141,8 +140,8 @@ func (r *recovery) tidy(ctx context.Context, targets []string) {
 	}
 }
 
-// listed finds the jobs of the target that are not on record. Only who names a
-// target, or rebuilds, misses them where the definition cannot list jobs.
+// listed finds the jobs of the target that are not on record. It is an error if the definition
+// cannot list jobs only with -t or --rebuild.
 func (r *recovery) listed(ctx context.Context) ([]job.Job, error) {
 	controller, err := r.app.controller(ctx, "")
 	if err != nil {

@@ -34,24 +34,24 @@ func newReplay(a *app) *cobra.Command {
 	var flags replayFlags
 	c := &cobra.Command{
 		Use:   "replay FILE|NAME|TARGET --command SELECTOR [flags] [INPUT]",
-		Short: "Feed captured output through one tokenizer",
-		Long: `replay feeds what a scheduler command printed, from a file or standard input,
-through one parser of a definition and prints the attributes after it.
+		Short: "Parse captured output with one parser of a definition",
+		Long: `replay parses the output of a scheduler command, from a file or standard input, with
+one parser of a definition and prints the resulting attributes.
 
 SELECTOR names the command: an element (get-job-status), an element with an
 index from 1 (start-up-command[3]), or element:name (start-up-command:get-queues);
-a parser may follow (get-job-status/stderr-parser). A file given by --env may
-name it instead. With --trace every segment, match, action and test is shown on
-standard error; with -v how often each expression was tried and matched. With
---json both are JSON, too. rmctl exits with 1 when the parser ends with an error.
+a parser may follow (get-job-status/stderr-parser). The file of --env may name it instead.
+--trace prints every segment, match, action and test on standard error; -v prints how
+often each expression was tried and matched; with --json both are JSON. rmctl exits with 1
+if the parser ends with an error.
 
-With probe:NAME it tells what rmctl doctor would find of such an output.`,
+With probe:NAME it prints what rmctl doctor would find in such output.`,
 		Example: `  scontrol show job 7 | rmctl replay slurm --command get-job-status --job-id 7
   rmctl replay mysite.xml --command submit-batch --trace captured.txt
   rmctl replay tokenizer.xml --env env.json --json input.txt
   sbatch --version | rmctl replay slurm --command probe:sbatch`,
 		Args:              atLeast(1, "a definition"),
-		ValidArgsFunction: a.completeOneDefinition,
+		ValidArgsFunction: a.completeOneDefinition(),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(arguments) > 2 {
 				return usage("replay takes a definition and one input, but got also %q", arguments[2])
@@ -60,12 +60,12 @@ With probe:NAME it tells what rmctl doctor would find of such an output.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&flags.command, "command", "", "the `SELECTOR` of the command whose output it is")
-	f.StringVar(&flags.stream, "stream", "", "the `STREAM` that it is: stdout, stderr or redirect (default: the first with a parser)")
-	f.StringVar(&flags.job, "job-id", "", "the id of the `JOB` that @jobId stands for")
-	f.StringArrayVarP(&flags.values, "set", "s", nil, "give an attribute a value before the run: `name=value`")
-	f.StringVar(&flags.environment, "env", "", "a JSON `FILE` with the attributes before the run")
-	f.BoolVar(&flags.trace, "trace", false, "show what the tokenizer does")
+	f.StringVar(&flags.command, "command", "", "`SELECTOR` of the command that printed the input")
+	f.StringVar(&flags.stream, "stream", "", "`STREAM` of the input: stdout, stderr or redirect (default: the first with a parser)")
+	f.StringVar(&flags.job, "job-id", "", "id of the `JOB` that @jobId stands for")
+	f.StringArrayVarP(&flags.values, "set", "s", nil, "value of an attribute before the run, as `name=value`; may be repeated")
+	f.StringVar(&flags.environment, "env", "", "JSON `FILE` of the attributes before the run")
+	f.BoolVar(&flags.trace, "trace", false, "print what the tokenizer does")
 	completeFlag(c, "command", completeCommands)
 	completeFlag(c, "stream", cobra.FixedCompletions([]cobra.Completion{"stdout", "stderr", "redirect"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -116,8 +116,8 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	return a.replayThrough(parser, env, job, input, flags.trace)
 }
 
-// replayed loads the definition and the initial environment. What is wrong with
-// the definition elsewhere does not keep one parser of it from being tried.
+// replayed loads the definition and the initial environment. Errors in other parts of the
+// definition do not matter.
 func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attribute.Initial, error) {
 	initial := attribute.Initial{UseDefinition: flags.environment == ""}
 	name, err := a.definitionNamed(name)
@@ -207,7 +207,7 @@ func (a *app) printReplay(result replayResult, env *attribute.Environment) error
 	return nil
 }
 
-// printAttribute prints those fields that a parser may have set.
+// printAttribute prints the fields that a parser can set.
 func (a *app) printAttribute(kind, key string, attr *attribute.Attribute) error {
 	if attr.Value() == nil && attr.Name() == key {
 		return nil
@@ -220,11 +220,11 @@ func (a *app) printAttribute(kind, key string, attr *attribute.Attribute) error 
 	return err
 }
 
-// maxProbeOutput bounds, in bytes, what is read of the output of a probe.
+// maxProbeOutput bounds the output of a probe that is read, in bytes.
 const maxProbeOutput = 16 << 20
 
-// replayProbe tells what doctor would find if the program of an x:probe printed
-// the input and succeeded.
+// replayProbe prints what doctor would find if the program of an x:probe printed the input and
+// succeeded.
 func (a *app) replayProbe(definition *config.Definition, selected *config.Command, arguments []string) error {
 	input, err := replay.Input(a.stdin, arguments)
 	if err != nil {

@@ -21,23 +21,23 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A request is what is to be run, and where its parts come from.
+// A request is a submission and where its parts come from.
 type request struct {
 	job.Submission
-	given  job.Submission                // by the command line alone
+	flags  job.Submission                // what the command line says
 	launch *settings.LaunchConfiguration // nil without --config-name
 
 	elsewhere bool // the target is on another machine
 }
 
-// request returns what the command line, and the launch configuration that it
-// names, ask for. The program may be missing.
+// request returns the submission of the command line and its launch configuration. The
+// program may be missing.
 func (a *app) request(flags submissionFlags, arguments []string) (request, error) {
 	s, err := flags.submission(arguments)
 	if err != nil {
 		return request{}, err
 	}
-	r := request{Submission: s, given: s}
+	r := request{Submission: s, flags: s}
 	if flags.configName != "" {
 		if r.launch, err = a.loadLaunchConfiguration(flags.configName); err != nil {
 			return r, err
@@ -49,8 +49,8 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 	return r, err
 }
 
-// isElsewhere reports whether the chosen target is on another machine. What is
-// wrong with the choice is told by what needs the target: not every request does.
+// isElsewhere reports whether the chosen target is on another machine. Errors are left to
+// what needs the target: not every request does.
 func (a *app) isElsewhere(l *settings.LaunchConfiguration) bool {
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -66,9 +66,8 @@ func (a *app) isElsewhere(l *settings.LaunchConfiguration) bool {
 	return err == nil && target.Transport != settings.TransportLocal
 }
 
-// placed returns a submission whose files and folder do not depend on where
-// rmctl runs. The folder is one of the target: on another machine it is the home
-// directory, unless one is named from the root.
+// placed returns a submission whose files and folder do not depend on the working directory
+// of rmctl. On another machine the folder is the home directory unless its path is absolute.
 func placed(s job.Submission, elsewhere bool) (job.Submission, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -89,7 +88,7 @@ func placed(s job.Submission, elsewhere bool) (job.Submission, error) {
 	return s, nil
 }
 
-// runnable refuses a request without anything to run.
+// runnable refuses a request without program and script.
 func (r request) runnable() error {
 	if r.Executable != "" || r.Script != "" {
 		return nil
@@ -100,16 +99,15 @@ func (r request) runnable() error {
 	return usage("there is nothing to run: name a program after --, or a script with --script")
 }
 
-// located puts the place in the launch configuration before errors of values
-// that come from there.
+// located adds the place in the launch configuration to errors of its values.
 func (r request) located(err error) error {
 	if err == nil || r.launch == nil {
 		return err
 	}
-	return r.launch.Locate(err, r.given)
+	return r.launch.Locate(err, r.flags)
 }
 
-// prepare returns what is to be run, and the controller of the target it runs on.
+// prepare returns the request of a submission and the controller of its target.
 func (a *app) prepare(ctx context.Context, flags submissionFlags, arguments []string) (*control.Controller, request, error) {
 	r, err := a.request(flags, arguments)
 	if err == nil {
@@ -122,8 +120,8 @@ func (a *app) prepare(ctx context.Context, flags submissionFlags, arguments []st
 	return controller, r, err
 }
 
-// controllerOf returns the controller of the target that was chosen, by -t or
-// else by a launch configuration, which may be nil.
+// controllerOf returns the controller of the target of -t, or otherwise of a launch
+// configuration, which may be nil.
 func (a *app) controllerOf(ctx context.Context, l *settings.LaunchConfiguration) (*control.Controller, error) {
 	if a.target == "" && l != nil {
 		target, err := a.targetOf(l)
@@ -135,8 +133,8 @@ func (a *app) controllerOf(ctx context.Context, l *settings.LaunchConfiguration)
 	return a.controller(ctx, "")
 }
 
-// targetOf returns the target that a launch configuration names, or the only one
-// of the definition that it names; it is empty where it names neither.
+// targetOf returns the target of a launch configuration, or the only target of its
+// definition; empty if it names neither.
 func (a *app) targetOf(l *settings.LaunchConfiguration) (string, error) {
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -168,20 +166,19 @@ func newRender(a *app) *cobra.Command {
 	var flags submissionFlags
 	c := &cobra.Command{
 		Use:               "render FILE|NAME|TARGET [flags] [--] PROGRAM [ARGUMENT...]",
-		ValidArgsFunction: a.completeOneDefinition,
-		Short:             "Show what a definition would run, and run nothing",
+		ValidArgsFunction: a.completeOneDefinition(),
+		Short:             "Show what a definition would run, without running it",
 		Long: `render resolves a submission, and the commands that follow it, by a definition and
-prints the job script, the managed files, and the arguments, environment,
-directory and input of every command. In place of what is known only later
-stand @jobId, the job's id, and UUID, which makes file names unique.
+prints the job script, the managed files, and the arguments, environment, directory
+and input of every command. @jobId stands for the job's id, and UUID for the text that
+makes file names unique.
 
-With --config-name the definition may be left out; it is then that of the launch
-configuration.`,
+With --config-name, the definition of the launch configuration is the default.`,
 		Example: `  rmctl render slurm -s nodes=2 -s time=30 -- ./a.out x
   rmctl render mysite.xml --json -- ./a.out
   rmctl render --config-name nightly`,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			// What stands behind -- is the program, so there is no definition then.
+			// The first argument behind -- is the program, not a definition.
 			if flags.configName != "" && (len(arguments) == 0 || c.Flags().ArgsLenAtDash() == 0) {
 				return a.renderLaunchConfiguration(c.Context(), flags, arguments)
 			}
@@ -205,8 +202,8 @@ configuration.`,
 	return c
 }
 
-// renderLaunchConfiguration renders by the definition that a launch
-// configuration names, or else by that of its target.
+// renderLaunchConfiguration renders by the definition of a launch configuration, or of its
+// target.
 func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFlags, arguments []string) error {
 	r, err := a.request(flags, arguments)
 	if err == nil {
@@ -225,8 +222,8 @@ func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFla
 	return r.located(a.render(controller, r.Submission))
 }
 
-// renderBy renders by a definition, or by that of a target with what this adds.
-// Values may stand for what commands of a session would find out.
+// renderBy renders by a definition, or by a target with its attributes. Values that a session
+// would find may be set.
 func (a *app) renderBy(name string, r request) error {
 	r.Invisible = true
 	target, isTarget, err := a.configuredTarget(name)
@@ -257,8 +254,7 @@ func (a *app) render(controller *control.Controller, s job.Submission) error {
 	return printRendered(a.stdout, rendering)
 }
 
-// printRendered prints command lines quoted as a shell would need them, so that
-// each can be tried by hand.
+// printRendered prints command lines quoted for a shell, to be tried by hand.
 func printRendered(w io.Writer, rendering *control.Rendering) error {
 	r := rendering.Document()
 	var text strings.Builder

@@ -24,9 +24,9 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// newRootFor returns the command line as far as it is needed to run it: making
-// all commands takes longer than many of them run. Whoever looks at other
-// commands, as help does, gets all.
+// newRootFor returns the command line with the one command that the arguments name: creating
+// all commands takes longer than many of them run. Commands that look at others, such as
+// help, get all.
 func newRootFor(a *app, arguments []string) *cobra.Command {
 	word := commandWord(arguments)
 	for _, known := range constructors() {
@@ -40,8 +40,7 @@ func newRootFor(a *app, arguments []string) *cobra.Command {
 	return newRoot(a)
 }
 
-// commandWord returns the first word that is neither a flag of all commands nor
-// the value of one.
+// commandWord returns the first word that is neither a flag of all commands nor its value.
 func commandWord(arguments []string) string {
 	for i := 0; i < len(arguments); i++ {
 		switch argument := arguments[i]; {
@@ -62,8 +61,8 @@ func newBareRoot(a *app) *cobra.Command {
 		Use:   "rmctl",
 		Short: "Submit, watch and control jobs of any batch system",
 		Long: `rmctl submits, watches and controls jobs of any batch system that an XML
-definition describes. Without configuration each shipped definition is a target
-of its own name; "local" runs batch jobs on this machine.
+definition describes. Without configuration, each shipped definition is a target
+of the same name; "local" runs batch jobs on this machine.
 
 Exit codes: 0 done; 1 the operation failed; 2 wrong usage or an invalid
 definition; 3 a scheduler command failed; 4 no such job; 5 no connection or
@@ -84,11 +83,11 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	}
 	root.SetFlagErrorFunc(wrongFlag)
 	flags := root.PersistentFlags()
-	flags.StringVarP(&a.target, "target", "t", "", "the target `NAME` to use (default: what targets.toml says, else local)")
-	flags.BoolVar(&a.json, "json", false, "print JSON, one object on a line")
-	flags.CountVarP(&a.verbose, "verbose", "v", "``say more; twice: every command that is run")
-	flags.StringVar(&a.configFolder, "config", "", "the folder `DIR` of targets.toml (default: $XDG_CONFIG_HOME/rmctl)")
-	flags.StringVar(&a.stateFolder, "state", "", "the folder `DIR` of what rmctl remembers (default: $XDG_STATE_HOME/rmctl)")
+	flags.StringVarP(&a.target, "target", "t", "", "target `NAME` (default from targets.toml, otherwise \"local\")")
+	flags.BoolVar(&a.json, "json", false, "print JSON, one object per line")
+	flags.CountVarP(&a.verbose, "verbose", "v", "``print details; twice: also every command that runs")
+	flags.StringVar(&a.configFolder, "config", "", "configuration folder `DIR` (default $XDG_CONFIG_HOME/rmctl)")
+	flags.StringVar(&a.stateFolder, "state", "", "state directory `DIR` (default $XDG_STATE_HOME/rmctl)")
 
 	completeFlag(root, "target", a.completeTargets)
 	completeFlag(root, "config", completeDirectories)
@@ -107,7 +106,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 func addCommand(root *cobra.Command, a *app, c constructor) {
 	command := c.create(a)
 	command.GroupID = c.group
-	completeNothing([]*cobra.Command{command})
+	expectNoArguments(command)
 	root.AddCommand(command)
 }
 
@@ -123,15 +122,15 @@ func addAll(root *cobra.Command, a *app) {
 	for _, command := range root.Commands() {
 		switch command.Name() {
 		case "help":
-			command.Args = ofCommands
+			command.Args = commandNames
 		case "completion":
 			command.Args, command.RunE = cobra.ArbitraryArgs, noArguments
 		}
 	}
 }
 
-// ofCommands refuses the words that are no command.
-func ofCommands(command *cobra.Command, words []string) error {
+// commandNames refuses words that are not the names of a command.
+func commandNames(command *cobra.Command, words []string) error {
 	found, rest, err := command.Root().Find(words)
 	switch {
 	case err != nil || len(rest) == 0:
@@ -142,7 +141,7 @@ func ofCommands(command *cobra.Command, words []string) error {
 	return usage("%s has no command %q; see %s --help", found.CommandPath(), rest[0], found.CommandPath())
 }
 
-// wrongFlag tells what is wrong with a flag, and where the flags are told.
+// wrongFlag returns an error of usage for a flag, with the command that lists the flags.
 func wrongFlag(command *cobra.Command, err error) error {
 	const see = "see %s --help"
 	invalid, isInvalid := errors.AsType[*pflag.InvalidValueError](err)
@@ -185,7 +184,7 @@ func suggestion(command *cobra.Command, word string) string {
 	return ""
 }
 
-// excludes refuses flags that make no sense beside another one.
+// excludes refuses flags together with another one.
 func excludes(command *cobra.Command, flag string, others ...string) error {
 	for _, other := range others {
 		if command.Flags().Changed(flag) && command.Flags().Changed(other) {
@@ -195,7 +194,22 @@ func excludes(command *cobra.Command, flag string, others ...string) error {
 	return nil
 }
 
-// atLeast refuses fewer arguments than that.
+// expectNoArguments lets commands without arguments, and such commands below a command, refuse
+// arguments, and lets shells offer no files for them.
+func expectNoArguments(command *cobra.Command) {
+	takesNone := !strings.Contains(command.Use, " ")
+	if takesNone && command.Args == nil && !command.HasSubCommands() {
+		command.Args = exactly(0, "")
+	}
+	if takesNone && command.ValidArgsFunction == nil {
+		command.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for _, below := range command.Commands() {
+		expectNoArguments(below)
+	}
+}
+
+// atLeast refuses fewer arguments.
 func atLeast(count int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) < count {

@@ -29,8 +29,8 @@ it uses the default target or, where that runs batch jobs only, "fork", which
 runs any command on this machine.
 
 Ctrl-C reaches the job. Typed twice within a second it asks whether to detach
-from the job, to cancel it, or to go on. rmctl attach comes back to a job that was
-detached from. --detach starts a job and prints its id.`,
+from the job, to cancel it, or to continue. rmctl attach attaches the terminal again.
+--detach starts a job and prints its id.`,
 		Example: `  rmctl run -- ./simulate input.dat
   rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out
   rmctl run -t nodes --detach -- ./server`,
@@ -57,14 +57,14 @@ detached from. --detach starts a job and prints its id.`,
 	}
 	flags.add(a, c)
 	addOnEnd(c, &onEnd)
-	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id, attached to nothing; for jobs that keep a command open, use a pseudo-terminal or run elsewhere")
+	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id without attaching; for jobs that keep a command open, use a pseudo-terminal or run on another host")
 	return c
 }
 
-// runInteractive runs a job attached to the terminal, in the background process
-// where one may want to detach from it.
+// runInteractive runs a job attached to the terminal; in the background process if the user
+// can detach from it.
 func (a *app) runInteractive(ctx context.Context, controller *control.Controller, s job.Submission, detach bool) error {
-	if controller.IsHosted(s.Debug) && a.listening == nil {
+	if controller.IsHosted(s.Debug) && a.wrapConnection == nil {
 		sessions, err := a.sessions(ctx)
 		switch {
 		case err == nil:
@@ -84,8 +84,8 @@ func (a *app) runInteractive(ctx context.Context, controller *control.Controller
 	return attachedExit(job)
 }
 
-// attachedExit returns how a job that the terminal was attached to tells rmctl to
-// exit, and what the definition made of its output if it failed.
+// attachedExit is jobExit for a job that was attached to the terminal. The message is the
+// reason that the definition found in the job's output.
 func attachedExit(job job.Job) error {
 	err := jobExit(job)
 	if exit, isExit := errors.AsType[*exitError](err); isExit && job.Reason != "" {
@@ -94,7 +94,7 @@ func attachedExit(job job.Job) error {
 	return err
 }
 
-// runHere runs a job as a part of this process.
+// runHere runs a job in this process.
 func (a *app) runHere(ctx context.Context, controller *control.Controller, s job.Submission) (job.Job, error) {
 	ctx, stop := a.attached(ctx)
 	defer stop()
@@ -111,23 +111,22 @@ func (a *app) runHere(ctx context.Context, controller *control.Controller, s job
 		Stdin: console.Keys(), Stdout: a.stdout, Stderr: a.stderr, Terminal: console.Terminal, Signals: console.Signals,
 	})
 	if errors.Is(context.Cause(ctx), errChosen) && job.Detail.Ended() {
-		err = nil // it was what the user wanted
+		err = nil // the user canceled the job
 	}
 	return job, errors.Join(err, console.Close())
 }
 
-// errChosen tells that the user chose to cancel the job.
+// errChosen is the cause of a context that the user canceled by the console.
 var errChosen = errors.New("the user canceled the job")
 
-// attached returns a context for a job attached to the terminal. What is typed
-// there to interrupt reaches the job by itself, and the job decides what comes
-// of it; rmctl only passes on that it is to end itself.
+// attached returns a context for a job attached to the terminal. An interrupt that is typed
+// reaches the job, which decides what to do. The context only ends when rmctl is to end.
 func (a *app) attached(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !isTerminal(a.stdin) {
 		return context.WithCancel(ctx)
 	}
 	lasting, stop := signal.NotifyContext(context.WithoutCancel(ctx), endRequests()...)
-	if ctx.Err() != nil { // it was to end before the job had the terminal
+	if ctx.Err() != nil { // rmctl is to end before the job has the terminal
 		stop()
 		return context.WithCancel(ctx)
 	}

@@ -33,22 +33,21 @@ func newServe(a *app) *cobra.Command {
 	var hashFor string
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Show and control everything in a browser",
-		Long: `serve shows resource managers, machines, queues and jobs in a browser, and lets jobs
-be submitted and controlled there and through an API in JSON. It prints the address to
-open, with a token in it that lets nobody else in, and ends when it is interrupted.
+		Short: "Show and control jobs in a browser",
+		Long: `serve shows resource managers, machines, queues and jobs in a browser. You can submit
+and control jobs there, or with an API in JSON. It prints the URL to open, which contains
+an access token, and ends when it is interrupted.
 
-It listens on this machine alone. For an address that others can reach it needs a
-certificate and a password file, which is private and has a line NAME:HASH for each who
-may log in, as --hash-password prints it. All who are let in do what they do as you.
+It listens on this machine only. An address that others can reach requires a certificate
+and a password file: a private file with a line NAME:HASH for each user, as --hash-password
+prints it. Everybody who logs in acts as you.
 
-The default target, or that of -t, is started; others can be started in the browser.`,
+It starts the default target, or that of -t; you can start others in the browser.`,
 		Example: `  rmctl serve
   rmctl serve --listen 127.0.0.1:8080
   rmctl serve --listen unix:/home/ada/rmctl.socket
   rmctl serve --hash-password ada >>passwords
   rmctl serve --listen :8443 --tls-cert cert.pem --tls-key key.pem --password-file passwords`,
-		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if hashFor != "" {
 				return a.hashPassword(c.Context(), hashFor)
@@ -58,15 +57,15 @@ The default target, or that of -t, is started; others can be started in the brow
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:0", "the `ADDRESS` to listen on: HOST:PORT, port 0 for one that is free, or unix:PATH")
-	flags.StringVar(&s.certificate, "tls-cert", "", "`FILE` of the certificate, and those that vouch for it, as PEM")
-	flags.StringVar(&s.key, "tls-key", "", "`FILE` of the certificate's key, as PEM")
-	flags.StringVar(&s.passwords, "password-file", "", "`FILE` of who may log in")
-	flags.StringVar(&hashFor, "hash-password", "", "ask for a password, print the line of a password file for `NAME`, and end")
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on: HOST:PORT, with port 0 for a free one, or unix:PATH")
+	flags.StringVar(&s.certificate, "tls-cert", "", "PEM `FILE` of the certificate and its chain")
+	flags.StringVar(&s.key, "tls-key", "", "PEM `FILE` of the certificate's key")
+	flags.StringVar(&s.passwords, "password-file", "", "`FILE` of the users who may log in")
+	flags.StringVar(&hashFor, "hash-password", "", "ask for a password, and print the line of `NAME` for a password file")
 	return c
 }
 
-// serving is what rmctl serve was told.
+// serving is a call of rmctl serve.
 type serving struct {
 	app                         *app
 	listen                      string
@@ -104,7 +103,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	}
 	ended := make(chan error, 1)
 	running.Go(func() { ended <- server.Serve(ctx, listener) })
-	if err := s.begin(platform.Start, server.StartURL(s.address(listener.Addr()))); err != nil {
+	if err := s.announce(platform.Start, server.StartURL(s.address(listener.Addr()))); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	return <-ended
@@ -145,7 +144,7 @@ func (a *app) serverFolder() (string, error) {
 	return filepath.Join(state, "serve-"+strings.ReplaceAll(host, "/", "-")), nil
 }
 
-// historyFile returns where a server keeps what was in use for the next one.
+// historyFile returns the file in which servers keep the history of usage.
 func (a *app) historyFile() (string, error) {
 	state, err := a.client().StateFolder()
 	if err != nil {
@@ -178,12 +177,12 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 	return nil
 }
 
-// served asks the server that this user runs for a listing of the chosen target. An
-// error tells why the scheduler is to be asked instead.
+// served gets a listing of the chosen target from the server of this user. The error is the
+// reason to query the scheduler instead.
 func served[T any](ctx context.Context, a *app, list func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
 	var none time.Time
-	if a.listening != nil {
-		return nil, none, errors.New("what schedulers say is recorded")
+	if a.wrapConnection != nil {
+		return nil, none, errors.New("answers of schedulers are recorded")
 	}
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -206,8 +205,8 @@ func served[T any](ctx context.Context, a *app, list func(*api.Client, context.C
 	return list(client, ctx, target)
 }
 
-// begin starts the resource manager that is wanted and prints where to look.
-func (s *serving) begin(start func(name string) error, url string) error {
+// announce starts the chosen resource manager and prints the URL.
+func (s *serving) announce(start func(name string) error, url string) error {
 	targets, err := s.app.client().Targets()
 	if err != nil {
 		return err
@@ -230,8 +229,8 @@ func (s *serving) begin(start func(name string) error, url string) error {
 	return nil
 }
 
-// options returns what the flags say of who is let in. An address that others can
-// reach needs TLS and passwords.
+// options returns TLS and passwords of the flags. An address that others can reach requires
+// both.
 func (s *serving) options() (web.Options, error) {
 	var options web.Options
 	if (s.certificate == "") != (s.key == "") {
@@ -260,8 +259,8 @@ func (s *serving) options() (web.Options, error) {
 	return options, nil
 }
 
-// isOpenToOthers reports whether other machines can reach the address. Names are
-// not asked for: they might lead elsewhere later.
+// isOpenToOthers reports whether other machines can reach the address. It does not resolve
+// names: they may change.
 func (s *serving) isOpenToOthers() (bool, error) {
 	if strings.HasPrefix(s.listen, "unix:") {
 		return false, nil
@@ -282,7 +281,7 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 		if err := removeDeadSocket(path); err != nil {
 			return nil, err
 		}
-		before := syscall.Umask(0o177) // nobody else may ever connect
+		before := syscall.Umask(0o177) // only this user may connect
 		defer syscall.Umask(before)
 	}
 	var config net.ListenConfig
@@ -291,13 +290,13 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 		return nil, fmt.Errorf("listen on %s: %w", s.listen, err)
 	}
 	bound, isTCP := listener.Addr().(*net.TCPAddr)
-	if isTCP && (s.certificate == "" || s.passwords == "") && !bound.IP.IsLoopback() { // whatever the system takes the name localhost for
+	if isTCP && (s.certificate == "" || s.passwords == "") && !bound.IP.IsLoopback() { // localhost may resolve to another address
 		return nil, errors.Join(fmt.Errorf("listen on %s: that is %s, which others can reach", s.listen, bound), listener.Close())
 	}
 	return listener, nil
 }
 
-// removeDeadSocket removes a socket that nobody listens on any more.
+// removeDeadSocket removes a socket on which nobody listens.
 func removeDeadSocket(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -307,7 +306,7 @@ func removeDeadSocket(path string) error {
 		return fmt.Errorf("look for an old socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("listen on %s: there is a file that is no socket", path)
+		return fmt.Errorf("listen on %s: it exists and is not a socket", path)
 	}
 	if conn, err := net.Dial("unix", path); err == nil {
 		return errors.Join(fmt.Errorf("listen on %s: somebody listens there already", path), conn.Close())
@@ -318,8 +317,8 @@ func removeDeadSocket(path string) error {
 	return nil
 }
 
-// address returns how a browser reaches the server. At a unix socket that is the
-// near end of a tunnel, of which the port is not known.
+// address returns the URL of the server. A unix socket is reached through a tunnel, whose
+// port is unknown.
 func (s *serving) address(bound net.Addr) string {
 	if bound.Network() == "unix" {
 		return "http://localhost"
@@ -338,7 +337,7 @@ func (s *serving) address(bound net.Addr) string {
 	return scheme + "://" + host
 }
 
-// hashPassword prints the line of a password file for a password that is asked for.
+// hashPassword asks for a password and prints its line for a password file.
 func (a *app) hashPassword(ctx context.Context, name string) error {
 	prompter := tui.Terminal()
 	if prompter == nil {

@@ -188,7 +188,7 @@ func TestTheSocketOfTheServerIsItsOwnersAlone(t *testing.T) {
 	var out, messages bytes.Buffer
 	t.Setenv("HOME", folder)
 	require.Equal(t, exitFailed, execute(t.Context(), []string{"serve", "--listen", "unix:" + path}, strings.NewReader(""), &out, &messages))
-	require.Contains(t, messages.String(), "no socket")
+	require.Contains(t, messages.String(), "not a socket")
 	require.FileExists(t, path)
 	require.NoError(t, os.Remove(path))
 

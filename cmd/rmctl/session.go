@@ -11,11 +11,10 @@ func newStart(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "start",
 		Short: "Start a session: run the definition's start-up commands",
-		Long: `start runs the start-up commands of the target's definition and keeps what they
-found, such as the queues. Other commands start a session when they need one.`,
+		Long: `start runs the start-up commands of the target's definition and records what they
+find, such as the queues. Other commands start a session when they need one.`,
 		Example: `  rmctl start -t slurm
   rmctl start -t slurm --fresh`,
-		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			controller, err := a.controller(c.Context(), "")
 			if err != nil {
@@ -24,7 +23,7 @@ found, such as the queues. Other commands start a session when they need one.`,
 			return controller.Start(c.Context(), fresh)
 		},
 	}
-	c.Flags().BoolVar(&fresh, "fresh", false, "run the commands also if they ran a short while ago")
+	c.Flags().BoolVar(&fresh, "fresh", false, "run the commands even if they ran a short while ago")
 	return c
 }
 
@@ -32,9 +31,8 @@ func newStop(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stop",
 		Short:   "Stop the session: run the definition's shut-down commands",
-		Long:    "stop runs the shut-down commands and forgets what the session found. Jobs run on.",
+		Long:    "stop runs the shut-down commands and forgets what the session found. Jobs keep running.",
 		Example: "  rmctl stop -t slurm",
-		Args:    exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			controller, err := a.controller(c.Context(), "")
 			if err != nil {
@@ -51,7 +49,7 @@ func newAction(a *app) *cobra.Command {
 		Use:   "action NAME",
 		Short: "Run one of the definition's actions",
 		Long: `action runs a button-action of the definition, or one of its start-up or
-shut-down commands, by name, and keeps what it finds. rmctl describe lists them.`,
+shut-down commands, by name, and records what it finds. rmctl describe lists them.`,
 		Example:           "  rmctl action -t slurm get-queues",
 		Args:              atLeast(1, "the name of an action"),
 		ValidArgsFunction: a.completeActions,

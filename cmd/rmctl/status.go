@@ -26,12 +26,12 @@ func newStatus(a *app) *cobra.Command {
 		Use:               "status [JOB...]",
 		ValidArgsFunction: a.completeJobs(anyJob),
 		Short:             "Show the state of jobs",
-		Long: `status shows one line per job: id, target, state, detail, queue, and how old the
-evidence is. Without a job it shows all that have not ended.
+		Long: `status prints a line for each job: id, target, state, detail, queue, and the age of the
+last observation. Without a job it prints all jobs that have not ended.
 
-A state is only changed by evidence: when a query fails the line shows what was
-known before, marked stale, and rmctl exits with 3. If the definition did not
-understand answers of the scheduler lately, a warning on standard error counts them.`,
+If a query fails, the job keeps its last known state and is marked stale, and rmctl exits
+with 3. If the definition did not understand recent answers of the scheduler, a warning on
+standard error counts them.`,
 		Example: `  rmctl status
   rmctl status slurm/4711 --fresh
   rmctl status --json 4711`,
@@ -45,12 +45,12 @@ understand answers of the scheduler lately, a warning on standard error counts t
 			return errors.Join(a.printStatus(c.Context(), jobs), err, queryErr)
 		},
 	}
-	c.Flags().BoolVar(&fresh, "fresh", false, "ask the scheduler now, also if it was asked some seconds ago")
+	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler, even if the last query is only seconds old")
 	return c
 }
 
-// statusJobs returns the jobs that are named, or all that have not ended: these
-// also where an error tells that their targets cannot be asked.
+// statusJobs returns the named jobs, or all that have not ended. These are returned also with
+// an error, if their targets cannot be queried.
 func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if len(names) > 0 {
 		return a.findJobs(ctx, names)
@@ -71,8 +71,8 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	return append(jobs, late...), errors.Join(err, lateErr)
 }
 
-// lateJobs returns the submissions that are on record as not made and for whose
-// jobs it is time to look again. Whether their targets can be asked troubles nobody.
+// lateJobs returns the submissions that are on record as not made but whose jobs may have
+// appeared since. It only warns of targets that cannot be queried.
 func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]found, error) {
 	now := time.Now()
 	unseen, err := store.Unseen(ctx, now.Add(-control.LastLateLook), a.target)
@@ -96,7 +96,7 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	for i, of := range perTarget {
 		group.Go(func() error {
 			updated, err := of.controller.Update(ctx, of.jobs, fresh)
-			of.put(jobs, updated)
+			of.update(jobs, updated)
 			if isA[*control.TooSoonError](err) {
 				a.say("%s: %v", of.controller.Target, err)
 				return nil
@@ -141,8 +141,8 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 	})
 }
 
-// warnOfNotUnderstood warns of targets whose definitions did not understand
-// answers of the scheduler, and returns how many each.
+// warnOfNotUnderstood warns of targets whose definitions did not understand answers of the
+// scheduler, and returns the number of such answers.
 func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*control.Controller]int, error) {
 	counts := map[*control.Controller]int{}
 	for _, of := range byController(asked, func(job found) bool { return job.controller != nil }) {
@@ -164,9 +164,9 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*cont
 func newExplain(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain JOB...",
-		Short: "Tell how the state of jobs is known",
-		Long: `explain prints the history of jobs: what was seen, when, by which command, and the
-line of its output that it was read from. It asks no scheduler.`,
+		Short: "Explain how the state of jobs is known",
+		Long: `explain prints the history of jobs: what was observed, when, by which command, and in
+which line of its output. It does not query a scheduler.`,
 		Example: `  rmctl explain 4711
   rmctl explain --json slurm/4711`,
 		Args:              atLeast(1, "a job"),
@@ -199,7 +199,7 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error 
 		if a.json {
 			return terminal.JSON(a.stdout, event)
 		}
-		rows = append(rows, []string{terminal.Clock(event.Observed), string(event.Kind), terminal.OrDash(string(event.Detail)), terminal.OrDash(event.Native), terminal.OrDash(event.Source), place(event.Origin), because(event)})
+		rows = append(rows, []string{terminal.Clock(event.Observed), string(event.Kind), terminal.OrDash(string(event.Detail)), terminal.OrDash(event.Native), terminal.OrDash(event.Source), place(event.Origin), evidence(event)})
 		return nil
 	})
 	if err != nil || a.json {
@@ -208,7 +208,7 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error 
 	return terminal.Table(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "AT", "FROM"}, rows)
 }
 
-// place is where in the output of a command a line stands.
+// place returns the output and the line that an event was read from.
 func place(origin job.Origin) string {
 	if origin.Line == 0 {
 		return terminal.OrDash(origin.Stream)
@@ -216,9 +216,9 @@ func place(origin job.Origin) string {
 	return fmt.Sprintf("%s:%d", oneLine(origin.Stream), origin.Line)
 }
 
-// because is what an event is known from, on one line: the line that was read or,
-// where that is not known, the output.
-func because(event job.Event) string {
+// evidence returns the reason of an event and the line that it was read from, or the output if
+// the line is not known.
+func evidence(event job.Event) string {
 	var parts []string
 	for _, part := range []string{event.Reason, cmp.Or(event.Origin.Text, event.Evidence)} {
 		if part = oneLine(part); part != "" {
@@ -235,10 +235,10 @@ func newProcesses(a *app) *cobra.Command {
 		Short: "Show the processes of a parallel job",
 		Long: `processes shows the ranks of a job that was started by rmctl run -t openmpi or
 -t mpich: the node and process id of each, its state, its exit code or the signal
-that ended it, and the last line that it printed, where that is kept apart. It
-works while the job runs and afterwards.
+that ended it, and the last line that it printed, if outputs are separate. It works
+while the job runs and afterwards.
 
---output RANK prints the end of what one of them printed.`,
+--output RANK prints the end of the output of one of them.`,
 		Example: `  rmctl processes 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33
   rmctl processes --output 3 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33`,
 		Args:              exactly(1, "a job"),
@@ -265,7 +265,7 @@ works while the job runs and afterwards.
 			return a.printProcesses(processes)
 		},
 	}
-	c.Flags().IntVar(&output, "output", 0, "print the end of what the process of this `RANK` printed")
+	c.Flags().IntVar(&output, "output", 0, "print the end of the output of the process of `RANK`")
 	return c
 }
 
@@ -302,8 +302,8 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 	return fmt.Errorf("job %s has no process of rank %d that is known", oneLine(job.ID), rank)
 }
 
-// withProcesses is a job as JSON with its processes; what each printed is left to
-// rmctl processes.
+// withProcesses returns a job for JSON, with its processes but without their output, which
+// rmctl processes prints.
 func (a *app) withProcesses(ctx context.Context, known job.Job) (job.Document, error) {
 	printed := known.Document()
 	if !known.Interactive || known.Tag == "" {

@@ -22,11 +22,10 @@ func newTargets(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "targets",
 		Short: "List the targets",
-		Long: `targets lists where jobs can go: each shipped definition on this machine, and what
-targets.toml in the configuration folder describes. The default is marked. With --definitions
-it lists the shipped definitions instead, with what each was proven against.`,
+		Long: `targets lists where jobs can run: each shipped definition on this machine, and the
+targets of targets.toml in the configuration folder. The default is marked. With
+--definitions it lists the shipped definitions instead, with what each was tested against.`,
 		Example: "  rmctl targets\n  rmctl targets --json\n  rmctl targets --definitions",
-		Args:    exactly(0, ""),
 		RunE: func(_ *cobra.Command, _ []string) error {
 			if definitions {
 				return a.printShippedDefinitions()
@@ -38,7 +37,7 @@ it lists the shipped definitions instead, with what each was proven against.`,
 			return a.printTargets(targets)
 		},
 	}
-	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions and what each was proven against")
+	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions and what each was tested against")
 	return c
 }
 
@@ -105,12 +104,11 @@ type pollJSON struct {
 func newPolls(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "polls",
-		Short: "Show how often schedulers are asked for jobs, and how long that takes",
-		Long: `polls shows the queries that all processes of rmctl share: one line for each
-connection and definition, with the targets that have these. It asks no scheduler.`,
+		Short: "Show how often schedulers are queried, and for how long",
+		Long: `polls shows the queries that all processes of rmctl share: a line for each connection
+and definition, with their targets. It does not query a scheduler.`,
 		Example: `  rmctl polls
   rmctl polls -t slurm --json`,
-		Args: exactly(0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			store, err := a.client().Store(c.Context())
 			if err != nil {
@@ -156,7 +154,7 @@ func pollRow(poll polls.PollCount, now time.Time) []string {
 	}
 }
 
-// namesOf returns the targets that share a query, each with what is listed of it.
+// namesOf returns the targets that share a query, each with the command of a listing.
 func namesOf(poll polls.PollCount) []string {
 	names := make([]string, len(poll.Targets))
 	for i, target := range poll.Targets {
@@ -165,7 +163,7 @@ func namesOf(poll polls.PollCount) []string {
 	return names
 }
 
-// suffixOf names the command of a listing; empty for the query for own jobs.
+// suffixOf returns the command of a listing; empty for the query of the user's jobs.
 func suffixOf(poll polls.PollCount) string {
 	if poll.Kind == polls.OwnJobs {
 		return ""

@@ -33,22 +33,20 @@ func newTest(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "test [DIR...]",
 		ValidArgsFunction: completeDirectories,
-		Short:             "Try definitions on recorded commands",
-		Long: `test looks for cases in and below each folder, the current one if none is given,
-and compares what the definition makes of each recorded output with what is
-expected. A flow plays recorded outputs back to whole submissions and queries.
-docs/cases.md tells what cases and flows are.
+		Short:             "Test definitions with recorded commands",
+		Long: `test finds cases in and below each folder, or the current one, and compares what the
+definition makes of each recorded output with the expected result. A flow plays recorded
+outputs back to whole submissions and queries. docs/cases.md describes cases and flows.
 
-What came out otherwise than expected is printed; with -v cases that passed are,
-too, and what the tokenizer did with the outputs of those that failed.
+It prints differences; with -v also cases that passed, and what the tokenizer did with the
+outputs of those that failed.
 
-With --coverage it shows what of each definition the cases never exercise, and
-with --mutate it damages their outputs as sites and failures do, and demands the
-same answer or an error.
+With --coverage it prints what of each definition the cases never exercise. With --mutate
+it damages their outputs as sites and failures do, and requires the same answer or an
+error.
 
-Exit codes: 0 all passed; 1 something came out otherwise than expected, less is
-covered than --min-coverage demands, or a mutant fooled its definition; 2 a case
-or its definition could not be read.`,
+Exit codes: 0 all passed; 1 a result differs, coverage is below --min-coverage, or a
+mutant fooled its definition; 2 a case or its definition could not be read.`,
 		Example: `  rmctl test testdata
   rmctl test --definition mysite.xml cases
   rmctl test --junit report.xml cases
@@ -64,11 +62,11 @@ or its definition could not be read.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&flags.definition, "definition", "", "try this definition in place of those that the cases name: a shipped name or a `FILE`")
+	f.StringVar(&flags.definition, "definition", "", "definition to test instead of those of the cases: a shipped name or a `FILE`")
 	completeFlag(c, "definition", a.completeDefinitions)
-	f.BoolVar(&flags.update, "update", false, "write what came out as what is expected")
-	f.IntVar(&flags.parallel, "parallel", 0, "try `N` cases at a time (default: as many as there are processors)")
-	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to this `FILE`")
+	f.BoolVar(&flags.update, "update", false, "write the results as the expected results")
+	f.IntVar(&flags.parallel, "parallel", 0, "number `N` of cases to test at a time (default: the number of processors)")
+	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to `FILE`")
 	flags.coverage.register(c)
 	flags.mutate.register(c)
 	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
@@ -110,9 +108,8 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	return verdict
 }
 
-// collectLessOften has the garbage collector wait longer, unless GOGC says how
-// long, and returns how to undo that. Each case leaves much behind that lives for
-// a millisecond, and next to nothing that lives longer.
+// collectLessOften makes the garbage collector run less often, unless GOGC is set: nearly all
+// data of a case lives for a millisecond.
 func collectLessOften() (undo func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -121,7 +118,7 @@ func collectLessOften() (undo func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// A testReport prints results as they come.
+// A testReport prints results as they arrive.
 type testReport struct {
 	*app
 	flags  testFlags
@@ -174,8 +171,8 @@ func (r *testReport) print(result cases.Result) error {
 	return err
 }
 
-// trace tries a case or a flow once more, and shows on standard error what is
-// done with its outputs, each below the folder that holds it.
+// trace runs a case or a flow again, and prints on standard error how its outputs are parsed,
+// each below its folder.
 func (r *testReport) trace(ctx context.Context, result cases.Result) error {
 	var writer *trace.Writer
 	var shown cases.Reading
@@ -235,7 +232,7 @@ func (r *testReport) writeJUnit() error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	if err := r.junit.Write(file); err != nil {
-		_ = file.Close() // the error of writing tells more
+		_ = file.Close() // the error of writing is the cause
 		return fmt.Errorf("writing the report %s: %w", r.flags.junit, err)
 	}
 	return file.Close()
@@ -251,19 +248,19 @@ func (r *testReport) verdict() error {
 	return nil
 }
 
-// coverageFlags ask how much of their definitions cases exercise.
+// coverageFlags are the flags of coverage.
 type coverageFlags struct {
 	show    bool
 	least   float64 // in percent
-	limited bool    // least was given
+	limited bool    // least is set
 }
 
 func (f *coverageFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases exercise, and what they never do")
-	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail where the cases exercise less than this many `PERCENT` of a definition")
+	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases exercise, and what they do not")
+	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail if the cases exercise less than `PERCENT` of a definition")
 }
 
-// check tells what is wrong with the flags, and takes them over from the command.
+// check checks the flags, and completes them from the command.
 func (f *coverageFlags) check(c *cobra.Command) error {
 	f.limited = c.Flags().Changed("min-coverage")
 	if f.limited && !(f.least >= 0 && f.least <= 100) {
@@ -274,7 +271,7 @@ func (f *coverageFlags) check(c *cobra.Command) error {
 
 func (f coverageFlags) wanted() bool { return f.show || f.limited }
 
-// printCoverage prints what the cases exercised, and fails where that is too little.
+// printCoverage prints what the cases exercised, and fails if that is too little.
 func (a *app) printCoverage(flags testFlags, coverages *coverage.Counter) error {
 	failed := false
 	for _, report := range coverages.Reports() {
@@ -315,8 +312,7 @@ func (a *app) printCoverageReport(flags testFlags, report coverage.Report) error
 	return a.printRemarks(flags, text.String())
 }
 
-// printRemarks prints lines that are no results of cases: as comments where the
-// output is in the Test Anything Protocol.
+// printRemarks prints lines that are not results: as comments in the Test Anything Protocol.
 func (a *app) printRemarks(flags testFlags, text string) error {
 	if flags.tap {
 		text = "# " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n# ") + "\n"

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/terminal"
 )
 
-// mutateFlags ask for damaged outputs.
+// mutateFlags are the flags of damaged outputs.
 type mutateFlags struct {
 	wanted  bool
 	perCase int
@@ -23,9 +23,9 @@ type mutateFlags struct {
 }
 
 func (f *mutateFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.wanted, "mutate", false, "damage the recorded outputs, too: each must give the same answer or an error, never another job id or a wrong end")
-	c.Flags().IntVar(&f.perCase, "mutants", mutate.DefaultPerCase, "try `N` mutants of a case at most")
-	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below this `DIR`")
+	c.Flags().BoolVar(&f.wanted, "mutate", false, "also test damaged outputs: each must give the same answer or an error, never another job id or a wrong end")
+	c.Flags().IntVar(&f.perCase, "mutants", mutate.DefaultPerCase, "largest number `N` of mutants of a case")
+	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below `DIR`")
 }
 
 func (f *mutateFlags) check() error {
@@ -33,12 +33,12 @@ func (f *mutateFlags) check() error {
 	case f.perCase < 1:
 		return usage("--mutants %d: it is how many mutants of a case to try, 1 or more", f.perCase)
 	case f.keep != "" && !f.wanted:
-		return usage("--keep-mutants keeps what --mutate finds: give that, too")
+		return usage("--keep-mutants requires --mutate")
 	}
 	return nil
 }
 
-// mutate damages the cases, and fails if that fools a definition.
+// mutate tests damaged outputs, and fails if one fools a definition.
 func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner, folders []string) error {
 	reports, err := mutate.Run(ctx, runner, flags.mutate.perCase, folders)
 	if err != nil {
@@ -62,8 +62,8 @@ func (a *app) mutate(ctx context.Context, flags testFlags, runner *cases.Runner,
 	return worst
 }
 
-// worse returns that of two errors which tells more: one that is not a bare exit
-// code, else the one with the higher code.
+// worse returns the worse of two errors: one with a message, otherwise the one with the higher
+// exit code.
 func worse(one, other error) error {
 	switch {
 	case one == nil:
@@ -131,7 +131,7 @@ func (a *app) printMutation(flags testFlags, report mutate.Report) error {
 	return a.printRemarks(flags, text.String())
 }
 
-// reproducing returns the command that shows what a mutant does.
+// reproducing returns the command that reproduces a mutant.
 func reproducing(flags testFlags, mutant mutate.Result) string {
 	words := []string{"rmctl", "test", "-v"}
 	if flags.mutate.keep != "" {

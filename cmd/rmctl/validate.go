@@ -21,14 +21,14 @@ func newValidate(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE|NAME|TARGET|DIR...",
 		Short: "Check definitions and show every problem with its line",
-		Long: `validate checks definitions, files, shipped ones or those of targets, and shows all problems of each
-in one run. Of a directory it checks the files whose names end in .xml. It exits
-with 0 when there is no error, and with 2 otherwise; docs/diagnostics.md tells
-what each problem means and how to mend it.
+		Long: `validate checks definitions: files, shipped ones or those of targets. It prints all
+problems of each. In a directory it checks the files whose names end in .xml. It exits
+with 0 if there is no error, otherwise with 2; docs/diagnostics.md explains each problem
+and how to fix it.
 
-With --json each problem is an object on a line of its own; with --sarif all of
-them are one SARIF 2.1.0 document, which tools for code review read. With -v it
-also shows which engine runs each regular expression.`,
+With --json it prints each problem as an object on a line; with --sarif it prints one
+SARIF 2.1.0 document, which tools for code review read. With -v it also prints which
+engine runs each regular expression.`,
 		Example: `  rmctl validate mysite.xml
   rmctl validate --strict slurm pbs local
   rmctl validate --sarif definitions/ >problems.sarif`,
@@ -63,8 +63,8 @@ also shows which engine runs each regular expression.`,
 	return c
 }
 
-// definitionsIn replaces each directory by the definitions in it, and each target
-// by its definition.
+// definitionsIn replaces each directory by the definitions in it, and each target by its
+// definition.
 func (a *app) definitionsIn(arguments []string) ([]string, error) {
 	var names []string
 	for _, argument := range arguments {
@@ -74,7 +74,7 @@ func (a *app) definitionsIn(arguments []string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			names = append(names, name) // what is wrong with it shows when it is read
+			names = append(names, name) // reading it finds errors
 			continue
 		}
 		files, err := os.ReadDir(argument)
@@ -109,7 +109,7 @@ type validation struct {
 // check loads one definition and shows its problems.
 func (v *validation) check(name string) error {
 	file, source, err := check.ReadDefinition(name)
-	if err != nil { // the others are checked all the same
+	if err != nil { // the others are still checked
 		v.unreadable = append(v.unreadable, err.Error())
 		v.say("%v", err)
 		return nil
@@ -143,7 +143,7 @@ func (v *validation) check(name string) error {
 	return nil
 }
 
-// finish shows what there is to say of all definitions together.
+// finish prints the summary of all definitions.
 func (v *validation) finish() error {
 	switch {
 	case v.sarif:

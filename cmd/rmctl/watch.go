@@ -23,7 +23,7 @@ func newWatch(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "watch [JOB...]",
 		ValidArgsFunction: a.completeJobs(openJob),
-		Short:             "Watch resource managers, queues, nodes and jobs, or print what happens to jobs",
+		Short:             "Watch queues, nodes and jobs, or print events of jobs",
 		Long: `watch shows resource managers, queues, nodes and jobs on the full screen of a terminal,
 where you can submit and control jobs; press ? for the keys. -t limits it to one target.
 
@@ -48,9 +48,9 @@ restart: it leaves nothing out, and keeps the order of a job's events.`,
 			return w.run(c.Context(), arguments, c.Flags().Changed("after"))
 		},
 	}
-	c.Flags().Int64Var(&w.cursor, "after", 0, "print what happened after the event with this `CURSOR`; 0 for everything (default: from now on)")
-	c.Flags().BoolVar(&w.plain, "plain", false, "print what happens on lines, also on a terminal")
-	c.Flags().StringVar(&w.hooks.OnChange, "on-change", "", "run the shell command `CMD` at each change of state, with what is known in RMCTL_JOB_…")
+	c.Flags().Int64Var(&w.cursor, "after", 0, "print events after `CURSOR`; 0 for all (default: from now on)")
+	c.Flags().BoolVar(&w.plain, "plain", false, "print events on lines, also on a terminal")
+	c.Flags().StringVar(&w.hooks.OnChange, "on-change", "", "shell command `CMD` to run at each change of state, with RMCTL_JOB_… in its environment")
 	addOnEnd(c, &w.hooks.OnEnd)
 	return c
 }
@@ -86,10 +86,10 @@ type answer struct {
 }
 
 func (w *jobWatch) run(ctx context.Context, names []string, resumes bool) error {
-	if err := w.begin(ctx, names, resumes); err != nil {
+	if err := w.prepare(ctx, names, resumes); err != nil {
 		return err
 	}
-	// A scheduler that takes its time does not hold up what others have recorded.
+	// A slow scheduler does not delay events that other processes record.
 	asking, stop := context.WithCancel(ctx)
 	answers := make(chan answer)
 	var asker sync.WaitGroup
@@ -118,7 +118,7 @@ func (w *jobWatch) keepAsking(ctx context.Context, answers chan<- answer) {
 	}
 }
 
-// follow prints what happens until nothing more can, or the context ends.
+// follow prints events until all named jobs have ended, or the context ends.
 func (w *jobWatch) follow(ctx context.Context, answers <-chan answer) error {
 	look := time.NewTicker(watchPace)
 	defer look.Stop()
@@ -141,7 +141,7 @@ func (w *jobWatch) follow(ctx context.Context, answers <-chan answer) error {
 	}
 }
 
-// unlessInterrupted is nil where a user ended the watch, which is how one ends.
+// unlessInterrupted is nil if the user ended the watch.
 func unlessInterrupted(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
@@ -149,8 +149,8 @@ func unlessInterrupted(ctx context.Context, err error) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// begin finds the jobs that were named, and where to begin.
-func (w *jobWatch) begin(ctx context.Context, names []string, resumes bool) error {
+// prepare finds the named jobs and the first event.
+func (w *jobWatch) prepare(ctx context.Context, names []string, resumes bool) error {
 	var err error
 	if w.store, err = w.app.client().Store(ctx); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (w *jobWatch) noteUnusable(jobs []found, now time.Time) (isAnyUsable bool) 
 	return isAnyUsable
 }
 
-// print prints what happened since it was called last, and runs the hooks.
+// print prints the events since the last call, and runs the hooks.
 func (w *jobWatch) print(ctx context.Context) error {
 	for {
 		events, err := w.store.Events(ctx, w.cursor)

@@ -40,10 +40,10 @@ func (w *jobWatch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
 // showScreen shows resource managers, queues, nodes and jobs until the user leaves.
 func (a *app) showScreen(ctx context.Context) (err error) {
 	prompter, notices := tui.NewPrompter(), &tui.Notices{}
-	a.asked = tui.NewQuestions(prompter, false)
+	a.questions = tui.NewQuestions(prompter, false)
 	quiet := *a
-	quiet.stderr, quiet.isBrief = notices, true // what is said would break the screen
-	p, err := quiet.platform(ctx, a.asked, false)
+	quiet.stderr, quiet.isBrief = notices, true // messages would break the screen
+	p, err := quiet.platform(ctx, a.questions, false)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,7 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 	return unlessInterrupted(ctx, err)
 }
 
-// startWhereJobsAre starts the targets that nobody has described and that have jobs
-// which have not ended: shipped definitions need no description.
+// startWhereJobsAre starts the shipped targets with jobs that have not ended.
 func (a *app) startWhereJobsAre(ctx context.Context, p *views.Views, store *jobstore.Store) error {
 	if a.target != "" {
 		return nil
@@ -92,7 +91,7 @@ func (a *app) startWhereJobsAre(ctx context.Context, p *views.Views, store *jobs
 	return nil
 }
 
-// userName is what this user is called on this machine; empty if that is not known.
+// userName returns the name of this user on this machine; empty if it is unknown.
 func userName() string {
 	if current, err := user.Current(); err == nil {
 		return current.Username
@@ -100,7 +99,7 @@ func userName() string {
 	return os.Getenv("USER")
 }
 
-// screenControls are what can be done from the screen.
+// screenControls are the actions of the screen.
 type screenControls struct {
 	*views.Views
 	app   *app
@@ -116,7 +115,7 @@ func (s *screenControls) Retry(manager string) time.Time {
 	return known.Retry
 }
 
-// History implements [watch.Controls]: it asks no scheduler.
+// History implements [watch.Controls].
 func (s *screenControls) History(ctx context.Context, manager, id string, each func(job.Event) error) error {
 	jobs, err := s.store.Find(ctx, id, manager)
 	if err != nil {
@@ -125,7 +124,7 @@ func (s *screenControls) History(ctx context.Context, manager, id string, each f
 	return s.store.History(ctx, jobs[0].Tag, each)
 }
 
-// followedOutput is how much of an output that is there already is looked at, in bytes.
+// followedOutput is how much of an existing output is shown, in bytes.
 const followedOutput = 1 << 20
 
 // Follow implements [watch.Controls].
@@ -159,7 +158,7 @@ func (s *screenControls) Submit(ctx context.Context, manager, configuration stri
 		return "", err
 	}
 	var f *fill.Form
-	err = at.asked.AskingAt(tui.Terminal(), true, func() (err error) { // the screen has left it for the form
+	err = at.questions.AskingAt(tui.Terminal(), true, func() (err error) { // the form has the terminal
 		f, err = at.fillFor(ctx, controller, manager, manager, r)
 		return err
 	})
@@ -172,7 +171,7 @@ func (s *screenControls) Submit(ctx context.Context, manager, configuration stri
 	return s.conclude(ctx, &at, f)
 }
 
-// conclude does what the user has chosen at the end of the form.
+// conclude does what the user chose at the end of the form.
 func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (string, error) {
 	switch f.Conclusion {
 	case fill.Save:
@@ -186,7 +185,7 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (s
 		}
 		if f.IsInteractive {
 			var said string
-			err := at.asked.AskingAt(nil, false, func() (err error) { // the job has the terminal
+			err := at.questions.AskingAt(nil, false, func() (err error) { // the job has the terminal
 				said, err = at.runAside(ctx, f, func() error { return at.runInteractive(ctx, f.Controller, submission, false) })
 				return err
 			})
@@ -196,7 +195,7 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (s
 			return "", err
 		}
 		var job job.Job
-		err = at.asked.AskingAt(tui.Terminal(), true, func() (err error) {
+		err = at.questions.AskingAt(tui.Terminal(), true, func() (err error) {
 			job, err = s.Views.Submit(ctx, f.Target, submission)
 			return err
 		})
@@ -208,8 +207,8 @@ func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (s
 	return "", nil
 }
 
-// runAside runs an interactive job at the terminal that the screen has left, and
-// lets the user read what it wrote.
+// runAside runs an interactive job on the terminal, outside the screen, and lets the user read
+// its output.
 func (a *app) runAside(ctx context.Context, f *fill.Form, run func() error) (string, error) {
 	said := "the job has ended"
 	err := run()
