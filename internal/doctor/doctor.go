@@ -1,5 +1,5 @@
-// Package doctor finds out why jobs cannot run at a target: an examination looks at the
-// definition, the folder of the record, the connection, and the place that commands run at.
+// Package doctor finds out why jobs cannot run at a target: it examines the definition, the
+// state directory, the connection, and the host that commands run on.
 package doctor
 
 import (
@@ -22,11 +22,11 @@ type Verdict string
 // The verdicts.
 const (
 	Fine    Verdict = "ok"
-	Warning Verdict = "warning" // jobs can run, and something is amiss
+	Warning Verdict = "warning" // jobs can run, but something is wrong
 	Problem Verdict = "problem" // jobs cannot run
 )
 
-// A Finding is what an examination saw of one thing. All texts are one line each, though
+// A Finding is the result of one examination. All texts are one line each, though
 // what programs printed may hold characters that no terminal should see. The names of JSON
 // are a contract.
 type Finding struct {
@@ -37,7 +37,7 @@ type Finding struct {
 	Mend    string  `json:"mend,omitempty"`   // how to fix it; empty if it is fine
 }
 
-// Time limits of an examination, in which nothing takes long unless it hangs.
+// Time limits of an examination. Nothing takes long unless it hangs.
 const (
 	examinationTimeout = 2 * time.Minute
 	questionTimeout    = 20 * time.Second
@@ -46,10 +46,10 @@ const (
 // questionsAtOnce bounds how many commands an examination runs at a time.
 const questionsAtOnce = 4
 
-// Examine looks at everything beside the definition itself that jobs need: the place, its
-// tools, what is staged there. It changes nothing: no job is submitted, no session is
-// started, no file is written. It takes two minutes at most. If the place cannot be
-// reached, the error matches [remote.ErrUnreachable], and the findings say so.
+// Examine examines everything that jobs need besides the definition: the host, its programs,
+// the staging folders. It submits no job, starts no session and writes no file. It takes at
+// most two minutes. If the host cannot be reached, the error matches
+// [remote.ErrUnreachable], and the findings say so.
 func Examine(ctx context.Context, o control.Options) ([]Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, examinationTimeout)
 	defer cancel()
@@ -78,7 +78,7 @@ func Examine(ctx context.Context, o control.Options) ([]Finding, error) {
 	return append(findings, slices.Concat(results...)...), nil
 }
 
-// An examiner looks at one target.
+// An examiner examines one target.
 type examiner struct {
 	controller *control.Controller
 	resolver   *submission.Resolver
@@ -99,7 +99,7 @@ func newExaminer(o control.Options) *examiner {
 	return e
 }
 
-// CanRun reports whether jobs can run: whether nothing found is a problem.
+// CanRun reports whether jobs can run: no finding is a problem.
 func CanRun(findings []Finding) bool {
 	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == Problem })
 }

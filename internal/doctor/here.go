@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// ExamineDefinition checks a shipped definition or a file, and counts what is
-// wrong with it. The definition is nil where it cannot be used.
+// ExamineDefinition checks a shipped definition or a file, and counts its problems. If it
+// cannot be used, the returned definition is nil.
 func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	definition, problems, err := check.LoadDefinition(nameOrFile)
 	mend := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
@@ -37,8 +37,7 @@ func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	return definition, Finding{Name: "definition", Verdict: Fine, Seen: seen}
 }
 
-// ExamineState looks at the folder of what is remembered of jobs, without
-// making it.
+// ExamineState examines the state directory without creating it.
 func ExamineState(folder string) Finding {
 	finding := Finding{Name: "state", Verdict: Fine, Seen: folder}
 	place, err := jobstore.Inspect(folder)

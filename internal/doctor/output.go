@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// howToRecord returns the command line that records output which was not
-// understood. DIR stands for a folder of the user's choice.
+// howToRecord returns the command line that records output that was not understood. DIR is a
+// folder of the user's choice.
 func howToRecord(count jobstore.NotUnderstood) string {
 	if count.Job != "" {
 		return "rmctl record DIR -- status --fresh " + shellescape.Quote(count.Target+"/"+count.Job)
@@ -24,7 +24,7 @@ func howToRecord(count jobstore.NotUnderstood) string {
 	return "rmctl record DIR -- " + listing[config.CommandElement(element)] + " -t " + shellescape.Quote(count.Target)
 }
 
-// examineOutput lists what was not understood of the output of commands.
+// examineOutput lists output of commands that was not understood.
 func (e *examiner) examineOutput(ctx context.Context) []Finding {
 	const name = "output"
 	counts, err := e.controller.NotUnderstood(ctx)

@@ -14,17 +14,17 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// maxReplyBytes bounds what is kept of an answer; all questions have short ones.
+// maxReplyBytes bounds the output of a command; all have short ones.
 const maxReplyBytes = 64 << 10
 
-// A reply is what a command of an examination printed and how it ended.
+// A reply is the output and exit code of a command.
 type reply struct {
 	stdout, stderr string
 	code           int
 }
 
-// ask runs a command in the place, within the time and bounds of an examination.
-func (e *examiner) ask(ctx context.Context, arguments ...string) (reply, error) {
+// query runs a command on the host, within the limits of an examination.
+func (e *examiner) query(ctx context.Context, arguments ...string) (reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, questionTimeout, fmt.Errorf("no answer within %s", questionTimeout))
 	defer cancel()
 	stdout, stderr := execution.NewHead(maxReplyBytes), execution.NewHead(maxReplyBytes)
@@ -41,14 +41,13 @@ func (e *examiner) ask(ctx context.Context, arguments ...string) (reply, error) 
 	return reply{stdout.String(), stderr.String(), code}, err
 }
 
-// answerMark begins what a script of an examination prints, so that nothing
-// that a login prints before it is taken for an answer.
+// answerMark separates the output of a script from that of a login.
 const answerMark = "rmctl-examination"
 
-// askShell runs a script of ours with arguments, which the shell does not
-// interpret, and returns the lines that it printed.
-func (e *examiner) askShell(ctx context.Context, script string, arguments ...string) ([]string, error) {
-	answer, err := e.ask(ctx, append([]string{"sh", "-c", "echo " + answerMark + "\n" + script, "sh"}, arguments...)...)
+// runScript runs a shell script with arguments, which the shell does not interpret, and returns
+// the lines that it prints.
+func (e *examiner) runScript(ctx context.Context, script string, arguments ...string) ([]string, error) {
+	answer, err := e.query(ctx, append([]string{"sh", "-c", "echo " + answerMark + "\n" + script, "sh"}, arguments...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -59,22 +58,22 @@ func (e *examiner) askShell(ctx context.Context, script string, arguments ...str
 	return strings.Split(strings.TrimSuffix(answered, "\n"), "\n"), nil
 }
 
-// notAnswered is the finding where a question had no answer.
+// notAnswered returns the finding for a question without an answer.
 func notAnswered(name string, err error) []Finding {
 	return []Finding{{Name: name, Verdict: Warning, Seen: excerpt.Line(err.Error()), Effect: "it is not known whether this is as it should be"}}
 }
 
-// examineConnection runs a program that prints nothing, to see whether the place
-// can be reached, and whether anything is printed all the same.
+// examineConnection runs a program that prints nothing, to find out whether the host can be
+// reached and whether a login prints anything.
 func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
 	where := fmt.Sprintf("%s@%s over %s", e.place.User, e.place.Host, e.place.Transport)
 	started := time.Now()
-	answer, err := e.ask(ctx, "true")
+	answer, err := e.query(ctx, "true")
 	if err != nil {
 		failed := Finding{Name: "connection", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "nothing can be run there",
 			Mend: "see whether you can log in to " + where}
 		if !errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, remote.ErrCommandNotFound) {
-			err = fmt.Errorf("%w: %w", remote.ErrUnreachable, err) // a place that does not answer is not reached
+			err = fmt.Errorf("%w: %w", remote.ErrUnreachable, err)
 		}
 		return []Finding{failed}, fmt.Errorf("connecting to %s: %w", where, err)
 	}
@@ -83,7 +82,7 @@ func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
 	return append(findings, noise(answer)), nil
 }
 
-// noise judges what a command printed that prints nothing.
+// noise returns the finding for the output of a command that prints nothing itself.
 func noise(answer reply) Finding {
 	const mend = "print nothing in .bashrc, .profile and the like unless the shell is interactive: case $- in *i*) ... esac"
 	switch {
@@ -97,10 +96,10 @@ func noise(answer reply) Finding {
 	return Finding{Name: "login noise", Verdict: Fine, Seen: "none"}
 }
 
-// examinePath looks at where programs are searched for.
+// examinePath examines PATH.
 func (e *examiner) examinePath(ctx context.Context) []Finding {
 	const name = "PATH"
-	lines, err := e.askShell(ctx, `printf '%s\n' "$PATH"`)
+	lines, err := e.runScript(ctx, `printf '%s\n' "$PATH"`)
 	if err != nil {
 		return notAnswered(name, err)
 	}
@@ -120,10 +119,10 @@ func (e *examiner) examinePath(ctx context.Context) []Finding {
 	return []Finding{finding}
 }
 
-// examineLocale looks whether commands run in the locale that their output is read in.
+// examineLocale examines whether commands run in the locale that definitions expect.
 func (e *examiner) examineLocale(ctx context.Context) []Finding {
 	const name = "locale"
-	lines, err := e.askShell(ctx, `printf '%s\n' "$LC_ALL"`)
+	lines, err := e.runScript(ctx, `printf '%s\n' "$LC_ALL"`)
 	if err != nil {
 		return notAnswered(name, err)
 	}
@@ -136,14 +135,14 @@ func (e *examiner) examineLocale(ctx context.Context) []Finding {
 		Mend:   "do not set LC_ALL in .bashrc, .profile and the like for shells that are not interactive"}}
 }
 
-// clockTolerance is how far clocks may be apart before it is worth mentioning.
+// clockTolerance is the difference of clocks that does not matter.
 const clockTolerance = 5 * time.Second
 
-// examineClock compares the clock of the place with ours.
+// examineClock compares the clock of the host with that of this machine.
 func (e *examiner) examineClock(ctx context.Context) []Finding {
 	const name = "clock"
 	before := e.now()
-	lines, err := e.askShell(ctx, "date -u +%Y-%m-%dT%H:%M:%SZ")
+	lines, err := e.runScript(ctx, "date -u +%Y-%m-%dT%H:%M:%SZ")
 	after := e.now()
 	if err != nil {
 		return notAnswered(name, err)
@@ -152,7 +151,7 @@ func (e *examiner) examineClock(ctx context.Context) []Finding {
 	if err != nil {
 		return notAnswered(name, fmt.Errorf("date printed no time: %s", excerpt.First(lines[0])))
 	}
-	skew := time.Duration(0) // the time there is known to the second, that of the question to its round trip
+	skew := time.Duration(0) // the time there is known to the second, the time here to the round trip
 	switch {
 	case there.After(after):
 		skew = there.Sub(after)

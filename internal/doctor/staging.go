@@ -13,14 +13,14 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// What a submission needs of a staging place: scripts are small, and their names
-// have an identifier in front.
+// What a submission needs of a staging folder: scripts are small, and their names begin with
+// an identifier.
 const (
 	leastFreeKilobytes = 10 << 10
 	longestStagedName  = 100
 )
 
-// examineStaging looks at the folders that files are put into before a submission.
+// examineStaging examines the staging folders.
 func (e *examiner) examineStaging(ctx context.Context) []Finding {
 	folders, err := e.resolver.StagingFolders()
 	if err != nil {
@@ -52,7 +52,7 @@ func (e *examiner) examineFolder(ctx context.Context, folder string) Finding {
 		finding = amiss(Warning, "everybody may write to it", "others can change a script before it is submitted", "chmod o-w "+folder)
 	}
 	// All three are POSIX. A shell for which getconf is missing prints an empty line.
-	lines, err := e.askShell(ctx, `cd "$1" && [ -w . ] && echo writable || echo no
+	lines, err := e.runScript(ctx, `cd "$1" && [ -w . ] && echo writable || echo no
 printf '%s\n' "$(getconf NAME_MAX . 2>/dev/null)"
 df -Pk . 2>&1 | tail -n 1`, nearest)
 	if err != nil || len(lines) < 3 {
@@ -76,7 +76,7 @@ df -Pk . 2>&1 | tail -n 1`, nearest)
 	return finding
 }
 
-// nearestFolder returns a folder, or the nearest above it that exists.
+// nearestFolder returns a folder or, if it does not exist, the nearest one above it.
 func (e *examiner) nearestFolder(ctx context.Context, folder string) (string, fs.FileInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
@@ -94,8 +94,8 @@ func (e *examiner) nearestFolder(ctx context.Context, folder string) (string, fs
 	}
 }
 
-// sizesOfDF are the numbers in a line of df -P: blocks, used and available. The
-// names around them may hold blanks.
+// sizesOfDF are the numbers in a line of df -P: blocks, used and available. The names around
+// them may contain blanks.
 var sizesOfDF = lazyregexp.New(`\s\d+\s+\d+\s+(\d+)\s+\d+%\s`)
 
 func freeKilobytes(line string) (int64, bool) {
@@ -107,7 +107,7 @@ func freeKilobytes(line string) (int64, bool) {
 	return free, err == nil
 }
 
-// examineNames finds which names jobs may have, as far as the definition says it.
+// examineNames finds the rule of the definition for names of jobs.
 func (e *examiner) examineNames(context.Context) []Finding {
 	for _, a := range e.definition.Attributes {
 		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(a.Name()))

@@ -20,11 +20,10 @@ import (
 type neededProgram struct {
 	name     string
 	commands []string // the elements that run it
-	needed   bool     // no job runs without it
+	needed   bool     // jobs cannot run without it
 }
 
-// examinePrograms looks whether the programs that the definition's commands
-// begin with are there.
+// examinePrograms examines whether the programs of the definition's commands exist.
 func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 	const name = "programs"
 	programs, err := e.neededPrograms()
@@ -38,7 +37,7 @@ func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 	for _, program := range programs {
 		names = append(names, program.name)
 	}
-	lines, err := e.askShell(ctx, `for program; do if command -v "$program" >/dev/null 2>&1; then echo found; else echo missing; fi; done`, names...)
+	lines, err := e.runScript(ctx, `for program; do if command -v "$program" >/dev/null 2>&1; then echo found; else echo missing; fi; done`, names...)
 	if err != nil || len(lines) < len(programs) {
 		return notAnswered(name, cmp.Or(err, errors.New("the answer is cut off")))
 	}
@@ -62,8 +61,8 @@ func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 	return findings
 }
 
-// neededPrograms returns the programs in the order in which the definition
-// mentions them. A program that is known only when a job is at hand is left out.
+// neededPrograms returns the programs in the order of the definition, without those that depend
+// on a job.
 func (e *examiner) neededPrograms() ([]neededProgram, error) {
 	env, err := e.resolver.InitialEnvironment()
 	if err != nil {
@@ -90,7 +89,7 @@ func (e *examiner) neededPrograms() ([]neededProgram, error) {
 	return programs, nil
 }
 
-// isNeeded reports whether no job runs where a command cannot be run.
+// isNeeded reports whether jobs cannot run without a command.
 func isNeeded(element config.CommandElement) bool {
 	switch element {
 	case config.StartUpCommand, config.SubmitBatch, config.SubmitInteractive, config.GetJobStatus:
@@ -110,7 +109,7 @@ func firstWord(env *attribute.Environment, c *config.Command) string {
 	return words[0]
 }
 
-// examineProbe runs an x:probe and looks whether what it looks for is there.
+// examineProbe runs an x:probe.
 func (e *examiner) examineProbe(ctx context.Context, probe *config.Probe) Finding {
 	env, err := e.resolver.InitialEnvironment()
 	if err != nil {
@@ -157,7 +156,7 @@ func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
 	return Finding{Name: probe.Name, Verdict: Fine, Seen: whole}
 }
 
-// missed is the finding that what a probe looks for is not as it should be.
+// missed returns the finding for a probe that failed.
 func missed(probe *config.Probe, seen string) Finding {
 	finding := Finding{Name: probe.Name, Verdict: Warning, Seen: seen, Effect: probe.Effect, Mend: probe.Mend}
 	if probe.Required {
@@ -166,7 +165,7 @@ func missed(probe *config.Probe, seen string) Finding {
 	return finding
 }
 
-// probeFailure says in one line why a probe failed: best in the program's own words.
+// probeFailure returns on one line why a probe failed, from the program's output if possible.
 func probeFailure(result *command.Result, err error) string {
 	if said := cmp.Or(excerpt.First(result.Stderr), excerpt.First(result.Stdout)); said != "" {
 		return said
@@ -174,8 +173,8 @@ func probeFailure(result *command.Result, err error) string {
 	return excerpt.Line(err.Error())
 }
 
-// compareVersions compares numbers separated by dots one by one; one that is
-// missing is 0, and what follows the digits of each does not count.
+// compareVersions compares numbers separated by dots one by one; missing ones are 0, and text
+// after the digits of each is ignored.
 func compareVersions(a, b string) int {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(as), len(bs)) {
@@ -194,6 +193,6 @@ func versionNumber(parts []string, at int) uint64 {
 	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 		digits = digits[:end]
 	}
-	number, _ := strconv.ParseUint(digits, 10, 64) // too large a number comes back as the largest there is, none as 0
+	number, _ := strconv.ParseUint(digits, 10, 64) // the largest number if it is too large, 0 if there is none
 	return number
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/rmctl/rmctl/javaregex"
 )
 
-// findVersion searches what a command printed, on standard output and then on
-// standard error, for the expression of an x:probe. It returns the text that
-// matched and, empty where it took no part, the first group of it. An
-// expression that does not compile, or takes too long, finds nothing.
+// findVersion searches the standard output and then the standard error of a command for the
+// expression of an x:probe. It returns the matched text and its first group, which may be
+// empty. An expression that does not compile, or takes too long, finds nothing.
 func findVersion(x *config.Expression, result *command.Result) (whole, version string, found bool) {
 	expression, err := javaregex.Compile(x.Text, x.Flags)
 	if err != nil {

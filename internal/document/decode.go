@@ -48,14 +48,14 @@ func (t *Table) Submission() job.Submission {
 	return s
 }
 
-// A named is a name that is given a value.
+// A named is a name with a value.
 type named struct {
 	name string
 	entry
 }
 
-// locate keeps where the document gives an attribute a value. Several values make a
-// list, at the place of the first.
+// locate records the place of a value of an attribute. Several values make a list at the place
+// of the first.
 func (t *Table) locate(given named) {
 	before, again := t.attributes[given.name]
 	if again {
@@ -65,8 +65,8 @@ func (t *Table) locate(given named) {
 	t.attributes[given.name] = given.entry
 }
 
-// assignments reads a key that gives values to names: those of a table in the order
-// of the names, those of a list in its order.
+// assignments reads a key whose value is a table, in the order of names, or a list of
+// name=value.
 func (t *Table) assignments(key, what string) []named {
 	found, has := t.get(key)
 	switch {
@@ -86,8 +86,8 @@ func (t *Table) assignments(key, what string) []named {
 	return nil
 }
 
-// flatten finds the values in a table by their names. Names may have dots, which
-// TOML has between keys.
+// flatten collects the values in a table by name. Names may contain dots, which separate keys
+// in TOML.
 func (t *Table) flatten(values map[string]entry, prefix string, in *Table, what string) {
 	for _, key := range slices.Sorted(maps.Keys(in.entries)) {
 		name, found := prefix+key, in.entries[key]
@@ -119,8 +119,7 @@ func (t *Table) listed(items []*value) []named {
 	return all
 }
 
-// texts returns the values that an attribute is given. An empty list takes its
-// value away, as an empty text does.
+// texts returns the values of an attribute. An empty list is an empty text.
 func (v *value) texts() []*value {
 	switch {
 	case v.kind != kindList:
@@ -131,8 +130,8 @@ func (v *value) texts() []*value {
 	return v.items
 }
 
-// Attribute returns where an attribute is named and where its value begins, if the
-// document gives it these values.
+// Attribute returns the places of an attribute and of its value, if it has these values in the
+// document.
 func (t *Table) Attribute(name string, values []string) (key, value Place) {
 	if found, has := t.attribute(name, values); has {
 		return found.key, found.value.place
@@ -155,8 +154,8 @@ func (t *Table) attribute(name string, values []string) (entry, bool) {
 	return found, slices.Equal(texts, values)
 }
 
-// native returns a value as the document has it: a text, a bool, an integer, or a
-// list of texts.
+// native returns a value with its type in the document: a text, a bool, an integer, or a list
+// of texts.
 func (v *value) native() any {
 	switch v.kind {
 	case kindBoolean:

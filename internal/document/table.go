@@ -13,9 +13,9 @@ import (
 	"github.com/rmctl/rmctl/internal/wording"
 )
 
-// A Table holds the keys of a document in JSON or TOML, or of a table in one, with
-// their values and places. Its methods read keys and collect mistakes. Err returns
-// these, and reports keys that nobody has read as unknown.
+// A Table has the keys of a document in JSON or TOML, or of a table in one, with their values
+// and places. Its methods read keys and collect errors. Err returns these, and errors for
+// keys that were not read.
 type Table struct {
 	entries    map[string]entry
 	read, left []string         // the keys that were read, and those of Leave
@@ -41,7 +41,7 @@ type value struct {
 	place Place
 }
 
-// A kind is the kind of a value as people call it.
+// A kind is the kind of a value, as messages call it.
 type kind string
 
 const (
@@ -57,7 +57,7 @@ const (
 	kindTable    kind = "a table"
 )
 
-// A SubmissionError is a mistake in a document, with its place if that is known.
+// An Error is an error in a document, with its place if that is known.
 type Error struct {
 	Place
 	Reason string
@@ -79,13 +79,13 @@ func (t *Table) refuse(at Place, format string, arguments ...any) {
 	t.problems = append(t.problems, &Error{at, fmt.Sprintf(format, arguments...)})
 }
 
-// Refuse adds a mistake at a key.
+// Refuse adds an error at a key.
 func (t *Table) Refuse(key, reason string) { t.refuse(t.Place(key), "%s", reason) }
 
-// Leave leaves keys to another reader: they are known.
+// Leave marks keys as known, for another reader.
 func (t *Table) Leave(keys ...string) { t.left = append(t.left, keys...) }
 
-// IsRead reports whether a method has read a key, whether or not it is there.
+// IsRead reports whether a method has read a key, whether or not it exists.
 func (t *Table) IsRead(key string) bool { return slices.Contains(t.read, key) }
 
 // get reads a key. A null counts as no value.
@@ -152,7 +152,7 @@ func (t *Table) Tables(key string) []*Table {
 	return all
 }
 
-// is refuses a value of another kind.
+// is reports whether a value is of a kind, and refuses it otherwise.
 func (t *Table) is(key string, found entry, wanted kind, wantedText string) bool {
 	if found.value.kind != wanted {
 		t.refuse(found.value.place, "%q is %s, but has to be %s", key, found.value.kind, wantedText)
@@ -174,7 +174,7 @@ func (t *Table) scalar(v *value) string {
 	return v.text
 }
 
-// Place returns where a key stands.
+// Place returns the place of a key.
 func (t *Table) Place(key string) Place {
 	if t == nil {
 		return Place{}
@@ -182,11 +182,11 @@ func (t *Table) Place(key string) Place {
 	return t.entries[key].key
 }
 
-// maxProblems bounds how many mistakes are reported at once.
+// maxProblems bounds how many errors are reported at once.
 const maxProblems = 50
 
-// Err returns what is wrong with the table in the order of the document, each a
-// *SubmissionError. Keys that were not read are unknown.
+// Err returns all errors of the table in the order of the document, each an *[Error]. Keys that
+// were not read are unknown.
 func (t *Table) Err() error {
 	known, problems := slices.Concat(t.left, t.read), slices.Clone(t.problems)
 	for _, key := range slices.Sorted(maps.Keys(t.entries)) {

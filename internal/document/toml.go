@@ -16,8 +16,8 @@ import (
 
 // ParseTOML parses a document in TOML.
 func ParseTOML(document []byte) (*Table, error) {
-	// The decoder checks the document as such, duplicate keys included. It does not
-	// report where values are.
+	// The decoder checks the document, including duplicate keys, but does not report places of
+	// values.
 	var ignored map[string]any
 	if err := toml.Unmarshal(document, &ignored); err != nil {
 		return nil, SyntaxError(err)
@@ -63,7 +63,7 @@ func (r *tomlReader) placeOf(node *unstable.Node) Place {
 	return Place{start.Line, start.Column}
 }
 
-// open returns the table that a header begins.
+// open returns the table of a header.
 func (r *tomlReader) open(node *unstable.Node) *Table {
 	current, keys := r.root, keysOf(node)
 	for i, key := range keys {
@@ -96,8 +96,8 @@ func (r *tomlReader) add(t *Table, key string, at Place) *Table {
 	return added
 }
 
-// descend returns a table in another one, which gets it if it has none; of a list
-// of tables the last.
+// descend returns a table in another one, or the last of a list of tables. It adds the table if
+// there is none.
 func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
 	found, has := t.entries[key]
 	switch {
@@ -114,8 +114,8 @@ func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
 	return found.value.table
 }
 
-// set puts a key with its value into a table. The place of a dotted key is where
-// its first part stands.
+// set adds a key with its value to a table. The place of a dotted key is that of its first
+// part.
 func (r *tomlReader) set(t *Table, node *unstable.Node, depth int) {
 	keys := keysOf(node)
 	first, last := r.placeOf(keys[0]), len(keys)-1
@@ -125,8 +125,7 @@ func (r *tomlReader) set(t *Table, node *unstable.Node, depth int) {
 	t.entries[string(keys[last].Data)] = entry{first, r.value(node.Value(), first, depth+last)}
 }
 
-// value converts a value. The parser gives arrays no place; they get that of their
-// key.
+// value converts a value. Arrays, which have no place in the parser, get that of their key.
 func (r *tomlReader) value(node *unstable.Node, at Place, depth int) *value {
 	if node.Raw.Length > 0 {
 		at = r.placeOf(node)
@@ -164,9 +163,9 @@ func (r *tomlReader) value(node *unstable.Node, at Place, depth int) *value {
 	return v
 }
 
-// EncodeTOML writes settings as a document, in their order: tables have to come
-// last. It leaves empty settings out. A text that is not UTF-8, which TOML cannot
-// hold, is an error.
+// EncodeTOML returns settings as a document, in their order: tables have to come last. It
+// leaves empty settings out. A text that is not UTF-8, which TOML cannot contain, is an
+// error.
 func EncodeTOML(settings []Setting) ([]byte, error) {
 	var document bytes.Buffer
 	for _, setting := range settings {
