@@ -30,6 +30,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,11 +90,7 @@ func runWithCommand(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(folder)
-	arguments := []string{"build", "-o", folder, "./cmd/rmctl"}
-	if hasRaceDetector() {
-		arguments = append(arguments[:1:1], append([]string{"-race"}, arguments[1:]...)...)
-	}
-	build := exec.Command("go", arguments...)
+	build := exec.Command("go", slices.Concat([]string{"build", "-o", folder}, flagsOfBuild(), []string{"./cmd/rmctl"})...)
 	build.Dir = ".."
 	if output, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building rmctl: %w: %s", err, output)
@@ -104,16 +101,18 @@ func runWithCommand(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// hasRaceDetector reports whether the tests were built with the race detector.
-func hasRaceDetector() bool {
+// flagsOfBuild returns the flags that the tests were built with and rmctl needs, too: with the
+// same ones, what was compiled for the tests is compiled for rmctl.
+func flagsOfBuild() []string {
 	information, known := debug.ReadBuildInfo()
 	if !known {
-		return false
+		return nil
 	}
+	var flags []string
 	for _, setting := range information.Settings {
-		if setting.Key == "-race" {
-			return setting.Value == "true"
+		if setting.Key == "-race" || setting.Key == "-gcflags" {
+			flags = append(flags, setting.Key+"="+setting.Value)
 		}
 	}
-	return false
+	return flags
 }
