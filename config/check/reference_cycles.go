@@ -9,56 +9,102 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
+// checkLinkCycles reports each circle of links once.
+func (c *checker) checkLinkCycles() {
+	c.searchCycles(c.linksFrom, func(circle []step) {
+		link, _ := c.names.defined[circle[len(circle)-1].to].First("link-value-to")
+		c.report(link.TextPosition(), config.Warning, "link-cycle", "link-value-to leads in a circle: "+pathOf(circle, 10),
+			"link one of them to an attribute outside, or give it a default instead")
+	})
+}
+
 // checkReferenceCycles reports each circle of defaults that refer to one
 // another: resolving a text that refers to one of them fails. A circle of links
 // alone takes defaults, and is reported as such.
 func (c *checker) checkReferenceCycles() {
-	search := cycleSearch{checker: c, place: map[string]int{}}
-	for _, a := range c.definition.Attributes {
-		search.visit(a.Name())
-	}
+	c.searchCycles(c.stepsFrom, func(circle []step) {
+		last := slices.IndexFunc(circle, func(one step) bool { return one.isReference })
+		if last < 0 {
+			return
+		}
+		circle = slices.Concat(circle[last+1:], circle[:last+1])
+		c.report(circle[len(circle)-1].at, config.Warning, "reference-cycle",
+			"the value leads back to itself, and cannot be resolved: "+pathOf(circle, 9), "")
+	})
 }
 
-// A cycleSearch goes along references and links, depth first.
+// pathOf names the attributes of a circle, at most so many before it closes.
+func pathOf(circle []step, most int) string {
+	names := []string{circle[len(circle)-1].to}
+	for _, one := range circle[:len(circle)-1] {
+		names = append(names, one.to)
+	}
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return strings.Join(append(names, names[0]), " → ")
+}
+
+// A cycleSearch follows steps between attributes, depth first.
 type cycleSearch struct {
-	*checker
-	path  []leading
-	place map[string]int // of an attribute in the path, from 1; done once it was left
+	stepsFrom func(name string) []step
+	report    func(circle []step)
+	path      []step
+	place     map[string]int // of an attribute in the path, from 1; done once it was left
 }
 
 const done = -1
 
-// leading is a step from an attribute to another.
-type leading struct {
+// A step leads from an attribute to another.
+type step struct {
 	to          string
 	isReference bool            // not a link
 	at          config.Position // of the name in a reference
 }
 
+// searchCycles reports the steps that lead from an attribute back to it.
+func (c *checker) searchCycles(stepsFrom func(name string) []step, report func(circle []step)) {
+	search := cycleSearch{stepsFrom: stepsFrom, report: report, place: map[string]int{}}
+	for _, a := range c.definition.Attributes {
+		search.visit(a.Name())
+	}
+}
+
 func (s *cycleSearch) visit(name string) {
+	if s.place[name] == done {
+		return
+	}
 	s.place[name] = len(s.path) + 1
-	for _, step := range s.stepsFrom(name) {
-		switch place := s.place[step.to]; {
-		case place == done:
-		case place > 0:
-			s.report(append(slices.Clone(s.path[place-1:]), step))
-		default:
-			s.path = append(s.path, step)
-			s.visit(step.to)
-			s.path = s.path[:len(s.path)-1]
+	for _, next := range s.stepsFrom(name) {
+		s.path = append(s.path, next)
+		if place := s.place[next.to]; place > 0 {
+			s.report(slices.Clone(s.path[place-1:]))
+		} else {
+			s.visit(next.to)
 		}
+		s.path = s.path[:len(s.path)-1]
 	}
 	s.place[name] = done
 }
 
+// linksFrom returns the link of an attribute, if it has one.
+func (c *checker) linksFrom(name string) []step {
+	if e, defined := c.names.defined[name]; defined {
+		if link := e.ChildText("link-value-to").Text; link != "" {
+			return []step{{to: link}}
+		}
+	}
+	return nil
+}
+
 // stepsFrom returns which attributes the value of an attribute leads to before
 // anybody has set it.
-func (s *cycleSearch) stepsFrom(name string) []leading {
-	e, defined := s.names.defined[name]
+func (c *checker) stepsFrom(name string) []step {
+	e, defined := c.names.defined[name]
 	if !defined {
 		return nil
 	}
-	var steps []leading
+	var steps []step
 	for _, part := range []string{"value", "default"} {
 		text, ok := e.First(part)
 		if !ok {
@@ -68,32 +114,9 @@ func (s *cycleSearch) stepsFrom(name string) []leading {
 			field, known := attribute.ParseField(r.Field)
 			isValue := r.Field == "" || known && (field == attribute.FieldValue || field == attribute.FieldDefault)
 			if r.Prefix == reference.Prefix && r.Closed && !r.Nested && isValue {
-				steps = append(steps, leading{r.Name, true, text.TextWithin(r.NameOffset())})
+				steps = append(steps, step{r.Name, true, text.TextWithin(r.NameOffset())})
 			}
 		}
 	}
-	if link := s.linkOf(name); link != "" {
-		steps = append(steps, leading{to: link})
-	}
-	return steps
-}
-
-// report reports the steps that lead from an attribute back to it.
-func (s *cycleSearch) report(circle []leading) {
-	last := slices.IndexFunc(circle, func(step leading) bool { return step.isReference })
-	if last < 0 {
-		return
-	}
-	circle = slices.Concat(circle[last+1:], circle[:last+1])
-	closing := circle[len(circle)-1]
-	names := []string{closing.to}
-	for _, step := range circle {
-		names = append(names, step.to)
-	}
-	const most = 10
-	if len(names) > most {
-		names = slices.Concat(names[:most-1], []string{"…"}, names[len(names)-1:])
-	}
-	s.checker.report(closing.at, config.Warning, "reference-cycle",
-		"the value leads back to itself, and cannot be resolved: "+strings.Join(names, " → "), "")
+	return append(steps, c.linksFrom(name)...)
 }
