@@ -26,11 +26,10 @@ type automatonState struct {
 // maxStates bounds the automaton of one type.
 const maxStates = 1000
 
-func newAutomaton(content *particle) (*automaton, error) {
-	a := &automaton{states: make([]automatonState, 1)}
-	whole := a.add(content)
+// finish ends the construction: the automaton recognises one fragment of it.
+func (a *automaton) finish(whole fragment) error {
 	if len(a.states) > maxStates {
-		return nil, fmt.Errorf("more than %d places", maxStates)
+		return fmt.Errorf("more than %d places", maxStates)
 	}
 	a.states[0].follow = whole.first
 	a.states[0].accepting = whole.nullable
@@ -39,10 +38,10 @@ func newAutomaton(content *particle) (*automaton, error) {
 	}
 	for i := range a.states {
 		if err := a.index(&a.states[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // index prepares a state for lookups and makes sure that no child fits two places.
@@ -77,56 +76,32 @@ type fragment struct {
 	nullable    bool
 }
 
-func (a *automaton) add(p *particle) fragment {
-	if len(a.states) > maxStates {
-		return fragment{nullable: true}
-	}
-	if p.most < 0 {
-		whole := fragment{nullable: true}
-		for range max(p.least-1, 0) {
-			whole = a.concatenate(whole, a.addOnce(p))
-		}
-		loop := a.addOnce(p)
-		a.connect(loop.last, loop.first)
-		loop.nullable = loop.nullable || p.least == 0
-		return a.concatenate(whole, loop)
-	}
-	return a.addBetween(p, p.least, p.most)
+func (a *automaton) addPlace(state automatonState) fragment {
+	place := len(a.states)
+	a.states = append(a.states, state)
+	return fragment{first: []int{place}, last: []int{place}}
 }
 
-// addBetween nests the optional repetitions, so that each is reached only
-// through the one before it.
-func (a *automaton) addBetween(p *particle, least, most int) fragment {
+// unbounded stands for any number of repetitions.
+const unbounded = -1
+
+// repeat adds a fragment so often. Optional repetitions are nested, so that each is
+// reached only through the one before it.
+func (a *automaton) repeat(add func() fragment, least, most int) fragment {
 	if most == 0 {
 		return fragment{nullable: true}
 	}
-	head := a.addOnce(p)
-	whole := a.concatenate(head, a.addBetween(p, max(least-1, 0), most-1))
-	whole.nullable = whole.nullable || least == 0
-	return whole
-}
-
-func (a *automaton) addOnce(p *particle) fragment {
-	if p.element != nil || p.wildcard != nil {
-		place := len(a.states)
-		a.states = append(a.states, automatonState{element: p.element, wildcard: p.wildcard})
-		return fragment{first: []int{place}, last: []int{place}}
+	head := add()
+	switch {
+	case most == unbounded && least <= 1:
+		a.connect(head.last, head.first)
+	case most == unbounded:
+		head = a.concatenate(head, a.repeat(add, least-1, most))
+	default:
+		head = a.concatenate(head, a.repeat(add, max(least-1, 0), most-1))
 	}
-	if p.choice {
-		whole := fragment{}
-		for _, part := range p.parts {
-			f := a.add(part)
-			whole.first = append(whole.first, f.first...)
-			whole.last = append(whole.last, f.last...)
-			whole.nullable = whole.nullable || f.nullable
-		}
-		return whole
-	}
-	whole := fragment{nullable: true}
-	for _, part := range p.parts {
-		whole = a.concatenate(whole, a.add(part))
-	}
-	return whole
+	head.nullable = head.nullable || least == 0
+	return head
 }
 
 func (a *automaton) concatenate(left, right fragment) fragment {

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,21 +162,19 @@ func (c *compiler) globalType(global *tree.Element, space string) *elementType {
 	compiled := &elementType{name: symbolIn(space, key.name), mixed: global.Value("mixed") == "true"}
 	c.types[key] = compiled
 	c.set.types = append(c.set.types, compiled)
-	content := &particle{least: 1, most: 1}
-	for _, child := range global.Children {
-		if isParticle(child) {
-			content.parts = append(content.parts, c.particle(child, space))
-		}
-	}
-	if len(content.parts) > 1 {
+	models := slices.DeleteFunc(slices.Clone(global.Children), func(child *tree.Element) bool { return !isParticle(child) })
+	content, whole := &automaton{states: make([]automatonState, 1)}, fragment{nullable: true}
+	switch {
+	case len(models) > 1:
 		c.fail(global, "a type has more than one content model")
+	case len(models) == 1:
+		whole = c.particle(content, models[0], space)
 	}
 	c.attributesOf(global, compiled)
-	automaton, err := newAutomaton(content)
-	if err != nil {
+	if err := content.finish(whole); err != nil {
 		c.fail(global, "the type %q: %w", key.name, err)
 	}
-	compiled.content = automaton
+	compiled.content = content
 	return compiled
 }
 

@@ -3,7 +3,6 @@ package schemas
 import (
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
@@ -17,14 +16,11 @@ type misfits struct {
 	children    []*tree.Element
 	symbols     []string
 	repairs     []repair
-	kept        []kept // the children as they should be, in order
-}
 
-type kept struct {
-	symbol string
-	before int // the state before
-	place  int // the state after
-	child  int // index, of the next one where the element is missing
+	// The children as they should be, in order: their symbols, and their indices, of
+	// the next one where an element is missing.
+	kept     []string
+	keptFrom []int
 }
 
 // repaired reports what must change about the children and goes on into those
@@ -37,13 +33,12 @@ func (v *validation) repaired(m *misfits) {
 		if r.operation == surplus {
 			continue
 		}
-		symbol := ""
+		m.keptFrom = append(m.keptFrom, r.child)
 		if element := content.states[r.place].element; element != nil {
-			symbol = element.symbol
+			m.kept = append(m.kept, element.symbol)
 		} else {
-			symbol = m.symbols[r.child]
+			m.kept = append(m.kept, m.symbols[r.child])
 		}
-		m.kept = append(m.kept, kept{symbol, r.before, r.place, r.child})
 	}
 	counts := map[string]int{}
 	for i, r := range m.repairs {
@@ -186,30 +181,28 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 	}
 	if place, ok := m.whereFits(child, m.kept); ok {
 		if place < m.keptBefore(child) {
-			return misplacedElement, "must stand before " + wording.Quote(m.kept[place].symbol)
+			return misplacedElement, "must stand before " + wording.Quote(m.kept[place])
 		}
-		return misplacedElement, "must stand after " + wording.Quote(m.kept[place-1].symbol)
+		return misplacedElement, "must stand after " + wording.Quote(m.kept[place-1])
 	}
 	present, first := 0, (*tree.Element)(nil)
-	for _, k := range m.kept {
-		if k.symbol == symbol && k.child < len(m.children) {
+	for i, from := range m.keptFrom {
+		if m.kept[i] == symbol && from < len(m.children) {
 			if present++; present == 1 {
-				first = m.children[k.child]
+				first = m.children[from]
 			}
 		}
 	}
 	if present > 0 {
 		return repeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.line(first))
 	}
-	tried := map[string]bool{}
-	for _, other := range m.kept {
-		if tried[other.symbol] {
+	for i, other := range m.kept {
+		if slices.Contains(m.kept[:i], other) {
 			continue
 		}
-		tried[other.symbol] = true
-		without := slices.DeleteFunc(slices.Clone(m.kept), func(k kept) bool { return k.symbol == other.symbol })
+		without := slices.DeleteFunc(slices.Clone(m.kept), func(kept string) bool { return kept == other })
 		if _, ok := m.whereFits(child, without); ok {
-			return misplacedElement, "cannot stand beside " + wording.Quote(other.symbol)
+			return misplacedElement, "cannot stand beside " + wording.Quote(other)
 		}
 	}
 	return misplacedElement, "may not stand here"
@@ -217,16 +210,17 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 
 // keptBefore counts the kept children in front of a child.
 func (m *misfits) keptBefore(child int) int {
-	return sort.Search(len(m.kept), func(i int) bool { return m.kept[i].child >= child })
+	count, _ := slices.BinarySearch(m.keptFrom, child)
+	return count
 }
 
 // whereFits returns the index in a sequence at which a child would be in
 // order; of several the one nearest to where it stands.
-func (m *misfits) whereFits(child int, sequence []kept) (place int, ok bool) {
+func (m *misfits) whereFits(child int, sequence []string) (place int, ok bool) {
 	content := m.declaration.content
 	states := make([]int, 1, len(sequence)+1)
-	for _, k := range sequence {
-		next, ok := content.next(states[len(states)-1], k.symbol)
+	for _, symbol := range sequence {
+		next, ok := content.next(states[len(states)-1], symbol)
 		if !ok {
 			break
 		}
@@ -241,7 +235,7 @@ func (m *misfits) whereFits(child int, sequence []kept) (place int, ok bool) {
 		state, fits := content.next(before, m.symbols[child])
 		at := candidate
 		for fits && at < len(sequence) && !(at+1 < len(states) && at > candidate && state == states[at]) {
-			state, fits = content.next(state, sequence[at].symbol)
+			state, fits = content.next(state, sequence[at])
 			at++
 		}
 		if !fits {

@@ -15,53 +15,59 @@ func isParticle(e *tree.Element) bool {
 	return false
 }
 
-// particle compiles a node of a content model; space is the target namespace
-// of the schema that it stands in.
-func (c *compiler) particle(e *tree.Element, space string) *particle {
-	p := &particle{}
+// particle adds a node of a content model to an automaton; space is the target
+// namespace of the schema that it stands in.
+func (c *compiler) particle(a *automaton, e *tree.Element, space string) fragment {
 	defer c.leave()
-	if !c.enter(e) {
-		return p
+	if !c.enter(e) || len(a.states) > maxStates {
+		return fragment{nullable: true}
 	}
-	c.readOccurrence(p, e)
-	switch e.Name {
-	case "element":
-		p.element = c.element(e, space)
-	case "any":
-		p.wildcard = c.wildcard(e)
-	case "group":
-		p.parts = c.groupReference(e)
-	default:
-		p.choice = e.Name == "choice"
-		for _, child := range e.Children {
-			p.parts = append(p.parts, c.particle(child, space))
+	least, most := c.number(e, "minOccurs", 1), unbounded
+	if e.Value("maxOccurs") != "unbounded" {
+		if most = c.number(e, "maxOccurs", 1); most == 0 || most < least {
+			c.fail(e, "minOccurs and maxOccurs contradict each other")
 		}
 	}
-	return p
+	return a.repeat(func() fragment { return c.particleOnce(a, e, space) }, least, most)
 }
 
-func (c *compiler) groupReference(e *tree.Element) []*particle {
+func (c *compiler) particleOnce(a *automaton, e *tree.Element, space string) fragment {
+	switch e.Name {
+	case "element":
+		return a.addPlace(automatonState{element: c.element(e, space)})
+	case "any":
+		return a.addPlace(automatonState{wildcard: c.wildcard(e)})
+	case "group":
+		return c.groupReference(a, e)
+	case "choice":
+		whole := fragment{}
+		for _, part := range e.Children {
+			f := c.particle(a, part, space)
+			whole.first = append(whole.first, f.first...)
+			whole.last = append(whole.last, f.last...)
+			whole.nullable = whole.nullable || f.nullable
+		}
+		return whole
+	}
+	whole := fragment{nullable: true}
+	for _, part := range e.Children {
+		whole = a.concatenate(whole, c.particle(a, part, space))
+	}
+	return whole
+}
+
+func (c *compiler) groupReference(a *automaton, e *tree.Element) fragment {
 	group, space := c.findGlobal(e, "ref", "group")
 	if group == nil {
 		c.fail(e, "a group has no reference")
-		return nil
+		return fragment{}
 	}
-	for _, child := range group.Children {
-		if isParticle(child) {
-			return []*particle{c.particle(child, space)}
-		}
+	at := slices.IndexFunc(group.Children, isParticle)
+	if at < 0 {
+		c.fail(group, "a group holds nothing")
+		return fragment{}
 	}
-	c.fail(group, "a group holds nothing")
-	return nil
-}
-
-func (c *compiler) readOccurrence(p *particle, e *tree.Element) {
-	p.least = c.number(e, "minOccurs", 1)
-	if e.Value("maxOccurs") == "unbounded" {
-		p.most = -1
-	} else if p.most = c.number(e, "maxOccurs", 1); p.most == 0 || p.most < p.least {
-		c.fail(e, "minOccurs and maxOccurs contradict each other")
-	}
+	return c.particle(a, group.Children[at], space)
 }
 
 // number returns a small number in an attribute of e, or what it is without one.

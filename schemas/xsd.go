@@ -65,12 +65,3 @@ type wildcard struct {
 func (w *wildcard) matches(symbol string) bool {
 	return w.any || len(symbol) > 2 && symbol[:2] == extensionSymbol("")
 }
-
-// A particle is a node of a content model.
-type particle struct {
-	least, most int // most < 0: unbounded
-	element     *elementDeclaration
-	wildcard    *wildcard
-	choice      bool // of parts, rather than their sequence
-	parts       []*particle
-}
