@@ -19,8 +19,8 @@ const maxBases = 16
 // extensions, that names the base.
 const extendsAttribute = "extends"
 
-// read reads a text into a tree. What
-// keeps it from being read as a definition is reported, and the tree nil.
+// read reads a text into a tree. It reports what keeps the text from being read
+// as a definition, and returns nil then.
 func (l *loader) read(file string, source []byte) *tree.Element {
 	document, err := tree.Read(file, source)
 	l.documents = append(l.documents, document)

@@ -164,9 +164,9 @@ func (c *checker) canMatch(expression, text string) bool {
 	if !literalExpression.MatchString(expression) {
 		return true
 	}
-	wanted, err := c.expressions.compile(blanks.ReplaceAllString(expression, "$1"), 0)
+	pattern, err := c.expressions.compile(blanks.ReplaceAllString(expression, "$1"), 0)
 	possible, otherErr := c.expressions.compile(textsOf(text), 0)
-	return err != nil || otherErr != nil || c.inspector.Overlap(wanted, possible)
+	return err != nil || otherErr != nil || c.inspector.Overlap(pattern, possible)
 }
 
 // textsOf returns an expression for what a text may become, white space left out.

@@ -145,11 +145,11 @@ type attributeValue struct {
 }
 
 func (c *checker) checkDefault(e *tree.Element) {
-	given, ok := e.First("default")
-	if !ok || strings.TrimSpace(given.Text) == "" || strings.Contains(given.Text, reference.Start) {
+	text, ok := e.First("default")
+	if !ok || strings.TrimSpace(text.Text) == "" || strings.Contains(text.Text, reference.Start) {
 		return
 	}
-	d := attributeValue{e, given.Text, given.TextPosition()}
+	d := attributeValue{e, text.Text, text.TextPosition()}
 	kind := strings.ToLower(e.Value("type"))
 	translation := strings.Split(e.Value("translateBooleanAs"), ",")
 	_, hasItems := e.First("items-from")

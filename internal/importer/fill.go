@@ -21,14 +21,14 @@ type filling struct {
 	names   []string        // attributes that the parts need, which the document lacks
 }
 
-// take adds the extensions of a name, notes the attributes that they refer to, and
+// copyExtensions adds the extensions of a name, notes the attributes that they refer to, and
 // reports whether there are any.
-func (f *filling) take(parent *tree.Element, name string) (any bool) {
+func (f *filling) copyExtensions(parent *tree.Element, name string) (found bool) {
 	for _, e := range parent.Children {
 		if !e.IsExtension(name) {
 			continue
 		}
-		any = true
+		found = true
 		text := e.Source()
 		f.need(text)
 		if parent == f.from.monitor {
@@ -37,7 +37,7 @@ func (f *filling) take(parent *tree.Element, name string) (any bool) {
 			f.parts = append(f.parts, text)
 		}
 	}
-	return any
+	return found
 }
 
 var (
@@ -101,7 +101,7 @@ func (f *filling) extras(has func(name string) bool) {
 		{"list-nodes", "x:list-nodes", f.from.monitor},
 		{"list-queues", "x:list-queues", f.from.monitor},
 	} {
-		if !has(extra.name) && f.take(extra.parent, extra.name) {
+		if !has(extra.name) && f.copyExtensions(extra.parent, extra.name) {
 			f.remark(added, 0, 0, extra.subject, "as in %s", f.from.name)
 		}
 	}
@@ -123,7 +123,7 @@ func (f *filling) findJob(submit *config.Command, script *config.Script, line in
 	case script == nil || script.StagingLocation.Set && !isAbsolute(script.StagingLocation.Text):
 		f.remark(Lost, line, 1, subject, "%s finds scripts that are submitted by an absolute path, which this file-staging-location may not give", f.from.name)
 	default:
-		f.take(f.from.control, string(config.FindJob))
+		f.copyExtensions(f.from.control, string(config.FindJob))
 		f.remark(added, 0, 0, subject, "as in %s", f.from.name)
 	}
 }

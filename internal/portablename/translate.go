@@ -118,8 +118,8 @@ func (r Request) overfull() bool {
 func (r Request) has(word string) bool {
 	name, count, hasCount := strings.Cut(word, "=")
 	if Lookup(name) != nil {
-		value, given := r.Values[name]
-		return given && (!hasCount || count == strconv.FormatInt(value.amount, 10))
+		value, isSet := r.Values[name]
+		return isSet && (!hasCount || count == strconv.FormatInt(value.amount, 10))
 	}
 	return r.IsGiven != nil && r.IsGiven(word)
 }
@@ -138,7 +138,7 @@ func (r Request) sources(link *config.PortableLink) []string {
 	names := []string{link.Name}
 	for _, word := range slices.Concat(link.Per, link.Times, link.With) {
 		name, _, _ := strings.Cut(word, "=")
-		if _, given := r.Values[name]; given && !slices.Contains(names, name) {
+		if _, isSet := r.Values[name]; isSet && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -152,8 +152,8 @@ func isUsed(d *config.Definition, r Request, name string, used map[string]bool) 
 		return true
 	}
 	return slices.ContainsFunc(d.Portable, func(link *config.PortableLink) bool {
-		value, given := r.Values[link.Name]
-		return given && link.Attribute != "" && r.counts(link, value) && (slices.Contains(link.Per, name) || slices.Contains(link.Times, name))
+		value, isSet := r.Values[link.Name]
+		return isSet && link.Attribute != "" && r.counts(link, value) && (slices.Contains(link.Per, name) || slices.Contains(link.Times, name))
 	})
 }
 
@@ -243,16 +243,16 @@ func dividedUp(a, b int64) int64 { return (a + b - 1) / b }
 func (r Request) amount(link *config.PortableLink, v Value) (string, error) {
 	amount := v.amount
 	for _, name := range link.Per {
-		if by, given := r.Values[name]; given {
+		if by, isSet := r.Values[name]; isSet {
 			amount = dividedUp(amount, by.amount)
 		}
 	}
 	for _, name := range link.Times {
-		by, given := r.Values[name]
-		if given && amount > maxMemory/by.amount {
+		by, isSet := r.Values[name]
+		if isSet && amount > maxMemory/by.amount {
 			return "", fmt.Errorf("%d times %d %s is more than any scheduler gives", amount, by.amount, name)
 		}
-		if given {
+		if isSet {
 			amount *= by.amount
 		}
 	}

@@ -198,19 +198,19 @@ func (v *Value) parseMail(text string) string {
 		return fmt.Sprintf("%q is no address", address)
 	}
 	v.address = address
-	wanted := map[string]bool{}
+	chosen := map[string]bool{}
 	for event := range strings.SplitSeq(events, ",") {
 		switch {
 		case event == "all":
-			wanted["begin"], wanted["end"], wanted["fail"] = true, true, true
+			chosen["begin"], chosen["end"], chosen["fail"] = true, true, true
 		case slices.Contains(mailEvents, event):
-			wanted[event] = true
+			chosen[event] = true
 		default:
 			return fmt.Sprintf("%q is no event", event)
 		}
 	}
 	for _, event := range mailEvents {
-		if wanted[event] {
+		if chosen[event] {
 			v.list = append(v.list, event)
 		}
 	}

@@ -13,8 +13,8 @@ const (
 	largestBlock  = 512
 )
 
-// take returns a slice of n zero values that cannot grow into what follows.
-func (a *arena[T]) take(n int) []T {
+// allocate returns a slice of n zero values that cannot grow into what follows.
+func (a *arena[T]) allocate(n int) []T {
 	if n > len(a.free) {
 		a.next = min(max(2*a.next, smallestBlock), largestBlock)
 		a.free = make([]T, max(n, a.next))

@@ -51,7 +51,7 @@ func (r *documentReader) addAttributes(e *Element) error {
 	if len(r.written) == declarations {
 		return nil
 	}
-	e.Attributes = r.attributes.take(len(r.written) - declarations)[:0]
+	e.Attributes = r.attributes.allocate(len(r.written) - declarations)[:0]
 	for i := range r.written {
 		if r.written[i].Space != xmlnsReserved {
 			e.Attributes = append(e.Attributes, r.written[i].Attribute)

@@ -144,7 +144,7 @@ func (r *documentReader) close() {
 	innermost.Text = strings.Join(r.texts[innermost.firstText:], "")
 	r.texts = r.texts[:innermost.firstText]
 	if found := r.children[innermost.firstChild:]; len(found) > 0 {
-		innermost.Children = r.lists.take(len(found))
+		innermost.Children = r.lists.allocate(len(found))
 		copy(innermost.Children, found)
 		r.children = r.children[:innermost.firstChild]
 	}

@@ -16,7 +16,7 @@ func (r *documentReader) startTag() error {
 	if tag == "" {
 		return r.syntaxError(begin, "no name follows the <").withHelp("write &lt; for a literal <")
 	}
-	element := &r.elements.take(1)[0]
+	element := &r.elements.allocate(1)[0]
 	element.document, element.offset = r.document, begin
 	if len(r.open) > 0 {
 		element.Parent = r.open[len(r.open)-1].Element
