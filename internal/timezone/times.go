@@ -43,11 +43,6 @@ func ParseTime(text string, location *time.Location) (time.Time, bool) {
 
 // parseZoneless reads a text of a time in one of the zoneless layouts.
 func parseZoneless(text string, location *time.Location) (time.Time, bool) {
-	if len(text) == len(plainLayout) && text[len("2006-01-02")] == 'T' { // as most are
-		if moment, err := time.ParseInLocation(plainLayout, text, location); err == nil && moment.Year() > 0 {
-			return moment, true
-		}
-	}
 	for _, layout := range zonelessLayouts {
 		if moment, err := time.ParseInLocation(layout, text, location); err == nil && moment.Year() > 0 {
 			return moment, true
