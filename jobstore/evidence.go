@@ -9,13 +9,13 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A change is a job before and after what was found out about it. Its methods
-// apply the rules of evidence, and report whether they changed anything.
+// A change is a job before and after a change. Its methods apply the rules of evidence, and
+// report whether they changed anything.
 type change struct {
 	before, job job.Job
 
-	// What was observed and is not believed, and the time of an observation from the
-	// future that an older one has replaced. These become events.
+	// Observations that are not believed, and the time of an observation from the future
+	// that an older one has replaced. They become events.
 	contradicted, replaced *job.Observation
 	ahead                  time.Time
 }
@@ -54,7 +54,7 @@ func (c *change) miss(queried time.Time) {
 	c.job.MissingCount++
 }
 
-// found ends that the job is missing.
+// found makes the job no longer missing.
 func (c *change) found() {
 	c.job.Missing, c.job.MissingSince, c.job.MissingCount = false, time.Time{}, 0
 }
@@ -72,69 +72,69 @@ func isOvertaken(queried, recorded time.Time) bool {
 func isAhead(recorded time.Time) bool { return recorded.After(time.Now().Add(clockTolerance)) }
 
 // observe applies an observation to the job.
-func (c *change) observe(seen job.Observation) bool {
+func (c *change) observe(observed job.Observation) bool {
 	known := &c.job
-	if isOvertaken(seen.Observed, known.Observed) {
+	if isOvertaken(observed.Observed, known.Observed) {
 		return false
 	}
-	if transition.IsAnother(known, seen) {
-		return c.replace(seen)
+	if transition.IsAnother(known, observed) {
+		return c.replace(observed)
 	}
-	if seen.Observed.Before(known.Observed) {
+	if observed.Observed.Before(known.Observed) {
 		c.ahead = known.Observed
 	}
-	moves := transition.Between(known.Detail, seen.Detail)
+	moves := transition.Between(known.Detail, observed.Detail)
 	switch {
 	case moves == transition.Follows || moves == transition.Returns:
-		c.record(seen)
-		known.Native, known.Reason = stored.Bounded(seen.Native), stored.Bounded(seen.Reason)
-		if known.Irregular == replacedWords || seen.Detail.Primary() != job.Submitted {
+		c.record(observed)
+		known.Native, known.Reason = stored.Bounded(observed.Native), stored.Bounded(observed.Reason)
+		if known.Irregular == replacedWords || observed.Detail.Primary() != job.Submitted {
 			known.Irregular = "" // it is in order again
 		}
 	case moves == transition.Contradicts:
 		// An ended job keeps the evidence of its end.
-		c.contradict(seen)
+		c.contradict(observed)
 	case !known.Detail.Ended():
-		// The definition does not know the scheduler's word. The word is shown beside
-		// the state that is kept.
-		c.record(seen)
-		if seen.Native != "" {
-			known.Native, known.Reason = stored.Bounded(seen.Native), stored.Bounded(seen.Reason)
+		// The definition does not know the scheduler's word, which is shown beside the
+		// last known state.
+		c.record(observed)
+		if observed.Native != "" {
+			known.Native, known.Reason = stored.Bounded(observed.Native), stored.Bounded(observed.Reason)
 		}
 	}
 	if moves == transition.Returns {
 		known.Irregular = fmt.Sprintf("it waits again after it was %s", known.Detail)
 	}
-	known.Detail = transition.Next(known.Detail, seen.Detail)
-	c.learn(seen)
-	c.trust(seen.Observed)
+	known.Detail = transition.Next(known.Detail, observed.Detail)
+	c.learn(observed)
+	c.trust(observed.Observed)
 	c.found()
 	return true
 }
 
-// contradict notes what was observed of a job that has ended otherwise.
-func (c *change) contradict(seen job.Observation) {
-	words := fmt.Sprintf("it was seen %s after it had ended, which is not believed", seen.Detail)
-	if seen.Detail.Ended() {
-		words = fmt.Sprintf("it was seen %s, too, which is not believed", seen.Detail)
+// contradict keeps an observation that contradicts the recorded end of the job.
+func (c *change) contradict(observed job.Observation) {
+	words := fmt.Sprintf("it was seen %s after it had ended, which is not believed", observed.Detail)
+	if observed.Detail.Ended() {
+		words = fmt.Sprintf("it was seen %s, too, which is not believed", observed.Detail)
 	}
 	if words != c.job.Irregular {
-		c.job.Irregular, c.contradicted = words, &seen
+		c.job.Irregular, c.contradicted = words, &observed
 	}
 }
 
 const replacedWords = "another job has its id"
 
-// replace notes that the id of the job is another job's by now. The scheduler says
-// nothing more about this one.
-func (c *change) replace(seen job.Observation) bool {
+// replace keeps an observation of another job with the id of the job. The scheduler says
+// nothing more about this job.
+func (c *change) replace(observed job.Observation) bool {
 	if c.job.Irregular != replacedWords {
-		c.job.Irregular, c.replaced = replacedWords, &seen
+		c.job.Irregular, c.replaced = replacedWords, &observed
 	}
-	return c.lack(seen.Observed) || c.replaced != nil
+	return c.lack(observed.Observed) || c.replaced != nil
 }
 
-// lack notes that a listing made at a time lacks the job.
+// lack records that a listing made at a time lacks the job.
 func (c *change) lack(listed time.Time) bool {
 	if c.job.Detail.Ended() || isOvertaken(listed, c.job.Observed) {
 		return false
@@ -145,32 +145,32 @@ func (c *change) lack(listed time.Time) bool {
 }
 
 // record keeps where and when the state was observed.
-func (c *change) record(seen job.Observation) {
+func (c *change) record(observed job.Observation) {
 	known := &c.job
-	known.Observed, known.Source, known.Evidence = seen.Observed, seen.Source, stored.Bounded(seen.Evidence)
-	known.Origin = seen.Origin
+	known.Observed, known.Source, known.Evidence = observed.Observed, observed.Source, stored.Bounded(observed.Evidence)
+	known.Origin = observed.Origin
 	known.Origin.Text = stored.Bounded(known.Origin.Text)
 }
 
 // learn keeps the facts that an observation mentions.
-func (c *change) learn(seen job.Observation) {
+func (c *change) learn(observed job.Observation) {
 	known := &c.job
 	for _, fact := range []struct {
 		known *string
 		now   string
 	}{
-		{&known.Name, seen.Name}, {&known.Queue, seen.Queue}, {&known.Owner, seen.Owner}, {&known.Nodes, seen.Nodes}, {&known.Identity, seen.Identity},
-		{&known.Submitted, seen.Submitted}, {&known.Started, seen.Started}, {&known.Ended, seen.Ended},
-		{&known.OutputPath, seen.OutputPath}, {&known.ErrorPath, seen.ErrorPath},
+		{&known.Name, observed.Name}, {&known.Queue, observed.Queue}, {&known.Owner, observed.Owner}, {&known.Nodes, observed.Nodes}, {&known.Identity, observed.Identity},
+		{&known.Submitted, observed.Submitted}, {&known.Started, observed.Started}, {&known.Ended, observed.Ended},
+		{&known.OutputPath, observed.OutputPath}, {&known.ErrorPath, observed.ErrorPath},
 	} {
 		if fact.now != "" {
 			*fact.known = stored.Bounded(fact.now)
 		}
 	}
-	if seen.ExitCode != nil {
-		known.ExitCode = seen.ExitCode
+	if observed.ExitCode != nil {
+		known.ExitCode = observed.ExitCode
 	}
-	if seen.Signal != nil {
-		known.Signal = seen.Signal
+	if observed.Signal != nil {
+		known.Signal = observed.Signal
 	}
 }

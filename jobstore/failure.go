@@ -13,7 +13,7 @@ import (
 	sqlitecodes "modernc.org/sqlite/lib"
 )
 
-// Errors that the store's own machine causes, and what can be done about them.
+// Errors that the machine of the store causes, and what users can do about them.
 var (
 	errFull        = errors.New("the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
 	errReadOnly    = errors.New("it may only be read: check the permissions and how the file system is mounted, or name another folder with --state")
@@ -76,7 +76,7 @@ func explainedAt(directory string, err error) error {
 // store's own: closing that would give up what SQLite has locked.
 const lockName = ".locks"
 
-// tryLock returns why a file cannot be locked, nil if it can, or is locked already.
+// tryLock returns why files cannot be locked; nil if they can.
 func tryLock(path string) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Place is what is to be known of the folder of a store before it is used.
+// A Place describes the folder of a store.
 type Place struct {
 	Exists    bool   // the folder is there
 	HasStore  bool   // and a store in it

@@ -22,22 +22,22 @@ import (
 // keptPrefix begins the names of the files of outcomes, in the store's directory.
 const keptPrefix = "unrecorded-"
 
-// keptRoom is how many bytes of outcomes such a file takes. As many are written when
-// it is made, so that the disk has them.
+// keptRoom is the size of such a file, in bytes. All of them are written when it is made,
+// so that the disk has room for them.
 const keptRoom = 64 << 10
 
-// keptHeader is how many bytes stand before each outcome: how long it is, and its checksum.
+// keptHeader is the size of the header of each outcome: its length and its checksum.
 const keptHeader = 8
 
-// A keptFile holds outcomes of one process that could not be recorded. The process
-// holds its lock; once another one gets that, it takes the outcomes over. The methods
-// of a nil one, which keeps nothing, may be called.
+// A keptFile has outcomes of one process that could not be recorded. The process holds its
+// lock; a process that gets the lock later records the outcomes. A nil keptFile keeps
+// nothing.
 type keptFile struct {
 	file *os.File
 	used int64 // bytes from the beginning
 }
 
-// newKeptFile makes such a file. It is nil where files cannot be locked.
+// newKeptFile makes such a file. It is nil if files cannot be locked.
 func newKeptFile(directory string) (*keptFile, error) {
 	for {
 		file, err := os.CreateTemp(directory, keptPrefix+"*") // with mode 0600
@@ -49,7 +49,7 @@ func newKeptFile(directory string) (*keptFile, error) {
 			if err := file.Close(); err != nil {
 				return nil, err
 			}
-			continue // another process took it for one that was left, and removes it
+			continue // another process removes it as abandoned
 		}
 		if err == nil {
 			_, err = file.WriteAt(make([]byte, keptRoom), 0)
@@ -65,7 +65,7 @@ func newKeptFile(directory string) (*keptFile, error) {
 	}
 }
 
-// fullOr adds to an error of writing that the disk is full, where it is.
+// fullOr marks an error of writing as that of a full disk or of missing permission.
 func fullOr(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) {
 		return fmt.Errorf("%w (%w)", errFull, err)
@@ -76,11 +76,10 @@ func fullOr(err error) error {
 	return err
 }
 
-// errNoLock is matched by errors for files that nobody can lock.
+// errNoLock is matched by errors for files that cannot be locked.
 var errNoLock = errors.New("the file cannot be locked")
 
-// lockKept takes the lock of a file, and reports whether it has it and the file is
-// still there.
+// lockKept tries to lock a file, and reports whether it did and the file still exists.
 func lockKept(file *os.File) (bool, error) {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -100,7 +99,7 @@ func lockKept(file *os.File) (bool, error) {
 	return err == nil && os.SameFile(opened, named), err
 }
 
-// keptQuote bounds, in bytes, each text of an outcome that quotes what was printed.
+// keptQuote bounds, in bytes, each text of an outcome that quotes output.
 const keptQuote = 256
 
 // add keeps an outcome.
@@ -137,7 +136,7 @@ func (k *keptFile) clear() error {
 	return nil
 }
 
-// close gives the file up, and removes it where nothing is in it that counts.
+// close closes the file, and removes it if asked to.
 func (k *keptFile) close(remove bool) error {
 	if k == nil {
 		return nil
@@ -147,12 +146,12 @@ func (k *keptFile) close(remove bool) error {
 		err = os.Remove(k.file.Name())
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		err = nil // where locks are not what they should be another process has removed it
+		err = nil // another process has removed it, if locks do not work
 	}
 	return errors.Join(err, k.file.Close())
 }
 
-// encodeKept returns an outcome as it stands in the file.
+// encodeKept returns an outcome in the encoding of the file.
 func encodeKept(outcome Outcome) ([]byte, error) {
 	outcome.Refused, outcome.Doubted = quoted(outcome.Refused), quoted(outcome.Doubted)
 	outcome.Accepted, outcome.Ended = quotedObservation(outcome.Accepted), quotedObservation(outcome.Ended)
@@ -168,17 +167,17 @@ func encodeKept(outcome Outcome) ([]byte, error) {
 
 func quoted(text string) string { return text[:min(len(text), keptQuote)] }
 
-func quotedObservation(seen *job.Observation) *job.Observation {
-	if seen == nil {
+func quotedObservation(observation *job.Observation) *job.Observation {
+	if observation == nil {
 		return nil
 	}
-	short := *seen
+	short := *observation
 	short.Reason, short.Evidence, short.Origin.Text = quoted(short.Reason), quoted(short.Evidence), quoted(short.Origin.Text)
 	return &short
 }
 
-// decodeKept returns the outcomes of a file. They end where one is not whole, as its
-// process was killed while it wrote it.
+// decodeKept returns the outcomes of a file, up to the first one that is incomplete because
+// its process was killed.
 func decodeKept(text []byte) []Outcome {
 	var outcomes []Outcome
 	for len(text) >= keptHeader {
@@ -197,8 +196,8 @@ func decodeKept(text []byte) []Outcome {
 	return outcomes
 }
 
-// decodeOutcome reads an outcome part by part: in files of older versions Accepted
-// and Ended were of two types, with the ids in Accepted.
+// decodeOutcome decodes an outcome in parts: in files of older versions Accepted and Ended
+// had two types, with the ids in Accepted.
 func decodeOutcome(text []byte) (Outcome, error) {
 	var plain struct{ Tag, ID, ShortID, Refused, Doubted string }
 	var accepted struct{ Accepted *job.Observation }
@@ -221,7 +220,7 @@ func decodeOutcome(text []byte) (Outcome, error) {
 	}, nil
 }
 
-// settleKept records the outcomes that processes which have ended have left.
+// settleKept records the outcomes of processes that have ended.
 func (s *Store) settleKept(ctx context.Context) error {
 	entries, err := os.ReadDir(s.directory())
 	if err != nil {
@@ -231,15 +230,15 @@ func (s *Store) settleKept(ctx context.Context) error {
 		if !strings.HasPrefix(entry.Name(), keptPrefix) || !entry.Type().IsRegular() {
 			continue
 		}
-		if err := s.takeOver(ctx, filepath.Join(s.directory(), entry.Name())); err != nil {
+		if err := s.settleFile(ctx, filepath.Join(s.directory(), entry.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeOver records the outcomes of a file whose process has ended, and removes it.
-func (s *Store) takeOver(ctx context.Context, path string) (err error) {
+// settleFile records the outcomes of a file whose process has ended, and removes it.
+func (s *Store) settleFile(ctx context.Context, path string) (err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // another process was faster

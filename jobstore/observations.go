@@ -14,12 +14,12 @@ import (
 // is not missing afterwards, and not stale unless it became so since the query
 // was made. What was seen of another job with the same id is not believed; the
 // job is missing then.
-func (s *Store) Observe(ctx context.Context, tag string, seen job.Observation) (job.Job, error) {
-	if seen.Observed.IsZero() {
-		seen.Observed = time.Now()
+func (s *Store) Observe(ctx context.Context, tag string, observed job.Observation) (job.Job, error) {
+	if observed.Observed.IsZero() {
+		observed.Observed = time.Now()
 	}
 	return s.change(ctx, processed, "observation", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
-		return c.observe(seen), nil
+		return c.observe(observed), nil
 	})
 }
 

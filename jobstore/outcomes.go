@@ -32,15 +32,15 @@ type unrecorded struct {
 	isMade   bool      // whether kept is final
 }
 
-// Settle records what became of a submission, and returns its job. What cannot be
-// recorded is kept, in memory and in a file for which Intend has made room: the error
-// matches ErrKept then. Where the file cannot take it either, the error has both causes.
+// Settle records what became of a submission, and returns its job. If that fails, it keeps
+// the outcome in memory and in a file for which Intend has made room: the error matches
+// ErrKept. If the file fails, too, the error has both causes.
 func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	outcome = outcome.dated(time.Now())
 	var job job.Job
 	var err error
 	if s.unrecorded.has(outcome.Tag) {
-		err = s.SettleLate(ctx) // what came before, before what comes now
+		err = s.SettleLate(ctx) // earlier outcomes first
 	}
 	if err == nil {
 		job, err = s.settle(ctx, outcome)
@@ -57,18 +57,18 @@ func (s *Store) Settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	return job, markedError{err, ErrKept}
 }
 
-// dated returns the outcome with a time where it has none: an outcome that is
-// recorded late is older than what was observed meanwhile.
+// dated returns the outcome with a time if it has none: an outcome that is recorded late
+// is older than later observations.
 func (o Outcome) dated(now time.Time) Outcome {
 	o.Accepted, o.Ended = datedObservation(o.Accepted, now), datedObservation(o.Ended, now)
 	return o
 }
 
-func datedObservation(seen *job.Observation, now time.Time) *job.Observation {
-	if seen == nil || !seen.Observed.IsZero() {
-		return seen
+func datedObservation(observation *job.Observation, now time.Time) *job.Observation {
+	if observation == nil || !observation.Observed.IsZero() {
+		return observation
 	}
-	dated := *seen
+	dated := *observation
 	dated.Observed = now
 	return &dated
 }
@@ -85,15 +85,15 @@ func (s *Store) settle(ctx context.Context, outcome Outcome) (job.Job, error) {
 	return job.Job{}, s.doubt(ctx, outcome.Tag, outcome.Doubted)
 }
 
-// isDecided reports whether an outcome cannot be recorded because there is another
-// one already, or the submission is not on record any more.
+// isDecided reports whether an outcome cannot be recorded because the submission has
+// another outcome, or is not on record any more.
 func isDecided(err error) bool {
 	return errors.Is(err, ErrDecided) || errors.Is(err, ErrNotFound)
 }
 
-// SettleLate records the outcomes that could not be recorded before, by this process
-// or by ones that have ended since. What has been found out otherwise meanwhile
-// counts. With an error some still cannot be recorded; they are kept.
+// SettleLate records the outcomes that this process, or one that has ended since, could
+// not record. Outcomes recorded meanwhile count. Those that still cannot be recorded are
+// kept, with an error.
 func (s *Store) SettleLate(ctx context.Context) error {
 	select {
 	case s.unrecorded.settling <- struct{}{}:
@@ -133,8 +133,8 @@ func (u *unrecorded) has(tag string) bool {
 	return slices.ContainsFunc(u.outcomes, func(outcome Outcome) bool { return outcome.Tag == tag })
 }
 
-// drop forgets the oldest outcome, which is recorded. One that is still in the file
-// does no harm: recording an outcome again changes nothing.
+// drop removes the oldest outcome, which is recorded. It may stay in the file: recording
+// an outcome again changes nothing.
 func (u *unrecorded) drop() error {
 	u.lock.Lock()
 	defer u.lock.Unlock()
@@ -161,7 +161,7 @@ func (s *Store) makeRoom() error {
 	return nil
 }
 
-// leave gives the outcomes that are not recorded to the processes to come.
+// leave leaves the outcomes that are not recorded to later processes.
 func (u *unrecorded) leave() error {
 	u.lock.Lock()
 	defer u.lock.Unlock()

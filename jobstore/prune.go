@@ -9,10 +9,9 @@ import (
 	"github.com/rmctl/rmctl/internal/stored"
 )
 
-// Prune forgets the jobs, with their histories, that nothing more is to be
-// learned of and that were recorded before a time and not seen since; of one
-// target or, when target is empty, of all. It returns how many these were. A
-// submission whose outcome is not known is never forgotten.
+// Prune removes the jobs, with their histories, that are over and were recorded before a
+// time and not observed since; of one target or, if target is empty, of all. It returns
+// how many these were. It keeps submissions whose outcome is unknown.
 func (s *Store) Prune(ctx context.Context, before time.Time, target string) (int, error) {
 	const chosen = "FROM jobs WHERE finished = 1 AND created < ?1 AND observed < ?1 AND (target = ?2 OR ?2 = '')"
 	var count int64

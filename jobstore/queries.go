@@ -29,7 +29,7 @@ func (s *Store) ByTag(ctx context.Context, tag string) (job.Job, error) {
 	return j, nil
 }
 
-// tagsPerQuery bounds how many tags stand in one query.
+// tagsPerQuery bounds the tags of one query.
 const tagsPerQuery = 512
 
 // amongTags returns a condition that chooses the jobs of some tags, and its

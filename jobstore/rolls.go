@@ -81,9 +81,9 @@ func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*job.Job) error) 
 // the time is recorded: its evidence stays that of when it was first seen so.
 func (s *Store) ObserveRoll(ctx context.Context, roll Roll, observed time.Time, listed func(*job.Job) (job.Observation, bool)) error {
 	err := s.decideOnRoll(ctx, roll, observed, func(c *change) bool {
-		seen, isListed := listed(&c.job)
-		seen.Observed = observed
-		return isListed && c.observe(seen)
+		observation, isListed := listed(&c.job)
+		observation.Observed = observed
+		return isListed && c.observe(observation)
 	})
 	return failed(err, "recording what a listing says about %d jobs", len(roll))
 }

@@ -92,11 +92,10 @@ func create(ctx context.Context, path string, onNetwork bool) error {
 	return err
 }
 
-// draftAge is when nobody is at work on a draft any more: one is made within
-// milliseconds.
+// draftAge is when a draft is certainly abandoned: one is made within milliseconds.
 const draftAge = time.Hour
 
-// removeDrafts removes what processes have left that were killed while they made a store.
+// removeDrafts removes the files of processes that were killed while they made a store.
 func removeDrafts(directory string) error {
 	drafts, err := filepath.Glob(filepath.Join(directory, ".create-*.db*"))
 	for _, draft := range drafts {
@@ -111,7 +110,7 @@ func removeDrafts(directory string) error {
 	return err
 }
 
-// furnish makes a store of an empty file.
+// furnish makes an empty file a store.
 func furnish(ctx context.Context, path string, onNetwork bool) error {
 	mode := "WAL"
 	if onNetwork {
@@ -123,7 +122,7 @@ func furnish(ctx context.Context, path string, onNetwork bool) error {
 	if err != nil {
 		return err
 	}
-	// The mode is a property of the file: whoever opens it later uses it.
+	// The mode is a property of the file, for every process that opens it later.
 	_, err = store.database.ExecContext(ctx, "PRAGMA journal_mode = "+mode)
 	if err == nil {
 		err = store.migrate(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/internal/stored"
 )
 
-// A Session is what the start-up commands of a target found out, kept for the
-// processes that come later. The caller decides when it is too old.
+// A Session has the findings of the start-up commands of a target for later processes. The
+// caller decides when it is too old.
 type Session struct {
 	Target  string
 	Started time.Time // when the start-up commands had run

@@ -7,11 +7,10 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Staged file is one that a submission puts in place, or a folder that it makes
-// for one.
+// A Staged file is one that a submission writes, or a folder that it makes for one.
 type Staged struct {
 	Path  string // at the place where the job is submitted
-	Stays bool   // it is kept; only what was left of writing it is to be removed
+	Stays bool   // it is kept; only what is left of an interrupted write is to be removed
 }
 
 // A Leftover is a submission whose staged files may still be there.

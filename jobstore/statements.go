@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// mostStatements bounds how many prepared statements a connection keeps. The store
-// has fewer; what it composes each time must not drive them out.
+// mostStatements bounds the prepared statements of a connection. The store has fewer;
+// statements that it composes for one use must not displace them.
 const mostStatements = 64
 
-// A connector makes connections that keep the statements they prepare: to prepare
-// one takes longer than most of them run.
+// A connector makes connections that keep their prepared statements: preparing one takes
+// longer than running most of them.
 type connector struct{ driver.Connector }
 
 // Connect opens the database.
@@ -88,7 +88,7 @@ func (c *connection) QueryContext(ctx context.Context, query string, arguments [
 	return &keptRows{rows, kept}, nil
 }
 
-// statement returns the prepared statement of a query; nil where it is not kept.
+// statement returns the prepared statement of a query; nil if it is not kept.
 func (c *connection) statement(ctx context.Context, query string) (*statement, error) {
 	if kept := c.kept[query]; kept != nil {
 		if kept.busy {
@@ -111,8 +111,8 @@ func (c *connection) statement(ctx context.Context, query string) (*statement, e
 	return c.kept[query], nil
 }
 
-// isKept reports whether a query is worth keeping and may be: what SQLite does
-// while it prepares, as with a PRAGMA, would be done once only.
+// isKept reports whether a query is kept. SQLite runs some statements, such as PRAGMA,
+// while it prepares them: a kept one would have its effect only once.
 func isKept(query string) bool {
 	word, _, _ := strings.Cut(query, " ")
 	switch word {

@@ -110,8 +110,8 @@ func connect(path string) (*Store, error) {
 	return &Store{database: database, path: path, writer: make(chan struct{}, 1), unrecorded: unrecorded{settling: make(chan struct{}, 1)}}, nil
 }
 
-// makePrivate takes a file or directory away from everybody but its owner, who
-// must be this user.
+// makePrivate makes a file or directory accessible to its owner alone, who must be this
+// user.
 func makePrivate(path string, mode os.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -138,7 +138,7 @@ func refuseForeign(path string, info os.FileInfo) error {
 	return nil
 }
 
-// refusePlanted refuses what others have put into a directory while they could write
+// refusePlanted refuses files that others have put into a directory while they could write
 // to it: a log there would become part of the store.
 func refusePlanted(directory string) error {
 	entries, err := os.ReadDir(directory)
@@ -165,16 +165,16 @@ func (s *Store) Close() error {
 	return failed(errors.Join(s.unrecorded.leave(), s.database.Close()), "closing the job store %q", s.path)
 }
 
-// durability says whether a transaction that was committed survives the loss of
-// power, or only that of the process.
+// durability says whether a committed transaction survives the loss of power, or only the
+// end of the process.
 type durability string
 
 const (
 	durable   durability = "FULL"
-	processed durability = "NORMAL" // whatever is lost, the scheduler can be queried again
+	processed durability = "NORMAL" // the scheduler can be queried again for what is lost
 )
 
-// writeProcessed is write for what the scheduler can be queried for again.
+// writeProcessed is write for changes that another query would repeat.
 func (s *Store) writeProcessed(ctx context.Context, change stored.Change) error {
 	return s.write(ctx, processed, change)
 }
@@ -202,7 +202,7 @@ func (s *Store) write(ctx context.Context, lasting durability, change stored.Cha
 	case s.writer <- struct{}{}:
 		defer func() { <-s.writer }()
 		for {
-			// What is older goes first, so that this may take several rounds.
+			// Older changes go first, so this may take several rounds.
 			select {
 			case err := <-mine.done:
 				return err
@@ -214,6 +214,6 @@ func (s *Store) write(ctx context.Context, lasting durability, change stored.Cha
 		if s.waiting.remove(mine) {
 			return ctx.Err()
 		}
-		return <-mine.done // it is being written at this moment
+		return <-mine.done // it is being written now
 	}
 }

@@ -15,9 +15,8 @@ import (
 
 // Intend records that a job is about to be submitted. Once it has returned
 // without an error, the record survives the loss of power. The tag must be new.
-// The job's phase becomes Intended, and its time of creation now unless given.
-// Staged are the files that it puts in place, some to be removed once the
-// submission has an outcome; see Leftovers.
+// The job's phase becomes Intended, and its time of creation now if it is zero. Staged are
+// the files of the submission, some to be removed once it has an outcome; see Leftovers.
 func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
 	if j.Tag == "" {
 		return errors.New("recording a submission: it has no tag")
@@ -41,7 +40,7 @@ func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
 	return failed(err, "recording submission %s", j.Tag)
 }
 
-// prepare completes a job that is to be inserted.
+// prepare completes a job before it is inserted.
 func prepare(job *job.Job) {
 	if job.Created.IsZero() {
 		job.Created = time.Now()
@@ -77,8 +76,8 @@ func (s *Store) Accept(ctx context.Context, tag string, accepted job.Job) (job.J
 	})
 }
 
-// Reject records that the scheduler did not take a submission. One that has a
-// job id is past that: the error matches ErrDecided.
+// Reject records that the scheduler did not accept a submission. For one with a job id
+// the error matches ErrDecided.
 func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 	_, err := s.change(ctx, durable, "reject", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
@@ -86,7 +85,7 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 			return false, phaseError(j, "reject")
 		}
 		j.Phase, j.Error = job.PhaseRejected, stored.Bounded(reason)
-		c.found() // there is nothing to look for
+		c.found() // there is no job to look for
 		return true, nil
 	})
 	return err
@@ -95,8 +94,8 @@ func (s *Store) Reject(ctx context.Context, tag, reason string) error {
 // RejectUnseen records that a scheduler which was queried at a time has no job of a
 // submission, and returns the job after it, without its submission. It is
 // rejected, and missing from then on: MissingSince and MissingCount say when and
-// how often it was looked for, as a scheduler may take a submission up late. One
-// that was rejected by the submit command itself, or has a job id, is left as it is.
+// how often it was looked for, as a scheduler may accept a submission late. It changes
+// nothing for one that the submit command itself rejected, or that has a job id.
 func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, queried time.Time) (job.Job, error) {
 	return s.change(ctx, durable, "absence", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
@@ -110,7 +109,7 @@ func (s *Store) RejectUnseen(ctx context.Context, tag, reason string, queried ti
 }
 
 // Dismiss records that the user stopped following a job, and why, and returns the job after
-// it, without its submission. It changes nothing for a job whose end is known. A
+// it, without its submission. It changes nothing for a job whose end is known. For a
 // submission without a job id the error matches ErrDecided.
 func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error) {
 	return s.change(ctx, durable, "dismiss", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
@@ -126,8 +125,8 @@ func (s *Store) Dismiss(ctx context.Context, tag, reason string) (job.Job, error
 	})
 }
 
-// doubt records that nobody knows what became of a submission. Where that was
-// found out in the meantime it changes nothing.
+// doubt records that the outcome of a submission is unknown. It changes nothing if the
+// outcome was recorded meanwhile.
 func (s *Store) doubt(ctx context.Context, tag, reason string) error {
 	_, err := s.change(ctx, durable, "doubt", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		j := &c.job
@@ -140,7 +139,7 @@ func (s *Store) doubt(ctx context.Context, tag, reason string) error {
 	return err
 }
 
-// phaseError is the error for an operation that a submission is past.
+// phaseError is the error for an operation that a decided submission does not allow.
 func phaseError(job *job.Job, operation string) error {
 	err := fmt.Errorf("cannot %s submission %s: it is %s", operation, job.Tag, job.Phase)
 	if job.ID != "" {
@@ -149,10 +148,9 @@ func phaseError(job *job.Job, operation string) error {
 	return markedError{err, ErrDecided}
 }
 
-// Adopt records a job that was not submitted through this store and returns it.
-// It must have a target and an id. If the newest job of that target and id is
-// recorded already, that one is returned unchanged. A tag and the time of
-// creation are given to it where it has none.
+// Adopt records a job that was not submitted through this store and returns it. It must
+// have a target and an id. If the newest job of that target and id is on record, Adopt
+// returns that job unchanged. It sets the tag and the time of creation if they are empty.
 func (s *Store) Adopt(ctx context.Context, j job.Job) (job.Job, error) {
 	if j.Target == "" || j.ID == "" {
 		return job.Job{}, fmt.Errorf("adopting job %q of target %q: both must be known", j.ID, j.Target)
@@ -186,8 +184,8 @@ func (s *Store) Adopt(ctx context.Context, j job.Job) (job.Job, error) {
 	return j, nil
 }
 
-// succeed ends what can be learned of earlier jobs with the id of a job that is
-// accepted now, or of that job itself where a later one has its id already.
+// succeed makes a job that is accepted now the successor of earlier jobs with its id, or a
+// later job with its id the successor of that job.
 func succeed(ctx context.Context, transaction *sql.Tx, accepted *job.Job) error {
 	others, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? AND tag <> ?"+newestFirst, accepted.ID, accepted.Target, accepted.Tag)
 	if err != nil {

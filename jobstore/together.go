@@ -30,7 +30,7 @@ func (q *writeQueue) add(one *pendingWrite) {
 	q.pending = append(q.pending, one)
 }
 
-// remove takes a change back and reports whether it was still waiting.
+// remove removes a change and reports whether it was still waiting.
 func (q *writeQueue) remove(one *pendingWrite) bool {
 	q.lock.Lock()
 	defer q.lock.Unlock()
@@ -43,7 +43,7 @@ func (q *writeQueue) remove(one *pendingWrite) bool {
 // other processes wait for it.
 const largestGroup = 64
 
-// take returns the changes to write next.
+// next removes and returns the changes to write next.
 func (q *writeQueue) next() []*pendingWrite {
 	q.lock.Lock()
 	defer q.lock.Unlock()

@@ -9,10 +9,9 @@ import (
 	"github.com/rmctl/rmctl/internal/stored"
 )
 
-// Attribute values are kept as JSON that distinguishes their types and loses no
-// byte, which plain JSON would where a text is not valid UTF-8: each value is an
-// object with one field that is named after its type, and a text that JSON
-// cannot hold stands in it as an array of byte values.
+// Attribute values are recorded as JSON that keeps their types and every byte: each value
+// is an object with one field that is named after its type, and a text that is not valid
+// UTF-8 is an array of byte values.
 
 // storedText is a text in JSON: a string, or the bytes where it is not valid UTF-8.
 type storedText string
@@ -89,7 +88,7 @@ func encodeAttributes(attributes map[string]any) (string, error) {
 		case int:
 			entry.Integer = &v
 		case []string:
-			list := storedTexts(v)
+			list := convert[storedText](v)
 			entry.List = &list
 		case map[string]string:
 			entries := make([]storedEntry, 0, len(v))
@@ -133,7 +132,7 @@ func (v storedValue) value() any {
 	case v.Integer != nil:
 		return *v.Integer
 	case v.List != nil:
-		return plainTexts(*v.List)
+		return convert[string](*v.List)
 	case v.Map != nil:
 		entries := make(map[string]string, len(*v.Map))
 		for _, entry := range *v.Map {
@@ -146,7 +145,7 @@ func (v storedValue) value() any {
 }
 
 func encodeTexts(texts []string) (string, error) {
-	encoded, err := json.Marshal(storedTexts(texts))
+	encoded, err := json.Marshal(convert[storedText](texts))
 	if err != nil {
 		return "", fmt.Errorf("recording the arguments: %w", err)
 	}
@@ -161,21 +160,14 @@ func decodeTexts(encoded string) ([]string, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	return plainTexts(texts), nil
+	return convert[string](texts), nil
 }
 
-func storedTexts(texts []string) []storedText {
-	stored := make([]storedText, len(texts))
+// convert converts texts to another type.
+func convert[To, From ~string](texts []From) []To {
+	converted := make([]To, len(texts))
 	for i, text := range texts {
-		stored[i] = storedText(text)
+		converted[i] = To(text)
 	}
-	return stored
-}
-
-func plainTexts(stored []storedText) []string {
-	texts := make([]string, len(stored))
-	for i, text := range stored {
-		texts[i] = string(text)
-	}
-	return texts
+	return converted
 }
