@@ -74,7 +74,7 @@ func (d Detail) Primary() Detail {
 // Ended reports whether a job in this state will never run again.
 func (d Detail) Ended() bool { return d.Primary() == Completed }
 
-// OnHold reports whether the job waits for somebody to release it.
+// OnHold reports whether the job waits to be released.
 func (d Detail) OnHold() bool {
 	return d == SystemOnHold || d == UserOnHold || d == UserSystemOnHold
 }

@@ -14,5 +14,5 @@ type Process struct {
 
 // A ProcessState is one of the states that the runtime model has for processes:
 // RUNNING, EXITED, EXITED_SIGNALLED, ERROR where it could not be started, and UNKNOWN
-// where the job is over and nobody saw how the process ended.
+// if the job is over and the end of the process was not observed.
 type ProcessState string

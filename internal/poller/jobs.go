@@ -10,33 +10,32 @@ import (
 const (
 	longestInterval = time.Minute
 	longestBackOff  = 5 * time.Minute
-	// rmctl keeps a scheduler busy for at most a twentieth of the time: from the
-	// beginning of one query to that of the next or, after an outlier, with all of late.
+	// rmctl spends at most a twentieth of the time querying a scheduler: from the start
+	// of one query to that of the next or, after an outlier, with all recent queries.
 	quietFactor = 20
 )
 
-// A Wish is how new an answer is to be.
+// A Wish says how new an answer must be.
 type Wish struct {
 	Insists bool // a user asked for a new answer
-	// Patience is how long to wait until a query may be made. It is 0 where what is
-	// known is good enough unless a query is due anyway.
+	// Patience is how long to wait until a query may be made. It is 0 if the last answer
+	// will do unless a query is due anyway.
 	Patience time.Duration
 }
 
 // Insist is the wish of a user for a new answer.
 var Insist = Wish{Insists: true, Patience: longestInterval}
 
-// An Outcome is what became of a request that led to no query.
+// An Outcome is the result of a request.
 type Outcome struct {
 	Made bool       // a query was made after all, and the rest is empty
-	Last polls.Poll // the last query, whose answer counts still
-	// Due is when the next query may be made, if a user would have to wait for it for
-	// too long; else zero.
+	Last polls.Poll // the last query, whose answer still counts
+	// Due is when the next query may be made, if a user would have to wait too long for it;
+	// else zero.
 	Due time.Time
 }
 
-// Jobs makes the query for the jobs on record, which finds out all that is to be
-// known of them, or waits for the process that makes it.
+// Jobs makes the query for the jobs on record, or waits for the process that makes it.
 func (p *Poller) Jobs(ctx context.Context, r Request, wish Wish) (Outcome, error) {
 	s := &jobSchedule{poller: p, interval: r.Interval, wish: wish, wished: p.Now()}
 	turn, err := p.poll(ctx, &r, s)
@@ -44,7 +43,7 @@ func (p *Poller) Jobs(ctx context.Context, r Request, wish Wish) (Outcome, error
 	return s.outcome, err
 }
 
-// A jobSchedule makes queries become fewer while nothing changes, and after failures.
+// A jobSchedule makes queries rarer while nothing changes, and after failures.
 type jobSchedule struct {
 	poller   *Poller
 	interval time.Duration
@@ -74,8 +73,8 @@ func (s *jobSchedule) dueAt(last polls.Poll) time.Time {
 }
 
 // regular returns when the query may be made again, whether it was an outlier or not.
-// Who wants a new answer still waits for the definition's interval, and takes the
-// answer of a query that has begun since then.
+// A wish for a new answer still waits for the definition's interval, and is satisfied by a
+// query that began after it.
 func (s *jobSchedule) regular(last polls.Poll) time.Time {
 	if last.Begun.IsZero() || last.Begun.After(s.poller.Now()) { // a clock was set back
 		return time.Time{}
@@ -87,7 +86,7 @@ func (s *jobSchedule) regular(last polls.Poll) time.Time {
 		wait = max(min(wait, longestBackOff), s.interval, s.backOff(last.Failures))
 	case s.wish.Patience > 0:
 		if last.Begun.After(s.wished) {
-			wait = max(wait, longestInterval) // it was made for us, too
+			wait = max(wait, longestInterval) // its answer satisfies the wish
 		}
 	default:
 		wait = max(wait, min(last.Begun.Sub(last.Changed)/6, max(longestInterval, s.interval)))
@@ -95,8 +94,8 @@ func (s *jobSchedule) regular(last polls.Poll) time.Time {
 	return last.Begun.Add(wait)
 }
 
-// backOff returns how long a scheduler is left alone after failures: twice as long
-// each time, and not exactly, so that many users do not come back at one moment.
+// backOff returns how long rmctl does not query a scheduler after failures: twice as long
+// each time, with a random part, so that many users do not query it at the same moment.
 func (s *jobSchedule) backOff(failures int) time.Duration {
 	wait := s.interval << min(failures-1, 20)
 	if wait <= 0 || wait > longestBackOff {
@@ -105,7 +104,7 @@ func (s *jobSchedule) backOff(failures int) time.Duration {
 	return wait + time.Duration(s.poller.Jitter()*float64(wait)/4)
 }
 
-// standBy ends the wait for an answer that is known already, or comes too late.
+// standBy ends the wait if the answer is known already, or would come too late.
 func (s *jobSchedule) standBy(ctx context.Context, last polls.Poll) (wait time.Duration, isOver bool, err error) {
 	known := s.slow
 	if s.slow, err = s.poller.outlierOf(ctx, last); err != nil {
@@ -118,7 +117,7 @@ func (s *jobSchedule) standBy(ctx context.Context, last polls.Poll) (wait time.D
 	case s.slow != known && isDue:
 		return 0, false, nil // as an outlier it is due after all
 	case last.Holder != "":
-		return claimPause, s.wish.Patience == 0 && !isDue, nil // what is known may do, though somebody queries
+		return claimPause, s.wish.Patience == 0 && !isDue, nil // the last answer may do, though a process queries
 	}
 	isNew, isLate := last.Begun.After(s.wished), due.After(s.wished.Add(s.wish.Patience))
 	if s.wish.Insists && last.Failures == 0 && !isNew && isLate {

@@ -10,16 +10,16 @@ import (
 	"github.com/rmctl/rmctl/internal/polls"
 )
 
-// shownFor is how long after somebody wanted a listing it is kept for others.
+// shownFor is how long after the last wish for a listing it is kept for others.
 const shownFor = 15 * time.Minute
 
-// A Listing is something that all processes of a user list in turn.
+// A Listing is a query that all processes of a user make in turn, with its rows.
 type Listing struct {
 	Request
 	Variant string // distinguishes targets that share the query and read its rows in other ways
 	// List runs the command, and passes each of its rows to share, too.
 	List func(ctx context.Context, share func(command.Row)) (command.Listed, error)
-	// Receive takes the rows that another process listed.
+	// Receive gets the rows that another process listed.
 	Receive func(command.Row) error
 }
 
@@ -40,7 +40,7 @@ type Viewer struct {
 }
 
 // Viewer returns a viewer. Listings of one that keeps them are kept for
-// [Poller.Latest] also while nobody is known to want them.
+// [Poller.Latest] also without a wish.
 func (p *Poller) Viewer(keeps bool) *Viewer {
 	return &Viewer{poller: p, keeps: keeps, seen: map[polls.PollKey]time.Time{}}
 }
@@ -57,8 +57,8 @@ func (v *Viewer) List(ctx context.Context, l Listing) (made polls.Listing, isRec
 	return s.made, s.isReceived, err
 }
 
-// Due returns when List gives something without waiting, unless another process
-// lists then: a time that has passed where it may at once.
+// Due returns when List gives something without waiting, unless another process lists
+// then: a time in the past if it does now.
 func (v *Viewer) Due(ctx context.Context, l Listing) (time.Time, error) {
 	last, err := v.poller.Store.Poll(ctx, l.Key)
 	if err != nil || last.Begun.IsZero() {
@@ -71,8 +71,8 @@ func (v *Viewer) Due(ctx context.Context, l Listing) (time.Time, error) {
 	return v.poller.listingDue(l.Interval, last), nil
 }
 
-// Latest receives the listing that a process of this user made last, and queries
-// nothing. It reports false where that failed or is not shared.
+// Latest receives the listing that a process of this user made last, and queries nothing.
+// It reports false if that listing failed or is not shared.
 func (p *Poller) Latest(ctx context.Context, l Listing) (made polls.Listing, isReceived bool, err error) {
 	last, err := p.Store.Poll(ctx, l.Key)
 	if err == nil {
@@ -85,8 +85,8 @@ func (p *Poller) Latest(ctx context.Context, l Listing) (made polls.Listing, isR
 	return made, isReceived, err
 }
 
-// receive hands out the rows of a listing. It reports false, and hands out nothing,
-// where newer ones have replaced it.
+// receive passes the rows of a listing to each. It reports false, and passes none, if newer
+// listings have replaced it.
 func (p *Poller) receive(ctx context.Context, made polls.Listing, each func(command.Row) error) (bool, error) {
 	for place := range made.Chunks {
 		rows, err := p.Store.Chunk(ctx, made, place)
@@ -105,7 +105,7 @@ func (p *Poller) receive(ctx context.Context, made polls.Listing, each func(comm
 	return true, nil
 }
 
-// errReplaced says that a listing was read more slowly than two newer ones were made.
+// errReplaced says that two newer listings were made while one was read.
 var errReplaced = errors.New("reading what another process listed: newer listings replaced it")
 
 // newer returns the last listing of another process, or the zero value unless it is
@@ -137,7 +137,7 @@ func (v *Viewer) see(key polls.PollKey, begun time.Time) {
 	v.seen[key] = begun
 }
 
-// warn says once what is wrong with sharing listings, without which these go on.
+// warn reports once why listings cannot be shared.
 func (v *Viewer) warn(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -216,8 +216,8 @@ func (s *listingSchedule) query(ctx context.Context, turn *Turn) error {
 	return nil
 }
 
-// isWanted reports whether others want what is listed, which they may say as seldom
-// as every interval.
+// isWanted reports whether other processes want the listing. They may record that as rarely
+// as once an interval.
 func (s *listingSchedule) isWanted(ctx context.Context, turn *Turn) (bool, error) {
 	if s.viewer.keeps {
 		return true, nil

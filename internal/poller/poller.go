@@ -1,6 +1,6 @@
-// Package poller makes the queries of schedulers that all processes of a user share:
-// one process at a time makes a query, no more often than the scheduler is to bear,
-// and all of them use what it gave. DESIGN.md has the idea and the invariants.
+// Package poller makes the queries that all processes of a user share: one process at a
+// time queries a scheduler, at a limited rate, and all of them use the answer. DESIGN.md
+// has the idea and the invariants.
 package poller
 
 import (
@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// A query that takes longer than this, beyond the limit of its command, without
-	// renewing its claim is one of a process that hangs.
+	// A process hangs if its query takes longer than this, beyond the limit of the
+	// command, without renewing its claim.
 	lease      = 30 * time.Second
 	claimPause = 50 * time.Millisecond // before the next attempt to claim a query
-	// Before a query is due nobody makes it, unless a clock is set back.
+	// How long a process waits before it reads the state of a query again.
 	longestStandBy = time.Second
 )
 
-// After so many failures in a row the query for jobs is paused: it is made only now
-// and then, to see whether the scheduler is back.
+// After so many failures in a row the query for jobs is paused: it is made rarely, to see
+// whether the scheduler is back.
 const pausingFailures = 8
 
 // A Poller makes shared queries for one controller. Its methods may be called
@@ -33,10 +33,10 @@ type Poller struct {
 	Now    func() time.Time                           // the clock
 	Pause  func(context.Context, time.Duration) error // waits
 	Jitter func() float64                             // a random number from 0 to 1, which spreads the queries of many users
-	Warn   func(error)                                // takes why a listing cannot be shared
+	Warn   func(error)                                // gets why a listing cannot be shared
 }
 
-// A Request is a query that somebody wants an answer of.
+// A Request is a query that a process wants an answer to.
 type Request struct {
 	Key      polls.PollKey
 	Target   string        // that it is made for
@@ -45,8 +45,8 @@ type Request struct {
 
 	// Query queries the scheduler.
 	Query func(context.Context, *Turn) error
-	// Apply uses what was queried, and returns what went wrong in all; failure is the
-	// error of Query. It may be nil where Query leaves nothing to do.
+	// Apply uses the answer, and returns the error of the request; failure is the error of
+	// Query. It may be nil.
 	Apply func(ctx context.Context, turn *Turn, failure error) error
 	// FailureOf returns how a query failed; nil for an error that says nothing about
 	// the scheduler.
@@ -56,11 +56,11 @@ type Request struct {
 // A Failure is how a query failed.
 type Failure struct {
 	Kind   polls.PollFailure
-	Text   string // for those who read of it
+	Text   string // for the record
 	IsIdle bool   // however long the command tried, the scheduler did nothing
 }
 
-// A schedule decides when a query is due, and what a process does that may not make it.
+// A schedule decides when a query is due, and what a process does without a turn.
 type schedule interface {
 	dueAt(last polls.Poll) time.Time
 	// standBy is called after each claim that was not granted. It returns how long to
@@ -68,8 +68,8 @@ type schedule interface {
 	standBy(ctx context.Context, last polls.Poll) (wait time.Duration, isOver bool, err error)
 }
 
-// poll makes a query, if its schedule does not find the answer of another process
-// good enough. It returns no turn then.
+// poll makes a query, unless its schedule accepts the answer of another process. It returns
+// no turn then.
 func (p *Poller) poll(ctx context.Context, r *Request, s schedule) (*Turn, error) {
 	turn, err := p.claim(ctx, r, s)
 	if turn == nil {
@@ -85,8 +85,8 @@ func (p *Poller) poll(ctx context.Context, r *Request, s schedule) (*Turn, error
 	return turn, err
 }
 
-// claim waits until the query is this process's to make, or its schedule says that
-// it need not be made.
+// claim waits until this process may make the query, or its schedule needs none. It returns
+// no turn then.
 func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, error) {
 	claim := polls.Claim{
 		PollKey: r.Key, Target: r.Target, Holder: p.Holder, Lease: lease + r.Limit, IsGone: p.IsGone,
@@ -113,8 +113,8 @@ func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, erro
 	}
 }
 
-// publish lets all processes know how a query went, shows them what it listed, and
-// ends the turn. The claim has to end, however the caller's work does.
+// publish records for all processes how a query went and what it listed, and ends the turn.
+// It does so even if the caller gives up.
 func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error) error {
 	last := turn.last
 	next := polls.Poll{Begun: turn.Begun, Took: turn.busy, Jobs: turn.Jobs, Changed: last.Changed}
@@ -125,7 +125,7 @@ func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error)
 		next.Changed = next.Begun
 	}
 	var failure *Failure
-	if err != nil && !turn.Answered { // else it answers, but for some jobs, which say so
+	if err != nil && !turn.Answered { // else only the queries of some jobs failed
 		failure = r.FailureOf(err)
 	}
 	switch {

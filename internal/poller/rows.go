@@ -12,16 +12,16 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// chunkSize is about how many bytes the texts of a chunk have: enough for few
-// writes, and few enough to keep no other process waiting for one.
+// chunkSize is about the size of the texts of a chunk, in bytes: large enough for few
+// writes, and small enough not to block other processes.
 const chunkSize = 256 << 10
 
-// A chunk is a part of the rows of a listing. Texts that come often stand once in it.
+// A chunk is a part of the rows of a listing. It has each frequent text once.
 type chunk struct {
 	Keys  [][]string
 	Texts []string
-	// Rows has of each row the places of its keys in Keys, of its id and its facts in
-	// Texts, and 1 or 0 for whether it comes again, in the order keys, again, id, facts.
+	// Rows has for each row: the index of its keys in Keys, 1 if its id comes again or else
+	// 0, and the indexes of its id and its facts in Texts.
 	Rows []uint32
 }
 
@@ -33,7 +33,7 @@ type chunkWriter struct {
 	size   int
 }
 
-// seed is that of the hashes, which nobody else sees.
+// seed is the secret seed of the hashes.
 var seed = maphash.MakeSeed()
 
 // add adds a row.
@@ -94,7 +94,7 @@ func (w *chunkWriter) flush() ([]byte, error) {
 	return encoded.Bytes(), err
 }
 
-// errNoRows says that a chunk is not one.
+// errNoRows says that a chunk is damaged.
 var errNoRows = errors.New("the rows are damaged")
 
 // eachRow gives the rows of a chunk in its encoding to a function, until that

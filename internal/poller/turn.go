@@ -7,14 +7,14 @@ import (
 	"github.com/rmctl/rmctl/internal/polls"
 )
 
-// A Turn is the right of this process to make a query, and what came of it. The
-// functions of a request set its exported fields.
+// A Turn is the right of this process to make a query, with its result. The functions of a
+// request set its exported fields.
 type Turn struct {
 	Targets  []string  // that share the query; only read
 	Begun    time.Time // when the query began; only read
-	Jobs     int       // that it asks for, or lists
+	Jobs     int       // that it queries or lists
 	Moved    bool      // whether any job is in another state, or was found
-	Answered bool      // whether the scheduler answered: what fails from then on is for single jobs
+	Answered bool      // whether the scheduler answered: later failures concern single jobs
 
 	poller *Poller
 	claim  polls.Claim
@@ -23,14 +23,14 @@ type Turn struct {
 	listed *polls.Listing // for others; nil if nothing was listed for them, or not all of it
 }
 
-// Renew lets the turn last longer. It reports false where another process took over,
-// as this one took too long.
+// Renew extends the turn. It reports false if another process has taken over because this
+// one was too slow.
 func (t *Turn) Renew(ctx context.Context) (bool, error) {
 	t.claim.Now = t.poller.Now()
 	return t.poller.Store.Renew(ctx, t.claim)
 }
 
-// AddBusy adds the time that commands took, so many at once since some moment.
+// AddBusy adds the time of commands that ran at once since a moment.
 func (t *Turn) AddBusy(atOnce int, since time.Time) {
 	t.busy += time.Duration(atOnce) * t.poller.Now().Sub(since)
 }

@@ -15,8 +15,8 @@ type ListingKey struct {
 	Variant string // distinguishes targets that share the query and read its rows in other ways
 }
 
-// A Listing is how a listing went that one process made and shares with the others
-// of this user. Its rows are kept in chunks, in an encoding of the caller.
+// A Listing describes a listing that one process made and shares with the others of this
+// user. Its rows are in chunks, in an encoding of the caller.
 type Listing struct {
 	ListingKey
 	Begun  time.Time     // of its query; zero if none is shared
@@ -28,8 +28,8 @@ type Listing struct {
 	Wanted time.Time // when a process last wanted a listing that another one made; only read
 }
 
-// AddChunk writes a part of the rows of a listing that goes on. Places are counted
-// from 0. Nobody sees them before the listing is passed to Finish.
+// AddChunk writes a part of the rows of a listing that is being made. Places are counted
+// from 0. Others see the rows after the listing was passed to Finish.
 func (r *Record) AddChunk(ctx context.Context, key ListingKey, begun time.Time, place int, rows []byte) error {
 	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx,
@@ -46,8 +46,8 @@ func (r *Record) AddChunk(ctx context.Context, key ListingKey, begun time.Time, 
 }
 
 // replaceListings shows a listing to all processes, if its chunks are all there, and
-// removes what nobody reads any more: all chunks of a query but those of its last
-// listing, which somebody may be reading, and of this one.
+// removes unused chunks: all chunks of a query except those of its last listing, which a
+// process may be reading, and of this one.
 func replaceListings(ctx context.Context, transaction *sql.Tx, key PollKey, begun time.Time, listed *Listing) error {
 	isShown, err := false, error(nil)
 	if listed != nil {
@@ -66,8 +66,8 @@ func replaceListings(ctx context.Context, transaction *sql.Tx, key PollKey, begu
 	return err
 }
 
-// showListing makes a listing the one that others read. It reports false where another
-// process took over meanwhile, and removed chunks of it.
+// showListing makes a listing the one that others read. It reports false if another process
+// has taken over meanwhile and removed chunks of it.
 func showListing(ctx context.Context, transaction *sql.Tx, listed *Listing) (bool, error) {
 	var chunks int
 	row := transaction.QueryRowContext(ctx,
@@ -92,7 +92,7 @@ func (r *Record) Want(ctx context.Context, key ListingKey, now time.Time) error 
 	return r.failed(err, "recording that a listing is wanted")
 }
 
-// Listing returns how the last listing went that a process shared.
+// Listing returns the last listing that a process shared.
 func (r *Record) Listing(ctx context.Context, key ListingKey) (Listing, error) {
 	listing := Listing{ListingKey: key}
 	err := r.read.QueryRowContext(ctx, "SELECT wanted, begun, took, chunks, rows, again, not_understood FROM listings WHERE kind = ? AND key = ? AND variant = ?",

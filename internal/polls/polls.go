@@ -64,12 +64,11 @@ type Poll struct {
 	Error    string        // of the last one; empty if it went well
 	Failure  PollFailure   // the kind of Error
 
-	// Paused is when asking was given up after repeated failures; zero if it was not.
+	// Paused is when rmctl stopped querying after repeated failures; zero if it did not.
 	Paused time.Time
 }
 
-// A PollFailure is a kind of failure of a query, for those who read of it as they
-// would meet it themselves.
+// A PollFailure is a kind of failure of a query.
 type PollFailure int
 
 // The kinds of failures, as they are stored. No failure is 0.
@@ -87,7 +86,7 @@ func (p *Poll) kind() PollFailure {
 	return max(p.Failure, PollFailed)
 }
 
-// A Claim is the wish of one process to make a shared query.
+// A Claim is a request of one process to make a shared query.
 type Claim struct {
 	PollKey
 	Target string
@@ -97,16 +96,17 @@ type Claim struct {
 	// Due reports whether the query should be made now, given how it last went.
 	Due func(Poll) bool
 	// IsGone reports whether the process that a holder names has ended for certain,
-	// so that nobody has to wait for the end of its lease. It may be nil.
+	// so that no process waits for the end of its lease. It may be nil.
 	IsGone func(holder string) bool
 }
 
-// Claim gives the right to make a shared query to one process at a time. It
-// reports whether the claim was granted; it is not while another process holds
-// it, unless its lease has run out or it is gone, or when the query is not due. The poll is
-// returned as it was before, with the target among those that share it. Who was granted it ends it with Finish.
+// Claim gives the right to make a shared query to one process at a time. It reports whether
+// the claim was granted: not while another process holds it, unless its lease has run out
+// or it is gone, and not before the query is due. The poll is returned as it was before,
+// with the target among those that share it. A process that was granted the claim ends it
+// with Finish.
 func (r *Record) Claim(ctx context.Context, claim Claim) (poll Poll, granted bool, err error) {
-	// Most claims are not due; these need not wait for whoever writes.
+	// Most claims are not due; these do not wait for other writers.
 	poll, err = r.readClaimed(ctx, r.read, claim)
 	if err == nil && slices.Contains(poll.Targets, claim.Target) && (poll.Holder != "" || !claim.Due(poll)) {
 		return poll, false, nil
@@ -133,9 +133,9 @@ func (r *Record) Claim(ctx context.Context, claim Claim) (poll Poll, granted boo
 	return poll, granted, nil
 }
 
-// join adds the target of a claim to those that share a query, and takes it from
-// those of the query of this kind that it shared before. As the query has said
-// nothing about its jobs yet, it is made again as soon as after a change.
+// join adds the target of a claim to those that share a query, and removes it from the
+// query of this kind that it shared before. Since the query has said nothing about its jobs
+// yet, the next query is made as soon as after a change.
 func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) error {
 	_, err := transaction.ExecContext(ctx, "INSERT OR REPLACE INTO poll_targets (kind, target, key) VALUES (?, ?, ?)", claim.Kind, claim.Target, claim.Key)
 	if err != nil {
@@ -150,8 +150,8 @@ func join(ctx context.Context, transaction *sql.Tx, poll *Poll, claim Claim) err
 	return err
 }
 
-// readClaimed returns the poll of a claim. It has a holder where somebody else than
-// the claimant is at work.
+// readClaimed returns the poll of a claim. Its holder is empty unless another process makes
+// the query.
 func (r *Record) readClaimed(ctx context.Context, source stored.Queryer, claim Claim) (Poll, error) {
 	poll, held, err := readPoll(ctx, source, claim.PollKey)
 	if !held.blocks(claim) {
@@ -166,24 +166,24 @@ type hold struct {
 	from, until time.Time
 }
 
-// by reports whether somebody else than the claimant is at work. Clocks of hosts
-// that share a store may differ: a hold from the future does not count.
+// blocks reports whether a hold of another process blocks a claim. Clocks of hosts that
+// share a store may differ: a hold from the future does not count.
 func (h hold) blocks(claim Claim) bool {
 	return h.holder != "" && h.holder != claim.Holder && claim.Now.Before(h.until) && !h.from.After(claim.Now.Add(claim.Lease)) &&
 		(claim.IsGone == nil || !claim.IsGone(h.holder))
 }
 
-// Renew lets the holder of a claim be busy for longer. It reports false
-// where the claim is no longer its own.
+// Renew extends the lease of a claim. It reports false if another process has taken the
+// claim over.
 func (r *Record) Renew(ctx context.Context, claim Claim) (bool, error) {
 	renewed, err := r.write.Execute(ctx, "UPDATE polls SET held = ?, until = ? WHERE kind = ? AND key = ? AND holder = ?",
 		stored.Time(claim.Now), stored.Time(claim.Now.Add(claim.Lease)), claim.Kind, claim.Key, claim.Holder)
 	return renewed > 0, r.failed(err, "renewing the claim on the query of target %q", claim.Target)
 }
 
-// Finish records how a shared query went and ends the claim of its holder.
-// A process whose claim was taken over records its answer all the same. A listing for
-// others, if any, is theirs from then on and replaces the one before.
+// Finish records how a shared query went and ends the claim of its holder. A process whose
+// claim was taken over records its answer, too. A listing for others, if there is one,
+// replaces the one before.
 func (r *Record) Finish(ctx context.Context, claim Claim, poll Poll, listed *Listing) error {
 	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		if err := replaceListings(ctx, transaction, claim.PollKey, poll.Begun, listed); err != nil {
@@ -206,8 +206,8 @@ func (r *Record) Finish(ctx context.Context, claim Claim, poll Poll, listed *Lis
 	return r.failed(err, "recording the query of target %q", claim.Target)
 }
 
-// forgetPolls removes what is out of date: single polls of before a time, and
-// queries that nobody has made since then, as after a change of the definition.
+// forgetPolls removes single polls of before a time, and queries that no process has made
+// since then, as after a change of the definition.
 func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before time.Time) error {
 	_, err := transaction.ExecContext(ctx, "DELETE FROM polls_past WHERE kind = ? AND key = ? AND begun < ?", key.Kind, key.Key, stored.Time(before))
 	if err != nil {
@@ -263,7 +263,7 @@ func readPoll(ctx context.Context, source stored.Queryer, key PollKey) (Poll, ho
 		return Poll{}, hold{}, err
 	}
 	poll.Holder = holding.holder
-	poll.Failure = poll.kind() // none of a failure that counts no more
+	poll.Failure = poll.kind() // no kind for a failure that no longer counts
 	return poll, holding, nil
 }
 

@@ -17,7 +17,7 @@ import (
 var ThisProcess = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
-		return "" // which counts as gone as soon as its submit command must have ended
+		return "" // which counts as gone
 	}
 	return fmt.Sprintf("%d %s %s", os.Getpid(), startOf(os.Getpid()), host)
 })
@@ -27,8 +27,8 @@ type presence int
 
 const (
 	IsGone    presence = iota // it has ended, or was never named
-	isThere                   // it may be at work
-	Elsewhere                 // it is one of another host, which nobody can see from here
+	isThere                   // it may be running
+	Elsewhere                 // it is on another host, and may be running
 )
 
 // PresenceOf looks for a process that is named as thisProcess does.
@@ -49,8 +49,7 @@ func PresenceOf(name string) presence {
 	return isThere
 }
 
-// IsAlive reports whether a process may still be at work, as far as this host knows:
-// what a process of another host began gets time to settle.
+// IsAlive reports whether a process may still be running on this host.
 func IsAlive(name string) bool { return PresenceOf(name) == isThere }
 
 // IsHolderGone reports whether the process of a controller that had a shared query
@@ -61,7 +60,7 @@ func IsHolderGone(holder string) bool {
 	return id > 0 && PresenceOf(process) == IsGone
 }
 
-// partsOf takes the name of a process apart. A damaged one has no id.
+// partsOf splits the name of a process. A damaged name has no id.
 func partsOf(name string) (id int, started, host string) {
 	number, rest, _ := strings.Cut(name, " ")
 	started, host, _ = strings.Cut(rest, " ")
@@ -72,7 +71,7 @@ func partsOf(name string) (id int, started, host string) {
 	return id, started, host
 }
 
-// ProcessName says which process that is to a person.
+// ProcessName describes a process for users.
 func ProcessName(name string) string {
 	id, _, host := partsOf(name)
 	if id <= 0 {
@@ -81,11 +80,11 @@ func ProcessName(name string) string {
 	return fmt.Sprintf("%d on %s", id, host)
 }
 
-// startOf returns a text that differs between two processes that have one id
-// after the other; empty where the system does not tell.
+// startOf returns a text that differs between two processes that have the same id one after
+// the other.
 func startOf(id int) string {
-	// proc(5): the name of the program stands in parentheses and may hold
-	// anything; the start is the 20th field behind it.
+	// proc(5): the name of the program is in parentheses and may contain anything; the
+	// start is the 20th field after it.
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
 	if err != nil {
 		return "-"
@@ -95,7 +94,7 @@ func startOf(id int) string {
 		return "-"
 	}
 	if state := fields[0]; state == "Z" || state == "X" {
-		return "ended" // and its parent has not waited for it yet
+		return "ended" // and its parent has not waited for it
 	}
 	return fields[19]
 }
