@@ -39,14 +39,14 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job
 // EachProcess gives what is known of the processes of all jobs of a target to a
 // function, without Output, by job and rank, until it returns an error.
 func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process job.Process) error) error {
-	err := s.queryProcesses(ctx, withoutOutput, do, "WHERE tag IN (SELECT tag FROM jobs WHERE target = ?) ORDER BY tag, rank", target)
+	err := s.queryProcesses(ctx, "''", do, "WHERE tag IN (SELECT tag FROM jobs WHERE target = ?) ORDER BY tag, rank", target)
 	return failed(err, "reading the processes of the jobs of target %q", target)
 }
 
 // Processes returns what is known of the processes of a job, by rank; nothing for
 // a job without known processes.
 func (s *Store) Processes(ctx context.Context, tag string) (processes []job.Process, err error) {
-	err = s.queryProcesses(ctx, withOutput, func(_ string, process job.Process) error {
+	err = s.queryProcesses(ctx, "output", func(_ string, process job.Process) error {
 		processes = append(processes, process)
 		return nil
 	}, "WHERE tag = ? ORDER BY rank", tag)
@@ -56,20 +56,13 @@ func (s *Store) Processes(ctx context.Context, tag string) (processes []job.Proc
 	return processes, nil
 }
 
-// What a query of processes reads.
-const (
-	withOutput    = true
-	withoutOutput = false
-)
-
-// queryProcesses gives the processes that the rest of a query chooses to a function.
-func (s *Store) queryProcesses(ctx context.Context, output bool, do func(tag string, process job.Process) error, rest string, arguments ...any) error {
+// queryProcesses gives the processes that the rest of a query chooses to a function; output
+// is what is selected for the output.
+func (s *Store) queryProcesses(ctx context.Context, output string, do func(tag string, process job.Process) error, rest string, arguments ...any) error {
 	var tag string
 	var process job.Process
 	columns := processColumns(&tag, &process)
-	if !output {
-		columns = columns[:len(columns)-1]
-	}
-	statement := "SELECT " + strings.Join(columnNames(columns), ", ") + " FROM processes " + rest
+	names := columnNames(columns[:len(columns)-1])
+	statement := "SELECT " + strings.Join(names, ", ") + ", " + output + " FROM processes " + rest
 	return stored.Each(ctx, s.database, columnValues(columns), func() error { return do(tag, process) }, statement, arguments...)
 }

@@ -31,21 +31,18 @@ type OpenFilter struct {
 func (s *Store) OpenJobs(ctx context.Context, filters ...OpenFilter) (Roll, error) {
 	var roll Roll
 	for _, filter := range filters {
-		if err := s.addOpen(ctx, &roll, filter); err != nil {
+		var number int64
+		err := stored.Each(ctx, s.database, []any{&number}, func() error {
+			roll = append(roll, number)
+			return nil
+		}, `SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
+			AND id <> '' AND tag <> '' AND NOT (interactive AND id = tag)`, filter.Target, filter.Connection)
+		if err != nil {
 			return nil, failed(err, "looking for the open jobs of target %q", filter.Target)
 		}
 	}
 	slices.Sort(roll)
 	return roll, nil
-}
-
-func (s *Store) addOpen(ctx context.Context, roll *Roll, filter OpenFilter) error {
-	var number int64
-	return stored.Each(ctx, s.database, []any{&number}, func() error {
-		*roll = append(*roll, number)
-		return nil
-	}, `SELECT sequence FROM jobs WHERE finished = 0 AND target = ?1 AND (connection = ?2 OR ?2 = '')
-		AND id <> '' AND tag <> '' AND NOT (interactive AND id = tag)`, filter.Target, filter.Connection)
 }
 
 // ofNumbers chooses the jobs that a JSON array has the numbers of.
