@@ -82,8 +82,8 @@ func (r *Regexp) Groups() int { return r.parsed.groups }
 
 // Engine names the engine that runs whole matches of the expression:
 // "automaton", this package's own, or "regexp", Go's, in time linear in the text;
-// or "regexp2", backtracking, named after the engine of which it has the results. The reason
-// is the construct that made it necessary, empty for the other engines.
+// or "backtracking", also this package's own, limited by work. The reason is the construct
+// that made it necessary, empty for the other engines.
 func (r *Regexp) Engine() (name, reason string) { return r.whole.engine() }
 
 // Match reports whether the expression matches all of text. The result holds

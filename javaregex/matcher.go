@@ -97,11 +97,11 @@ func (m *matcher) linearFor(text []byte) *regexp.Regexp {
 func (m *matcher) engine() (name, reason string) {
 	switch {
 	case m.reason != "":
-		return "regexp2", m.reason
+		return "backtracking", m.reason
 	case m.ownEngine() != nil:
 		return "automaton", ""
 	case m.linearEngine() == nil:
-		return "regexp2", "too large for the linear engine"
+		return "backtracking", "too large for the linear engine"
 	}
 	return "regexp", ""
 }
