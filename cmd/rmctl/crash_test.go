@@ -255,15 +255,16 @@ func sweepTargets(t *testing.T) map[string][]string {
 	return targets
 }
 
-// wave is how many steps of a sweep run at once: they mostly wait.
-const wave = 8
-
-// sweep runs a step again and again, each time killed one point later, until it
-// runs through.
+// sweep runs a step again and again, each time killed one point later, until it runs
+// through. A step that is not killed says first how many points there are; it may come
+// past a few more or fewer each time, as it waits.
 func sweep(t *testing.T, step func(t *testing.T, number int) outcome) {
+	whole := step(t, math.MaxInt)
+	require.NoError(t, whole.err)
+	require.Greater(t, len(whole.points), 4, "rmctl is hardly killed anywhere")
 	points := 0
 	for runThrough := false; !runThrough; {
-		outcomes := make([]outcome, wave)
+		outcomes := make([]outcome, max(len(whole.points)+1-points, 1))
 		t.Run(fmt.Sprintf("from %d", points+1), func(t *testing.T) {
 			for i := range outcomes {
 				number := points + 1 + i
@@ -281,12 +282,12 @@ func sweep(t *testing.T, step func(t *testing.T, number int) outcome) {
 		if t.Failed() {
 			return
 		}
-		for _, o := range outcomes {
-			if runThrough = !o.killed; runThrough {
-				break
-			}
-			points++
+		killed := slices.IndexFunc(outcomes, func(o outcome) bool { return !o.killed })
+		runThrough = killed >= 0
+		if !runThrough {
+			killed = len(outcomes)
 		}
+		points += killed
 	}
 	require.Greater(t, points, 4, "rmctl was hardly killed anywhere")
 	t.Logf("%d points", points)
@@ -394,6 +395,7 @@ func lastPoint(t *testing.T, h *household, name string) int {
 // rmctl is killed at any moment while several run at once. RMCTL_KILLS says how
 // many submissions are made.
 func TestKilledAtAnyMomentNothingIsLostAndNothingDoubled(t *testing.T) {
+	t.Parallel()
 	submissions := 40
 	if text := os.Getenv("RMCTL_KILLS"); text != "" {
 		var err error

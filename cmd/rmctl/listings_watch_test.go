@@ -109,6 +109,7 @@ func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
 }
 
 func TestAListingIsWatchedAtATerminal(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes a terminal")
 	}
