@@ -26,6 +26,11 @@ func TestSlurmAccounting(t *testing.T) {
 // time after it has come back. The job is never taken for one that nobody knows.
 func testAccountingAway(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
+	// slurmctld 22.05 ends if it loses slurmdbd while it waits for an answer, as right after its start.
+	require.Eventually(t, func() bool {
+		port := o.Asks(t, "sacctmgr", "--noheader", "--parsable2", "show", "clusters", "format=ControlPort")
+		return port != "0" && strings.Contains(o.Asks(t, "sdiag"), "DBD Agent queue size: 0")
+	}, time.Minute, 200*time.Millisecond, "slurmctld has sent slurmdbd all that it has")
 	o.Stop(t, "slurmdbd")
 	job := o.submit("exit 3")
 	require.Eventually(t, func() bool {
