@@ -18,7 +18,7 @@ const (
 )
 
 // A Document is one of the texts that a definition is made of: its own or that
-// of a base.
+// of a base. Looking up positions changes it, so only one goroutine may use it at a time.
 type Document struct {
 	File string
 	Text string   // in UTF-8 without a byte order mark; the source where that cannot be decoded
