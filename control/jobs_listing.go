@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -11,19 +12,28 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A listing is what one or more runs of x:list-jobs say about jobs.
+// A listing is what one or more runs of x:list-jobs say about jobs. It has tens of
+// thousands of rows at times, and keeps them as they came: observations need half as much
+// memory again.
 type listing struct {
 	command *config.Command
-	zone    zone                       // of its times
-	jobs    map[string]job.Observation // by id, without where and when they were listed
+	zone    zone                 // of its times
+	rows    map[string]listedRow // by the ids of their jobs, the last one of each
 	begun   time.Time
 }
 
-// newListing returns a listing that begins now and has no jobs yet.
+// A listedRow is a row about a job.
+type listedRow struct {
+	command.Row
+	earlier *listedRow // about the same job
+}
+
+// newListing returns a listing that begins now and has no rows yet.
 func (c *session) newListing(list *config.Command) *listing {
-	return &listing{command: list, zone: c.zoneOf(list), jobs: map[string]job.Observation{}, begun: c.now()}
+	return &listing{command: list, zone: c.zoneOf(list), rows: map[string]listedRow{}, begun: c.now()}
 }
 
 // listJobs lists with one command all jobs of this user, or those with some ids, for
@@ -41,6 +51,32 @@ func (c *session) listJobs(ctx context.Context, list *config.Command, ids string
 	return listed, nil
 }
 
+// sharingLine returns a row whose texts share the memory of its line.
+func sharingLine(row command.Row) command.Row {
+	line := ""
+	if row.Origin != nil {
+		line = row.Origin.Text
+	}
+	keys, facts := row.Facts.Lists()
+	shared := make([]string, len(facts))
+	for i, fact := range facts {
+		shared[i] = textWithin(line, fact)
+	}
+	if within, err := tokenizer.FactsIn(keys, shared); err == nil {
+		row.Facts = within
+	}
+	row.ID = textWithin(line, row.ID)
+	return row
+}
+
+// textWithin returns a text as the part of a line that equals it, or a copy of it.
+func textWithin(line, text string) string {
+	if at := strings.Index(line, text); at >= 0 {
+		return line[at : at+len(text)]
+	}
+	return strings.Clone(text)
+}
+
 // observationOf returns what a row says about its job.
 func observationOf(row command.Row) job.Observation {
 	seen := job.Observe(row.Fact)
@@ -53,21 +89,32 @@ func observationOf(row command.Row) job.Observation {
 	return seen
 }
 
-// add adds a row, together with earlier ones of the same job.
-func (l *listing) add(row command.Row) {
-	seen := observationOf(row)
-	if earlier, isListed := l.jobs[row.ID]; isListed {
-		seen = seen.Complete(earlier)
+// observation returns what this row and the earlier ones say together.
+func (r *listedRow) observation() job.Observation {
+	seen := observationOf(r.Row)
+	for earlier := r.earlier; earlier != nil; earlier = earlier.earlier {
+		seen = seen.Complete(observationOf(earlier.Row))
 	}
-	l.jobs[row.ID] = seen
+	return seen
+}
+
+// add adds a row.
+func (l *listing) add(row command.Row) {
+	row = sharingLine(row)
+	added := listedRow{Row: row}
+	if earlier, isListed := l.rows[row.ID]; isListed {
+		added.earlier = &earlier
+	}
+	l.rows[row.ID] = added
 }
 
 // row returns what the listing says about the job with an id, if anything.
 func (l *listing) row(id string) (job.Observation, bool) {
-	seen, isListed := l.jobs[id]
+	row, isListed := l.rows[id]
 	if id == "" || !isListed {
 		return job.Observation{}, false
 	}
+	seen := row.observation()
 	seen.Source, seen.Observed = l.command.Name, l.begun
 	l.zone.complete(&seen)
 	return seen, true
@@ -80,8 +127,8 @@ func (l *listing) byIdentity() map[string]string {
 	if l == nil {
 		return ids
 	}
-	for id, seen := range l.jobs {
-		ids[seen.Identity] = id
+	for id, row := range l.rows {
+		ids[row.observation().Identity] = id
 	}
 	return ids
 }

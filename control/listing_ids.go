@@ -106,7 +106,7 @@ func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poll
 		if err != nil {
 			return whole, err
 		}
-		maps.Copy(whole.jobs, listed.jobs)
+		maps.Copy(whole.rows, listed.rows)
 	}
 	return whole, nil
 }

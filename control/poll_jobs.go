@@ -59,7 +59,7 @@ func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure erro
 	if !errors.As(failure, &query) {
 		return failure
 	}
-	if o.listed != nil && len(o.listed.jobs) > 0 {
+	if o.listed != nil && len(o.listed.rows) > 0 {
 		if _, err := o.compare(ctx, turn); err != nil {
 			return errors.Join(failure, err)
 		}
