@@ -2,12 +2,12 @@
 // daemons from the packages of Debian, which testdata/clusters installs, starts
 // and stops.
 //
-//	RMCTL_CLUSTERS=1 go test ./clusters            # as root on Debian
+//	RMCTL_CLUSTERS=1 go test ./clusters/...        # as root on Debian
 //	RMCTL_CLUSTERS=1 go test ./clusters -run Slurm -v
 //	RMCTL_SLURM_DIR=/tmp/mine RMCTL_SLURM_PORT=20017 RMCTL_CLUSTERS=1 go test ./clusters   # beside another run
 //
 // Without RMCTL_CLUSTERS=1 its tests are skipped. The command is built once for
-// all of them, with the race detector where the tests have it, and is the first
+// each package, with the race detector where the tests have it, and is the first
 // rmctl of the PATH. A new suite
 //
 //   - begins with rmctltest.NeedClusters, or with what starts its software and
@@ -19,18 +19,14 @@
 //     terminals, or breaks something meanwhile;
 //   - calls t.Parallel, since it mostly waits, and takes 90 s at most.
 //
-// What kills rmctl at chosen points is beside the command itself, in cmd/rmctl.
+// What breaks software, or works for long, is in clusters/outages. What kills rmctl at
+// chosen points is beside the command itself, in cmd/rmctl.
 package clusters_test
 
 import (
-	"flag"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
-	"slices"
 	"testing"
 	"time"
 
@@ -63,56 +59,4 @@ func becomes(t *testing.T, d *rmctltest.Desk, expression string, arguments ...st
 	return printed
 }
 
-// atOnce is how many tests run at once unless -parallel tells: they wait for
-// schedulers, and hardly need a processor.
-const atOnce = "8"
-
-func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", atOnce); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	flag.Parse()
-	code, err := runWithCommand(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-// runWithCommand builds rmctl, runs the tests with it and removes it.
-func runWithCommand(m *testing.M) (int, error) {
-	if os.Getenv("RMCTL_CLUSTERS") != "1" {
-		return m.Run(), nil // all are skipped
-	}
-	folder, err := os.MkdirTemp("", "rmctl-built-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(folder)
-	build := exec.Command("go", slices.Concat([]string{"build", "-o", folder}, flagsOfBuild(), []string{"./cmd/rmctl"})...)
-	build.Dir = ".."
-	if output, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("building rmctl: %w: %s", err, output)
-	}
-	if err := os.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
-
-// flagsOfBuild returns the flags that the tests were built with and rmctl needs, too: with the
-// same ones, what was compiled for the tests is compiled for rmctl.
-func flagsOfBuild() []string {
-	information, known := debug.ReadBuildInfo()
-	if !known {
-		return nil
-	}
-	var flags []string
-	for _, setting := range information.Settings {
-		if setting.Key == "-race" || setting.Key == "-gcflags" {
-			flags = append(flags, setting.Key+"="+setting.Value)
-		}
-	}
-	return flags
-}
+func TestMain(m *testing.M) { os.Exit(rmctltest.Main(m)) }

@@ -1,4 +1,4 @@
-package clusters_test
+package outages_test
 
 import (
 	"path/filepath"
