@@ -41,6 +41,9 @@ type Definition struct {
 	Outcomes     []*Outcome
 	Probes       []*Probe
 	Portable     []*PortableLink
+	IDs          *IDs                // x:ids; nil if ids may be any text
+	Readers      []*Reader           // x:reader
+	Environment  []*EnvironmentEntry // x:environment, of all commands
 	Proofs       []Proof
 	LaunchTab    *launchtab.Form
 	Monitor      Monitor
@@ -124,6 +127,11 @@ const (
 	ListNodes  CommandElement = "list-nodes"
 	ListQueues CommandElement = "list-queues"
 
+	// JoinCommand (x:join) adds to the records of another command, BatchCommand (x:for)
+	// prints the ids that one runs for.
+	JoinCommand  CommandElement = "join"
+	BatchCommand CommandElement = "for"
+
 	// ProbeCommand (x:probe) finds out whether something is there that jobs need.
 	ProbeCommand CommandElement = "probe"
 )
@@ -152,7 +160,7 @@ func (e CommandElement) IsSubmit() bool {
 // can refer to.
 func (e CommandElement) ActsOnJob() bool {
 	switch e {
-	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListNodes, ListQueues:
+	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListNodes, ListQueues, JoinCommand, BatchCommand:
 		return false
 	}
 	return true
@@ -186,6 +194,10 @@ type Command struct {
 	PreLaunch          []*SimpleCommand
 	PostLaunch         []*SimpleCommand
 	ProcessMarks       []*ProcessMark // x:process-mark, of submit-interactive only
+
+	Read  *Reader // x:read: reads standard output in place of parsers; nil for those
+	Batch *Batch  // x:for; nil for a command that runs once
+	Exits []int   // x:exits: further exit codes with which the output counts
 
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
@@ -340,6 +352,10 @@ const (
 	Denied    OutcomeKind = "denied"    // the user may not do this
 	Finished  OutcomeKind = "finished"  // the job has ended
 	Succeeded OutcomeKind = "ok"        // no failure; only what x:fallback is tried after
+
+	// Incomplete and Unreadable are outcomes of readers.
+	Incomplete OutcomeKind = "incomplete" // the output does not say how the job, or all of its tasks, ended
+	Unreadable OutcomeKind = "unreadable" // the output about the job is damaged, or contradicts itself
 )
 
 // An Outcome (x:outcome) classifies failed commands by exit code and by an

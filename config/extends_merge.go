@@ -283,7 +283,8 @@ func (l *loader) placeFor(siblings family, child *tree.Element, marked markers) 
 		return other.QualifiedName() == child.QualifiedName() && !siblings.isOwn(other)
 	}
 	if first := slices.IndexFunc(children, ofBase); first >= 0 && ruleOf(child).kind == listedPart {
-		if child.QualifiedName() == "x:outcome" { // the first that fits counts, so the site's come before those of the base
+		switch child.QualifiedName() {
+		case "x:outcome", "x:state": // the first that fits counts, so the site's come before those of the base
 			return first, true
 		}
 		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", child.QualifiedName()),

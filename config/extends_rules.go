@@ -39,6 +39,8 @@ var partRules = sync.OnceValue(func() map[string]partRule {
 		"x:outcome":  {kind: listedPart},
 		"x:portable": {kind: namedPart}, "x:proven": {kind: namedPart},
 		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true},
+		"x:reader": {kind: namedPart, merged: true}, "x:states": {merged: true}, "x:state": {kind: listedPart},
+		"x:fact": {kind: namedPart}, "x:join": {kind: namedPart}, "x:environment": {kind: namedPart},
 		"x:find-job": {merged: true}, "x:list-jobs": {merged: true}, "x:list-nodes": {merged: true}, "x:list-queues": {merged: true},
 	}
 	for _, command := range commandElements {
@@ -103,6 +105,10 @@ func addressOf(e *tree.Element) string {
 		return ""
 	case "x:outcome":
 		return e.Value("expression")
+	case "x:state":
+		return onOneLine(e.Value("words") + e.Value("matches"))
+	case "x:fact":
+		return e.Value("name") + e.Value("attribute")
 	case "x:process-mark":
 		return onOneLine(e.Value("text"))
 	case "pre-launch-cmd", "post-launch-cmd":

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,8 @@ type loader struct {
 	documents []*tree.Document // the definition's own, and each base after the one that extends it
 	printer   *documentPrinter // nil: nothing is recorded
 	problems  Diagnostics
+
+	definitionReaders []*Reader // x:reader, before the commands that use them
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -72,6 +75,9 @@ func documentProblem(file string, err error) Diagnostic {
 
 func (l *loader) definition(root *tree.Element) *Definition {
 	d := &Definition{Position: root.Position(), Name: root.Value("name")}
+	if control, has := root.First("control-data"); has {
+		l.definitionReaders = l.readers(control) // which the commands use
+	}
 	root.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "site-data":
@@ -88,10 +94,38 @@ func (l *loader) definition(root *tree.Element) *Definition {
 			d.Commands = append(d.Commands, l.extensionCommands(child, ListJobs, ListNodes, ListQueues)...)
 		}
 	})
+	d.setEnvironment(d.Commands)
+	for _, probe := range d.Probes {
+		d.setEnvironment([]*Command{probe.Command})
+	}
 	return d
 }
 
+// setEnvironment gives commands, and those that they need, the variables of x:environment,
+// before their own.
+func (d *Definition) setEnvironment(commands []*Command) {
+	if len(d.Environment) == 0 {
+		return
+	}
+	for _, each := range commands {
+		each.Environment = slices.Concat(d.Environment, each.Environment)
+		d.setEnvironment(each.Fallbacks)
+		if each.Batch != nil {
+			d.setEnvironment([]*Command{each.Batch.Command})
+		}
+		if each.Read == nil {
+			continue
+		}
+		for _, join := range each.Read.Joins {
+			if len(join.Environment) < len(d.Environment) || join.Environment[0] != d.Environment[0] { // commands share readers
+				d.setEnvironment([]*Command{join.Command})
+			}
+		}
+	}
+}
+
 func (l *loader) control(d *Definition, control *tree.Element) {
+	d.Readers = l.definitionReaders
 	control.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "attribute", "property": // property: format of 5.0
@@ -118,6 +152,10 @@ func (l *loader) control(d *Definition, control *tree.Element) {
 			d.Proofs = append(d.Proofs, Proof{By: e.Value("by"), Of: e.Value("of")})
 		} else if e.IsExtension("portable") {
 			d.Portable = append(d.Portable, l.portableLink(e))
+		} else if e.IsExtension("ids") {
+			d.IDs = idsOf(e)
+		} else if e.IsExtension("environment") {
+			d.Environment = append(d.Environment, l.environment(e))
 		}
 	}
 }
@@ -278,4 +316,9 @@ func fileInfo(e *tree.Element) *attribute.FileInfo {
 		info.Permissions |= tree.PermissionBits[strings.TrimPrefix(strings.TrimSpace(bit), tree.FileAttributePrefix)]
 	}
 	return info
+}
+
+// HasReaders reports whether a command of the definition has a reader.
+func (d *Definition) HasReaders() bool {
+	return slices.ContainsFunc(d.Commands, func(c *Command) bool { return c.Read != nil })
 }

@@ -58,20 +58,44 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	if c.Element == FindJob {
 		c.Remembers = duration(e, "", "remembers")
 	}
+	if codes, found := e.Lookup(tree.ExtensionNamespace, "exits"); found {
+		c.Exits = exitCodes(codes.Value)
+	}
+	expandMarked(e, c.Arguments)
 	for _, child := range e.Children {
-		fallback := child
-		if fallback.IsExtension("process-mark") {
-			c.ProcessMarks = append(c.ProcessMarks, l.processMark(fallback))
-		}
-		if !fallback.IsExtension("fallback") {
+		if child.Space != tree.ExtensionNamespace {
 			continue
 		}
-		command := l.command(fallback, Fallback)
-		for kind := range strings.FieldsSeq(fallback.Value("on")) {
-			command.On = append(command.On, OutcomeKind(kind))
+		switch child.Name {
+		case "process-mark":
+			c.ProcessMarks = append(c.ProcessMarks, l.processMark(child))
+		case "fallback":
+			c.Fallbacks = append(c.Fallbacks, l.fallback(child))
+		case "read":
+			c.Read = l.commandReader(child)
+		case "for":
+			c.Batch = l.batch(child)
 		}
-		c.Fallbacks = append(c.Fallbacks, command)
 	}
+}
+
+func (l *loader) fallback(e *tree.Element) *Command {
+	command := l.command(e, Fallback)
+	for kind := range strings.FieldsSeq(e.Value("on")) {
+		command.On = append(command.On, OutcomeKind(kind))
+	}
+	return command
+}
+
+// exitCodes reads exit codes separated by blanks; the schema reports what is no number.
+func exitCodes(text string) []int {
+	var codes []int
+	for code := range strings.FieldsSeq(text) {
+		if number, err := strconv.Atoi(code); err == nil {
+			codes = append(codes, number)
+		}
+	}
+	return codes
 }
 
 // duration returns a length of time, 0 for an attribute that is absent, or that
@@ -112,12 +136,7 @@ func (l *loader) simpleCommand(e *tree.Element) *SimpleCommand {
 
 // outcome reads an x:outcome; the schema reports invalid kinds and exit codes.
 func (l *loader) outcome(e *tree.Element) *Outcome {
-	o := &Outcome{Position: e.Position(), Kind: OutcomeKind(e.Value("kind"))}
-	for code := range strings.FieldsSeq(e.Value("exit")) {
-		if number, err := strconv.Atoi(code); err == nil {
-			o.ExitCodes = append(o.ExitCodes, number)
-		}
-	}
+	o := &Outcome{Position: e.Position(), Kind: OutcomeKind(e.Value("kind")), ExitCodes: exitCodes(e.Value("exit"))}
 	if text := e.Optional("expression"); text.Set {
 		flags, _ := javaregex.ParseFlags(e.Value("flags"))
 		o.Expression = &Expression{Position: e.ValuePosition("expression"), Text: text.Text, Flags: flags}

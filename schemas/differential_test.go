@@ -23,7 +23,8 @@ import (
 // Where Validate differs on purpose no document is made: other namespaces and
 // spellings of earlier generations, which it accepts; blanks in elements that
 // must be empty; extensions that are unknown or in the wrong parent; blanks
-// around numbers, which XSD allows and libxml2 2.9 refuses.
+// around numbers, which XSD allows and libxml2 2.9 refuses; and a post-launch-cmd behind
+// extensions, which libxml2 2.9 takes against the schema.
 func TestVerdictsAgreeWithLibxml2(t *testing.T) {
 	needXmllint(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -47,7 +48,9 @@ func TestVerdictsAgreeWithLibxml2(t *testing.T) {
 		for range 1 + random.IntN(2) {
 			done[names.damage(damaged, random)]++
 		}
-		comparison.add(damaged.encoded())
+		if !damaged.launchesLate() {
+			comparison.add(damaged.encoded())
+		}
 	}
 	comparison.run()
 	for kind := range damages {
@@ -56,6 +59,18 @@ func TestVerdictsAgreeWithLibxml2(t *testing.T) {
 	t.Logf("%d documents, of which %d are invalid", comparison.count, comparison.invalid)
 	require.Greater(t, comparison.invalid, 2000)
 	require.Greater(t, comparison.count-comparison.invalid, 1000)
+}
+
+// launchesLate reports whether a post-launch-cmd stands behind an extension.
+func (n *node) launchesLate() bool {
+	extended := false
+	for _, child := range n.children {
+		extended = extended || strings.HasPrefix(child.symbol, "x:")
+		if extended && child.symbol == "post-launch-cmd" || child.launchesLate() {
+			return true
+		}
+	}
+	return false
 }
 
 // needXmllint skips a test where it is not asked for a second opinion.

@@ -72,7 +72,7 @@ func (m *misfits) setStrayExtensionsAside() {
 		switch {
 		case isExtension && declaration == nil:
 			m.unknownExtension(child, symbols[i], m.declaration)
-		case isExtension && declaration.within != m.declaration.symbol:
+		case isExtension && !slices.Contains(declaration.within, m.declaration.symbol):
 			m.misfit(child, symbols[i], m.declaration, "")
 			m.element(child, declaration)
 		default:

@@ -3,6 +3,7 @@ package schemas
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rmctl/rmctl/internal/tree"
 )
@@ -142,7 +143,7 @@ func (c *compiler) readWithin(d *elementDeclaration, e *tree.Element) {
 				if within.Space != tree.ExtensionNamespace || within.Name != "within" {
 					c.fail(within, "%q is not known", within.Name)
 				}
-				d.within = within.Value("element")
+				d.within = strings.Fields(within.Value("element"))
 				d.atMost = c.number(within, "at-most", 0)
 			}
 		}
@@ -159,8 +160,8 @@ func (s *schemaSet) findParents() {
 	declarations := []*elementDeclaration{}
 	for _, declaration := range s.elements {
 		declarations = append(declarations, declaration)
-		if declaration.within != "" {
-			add(declaration.symbol, declaration.within)
+		for _, parent := range declaration.within {
+			add(declaration.symbol, parent)
 		}
 	}
 	for _, t := range s.types {

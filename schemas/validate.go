@@ -17,7 +17,7 @@ type validation struct {
 func (v *validation) root(e *tree.Element) {
 	symbol, relevant := symbolOf(e)
 	declaration := v.set.elements[symbol]
-	if relevant && declaration != nil && declaration.within == "" {
+	if relevant && declaration != nil && declaration.within == nil {
 		v.element(e, declaration)
 		return
 	}
@@ -28,7 +28,7 @@ func (v *validation) root(e *tree.Element) {
 	}
 	var roots []string
 	for name, candidate := range v.set.elements {
-		if candidate.within == "" {
+		if candidate.within == nil {
 			roots = append(roots, name)
 		}
 	}
@@ -121,7 +121,7 @@ func (v *validation) placed(child *tree.Element, symbol string, parent *elementD
 	case declaration == nil:
 		v.unknownExtension(child, symbol, parent)
 		return
-	case declaration.within != parent.symbol:
+	case !slices.Contains(declaration.within, parent.symbol):
 		v.misfit(child, symbol, parent, "")
 	default:
 		counts[symbol]++
@@ -136,7 +136,7 @@ func (v *validation) placed(child *tree.Element, symbol string, parent *elementD
 func (v *validation) unknownExtension(child *tree.Element, symbol string, parent *elementDeclaration) {
 	var here []string
 	for name, declaration := range v.set.elements {
-		if declaration.within == parent.symbol {
+		if slices.Contains(declaration.within, parent.symbol) {
 			here = append(here, name)
 		}
 	}

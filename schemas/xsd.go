@@ -27,8 +27,8 @@ type elementDeclaration struct {
 	symbol string
 	*elementType
 
-	within string // for extensions: the element that this one stands in
-	atMost int    // for extensions: how often, 0 for any number
+	within []string // for extensions: the elements that this one may stand in
+	atMost int      // for extensions: how often, 0 for any number
 }
 
 // An elementType is what an element may hold: a text, anything, or children.

@@ -1,0 +1,277 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/tree"
+)
+
+// readers reads the readers of a definition, those that others extend first.
+func (l *loader) readers(control *tree.Element) []*Reader {
+	elements := map[string]*tree.Element{}
+	var names []string
+	for _, child := range control.Children {
+		if child.IsExtension("reader") && elements[child.Value("name")] == nil {
+			names = append(names, child.Value("name"))
+			elements[child.Value("name")] = child
+		}
+	}
+	read := map[string]*Reader{}
+	var readers []*Reader
+	for _, name := range names {
+		readers = append(readers, l.namedReader(name, elements, read, nil))
+	}
+	return readers
+}
+
+// namedReader reads a reader, and before it the one that it extends.
+func (l *loader) namedReader(name string, elements map[string]*tree.Element, read map[string]*Reader, below []string) *Reader {
+	if reader, isRead := read[name]; isRead {
+		return reader
+	}
+	e := elements[name]
+	reader := &Reader{}
+	if base := e.Value("extends"); base != "" {
+		switch {
+		case slices.Contains(append(below, name), base):
+			l.report(e.ValuePosition("extends"), Error, "reader-extends", fmt.Sprintf("reader %q extends itself", name), "")
+		case elements[base] == nil:
+			l.report(e.ValuePosition("extends"), Error, "reader-extends", fmt.Sprintf("there is no reader %q", base), "")
+		default:
+			inherited := l.namedReader(base, elements, read, append(below, name))
+			reader = inherited.inherited()
+		}
+	}
+	reader.Position, reader.Name = e.Position(), name
+	l.fillReader(reader, e)
+	read[name] = reader
+	return reader
+}
+
+// inherited returns a copy of a reader, to be changed by one that extends it.
+func (r *Reader) inherited() *Reader {
+	copied := *r
+	copied.Facts = nil
+	for _, fact := range r.Facts {
+		inherited := *fact
+		inherited.Inherited = true
+		copied.Facts = append(copied.Facts, &inherited)
+	}
+	copied.Joins = slices.Clone(r.Joins)
+	return &copied
+}
+
+// commandReader returns the reader of a command (x:read): a named one, with what the
+// element adds, or one of its own.
+func (l *loader) commandReader(e *tree.Element) *Reader {
+	name := e.Value("reader")
+	if name == "" {
+		reader := &Reader{Position: e.Position()}
+		l.fillReader(reader, e)
+		return reader
+	}
+	for _, reader := range l.definitionReaders {
+		if reader.Name == name {
+			used := *reader
+			l.fillReader(&used, e)
+			return &used
+		}
+	}
+	l.report(e.ValuePosition("reader"), Error, "unknown-reader", fmt.Sprintf("there is no reader %q", name), "")
+	return &Reader{Position: e.Position()}
+}
+
+// fillReader reads what an element says of a reader, in place of what it inherits.
+func (l *loader) fillReader(r *Reader, e *tree.Element) {
+	for _, words := range []struct {
+		name string
+		into *[]string
+	}{{"none", &r.None}, {"needs", &r.Needs}} {
+		if text := e.Optional(words.name); text.Set {
+			*words.into = strings.Fields(text.Text)
+		}
+	}
+	if text := e.Optional("repeats"); text.Set {
+		r.RepeatsLast = text.Text == "last"
+	}
+	r.EndsOnly = e.Boolean("ends-only", r.EndsOnly)
+	own := map[string]bool{}
+	sources := false
+	for _, child := range e.Children {
+		if child.Space != tree.ExtensionNamespace {
+			continue
+		}
+		switch child.Name {
+		case "id":
+			r.ID = &RecordID{Position: child.Position(), From: xpathOf(child, "from"), Also: xpathOf(child, "also")}
+		case "tasks":
+			r.Tasks = tasksOf(child, r.Tasks)
+		case "states":
+			r.States = statesOf(child, r.States)
+		case "fact":
+			r.addFact(factOf(child), own)
+		case "join":
+			r.addJoin(l.join(child))
+		case string(Table), string(Stanzas), string(Lines), string(Log), string(JSON), string(XML):
+			if !sources {
+				r.Sources, sources = nil, true
+			}
+			r.Sources = append(r.Sources, sourceOf(child))
+		}
+	}
+}
+
+// addFact adds a fact. The first of a name replaces those that are inherited.
+func (r *Reader) addFact(fact *Fact, own map[string]bool) {
+	key := fact.Name + "@" + fact.Attribute
+	if !own[key] {
+		own[key] = true
+		r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), func(other *Fact) bool {
+			return other.Inherited && other.Name == fact.Name && other.Attribute == fact.Attribute
+		})
+	}
+	r.Facts = append(r.Facts, fact)
+}
+
+// addJoin adds a join, in place of an inherited one of its name.
+func (r *Reader) addJoin(join *Join) {
+	r.Joins = append(slices.DeleteFunc(slices.Clone(r.Joins), func(other *Join) bool { return other.Name == join.Name }), join)
+}
+
+func xpathOf(e *tree.Element, name string) XPath {
+	return XPath{Position: e.ValuePosition(name), Text: strings.TrimSpace(e.Value(name))}
+}
+
+func patternOf(e *tree.Element, name string) Pattern {
+	return Pattern{Position: e.ValuePosition(name), Text: e.Value(name)}
+}
+
+func sourceOf(e *tree.Element) *Source {
+	s := &Source{
+		Position: e.Position(), Kind: SourceKind(e.Name),
+		Where: xpathOf(e, "where"), Group: xpathOf(e, "group"), Total: xpathOf(e, "total"),
+		Columns: strings.Fields(e.Value("columns")), Separator: e.Value("separator"), Header: e.Boolean("header", false),
+		Begin: patternOf(e, "begin"), Field: patternOf(e, "field"), Continued: patternOf(e, "continued"),
+		Rest: strings.Fields(e.Value("rest")), Until: e.Value("until"),
+		Expression: patternOf(e, "expression"), Only: e.Boolean("only", false), Time: patternOf(e, "time"),
+		Each: xpathOf(e, "each"),
+	}
+	for width := range strings.FieldsSeq(e.Value("widths")) {
+		number, _ := strconv.Atoi(width) // the schema reports what is no number
+		s.Widths = append(s.Widths, number)
+	}
+	for _, child := range e.Children {
+		if child.IsExtension("line") {
+			s.Lines = append(s.Lines, &LogEvent{
+				Position: child.Position(), Expression: patternOf(child, "expression"), Columns: strings.Fields(child.Value("columns")),
+				Time: child.Value("time"), Clears: strings.Fields(child.Value("clears")),
+			})
+		}
+	}
+	return s
+}
+
+// tasksOf reads x:tasks, attribute by attribute in place of what is inherited.
+func tasksOf(e *tree.Element, inherited *Tasks) *Tasks {
+	t := &Tasks{}
+	if inherited != nil {
+		*t = *inherited
+	}
+	t.Position = e.Position()
+	for _, part := range []struct {
+		name string
+		into *XPath
+	}{{"of", &t.Of}, {"count", &t.Count}, {"complete", &t.Complete}} {
+		if e.Optional(part.name).Set {
+			*part.into = xpathOf(e, part.name)
+		}
+	}
+	if text := e.Optional("none"); text.Set {
+		t.None = strings.Fields(text.Text)
+	}
+	return t
+}
+
+// statesOf reads x:states. Without an expression its rows go before the inherited ones.
+func statesOf(e *tree.Element, inherited *States) *States {
+	s := &States{Position: e.Position(), Of: xpathOf(e, "of"), Split: e.Value("split")}
+	for _, child := range e.Children {
+		if child.IsExtension("state") {
+			s.Rows = append(s.Rows, &StateRow{
+				Position: child.Position(), Is: child.Value("is"), Words: strings.Fields(child.Value("words")),
+				Matches: patternOf(child, "matches"), Test: xpathOf(child, "test"), Reason: child.Value("reason"), Ask: child.Boolean("ask", false),
+			})
+		}
+	}
+	if !s.Of.IsSet() && inherited != nil {
+		s.Of, s.Split, s.Rows = inherited.Of, inherited.Split, append(s.Rows, inherited.Rows...)
+	}
+	return s
+}
+
+func factOf(e *tree.Element) *Fact {
+	f := &Fact{
+		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"),
+		From: xpathOf(e, "from"), As: FactType(e.Value("as")), When: xpathOf(e, "when"), None: strings.Fields(e.Value("none")),
+		Text: e.Value("text"), Append: e.Optional("append"), SameAs: e.Value("same-as"),
+		Find: patternOf(e, "find"), Split: e.Value("split"),
+		Format: e.Value("format"), To: e.Value("to"), Unit: e.Value("unit"),
+		Base: xpathOf(e, "base"), Words: strings.Fields(e.Value("words")), Default: xpathOf(e, "default"),
+	}
+	if f.As == "text" {
+		f.As = AsText
+	}
+	for base := range strings.FieldsSeq(e.Value("signal-base")) {
+		number, _ := strconv.Atoi(base) // the schema reports what is no number
+		f.SignalBase = append(f.SignalBase, number)
+	}
+	return f
+}
+
+// join reads an x:join: a command, and the source of its records.
+func (l *loader) join(e *tree.Element) *Join {
+	by := e.Optional("by")
+	j := &Join{
+		Command: l.command(e, JoinCommand), By: xpathOf(e, "by"), ByAll: by.Set && strings.TrimSpace(by.Text) == "",
+		Split: e.Value("split"), When: xpathOf(e, "when"), Optional: e.Boolean("optional", false),
+		Reader: &Reader{Position: e.Position(), Name: e.Value("name")},
+	}
+	l.fillReader(j.Reader, e)
+	return j
+}
+
+// batch reads an x:for: a command that prints ids.
+func (l *loader) batch(e *tree.Element) *Batch {
+	b := &Batch{Command: l.command(e, BatchCommand), Size: e.Integer("batch", 1), Separator: " ", Reader: &Reader{Position: e.Position()}}
+	if text := e.Optional("separator"); text.Set {
+		b.Separator = text.Text
+	}
+	l.fillReader(b.Reader, e)
+	return b
+}
+
+// idsOf reads x:ids.
+func idsOf(e *tree.Element) *IDs {
+	return &IDs{Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")), Drop: patternOf(e, "drop")}
+}
+
+// markReference refers to the mark of the query.
+const markReference = "${ptp_rm:query.mark#value}"
+
+// expandMarked replaces the columns of arguments with x:marked by one word: what x:marked
+// says, then each column and the mark of the query.
+func expandMarked(e *tree.Element, arguments []*Argument) {
+	at := 0
+	for _, child := range e.Children {
+		if child.Name != "arg" || !tree.IsCore(child.Space) {
+			continue
+		}
+		if prefix, isMarked := child.Lookup(tree.ExtensionNamespace, "marked"); isMarked {
+			arguments[at].Text = prefix.Value + strings.Join(strings.Fields(child.Text), markReference) + markReference
+		}
+		at++
+	}
+}

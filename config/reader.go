@@ -1,0 +1,201 @@
+package config
+
+// A Reader (x:reader, or what stands in x:read) says how the output of a command becomes
+// records, and what each record says: its id, its state and facts. It has all that it
+// inherits by extends.
+type Reader struct {
+	Position
+	Name        string
+	None        []string // words that mean "no value", in any field
+	Needs       []string // fields without which a record is cut; alternatives separated by |
+	RepeatsLast bool     // of several records with one id the last counts, as in accounting
+	EndsOnly    bool     // believed about jobs that have ended, and about no others
+	Sources     []*Source
+	ID          *RecordID // nil where records have no ids, such as those of settings
+	Tasks       *Tasks    // nil where only ids separate tasks
+	States      *States   // nil where records have no states
+	Facts       []*Fact
+	Joins       []*Join
+}
+
+// An XPath is an expression of XPath 1.0 over a record, or a list of names of fields, of
+// which the first with a value counts. Its Text is empty where there is none.
+type XPath struct {
+	Position // of the first character of the expression
+	Text     string
+}
+
+// IsSet reports whether there is an expression.
+func (x XPath) IsSet() bool { return x.Text != "" }
+
+// A Pattern is an expression in the syntax of Go (RE2). Its Text is empty where there is none.
+type Pattern struct {
+	Position // of the first character of the pattern
+	Text     string
+}
+
+// IsSet reports whether there is a pattern.
+func (p Pattern) IsSet() bool { return p.Text != "" }
+
+// A SourceKind is a form of output.
+type SourceKind string
+
+// The forms of output.
+const (
+	Table   SourceKind = "table"   // rows of columns
+	Stanzas SourceKind = "stanzas" // records of several lines
+	Lines   SourceKind = "lines"   // a record for each line that an expression matches
+	Log     SourceKind = "log"     // events of jobs
+	JSON    SourceKind = "json"
+	XML     SourceKind = "xml"
+)
+
+// MarkSeparator is the separator of a table whose columns end with the query's mark.
+const MarkSeparator = "mark"
+
+// A Source (x:table, x:stanzas, …) turns output into records of named fields.
+type Source struct {
+	Position
+	Kind  SourceKind
+	Where XPath // records for which it is false are left out
+	Group XPath // records with the same value become one, with the children row
+	Total XPath // how many records the output says it has; over the whole document, of JSON and XML only
+
+	Columns   []string // names of columns, or of the groups of Expression or Begin
+	Separator string   // x:table only; MarkSeparator for the query's mark, empty for blanks
+	Header    bool     // x:table only: the first line names the columns
+	Widths    []int    // x:table only: characters of each column but the last; nil without fixed widths
+
+	Begin     Pattern  // x:stanzas, x:log: matches the whole line that begins a record, or a part at its start for x:stanzas
+	Field     Pattern  // x:stanzas: a key and a value, several times in a line
+	Continued Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
+	Rest      []string // x:stanzas: fields that take the rest of their line
+	Until     string   // x:stanzas: the field after which nothing of the record counts
+
+	Expression Pattern // x:lines: matches a whole line
+	Only       bool    // x:lines: counts only if it is the only line
+
+	Time  Pattern     // x:log: the time that begins an event; its first group is the time
+	Lines []*LogEvent // x:log
+
+	Each XPath // x:json, x:xml: the records in the document
+}
+
+// A LogEvent (x:line) is a kind of event in a log.
+type LogEvent struct {
+	Position
+	Expression Pattern  // matches the whole event, after its time
+	Columns    []string // names of the groups, which are set as fields
+	Time       string   // field that the event's time is set as; empty for none
+	Clears     []string // fields that are emptied first
+}
+
+// A RecordID (x:id) says whose record it is.
+type RecordID struct {
+	Position
+	From XPath
+	Also XPath // another id of the same job
+}
+
+// Tasks (x:tasks) says which tasks of a job a record is about.
+type Tasks struct {
+	Position
+	Of       XPath    // a number, or ranges such as [3,6-9%1] and 1-12:1
+	None     []string // words that mean that the record is about no single task
+	Count    XPath    // how many tasks the job has, as a number or as ranges
+	Complete XPath    // a condition without which the end of an array is not believed
+}
+
+// States (x:states) is the table of states.
+type States struct {
+	Position
+	Of    XPath  // the scheduler's word
+	Split string // separates words, each of which is looked up; empty for one word
+	Rows  []*StateRow
+}
+
+// A StateRow (x:state) maps words of a scheduler to a state. The first that fits counts.
+type StateRow struct {
+	Position
+	Is      string
+	Words   []string // empty, and no Matches: any word
+	Matches Pattern  // matches the whole word
+	Test    XPath    // a further condition
+	Reason  string   // explains a word that users cannot know
+	Ask     bool     // in a listing: the job's own status says more
+}
+
+// A FactType (as) says how the text of a fact is understood.
+type FactType string
+
+// The types of facts.
+const (
+	AsText       FactType = ""
+	AsInteger    FactType = "integer"
+	AsNumber     FactType = "number"
+	AsBoolean    FactType = "boolean"
+	AsSum        FactType = "sum"
+	AsTime       FactType = "time"
+	AsDuration   FactType = "duration"
+	AsBytes      FactType = "bytes"
+	AsExitStatus FactType = "exit-status" // an exit code, or a signal above one of SignalBase
+	AsWaitStatus FactType = "wait-status" // of wait(2): 256 times the code, or the signal
+	AsPath       FactType = "path"
+	AsTag        FactType = "tag"
+)
+
+// A Fact (x:fact) is something that a record says about its element, or the value of an
+// attribute. Of several with one name the first that has a value counts.
+type Fact struct {
+	Position
+	Name      string // empty with Attribute
+	Attribute string // sets this attribute of the definition to a list of all records' values
+	From      XPath
+	As        FactType
+	When      XPath
+	None      []string // words that mean "no value"
+	Text      string   // words it; {} is the value
+	Append    Optional // with it the fact is added to one that has a value, after this text
+	SameAs    string   // repeats another fact
+
+	Find  Pattern // a part of the value: its first group, or the whole
+	Split string  // separates the items of a list
+
+	Format     string   // as="time": the layout of Go, in place of the known forms
+	To         string   // as="time": minute, to which it is cut
+	Unit       string   // as="bytes", "duration": of a bare number
+	SignalBase []int    // as="exit-status"
+	Base       XPath    // as="path": the folder of a relative path
+	Words      []string // as="path": placeholders, as word=XPath
+	Default    XPath    // as="path": the file in a path that is a folder
+
+	Inherited bool // from the reader that this one extends
+}
+
+// A Join (x:join) adds the records of another command to a record, as children with its name.
+type Join struct {
+	*Command
+	By       XPath // in its records: whose they are; the id's From where it is not set
+	ByAll    bool  // by="": every record gets all of them
+	Split    string
+	When     XPath // runs only if this is true of some record
+	Optional bool  // may fail
+	Reader   *Reader
+}
+
+// A Batch (x:for) runs a command once for each batch of ids that another one prints.
+// The attribute query.ids has the ids of the batch.
+type Batch struct {
+	*Command
+	Size      int    // ids in a batch
+	Separator string // between them
+	Reader    *Reader
+}
+
+// IDs (x:ids) says how the ids of jobs are written.
+type IDs struct {
+	Position
+	Form    Pattern  // matches the whole id
+	Columns []string // names of its groups: job and task
+	Drop    Pattern  // what is removed from ids that users give
+}
