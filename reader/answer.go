@@ -1,0 +1,338 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/timezone"
+	"github.com/rmctl/rmctl/job"
+)
+
+// An Answer is what an output says.
+type Answer struct {
+	Elements   []*Element // in the order of the output
+	Attributes []AttributeValues
+	Rejected   []Rejection  // the first of the records that say nothing
+	Rejections int          // how many there are
+	Damage     *DamageError // why the output as a whole says nothing; nil if it does
+}
+
+// AttributeValues are the values that an output gives an attribute of the definition.
+type AttributeValues struct {
+	Name   string
+	Values []string
+}
+
+// An Element is a job, a node or a queue.
+type Element struct {
+	ID     string   // as it is written; for several tasks that of their job
+	Job    string   // the job of the id; the id for nodes and queues
+	Alias  string   // another id of the same job
+	State  string   // empty if the output gives none
+	Names  []string // of the facts, sorted; shared by many elements
+	Values []string
+	Origin Origin
+	Row    *config.StateRow // that the state comes from, nil if none fits
+
+	Unreadable string // why its records say nothing
+	Incomplete string // why its end, or its state, is not believed
+	Memory     Memory // of its tasks; empty for a job without
+}
+
+// Fact returns a fact by its name; empty if there is none.
+func (e *Element) Fact(name string) string {
+	if at, has := slices.BinarySearch(e.Names, name); has {
+		return e.Values[at]
+	}
+	return ""
+}
+
+// A Rejection is a record that says nothing.
+type Rejection struct {
+	Line int
+	ID   string // empty if it is unknown
+	Why  string
+}
+
+// Find returns the element of a job; nil if the output does not have it.
+func (a *Answer) Find(job string) *Element {
+	for _, each := range a.Elements {
+		if each.Job == job || each.ID == job || each.Alias != "" && each.Alias == job {
+			return each
+		}
+	}
+	return nil
+}
+
+// mostRejections bounds the rejections that are kept.
+const mostRejections = 100
+
+// A collection collects what the records of an output say, by job, node or queue.
+type collection struct {
+	definition *config.Reader
+	query      *Query
+	facts      *factTable
+	said       map[string][]*saying
+	unreadable map[string]string
+	order      []string
+	size       int
+	rejected   []Rejection
+	rejections int
+	damage     *DamageError
+}
+
+func newCollection(definition *config.Reader, query *Query) *collection {
+	return &collection{definition: definition, query: query, said: map[string][]*saying{}, unreadable: map[string]string{}}
+}
+
+// add keeps what a record says.
+func (c *collection) add(said *saying) error {
+	const ofSaying = 400
+	if c.size += ofSaying + len(said.origin.Text); c.size > mostKept {
+		return errTooMuch
+	}
+	before := c.said[said.job]
+	if before == nil {
+		c.order = append(c.order, said.job)
+	}
+	c.said[said.job] = append(before, said)
+	return nil
+}
+
+// reject notes a record that says nothing, and that nothing else is believed about its job.
+func (c *collection) reject(step Step) error {
+	c.rejections++
+	if len(c.rejected) < mostRejections {
+		c.rejected = append(c.rejected, Rejection{step.Record.Line, step.ID, step.Rejected})
+	}
+	id := step.ID
+	if c.query.IDs != nil {
+		id, _, _ = c.query.IDs.Split(id) // empty for what is no id
+	}
+	wanted, _ := c.query.wanted()
+	if id == "" || c.unreadable[id] != "" || wanted != "" && id != wanted {
+		return nil
+	}
+	if c.size += len(id) + len(step.Rejected); c.size > mostKept {
+		return errTooMuch
+	}
+	c.unreadable[id] = step.Rejected
+	if c.said[id] == nil {
+		c.order = append(c.order, id)
+		c.said[id] = []*saying{}
+	}
+	return nil
+}
+
+// conclude returns what all records together say.
+func (c *collection) conclude() *Answer {
+	answer := &Answer{Rejected: c.rejected, Rejections: c.rejections, Damage: c.damage}
+	for _, job := range c.order {
+		if element := c.element(job); element != nil {
+			answer.Elements = append(answer.Elements, element)
+		}
+		delete(c.said, job) // what is not needed any more makes room for the elements
+	}
+	return answer
+}
+
+// element returns what the records of one job, node or queue say; nil if all are of an
+// older one with the same id.
+func (c *collection) element(key string) *Element {
+	element := &Element{ID: key, Job: key, Names: c.facts.names, Values: make([]string, len(c.facts.names)), Unreadable: c.unreadable[key]}
+	if c.damage != nil {
+		element.Unreadable = c.damage.What
+	}
+	if element.Unreadable != "" {
+		return element
+	}
+	said := c.ofOneSubmission(c.said[key])
+	if len(said) == 0 {
+		return nil
+	}
+	said, element.Unreadable = c.distinct(said)
+	if element.Unreadable != "" {
+		return element
+	}
+	c.fill(element, said)
+	return element
+}
+
+// fill decides about the state of an element, and adds its facts.
+func (c *collection) fill(element *Element, said []*saying) {
+	whole := slices.IndexFunc(said, func(each *saying) bool { return each.task == "" })
+	if whole >= 0 {
+		element.ID = said[whole].id
+	}
+	element.Alias = said[0].alias
+	if c.definition.EndsOnly {
+		if said = slices.DeleteFunc(said, func(each *saying) bool { return !each.state.detail().Ended() }); len(said) == 0 {
+			element.Incomplete = "it is not said to have ended"
+			return
+		}
+	}
+	parts := said
+	if whole >= 0 && len(said) > 1 {
+		parts = slices.DeleteFunc(slices.Clone(said), func(each *saying) bool { return each.task == "" && each.state.detail().Ended() })
+	}
+	decides := deciding(parts)
+	element.Values, element.Origin = c.facts.merge(parts, decides), decides.origin
+	detail := decides.state.detail()
+	_, task := c.query.wanted()
+	if c.query.IDs != nil && task == "" && (len(parts) > 1 || parts[0].task != "" || parts[0].count > 1) {
+		detail = c.remember(element, parts, detail)
+	}
+	c.setState(element, decides, detail)
+}
+
+// remember adds the tasks of this answer to those that are remembered, and returns the
+// state of the job. An end is believed only if every task has ended.
+func (c *collection) remember(element *Element, said []*saying, detail job.Detail) job.Detail {
+	of := c.fact(said[0], factIdentity)
+	if of == "" {
+		of = c.fact(said[0], factSubmitted)
+	}
+	element.Memory = c.query.Memory.about(of)
+	now := map[job.Detail]Ranges{}
+	count, isPart := 0, false
+	for _, each := range said {
+		now[each.state.detail()] = append(now[each.state.detail()], each.numbers...)
+		count, isPart = max(count, each.count), isPart || each.isPart
+	}
+	for state, numbers := range now {
+		element.Memory.learn(numbers.merged(), state)
+	}
+	if !detail.Ended() {
+		return detail
+	}
+	var states []job.Detail
+	for state := range element.Memory.Tasks {
+		states = append(states, state)
+		if !state.Ended() {
+			element.Incomplete = fmt.Sprintf("the end of task %s is unknown", element.Memory.Tasks[state])
+		}
+	}
+	switch known := element.Memory.all().Count(); {
+	case isPart:
+		element.Incomplete = "more of its tasks may still be reported"
+	case known < count:
+		element.Incomplete = fmt.Sprintf("only %d of %d tasks are known", known, count)
+	}
+	slices.Sort(states)
+	return decidingState(states)
+}
+
+// setState sets the state and the facts that count in it.
+func (c *collection) setState(element *Element, decides *saying, detail job.Detail) {
+	state := decides.state
+	if element.Incomplete != "" || state.row != nil && state.row.Ask && c.query.Job == "" {
+		c.dropEnd(element, detail)
+		return
+	}
+	element.Row = state.row
+	c.set(element, factNative, clean(state.word))
+	if state.row == nil {
+		if c.query.IDs != nil {
+			c.dropEnd(element, job.Undetermined)
+		}
+		return
+	}
+	element.State = state.row.Is
+	if detail != state.detail() {
+		element.State = string(detail)
+	}
+	if state.row.Reason != "" {
+		c.set(element, factReason, state.row.Reason)
+	}
+	c.set(element, factState, element.State)
+	if c.query.IDs != nil {
+		c.dropEnd(element, detail)
+	}
+}
+
+// dropEnd removes the facts that do not count in a state: schedulers print forecasts of
+// starts and ends, and exit codes of jobs that run.
+func (c *collection) dropEnd(element *Element, detail job.Detail) {
+	if detail.Primary() == job.Submitted {
+		c.set(element, factStarted, "")
+	}
+	if !detail.Ended() {
+		c.set(element, factEnded, "")
+		c.set(element, factExitCode, "")
+		c.set(element, factSignal, "")
+	}
+	if detail != job.Completed && element.Fact(factExitCode) == "0" {
+		c.set(element, factExitCode, "")
+	}
+}
+
+func (c *collection) set(element *Element, name, value string) {
+	if at, has := c.facts.at[name]; has {
+		element.Values[at] = value
+	}
+}
+
+func (c *collection) fact(said *saying, name string) string {
+	if at, has := c.facts.at[name]; has {
+		return said.values[at]
+	}
+	return ""
+}
+
+// ofOneSubmission returns the records of the job that the query is for, where its id was
+// used before: those with its identity or, while that is unknown, those of the newest
+// submission.
+func (c *collection) ofOneSubmission(said []*saying) []*saying {
+	if len(said) == 0 {
+		return said
+	}
+	if c.query.Identity != "" {
+		isOther := func(each *saying) bool {
+			identity := c.fact(each, factIdentity)
+			return identity != "" && !timezone.IsSameTime(identity, c.query.Identity)
+		}
+		return slices.DeleteFunc(said, isOther)
+	}
+	newest := said[0]
+	for _, each := range said[1:] {
+		if sortable(c.fact(each, factSubmitted)) > sortable(c.fact(newest, factSubmitted)) {
+			newest = each
+		}
+	}
+	submitted := c.fact(newest, factSubmitted)
+	return slices.DeleteFunc(said, func(each *saying) bool {
+		return c.fact(each, factSubmitted) != submitted && c.fact(each, factSubmitted) != ""
+	})
+}
+
+// sortable returns a time so that texts sort as the times do; any other text as it is.
+func sortable(text string) string {
+	if moment, isTime := timezone.ParseTime(text, time.UTC); isTime {
+		return moment.UTC().Format(time.RFC3339Nano)
+	}
+	return text
+}
+
+// distinct returns one record for each task. Where two of one task differ in state nothing
+// is believed, unless the last counts.
+func (c *collection) distinct(said []*saying) (kept []*saying, unreadable string) {
+	if len(said) == 1 {
+		return said, ""
+	}
+	at := map[string]int{}
+	for _, each := range said {
+		i, isRepeated := at[each.task]
+		switch {
+		case !isRepeated:
+			at[each.task] = len(kept)
+			kept = append(kept, each)
+		case !c.definition.RepeatsLast && each.state != kept[i].state:
+			return nil, fmt.Sprintf("it is reported twice with different states, in lines %d and %d", kept[i].line, each.line)
+		default:
+			kept[i] = each
+		}
+	}
+	return kept, ""
+}

@@ -1,0 +1,252 @@
+package reader
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// The facts that the engine itself knows.
+const (
+	factState     = "state"
+	factNative    = "native"
+	factReason    = "reason"
+	factExitCode  = "exitCode"
+	factSignal    = "signal"
+	factSubmitted = "submitted"
+	factStarted   = "started"
+	factEnded     = "ended"
+	factIdentity  = "identity"
+	factNodes     = "nodes"
+	factCPUs      = "cpus"
+	factOutput    = "outputPath"
+	factError     = "errorPath"
+)
+
+// A factTable evaluates the facts of records.
+type factTable struct {
+	names []string       // sorted
+	at    map[string]int // index of a name
+	facts []*fact        // in the order of the definition
+}
+
+type fact struct {
+	*config.Fact
+	at            int // index of its name
+	from, when    *expression
+	base, replace *expression
+	find          *regexp.Regexp
+	words         []placeholder
+}
+
+// newFactTable compiles facts. Facts that set attributes are not among them.
+func newFactTable(definitions []*config.Fact) (*factTable, error) {
+	table := &factTable{at: map[string]int{}}
+	names := []string{factState, factNative, factReason}
+	for _, defined := range definitions {
+		if defined.Attribute != "" {
+			continue
+		}
+		compiled, err := newFact(defined)
+		if err != nil {
+			return nil, err
+		}
+		table.facts = append(table.facts, compiled)
+		names = append(names, defined.Name)
+		if defined.As == config.AsExitStatus || defined.As == config.AsWaitStatus {
+			names = append(names, factSignal)
+		}
+	}
+	slices.Sort(names)
+	table.names = slices.Compact(names)
+	for i, name := range table.names {
+		table.at[name] = i
+	}
+	for _, each := range table.facts {
+		each.at = table.at[each.Name]
+	}
+	return table, nil
+}
+
+func newFact(definition *config.Fact) (*fact, error) {
+	f := &fact{
+		Fact: definition, from: newExpression(definition.From), when: newExpression(definition.When),
+		base: newExpression(definition.Base), replace: newExpression(definition.Default),
+	}
+	var err error
+	if f.find, err = compile(definition.Find, "", ""); err != nil {
+		return nil, err
+	}
+	f.words, err = newPlaceholders(definition)
+	return f, err
+}
+
+// A FactStep is what became of one fact of a record.
+type FactStep struct {
+	Fact    *config.Fact
+	Value   string // empty if it has none
+	Dropped string // why a value does not count
+}
+
+// evaluate returns the facts of a record, in the order of the names. Of several with one
+// name the first that has a value counts.
+func (t *factTable) evaluate(on *evaluation, step func(FactStep)) ([]string, error) {
+	values := make([]string, len(t.names))
+	for _, each := range t.facts {
+		isRepeated := each.SameAs != ""
+		if isRepeated || values[each.at] != "" && !each.Append.Set {
+			continue
+		}
+		if err := t.evaluateOne(each, on, values, step); err != nil {
+			return nil, err
+		}
+	}
+	for _, each := range t.facts {
+		if source, isKnown := t.at[each.SameAs]; isKnown && each.SameAs != "" && values[each.at] == "" {
+			values[each.at] = values[source]
+			step(FactStep{Fact: each.Fact, Value: values[each.at]})
+		}
+	}
+	return values, nil
+}
+
+// evaluateOne sets the value of one fact, unless its condition is false or it has none.
+func (t *factTable) evaluateOne(f *fact, on *evaluation, values []string, step func(FactStep)) error {
+	if holds, err := f.when.isTrue(on); err != nil || !holds {
+		if err == nil {
+			step(FactStep{Fact: f.Fact, Dropped: "when is false"})
+		}
+		return err
+	}
+	texts, err := f.textsOf(on)
+	if err != nil {
+		return err
+	}
+	value, signal, dropped, err := f.value(texts, on)
+	if err != nil {
+		return err
+	}
+	if value != "" && f.Text != "" {
+		value = clean(strings.ReplaceAll(f.Text, "{}", value))
+	}
+	step(FactStep{Fact: f.Fact, Value: value, Dropped: dropped})
+	if value != "" && f.Append.Set && values[f.at] != "" {
+		value = clean(values[f.at] + f.Append.Text + value)
+	}
+	if value != "" {
+		values[f.at] = value
+	}
+	if at, isKnown := t.at[factSignal]; isKnown && signal != "" && values[at] == "" {
+		values[at] = signal
+	}
+	return nil
+}
+
+// textsOf returns the texts of a fact as they stand in the record, without words that mean
+// that there is no value.
+func (f *fact) textsOf(on *evaluation) ([]string, error) {
+	if name, isPlain := f.plainField(); isPlain {
+		field := on.record.Root.Child(name)
+		if field == nil || field.Text == "" || slices.Contains(f.None, field.Text) {
+			return nil, nil
+		}
+		return f.items(field.Text), nil
+	}
+	texts, err := f.from.texts(on)
+	if err != nil {
+		return nil, err
+	}
+	var kept []string
+	for _, text := range texts {
+		if text != "" && !slices.Contains(f.None, text) {
+			kept = append(kept, f.items(text)...)
+		}
+	}
+	return kept, nil
+}
+
+// plainField returns the field that a fact is taken from, if it is that alone and has no
+// fields below it.
+func (f *fact) plainField() (string, bool) {
+	if f.from == nil || f.from.compile() != nil {
+		return "", false
+	}
+	return f.from.compiled.FieldName()
+}
+
+// items returns the parts of a text that a fact is about: those that the pattern finds, and
+// the items of a list.
+func (f *fact) items(text string) []string {
+	texts := []string{text}
+	if f.find != nil {
+		texts = found(f.find, text)
+	}
+	if f.Split == "" {
+		return texts
+	}
+	var items []string
+	for _, text := range texts {
+		for item := range strings.SplitSeq(text, f.Split) {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+	}
+	return items
+}
+
+// found returns the first group of each match, or the whole match without groups.
+func found(pattern *regexp.Regexp, text string) []string {
+	var texts []string
+	for _, match := range pattern.FindAllStringSubmatch(text, mostItems) {
+		texts = append(texts, match[min(1, len(match)-1)])
+	}
+	return texts
+}
+
+// mostItems bounds the items of one fact.
+const mostItems = 10_000
+
+// longestFact is the longest fact, in characters.
+const longestFact = 500
+
+// clean returns a text with blanks in place of control characters, at most longestFact
+// characters of it, in valid UTF-8.
+func clean(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	var cleaned strings.Builder
+	count := 0
+	for _, r := range text {
+		if count++; count > longestFact {
+			break
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			r = ' '
+		}
+		cleaned.WriteRune(r)
+	}
+	return strings.TrimSpace(cleaned.String())
+}
+
+// isPlain reports whether a text is short and printable ASCII, so that it is clean.
+func isPlain(text string) bool {
+	if len(text) > longestFact {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= utf8.RuneSelf || text[i] == 0x7f {
+			return false
+		}
+	}
+	return !strings.HasPrefix(text, " ") && !strings.HasSuffix(text, " ")
+}
+
+// notA returns why a text does not count.
+func notA(what, text string) string { return fmt.Sprintf("%.100q is not %s", text, what) }

@@ -1,0 +1,137 @@
+package reader
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Range is a range of the numbers of tasks, both ends included.
+type Range struct{ First, Last int }
+
+// Ranges are the numbers of tasks, in order and without overlap.
+type Ranges []Range
+
+// mostRanges bounds how many ranges a text may hold, above what schedulers allow for the
+// tasks of one job as a rule. A range with a step is one for each number.
+const mostRanges = 1 << 20
+
+// mostTasks bounds the number of a task. Schedulers allow a few million.
+const mostTasks = 1 << 30
+
+// ParseRanges reads numbers and ranges as schedulers write them: 3, 1-12:2, [3,6-9%1].
+// It reports false for every other text.
+func ParseRanges(text string) (Ranges, bool) {
+	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "["), "]")
+	text, _, _ = strings.Cut(text, "%") // how many may run at a time
+	if text == "" {
+		return nil, false
+	}
+	var ranges Ranges
+	for part := range strings.SplitSeq(text, ",") {
+		whole, step, isRange := parseRange(strings.TrimSpace(part))
+		if !isRange {
+			return nil, false
+		}
+		if step == 1 {
+			ranges = append(ranges, whole)
+			continue
+		}
+		if (whole.Last-whole.First)/step > mostRanges {
+			return nil, false
+		}
+		for number := whole.First; number <= whole.Last; number += step {
+			ranges = append(ranges, Range{number, number})
+		}
+		if len(ranges) > mostRanges {
+			return nil, false
+		}
+	}
+	return ranges.merged(), true
+}
+
+// parseRange reads a number, FIRST-LAST or FIRST-LAST:STEP.
+func parseRange(text string) (whole Range, step int, isRange bool) {
+	bounds, stepText, hasStep := strings.Cut(text, ":")
+	first, last, isSpan := strings.Cut(bounds, "-")
+	if !isSpan {
+		last = first
+	}
+	whole.First, isRange = taskNumber(first)
+	lastNumber, isNumber := taskNumber(last)
+	whole.Last, step = lastNumber, 1
+	isRange = isRange && isNumber && whole.First <= whole.Last
+	if hasStep {
+		step, isNumber = taskNumber(stepText)
+		isRange = isRange && isNumber && step > 0
+	}
+	return whole, step, isRange
+}
+
+func taskNumber(text string) (int, bool) {
+	number, err := strconv.ParseUint(text, 10, 31)
+	return int(number), err == nil && number <= mostTasks
+}
+
+// Count returns how many numbers there are.
+func (r Ranges) Count() int {
+	count := 0
+	for _, each := range r {
+		count += each.Last - each.First + 1
+	}
+	return count
+}
+
+// String writes the ranges as ParseRanges reads them.
+func (r Ranges) String() string {
+	parts := make([]string, len(r))
+	for i, each := range r {
+		parts[i] = strconv.Itoa(each.First)
+		if each.Last > each.First {
+			parts[i] += "-" + strconv.Itoa(each.Last)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// union returns the numbers of both.
+func (r Ranges) union(other Ranges) Ranges {
+	if len(other) == 0 {
+		return r
+	}
+	return append(slices.Clone(r), other...).merged()
+}
+
+// without returns the numbers that are not among the other ones.
+func (r Ranges) without(other Ranges) Ranges {
+	var left Ranges
+	for _, each := range r {
+		next := each.First
+		at, _ := slices.BinarySearchFunc(other, each.First, func(taken Range, first int) int { return cmp.Compare(taken.Last, first) })
+		for ; at < len(other) && other[at].First <= each.Last; at++ {
+			if other[at].First > next {
+				left = append(left, Range{next, other[at].First - 1})
+			}
+			next = other[at].Last + 1
+		}
+		if next <= each.Last {
+			left = append(left, Range{next, each.Last})
+		}
+	}
+	return left
+}
+
+// merged returns the ranges in order, those that touch each other as one.
+func (r Ranges) merged() Ranges {
+	slices.SortFunc(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+	merged := r[:0]
+	for _, each := range r {
+		if last := len(merged) - 1; last >= 0 && each.First <= merged[last].Last+1 {
+			merged[last].Last = max(merged[last].Last, each.Last)
+			continue
+		}
+		merged = append(merged, each)
+	}
+	return merged
+}

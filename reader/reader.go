@@ -1,0 +1,262 @@
+// Package reader reads what a command prints as a definition's readers say: a source turns
+// the output into records of named fields, tables turn the words of a scheduler into
+// states, and expressions turn fields into facts.
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A Query is what an output is read for.
+type Query struct {
+	Mark string // between the columns of tables with the separator mark
+	// Attribute returns the text of an attribute of the definition, which expressions write
+	// @name; nil for none.
+	Attribute func(name string) (value string, exists bool)
+
+	IDs      *IDs   // how ids are written; nil for records of nodes, queues and settings
+	Job      string // the id of the job whose records count; empty for all records
+	Identity string // of that job's records, or the time of its submission; empty while it is unknown
+	Memory   Memory // of that job's tasks
+
+	// Join returns the records of an x:join. It is called when a record needs them, and once
+	// for each join. An error is that of the whole query, unless the join is optional.
+	Join func(*config.Join) (Joined, error)
+	Step func(Step) // called for each record; may be nil
+}
+
+// A Step says what became of a record.
+type Step struct {
+	Record   *Record
+	ID       string
+	Word     string           // of the scheduler for the state
+	Row      *config.StateRow // nil if no row of the table fits
+	Facts    []FactStep
+	Rejected string // why the record says nothing; empty for one that counts
+	Foreign  bool   // it is of another job than the query
+}
+
+// A Reader reads one output. It is written to as the command prints, then closed, and then
+// has the answer.
+type Reader struct {
+	definition *config.Reader
+	query      Query
+	source     source
+	groups     *grouping // nil where every record stands for itself
+	where      *expression
+	id, alias  *expression
+	tasks      taskExpressions
+	states     *stateTable
+	facts      *factTable
+	attributes []*attributeFact
+	joins      []*joinExpressions
+	failure    error // of a join, which ends the query
+	answer     *collection
+}
+
+// New returns a reader for one output. The error says what of the definition does not
+// compile.
+func New(definition *config.Reader, query Query) (*Reader, error) {
+	if query.Attribute == nil {
+		query.Attribute = func(string) (string, bool) { return "", false }
+	}
+	r := &Reader{definition: definition, query: query, answer: newCollection(definition, &query)}
+	if err := r.compile(); err != nil {
+		return nil, fmt.Errorf("reader %q: %w", definition.Name, err)
+	}
+	return r, nil
+}
+
+func (r *Reader) compile() (err error) {
+	d := r.definition
+	if len(d.Sources) == 0 {
+		return fmt.Errorf("%s: it has no source", d.Position)
+	}
+	first := d.Sources[0]
+	r.where, r.groups = newExpression(first.Where), newGrouping(first.Group)
+	r.id, r.alias = idExpressions(d)
+	r.tasks = newTaskExpressions(d.Tasks)
+	if r.states, err = newStateTable(d.States); err != nil {
+		return err
+	}
+	if r.facts, err = newFactTable(d.Facts); err != nil {
+		return err
+	}
+	r.answer.facts = r.facts
+	for _, defined := range d.Joins {
+		r.joins = append(r.joins, &joinExpressions{Join: defined, when: newExpression(defined.When)})
+	}
+	for _, defined := range d.Facts {
+		if defined.Attribute == "" {
+			continue
+		}
+		each, err := newFact(defined)
+		if err != nil {
+			return err
+		}
+		r.attributes = append(r.attributes, &attributeFact{fact: each})
+	}
+	r.source, err = newSource(d.Sources, d.None, r.query.Mark, r.take)
+	return err
+}
+
+// idExpressions returns the expressions of the id and of its alias. A source with a column
+// id needs no x:id.
+func idExpressions(d *config.Reader) (id, alias *expression) {
+	if d.ID != nil {
+		return newExpression(d.ID.From), newExpression(d.ID.Also)
+	}
+	for _, source := range d.Sources {
+		if slices.Contains(source.Columns, "id") {
+			return newExpression(config.XPath{Position: source.Position, Text: "id"}), nil
+		}
+	}
+	return nil, nil
+}
+
+// newSource returns the source of a reader.
+func newSource(definitions []*config.Source, none []string, mark string, hand func(*Record) error) (source, error) {
+	switch definitions[0].Kind {
+	case config.JSON, config.XML:
+		return newStructuredSource(definitions[0], none, hand)
+	}
+	return newTextSource(definitions, none, mark, hand)
+}
+
+// Write reads a part of the output. An error ends the reading: the answer would need too
+// much memory.
+func (r *Reader) Write(p []byte) (int, error) { return r.source.Write(p) }
+
+// Close ends the output and returns what it says. The error says that the answer would need
+// too much memory; an output that is damaged is no error, but in the answer.
+func (r *Reader) Close() (*Answer, error) {
+	err := r.source.Close()
+	if damage, isDamaged := asDamage(err); isDamaged {
+		r.answer.damage = damage
+	} else if err != nil {
+		return nil, err
+	}
+	if err := r.groups.each(r.read); err != nil {
+		return nil, err
+	}
+	answer := r.answer.conclude()
+	for _, each := range r.attributes {
+		answer.Attributes = append(answer.Attributes, AttributeValues{each.Attribute, each.values})
+	}
+	return answer, nil
+}
+
+// take takes a record from the source.
+func (r *Reader) take(record *Record) error {
+	if record.Damage == "" {
+		on := r.evaluation(record)
+		counts, err := r.where.isTrue(on)
+		if err != nil {
+			record.Damage = err.Error()
+		} else if !counts {
+			return nil
+		}
+		if r.groups != nil && record.Damage == "" {
+			return r.groups.add(on)
+		}
+	}
+	return r.read(record)
+}
+
+// read reads a record: whose it is, its state and its facts.
+func (r *Reader) read(record *Record) error {
+	step := Step{Record: record}
+	said, err := r.said(record, &step)
+	if r.failure != nil {
+		return r.failure
+	}
+	if err != nil {
+		step.Rejected = err.Error()
+	}
+	if r.query.Step != nil {
+		r.query.Step(step)
+	}
+	if step.Rejected != "" {
+		return r.answer.reject(step)
+	}
+	if step.Foreign || said == nil {
+		return nil
+	}
+	return r.answer.add(said)
+}
+
+// said returns what a record says; nil for one that is not about a job, a node or a queue.
+// An error says why the record does not count.
+func (r *Reader) said(record *Record, step *Step) (*saying, error) {
+	if record.Damage != "" {
+		step.ID = r.idOfDamaged(record)
+		return nil, errors.New(record.Damage)
+	}
+	if err := r.whole(record); err != nil {
+		step.ID = r.idOfDamaged(record)
+		return nil, err
+	}
+	on := r.evaluation(record)
+	id, err := r.id.text(on)
+	if err != nil {
+		return nil, err
+	}
+	step.ID = id
+	if err := r.join(on, id); err != nil {
+		return nil, err
+	}
+	if err := r.setAttributes(on, step); err != nil {
+		return nil, err
+	}
+	if r.id == nil {
+		return nil, nil
+	}
+	said := &saying{id: id, job: id, line: record.Line}
+	if r.query.IDs != nil {
+		if err := r.assign(said, on); err != nil {
+			return nil, err
+		}
+	} else if id == "" {
+		return nil, errors.New("it has no id")
+	}
+	if step.Foreign = r.isForeign(said); step.Foreign {
+		return nil, nil
+	}
+	if err := r.describe(said, on, step); err != nil {
+		return nil, err
+	}
+	if step.Foreign = r.isOtherTask(said); step.Foreign {
+		return nil, nil
+	}
+	return said, nil
+}
+
+// describe adds the state and the facts of a record.
+func (r *Reader) describe(said *saying, on *evaluation, step *Step) (err error) {
+	if said.state, err = r.states.stateOf(on); err != nil {
+		return err
+	}
+	step.Word, step.Row = said.state.word, said.state.row
+	said.values, err = r.facts.evaluate(on, r.factSteps(step))
+	if err != nil {
+		return err
+	}
+	said.origin = originOf(on.record, r.states)
+	return r.tasks.add(said, on)
+}
+
+// factSteps returns what notes the facts of a record, if somebody wants to know.
+func (r *Reader) factSteps(step *Step) func(FactStep) {
+	if r.query.Step == nil {
+		return func(FactStep) {}
+	}
+	return func(fact FactStep) { step.Facts = append(step.Facts, fact) }
+}
+
+func (r *Reader) evaluation(record *Record) *evaluation {
+	return &evaluation{record: record, attribute: r.query.Attribute}
+}

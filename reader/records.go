@@ -1,0 +1,220 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/xpath"
+)
+
+func asDamage(err error) (*DamageError, bool) {
+	var damage *DamageError
+	return damage, errors.As(err, &damage)
+}
+
+// whole reports a field that every whole record has and this lacks: it is cut.
+func (r *Reader) whole(record *Record) error {
+	for _, need := range r.definition.Needs {
+		has := false
+		for name := range strings.SplitSeq(need, "|") {
+			has = has || record.Has(name)
+		}
+		if !has {
+			return fmt.Errorf("it lacks the field %s, so it is cut", need)
+		}
+	}
+	return nil
+}
+
+// idOfDamaged returns the id of a record that says nothing else; empty if not even that is
+// known.
+func (r *Reader) idOfDamaged(record *Record) string {
+	if r.id == nil || record.Root == nil {
+		return ""
+	}
+	id, err := r.id.text(r.evaluation(record))
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// assign finds out which job, and which task of it, a record is about.
+func (r *Reader) assign(said *saying, on *evaluation) error {
+	var isID bool
+	if said.job, said.task, isID = r.query.IDs.Split(said.id); !isID {
+		return fmt.Errorf("%.100q is not the id of a job", said.id)
+	}
+	alias, err := r.alias.text(on)
+	if err != nil {
+		return err
+	}
+	if alias != "" {
+		if said.alias, _, isID = r.query.IDs.Split(alias); !isID {
+			return fmt.Errorf("%.100q is not the id of a job", alias)
+		}
+	}
+	return nil
+}
+
+// isForeign reports whether a record is of another job than the query.
+func (r *Reader) isForeign(said *saying) bool {
+	if r.query.Job == "" {
+		return false
+	}
+	wanted, _ := r.query.wanted()
+	return said.job != wanted && said.alias != wanted
+}
+
+// isOtherTask reports whether a record is of another task than the one that is queried for.
+func (r *Reader) isOtherTask(said *saying) bool {
+	_, task := r.query.wanted()
+	if task == "" || said.task == task {
+		return false
+	}
+	wanted, isTask := ParseRanges(task)
+	return !isTask || len(wanted.without(said.numbers)) > 0
+}
+
+// wanted returns the job, and the task of it, that is queried for.
+func (q *Query) wanted() (job, task string) {
+	if q.Job == "" || q.IDs == nil {
+		return q.Job, ""
+	}
+	if job, task, isID := q.IDs.Split(q.Job); isID {
+		return job, task
+	}
+	return q.Job, ""
+}
+
+// An attributeFact collects the values of an attribute of the definition.
+type attributeFact struct {
+	*fact
+	values []string
+}
+
+// setAttributes collects what a record says about attributes.
+func (r *Reader) setAttributes(on *evaluation, step *Step) error {
+	for _, each := range r.attributes {
+		if holds, err := each.when.isTrue(on); err != nil || !holds {
+			return err
+		}
+		texts, err := each.textsOf(on)
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			value, _, dropped, err := each.value([]string{text}, on)
+			if err != nil {
+				return err
+			}
+			step.Facts = append(step.Facts, FactStep{Fact: each.Fact, Value: value, Dropped: dropped})
+			if value != "" && len(each.values) < mostItems {
+				each.values = append(each.values, value)
+			}
+		}
+	}
+	return nil
+}
+
+// originOf returns the line of the output that says the state: the first line of the
+// record, or that of the field that the state is taken from.
+func originOf(record *Record, states *stateTable) Origin {
+	line := record.Line
+	if states != nil && states.of != nil {
+		if name, isPlain := states.of.compiled.FieldName(); isPlain {
+			if field := record.Root.Child(name); field != nil && field.Line > line {
+				line = field.Line
+			}
+		}
+	}
+	text := record.Raw
+	for range line - record.Line {
+		_, after, found := strings.Cut(text, "\n")
+		if !found {
+			break
+		}
+		text = after
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return Origin{Line: line, Text: strings.ToValidUTF8(text[:min(len(text), longestOrigin)], "")}
+}
+
+// longestOrigin bounds the text of an origin, in bytes.
+const longestOrigin = 512
+
+// An Origin is the line of the output that says a state.
+type Origin struct {
+	Line int // from 1; 0 if unknown
+	Text string
+}
+
+// A grouping makes one record of those with the same value.
+type grouping struct {
+	by     *expression
+	groups map[string]*Record
+	order  []*Record
+	size   int
+}
+
+func newGrouping(by config.XPath) *grouping {
+	if !by.IsSet() {
+		return nil
+	}
+	return &grouping{by: newExpression(by), groups: map[string]*Record{}}
+}
+
+// add adds a record to its group, whose fields are those of its first record. Each record
+// stands below it as a child row.
+func (g *grouping) add(on *evaluation) error {
+	value, err := g.by.text(on)
+	if err != nil {
+		return err
+	}
+	if g.size += sizeOf(on.record); g.size > mostKept {
+		return errTooMuch
+	}
+	group := g.groups[value]
+	if group == nil {
+		first := *on.record
+		first.Root = &xpath.Node{Name: on.record.Root.Name}
+		for _, field := range on.record.Root.Children {
+			child := *field
+			child.Parent = first.Root
+			first.Root.Children = append(first.Root.Children, &child)
+		}
+		group = &first
+		g.groups[value] = group
+		g.order = append(g.order, group)
+	}
+	row := on.record.Root
+	row.Name, row.Parent = "row", group.Root
+	group.Root.Children = append(group.Root.Children, row)
+	return nil
+}
+
+// each calls use with each group.
+func (g *grouping) each(use func(*Record) error) error {
+	if g == nil {
+		return nil
+	}
+	for _, group := range g.order {
+		if err := use(group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostKept bounds what is kept of the records of an output, in bytes.
+const mostKept = 256 << 20
+
+var errTooMuch = fmt.Errorf("what the command printed needs more than %d MiB of memory", mostKept>>20)
+
+// sizeOf estimates the memory of a record.
+func sizeOf(record *Record) int {
+	const ofField = 160
+	return len(record.Raw) + ofField*len(record.Root.Children)
+}

@@ -1,0 +1,110 @@
+package reader
+
+import (
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rmctl/rmctl/internal/xpath"
+)
+
+// itemName is the name of the elements of an array.
+const itemName = "item"
+
+// A jsonWalk passes the tokens of documents of JSON on as elements. Numbers stay as they
+// are written, null is no value, and the elements of an array stand below its member.
+type jsonWalk struct {
+	decoder *jsontext.Decoder
+	records *recordBuilder
+	open    []jsonValue // objects and arrays
+}
+
+// A jsonValue is an object or an array.
+type jsonValue struct {
+	isObject bool
+	member   string // whose value comes next; empty where a name does
+	isNamed  bool
+}
+
+// decodeJSON reads documents of JSON.
+func decodeJSON(input *feed, records *recordBuilder) error {
+	walk := &jsonWalk{decoder: jsontext.NewDecoder(limitedFeed{input, records}, jsontext.AllowInvalidUTF8(true)), records: records}
+	for {
+		token, err := walk.decoder.ReadToken()
+		if err == io.EOF { // not an early end, which wraps it
+			return io.EOF
+		}
+		if err == nil {
+			err = walk.take(token)
+		}
+		if err != nil {
+			return walk.damage(err)
+		}
+	}
+}
+
+// take passes a token on.
+func (w *jsonWalk) take(token jsontext.Token) error {
+	end := w.decoder.InputOffset()
+	inObject := len(w.open) > 0 && w.open[len(w.open)-1].isObject
+	switch kind := token.Kind(); {
+	case kind == '}' || kind == ']':
+		w.open = w.open[:len(w.open)-1]
+		if len(w.open) == 0 {
+			return nil // the document itself is no element
+		}
+		return w.records.close(end)
+	case inObject && !w.open[len(w.open)-1].isNamed:
+		last := &w.open[len(w.open)-1]
+		last.member, last.isNamed = xpath.FieldName(token.String()), true
+		return nil
+	case kind == '{' || kind == '[':
+		isDocument := len(w.open) == 0
+		name := w.name()
+		w.open = append(w.open, jsonValue{isObject: kind == '{'})
+		if isDocument {
+			return nil
+		}
+		return w.records.open(name, nil, end-1)
+	default:
+		return w.value(token, end)
+	}
+}
+
+// value passes on a value that is no object or array.
+func (w *jsonWalk) value(token jsontext.Token, end int64) error {
+	isDocument := len(w.open) == 0
+	name := w.name()
+	if token.Kind() == 'n' || isDocument {
+		return nil
+	}
+	if err := w.records.open(name, nil, end); err != nil {
+		return err
+	}
+	w.records.text(token.String())
+	return w.records.close(end)
+}
+
+// name returns the name of the value that comes now.
+func (w *jsonWalk) name() string {
+	if len(w.open) == 0 || !w.open[len(w.open)-1].isObject {
+		return itemName
+	}
+	last := &w.open[len(w.open)-1]
+	last.isNamed = false
+	return last.member
+}
+
+// damage returns an error of a document as its damage.
+func (w *jsonWalk) damage(err error) error {
+	var syntax *jsontext.SyntacticError
+	offset := w.decoder.InputOffset()
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return w.records.damage(offset, "the document ends early")
+	case errors.As(err, &syntax):
+		return w.records.damage(offset, "it is no JSON: "+syntax.Err.Error())
+	}
+	return err
+}

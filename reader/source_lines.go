@@ -1,0 +1,97 @@
+package reader
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A linesSource makes a record of each line that an expression matches. Other lines do no
+// harm.
+type linesSource struct {
+	lineSplitter
+	recordWriter
+	forms  []lineForm
+	count  int     // of lines that are not blank
+	alone  *Record // of the first line, which counts if there is no other
+	fields []fieldText
+}
+
+// A lineForm is what a line may look like.
+type lineForm struct {
+	*regexp.Regexp
+	columns []string
+	only    bool
+}
+
+// newLines returns the source of one or several x:lines, which are tried in order.
+func newLines(writer recordWriter, definitions []*config.Source) (*linesSource, error) {
+	l := &linesSource{recordWriter: writer}
+	for _, definition := range definitions {
+		if definition.Kind != config.Lines {
+			return nil, fmt.Errorf("%s: x:%s cannot follow x:lines", definition.Position, definition.Kind)
+		}
+		expression, err := compileWhole(definition.Expression)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkGroups(definition.Position, expression, definition.Columns); err != nil {
+			return nil, err
+		}
+		l.forms = append(l.forms, lineForm{expression, fieldNames(definition.Columns), definition.Only})
+	}
+	l.lineSplitter = lineSplitter{longestLine: writer.longest, take: l.read}
+	return l, nil
+}
+
+// read reads a line.
+func (l *linesSource) read(line outputLine) error {
+	if line.isBlank() {
+		return nil
+	}
+	l.count++
+	l.alone = nil
+	if line.tooLong {
+		return l.damaged(string(line.text), line.number, nil, damageTooLong)
+	}
+	for _, form := range l.forms {
+		match := form.FindSubmatchIndex(line.text)
+		if match == nil {
+			continue
+		}
+		record := l.recordOf(line, form, match)
+		switch {
+		case !form.only:
+			return l.hand(record)
+		case l.count == 1:
+			l.alone = record
+		}
+		return nil
+	}
+	return nil
+}
+
+// recordOf returns the record of a line. A cut line has no fields: an id may have more
+// digits.
+func (l *linesSource) recordOf(line outputLine, form lineForm, match []int) *Record {
+	raw := string(line.text)
+	if line.isCut {
+		record := l.record(raw, line.number, nil)
+		record.Damage = damageCut
+		return record
+	}
+	l.fields = groupFields(l.fields[:0], form.columns, raw, match, line.number)
+	return l.record(raw, line.number, l.fields)
+}
+
+// Close hands over the record of an only line.
+func (l *linesSource) Close() error {
+	if err := l.finish(); err != nil {
+		return err
+	}
+	if l.alone != nil {
+		return l.hand(l.alone)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package reader
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/xpath"
+)
+
+// mostColumns is how many columns a header may have.
+const mostColumns = 1000
+
+// A table reads rows of one line each: with a separator, of fixed widths, or of columns
+// separated by blanks, the last of which has the rest of its line.
+type table struct {
+	lineSplitter
+	recordWriter
+	columns   []string
+	separator string // empty for none
+	widths    []int  // nil for none
+
+	awaitsHeader bool
+	damage       *DamageError // of the header
+	fields       []fieldText
+}
+
+// newTable returns the source of a table without the mark.
+func newTable(writer recordWriter, definition *config.Source) (*table, error) {
+	t := &table{
+		recordWriter: writer,
+		columns:      fieldNames(definition.Columns),
+		separator:    definition.Separator,
+		widths:       definition.Widths,
+		awaitsHeader: definition.Header,
+	}
+	if len(t.columns) == 0 && !t.awaitsHeader {
+		return nil, fmt.Errorf("%s: the table has no columns and no header", definition.Position)
+	}
+	if t.widths != nil && len(t.columns) > 0 && len(t.columns) != len(t.widths)+1 {
+		return nil, fmt.Errorf("%s: the table has %d columns and %d widths; it needs one for each column but the last", definition.Position, len(t.columns), len(t.widths))
+	}
+	t.lineSplitter = lineSplitter{longestLine: writer.longest, take: t.read}
+	return t, nil
+}
+
+// read reads a line.
+func (t *table) read(line outputLine) error {
+	row := string(line.text)
+	if t.damage != nil || line.isBlank() && (t.separator == "" || !strings.Contains(row, t.separator)) {
+		return nil
+	}
+	if t.awaitsHeader {
+		t.readHeader(row, line)
+		return nil
+	}
+	count := t.split(strings.TrimSuffix(row, "\r"))
+	damage := ""
+	switch {
+	case line.tooLong:
+		damage = damageTooLong
+	case line.isCut:
+		damage = damageCut
+	case count != len(t.columns):
+		damage = damageColumns(count, len(t.columns))
+	}
+	if isIncomplete := line.tooLong || line.isCut; isIncomplete && len(t.fields) > 0 && count <= len(t.columns) {
+		t.fields = t.fields[:len(t.fields)-1]
+	}
+	for i := range t.fields {
+		t.fields[i].line = line.number
+	}
+	record := t.record(row, line.number, t.fields)
+	record.Damage = damage
+	return t.hand(record)
+}
+
+// readHeader takes the names of columns from a line, unless the definition has them.
+func (t *table) readHeader(header string, line outputLine) {
+	t.awaitsHeader = false
+	var names []string
+	switch header = strings.TrimSuffix(header, "\r"); {
+	case t.separator != "":
+		names = strings.SplitN(header, t.separator, mostColumns+1)
+	case t.widths != nil:
+		names, _ = splitWidths(nil, header, t.widths)
+	default:
+		names = strings.Fields(header)
+	}
+	switch {
+	case line.isCut || line.tooLong:
+		t.damage = &DamageError{Line: line.number, What: "the output ends within the header"}
+	case len(names) > mostColumns:
+		t.damage = &DamageError{Line: line.number, What: fmt.Sprintf("the header has more than %d columns", mostColumns)}
+	case len(t.columns) == 0:
+		for _, name := range names {
+			t.columns = append(t.columns, xpath.FieldName(strings.TrimSpace(name)))
+		}
+	}
+}
+
+// split splits a row into fields, and returns how many columns it has. Of too many columns
+// it counts one.
+func (t *table) split(row string) int {
+	t.fields = t.fields[:0]
+	switch {
+	case t.separator != "":
+		return t.splitSeparated(row)
+	case t.widths != nil:
+		texts, count := splitWidths(make([]string, 0, len(t.columns)), row, t.widths)
+		for i, text := range texts {
+			t.fields = append(t.fields, fieldText{name: t.columns[i], text: text})
+		}
+		return count
+	}
+	return t.splitBlanks(row)
+}
+
+// splitSeparated splits a row at the separator.
+func (t *table) splitSeparated(row string) int {
+	for _, name := range t.columns {
+		text, rest, isFound := strings.Cut(row, t.separator)
+		t.fields = append(t.fields, fieldText{name: name, text: text})
+		if !isFound {
+			return len(t.fields)
+		}
+		row = rest
+	}
+	return len(t.columns) + 1
+}
+
+// splitBlanks splits a row at blanks.
+func (t *table) splitBlanks(row string) int {
+	row = strings.Trim(row, blanks)
+	for i, name := range t.columns {
+		if row == "" {
+			break
+		}
+		end := strings.IndexAny(row, blanks)
+		if end < 0 || i == len(t.columns)-1 {
+			end = len(row)
+		}
+		t.fields = append(t.fields, fieldText{name: name, text: row[:end]})
+		row = strings.TrimLeft(row[end:], blanks)
+	}
+	return len(t.fields)
+}
+
+// splitWidths appends the columns of a row to texts: one of so many characters for each
+// width, and one that has the rest. A row that ends before its last column has fewer.
+func splitWidths(texts []string, row string, widths []int) ([]string, int) {
+	for _, width := range widths {
+		end, characters := 0, 0
+		for ; characters < width && end < len(row); characters++ {
+			_, size := utf8.DecodeRuneInString(row[end:])
+			end += size
+		}
+		texts = append(texts, strings.TrimSpace(row[:end]))
+		if characters < width {
+			return texts, len(texts)
+		}
+		row = row[end:]
+	}
+	texts = append(texts, strings.TrimSpace(row))
+	return texts, len(texts)
+}
+
+// Close hands over a row that the output ends in.
+func (t *table) Close() error {
+	if err := t.finish(); err != nil {
+		return err
+	}
+	if t.damage != nil {
+		return t.damage
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package reader
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+func TestTablesSplitAtTheSeparator(t *testing.T) {
+	require.Equal(t, []string{
+		`1: id="51" state=" RUNNING" name=""`,
+		`3: id="52" name="a" without state`,
+		`4: id="" state="" name=""`,
+		`5: id="53" state="R" ! the record has 2 columns instead of 3`,
+		`6: id="54" state="R" name="a" ! the record has more than 3 columns`,
+		`7: id="55" ! the output ends within the record`,
+	}, shown(t, "51| RUNNING|\r\n \t \n52|N/A|a\n||\n53|R\n54|R|a|b\n55|R", jobTable("|")))
+}
+
+func TestARowOfBlanksMayBeOfSeparators(t *testing.T) {
+	require.Equal(t, []string{`2: id="" state="" name=""`}, shown(t, " \n\t\t\n", jobTable("\t")))
+}
+
+func TestTheLastColumnBehindBlanksHasTheRest(t *testing.T) {
+	require.Equal(t, []string{
+		`1: id="51" state="R" name="a  b \x1b[0m"`,
+		`2: id="52" state="R" ! the record has 2 columns instead of 3`,
+		`3: id="53" state="R" ! the output ends within the record`,
+	}, shown(t, " 51\tR   a  b \x1b[0m  \r\n52 R\n53 R a", jobTable("")))
+}
+
+func TestTablesTakeColumnsFromTheHeader(t *testing.T) {
+	definition := &config.Source{Kind: config.Table, Header: true}
+	output := "\nHOST_NAME   STATUS  JL/U 15m\nhosta  ok  -  0.1\nhostb  closed\n"
+	require.Equal(t, []string{
+		`3: HOST_NAME="hosta" STATUS="ok" JL_U="-" _15m="0.1"`,
+		`4: HOST_NAME="hostb" STATUS="closed" ! the record has 2 columns instead of 4`,
+	}, shown(t, output, definition))
+
+	definition.Separator = "|"
+	require.Equal(t, []string{`2: id="1" the_name="a b"`}, shown(t, "id| the name\n1|a b\n", definition))
+
+	definition.Columns = []string{"job", "name"}
+	require.Equal(t, []string{`2: job="1" name="a b"`}, shown(t, "id| the name\n1|a b\n", definition))
+
+	definition.Separator, definition.Columns, definition.Widths = "", nil, []int{4}
+	require.Equal(t, []string{`2: ID="1" NAME="a b"`}, shown(t, "ID  NAME\n1   a b\n", definition))
+}
+
+func TestAHeaderThatIsCutDamagesTheOutput(t *testing.T) {
+	for output, damage := range map[string]string{
+		"HOST STA":                        "the output ends within the header",
+		strings.Repeat("x ", 1001) + "\n": "the header has more than 1000 columns",
+	} {
+		records, err := textTest{definitions: []*config.Source{{Kind: config.Table, Header: true}}}.read(t, output, 5)
+		require.Empty(t, records)
+		var found *DamageError
+		require.ErrorAs(t, err, &found)
+		require.Equal(t, DamageError{Line: 1, What: damage}, *found)
+	}
+}
+
+func TestTablesSplitAtWidths(t *testing.T) {
+	definition := &config.Source{Kind: config.Table, Columns: []string{"id", "state", "name"}, Widths: []int{4, 3}}
+	require.Equal(t, []string{
+		`1: id="51" state="R" name="a b"`,
+		`2: id="äöü" state="\xff\xfe" name="x"`,
+		`3: id="52" state="R" name=""`,
+		`4: id="53" state="R" ! the record has 2 columns instead of 3`,
+		`5: id="54" state="R" ! the output ends within the record`,
+	}, shown(t, "51  R   a b \näöü \xff\xfe x\n52  R  \n53  R\n54  R  a", definition))
+}
+
+func TestATableRowThatIsTooLongIsDamaged(t *testing.T) {
+	test := textTest{definitions: []*config.Source{jobTable("|")}, longest: 100}
+	for _, size := range []int{1, 30, 100_000} {
+		records, err := test.read(t, "51|R|"+strings.Repeat("x", 96)+"\n52|R|"+strings.Repeat("x", 95)+"\n53|R|y\n", size)
+		require.NoError(t, err)
+		require.Equal(t, []string{
+			`1: id="51" state="R" ! the record is longer than 16 MiB`,
+			`2: id="52" state="R" name="` + strings.Repeat("x", 95) + `"`,
+			`3: id="53" state="R" name="y"`,
+		}, show(records))
+	}
+}

@@ -1,0 +1,91 @@
+package reader
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+)
+
+// A stateTable finds the state that stands for a scheduler's word.
+type stateTable struct {
+	of    *expression
+	split string
+	rows  []*stateRow
+}
+
+type stateRow struct {
+	*config.StateRow
+	matches *regexp.Regexp // nil for none
+	test    *expression
+}
+
+// newStateTable compiles a table; it is nil where records have no states.
+func newStateTable(definition *config.States) (*stateTable, error) {
+	if definition == nil {
+		return nil, nil
+	}
+	table := &stateTable{of: newExpression(definition.Of), split: definition.Split}
+	for _, defined := range definition.Rows {
+		row := &stateRow{StateRow: defined, test: newExpression(defined.Test)}
+		var err error
+		if row.matches, err = compileWhole(defined.Matches); err != nil {
+			return nil, err
+		}
+		table.rows = append(table.rows, row)
+	}
+	return table, nil
+}
+
+// A state is what a record says about the state of its element.
+type state struct {
+	word string           // of the scheduler
+	row  *config.StateRow // nil if no row has the word
+}
+
+// of returns the state of a record: that of the first row that fits.
+func (t *stateTable) stateOf(on *evaluation) (state, error) {
+	if t == nil {
+		return state{}, nil
+	}
+	word, err := t.of.text(on)
+	if err != nil {
+		return state{}, err
+	}
+	words := []string{word}
+	if t.split != "" {
+		words = strings.Split(word, t.split)
+	}
+	for _, row := range t.rows {
+		if !slices.ContainsFunc(words, row.has) {
+			continue
+		}
+		holds, err := row.test.isTrue(on)
+		if err != nil {
+			return state{}, err
+		}
+		if holds {
+			return state{word, row.StateRow}, nil
+		}
+	}
+	return state{word: word}, nil
+}
+
+// has reports whether a row is about a word.
+func (r *stateRow) has(word string) bool {
+	if r.matches != nil {
+		return r.matches.MatchString(word)
+	}
+	return len(r.Words) == 0 || slices.Contains(r.Words, word)
+}
+
+// detail returns the state of a job; Undetermined for one that is not understood.
+func (s state) detail() job.Detail {
+	if s.row == nil {
+		return job.Undetermined
+	}
+	detail, _ := job.ParseDetail(s.row.Is)
+	return detail
+}

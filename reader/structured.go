@@ -1,0 +1,351 @@
+package reader
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/transform"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/xpath"
+)
+
+// The limits of documents.
+const (
+	deepest   = 1000    // elements inside each other
+	mostNodes = 200_000 // of one record, or of what is beside the records
+)
+
+// A structured source reads documents of JSON or XML. A decoder pulls its input; so that
+// output can be pushed, the decoder runs as a coroutine that ends its turn where it needs
+// more.
+type structured struct {
+	input  io.WriteCloser // for XML what replaces characters that it cannot hold
+	resume func() (struct{}, bool)
+	stop   func()
+	feed   *feed
+	result error // of the decoder; io.EOF at the end of the output
+}
+
+// A feed is the input of the decoder, and keeps the text of the record that is being read.
+type feed struct {
+	wait   func() bool // ends the decoder's turn; false if there will be no more input
+	begins string      // what a document can begin with; empty once one has begun
+	chunk  []byte      // that the decoder has not read
+
+	hasBanner  bool // there is a text before the document
+	isInBanner bool // the line before the document that was read last has no end yet
+
+	held     []byte // read by the decoder, from offset base
+	base     int64
+	baseLine int // of the output at base, from 1
+}
+
+// newStructuredSource returns the source of documents.
+func newStructuredSource(definition *config.Source, none []string, hand func(*Record) error) (source, error) {
+	steps, filter, err := parsePath(definition.Each)
+	if err != nil {
+		return nil, err
+	}
+	records := &recordBuilder{
+		steps: steps, filter: filter, none: none, hand: hand,
+		total: newExpression(definition.Total), rest: &xpath.Node{Name: "record"},
+	}
+	decode, begins := decodeJSON, "{["
+	if definition.Kind == config.XML {
+		decode, begins = decodeXML, "<"
+	}
+	s := &structured{feed: &feed{begins: begins, baseLine: 1}, result: io.EOF}
+	s.resume, s.stop = iter.Pull(func(yield func(struct{}) bool) {
+		s.feed.wait = func() bool { return yield(struct{}{}) }
+		records.feed = s.feed
+		s.result = decode(s.feed, records)
+		if errors.Is(s.result, io.EOF) {
+			s.result = records.checkTotal()
+		}
+	})
+	s.input = decoderInput{s}
+	if definition.Kind == config.XML {
+		s.input = transform.NewWriter(s.input, legible())
+	}
+	return s, nil
+}
+
+// Write passes a part of the output on to the decoder.
+func (s *structured) Write(p []byte) (int, error) { return s.input.Write(p) }
+
+// A decoderInput lets the decoder of a source read.
+type decoderInput struct{ *structured }
+
+// Write lets the decoder read a part of the output. Once it has given up, the rest is
+// ignored.
+func (s decoderInput) Write(p []byte) (int, error) {
+	s.feed.chunk = p
+	if _, isAlive := s.resume(); !isAlive {
+		return len(p), s.failure()
+	}
+	return len(p), nil
+}
+
+// Close does nothing: the decoder ends with its source.
+func (decoderInput) Close() error { return nil }
+
+// failure returns an error that ends the whole query.
+func (s *structured) failure() error {
+	if _, isDamage := asDamage(s.result); isDamage || errors.Is(s.result, io.EOF) {
+		return nil
+	}
+	return s.result
+}
+
+// Close ends the output. The error says how the document is damaged.
+func (s *structured) Close() error {
+	err := s.input.Close()
+	s.stop()
+	if err != nil {
+		return err
+	}
+	if errors.Is(s.result, io.EOF) {
+		return nil // the decoder never ran: there was no output
+	}
+	return s.result
+}
+
+// Read gives the decoder what there is of the output, and lets it wait for more.
+func (f *feed) Read(p []byte) (int, error) {
+	for {
+		f.skipBanner()
+		if len(f.chunk) > 0 && f.begins == "" {
+			break
+		}
+		if !f.wait() {
+			return 0, f.end()
+		}
+	}
+	n := copy(p, f.chunk)
+	f.chunk = f.chunk[n:]
+	f.held = append(f.held, p[:n]...)
+	return n, nil
+}
+
+// skipBanner skips lines before a document.
+func (f *feed) skipBanner() {
+	for f.begins != "" && len(f.chunk) > 0 {
+		start := bytes.TrimLeft(f.chunk, " \t\r")
+		if len(start) > 0 && strings.IndexByte(f.begins, start[0]) >= 0 && !f.isInBanner {
+			f.begins, f.chunk = "", start
+			return
+		}
+		line, rest, isWhole := bytes.Cut(f.chunk, []byte{'\n'})
+		f.hasBanner = f.hasBanner || len(bytes.TrimSpace(line)) > 0
+		f.isInBanner = !isWhole && (f.isInBanner || len(bytes.TrimSpace(line)) > 0)
+		f.chunk = rest
+		if isWhole {
+			f.baseLine++
+		}
+	}
+}
+
+// end returns the error of the end of the output: io.EOF, or that it has text and no document.
+func (f *feed) end() error {
+	if f.begins != "" && f.hasBanner {
+		return &DamageError{Line: 1, What: "it has no document"}
+	}
+	return io.EOF
+}
+
+// release forgets what the decoder has read up to an offset.
+func (f *feed) release(offset int64) {
+	done := f.held[:offset-f.base]
+	f.baseLine += bytes.Count(done, []byte{'\n'})
+	f.held = append(f.held[:0], f.held[len(done):]...)
+	f.base = offset
+}
+
+// text returns what stands between two offsets, and the line at which it begins.
+func (f *feed) text(from, to int64) (text string, line int) {
+	before := f.held[:from-f.base]
+	return string(f.held[from-f.base : to-f.base]), f.baseLine + bytes.Count(before, []byte{'\n'})
+}
+
+// line returns the line of an offset.
+func (f *feed) line(offset int64) int {
+	return f.baseLine + bytes.Count(f.held[:offset-f.base], []byte{'\n'})
+}
+
+// parsePath reads the path of records: names and * separated by slashes, from the root of
+// the document, with a condition at its end.
+func parsePath(each config.XPath) (steps []string, filter *expression, err error) {
+	path, condition, hasCondition := strings.Cut(each.Text, "[")
+	if hasCondition {
+		inner, isClosed := strings.CutSuffix(condition, "]")
+		if !isClosed {
+			return nil, nil, fmt.Errorf("%s: %q ends within a condition", each.Position, each.Text)
+		}
+		filter = newExpression(config.XPath{Position: each.Position, Text: inner})
+	}
+	steps = strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for _, step := range steps {
+		if step != "*" && (step == "" || xpath.FieldName(step) != step) {
+			return nil, nil, fmt.Errorf("%s: the path %q is not of names and * separated by /, with one condition at its end", each.Position, each.Text)
+		}
+	}
+	return steps, filter, nil
+}
+
+// A recordBuilder builds records from the elements of a document, and, for the total, what
+// stands beside them.
+type recordBuilder struct {
+	steps  []string
+	filter *expression
+	none   []string
+	hand   func(*Record) error
+	feed   *feed
+
+	path   []string    // of the open elements, down to a record
+	node   *xpath.Node // open element of the record; nil outside of records
+	record *Record
+	start  int64 // offset of the record
+	nodes  int   // of the record
+
+	total     *expression
+	rest      *xpath.Node // what stands beside the records, for the total
+	restNodes int
+	count     int // of records
+}
+
+// open begins an element at an offset.
+func (b *recordBuilder) open(name string, attributes []xpath.Attribute, offset int64) error {
+	if len(b.path) >= deepest {
+		return b.damage(offset, "it is nested too deeply")
+	}
+	b.path = append(b.path, name)
+	switch {
+	case b.node != nil:
+		if b.nodes++; b.nodes > mostNodes {
+			return b.damage(offset, "a record has too many fields")
+		}
+		b.node = b.node.Add(name, "", b.feed.line(offset))
+		b.node.Attributes = attributes
+	case b.isRecord():
+		b.record = &Record{Root: &xpath.Node{Name: "record", Attributes: attributes}}
+		b.node, b.start, b.nodes = b.record.Root, offset, 0
+		b.count++
+	case b.total != nil:
+		if b.restNodes++; b.restNodes > mostNodes {
+			return b.damage(offset, "it has too much beside its records")
+		}
+		b.rest = b.rest.Add(name, "", 0)
+	}
+	return nil
+}
+
+// isRecord reports whether the open element is one of the path of records.
+func (b *recordBuilder) isRecord() bool {
+	if len(b.path) != len(b.steps) {
+		return false
+	}
+	for i, step := range b.steps {
+		if step != "*" && step != b.path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// text adds text to the open element.
+func (b *recordBuilder) text(text string) {
+	switch {
+	case b.node != nil:
+		b.node.Text += text
+	case b.total != nil && b.rest.Parent != nil:
+		b.rest.Text += text
+	}
+}
+
+// close ends the open element; the input up to an offset is its text.
+func (b *recordBuilder) close(offset int64) error {
+	isRecord := b.record != nil && b.node == b.record.Root
+	switch {
+	case isRecord:
+		b.record.Raw, b.record.Line = b.feed.text(b.start, offset)
+		record := b.record
+		b.node, b.record = nil, nil
+		if err := b.handOver(record); err != nil {
+			return err
+		}
+	case b.node != nil:
+		closed := b.node
+		b.node = closed.Parent
+		if text := strings.TrimSpace(closed.Text); len(closed.Children) > 0 || b.isNone(text) {
+			closed.Text = "" // the blanks between elements
+			if len(closed.Children) == 0 && len(closed.Attributes) == 0 && b.isNone(text) {
+				b.node.Children = b.node.Children[:len(b.node.Children)-1]
+				b.leaveOut(closed.Name)
+			}
+		}
+	case b.total != nil && b.rest.Parent != nil:
+		b.rest = b.rest.Parent
+	}
+	b.path = b.path[:len(b.path)-1]
+	if b.node == nil {
+		b.feed.release(offset)
+	}
+	return nil
+}
+
+func (b *recordBuilder) isNone(text string) bool { return slices.Contains(b.none, text) }
+
+// leaveOut notes a field of the record that has no value.
+func (b *recordBuilder) leaveOut(name string) {
+	if b.node == b.record.Root {
+		b.record.WithoutValue = append(b.record.WithoutValue, name)
+	}
+}
+
+// handOver hands over a record that the condition of the path is true of.
+func (b *recordBuilder) handOver(record *Record) error {
+	record.Root.Text = ""
+	counts, err := b.filter.isTrue(&evaluation{record: record})
+	if err != nil {
+		record.Damage = err.Error()
+	} else if !counts {
+		return nil
+	}
+	return b.hand(record)
+}
+
+// damage returns how the document is damaged.
+func (b *recordBuilder) damage(offset int64, what string) error {
+	return &DamageError{Line: b.feed.line(offset), What: what}
+}
+
+// checkTotal compares the number of records with what the document says.
+func (b *recordBuilder) checkTotal() error {
+	if b.total == nil || b.count == 0 && len(b.rest.Children) == 0 {
+		return nil
+	}
+	said, err := b.total.text(&evaluation{record: &Record{Root: b.documentElement()}})
+	if err != nil {
+		return &DamageError{What: err.Error()}
+	}
+	if number, err := strconv.Atoi(strings.TrimSpace(said)); err != nil || number != b.count {
+		return &DamageError{What: fmt.Sprintf("it has %d records and says that it has %.20q", b.count, said)}
+	}
+	return nil
+}
+
+// documentElement returns the element that the total is evaluated on: that of the document.
+func (b *recordBuilder) documentElement() *xpath.Node {
+	root := b.rest
+	for root.Parent != nil {
+		root = root.Parent
+	}
+	return root
+}

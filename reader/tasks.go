@@ -1,0 +1,174 @@
+package reader
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+)
+
+// taskExpressions say which tasks of a job a record is about.
+type taskExpressions struct {
+	of, count, complete *expression
+	none                []string
+}
+
+func newTaskExpressions(definition *config.Tasks) taskExpressions {
+	if definition == nil {
+		return taskExpressions{}
+	}
+	return taskExpressions{
+		of: newExpression(definition.Of), count: newExpression(definition.Count),
+		complete: newExpression(definition.Complete), none: definition.None,
+	}
+}
+
+// A saying is what one record says about a job, a node or a queue.
+type saying struct {
+	id, job, alias string
+	task           string // as it is written; empty for the whole
+	numbers        Ranges // of the tasks
+	count          int    // of all tasks of the job; 0 if unknown
+	isPart         bool   // of an array whose end this answer may not know: complete is false
+	state          state
+	values         []string // of the facts
+	origin         Origin
+	line           int
+}
+
+// add adds the tasks that a record is about.
+func (t taskExpressions) add(said *saying, on *evaluation) error {
+	task, err := t.of.text(on)
+	if err != nil {
+		return err
+	}
+	if task != "" && !slices.Contains(t.none, task) {
+		said.task = task
+	}
+	if said.task != "" {
+		var isNumber bool
+		if said.numbers, isNumber = ParseRanges(said.task); !isNumber {
+			return fmt.Errorf("%.100q is not the number of a task", said.task)
+		}
+	}
+	count, err := t.count.text(on)
+	if err != nil {
+		return err
+	}
+	if ranges, isRanges := ParseRanges(count); isRanges {
+		said.count = ranges.Count()
+		if number, err := strconv.Atoi(count); err == nil {
+			said.count = number
+		}
+	}
+	isComplete, err := t.complete.isTrue(on)
+	said.isPart = !isComplete
+	return err
+}
+
+// precedence is the order in which the states of tasks decide about the state of the job:
+// the first that any task has counts.
+var precedence = [...]func(job.Detail) bool{
+	func(d job.Detail) bool { return d.Primary() == job.Running },
+	func(d job.Detail) bool { return d.Primary() == job.Suspended },
+	func(d job.Detail) bool { return d.Primary() == job.Submitted && !d.OnHold() },
+	job.Detail.OnHold,
+	func(d job.Detail) bool { return d.Primary() == job.Undetermined },
+	func(d job.Detail) bool { return d == job.Failed },
+	func(d job.Detail) bool { return d == job.Canceled },
+	func(job.Detail) bool { return true },
+}
+
+// deciding returns what decides about the state of a job: the record of the first task, of
+// those with the first state in the order of precedence.
+func deciding(said []*saying) *saying {
+	for _, has := range precedence {
+		for _, each := range said {
+			if has(each.state.detail()) {
+				return each
+			}
+		}
+	}
+	return nil
+}
+
+// decidingState returns the state of a job whose tasks are in these states.
+func decidingState(states []job.Detail) job.Detail {
+	for _, has := range precedence {
+		if at := slices.IndexFunc(states, has); at >= 0 {
+			return states[at]
+		}
+	}
+	return job.Undetermined
+}
+
+// merge returns the facts of a job from the records of its tasks: of the deciding one, but
+// the nodes of all, the first start, the last end, the CPUs of those that run, and no paths
+// of several tasks.
+func (t *factTable) merge(said []*saying, decides *saying) []string {
+	values := slices.Clone(decides.values)
+	if len(said) == 1 {
+		return values
+	}
+	at := func(name string) (int, bool) { i, has := t.at[name]; return i, has }
+	for _, path := range []string{factOutput, factError} {
+		if i, has := at(path); has {
+			values[i] = ""
+		}
+	}
+	if i, has := at(factNodes); has {
+		values[i] = joinedNodes(said, i)
+	}
+	if i, has := at(factCPUs); has {
+		values[i] = addedCPUs(said, i)
+	}
+	if i, has := at(factStarted); has {
+		values[i] = extreme(said, i, func(a, b string) bool { return a < b })
+	}
+	if i, has := at(factEnded); has {
+		values[i] = extreme(said, i, func(a, b string) bool { return a > b })
+	}
+	return values
+}
+
+// joinedNodes returns the nodes of all tasks, each once.
+func joinedNodes(said []*saying, at int) string {
+	var nodes []string
+	seen := map[string]bool{}
+	for _, each := range said {
+		if node := each.values[at]; node != "" && !seen[node] {
+			seen[node] = true
+			nodes = append(nodes, node)
+		}
+	}
+	return clean(strings.Join(nodes, ","))
+}
+
+// addedCPUs returns the CPUs of all tasks that run.
+func addedCPUs(said []*saying, at int) string {
+	total := 0
+	for _, each := range said {
+		if each.state.detail().Primary() == job.Running {
+			number, _ := strconv.Atoi(each.values[at])
+			total += number
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return strconv.Itoa(total)
+}
+
+// extreme returns the first or the last of times that are written in the same form.
+func extreme(said []*saying, at int, isBefore func(a, b string) bool) string {
+	found := ""
+	for _, each := range said {
+		if moment := each.values[at]; moment != "" && (found == "" || isBefore(sortable(moment), sortable(found))) {
+			found = moment
+		}
+	}
+	return found
+}

@@ -1,0 +1,298 @@
+package reader
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/timezone"
+)
+
+// value returns the value of a fact that stands in a record as some texts, as its type
+// wants it, and the signal of an exit status. It says why a text does not count.
+func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped string, err error) {
+	if len(texts) == 0 {
+		return "", "", "", nil
+	}
+	switch f.As {
+	case config.AsText:
+		return clean(strings.Join(texts, ",")), "", "", nil
+	case config.AsSum:
+		value, dropped = sum(texts)
+	case config.AsTag:
+		value, dropped = tagIn(texts[0])
+	case config.AsPath:
+		value, dropped, err = f.path(texts[0], on)
+	case config.AsExitStatus:
+		value, signal, dropped = exitStatus(texts[0], f.SignalBase)
+	case config.AsWaitStatus:
+		value, signal, dropped = waitStatus(texts[0])
+	case config.AsTime:
+		value, dropped = f.time(strings.TrimSpace(texts[0]))
+	default:
+		value, dropped = converted(f.As, strings.TrimSpace(texts[0]), f.Unit)
+	}
+	return value, signal, dropped, err
+}
+
+// converted returns a text as a type that needs nothing else.
+func converted(as config.FactType, text, unit string) (value, dropped string) {
+	switch as {
+	case config.AsInteger:
+		if number, err := strconv.ParseFloat(text, 64); err == nil && number == math.Trunc(number) && math.Abs(number) < 1<<53 {
+			return strconv.FormatFloat(number, 'f', -1, 64), ""
+		}
+		return "", notA("a whole number", text)
+	case config.AsNumber:
+		if number, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(number) && !math.IsInf(number, 0) {
+			return text, ""
+		}
+		return "", notA("a number", text)
+	case config.AsBoolean:
+		switch strings.ToLower(text) {
+		case "true", "yes", "1":
+			return "true", ""
+		case "false", "no", "0":
+			return "", ""
+		}
+		return "", notA("true or false", text)
+	case config.AsBytes:
+		return mebibytes(text, unit)
+	case config.AsDuration:
+		return seconds(text, unit)
+	}
+	return clean(text), ""
+}
+
+// sum adds whole numbers.
+func sum(texts []string) (value, dropped string) {
+	total := 0
+	for _, text := range texts {
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return "", notA("a whole number", text)
+		}
+		total += number
+	}
+	return strconv.Itoa(total), ""
+}
+
+// tagPattern finds the tag of a submission at the beginning of a file name.
+var tagPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
+
+// tagIn returns the tag of a submission in a path or a text. One with several different
+// tags has none: it would be a guess.
+func tagIn(text string) (tag, dropped string) {
+	for _, match := range tagPattern.FindAllStringSubmatch(text, mostItems) {
+		if tag != "" && match[1] != tag {
+			return "", "it has several tags"
+		}
+		tag = match[1]
+	}
+	return tag, ""
+}
+
+// exitStatus reads an exit code, which means a signal above one of some bases.
+func exitStatus(text string, bases []int) (code, signal, dropped string) {
+	const mostSignals = 64
+	number, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return "", "", notA("an exit status", text)
+	}
+	for _, base := range bases {
+		if number > base && number <= base+mostSignals {
+			signal = strconv.Itoa(number - base)
+		}
+	}
+	return strconv.Itoa(number), signal, ""
+}
+
+// waitStatus reads a status of wait(2).
+func waitStatus(text string) (code, signal, dropped string) {
+	const codeShift, signalBits = 8, 0x7f
+	number, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
+	if err != nil {
+		return "", "", notA("a wait status", text)
+	}
+	if number&signalBits != 0 {
+		return "", strconv.FormatUint(number&signalBits, 10), ""
+	}
+	return strconv.FormatUint(number>>codeShift, 10), "", ""
+}
+
+// time reads a time. One that control.zone can add a zone to stays as it is written.
+func (f *fact) time(text string) (value, dropped string) {
+	if f.Format != "" {
+		moment, err := time.Parse(f.Format, text)
+		if err != nil {
+			return "", notA("a time in the given format", text)
+		}
+		return f.cut(moment), ""
+	}
+	moment, isTime := timezone.ParseTime(text, time.UTC)
+	if !isTime {
+		return "", notA("a time", text)
+	}
+	if f.To == "" {
+		return text, ""
+	}
+	return f.cut(moment), ""
+}
+
+// cut returns a time without a zone, to the minute where that is all that counts.
+func (f *fact) cut(moment time.Time) string {
+	if f.To == "minute" {
+		moment = moment.Truncate(time.Minute)
+	}
+	return moment.Format("2006-01-02T15:04:05")
+}
+
+var amountPattern = lazyregexp.New(`^([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)$`)
+
+// mebibytes reads an amount of memory, in the unit for a bare number, as whole MiB.
+func mebibytes(text, unit string) (value, dropped string) {
+	match := amountPattern.FindStringSubmatch(text)
+	if match == nil {
+		return "", notA("an amount of memory", text)
+	}
+	if match[2] == "" {
+		match[2] = unit
+	}
+	power := strings.Index("BKMGTPE", strings.ToUpper(match[2] + "B")[:1])
+	number, err := strconv.ParseFloat(match[1], 64)
+	if err != nil || power < 0 {
+		return "", notA("an amount of memory", text)
+	}
+	return strconv.FormatFloat(math.Floor(number*math.Pow(1024, float64(power-2))), 'f', 0, 64), ""
+}
+
+// seconds reads a length of time: D-HH:MM:SS, HH:MM:SS, MM:SS, a number with a unit such
+// as 300 sec, or one in the unit for a bare number (seconds without it).
+func seconds(text, unit string) (value, dropped string) {
+	if match := amountPattern.FindStringSubmatch(text); match != nil {
+		if match[2] == "" {
+			match[2] = unit
+		}
+		number, err := strconv.ParseFloat(match[1], 64)
+		each, isUnit := secondsOf(match[2])
+		if err != nil || !isUnit {
+			return "", notA("a length of time", text)
+		}
+		return strconv.FormatFloat(number*each, 'f', 0, 64), ""
+	}
+	days, clock, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	total, err := strconv.Atoi(days)
+	if err != nil || total < 0 {
+		return "", notA("a length of time", text)
+	}
+	parts := strings.Split(clock, ":")
+	if len(parts) > 3 || len(parts) < 2 {
+		return "", notA("a length of time", text)
+	}
+	for i, part := range append([]string{"0", "0", "0"}[:3-len(parts)], parts...) {
+		number, err := strconv.Atoi(part)
+		if err != nil || number < 0 {
+			return "", notA("a length of time", text)
+		}
+		total = total*[]int{24, 60, 60}[i] + number
+	}
+	return strconv.Itoa(total), ""
+}
+
+// secondsOf returns the seconds of a unit of time, which its first letter tells.
+func secondsOf(unit string) (float64, bool) {
+	switch strings.ToLower(unit + "s")[:1] {
+	case "s":
+		return 1, true
+	case "m":
+		return 60, true
+	case "h":
+		return 3600, true
+	case "d":
+		return 24 * 3600, true
+	}
+	return 0, false
+}
+
+// A placeholder is a text in paths that stands for a value.
+type placeholder struct {
+	word string
+	as   *expression
+}
+
+// newPlaceholders reads words="%J=@job $HOME=EXEC_HOME".
+func newPlaceholders(definition *config.Fact) ([]placeholder, error) {
+	var words []placeholder
+	for _, each := range definition.Words {
+		word, as, isPair := strings.Cut(each, "=")
+		if !isPair || word == "" || as == "" {
+			return nil, fmt.Errorf("%s: %q is not WORD=XPATH", definition.Position, each)
+		}
+		words = append(words, placeholder{word, newExpression(config.XPath{Position: definition.Position, Text: as})})
+	}
+	return words, nil
+}
+
+// hostPattern finds the host in front of a path: host:/path.
+var hostPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]*:`)
+
+// longestPath is the longest path of Linux, in bytes.
+const longestPath = 4096
+
+// unreplaced finds placeholders that are left in a path.
+var unreplaced = lazyregexp.New(`%[A-Za-z]|\$[A-Za-z_{(]|\^[a-z_]+\^`)
+
+// path reads a path: without a host, absolute, with its placeholders replaced.
+func (f *fact) path(text string, on *evaluation) (value, dropped string, err error) {
+	if text, err = f.replaceWords(hostPattern.ReplaceAllString(text, ""), on); err != nil {
+		return "", "", err
+	}
+	if !strings.HasPrefix(text, "/") && f.base != nil {
+		base, err := f.base.text(on)
+		if err != nil || base == "" {
+			return "", notA("absolute, and its folder is unknown", text), err
+		}
+		text = strings.TrimSuffix(hostPattern.ReplaceAllString(base, ""), "/") + "/" + text
+	}
+	if strings.HasSuffix(text, "/") && f.replace != nil {
+		name, err := f.replace.text(on)
+		if err != nil {
+			return "", "", err
+		}
+		text += name
+	}
+	switch {
+	case !strings.HasPrefix(text, "/"):
+		return "", notA("an absolute path", text), nil
+	case strings.ContainsFunc(text, unicode.IsControl), len(text) > longestPath:
+		return "", notA("a path that can be shown", text), nil
+	case unreplaced.MatchString(text):
+		return "", notA("a path without placeholders", text), nil
+	}
+	return text, "", nil
+}
+
+// replaceWords replaces the placeholders of a path that have a value.
+func (f *fact) replaceWords(text string, on *evaluation) (string, error) {
+	for _, each := range f.words {
+		if !strings.Contains(text, each.word) {
+			continue
+		}
+		value, err := each.as.text(on)
+		if err != nil {
+			return "", err
+		}
+		if value != "" {
+			text = strings.ReplaceAll(text, each.word, value)
+		}
+	}
+	return text, nil
+}
