@@ -45,3 +45,9 @@ func matchWord(word, actual string) bool {
 	}
 	return strings.HasSuffix(rest, parts[last])
 }
+
+// mark is that of a query, which ends the columns of some tables.
+var mark = lazyregexp.New(`@[A-Za-z0-9]{16}`)
+
+// markIn returns the mark in a command line as it was run; empty if there is none.
+func markIn(arguments []string) string { return mark.FindString(strings.Join(arguments, " ")) }

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -22,6 +23,7 @@ type Evaluation struct {
 	// Expressions, if set, keeps compiled expressions for further runs.
 	Expressions *tokenizer.Expressions
 	Trace       func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
+	Step        func(which *config.Command, step reader.Step)           // called for each record of a command with a reader; may be nil
 }
 
 // An Answer is what came of it.
@@ -52,9 +54,13 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 		return nil, err
 	}
 	env := before.Clone()
+	reading, err := e.reading(selected, c, env)
+	if err != nil {
+		return nil, err
+	}
 	result, runErr := runCase(ctx, c, command.Request{
 		Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
-		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace,
+		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace, Reading: reading,
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -76,6 +82,19 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	}
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
 	return answer, err
+}
+
+// reading returns what a reader of the command knows about the job of a case.
+func (e Evaluation) reading(selected *config.Command, c *Case, env *attribute.Environment) (command.Reading, error) {
+	ids, err := reader.NewIDs(e.Definition.IDs)
+	reading := command.Reading{IDs: ids, Job: c.Job}
+	if selected.Element == config.FindJob {
+		reading.Tag = env.Text("job.tag")
+	}
+	if e.Step != nil {
+		reading.Step = func(step reader.Step) { e.Step(selected, step) }
+	}
+	return reading, err
 }
 
 // runCase runs a command with the recorded answer of a case.
@@ -101,18 +120,7 @@ const newJob = "00000000-0000-4000-8000-000000000000"
 // among them, empty for a command that acts on none. Some of them are the
 // definition's own, so that nobody may change them.
 func environment(definition *config.Definition, element config.CommandElement, c *Case) (*attribute.Environment, string, error) {
-	env := attribute.NewEnvironment()
-	for _, defined := range definition.Attributes {
-		a := defined.Attribute
-		if initial := a.Field(attribute.FieldDefault); a.Value() == nil && initial != nil {
-			a = a.Clone()
-			a.SetValue(initial)
-		}
-		env.Define(a.Name(), a)
-	}
-	for name, value := range (Place{}).Attributes() {
-		env.SetVariable(name, value)
-	}
+	env := initialEnvironment(definition, c)
 	key := ""
 	if element.ActsOnJob() {
 		key = newJob
@@ -141,6 +149,26 @@ func environment(definition *config.Definition, element config.CommandElement, c
 		}
 	}
 	return env, key, nil
+}
+
+// initialEnvironment returns the attributes of the definition and what is known of the place.
+func initialEnvironment(definition *config.Definition, c *Case) *attribute.Environment {
+	env := attribute.NewEnvironment()
+	for _, defined := range definition.Attributes {
+		a := defined.Attribute
+		if initial := a.Field(attribute.FieldDefault); a.Value() == nil && initial != nil {
+			a = a.Clone()
+			a.SetValue(initial)
+		}
+		env.Define(a.Name(), a)
+	}
+	for name, value := range (Place{}).Attributes() {
+		env.SetVariable(name, value)
+	}
+	if definition.HasReaders() {
+		env.SetVariable(command.MarkAttribute, markIn(c.Arguments))
+	}
+	return env
 }
 
 // recorded is a connection on which one command gives a recorded answer. What

@@ -74,7 +74,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	}
 	if r.Trace != nil {
 		options.Trace = func(parser *config.Parser, event tokenizer.TraceEvent) {
-			r.Trace(Reading{p.connection.answering(), definition, parser}, event)
+			r.Trace(Reading{Folder: p.connection.answering(), Definition: definition, Parser: parser}, event)
 		}
 	}
 	p.controller = control.New(options)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -28,6 +29,8 @@ type Runner struct {
 	// Trace gets what parsers do with recorded outputs; it may be nil. With
 	// Parallel other than 1 calls for different cases and flows overlap.
 	Trace func(read Reading, event tokenizer.TraceEvent)
+	// Step gets what readers do with recorded outputs, as Trace does for parsers.
+	Step func(read Reading, step reader.Step)
 
 	expressions tokenizer.Expressions
 
@@ -39,7 +42,8 @@ type Runner struct {
 type Reading struct {
 	Folder     string // of the case, or of the recorded command of a flow
 	Definition *config.Definition
-	Parser     *config.Parser
+	Parser     *config.Parser  // nil for a reader
+	Command    *config.Command // of a reader; nil for a parser
 }
 
 // A Verdict is what came of a case.
@@ -169,7 +173,12 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	e := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
 	if r.Trace != nil {
 		e.Trace = func(parser *config.Parser, event tokenizer.TraceEvent) {
-			r.Trace(Reading{c.Folder, definition, parser}, event)
+			r.Trace(Reading{Folder: c.Folder, Definition: definition, Parser: parser}, event)
+		}
+	}
+	if r.Step != nil {
+		e.Step = func(which *config.Command, step reader.Step) {
+			r.Step(Reading{Folder: c.Folder, Definition: definition, Command: which}, step)
 		}
 	}
 	answer, err := e.Run(ctx, c)

@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -30,6 +32,7 @@ type Request struct {
 	Environment job.Environment
 
 	Outcomes []*config.Outcome // classify failures
+	Reading  Reading           // of the output of a command with a reader
 	Timeout  time.Duration     // for commands that name none; 0 for DefaultTimeout, negative for none
 	Attach   *Attachment       // not nil for a job that stays attached to its caller
 
@@ -45,6 +48,8 @@ type Request struct {
 	Rows func(Row)
 
 	Trace func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
+
+	open func() (closer, error) // returns what reads standard output in place of parsers; nil for most
 }
 
 // A Result is how a command went.
@@ -55,7 +60,8 @@ type Result struct {
 	Stdout     string             // the end of it
 	Stderr     string
 	Listed     Listed
-	Unsignaled error // why a signal could not be passed on; nil if all were
+	Answer     *reader.Answer // of a command with a reader; nil for any other
+	Unsignaled error          // why a signal could not be passed on; nil if all were
 	Started    time.Time
 	Duration   time.Duration
 }
@@ -80,7 +86,7 @@ func Run(ctx context.Context, connection remote.Connection, request Request, inv
 	if request.Rows != nil {
 		run.rows = newRowCounter(request.Rows)
 	}
-	err := run.do(ctx)
+	err := run.doAll(ctx)
 	result.Duration = time.Since(result.Started)
 	return result, err
 }
@@ -106,7 +112,16 @@ type run struct {
 	result     *Result
 	background backgroundCommands
 	attached   *attachedState
-	rows       *rowCounter // nil where nobody takes rows
+	rows       *rowCounter        // nil where nobody takes rows
+	found      config.OutcomeKind // of the reader: Incomplete, Unreadable or nothing
+}
+
+// doAll runs the command, once or for each batch.
+func (r *run) doAll(ctx context.Context) error {
+	if r.Command.Batch != nil {
+		return runBatches(ctx, r)
+	}
+	return r.do(ctx)
 }
 
 func (r *run) do(ctx context.Context) error {
@@ -127,6 +142,9 @@ func (r *run) do(ctx context.Context) error {
 	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
 	r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
+	if r.result.Outcome == "" && (code == 0 || r.isExpected(code)) {
+		r.result.Outcome = r.found
+	}
 	postErr := postLaunch()
 	switch {
 	case ctx.Err() != nil:
@@ -135,7 +153,7 @@ func (r *run) do(ctx context.Context) error {
 		return r.failure(Lost, waitErr)
 	case r.attached.failure() != nil:
 		return r.failure(JobFailed, r.attached.failure())
-	case code != 0 && !r.Command.IgnoreExitStatus && r.Attach == nil:
+	case code != 0 && !r.isExpected(code):
 		return r.failure(BadExit, parserErr)
 	case parserErr != nil:
 		return r.failure(ParserFailed, parserErr)
@@ -149,13 +167,18 @@ func (r *run) do(ctx context.Context) error {
 	return nil
 }
 
+// isExpected reports whether the output counts with an exit code other than 0.
+func (r *run) isExpected(code int) bool {
+	return r.Command.IgnoreExitStatus || r.Attach != nil || slices.Contains(r.Command.Exits, code)
+}
+
 // startWithParsers starts the process, and the commands before it, when its
 // parsers are ready. A query changes nothing, so its parsers are compiled while
 // the scheduler works on the answer.
 func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Handle, error) {
 	isQuery := r.Command.Element == config.GetJobStatus || r.Command.Element == config.Fallback
 	if !isQuery {
-		if err := r.compileParsers(streams); err != nil {
+		if err := r.compileParsers(ctx, streams); err != nil {
 			return nil, r.failure(notResolvable, err)
 		}
 	}
@@ -169,7 +192,7 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Ha
 	if err != nil {
 		return nil, err
 	}
-	if err := r.compileParsers(streams); err != nil {
+	if err := r.compileParsers(ctx, streams); err != nil {
 		process.Terminate()
 		_, waitErr := process.Wait()
 		return nil, r.failure(notResolvable, errors.Join(err, waitErr))

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -59,13 +60,16 @@ func (r *run) openStreams() *streams {
 // to its end the standard output waits until standard error has been parsed,
 // so that what stdout says of a job wins over what stderr says, whatever came
 // first.
-func (r *run) compileParsers(s *streams) error {
+func (r *run) compileParsers(ctx context.Context, s *streams) error {
 	stdout := r.Command.StdoutParser
 	if r.Command.RedirectStderr && r.Command.RedirectParser != nil {
 		stdout = r.Command.RedirectParser
 	}
 	ofStdout, err := r.compile(stdout)
 	if err != nil {
+		return err
+	}
+	if ofStdout, err = r.outputReader(ctx, ofStdout); err != nil {
 		return err
 	}
 	ofStderr, err := r.compile(r.Command.StderrParser)
@@ -84,6 +88,17 @@ func (r *run) compileParsers(s *streams) error {
 		each.early = nil
 	}
 	return nil
+}
+
+// outputReader returns the reader of standard output, or the parser of a command without one.
+func (r *run) outputReader(ctx context.Context, parser io.WriteCloser) (io.WriteCloser, error) {
+	if r.open != nil {
+		return r.open()
+	}
+	if r.Command.Read == nil {
+		return parser, nil
+	}
+	return r.newOutputReader(ctx)
 }
 
 func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {

@@ -33,6 +33,7 @@ import (
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )
@@ -81,6 +82,7 @@ type session struct {
 	placeZone   func() zone   // see zoneOfPlace
 	jobsZone    func() zone   // see zoneOfJobs
 	fingerprint func() string // see fingerprintOf
+	ids         func() (*reader.IDs, error)
 }
 
 // A tracker keeps the record of jobs up to date: it queries jobs, shares queries with
@@ -138,6 +140,7 @@ func newSession(o Options) *session {
 		place: o.Connection.Info(),
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
+		ids:         sync.OnceValues(func() (*reader.IDs, error) { return reader.NewIDs(o.Definition.IDs) }),
 	}
 	c.placeZone = sync.OnceValue(func() zone { return zoneOfPlace(c.place) })
 	c.jobsZone = sync.OnceValue(func() zone { return zoneOfJobs(c) })

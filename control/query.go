@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -53,32 +54,62 @@ func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 	key := uuid.NewString()
 	j := submission.JobAttribute(env, key, known.ID, known.ShortID)
 	clearFacts(env)
-	found, outcome, failures := answer{}, config.OutcomeKind(""), []error(nil)
-	ended, forgotten := false, false
-	var attempts []attempt
+	found, outcome := answer{}, config.OutcomeKind("")
+	var so inquiry
 	for _, tried := range append([]*config.Command{status}, status.Fallbacks...) {
 		isFallback := tried != status
 		if isFallback && !triedAfter(tried, outcome) {
 			continue
 		}
 		begun := c.now()
-		result, err := c.run(ctx, tried, env, key)
+		result, err := c.runFor(ctx, tried, env, key, readingOf(known, so.earlier))
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
 			continue // such as a site without accounting tools; the answer so far counts
 		}
-		var failure error
-		outcome, failure = outcomeOf(result, err)
-		failures = append(failures, failure)
-		ended, forgotten = ended || outcome == config.Finished, forgotten || outcome == config.NotFound
-		attempts = append(attempts, attempt{tried, result})
-		found = answer{Observation: c.observation(env, j, tried, result, begun), forgotten: forgotten, attempts: attempts}
+		outcome = so.add(tried, result, err, known)
+		found = answer{Observation: c.observation(env, j, tried, result, begun), forgotten: so.forgotten, attempts: so.attempts}
 		found.undecided = isUndetermined(attribute.Text(j.Value()))
 		if found.Detail != "" {
 			found.forgotten = false
 			return found, nil
 		}
 	}
-	return conclude(found, ended, errors.Join(failures...))
+	return conclude(found, so.ended, so.failure())
+}
+
+// An inquiry is what the commands of a query have said so far.
+type inquiry struct {
+	ended, forgotten bool
+	failures         []error
+	attempts         []attempt
+	earlier          *reader.Answer // of the last command with a reader
+	doubt            error          // why that says nothing
+}
+
+// add adds what a command says, and returns its outcome.
+func (i *inquiry) add(tried *config.Command, result *command.Result, err error, known job.Job) config.OutcomeKind {
+	outcome, failure := outcomeOf(result, err)
+	i.failures = append(i.failures, failure)
+	i.ended, i.forgotten = i.ended || outcome == config.Finished, i.forgotten || outcome == config.NotFound
+	i.attempts = append(i.attempts, attempt{tried, result})
+	if result.Answer == nil {
+		return outcome
+	}
+	i.earlier = result.Answer
+	isThere := elementOf(result.Answer, known) != nil
+	if doubt := doubtOf(tried, result, known); doubt != nil || isThere {
+		i.doubt = doubt // an answer without the job does not clear up what another one says about it
+	}
+	i.forgotten = i.forgotten || outcome == config.Succeeded && !isThere
+	return outcome
+}
+
+// failure returns why the commands together say nothing; nil if they do.
+func (i *inquiry) failure() error {
+	if i.ended && i.earlier != nil && i.doubt == nil {
+		i.doubt = errEndUnknown
+	}
+	return errors.Join(append(i.failures, i.doubt)...)
 }
 
 // triedAfter reports whether a fallback is meant for an outcome.
@@ -102,6 +133,8 @@ func conclude(found answer, ended bool, failure error) (answer, error) {
 	return found, errNothingUnderstood
 }
 
+var errEndUnknown = errors.New("the job has ended, and the scheduler does not say how")
+
 var errNothingUnderstood = errors.New("the status command printed nothing that the definition understands; " +
 	"rmctl replay --trace shows how its output is read")
 
@@ -115,7 +148,7 @@ func isUndetermined(text string) bool {
 // nothing, even if its exit status is ignored.
 func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	switch result.Outcome {
-	case config.NotFound, config.Finished:
+	case config.NotFound, config.Finished, config.Incomplete, config.Unreadable:
 		return result.Outcome, nil
 	case config.Transient, config.Doubtful, config.Denied:
 		if err == nil {

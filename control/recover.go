@@ -143,7 +143,7 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 	key := uuid.NewString()
 	named := submission.JobAttribute(env, key, "", "")
 	clearFacts(env)
-	result, err := c.run(ctx, lookUp, env, key)
+	result, err := c.runFor(ctx, lookUp, env, key, command.Reading{Tag: j.Tag})
 	outcome, err := outcomeOf(result, err)
 	if err != nil || outcome == config.NotFound {
 		return job.Job{}, err

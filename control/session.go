@@ -176,11 +176,19 @@ func (c *Controller) Remembered(ctx context.Context, list string) ([]string, err
 
 // run resolves and runs a command that does not stay attached.
 func (c *session) run(ctx context.Context, which *config.Command, env *attribute.Environment, id string) (*command.Result, error) {
-	return c.runRequest(ctx, command.Request{Command: which, Scope: config.Scope{Environment: env, Job: id}})
+	return c.runFor(ctx, which, env, id, command.Reading{})
+}
+
+// runFor runs a command on a job, whose output a reader reads for that job.
+func (c *session) runFor(ctx context.Context, which *config.Command, env *attribute.Environment, id string, reading command.Reading) (*command.Result, error) {
+	return c.runRequest(ctx, command.Request{Command: which, Scope: config.Scope{Environment: env, Job: id}, Reading: reading})
 }
 
 // runRequest resolves a command and runs it as this definition and its user want it.
 func (c *session) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
+	if request.Command.Read != nil {
+		request.Scope.Environment.SetVariable(command.MarkAttribute, newMark())
+	}
 	invocation, err := request.Resolve()
 	if err != nil {
 		return &command.Result{ExitCode: -1}, err
@@ -195,6 +203,11 @@ func (c *session) runInvocation(ctx context.Context, request command.Request, in
 	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
 		request.Origins = originsOf(which)
 	}
+	ids, err := c.ids()
+	if err != nil {
+		return &command.Result{ExitCode: -1}, err
+	}
+	request.Reading.IDs = ids
 	result, err := command.Run(ctx, c.connection, request, invocation)
 	c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", invocation.Arguments,
 		"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)

@@ -45,6 +45,21 @@ func (e *QueryError) Error() string {
 // Unwrap returns the cause.
 func (e *QueryError) Unwrap() error { return e.Err }
 
+// A ReadingError says that what a command printed about a job says nothing.
+type ReadingError struct {
+	Command string
+	Kind    config.OutcomeKind // Incomplete or Unreadable
+	Reason  string
+	Line    int // of the output; 0 if unknown
+}
+
+func (e *ReadingError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("the output of %s is %s, line %d: %s", e.Command, e.Kind, e.Line, e.Reason)
+	}
+	return fmt.Sprintf("the output of %s is %s: %s", e.Command, e.Kind, e.Reason)
+}
+
 // Status returns a job as it is now. It queries the scheduler unless the job has ended
 // or, if fresh is not set, was queried some seconds ago. If the query fails, Status
 // returns the last known state, marked stale, with a *QueryError. A job that the scheduler

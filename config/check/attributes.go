@@ -124,6 +124,11 @@ func (c *checker) checkItems(name string, at config.Position) {
 func listsIn(d *config.Definition) map[string]bool {
 	lists := map[string]bool{}
 	for _, command := range d.Commands {
+		if command.Read != nil {
+			for _, fact := range command.Read.Facts {
+				lists[fact.Attribute] = true
+			}
+		}
 		for _, parser := range parsers(command) {
 			for _, target := range parser.Targets {
 				isList := parser.Type != ""

@@ -55,6 +55,7 @@ func problemsOf(d *config.Definition, root *tree.Element, effort int) config.Dia
 	c.checkCommandNames()
 	c.checkUses()
 	c.checkCommands()
+	c.checkReaders()
 	// Where proofs are hard, the other inspector has no effort left.
 	c.checkRunaways(javaregex.NewInspector(effort))
 	return c.problems

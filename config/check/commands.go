@@ -60,8 +60,8 @@ func jobTargets(command *config.Command) iter.Seq[*config.Target] {
 
 // checkJobID reports submissions whose jobs nobody can name.
 func (c *checker) checkJobID(command *config.Command) {
-	if inspect.MaySet(command, attribute.FieldName) {
-		return
+	if inspect.MaySet(command, attribute.FieldName) || command.Read != nil {
+		return // a reader whose records have no id is reported there
 	}
 	const help = `add to a parser: <target ref="@jobId"> with <set field="name"><entry valueGroup="1"/></set>`
 	switch {
@@ -79,6 +79,9 @@ func (c *checker) checkJobID(command *config.Command) {
 
 // checkListing reports a listing that can never list anything.
 func (c *checker) checkListing(command *config.Command) {
+	if command.Read != nil {
+		return
+	}
 	for _, parser := range inspect.ReadingParsers(command) {
 		constructs := func(target *config.Target) bool { return !target.Ref.Set }
 		if parser.Type != "" || slices.ContainsFunc(parser.Targets, constructs) {
@@ -93,7 +96,7 @@ func (c *checker) checkListing(command *config.Command) {
 func (c *checker) checkStatusCommand(command *config.Command) {
 	parsed := false
 	for _, one := range withFallbacks(command) {
-		if inspect.MaySet(one, attribute.FieldValue) {
+		if inspect.MaySet(one, attribute.FieldValue) || one.Read != nil && one.Read.States != nil {
 			return
 		}
 		parsed = parsed || len(inspect.ReadingParsers(one)) > 0

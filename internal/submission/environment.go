@@ -35,10 +35,12 @@ const (
 	attributeSettings         = "ptpDirectory"
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	AttributeJobPrefix        = "job."
-	AttributeTag              = "job.tag"   // of the submission
-	AttributeAge              = "job.age"   // of the submission that is looked up, in whole seconds: no clock of another machine takes part
-	AttributeScope            = "job.scope" // whose jobs a listing is of
-	AttributeIDs              = "job.ids"   // of the jobs that a listing is asked for; empty for all
+	AttributeTag              = "job.tag"    // of the submission
+	AttributeAge              = "job.age"    // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	AttributeScope            = "job.scope"  // whose jobs a listing is of
+	AttributeIDs              = "job.ids"    // of the jobs that a listing is asked for; empty for all
+	attributeMark             = "query.mark" // at the end of columns that a command prints
+	attributeBatch            = "query.ids"  // of the batch that a command runs for
 	attributeControlPrefix    = "control."
 	attributeSystemName       = "os.name"
 	attributeSystemArch       = "os.arch"
@@ -62,6 +64,10 @@ func (r *Resolver) NewEnvironment() *attribute.Environment {
 	env.SetVariable(attributeControlDir, info.Home)
 	env.SetVariable(attributeWorkingDir, info.Home)
 	env.SetVariable(attributeSettings, path.Join(info.Home, settingsFolder))
+	if r.Definition.HasReaders() {
+		env.SetVariable(attributeMark, "@mark") // until a command runs
+		env.SetVariable(attributeBatch, "")
+	}
 	setSystem(env, info)
 	return env
 }

@@ -1,0 +1,230 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/tokenizer"
+)
+
+// MarkAttribute is the attribute with the mark of the query, which the columns of some
+// tables end with. Whoever runs a command sets it to a text that nobody can guess.
+const MarkAttribute = "query.mark"
+
+// idsAttribute is the attribute with the ids of a batch.
+const idsAttribute = "query.ids"
+
+// jobPrefix begins the names of the attributes that get the facts about a job.
+const jobPrefix = "job."
+
+// A Reading is what a reader of a command's output knows about the job of the command.
+type Reading struct {
+	IDs      *reader.IDs   // how ids are written; nil for any text
+	Job      string        // whose state is queried; empty for all jobs
+	Tag      string        // of the submission that is looked for; its job is the one with this identity
+	Identity string        // of the job, if it is known
+	Memory   reader.Memory // of the tasks of the job
+	Step     func(reader.Step)
+}
+
+// An outputReader feeds a reader, and concludes at the end of the output.
+type outputReader struct {
+	*reader.Reader
+	run *run
+}
+
+// newOutputReader returns what reads standard output.
+func (r *run) newOutputReader(ctx context.Context) (*outputReader, error) {
+	query := r.query()
+	query.Join = func(join *config.Join) (reader.Joined, error) { return r.join(ctx, join) }
+	compiled, err := reader.New(r.Command.Read, query)
+	if err != nil {
+		return nil, err
+	}
+	return &outputReader{compiled, r}, nil
+}
+
+// query returns what the output of the command is read for.
+func (r *run) query() reader.Query {
+	q := reader.Query{Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step}
+	switch r.Command.Element {
+	case config.ListNodes, config.ListQueues, config.StartUpCommand, config.ShutDownCommand, config.ButtonAction, config.ProbeCommand:
+		return q
+	}
+	q.IDs, q.Job, q.Identity, q.Memory = r.Reading.IDs, r.Reading.Job, r.Reading.Identity, r.Reading.Memory
+	if q.IDs == nil {
+		q.IDs = &reader.IDs{}
+	}
+	return q
+}
+
+// attributeText returns the text of an attribute, which expressions write @name.
+func (r *run) attributeText(name string) (string, bool) {
+	a := r.Scope.Environment.Lookup(name)
+	if a == nil || a.Value() == nil {
+		return "", false
+	}
+	return attribute.Text(a.Value()), true
+}
+
+// Close ends the output and hands out what it says.
+func (o *outputReader) Close() error {
+	answer, err := o.Reader.Close()
+	if err != nil {
+		return err
+	}
+	o.run.result.Answer = answer
+	return o.run.conclude(answer)
+}
+
+// conclude sets the attributes, or hands out the rows, that an answer is about.
+func (r *run) conclude(answer *reader.Answer) error {
+	env := r.Scope.Environment
+	for _, each := range answer.Attributes {
+		if len(each.Values) > 0 {
+			env.SetVariable(each.Name, each.Values)
+		}
+	}
+	switch {
+	case r.rows != nil:
+		return r.concludeListing(answer)
+	case !r.Command.Element.ActsOnJob() || r.Scope.Job == "":
+		return nil
+	case r.Command.Element.IsSubmit():
+		return r.concludeSubmission(answer)
+	case r.isSearch():
+		return r.concludeSearch(answer)
+	}
+	r.concludeStatus(answer)
+	return nil
+}
+
+// isSearch reports whether the command looks for the job of a submission.
+func (r *run) isSearch() bool { return r.Reading.Tag != "" }
+
+// concludeListing hands out a row for each element.
+func (r *run) concludeListing(answer *reader.Answer) error {
+	if answer.Damage != nil {
+		return fmt.Errorf("the output is unreadable, line %d: %w", answer.Damage.Line, answer.Damage)
+	}
+	for _, each := range answer.Elements {
+		facts, err := tokenizer.FactsIn(each.Names, each.Values)
+		if err != nil {
+			return err
+		}
+		r.rows.handOut(each.ID, facts, r.originOf(each))
+	}
+	r.rows.listed.NotUnderstood += answer.Rejections
+	return nil
+}
+
+// originOf returns the line that the state of an element is read from, if the request asks for it.
+func (r *run) originOf(e *reader.Element) *attribute.Origin {
+	if r.Origins == "" {
+		return nil
+	}
+	return &attribute.Origin{Stream: "stdout", Line: e.Origin.Line, Text: e.Origin.Text}
+}
+
+// concludeSubmission sets the id of the job. An answer with two ids has none.
+func (r *run) concludeSubmission(answer *reader.Answer) error {
+	if len(answer.Elements) > 1 {
+		return fmt.Errorf("it printed several ids, such as %.50q and %.50q", answer.Elements[0].ID, answer.Elements[1].ID)
+	}
+	if len(answer.Elements) == 0 || answer.Elements[0].Unreadable != "" {
+		return nil
+	}
+	if j := r.Scope.Environment.Lookup(r.Scope.Job); j != nil {
+		j.SetValue(string(job.Submitted))
+	}
+	return r.setID(answer.Elements[0])
+}
+
+// concludeSearch sets the id and the state of the job with the tag.
+func (r *run) concludeSearch(answer *reader.Answer) error {
+	if answer.Damage != nil {
+		return fmt.Errorf("the output is unreadable, line %d: %w", answer.Damage.Line, answer.Damage)
+	}
+	var found *reader.Element
+	for _, each := range answer.Elements {
+		if each.Fact("identity") != r.Reading.Tag {
+			continue
+		}
+		if found != nil {
+			return fmt.Errorf("several jobs have the tag: %.50q and %.50q", found.ID, each.ID)
+		}
+		found = each
+	}
+	if found == nil {
+		return nil
+	}
+	if err := r.setID(found); err != nil {
+		return err
+	}
+	r.setState(found)
+	return nil
+}
+
+// concludeStatus sets the state and the facts of the job.
+func (r *run) concludeStatus(answer *reader.Answer) {
+	found := answer.Find(r.Reading.Job)
+	if found == nil {
+		job, _, _ := r.query().IDs.Split(r.Reading.Job)
+		found = answer.Find(job)
+	}
+	switch {
+	case found == nil && (answer.Damage != nil || answer.Rejections > 0):
+		r.found = config.Unreadable
+	case found == nil:
+		return
+	case found.Unreadable != "":
+		r.found = config.Unreadable
+	case found.State == "" && found.Incomplete != "":
+		r.found = config.Incomplete
+	}
+	if found != nil {
+		r.setState(found)
+	}
+}
+
+func (r *run) setID(e *reader.Element) error {
+	named := r.Scope.Environment.Lookup(r.Scope.Job)
+	if named == nil {
+		return errors.New("the command has no job")
+	}
+	if err := named.Set(attribute.FieldName, e.ID); err != nil {
+		return err
+	}
+	if e.Job != e.ID {
+		return named.Set(attribute.FieldDefault, e.Job)
+	}
+	return nil
+}
+
+// setState sets the state of the job, and an attribute for each fact about it.
+func (r *run) setState(e *reader.Element) {
+	env := r.Scope.Environment
+	for i, name := range e.Names {
+		if value := e.Values[i]; value != "" && name != "state" {
+			env.SetVariable(jobPrefix+name, value)
+		}
+	}
+	j := env.Lookup(r.Scope.Job)
+	if j == nil {
+		return
+	}
+	if e.State != "" {
+		j.SetValue(e.State)
+	}
+	if e.Job != e.ID {
+		_ = j.Set(attribute.FieldDefault, e.Job) // a text field takes texts
+	}
+	if _, isKnown := job.ParseDetail(e.State); isKnown || e.Fact("native") != "" {
+		j.Origin = r.originOf(e)
+	}
+}

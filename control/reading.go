@@ -1,0 +1,56 @@
+package control
+
+import (
+	"crypto/rand"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/reader"
+)
+
+// newMark returns a mark for the columns that a query prints: @ and letters and digits,
+// as other characters change the formats of some schedulers. It is random, so that no text
+// of a user can hold it.
+func newMark() string { return "@" + rand.Text()[:markLength] }
+
+const markLength = 16
+
+// readingOf returns what the reader of a status command knows about a job. Tasks are those
+// that an earlier command of the same query has found.
+func readingOf(known job.Job, earlier *reader.Answer) command.Reading {
+	reading := command.Reading{Job: known.ID, Identity: known.Identity}
+	if found := elementOf(earlier, known); found != nil {
+		reading.Memory = found.Memory
+	}
+	return reading
+}
+
+// doubtOf returns why the answer of a reader says nothing about a job; nil if it does, or
+// does not have the job.
+func doubtOf(which *config.Command, result *command.Result, known job.Job) error {
+	if result.Outcome != config.Incomplete && result.Outcome != config.Unreadable {
+		return nil
+	}
+	doubt := &ReadingError{Command: which.Name, Kind: result.Outcome}
+	switch found := elementOf(result.Answer, known); {
+	case found != nil:
+		doubt.Reason = found.Unreadable + found.Incomplete
+	case result.Answer.Damage != nil:
+		doubt.Reason, doubt.Line = result.Answer.Damage.What, result.Answer.Damage.Line
+	case len(result.Answer.Rejected) > 0:
+		doubt.Reason, doubt.Line = result.Answer.Rejected[0].Why, result.Answer.Rejected[0].Line
+	}
+	return doubt
+}
+
+// elementOf returns what an answer says about a job; nil if it does not have it.
+func elementOf(answer *reader.Answer, known job.Job) *reader.Element {
+	if answer == nil {
+		return nil
+	}
+	if found := answer.Find(known.ID); found != nil || known.ShortID == "" {
+		return found
+	}
+	return answer.Find(known.ShortID)
+}
