@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -17,7 +19,6 @@ import (
 func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
 	for name, c := range map[string]struct{ selector, recorded, state, line string }{
 		"slurm":      {"get-job-status", "slurm/identity-array", "RUNNING", "   JobState=RUNNING "},
-		"pbs":        {"get-job-status", "pbs/identity", "RUNNING", "    job_state = R"},
 		"gridengine": {"get-job-status", "gridengine/status-running", "RUNNING", "state\tr \tr "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,4 +40,23 @@ func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
 			require.Equal(t, job.Origin.Text, string(lines[job.Origin.Line-1]))
 		})
 	}
+}
+
+func TestAReaderKnowsTheLineOfAState(t *testing.T) {
+	definition := shippedDefinition(t, "pbs")
+	output, err := os.ReadFile(filepath.Join("..", "testdata", "pbs", "identity", "stdout"))
+	require.NoError(t, err)
+	ids, err := reader.NewIDs(definition.IDs)
+	require.NoError(t, err)
+	r, err := reader.New(definition.Command(config.GetJobStatus).Read, reader.Query{IDs: ids})
+	require.NoError(t, err)
+	_, err = r.Write(output)
+	require.NoError(t, err)
+	answer, err := r.Close()
+	require.NoError(t, err)
+	require.Len(t, answer.Elements, 1)
+	require.Equal(t, "RUNNING", answer.Elements[0].State)
+	lines := bytes.Split(output, []byte{'\n'})
+	require.Equal(t, "    job_state = R", answer.Elements[0].Origin.Text)
+	require.Equal(t, "    job_state = R", string(lines[answer.Elements[0].Origin.Line-1]))
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/rmctl/rmctl/rms"
 )
 
 // What a query is told of a job may end anywhere, where a connection is lost
@@ -64,8 +62,9 @@ func TestPBSKeepsRecordsApart(t *testing.T) {
 	without := func(line, name string) string {
 		return regexp.MustCompile(`(?m)^    `+line+` = .*\n`).ReplaceAllLiteralString(record(name), "")
 	}
-	ask := func(selector, stdout string) reading {
-		return replay(t, definition, exchange{selector: selector, job: "1.pbs01", stdout: stdout})
+	// ask asks for the job of a record that is behind that of another job.
+	ask := func(selector, first, second string) reading {
+		return replay(t, definition, exchange{selector: selector, job: strings.Fields(second)[2], stdout: strings.Replace(first, "Job Id: ", "Job Id: 9", 1) + second})
 	}
 	for _, test := range []struct {
 		behaviour     string
@@ -80,11 +79,11 @@ func TestPBSKeepsRecordsApart(t *testing.T) {
 		{"end of the record", record("finished-ok"), record("made-cut-before-exit-status"), ""},
 	} {
 		for _, selector := range []string{"get-job-status", "fallback:qstat-finished"} {
-			got := ask(selector, test.first+test.second)
+			got := ask(selector, test.first, test.second)
 			require.Equal(t, test.state, got.State, test.behaviour)
 		}
 	}
-	got := ask("get-job-status", record("finished-by-signal")+record("finished-ok"))
+	got := ask("get-job-status", record("finished-by-signal"), record("finished-ok"))
 	require.Empty(t, got.Facts["job.signal"])
 
 	for _, test := range []struct {
@@ -98,7 +97,7 @@ func TestPBSKeepsRecordsApart(t *testing.T) {
 		{"letter of the state", record("folded-held"), without("job_state", "folded-suspended"), ""},
 	} {
 		untilVariables := test.first[:strings.Index(test.first, "    Variable_List")]
-		got := ask("fallback:qstat-folded", untilVariables+test.second)
+		got := ask("fallback:qstat-folded", untilVariables, test.second)
 		require.Equal(t, test.state, got.State, test.behaviour)
 	}
 }
@@ -115,21 +114,6 @@ func TestPBSReadsFoldedRecordsLikeUnfoldedOnes(t *testing.T) {
 		got := replay(t, definition, exchange{selector: "fallback:qstat-folded", job: recorded.job, stdout: recorded.stdout})
 		require.Equal(t, expected, got.State, folder)
 	}
-}
-
-// The format cannot share a parser between commands: the copies must not drift apart.
-func TestPBSFallbacksReadLikeWhatTheyStandInFor(t *testing.T) {
-	source, _ := rms.Source("pbs")
-	_, status, _ := strings.Cut(string(source), "<get-job-status")
-	status, _, _ = strings.Cut(status, "</get-job-status>")
-	var parsers []string
-	for _, parser := range regexp.MustCompile(`(?s)<stdout-parser.*?</stdout-parser>`).FindAllString(status, -1) {
-		parser = regexp.MustCompile(`<else><throw [^>]*/></else>`).ReplaceAllString(parser, "")
-		parsers = append(parsers, strings.Join(strings.Fields(parser), " "))
-	}
-	require.Len(t, parsers, 4)
-	require.Equal(t, parsers[0], parsers[1])
-	require.Equal(t, parsers[2], parsers[3])
 }
 
 func TestPBSTellsTheSignalThatEndedAJob(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -106,8 +107,11 @@ func replay(t testing.TB, definition *config.Definition, exchanges ...exchange) 
 		}
 		require.NoError(t, job.Set(attribute.FieldName, id))
 
+		ids, err := reader.NewIDs(definition.IDs)
+		require.NoError(t, err)
 		request := command.Request{
 			Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: definition.Outcomes, Expressions: &expressions,
+			Reading: command.Reading{IDs: ids, Job: e.job},
 		}
 		invocation, err := request.Resolve()
 		require.NoError(t, err)

@@ -250,7 +250,7 @@ func sharedFile(b *testing.B, name string) string {
 // BenchmarkCompileStatusParsers compiles what a status query of a shipped
 // definition may need: the parsers of the command and of its fallbacks.
 func BenchmarkCompileStatusParsers(b *testing.B) {
-	for _, name := range []string{"slurm", "pbs"} {
+	for _, name := range []string{"slurm", "gridengine"} {
 		source, err := os.ReadFile("../rms/" + name + ".xml")
 		require.NoError(b, err)
 		definition, err := config.Read(name, source, nil)
