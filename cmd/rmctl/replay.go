@@ -34,7 +34,7 @@ func newReplay(a *app) *cobra.Command {
 	var flags replayFlags
 	c := &cobra.Command{
 		Use:   "replay FILE|NAME|TARGET --command SELECTOR [flags] [INPUT]",
-		Short: "Parse captured output with one parser of a definition",
+		Short: "Parse captured output as a definition does",
 		Long: `replay parses the output of a scheduler command, from a file or standard input, with
 one parser of a definition and prints the resulting attributes.
 
@@ -44,6 +44,9 @@ a parser may follow (get-job-status/stderr-parser). The file of --env may name i
 --trace prints every segment, match, action and test on standard error; -v prints how
 often each expression was tried and matched; with --json both are JSON. rmctl exits with 1
 if the parser ends with an error.
+
+If the command has a reader, replay prints each record, the row and the facts that it
+gives and where they stand, and what all records say together; -v prints its fields.
 
 With probe:NAME it prints what rmctl doctor would find in such output.`,
 		Example: `  scontrol show job 7 | rmctl replay slurm --command get-job-status --job-id 7
@@ -95,16 +98,29 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 		return &usageError{err}
 	}
 	_, parserName, hasParser := strings.Cut(selector, "/")
-	if command.Element == config.ProbeCommand {
+	isRead := parser == nil && command.Read != nil && !hasParser
+	switch {
+	case command.Element == config.ProbeCommand:
 		if hasParser || flags.trace || len(flags.values) > 0 || flags.environment != "" {
 			return usage("a probe has no parser: it is replayed without --stream, --trace, -s and --env")
 		}
 		return a.replayProbe(definition, command, arguments[1:])
-	}
-	if parser == nil {
+	case parser == nil && !isRead:
 		return usage("%s: %s %q has no %s", command.Position, command.Element, command.Name, cmp.Or(parserName, "parser"))
 	}
-	env, job, err := replay.Environment(definition, command, flags.job, flags.values, initial, flags.environment == "")
+	return a.replayOutput(flags, arguments, outputOf{definition, command, parser}, initial)
+}
+
+// An outputOf is the command that printed an output, and the parser that reads it; nil for a reader.
+type outputOf struct {
+	definition *config.Definition
+	command    *config.Command
+	parser     *config.Parser
+}
+
+// replayOutput replays the output of a command with a parser or a reader.
+func (a *app) replayOutput(flags replayFlags, arguments []string, of outputOf, initial attribute.Initial) error {
+	env, job, err := replay.Environment(of.definition, of.command, flags.job, flags.values, initial, flags.environment == "")
 	if err != nil {
 		return &usageError{err}
 	}
@@ -113,7 +129,10 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 		return err
 	}
 	defer input.Close() //nolint:errcheck // only read
-	return a.replayThrough(parser, env, job, input, flags.trace)
+	if of.parser == nil {
+		return a.replayReader(of.definition, of.command, env, job, input)
+	}
+	return a.replayThrough(of.parser, env, job, input, flags.trace)
 }
 
 // replayed loads the definition and the initial environment. Errors in other parts of the

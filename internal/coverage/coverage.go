@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -28,6 +29,13 @@ func (c *Counter) Watch(runner *cases.Runner) {
 			before(read, event)
 		}
 		c.thingsOf(read.Definition).trace(read.Parser, event)
+	}
+	stepBefore := runner.Step
+	runner.Step = func(read cases.Reading, step reader.Step) {
+		if stepBefore != nil {
+			stepBefore(read, step)
+		}
+		c.thingsOf(read.Definition).step(read.Command, step)
 	}
 }
 
@@ -70,6 +78,22 @@ func (t *things) trace(parser *config.Parser, event tokenizer.TraceEvent) {
 	case "error":
 		if event.Err.Thrown {
 			t.mark(kindAction, event.Err.Position, "")
+		}
+	}
+}
+
+// step notes what became of a record.
+func (t *things) step(command *config.Command, step reader.Step) {
+	t.mark(kindCommand, command.Position, "")
+	if step.Rejected != "" || step.Foreign {
+		return
+	}
+	if step.Row != nil {
+		t.mark(kindRow, step.Row.Position, "")
+	}
+	for _, fact := range step.Facts {
+		if fact.Value != "" {
+			t.mark(kindFact, fact.Fact.Position, "")
 		}
 	}
 }

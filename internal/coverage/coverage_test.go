@@ -97,7 +97,7 @@ func TestWithoutCasesEverythingIsNamedWithItsPosition(t *testing.T) {
 	require.Equal(t, "site", report.Definition)
 	sum := 0
 	for i, count := range report.Kinds {
-		require.Equal(t, []string{"command", "expression", "action", "test", "else", "state"}[i], count.Kind)
+		require.Equal(t, []string{"command", "expression", "action", "test", "else", "state", "row", "fact"}[i], count.Kind)
 		sum += count.Total
 	}
 	require.Equal(t, report.Total, sum)

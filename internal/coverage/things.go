@@ -18,10 +18,12 @@ const (
 	kindTest       = "test"       // one for each outcome that a test may have
 	kindElse       = "else"       // of a target: it was taken; that of a test is the test's being false
 	kindState      = "state"      // a state that the definition names was stored as a job's
+	kindRow        = "row"        // of x:states: a record got its state from it
+	kindFact       = "fact"       // x:fact: a record had a value for it
 )
 
 // kinds are all of them in the order of reports.
-var kinds = []string{kindCommand, kindExpression, kindAction, kindTest, kindElse, kindState}
+var kinds = []string{kindCommand, kindExpression, kindAction, kindTest, kindElse, kindState, kindRow, kindFact}
 
 // things are the parts of a definition that count, and which of them were exercised.
 type things struct {
@@ -68,11 +70,27 @@ func (t *things) add(kind string, at config.Position, detail, what string, value
 	t.all = append(t.all, Thing{Kind: kind, File: at.File, Line: at.Line, Column: at.Column, What: fmt.Sprintf(what, values...)})
 }
 
+// addReader counts the rows and the facts of a reader, which several commands may share.
+func (t *things) addReader(r *config.Reader) {
+	if r == nil {
+		return
+	}
+	if r.States != nil {
+		for _, row := range r.States.Rows {
+			t.add(kindRow, row.Position, "", "the state %s for %s", row.Is, strings.Join(append(row.Words, row.Matches.Text), " "))
+		}
+	}
+	for _, fact := range r.Facts {
+		t.add(kindFact, fact.Position, "", "the fact %s", fact.Name+fact.Attribute)
+	}
+}
+
 func (t *things) addCommand(command *config.Command) {
-	if len(command.Parsers()) == 0 {
+	if len(command.Parsers()) == 0 && command.Read == nil {
 		return
 	}
 	t.add(kindCommand, command.Position, "", "the command %s %q", command.Element, command.Name)
+	t.addReader(command.Read)
 	for _, parser := range command.Parsers() {
 		t.commands[parser] = command.Position
 		for _, target := range parser.Targets {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 )
@@ -32,15 +33,18 @@ func Selector(command, stream string, initial attribute.Initial) (string, error)
 // Environment returns the attributes before the run, and what stands for @jobId.
 // Settings have the form name=value. The job is that of the initial environment
 // where it is empty; with definesJob a command that acts on one has an attribute for it.
-func Environment(definition *config.Definition, command *config.Command, job string, settings []string, initial attribute.Initial, definesJob bool) (*attribute.Environment, string, error) {
+func Environment(definition *config.Definition, which *config.Command, job string, settings []string, initial attribute.Initial, definesJob bool) (*attribute.Environment, string, error) {
 	env := attribute.NewEnvironment()
 	if initial.UseDefinition {
 		defineWithDefaults(env, definition)
+		if definition.HasReaders() {
+			env.SetVariable(command.MarkAttribute, "@mark")
+		}
 	}
 	initial.Define(env)
 	job = cmp.Or(job, initial.Job)
-	if definesJob && command.Element.ActsOnJob() {
-		if err := defineJob(env, command, job); err != nil {
+	if definesJob && which.Element.ActsOnJob() {
+		if err := defineJob(env, which, job); err != nil {
 			return nil, "", err
 		}
 	}
@@ -64,13 +68,13 @@ func defineWithDefaults(env *attribute.Environment, definition *config.Definitio
 
 // defineJob defines the attribute of the job that a command acts on, unless there is
 // one.
-func defineJob(env *attribute.Environment, command *config.Command, job string) error {
+func defineJob(env *attribute.Environment, which *config.Command, job string) error {
 	key := cmp.Or(job, attribute.JobPlaceholder)
 	if env.Lookup(key) != nil {
 		return nil
 	}
 	env.SetVariable(key, nil)
-	if command.Element.IsSubmit() || job == "" {
+	if which.Element.IsSubmit() || job == "" {
 		return nil
 	}
 	return env.Variable(key).Set(attribute.FieldName, job)

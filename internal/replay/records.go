@@ -1,0 +1,114 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/reader"
+)
+
+// A Record is what became of a record of a captured output. The JSON is a contract with scripts.
+type Record struct {
+	Line     int    `json:"line,omitempty"` // at which it begins
+	ID       string `json:"id,omitempty"`
+	Fields   []Pair `json:"fields,omitempty"`
+	Word     string `json:"word,omitempty"`  // of the scheduler for the state
+	State    string `json:"state,omitempty"` // empty if no row fits
+	Row      string `json:"row,omitempty"`   // where the row stands in the definition
+	Facts    []Fact `json:"facts,omitempty"`
+	Foreign  bool   `json:"foreign,omitempty"`  // of another job than the one that is asked for
+	Rejected string `json:"rejected,omitempty"` // why it says nothing
+}
+
+// A Pair is a field, or a fact, and its value.
+type Pair struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A Fact is a fact of a record.
+type Fact struct {
+	Name    string `json:"name"`
+	Value   string `json:"value,omitempty"`
+	Dropped string `json:"dropped,omitempty"` // why a value does not count
+	At      string `json:"at"`                // where it stands in the definition
+}
+
+// An Element is a job, a node or a queue that an output says something about.
+type Element struct {
+	ID         string `json:"id"`
+	Facts      []Pair `json:"facts,omitempty"`
+	Unreadable string `json:"unreadable,omitempty"`
+	Incomplete string `json:"incomplete,omitempty"`
+}
+
+// Records reads a captured output with the reader of a command. It calls each with every
+// record, and returns what they say together. Joins have no records.
+func Records(definition *config.Definition, which *config.Command, env *attribute.Environment, job string, input io.Reader, each func(Record) error) (*reader.Answer, error) {
+	query := reader.Query{Mark: env.Text(command.MarkAttribute), Attribute: func(name string) (string, bool) {
+		a := env.Lookup(name)
+		if a == nil || a.Value() == nil {
+			return "", false
+		}
+		return attribute.Text(a.Value()), true
+	}}
+	if which.Element != config.ListNodes && which.Element != config.ListQueues {
+		var err error
+		if query.IDs, err = reader.NewIDs(definition.IDs); err != nil {
+			return nil, err
+		}
+		query.Job = job
+	}
+	var failure error
+	query.Step = func(step reader.Step) {
+		if failure == nil {
+			failure = each(recordOf(step))
+		}
+	}
+	r, err := reader.New(which.Read, query)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(r, input); err != nil {
+		return nil, fmt.Errorf("reading the captured output: %w", err)
+	}
+	answer, err := r.Close()
+	if failure != nil {
+		return nil, failure
+	}
+	return answer, err
+}
+
+func recordOf(step reader.Step) Record {
+	record := Record{Line: step.Record.Line, ID: step.ID, Word: step.Word, Foreign: step.Foreign, Rejected: step.Rejected}
+	for _, field := range step.Record.Root.Children {
+		record.Fields = append(record.Fields, Pair{field.Name, field.Value()})
+	}
+	if step.Row != nil {
+		record.State, record.Row = step.Row.Is, step.Row.Position.String()
+	}
+	for _, fact := range step.Facts {
+		if fact.Value != "" || fact.Dropped != "" {
+			record.Facts = append(record.Facts, Fact{fact.Fact.Name + fact.Fact.Attribute, fact.Value, fact.Dropped, fact.Fact.Position.String()})
+		}
+	}
+	return record
+}
+
+// ElementsOf returns what an answer says about jobs, nodes or queues.
+func ElementsOf(answer *reader.Answer) []Element {
+	elements := []Element{}
+	for _, each := range answer.Elements {
+		element := Element{ID: each.ID, Unreadable: each.Unreadable, Incomplete: each.Incomplete}
+		for i, name := range each.Names {
+			if each.Values[i] != "" {
+				element.Facts = append(element.Facts, Pair{name, each.Values[i]})
+			}
+		}
+		elements = append(elements, element)
+	}
+	return elements
+}
