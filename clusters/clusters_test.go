@@ -19,7 +19,8 @@
 //     terminals, or breaks something meanwhile;
 //   - calls t.Parallel, since it mostly waits, and takes 90 s at most.
 //
-// What breaks software, or works for long, is in clusters/outages. What kills rmctl at
+// What breaks software, or works for long, is in clusters/outages, what needs SSH daemons
+// in clusters/ssh. What kills rmctl at
 // chosen points is beside the command itself, in cmd/rmctl.
 package clusters_test
 

@@ -1,4 +1,4 @@
-package clusters_test
+package ssh_test
 
 import (
 	"encoding/json"
