@@ -181,13 +181,17 @@ func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (isQueried b
 }
 
 // Look queries the scheduler for a job that was not submitted through rmctl, and records
-// nothing. If the scheduler does not know the job, or the id looks like an option, the
-// error is a *NotFoundError.
+// nothing. If the scheduler does not know the job, or the definition has no such ids, or
+// the id looks like an option, the error is a *NotFoundError.
 func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
 		return job.Job{}, err
 	}
-	if strings.HasPrefix(id, "-") {
+	ids, err := c.ids()
+	if err != nil {
+		return job.Job{}, err
+	}
+	if _, _, isID := ids.Split(id); !isID || strings.HasPrefix(id, "-") {
 		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
 	found, err := c.query(ctx, job.Job{ID: id, ShortID: id})
