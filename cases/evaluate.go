@@ -138,17 +138,20 @@ func environment(definition *config.Definition, element config.CommandElement, c
 	if element.IsSubmit() {
 		return env, key, nil
 	}
-	job := env.Variable(key)
-	for _, field := range []attribute.Field{attribute.FieldName, attribute.FieldDefault} {
-		var id attribute.Value
-		if c.Job != "" {
-			id = c.Job
-		}
-		if err := job.Set(field, id); err != nil {
-			return nil, "", err
-		}
+	ids, err := reader.NewIDs(definition.IDs)
+	if err != nil {
+		return nil, "", err
 	}
-	return env, key, nil
+	var id, short attribute.Value
+	if c.Job != "" {
+		id, short = ids.Clean(c.Job), c.Job
+	}
+	if ofJob, _, isID := ids.Split(c.Job); isID {
+		short = ofJob
+	}
+	job := env.Variable(key)
+	err = errors.Join(job.Set(attribute.FieldName, id), job.Set(attribute.FieldDefault, short))
+	return env, key, err
 }
 
 // initialEnvironment returns the attributes of the definition and what is known of the place.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,13 +153,10 @@ func (r *run) concludeSearch(answer *reader.Answer) error {
 	}
 	var found *reader.Element
 	for _, each := range answer.Elements {
-		if each.Fact("identity") != r.Reading.Tag {
-			continue
+		// A user may submit the file of a script once more, later.
+		if each.Fact("identity") == r.Reading.Tag && (found == nil || isEarlier(each, found)) {
+			found = each
 		}
-		if found != nil {
-			return fmt.Errorf("several jobs have the tag: %.50q and %.50q", found.ID, each.ID)
-		}
-		found = each
 	}
 	if found == nil {
 		return nil
@@ -168,6 +166,11 @@ func (r *run) concludeSearch(answer *reader.Answer) error {
 	}
 	r.setState(found)
 	return nil
+}
+
+// isEarlier reports whether a job was submitted before another one.
+func isEarlier(a, b *reader.Element) bool {
+	return cmp.Or(cmp.Compare(a.Fact("submitted"), b.Fact("submitted")), cmp.Compare(len(a.Job), len(b.Job)), cmp.Compare(a.Job, b.Job)) < 0
 }
 
 // concludeStatus sets the state and the facts of the job.
@@ -180,6 +183,8 @@ func (r *run) concludeStatus(answer *reader.Answer) {
 	switch {
 	case found == nil && (answer.Damage != nil || answer.Rejections > 0):
 		r.found = config.Unreadable
+	case found == nil && answer.Absence != nil && answer.Absence.Doubt != "":
+		r.found = config.Incomplete
 	case found == nil:
 		return
 	case found.Unreadable != "":

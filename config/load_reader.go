@@ -115,6 +115,10 @@ func (l *loader) fillReader(r *Reader, e *tree.Element) {
 			r.addFact(factOf(child), own)
 		case "join":
 			r.addJoin(l.join(child))
+		case "absent":
+			r.Absent = &Absent{
+				Position: child.Position(), Within: xpathOf(child, "within"), Since: xpathOf(child, "since"), Unless: xpathOf(child, "unless"),
+			}
 		case string(Table), string(Stanzas), string(Lines), string(Log), string(JSON), string(XML):
 			if !sources {
 				r.Sources, sources = nil, true
@@ -203,6 +207,7 @@ func statesOf(e *tree.Element, inherited *States) *States {
 			s.Rows = append(s.Rows, &StateRow{
 				Position: child.Position(), Is: child.Value("is"), Words: strings.Fields(child.Value("words")),
 				Matches: patternOf(child, "matches"), Test: xpathOf(child, "test"), Reason: child.Value("reason"), Ask: child.Boolean("ask", false),
+				Yields: child.Boolean("yields", false),
 			})
 		}
 	}

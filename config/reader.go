@@ -16,6 +16,17 @@ type Reader struct {
 	States      *States   // nil where records have no states
 	Facts       []*Fact
 	Joins       []*Join
+	Absent      *Absent // nil where nothing is said about jobs that are not there
+}
+
+// An Absent (x:absent) says when it is believed that there is no such job. It is evaluated
+// on the last record of a source without ids, otherwise on an empty one with the joins that
+// belong to every record.
+type Absent struct {
+	Position
+	Within XPath // x:find-job only: of submissions that are younger; a length of time, or an expression for one
+	Since  XPath // x:find-job only: of submissions after this time
+	Unless XPath // not while this is true
 }
 
 // An XPath is an expression of XPath 1.0 over a record, or a list of names of fields, of
@@ -123,6 +134,7 @@ type StateRow struct {
 	Test    XPath    // a further condition
 	Reason  string   // explains a word that users cannot know
 	Ask     bool     // in a listing: the job's own status says more
+	Yields  bool     // another record of the same job or task counts in its place
 }
 
 // A FactType (as) says how the text of a fact is understood.

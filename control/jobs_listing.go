@@ -140,6 +140,9 @@ func (l *listing) about(job *job.Job) (job.Observation, bool) {
 	if !listed {
 		seen, listed = l.row(job.ShortID)
 	}
+	if listed {
+		seen = remembering(job, seen)
+	}
 	return seen, listed && seen.Detail != "" && !transition.IsAnother(job, seen)
 }
 

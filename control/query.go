@@ -55,15 +55,16 @@ func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 	j := submission.JobAttribute(env, key, known.ID, known.ShortID)
 	clearFacts(env)
 	found, outcome := answer{}, config.OutcomeKind("")
-	var so inquiry
+	so := inquiry{tasks: reader.ParseMemory(known.Tasks)}
 	for _, tried := range append([]*config.Command{status}, status.Fallbacks...) {
 		isFallback := tried != status
 		if isFallback && !triedAfter(tried, outcome) {
 			continue
 		}
 		begun := c.now()
-		result, err := c.runFor(ctx, tried, env, key, readingOf(known, so.earlier))
+		result, err := c.runFor(ctx, tried, env, key, readingOf(known, so.tasks))
 		if isFallback && errors.Is(err, remote.ErrCommandNotFound) {
+			outcome = config.NotFound
 			continue // such as a site without accounting tools; the answer so far counts
 		}
 		outcome = so.add(tried, result, err, known)
@@ -83,6 +84,7 @@ type inquiry struct {
 	failures         []error
 	attempts         []attempt
 	earlier          *reader.Answer // of the last command with a reader
+	tasks            reader.Memory  // of the tasks of the job
 	doubt            error          // why that says nothing
 }
 
@@ -96,7 +98,11 @@ func (i *inquiry) add(tried *config.Command, result *command.Result, err error, 
 		return outcome
 	}
 	i.earlier = result.Answer
-	isThere := elementOf(result.Answer, known) != nil
+	element := elementOf(result.Answer, known)
+	isThere := element != nil
+	if isThere {
+		i.tasks = i.tasks.With(element.Memory)
+	}
 	if doubt := doubtOf(tried, result, known); doubt != nil || isThere {
 		i.doubt = doubt // an answer without the job does not clear up what another one says about it
 	}
@@ -165,7 +171,7 @@ func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 // jobFacts are the facts about a job that parsers write to attributes.
 var jobFacts = []string{
 	"native", "exitCode", "signal", "reason", "queue", "name", "nodes",
-	"submitted", "started", "ended", "outputPath", "errorPath", "identity",
+	"submitted", "started", "ended", "outputPath", "errorPath", "identity", "tasks",
 }
 
 // clearFacts removes facts of other jobs and of earlier queries.

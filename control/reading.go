@@ -16,14 +16,25 @@ func newMark() string { return "@" + rand.Text()[:markLength] }
 
 const markLength = 16
 
-// readingOf returns what the reader of a status command knows about a job. Tasks are those
-// that an earlier command of the same query has found.
-func readingOf(known job.Job, earlier *reader.Answer) command.Reading {
-	reading := command.Reading{Job: known.ID, Identity: known.Identity}
-	if found := elementOf(earlier, known); found != nil {
-		reading.Memory = found.Memory
+// readingOf returns what the reader of a status command knows about a job.
+func readingOf(known job.Job, tasks reader.Memory) command.Reading {
+	return command.Reading{Job: known.ID, Identity: known.Identity, Memory: tasks}
+}
+
+// remembering returns what a row of a listing says about a job, with what is remembered of
+// its tasks: rows get lost, and schedulers forget tasks.
+func remembering(known *job.Job, seen job.Observation) job.Observation {
+	if seen.Tasks == "" {
+		return seen
 	}
-	return reading
+	tasks := reader.ParseMemory(known.Tasks).With(reader.ParseMemory(seen.Tasks))
+	seen.Tasks = tasks.String()
+	concluded, incomplete := tasks.Conclude(seen.Detail)
+	if incomplete != "" {
+		concluded = "" // its own status says more
+	}
+	seen.Detail = concluded
+	return seen
 }
 
 // doubtOf returns why the answer of a reader says nothing about a job; nil if it does, or
@@ -36,6 +47,8 @@ func doubtOf(which *config.Command, result *command.Result, known job.Job) error
 	switch found := elementOf(result.Answer, known); {
 	case found != nil:
 		doubt.Reason = found.Unreadable + found.Incomplete
+	case result.Answer.Absence != nil && result.Answer.Absence.Doubt != "":
+		doubt.Reason = result.Answer.Absence.Doubt
 	case result.Answer.Damage != nil:
 		doubt.Reason, doubt.Line = result.Answer.Damage.What, result.Answer.Damage.Line
 	case len(result.Answer.Rejected) > 0:

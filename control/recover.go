@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/presence"
-	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -130,32 +125,4 @@ func limitOf(of *config.Command) time.Duration {
 		return of.Timeout
 	}
 	return command.DefaultTimeout
-}
-
-// lookUp queries the scheduler for the job of a tag. The id is empty if there is none.
-func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
-	env, err := c.jobEnvironment(ctx, j)
-	if err != nil {
-		return job.Job{}, err
-	}
-	env.SetVariable(submission.AttributeTag, j.Tag)
-	env.SetVariable(submission.AttributeAge, strconv.Itoa(int(max(0, c.now().Sub(j.Created))/time.Second)))
-	key := uuid.NewString()
-	named := submission.JobAttribute(env, key, "", "")
-	clearFacts(env)
-	result, err := c.runFor(ctx, lookUp, env, key, command.Reading{Tag: j.Tag})
-	outcome, err := outcomeOf(result, err)
-	if err != nil || outcome == config.NotFound {
-		return job.Job{}, err
-	}
-	p := &prepared{tag: j.Tag, env: env, job: named, submit: lookUp}
-	id := named.Text(attribute.FieldName)
-	if id == "" {
-		return job.Job{}, nil
-	}
-	accepted := c.acceptance(p, id, result)
-	if detail, known := job.ParseDetail(attribute.Text(named.Value())); known {
-		accepted.Detail = detail
-	}
-	return accepted, nil
 }

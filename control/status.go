@@ -96,6 +96,9 @@ func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error)
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return j, &QueryError{ID: j.ID, Err: err} // the caller gave up, which says nothing about the job
 	case err != nil:
+		if found.Tasks != "" {
+			err = errors.Join(err, c.store.Remember(context.WithoutCancel(ctx), j.Tag, found.Tasks))
+		}
 		return c.stale(context.WithoutCancel(ctx), j, err, begun)
 	case found.forgotten:
 		return c.store.MarkMissing(ctx, j.Tag, begun)
@@ -191,10 +194,12 @@ func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	if _, _, isID := ids.Split(id); !isID || strings.HasPrefix(id, "-") {
+	short, _, isID := ids.Split(id)
+	if !isID || strings.HasPrefix(id, "-") {
 		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
-	found, err := c.query(ctx, job.Job{ID: id, ShortID: id})
+	id = ids.Clean(id)
+	found, err := c.query(ctx, job.Job{ID: id, ShortID: short})
 	if err != nil {
 		return job.Job{}, &QueryError{ID: id, Err: err}
 	}
@@ -202,7 +207,7 @@ func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
 	}
 	return job.Job{
-		ID: id, ShortID: id, Target: c.target, Definition: c.definition.File, Phase: job.PhaseSubmitted,
+		ID: id, ShortID: short, Target: c.target, Definition: c.definition.File, Phase: job.PhaseSubmitted,
 		Observation: found.Observation,
 	}, nil
 }

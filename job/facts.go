@@ -23,6 +23,7 @@ const (
 	factEnded      = "ended"
 	factOutputPath = "outputPath"
 	factErrorPath  = "errorPath"
+	factTasks      = "tasks"
 )
 
 // A namedText is a fact that is a text, and where an observation has it.
@@ -31,12 +32,12 @@ type namedText struct {
 	text *string
 }
 
-func (o *Observation) texts() [12]namedText {
+func (o *Observation) texts() [13]namedText {
 	return [...]namedText{
 		{factNative, &o.Native}, {factReason, &o.Reason},
 		{factName, &o.Name}, {factQueue, &o.Queue}, {factOwner, &o.Owner}, {factNodes, &o.Nodes}, {factIdentity, &o.Identity},
 		{factSubmitted, &o.Submitted}, {factStarted, &o.Started}, {factEnded, &o.Ended},
-		{factOutputPath, &o.OutputPath}, {factErrorPath, &o.ErrorPath},
+		{factOutputPath, &o.OutputPath}, {factErrorPath, &o.ErrorPath}, {factTasks, &o.Tasks},
 	}
 }
 

@@ -86,6 +86,8 @@ type Observation struct {
 	// Submitted, Started and Ended are the scheduler's texts of these times.
 	Submitted, Started, Ended string
 	OutputPath, ErrorPath     string // the job's output files at the place it runs
+	// Tasks is what is remembered of the tasks of an array, as package reader writes it.
+	Tasks string
 
 	Observed time.Time // when the query was made
 	Source   string    // the command that was run

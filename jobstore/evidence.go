@@ -167,6 +167,9 @@ func (c *change) learn(observed job.Observation) {
 			*fact.known = stored.Bounded(fact.now)
 		}
 	}
+	if observed.Tasks != "" {
+		known.Tasks = observed.Tasks
+	}
 	if observed.ExitCode != nil {
 		known.ExitCode = observed.ExitCode
 	}

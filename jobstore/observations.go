@@ -34,6 +34,16 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 	return err
 }
 
+// Remember keeps what a query that gave no state has found out about the tasks of a job.
+func (s *Store) Remember(ctx context.Context, tag, tasks string) error {
+	_, err := s.change(ctx, processed, "tasks", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		isNew := c.job.Tasks != tasks
+		c.job.Tasks = tasks
+		return isNew, nil
+	})
+	return err
+}
+
 // MarkMissing records that a listing made at the time listed does not have the
 // job, and returns the job after it, without its submission. It is for the
 // caller to decide, by MissingSince and MissingCount, what follows from that. It

@@ -39,7 +39,7 @@ func (r *jobRow) columns() []column {
 		column{"output_path", &j.OutputPath}, column{"error_path", &j.ErrorPath}, column{"error", &j.Error},
 		column{"submitter", &j.Submitter}, column{"identity", &j.Identity},
 		column{"origin_stream", &j.Origin.Stream}, column{"origin_line", &j.Origin.Line}, column{"origin_text", &j.Origin.Text},
-		column{"irregular", &j.Irregular}, column{"hosted", &j.Hosted}, column{"undated", &j.Undated},
+		column{"irregular", &j.Irregular}, column{"tasks", &j.Tasks}, column{"hosted", &j.Hosted}, column{"undated", &j.Undated},
 	)
 }
 

@@ -276,3 +276,7 @@ CREATE TABLE not_understood (
 INSERT OR IGNORE INTO not_understood SELECT target, command, definition, 1, seen, job, at FROM drifts WHERE kind <> 'unmatched lines' ORDER BY at DESC;
 DROP TABLE drifts;
 DROP TABLE readings;
+
+-- next version
+-- The tasks of an array and their states, as they were last seen: schedulers forget them.
+ALTER TABLE jobs ADD COLUMN tasks TEXT NOT NULL DEFAULT '';

@@ -17,6 +17,7 @@ type Answer struct {
 	Rejected   []Rejection  // the first of the records that say nothing
 	Rejections int          // how many there are
 	Damage     *DamageError // why the output as a whole says nothing; nil if it does
+	Absence    *Absence     // what it means that it does not have the job; nil where the definition says nothing about that
 }
 
 // AttributeValues are the values that an output gives an attribute of the definition.
@@ -167,8 +168,9 @@ func (c *collection) fill(element *Element, said []*saying) {
 		element.ID = said[whole].id
 	}
 	element.Alias = said[0].alias
+	var open Ranges // tasks that have not ended, of a source that is believed about ends only
 	if c.definition.EndsOnly {
-		if said = slices.DeleteFunc(said, func(each *saying) bool { return !each.state.detail().Ended() }); len(said) == 0 {
+		if said, open = onlyEnds(said); len(said) == 0 {
 			element.Incomplete = "it is not said to have ended"
 			return
 		}
@@ -184,7 +186,22 @@ func (c *collection) fill(element *Element, said []*saying) {
 	if c.query.IDs != nil && task == "" && (len(parts) > 1 || parts[0].task != "" || parts[0].count > 1) {
 		detail = c.remember(element, parts, detail)
 	}
+	if left := open.without(element.Memory.ended()); len(left) > 0 && element.Incomplete == "" {
+		element.Incomplete = fmt.Sprintf("the end of task %s is unknown", left)
+	}
 	c.setState(element, decides, detail)
+}
+
+// onlyEnds returns the records of what has ended, and the tasks of the others.
+func onlyEnds(said []*saying) (ended []*saying, open Ranges) {
+	for _, each := range said {
+		if each.state.detail().Ended() {
+			ended = append(ended, each)
+		} else {
+			open = append(open, each.numbers...)
+		}
+	}
+	return ended, open.merged()
 }
 
 // remember adds the tasks of this answer to those that are remembered, and returns the
@@ -204,24 +221,19 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 	for state, numbers := range now {
 		element.Memory.learn(numbers.merged(), state)
 	}
+	c.set(element, factTasks, element.Memory.String())
 	if !detail.Ended() {
 		return detail
 	}
-	var states []job.Detail
-	for state := range element.Memory.Tasks {
-		states = append(states, state)
-		if !state.Ended() {
-			element.Incomplete = fmt.Sprintf("the end of task %s is unknown", element.Memory.Tasks[state])
-		}
-	}
+	detail, element.Incomplete = element.Memory.Conclude(detail)
 	switch known := element.Memory.all().Count(); {
+	case element.Incomplete != "":
 	case isPart:
 		element.Incomplete = "more of its tasks may still be reported"
 	case known < count:
 		element.Incomplete = fmt.Sprintf("only %d of %d tasks are known", known, count)
 	}
-	slices.Sort(states)
-	return decidingState(states)
+	return detail
 }
 
 // setState sets the state and the facts that count in it.
@@ -315,12 +327,22 @@ func sortable(text string) string {
 	return text
 }
 
+// withoutYielding leaves out records whose states yield to those of others of the same task.
+func withoutYielding(said []*saying) []*saying {
+	counts := map[string]bool{}
+	for _, each := range said {
+		counts[each.task] = counts[each.task] || !each.state.yields()
+	}
+	return slices.DeleteFunc(said, func(each *saying) bool { return each.state.yields() && counts[each.task] })
+}
+
 // distinct returns one record for each task. Where two of one task differ in state nothing
 // is believed, unless the last counts.
 func (c *collection) distinct(said []*saying) (kept []*saying, unreadable string) {
 	if len(said) == 1 {
 		return said, ""
 	}
+	said = withoutYielding(said)
 	at := map[string]int{}
 	for _, each := range said {
 		i, isRepeated := at[each.task]

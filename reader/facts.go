@@ -26,6 +26,7 @@ const (
 	factCPUs      = "cpus"
 	factOutput    = "outputPath"
 	factError     = "errorPath"
+	factTasks     = "tasks"
 )
 
 // A factTable evaluates the facts of records.
@@ -45,9 +46,13 @@ type fact struct {
 }
 
 // newFactTable compiles facts. Facts that set attributes are not among them.
-func newFactTable(definitions []*config.Fact) (*factTable, error) {
+// With tasks there is a fact for what is to be remembered of them.
+func newFactTable(definitions []*config.Fact, hasTasks bool) (*factTable, error) {
 	table := &factTable{at: map[string]int{}}
 	names := []string{factState, factNative, factReason}
+	if hasTasks {
+		names = append(names, factTasks)
+	}
 	for _, defined := range definitions {
 		if defined.Attribute != "" {
 			continue

@@ -32,6 +32,9 @@ func NewIDs(definition *config.IDs) (*IDs, error) {
 	return ids, err
 }
 
+// hasTasks reports whether ids can be those of tasks.
+func (i *IDs) hasTasks() bool { return i != nil && i.task > 0 }
+
 // Split returns the job and the task of an id, the task empty for a whole job. It reports
 // false for a text that is no id.
 func (i *IDs) Split(id string) (job, task string, isID bool) {

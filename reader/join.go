@@ -32,15 +32,35 @@ func (r *Reader) join(on *evaluation, id string) error {
 		if !needed || r.query.Join == nil {
 			continue
 		}
-		if err := each.read(r.query.Join); err != nil {
-			r.failure = err
+		if err := r.put(each, on.record.Root, id); err != nil {
 			return err
 		}
-		root := on.record.Root
-		for _, node := range each.joined.below(id, r.query.IDs) {
-			node.Name, node.Parent = each.Name, root
-			root.Children = append(root.Children, node)
+	}
+	return nil
+}
+
+// joinAll puts the records of the joins that belong to every record below one.
+func (r *Reader) joinAll(record *Record) error {
+	for _, each := range r.joins {
+		if !each.ByAll || r.query.Join == nil {
+			continue
 		}
+		if err := r.put(each, record.Root, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put puts the records of a join below the record with an id.
+func (r *Reader) put(join *joinExpressions, root *xpath.Node, id string) error {
+	if err := join.read(r.query.Join); err != nil {
+		r.failure = err
+		return err
+	}
+	for _, node := range join.joined.below(id, r.query.IDs) {
+		node.Name, node.Parent = join.Name, root
+		root.Children = append(root.Children, node)
 	}
 	return nil
 }

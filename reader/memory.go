@@ -38,6 +38,9 @@ func ParseMemory(text string) Memory {
 	return memory
 }
 
+// longestMemory bounds the text of a memory, in bytes. A longer one is forgotten.
+const longestMemory = 64 << 10
+
 // String writes the memory as one line; empty without tasks.
 func (m Memory) String() string {
 	if len(m.Tasks) == 0 {
@@ -50,7 +53,38 @@ func (m Memory) String() string {
 			fmt.Fprintf(&text, ";%s:%s", state, m.Tasks[state])
 		}
 	}
+	if text.Len() > longestMemory {
+		return ""
+	}
 	return text.String()
+}
+
+// With returns the memory after a later one: the states there count.
+func (m Memory) With(later Memory) Memory {
+	if len(later.Tasks) == 0 {
+		return m
+	}
+	merged := m.about(later.Of)
+	for state, tasks := range later.Tasks {
+		merged.learn(tasks, state)
+	}
+	return merged
+}
+
+// Conclude returns the state of a job that an output shows in a state, and why its end is
+// not believed: tasks that the output lacks had not ended when they were last seen. A task
+// that failed earlier decides, too.
+func (m Memory) Conclude(seen job.Detail) (concluded job.Detail, incomplete string) {
+	if !seen.Ended() || len(m.Tasks) == 0 {
+		return seen, ""
+	}
+	states := slices.Sorted(maps.Keys(m.Tasks))
+	for _, state := range states {
+		if !state.Ended() {
+			return seen, fmt.Sprintf("the end of task %s is unknown", m.Tasks[state])
+		}
+	}
+	return decidingState(states), ""
 }
 
 // about returns the memory if it is that of a job, or an empty one of that job.
@@ -72,6 +106,17 @@ func (m Memory) learn(tasks Ranges, state job.Detail) {
 		}
 	}
 	m.Tasks[state] = m.Tasks[state].union(tasks)
+}
+
+// ended returns the numbers of the tasks that have ended.
+func (m Memory) ended() Ranges {
+	var ended Ranges
+	for state, numbers := range m.Tasks {
+		if state.Ended() {
+			ended = ended.union(numbers)
+		}
+	}
+	return ended
 }
 
 // all returns the numbers of all tasks.

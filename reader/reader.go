@@ -54,7 +54,8 @@ type Reader struct {
 	facts      *factTable
 	attributes []*attributeFact
 	joins      []*joinExpressions
-	failure    error // of a join, which ends the query
+	failure    error   // of a join, which ends the query
+	last       *Record // of a source without ids
 	answer     *collection
 }
 
@@ -83,7 +84,7 @@ func (r *Reader) compile() (err error) {
 	if r.states, err = newStateTable(d.States); err != nil {
 		return err
 	}
-	if r.facts, err = newFactTable(d.Facts); err != nil {
+	if r.facts, err = newFactTable(d.Facts, d.Tasks != nil || r.query.IDs.hasTasks()); err != nil {
 		return err
 	}
 	r.answer.facts = r.facts
@@ -144,10 +145,14 @@ func (r *Reader) Close() (*Answer, error) {
 		return nil, err
 	}
 	answer := r.answer.conclude()
+	err = nil // damage is in the answer
 	for _, each := range r.attributes {
 		answer.Attributes = append(answer.Attributes, AttributeValues{each.Attribute, each.values})
 	}
-	return answer, nil
+	if r.query.Job == "" || answer.Find(r.query.Job) == nil {
+		answer.Absence, err = r.absence()
+	}
+	return answer, err
 }
 
 // take takes a record from the source.
@@ -213,6 +218,7 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 		return nil, err
 	}
 	if r.id == nil {
+		r.last = record
 		return nil, nil
 	}
 	said := &saying{id: id, job: id, line: record.Line}

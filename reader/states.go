@@ -81,6 +81,9 @@ func (r *stateRow) has(word string) bool {
 	return len(r.Words) == 0 || slices.Contains(r.Words, word)
 }
 
+// yields reports whether another record of the same job counts in place of one in this state.
+func (s state) yields() bool { return s.row != nil && s.row.Yields }
+
 // detail returns the state of a job; Undetermined for one that is not understood.
 func (s state) detail() job.Detail {
 	if s.row == nil {

@@ -77,8 +77,21 @@ func (c *checker) checkReader(r *config.Reader, of config.CommandElement) {
 		c.checkSource(source)
 	}
 	fields := fieldsOf(r)
+	c.checkIdentification(r, of, fields)
+	c.checkStateTable(r, of, fields)
+	c.checkFacts(r, fields)
+	for _, join := range r.Joins {
+		c.checkXPath(join.When, fields)
+		c.checkXPath(join.By, nil)
+		c.checkReader(join.Reader, "")
+	}
+}
+
+// checkIdentification checks whose records a reader's are, and what it means that there are
+// none.
+func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement, fields map[string]bool) {
 	hasID := r.ID != nil || slices.ContainsFunc(r.Sources, func(source *config.Source) bool { return slices.Contains(source.Columns, "id") })
-	if !hasID && of.ActsOnJob() && of != "" {
+	if !hasID && of.ActsOnJob() && of != "" && r.Absent == nil {
 		c.report(r.Position, config.Error, "invalid-reader", "its records have no ids", "add an x:id, or name a column id")
 	}
 	if r.ID != nil {
@@ -90,12 +103,9 @@ func (c *checker) checkReader(r *config.Reader, of config.CommandElement) {
 			c.checkXPath(x, nil)
 		}
 	}
-	c.checkStateTable(r, of, fields)
-	c.checkFacts(r, fields)
-	for _, join := range r.Joins {
-		c.checkXPath(join.When, fields)
-		c.checkXPath(join.By, nil)
-		c.checkReader(join.Reader, "")
+	if a := r.Absent; a != nil {
+		c.checkXPath(a.Unless, nil)
+		c.checkXPath(a.Since, nil)
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 	AttributeJobPrefix        = "job."
 	AttributeTag              = "job.tag"    // of the submission
 	AttributeAge              = "job.age"    // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	AttributeDays             = "job.days"   // as job.age, in days, rounded up
 	AttributeScope            = "job.scope"  // whose jobs a listing is of
 	AttributeIDs              = "job.ids"    // of the jobs that a listing is asked for; empty for all
 	attributeMark             = "query.mark" // at the end of columns that a command prints

@@ -1,0 +1,78 @@
+package reader
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/timezone"
+	"github.com/rmctl/rmctl/internal/xpath"
+)
+
+// An Absence says of which submissions an output proves that they are no job.
+type Absence struct {
+	Within time.Duration // only of submissions younger than this; 0 without a limit
+	Since  time.Time     // only of submissions after this; zero without a limit
+	Doubt  string        // why it proves nothing; empty if it does
+}
+
+// Proves reports whether there is no job of a submission that was made at a time.
+func (a *Absence) Proves(submitted, now time.Time) bool {
+	return a != nil && a.Doubt == "" && (a.Within == 0 || now.Sub(submitted) < a.Within) && !submitted.Before(a.Since)
+}
+
+// absence evaluates x:absent for an output that does not have the job; nil without it.
+func (r *Reader) absence() (*Absence, error) {
+	defined := r.definition.Absent
+	if defined == nil {
+		return nil, nil
+	}
+	record := r.last
+	if record == nil {
+		record = &Record{Root: &xpath.Node{Name: "record"}}
+		if err := r.joinAll(record); err != nil {
+			return nil, err
+		}
+	}
+	on := r.evaluation(record)
+	found := &Absence{}
+	if defined.Unless.IsSet() {
+		isDoubtful, err := newExpression(defined.Unless).isTrue(on)
+		if err != nil {
+			return nil, err
+		}
+		if isDoubtful {
+			found.Doubt = "that it has no such job counts only unless " + defined.Unless.Text
+		}
+	}
+	return found, found.limit(defined, on)
+}
+
+// limit sets the limits of an absence. One that the output does not say leaves a doubt.
+func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
+	if defined.Within.IsSet() {
+		length, dropped := seconds(defined.Within.Text, "")
+		if dropped != "" {
+			text, err := newExpression(defined.Within).text(on)
+			if err != nil {
+				return err
+			}
+			length, dropped = seconds(text, "")
+		}
+		number, err := strconv.Atoi(length)
+		if a.Within = time.Duration(number) * time.Second; err != nil || dropped != "" || number == 0 {
+			a.Doubt = "it does not say for how long it knows jobs"
+		}
+	}
+	if defined.Since.IsSet() {
+		text, err := newExpression(defined.Since).text(on)
+		if err != nil {
+			return err
+		}
+		var isTime bool
+		if a.Since, isTime = timezone.ParseTime(text, time.Local); !isTime {
+			a.Doubt = "it does not say since when it knows jobs"
+		}
+	}
+	return nil
+}
