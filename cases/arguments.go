@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/lazyregexp"
@@ -51,3 +52,27 @@ var mark = lazyregexp.New(`@[A-Za-z0-9]{16}`)
 
 // markIn returns the mark in a command line as it was run; empty if there is none.
 func markIn(arguments []string) string { return mark.FindString(strings.Join(arguments, " ")) }
+
+// withMark returns a command line with another mark.
+func withMark(arguments []string, to string) []string {
+	from := markIn(arguments)
+	if from == "" || to == "" {
+		return arguments
+	}
+	changed := make([]string, len(arguments))
+	for i, word := range arguments {
+		changed[i] = strings.ReplaceAll(word, from, to)
+	}
+	return changed
+}
+
+// marked returns the answer of a case as it is where the mark of the query is another one.
+func (c *Case) marked(to string) *Case {
+	from := markIn(c.Arguments)
+	if from == "" || to == "" {
+		return c
+	}
+	answer := *c
+	answer.Stdout = bytes.ReplaceAll(c.Stdout, []byte(from), []byte(to))
+	return &answer
+}

@@ -21,6 +21,7 @@ const (
 	stderrFile   = "stderr"
 	beforeFile   = "before.json"
 	expectedFile = "expected.json"
+	joinedFile   = "stdout-" // and the name of a join
 )
 
 // A Case is one command of a definition, what the scheduler answered, and what
@@ -35,9 +36,15 @@ type Case struct {
 	Exit        int      `toml:"exit"`
 	Missing     bool     `toml:"missing,omitempty"` // there was no such program; the exit code does not count
 	Seconds     float64  `toml:"seconds,omitempty"` // how long it took, for the reader
+	// Mutants are states and ids that damaged forms of the output may give, as they are valid
+	// answers by themselves, each with the reason.
+	Mutants map[string]string `toml:"mutants,omitempty"`
 
 	Stdout []byte `toml:"-"`
 	Stderr []byte `toml:"-"`
+	// Joined is what the commands printed that the command needs, by the names of
+	// [config.Command.Needed]. One that is missing prints nothing.
+	Joined map[string][]byte `toml:"-"`
 	// Before holds attributes before the command, which take the place of the
 	// definition's; nil where the definition's own are all.
 	Before *attribute.Initial `toml:"-"`

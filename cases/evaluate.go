@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -30,6 +31,7 @@ type Evaluation struct {
 type Answer struct {
 	Expectation
 	Arguments []string // the command line that the definition would run
+	HasReader bool     // a reader reads the output, in place of parsers
 	Err       error    // why the status is ERROR
 }
 
@@ -65,7 +67,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	answer := &Answer{Err: runErr}
+	answer := &Answer{Err: runErr, HasReader: selected.Read != nil}
 	answer.Status = Status{State: statusOK, Outcome: result.Outcome}
 	if runErr != nil {
 		var failed *command.Error
@@ -80,15 +82,40 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	if key != "" {
 		answer.Job = jobOf(before.Lookup(key), env.Lookup(key))
 	}
+	if runErr == nil && answer.Job == nil && result.Answer != nil && result.Answer.Absence != nil {
+		answer.Absence = result.Answer.Absence.String()
+	}
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
+	answer.addRows(selected.Element, result.Answer)
 	return answer, err
+}
+
+// addRows adds what a reader of a listing says.
+func (a *Answer) addRows(element config.CommandElement, read *reader.Answer) {
+	isListing := slices.Contains([]config.CommandElement{config.ListJobs, config.ListNodes, config.ListQueues}, element)
+	if !isListing || read == nil || a.Err != nil || len(read.Elements) == 0 {
+		return
+	}
+	a.Discovered = map[string]Changed{}
+	for _, each := range read.Elements {
+		if each.Unreadable != "" {
+			continue
+		}
+		facts := map[string]any{}
+		for i, name := range each.Names {
+			if each.Values[i] != "" {
+				facts[name] = each.Values[i]
+			}
+		}
+		a.Discovered[each.ID] = Changed{map[string]any{"value": facts}}
+	}
 }
 
 // reading returns what a reader of the command knows about the job of a case.
 func (e Evaluation) reading(selected *config.Command, c *Case, env *attribute.Environment) (command.Reading, error) {
 	ids, err := reader.NewIDs(e.Definition.IDs)
-	reading := command.Reading{IDs: ids, Job: c.Job}
-	if selected.Element == config.FindJob {
+	reading := command.Reading{IDs: ids, Job: c.Job, Memory: reader.ParseMemory(env.Text("job.tasks"))}
+	if selected.Element == config.FindJob || selected.Element == config.Fallback && c.Job == "" {
 		reading.Tag = env.Text("job.tag")
 	}
 	if e.Step != nil {
@@ -103,8 +130,25 @@ func runCase(ctx context.Context, c *Case, request command.Request) (*command.Re
 	if err != nil {
 		return &command.Result{}, err
 	}
-	return command.Run(ctx, &recorded{answer: c, arguments: invocation.Arguments}, request, invocation)
+	connection := &recorded{answer: c, arguments: invocation.Arguments, joined: joinedBy(request, c)}
+	return command.Run(ctx, connection, request, invocation)
 }
+
+// joinedBy returns what the commands that a command needs have printed, by their command
+// lines.
+func joinedBy(request command.Request, c *Case) map[string][]byte {
+	printed := map[string][]byte{}
+	for name, of := range request.Command.Needed() {
+		request.Command = of
+		if invocation, err := request.Resolve(); err == nil {
+			printed[lineOf(invocation.Arguments)] = c.Joined[name]
+		}
+	}
+	return printed
+}
+
+// lineOf returns a command line as a key.
+func lineOf(arguments []string) string { return strings.Join(arguments, "\x00") }
 
 // selectCommand returns the command that a case is of.
 func selectCommand(definition *config.Definition, name string) (*config.Command, error) {
@@ -179,12 +223,17 @@ func initialEnvironment(definition *config.Definition, c *Case) *attribute.Envir
 type recorded struct {
 	remote.Connection
 	answer    *Case
-	arguments []string // of the command
+	arguments []string          // of the command
+	joined    map[string][]byte // what other commands print, by their command lines
 }
 
 // Start answers.
 func (r *recorded) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
-	if !slices.Equal(r.arguments, start.Arguments) {
+	if text, isJoined := r.joined[lineOf(start.Arguments)]; isJoined {
+		return answerWith(&Case{Stdout: text}, start)
+	}
+	// A command that runs for a batch gets the ids in its arguments.
+	if isBatch := r.joined != nil && r.answer.Joined[config.BatchIDs] != nil; !isBatch && !slices.Equal(r.arguments, start.Arguments) {
 		return ended(0), nil
 	}
 	return answerWith(r.answer, start)

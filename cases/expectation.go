@@ -17,6 +17,7 @@ import (
 type Expectation struct {
 	Status     Status             `json:"status"`
 	Job        *JobState          `json:"job,omitempty"`
+	Absence    string             `json:"absence,omitempty"`    // what it means that the output does not have the job, where x:absent says so
 	Attributes map[string]Changed `json:"attributes,omitempty"` // those that changed, by their keys
 	Discovered map[string]Changed `json:"discovered,omitempty"` // those that parsers constructed
 }
@@ -93,6 +94,9 @@ func addChange(to *map[string]Changed, key string, before, after *attribute.Attr
 	isNew := before == nil
 	if isNew {
 		before = attribute.New(key)
+		if after.Field(attribute.FieldVisible) == false {
+			_ = before.Set(attribute.FieldVisible, false) // a variable of the engine; the field takes booleans
+		}
 	}
 	var fields map[string]any
 	for field := attribute.FieldName; field <= attribute.FieldValidator; field++ {

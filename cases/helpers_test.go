@@ -14,9 +14,15 @@ import (
 
 // running is a case that passes.
 var running = map[string]string{
-	"case.toml":     "definition = 'slurm'\ncommand = 'fallback:get-job-status-from-squeue'\njob = '7'\nexit = 0\n",
-	"stdout":        "PENDING|Resources|normal||2026-11-20T14:00:00|N/A|N/A|\nrows: x\n",
+	"case.toml":     "definition = 'slurm'\ncommand = 'get-job-status'\njob = '7'\nexit = 0\n",
+	"stdout":        recordOf("PENDING", "Resources", ""),
 	"expected.json": `{"status": {"state": "OK"}, "job": {"state": "SUBMITTED", "detail": "QUEUED_ACTIVE"}}`,
+}
+
+// recordOf is a record of scontrol show job, with the lines that are read of it.
+func recordOf(state, reason, nodes string) string {
+	return "JobId=7 JobName=a\n   JobState=" + state + " Reason=" + reason + "\n   ExitCode=0:0\n   SubmitTime=2026-11-20T14:00:00\n" +
+		"   StartTime=Unknown EndTime=Unknown\n   Partition=normal\n   NodeList=" + nodes + "\n"
 }
 
 // write makes a folder of files, in which changes take the place of others; a

@@ -67,9 +67,9 @@ func (p *playback) findRecording(arguments []string) *Case {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	for i, recorded := range p.recordings {
-		if !p.used[i] && MatchArguments(recorded.Arguments, arguments) {
+		if !p.used[i] && MatchArguments(recorded.Arguments, withMark(arguments, markIn(recorded.Arguments))) {
 			p.used[i], p.last = true, recorded.Folder
-			return recorded
+			return recorded.marked(markIn(arguments))
 		}
 	}
 	p.refused = append(p.refused, arguments)

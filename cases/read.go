@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
@@ -49,6 +50,9 @@ func readCommand(folder string) (*Case, error) {
 		return nil, err
 	}
 	if c.Stderr, err = readOutput(folder, stderrFile); err != nil {
+		return nil, err
+	}
+	if c.Joined, err = readJoined(folder); err != nil {
 		return nil, err
 	}
 	var before attribute.Initial
@@ -163,6 +167,30 @@ func readOutput(folder, name string) ([]byte, error) {
 		return nil, &ReadError{path + packedExtension, fmt.Errorf("unpacking: %w", err)}
 	}
 	return text, nil
+}
+
+// readJoined reads what the commands of joins printed.
+func readJoined(folder string) (map[string][]byte, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, &ReadError{folder, withoutPath(err)}
+	}
+	var joined map[string][]byte
+	for _, entry := range entries {
+		name, isJoined := strings.CutPrefix(strings.TrimSuffix(entry.Name(), packedExtension), joinedFile)
+		if !isJoined {
+			continue
+		}
+		text, err := readOutput(folder, joinedFile+name)
+		if err != nil {
+			return nil, err
+		}
+		if joined == nil {
+			joined = map[string][]byte{}
+		}
+		joined[name] = text
+	}
+	return joined, nil
 }
 
 func unpack(packed []byte) ([]byte, error) {

@@ -17,7 +17,7 @@ import (
 func TestADifferenceIsToldWithItsPlace(t *testing.T) {
 	folder := writePassing(t, t.TempDir(), nil)
 	require.Equal(t, cases.Passed, run(t, folder).Verdict)
-	write(t, folder, map[string]string{"stdout": "RUNNING|None|normal|n1|2026-11-20T14:00:00|N/A|N/A|\nrows: x\n"}, nil)
+	write(t, folder, map[string]string{"stdout": recordOf("RUNNING", "None", "n1")}, nil)
 	result := run(t, folder)
 	require.Equal(t, cases.Differing, result.Verdict)
 	require.Contains(t, result.Differences, cases.Difference{Where: "job.detail", Expected: "QUEUED_ACTIVE", Actual: "RUNNING"})
@@ -97,8 +97,8 @@ func TestAttributesBeforeTheCommandCount(t *testing.T) {
 
 func TestAnotherDefinitionMayBeTried(t *testing.T) {
 	folder := writePassing(t, t.TempDir(), nil)
-	result := (&cases.Runner{Definition: "local"}).RunFolder(t.Context(), folder)
-	require.ErrorContains(t, result.Err, "has no fallback")
+	result := (&cases.Runner{Definition: "fork"}).RunFolder(t.Context(), folder)
+	require.ErrorContains(t, result.Err, "has no get-job-status")
 }
 
 func TestResultsComeInTheOrderOfTheFoldersWhateverIsWrongWithOne(t *testing.T) {
@@ -145,11 +145,13 @@ func TestRunningEndsWithItsContextAndWithItsListener(t *testing.T) {
 }
 
 func TestATraceTellsOfWhichCaseItIs(t *testing.T) {
-	folder := writePassing(t, t.TempDir(), nil)
+	folder := writePassing(t, t.TempDir(), map[string]string{
+		"case.toml": "definition = 'gridengine'\ncommand = 'submit-batch'\nexit = 0\n", "stdout": "Your job 7 (\"a\") has been submitted\n", "expected.json": "",
+	})
 	segments := 0
 	runner := &cases.Runner{Trace: func(read cases.Reading, event tokenizer.TraceEvent) {
 		require.Equal(t, folder, read.Folder)
-		require.Equal(t, "slurm", read.Definition.Name)
+		require.Equal(t, "gridengine", read.Definition.Name)
 		if event.Kind == "segment" && read.Parser.Element == "stdout-parser" {
 			segments++
 		}

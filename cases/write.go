@@ -28,6 +28,11 @@ func Write(c *Case) error {
 			return err
 		}
 	}
+	for name, text := range c.Joined {
+		if err := writeOutput(filepath.Join(c.Folder, joinedFile+name), text); err != nil {
+			return err
+		}
+	}
 	if err := writeJSON(filepath.Join(c.Folder, beforeFile), c.Before); err != nil {
 		return err
 	}

@@ -75,12 +75,21 @@ func (r *run) attributeText(name string) (string, bool) {
 
 // Close ends the output and hands out what it says.
 func (o *outputReader) Close() error {
+	if o.run.isFailedQuery() {
+		return nil // a part of the output may be missing
+	}
 	answer, err := o.Reader.Close()
 	if err != nil {
 		return err
 	}
 	o.run.result.Answer = answer
 	return o.run.conclude(answer)
+}
+
+// isFailedQuery reports whether the command was a query for a job that failed.
+func (r *run) isFailedQuery() bool {
+	code := r.result.ExitCode
+	return r.Command.Element.ActsOnJob() && !r.Command.Element.IsSubmit() && code != 0 && !r.isExpected(code)
 }
 
 // conclude sets the attributes, or hands out the rows, that an answer is about.
@@ -160,6 +169,9 @@ func (r *run) concludeSearch(answer *reader.Answer) error {
 	}
 	if found == nil {
 		return nil
+	}
+	if answer.Rejections > 0 && r.Command.Read.Sources[0].Separator == config.MarkSeparator {
+		return fmt.Errorf("a row is damaged, line %d, which may be of the job: %s", answer.Rejected[0].Line, answer.Rejected[0].Why)
 	}
 	if err := r.setID(found); err != nil {
 		return err

@@ -137,9 +137,9 @@ func (r *run) do(ctx context.Context) error {
 	postLaunch := r.simpleCommandsWhileOpen(ctx, process)
 	code, waitErr := process.Wait()
 	ended()
+	r.result.ExitCode = code // which a reader needs to know: it ends an output
 	parserErr := streams.finish()
 	r.finishRows(streams)
-	r.result.ExitCode = code
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
 	r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
 	if r.result.Outcome == "" && (code == 0 || r.isExpected(code)) {

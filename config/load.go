@@ -117,9 +117,7 @@ func (d *Definition) setEnvironment(commands []*Command) {
 			continue
 		}
 		for _, join := range each.Read.Joins {
-			if len(join.Environment) < len(d.Environment) || join.Environment[0] != d.Environment[0] { // commands share readers
-				d.setEnvironment([]*Command{join.Command})
-			}
+			d.setEnvironment([]*Command{join.Command})
 		}
 	}
 }

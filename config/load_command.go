@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,8 +74,10 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 			c.Fallbacks = append(c.Fallbacks, l.fallback(child))
 		case "read":
 			c.Read = l.commandReader(child)
+			c.Read.Joins = joinsOf(c)
 		case "for":
 			c.Batch = l.batch(child)
+			c.Batch.Environment = slices.Concat(c.Environment, c.Batch.Environment)
 		}
 	}
 }

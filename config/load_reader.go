@@ -159,7 +159,7 @@ func sourceOf(e *tree.Element) *Source {
 		Where: xpathOf(e, "where"), Group: xpathOf(e, "group"), Total: xpathOf(e, "total"),
 		Columns: strings.Fields(e.Value("columns")), Separator: e.Value("separator"), Header: e.Boolean("header", false),
 		Begin: patternOf(e, "begin"), Field: patternOf(e, "field"), Continued: patternOf(e, "continued"),
-		Rest: strings.Fields(e.Value("rest")), Until: e.Value("until"),
+		Rest: strings.Fields(e.Value("rest")), Repeated: strings.Fields(e.Value("repeated")), Until: e.Value("until"),
 		Expression: patternOf(e, "expression"), Only: e.Boolean("only", false), Time: patternOf(e, "time"),
 		Each: xpathOf(e, "each"),
 	}
@@ -199,7 +199,8 @@ func tasksOf(e *tree.Element, inherited *Tasks) *Tasks {
 	return t
 }
 
-// statesOf reads x:states. Without an expression its rows go before the inherited ones.
+// statesOf reads x:states. Without an expression its rows go before the inherited ones;
+// without rows it changes the expression only.
 func statesOf(e *tree.Element, inherited *States) *States {
 	s := &States{Position: e.Position(), Of: xpathOf(e, "of"), Split: e.Value("split")}
 	for _, child := range e.Children {
@@ -211,8 +212,12 @@ func statesOf(e *tree.Element, inherited *States) *States {
 			})
 		}
 	}
-	if !s.Of.IsSet() && inherited != nil {
+	switch {
+	case inherited == nil:
+	case !s.Of.IsSet():
 		s.Of, s.Split, s.Rows = inherited.Of, inherited.Split, append(s.Rows, inherited.Rows...)
+	case len(s.Rows) == 0:
+		s.Rows = inherited.Rows
 	}
 	return s
 }
@@ -246,6 +251,18 @@ func (l *loader) join(e *tree.Element) *Join {
 	}
 	l.fillReader(j.Reader, e)
 	return j
+}
+
+// joinsOf returns the joins of a command's reader, whose commands have its environment, too.
+func joinsOf(c *Command) []*Join {
+	var joins []*Join
+	for _, join := range c.Read.Joins {
+		own, command := *join, *join.Command
+		command.Environment = slices.Concat(c.Environment, command.Environment)
+		own.Command = &command
+		joins = append(joins, &own)
+	}
+	return joins
 }
 
 // batch reads an x:for: a command that prints ids.

@@ -81,6 +81,7 @@ type Source struct {
 	Field     Pattern  // x:stanzas: a key and a value, several times in a line
 	Continued Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
 	Rest      []string // x:stanzas: fields that take the rest of their line
+	Repeated  []string // x:stanzas: fields that may stand several times in a record
 	Until     string   // x:stanzas: the field after which nothing of the record counts
 
 	Expression Pattern // x:lines: matches a whole line
@@ -202,6 +203,24 @@ type Batch struct {
 	Size      int    // ids in a batch
 	Separator string // between them
 	Reader    *Reader
+}
+
+// BatchIDs is the name that Needed has for the command of an x:for.
+const BatchIDs = "ids"
+
+// Needed returns the commands that run for a command, by the names of their joins; that of
+// an x:for is [BatchIDs].
+func (c *Command) Needed() map[string]*Command {
+	needed := map[string]*Command{}
+	if c.Read != nil {
+		for _, join := range c.Read.Joins {
+			needed[join.Name] = join.Command
+		}
+	}
+	if c.Batch != nil {
+		needed[BatchIDs] = c.Batch.Command
+	}
+	return needed
 }
 
 // IDs (x:ids) says how the ids of jobs are written.

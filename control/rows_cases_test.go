@@ -30,6 +30,9 @@ func TestRowsOfRecordedListingsTellWhatTheirParsersKeep(t *testing.T) {
 		require.NoError(t, err, folder)
 		list, _, err := definition.Select(recorded.Command)
 		require.NoError(t, err, folder)
+		if list.Read != nil {
+			continue // a reader concludes at the end
+		}
 		read := func(options tokenizer.Options) (map[string]map[string]string, error) {
 			env := attribute.NewEnvironment()
 			for _, defined := range definition.Attributes {

@@ -29,14 +29,17 @@ import (
 // of a real one with 4,268 jobs, and put into the form that is asked for.
 const (
 	replayedSqueue = `#!/bin/sh
-for argument; do case $argument in --format=*) format=${argument#--format=};; esac; done
-exec awk -F '|' -v mark="${format%%|*}" '
-	mark == "%P" { print $6 "|" $8; next }
-	{ nodes = $10 ~ /^\(/ || $8 == "PENDING" ? "" : $10; print mark "|" $1 "|" $2 "|" $3 "|" $8 "|" $9 "|" $6 "|" nodes "|" $17 "|" $15 "|" $16 "|" $5 "|" $14 "|" $19 "|" $4 }' RECORDED
+for argument; do case $argument in --Format=*) mark=${argument##*:};; --format=*) mark=;; esac; done
+exec awk -F '|' -v m="$mark" '
+	m == "" { print $6 "|" $8; next }
+	{ nodes = $10 ~ /^\(/ || $8 == "PENDING" ? "" : $10
+	  print $1 m $8 m $9 m $6 m nodes m $17 m $15 m $16 m $5 m $14 m "0" m $19 m $4 m }' RECORDED
 `
 	replayedSinfo = `#!/bin/sh
 case "$*" in
-*--Node*) printf 'rmn1|debug|mixed|6/2/0/8|0.42|1024|none\nrmn1|long|mixed|6/2/0/8|0.42|1024|none\nrmn2|maint|drained*|0/0/8/8|N/A|1024|kept back\n' ;;
+*--Node*) mark=${*##*%E}
+	printf 'rmn1|debug|mixed|6/2/0/8|0.42|1024|none|\nrmn1|long|mixed|6/2/0/8|0.42|1024|none|\nrmn2|maint|drained*|0/0/8/8|N/A|1024|kept back|\n' | sed "s/|/$mark/g" ;;
+*%R) printf 'debug\nlong\nmaint\n' ;;
 *) printf 'debug|debug*|up|infinite|1\nlong|long|up|1-00:00:00|1\nmaint|maint|down|infinite|1\n' ;;
 esac
 `

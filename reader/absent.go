@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -14,6 +15,19 @@ type Absence struct {
 	Within time.Duration // only of submissions younger than this; 0 without a limit
 	Since  time.Time     // only of submissions after this; zero without a limit
 	Doubt  string        // why it proves nothing; empty if it does
+}
+
+// String says it in words.
+func (a *Absence) String() string {
+	switch {
+	case a.Doubt != "":
+		return "proves nothing: " + a.Doubt
+	case a.Within > 0:
+		return fmt.Sprintf("proves that there is no job younger than %s", a.Within)
+	case !a.Since.IsZero():
+		return "proves that there is no job since " + a.Since.Format(time.DateTime)
+	}
+	return "proves that there is no job"
 }
 
 // Proves reports whether there is no job of a submission that was made at a time.
@@ -36,6 +50,9 @@ func (r *Reader) absence() (*Absence, error) {
 	}
 	on := r.evaluation(record)
 	found := &Absence{}
+	if r.answer.rejections > 0 || r.answer.damage != nil {
+		found.Doubt = "a part of the output is damaged"
+	}
 	if defined.Unless.IsSet() {
 		isDoubtful, err := newExpression(defined.Unless).isTrue(on)
 		if err != nil {

@@ -113,6 +113,9 @@ func (c *collection) reject(step Step) error {
 		id, _, _ = c.query.IDs.Split(id) // empty for what is no id
 	}
 	wanted, _ := c.query.wanted()
+	if id == "" && c.definition.Sources[0].Separator == config.MarkSeparator {
+		id = wanted // nothing else than rows of that job is printed, not even a banner between them
+	}
 	if id == "" || c.unreadable[id] != "" || wanted != "" && id != wanted {
 		return nil
 	}
@@ -239,13 +242,21 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 // setState sets the state and the facts that count in it.
 func (c *collection) setState(element *Element, decides *saying, detail job.Detail) {
 	state := decides.state
-	if element.Incomplete != "" || state.row != nil && state.row.Ask && c.query.Job == "" {
+	switch {
+	case element.Incomplete != "":
+		c.set(element, factStarted, "")
+		c.dropEnd(element, job.Undetermined)
+		return
+	case state.row != nil && state.row.Ask && c.query.Job == "":
 		c.dropEnd(element, detail)
 		return
 	}
 	element.Row = state.row
 	c.set(element, factNative, clean(state.word))
 	if state.row == nil {
+		if state.word != "" {
+			c.set(element, factStarted, "") // of a state that is not understood it may be a forecast
+		}
 		if c.query.IDs != nil {
 			c.dropEnd(element, job.Undetermined)
 		}
@@ -313,9 +324,10 @@ func (c *collection) ofOneSubmission(said []*saying) []*saying {
 			newest = each
 		}
 	}
-	submitted := c.fact(newest, factSubmitted)
+	submitted, identity := c.fact(newest, factSubmitted), c.fact(newest, factIdentity)
 	return slices.DeleteFunc(said, func(each *saying) bool {
-		return c.fact(each, factSubmitted) != submitted && c.fact(each, factSubmitted) != ""
+		isSame := identity != "" && c.fact(each, factIdentity) == identity // such as a task that was given back to the queue
+		return !isSame && c.fact(each, factSubmitted) != submitted && c.fact(each, factSubmitted) != ""
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -87,9 +88,16 @@ func (m Memory) Conclude(seen job.Detail) (concluded job.Detail, incomplete stri
 	return decidingState(states), ""
 }
 
-// about returns the memory if it is that of a job, or an empty one of that job.
+// about returns the memory if it is that of a job, or an empty one of that job. Where an
+// output does not say which submission it is about, it is that of before.
 func (m Memory) about(of string) Memory {
+	if of == "" {
+		of = m.Of
+	}
 	of = strings.ReplaceAll(of, ";", " ") // which separates the states in the text of a memory
+	if timezone.IsSameTime(m.Of, of) {
+		of = m.Of
+	}
 	if m.Of != of || m.Tasks == nil {
 		return Memory{Of: of, Tasks: map[job.Detail]Ranges{}}
 	}

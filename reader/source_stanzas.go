@@ -51,8 +51,8 @@ func newStanzas(writer recordWriter, definition *config.Source) (*stanzasSource,
 		stanza: stanza{
 			begin: begin, field: field, continued: continued,
 			columns: fieldNames(definition.Columns),
-			rest:    fieldNames(definition.Rest),
-			known:   fieldIndex{},
+			rest:    fieldNames(definition.Rest), repeated: fieldNames(definition.Repeated),
+			known: fieldIndex{},
 		},
 	}
 	if definition.Until != "" {

@@ -18,7 +18,7 @@ const (
 // A stanza reads the fields of one record after the other.
 type stanza struct {
 	begin, field, continued *regexp.Regexp // continued is nil for none
-	columns, rest           []string
+	columns, rest, repeated []string
 	until                   string // empty for none
 
 	known  fieldIndex
@@ -158,7 +158,7 @@ func (s *stanza) add(field *knownField, text string, number int) {
 		s.damage = fmt.Sprintf("the record has more than %d fields", mostFields)
 		s.isStopped = true
 		return
-	case field.record == s.record && s.damage == "":
+	case field.record == s.record && s.damage == "" && !slices.Contains(s.repeated, field.name):
 		s.damage = fmt.Sprintf("the field %.100s stands twice, in lines %d and %d", field.name, field.line, number)
 	}
 	if field.record != s.record {

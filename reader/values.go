@@ -85,10 +85,17 @@ func sum(texts []string) (value, dropped string) {
 // tagPattern finds the tag of a submission at the beginning of a file name.
 var tagPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
 
-// tagIn returns the tag of a submission in a path or a text. One with several different
-// tags has none: it would be a guess.
+// scriptPattern finds the tag in the name of a script that rmctl generated.
+var scriptPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})managed_file_for_script`)
+
+// tagIn returns the tag of a submission in a path or a text, first of all that of a
+// generated script. One with several different tags has none: it would be a guess.
 func tagIn(text string) (tag, dropped string) {
-	for _, match := range tagPattern.FindAllStringSubmatch(text, mostItems) {
+	found := scriptPattern.FindAllStringSubmatch(text, mostItems)
+	if found == nil {
+		found = tagPattern.FindAllStringSubmatch(text, mostItems)
+	}
+	for _, match := range found {
 		if tag != "" && match[1] != tag {
 			return "", "it has several tags"
 		}

@@ -2,6 +2,7 @@ package rms_test
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"maps"
 	"os"
@@ -12,7 +13,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // runAtHome runs the shell of a command on a job for real, on programs in place of the scheduler's, with a folder as
@@ -101,4 +106,44 @@ func eachAnswered(t *testing.T, folder string, run func(t *testing.T, recorded *
 			require.Equal(t, string(recorded.Stderr), stderr)
 		})
 	}
+}
+
+// argumentsOf returns the words that a definition runs for a job.
+func argumentsOf(t *testing.T, name, selector, job string) []string {
+	return argumentsWith(t, name, selector, job, nil)
+}
+
+// argumentsWith is argumentsOf where attributes have values.
+func argumentsWith(t *testing.T, name, selector, job string, values map[string]string) []string {
+	definition := shippedDefinition(t, name)
+	selected, _, err := definition.Select(selector)
+	require.NoError(t, err)
+	env := definedEnvironment(definition)
+	env.SetVariable(job, nil)
+	require.NoError(t, env.Variable(job).Set(attribute.FieldName, job))
+	for attributeName, value := range values {
+		env.Variable(attributeName).SetValue(value)
+	}
+	var words []string
+	request := command.Request{Command: selected, Scope: config.Scope{Environment: env, Job: job}}
+	invocation, err := request.Resolve()
+	require.NoError(t, err)
+	_, err = command.Run(t.Context(), listening{words: &words}, request, invocation)
+	var failed *command.Error
+	if err != nil { // a look-up that prints nothing has not answered
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, command.ParserFailed, failed.Failure)
+	}
+	return words
+}
+
+// listening is a connection on which every command succeeds and is written down.
+type listening struct {
+	remote.Connection
+	words *[]string
+}
+
+func (l listening) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
+	*l.words = start.Arguments
+	return endedProcess(0), nil
 }

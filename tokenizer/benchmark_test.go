@@ -17,16 +17,16 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// BenchmarkSlurmRecords reads a status stream with the shipped definition, which
-// takes 8 lines a record, and with one from the field, which takes the one that tells the
+// BenchmarkSlurmRecords reads a status stream with a definition that takes 8 lines a
+// record and decides by classes of states, and with one from the field, which takes the one that tells the
 // state, and has grep look for that in the same file. The records have 100 or 800 lines.
 func BenchmarkSlurmRecords(b *testing.B) {
 	for _, nodes := range []int{75, 775} {
 		file := filepath.Join(b.TempDir(), "records")
 		require.NoError(b, os.WriteFile(file, slurmRecords(48<<20, nodes), 0o600))
 		name := fmt.Sprintf("%d-lines/", nodes+25)
-		b.Run(name+"shipped", func(b *testing.B) {
-			benchmarkFile(b, benchmarkedParserOf(b, "../rms/slurm.xml", config.GetJobStatus), file)
+		b.Run(name+"classes", func(b *testing.B) {
+			benchmarkFile(b, benchmarkedParserOf(b, "testdata/scontrol.xml", config.GetJobStatus), file)
 		})
 		b.Run(name+"field", func(b *testing.B) {
 			benchmarkFile(b, benchmarkedParserOf(b, sharedFile(b, "definitions/slurm-generic-batch.xml"), config.GetJobStatus), file)
@@ -247,11 +247,11 @@ func sharedFile(b *testing.B, name string) string {
 	return file
 }
 
-// BenchmarkCompileStatusParsers compiles what a status query of a shipped
-// definition may need: the parsers of the command and of its fallbacks.
+// BenchmarkCompileStatusParsers compiles what a status query may need: the parsers of the
+// command and of its fallbacks.
 func BenchmarkCompileStatusParsers(b *testing.B) {
-	for _, name := range []string{"slurm", "gridengine"} {
-		source, err := os.ReadFile("../rms/" + name + ".xml")
+	for _, name := range []string{"testdata/scontrol.xml", "../rms/gridengine.xml"} {
+		source, err := os.ReadFile(name)
 		require.NoError(b, err)
 		definition, err := config.Read(name, source, nil)
 		require.NoError(b, err)

@@ -47,8 +47,8 @@ func TestRecordsOfASchedulerMayBeSkimmed(t *testing.T) {
 	for name, of := range map[string]struct {
 		element config.CommandElement
 		stream  []byte
-	}{"slurm": {config.GetJobStatus, slurmRecords(300_000, 75)}, "pbs": {config.ListJobs, pbsTable(3_000)}} {
-		p, stream := benchmarkedParserOf(t, "../rms/"+name+".xml", of.element), of.stream
+	}{"testdata/scontrol.xml": {config.GetJobStatus, slurmRecords(300_000, 75)}, "../rms/pbs.xml": {config.ListJobs, pbsTable(3_000)}} {
+		p, stream := benchmarkedParserOf(t, name, of.element), of.stream
 		c := goldenCase{definition: p.definition, stream: stream}
 		c.initial.UseDefinition, c.initial.Job = true, "@job"
 		looking := c.outcome(p.parser, nil, ofSize(1000, len(stream))...)

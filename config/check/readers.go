@@ -200,11 +200,25 @@ func (c *checker) checkXPath(x config.XPath, fields map[string]bool) {
 		c.report(x.Position, config.Error, "invalid-xpath", err.Error(), "")
 		return
 	}
+	// Some functions refuse arguments of a wrong type, which shows only when they are evaluated.
+	if _, err := compiled.Bool(emptyRecord(compiled), func(string) (string, bool) { return "", true }); err != nil {
+		c.report(x.Position, config.Error, "invalid-xpath", err.Error(), "a text in place of a field or an attribute is string(…)")
+		return
+	}
 	for _, name := range compiled.Fields() {
 		if fields != nil && !fields[name] {
 			c.reportName(x.Position, config.Warning, "missing-source-field", fmt.Sprintf("the source has no field %s", wording.Quote(name)), name, slices.Sorted(maps.Keys(fields)))
 		}
 	}
+}
+
+// emptyRecord returns a record in which the fields of an expression are empty.
+func emptyRecord(of *xpath.Expression) *xpath.Node {
+	record := &xpath.Node{Name: "record"}
+	for _, name := range of.Fields() {
+		record.Add(name, "", 1)
+	}
+	return record
 }
 
 // checkStateTable checks the states of a reader.

@@ -18,6 +18,7 @@ type filling struct {
 	to      *document
 	defined map[string]bool // attributes that the document has, or what it extends
 	parts   []string        // of control-data, in order
+	readers []string        // that are among the parts
 	names   []string        // attributes that the parts need, which the document lacks
 }
 
@@ -31,6 +32,7 @@ func (f *filling) copyExtensions(parent *tree.Element, name string) (found bool)
 		found = true
 		text := e.Source()
 		f.need(text)
+		f.needReaders(text)
 		if parent == f.from.monitor {
 			fmt.Fprintf(&f.to.monitor, "    %s\n", text)
 		} else {
@@ -40,9 +42,33 @@ func (f *filling) copyExtensions(parent *tree.Element, name string) (found bool)
 	return found
 }
 
+// needReaders adds the readers that a text uses, and what all readers need.
+func (f *filling) needReaders(text string) {
+	for _, match := range readerNamed.FindAllStringSubmatch(text, -1) {
+		name := match[1] + match[2]
+		if slices.Contains(f.readers, name) {
+			continue
+		}
+		if len(f.readers) == 0 {
+			f.readers = append(f.readers, "")
+			f.copyExtensions(f.from.control, "ids")
+			f.copyExtensions(f.from.control, "environment")
+		}
+		f.readers = append(f.readers, name)
+		for _, e := range f.from.control.Children {
+			if e.IsExtension("reader") && e.Value("name") == name {
+				f.needReaders(e.Source())
+				f.need(e.Source())
+				f.parts = append(f.parts, e.Source())
+			}
+		}
+	}
+}
+
 var (
-	referenced = lazyregexp.New(`\$\{ptp_rm:([^#{}$]+)#`)
-	named      = lazyregexp.New(`<target ref="([^"$]+)"|<arg[^>]* attribute="([^"$]+)"|<link-value-to>([^<]+)<`)
+	readerNamed = lazyregexp.New(`<x:read [^>]*reader="([^"]+)"|<x:reader [^>]*extends="([^"]+)"`)
+	referenced  = lazyregexp.New(`\$\{ptp_rm:([^#{}$]+)#`)
+	named       = lazyregexp.New(`<target ref="([^"$]+)"|<arg[^>]* attribute="([^"$]+)"|<link-value-to>([^<]+)<`)
 )
 
 // need notes the attributes that a text refers to, and those that these refer to.

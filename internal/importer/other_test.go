@@ -74,7 +74,8 @@ v2:
 		require.True(t, strings.HasPrefix(variable(ran[element], "PATH"), "/opt/slurm/bin:"), element)
 		require.Equal(t, "owens", variable(ran[element], "SLURM_CLUSTERS"), element)
 	}
-	require.ElementsMatch(t, []string{"v2.metadata.hidden", "v2.job.copy_environment", "v2.acls", "v2.batch_connect", "sinfo"}, kinds(result, importer.Lost))
+	require.Equal(t, "/usr/local/bin/our_sinfo", ran[config.ListNodes].Arguments[0])
+	require.ElementsMatch(t, []string{"v2.metadata.hidden", "v2.job.copy_environment", "v2.acls", "v2.batch_connect"}, kinds(result, importer.Lost))
 
 	// What changes nothing needs no definition of its own; submit_host is where jobs are submitted.
 	result, err = importer.Import("small.yml", []byte("v2:\n  login: {host: a.example.org}\n  job: {adapter: pbspro, submit_host: b.example.org}\n"), "", "")

@@ -104,6 +104,11 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, tree.Escape(strings.Join(words, " ")), tree.Escape(program), tree.Escape(rest))
 		}
 	}
+	for _, needed := range c.Needed() {
+		if called := program(needed); s.programs[called] != "" {
+			inShell[called] = true // it is called for a join, which has no name by which to change it
+		}
+	}
 	for _, variable := range s.variables {
 		fmt.Fprintf(&inner, "%s  <environment name=\"%s\" value=\"%s\"/>\n", indent, tree.Escape(variable[0]), tree.Escape(variable[1]))
 	}

@@ -149,7 +149,7 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 	if err != nil {
 		return mutated{definition: result.definition, err: err}
 	}
-	purpose := purposeOf(command.Element)
+	purpose := purposeOf(command.Element, c.Job)
 	if purpose == noPurpose {
 		return mutated{}
 	}
@@ -163,7 +163,11 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 			result.err = fmt.Errorf("mutant %s, %s: %w", mutant.Operator, mutant.Place, err)
 			return result
 		}
-		verdict, wrong := judge(right, purpose.understood(answer, damaged.Exit))
+		got := purpose.understood(answer, damaged.Exit)
+		verdict, wrong := judge(right, got)
+		if verdict == Fooled && cmp.Or(c.Mutants[got.id], c.Mutants[string(got.detail)]) != "" {
+			verdict = astray
+		}
 		result.verdicts[verdict]++
 		if verdict != Fooled && verdict != astray {
 			continue
@@ -205,11 +209,11 @@ const (
 	givesState
 )
 
-func purposeOf(element config.CommandElement) commandPurpose {
+func purposeOf(element config.CommandElement, job string) commandPurpose {
 	switch {
 	case element.IsSubmit():
 		return givesID
-	case element == config.FindJob:
+	case element == config.FindJob, element == config.Fallback && job == "":
 		return findsID
 	case element == config.GetJobStatus, element == config.Fallback:
 		return givesState
@@ -252,6 +256,9 @@ func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding
 // ofSearch returns what counts of the answer to a search for a job.
 func (u understanding) ofSearch(answer *cases.Answer) understanding {
 	switch {
+	case answer.HasReader && u.id == "":
+		// Rows without one of them are a valid answer by themselves: the exit code ends them.
+		return understanding{}
 	case answer.Status.Outcome == config.NotFound || answer.Err == nil && u.id == "":
 		return understanding{absent: true}
 	case answer.Err != nil:

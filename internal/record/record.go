@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -80,8 +81,11 @@ func (r *Recorder) CommandsOf(definition *config.Definition) []Recorded {
 }
 
 func isOf(definition *config.Definition, wanted *config.Command) bool {
+	isNeeded := func(c *config.Command) bool {
+		return c == wanted || slices.Contains(slices.Collect(maps.Values(c.Needed())), wanted)
+	}
 	return slices.ContainsFunc(definition.Commands, func(c *config.Command) bool {
-		return c == wanted || slices.Contains(c.Fallbacks, wanted)
+		return isNeeded(c) || slices.ContainsFunc(c.Fallbacks, isNeeded)
 	})
 }
 

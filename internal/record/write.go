@@ -203,10 +203,34 @@ func (w *writer) recordedCase(folder string, c Recorded) (*cases.Case, error) {
 	if len(c.Cut) > 0 {
 		written.Description = fmt.Sprintf("Only the beginning of %s was recorded.", strings.Join(c.Cut, " and "))
 	}
-	if c.Command != nil {
+	if c.Command != nil && !isNeededByOther(c.Command) {
 		written.Command = w.selector(c.Command)
 	}
 	return written, nil
+}
+
+// isNeededByOther reports whether a command runs for another one, whose case it is a part of.
+func isNeededByOther(c *config.Command) bool {
+	return c.Element == config.JoinCommand || c.Element == config.BatchCommand
+}
+
+// joined returns what the commands printed that ran for one: a batch before it, joins after
+// it.
+func (w *writer) joined(at int) map[string][]byte {
+	joined := map[string][]byte{}
+	for name, needed := range w.Commands[at].Command.Needed() {
+		isIt := func(c Recorded) bool { return c.Command == needed }
+		if name == config.BatchIDs {
+			earlier := slices.Clone(w.Commands[:at])
+			slices.Reverse(earlier)
+			if found := slices.IndexFunc(earlier, isIt); found >= 0 {
+				joined[name] = w.output(earlier[found].Stdout)
+			}
+		} else if found := slices.IndexFunc(w.Commands[at:], isIt); found >= 0 {
+			joined[name] = w.output(w.Commands[at+found].Stdout)
+		}
+	}
+	return joined
 }
 
 // selector names a command so that the definition finds it again.
@@ -246,8 +270,8 @@ func (w *writer) definitionFrom(folder string) (string, error) {
 
 // cases writes a case of each command that differs from those before it.
 func (w *writer) cases(ctx context.Context) error {
-	for _, c := range w.Commands {
-		if c.Command == nil || c.Failure != nil && !c.Missing {
+	for at, c := range w.Commands {
+		if c.Command == nil || isNeededByOther(c.Command) || c.Failure != nil && !c.Missing {
 			continue
 		}
 		if len(c.Cut) > 0 {
@@ -259,6 +283,7 @@ func (w *writer) cases(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		written.Joined = w.joined(at)
 		if key := contents(written); w.known[key] {
 			continue
 		} else {
@@ -302,8 +327,12 @@ func (w *writer) write(written *cases.Case, c Recorded) error {
 }
 
 func contents(c *cases.Case) string {
-	return strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit, c.Missing)}, c.Arguments...), "\x00")
+	all := strings.Join(append([]string{c.Command, c.Job, string(c.Stdout), string(c.Stderr), fmt.Sprint(c.Exit, c.Missing)}, c.Arguments...), "\x00")
+	return mark.ReplaceAllString(all, "@")
 }
+
+// mark is that of a query, which is another one each time.
+var mark = lazyregexp.New(`@[A-Za-z0-9]{16}`)
 
 var notForFiles = lazyregexp.New(`[^A-Za-z0-9-]+`)
 
