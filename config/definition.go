@@ -56,6 +56,10 @@ type Definition struct {
 type Attribute struct {
 	Position
 	*attribute.Attribute
+	Option   Optional // x:option: of the submit command, which x:options of a line writes
+	IsQuoted bool     // x:quote: the value stands in double quotes behind the option
+	Label    string   // x:label: what rows of the form call it
+	Browse   string   // x:browse: rows of the form choose a "file" or a "directory"; empty for neither
 }
 
 // ManagedFiles is a group of files that are put in place before a submission.

@@ -56,7 +56,8 @@ type loader struct {
 	printer   *documentPrinter // nil: nothing is recorded
 	problems  Diagnostics
 
-	definitionReaders []*Reader // x:reader, before the commands that use them
+	definitionReaders []*Reader                // x:reader, before the commands that use them
+	validators        map[string]*tree.Element // x:validator, by name
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -124,6 +125,7 @@ func (d *Definition) setEnvironment(commands []*Command) {
 
 func (l *loader) control(d *Definition, control *tree.Element) {
 	d.Readers = l.definitionReaders
+	l.validators = validatorsIn(control)
 	control.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "attribute", "property": // property: format of 5.0
@@ -131,9 +133,9 @@ func (l *loader) control(d *Definition, control *tree.Element) {
 		case "managed-files":
 			d.ManagedFiles = append(d.ManagedFiles, l.managedFiles(child))
 		case "script":
-			d.Script = l.script(child)
+			d.Script = l.script(child, d.Attributes)
 		case "launch-tab":
-			d.LaunchTab = launchtab.Read(child)
+			d.LaunchTab = launchtab.Read(child, rowsOf(d.Attributes))
 		default:
 			if CommandElement(child.Name).IsCore() {
 				d.Commands = append(d.Commands, l.command(child, CommandElement(child.Name)))
@@ -220,9 +222,17 @@ func (l *loader) attribute(e *tree.Element) *Attribute {
 	if most := e.Integer("max", unset); most != unset {
 		set(attribute.FieldMax, most)
 	}
-	if validator, ok := e.First("validator"); ok {
+	if validator := l.validatorOf(e); validator != nil {
 		a.Validator = l.validator(validator)
 	}
+	option, has := e.Lookup(tree.ExtensionNamespace, "option")
+	a.Option = Optional{Text: option.Value, Set: has}
+	quote, _ := e.Lookup(tree.ExtensionNamespace, "quote")
+	a.IsQuoted = quote.Value == "double"
+	label, _ := e.Lookup(tree.ExtensionNamespace, "label")
+	a.Label = label.Value
+	browse, _ := e.Lookup(tree.ExtensionNamespace, "browse")
+	a.Browse = browse.Value
 	return a
 }
 
@@ -243,16 +253,6 @@ func (l *loader) managedFiles(e *tree.Element) *ManagedFiles {
 		})
 	}
 	return files
-}
-
-func (l *loader) script(e *tree.Element) *Script {
-	return &Script{
-		Position:               e.Position(),
-		StagingLocation:        e.ChildText("file-staging-location"),
-		InsertEnvironmentAfter: e.Integer("insertEnvironmentAfter", -1),
-		DeleteAfterSubmit:      e.Boolean("deleteAfterSubmit", true),
-		Lines:                  l.lines(e),
-	}
 }
 
 func (l *loader) lines(e *tree.Element) []*Line {

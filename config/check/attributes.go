@@ -26,6 +26,7 @@ var attributeCodes = []Code{
 	{"no-list", config.Warning, "Items come from an attribute that never holds a list."},
 	{"link-cycle", config.Warning, "Links between attributes lead in a circle."},
 	{"reference-cycle", config.Warning, "Defaults refer to one another in a circle."},
+	{"unknown-validator", config.Error, "An attribute names a validator that the definition does not have."},
 	{"validator-without-message", config.Warning, "A validator does not say what a value has to be."},
 	{"validator-without-rule", config.Warning, "A validator accepts every value."},
 }
@@ -41,6 +42,11 @@ func (c *checker) checkAttributes() {
 			}
 			earlier[name] = e
 			c.checkAttribute(e)
+		}
+		for _, e := range control.Children {
+			if e.IsExtension("validator") {
+				c.checkValidator(e)
+			}
 		}
 	}
 	c.checkLinkCycles()
@@ -60,8 +66,11 @@ func (c *checker) checkAttribute(e *tree.Element) {
 			c.undefined(link.TextPosition(), link.Text, "the link leads nowhere")
 		}
 	}
+	if _, hasOption := e.Lookup(tree.ExtensionNamespace, "option"); hasOption {
+		c.use(e.Value("name"), usedByJobs) // by the lines of options
+	}
 	if validator, ok := e.First("validator"); ok {
-		c.checkValidator(e, validator)
+		c.checkValidator(validator)
 	}
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -35,11 +36,19 @@ func (c *checker) checkExtensionAttributes(e *tree.Element) {
 		if attribute.Space != tree.ExtensionNamespace {
 			continue
 		}
-		if attribute.Name == "timeout" && !isCommand(e) || attribute.Name == "extends" && e.Parent != nil {
+		elements, isBound := extensionAttributes[attribute.Name]
+		isMisplaced := isBound && (!tree.IsCore(e.Space) || !slices.Contains(elements, e.Name))
+		if isMisplaced || attribute.Name == "timeout" && !isCommand(e) || attribute.Name == "extends" && e.Parent != nil {
 			c.report(attribute.Position(), config.Error, "unknown-attribute",
 				fmt.Sprintf("%q cannot have the attribute %q", e.QualifiedName(), attribute.QualifiedName()), "")
 		}
 	}
+}
+
+// extensionAttributes are attributes of ours that few elements of the format can have.
+var extensionAttributes = map[string][]string{
+	"option": {"attribute"}, "quote": {"attribute"}, "label": {"attribute"}, "browse": {"attribute"}, "validator": {"attribute"},
+	"options": {"line"}, "rows": {"composite"}, "others": {"items"},
 }
 
 // isCommand reports whether an element is of command type.

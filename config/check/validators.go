@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/wording"
 )
 
-func (c *checker) checkValidator(e, validator *tree.Element) {
+func (c *checker) checkValidator(validator *tree.Element) {
 	message, hasMessage := validator.First("error-message")
 	rules := validator.Named("regex", "file-info", "range")
 	if len(rules) == 0 {

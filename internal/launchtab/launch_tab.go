@@ -198,6 +198,7 @@ type Viewer struct {
 	InitialAllChecked bool
 	Columns           []string // Name, Value, Type, Status, Default, Description or Tooltip
 	AllPredefined     bool     // shows all visible attributes of the definition
+	OnlyOthers        bool     // of these only those that no other control sets (x:others); the others are among Exclude
 	AllDiscovered     bool     // shows all visible attributes that parsers have found
 	Include           []Reference
 	Exclude           []Reference

@@ -7,12 +7,15 @@ import (
 )
 
 // Read reads the launch-tab of a definition.
-func Read(e *tree.Element) *Form {
+//
+// Row returns what a row for an attribute shows, also for a name that is none, which the checks report.
+func Read(e *tree.Element, row func(attribute string) Row) *Form {
+	r := formReader{row}
 	form := &Form{Position: e.Position()}
 	e.Core(func(child *tree.Element) {
 		switch child.Name {
 		case "dynamic":
-			form.Tabs = append(form.Tabs, readTab(child))
+			form.Tabs = append(form.Tabs, r.readTab(child))
 		case "import":
 			form.Import = &ImportTab{Position: child.Position(), Title: child.Value("title")}
 			if viewer, ok := child.First("export-for-override"); ok {
@@ -20,11 +23,15 @@ func Read(e *tree.Element) *Form {
 			}
 		}
 	})
+	form.leaveOthers()
 	return form
 }
 
-func readTab(e *tree.Element) *Tab {
-	tab := &Tab{Look: readContainer(e), Title: e.ChildText("title").Text}
+// A formReader reads the controls of a form.
+type formReader struct{ row func(attribute string) Row }
+
+func (r formReader) readTab(e *tree.Element) *Tab {
+	tab := &Tab{Look: r.readContainer(e), Title: e.ChildText("title").Text}
 	if from := e.Value("includeWidgetValuesFrom"); from != "" {
 		at := e.ValuePosition("includeWidgetValuesFrom")
 		for title := range strings.SplitSeq(from, ",") {
@@ -64,24 +71,26 @@ func span(e *tree.Element, name string) int {
 }
 
 // readContainer reads the look of an element that holds controls.
-func readContainer(e *tree.Element) Look {
+func (r formReader) readContainer(e *tree.Element) Look {
 	look := readLook(e)
 	e.Core(func(child *tree.Element) {
-		if control := readControl(child); control != nil {
+		if control := r.readControl(child); control != nil {
 			look.Controls = append(look.Controls, control)
 		}
 	})
 	return look
 }
 
-func readControl(e *tree.Element) Control {
+func (r formReader) readControl(e *tree.Element) Control {
 	switch e.Name {
 	case "composite":
-		return &Composite{Look: readContainer(e), Group: e.Boolean("group", false), Title: e.ChildText("title")}
+		composite := &Composite{Look: r.readContainer(e), Group: e.Boolean("group", false), Title: e.ChildText("title")}
+		r.addRows(e, &composite.Look)
+		return composite
 	case "tab-folder":
 		folder := &TabFolder{readLook(e)}
 		for _, item := range e.Named("item") {
-			folder.Controls = append(folder.Controls, &TabItem{Look: readContainer(item), Title: item.ChildText("title").Text})
+			folder.Controls = append(folder.Controls, &TabItem{Look: r.readContainer(item), Title: item.ChildText("title").Text})
 		}
 		return folder
 	case "widget":
@@ -168,6 +177,8 @@ func readViewer(e *tree.Element) *Viewer {
 		viewer.AllDiscovered = items.Boolean("allDiscovered", false)
 		viewer.Include = childReferences(items, "include")
 		viewer.Exclude = childReferences(items, "exclude")
+		others, _ := items.Lookup(tree.ExtensionNamespace, "others")
+		viewer.OnlyOthers = others.Value == "true"
 	}
 	if value, ok := e.First("value"); ok {
 		viewer.Value = &ViewerValue{Position: value.Position(), Pattern: value.Value("pattern"), Separator: " "}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/launchtab"
+	"github.com/rmctl/rmctl/internal/tree"
+)
+
+// validatorsIn returns the validators with names, which attributes share.
+func validatorsIn(control *tree.Element) map[string]*tree.Element {
+	named := map[string]*tree.Element{}
+	for _, child := range control.Children {
+		if child.IsExtension("validator") {
+			named[child.Value("name")] = child
+		}
+	}
+	return named
+}
+
+// validatorOf returns the validator of an attribute: its own, or the one that it names; nil
+// for none.
+func (l *loader) validatorOf(e *tree.Element) *tree.Element {
+	if own, has := e.First("validator"); has {
+		return own
+	}
+	named, has := e.Lookup(tree.ExtensionNamespace, "validator")
+	if !has {
+		return nil
+	}
+	if l.validators[named.Value] == nil {
+		l.report(named.ValuePosition(), Error, "unknown-validator", fmt.Sprintf("there is no x:validator %q", named.Value), "")
+	}
+	return l.validators[named.Value]
+}
+
+// script reads the template of the job script. Without a place for the commands that set
+// variables of the job, they stand behind the options.
+func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
+	script := &Script{
+		Position:               e.Position(),
+		StagingLocation:        e.ChildText("file-staging-location"),
+		InsertEnvironmentAfter: e.Integer("insertEnvironmentAfter", -1),
+		DeleteAfterSubmit:      e.Boolean("deleteAfterSubmit", true),
+	}
+	for _, line := range e.Named("line") {
+		prefix, hasOptions := line.Lookup(tree.ExtensionNamespace, "options")
+		if !hasOptions {
+			script.Lines = append(script.Lines, &Line{Position: line.Position(), Arguments: line.Arguments("arg")})
+			continue
+		}
+		script.Lines = append(script.Lines, optionLines(line.Position(), prefix.Value, attributes)...)
+		if !e.Optional("insertEnvironmentAfter").Set {
+			script.InsertEnvironmentAfter = len(script.Lines)
+		}
+	}
+	return script
+}
+
+// optionLines returns a line for each attribute with an option (x:option), which vanishes
+// where the attribute has no value.
+func optionLines(at Position, prefix string, attributes []*Attribute) []*Line {
+	var lines []*Line
+	for _, a := range attributes {
+		if !a.Option.Set {
+			continue
+		}
+		argument := &Argument{Position: at, Resolve: true, Attribute: Optional{Text: a.Name(), Set: true}}
+		quote := ""
+		if a.IsQuoted {
+			quote = `"`
+		}
+		if a.Text(attribute.FieldType) == "boolean" {
+			argument.Text = prefix + a.Option.Text
+			argument.IsUndefinedIfMatches = Optional{Text: "false|", Set: true}
+		} else {
+			argument.Text = prefix + a.Option.Text + quote + "${ptp_rm:" + a.Name() + "#value}" + quote
+			argument.IsUndefinedIfMatches = Optional{Text: "", Set: true}
+		}
+		lines = append(lines, &Line{Position: at, Arguments: []*Argument{argument}})
+	}
+	return lines
+}
+
+// rowsOf returns what rows of the form (x:rows) show of attributes.
+func rowsOf(attributes []*Attribute) func(name string) launchtab.Row {
+	return func(name string) launchtab.Row {
+		for _, a := range attributes {
+			if a.Name() == name {
+				return rowOf(a)
+			}
+		}
+		return launchtab.Row{Label: name, Type: launchtab.TextWidget, Tooltip: "description"}
+	}
+}
+
+func rowOf(a *Attribute) launchtab.Row {
+	row := launchtab.Row{Label: a.Label, Browse: a.Browse, Type: launchtab.TextWidget, ItemsFrom: a.Text(attribute.FieldItemsFrom), Tooltip: "description"}
+	if row.Label == "" {
+		row.Label = labelOf(a.Name())
+	}
+	if a.Field(attribute.FieldTooltip) != nil {
+		row.Tooltip = "tooltip"
+	}
+	switch kind := a.Text(attribute.FieldType); {
+	case kind == "boolean":
+		row.Type = launchtab.CheckboxWidget
+	case kind == "integer":
+		row.Type = launchtab.SpinnerWidget
+	case kind == "choice":
+		row.Type, row.ReadOnly = launchtab.ComboWidget, true
+	case row.ItemsFrom != "":
+		row.Type = launchtab.ComboWidget
+	}
+	return row
+}
+
+// labelOf returns what an attribute without a label is called: job-name is "Job name".
+func labelOf(name string) string {
+	text := strings.NewReplacer("-", " ", "_", " ").Replace(name)
+	return strings.ToUpper(text[:1]) + text[1:]
+}
