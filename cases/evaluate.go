@@ -60,10 +60,15 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, runErr := runCase(ctx, c, command.Request{
+	request := command.Request{
 		Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
 		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace, Reading: reading,
-	})
+	}
+	var rows []command.Row
+	if selected.Read != nil && isListing(selected, reading) {
+		request.Rows = func(row command.Row) { rows = append(rows, row) }
+	}
+	result, runErr := runCase(ctx, c, request)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -86,28 +91,36 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 		answer.Absence = result.Answer.Absence.String()
 	}
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
-	answer.addRows(selected.Element, result.Answer)
+	answer.addRows(rows)
 	return answer, err
 }
 
-// addRows adds what a reader of a listing says.
-func (a *Answer) addRows(element config.CommandElement, read *reader.Answer) {
-	isListing := slices.Contains([]config.CommandElement{config.ListJobs, config.ListNodes, config.ListQueues}, element)
-	if !isListing || read == nil || a.Err != nil || len(read.Elements) == 0 {
+// isListing reports whether a command lists elements, as the fallback of one does that is for
+// no job and looks for none.
+func isListing(selected *config.Command, reading command.Reading) bool {
+	switch selected.Element {
+	case config.ListJobs, config.ListNodes, config.ListQueues:
+		return true
+	case config.Fallback:
+		return reading.Job == "" && reading.Tag == ""
+	}
+	return false
+}
+
+// addRows adds the rows of a listing.
+func (a *Answer) addRows(rows []command.Row) {
+	if len(rows) == 0 {
 		return
 	}
 	a.Discovered = map[string]Changed{}
-	for _, each := range read.Elements {
-		if each.Unreadable != "" {
-			continue
-		}
+	for _, row := range rows {
 		facts := map[string]any{}
-		for i, name := range each.Names {
-			if each.Values[i] != "" {
-				facts[name] = each.Values[i]
+		for name, value := range row.Facts.All() {
+			if value != "" {
+				facts[name] = value
 			}
 		}
-		a.Discovered[each.ID] = Changed{map[string]any{"value": facts}}
+		a.Discovered[row.ID] = Changed{map[string]any{"value": facts}}
 	}
 }
 

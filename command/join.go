@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,16 +83,17 @@ func (r *run) runFor(ctx context.Context, needed *config.Command, open func(read
 // answers are put together.
 func runBatches(ctx context.Context, whole *run) error {
 	batch := whole.Command.Batch
+	if isForAll, err := whole.isForAll(batch); err != nil || isForAll {
+		return errors.Join(err, whole.do(ctx))
+	}
 	ids, err := whole.batchIDs(ctx, batch)
 	if err != nil {
 		return err
 	}
-	once := *whole.Command
-	once.Batch = nil
 	for chunk := range slices.Chunk(ids, max(batch.Size, 1)) {
 		whole.Scope.Environment.SetVariable(idsAttribute, strings.Join(chunk, batch.Separator))
 		request := whole.Request
-		request.Command = &once
+		request.isOfBatch = true
 		invocation, err := request.Resolve()
 		if err != nil {
 			return err
@@ -107,6 +109,17 @@ func runBatches(ctx context.Context, whole *run) error {
 		whole.result.Answer = &reader.Answer{}
 	}
 	return nil
+}
+
+// isForAll reports whether the command runs once, without ids.
+func (r *run) isForAll(batch *config.Batch) (bool, error) {
+	if !batch.Attribute.Set {
+		return false, nil
+	}
+	words, err := r.Scope.Words([]*config.Argument{{
+		Position: batch.Position, Text: "batch", Resolve: true, Attribute: batch.Attribute, IsUndefinedIfMatches: batch.IsUndefinedIfMatches,
+	}})
+	return len(words) == 0, err
 }
 
 // batchIDs returns the ids that the command of a batch prints.

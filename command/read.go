@@ -86,10 +86,11 @@ func (o *outputReader) Close() error {
 	return o.run.conclude(answer)
 }
 
-// isFailedQuery reports whether the command was a query for a job that failed.
+// isFailedQuery reports whether the command was a query that failed.
 func (r *run) isFailedQuery() bool {
 	code := r.result.ExitCode
-	return r.Command.Element.ActsOnJob() && !r.Command.Element.IsSubmit() && code != 0 && !r.isExpected(code)
+	isQuery := r.rows != nil || r.Command.Element.ActsOnJob() && !r.Command.Element.IsSubmit()
+	return isQuery && code != 0 && !r.isExpected(code)
 }
 
 // conclude sets the attributes, or hands out the rows, that an answer is about.
@@ -123,6 +124,9 @@ func (r *run) concludeListing(answer *reader.Answer) error {
 		return fmt.Errorf("the output is unreadable, line %d: %w", answer.Damage.Line, answer.Damage)
 	}
 	for _, each := range answer.Elements {
+		if each.Unreadable != "" {
+			continue // nothing is known of it, as if it were not there
+		}
 		facts, err := tokenizer.FactsIn(each.Names, each.Values)
 		if err != nil {
 			return err

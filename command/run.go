@@ -50,6 +50,8 @@ type Request struct {
 	Trace func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
 
 	open func() (closer, error) // returns what reads standard output in place of parsers; nil for most
+
+	isOfBatch bool // the command runs for one batch of ids, which are in the environment
 }
 
 // A Result is how a command went.
@@ -118,7 +120,7 @@ type run struct {
 
 // doAll runs the command, once or for each batch.
 func (r *run) doAll(ctx context.Context) error {
-	if r.Command.Batch != nil {
+	if r.Command.Batch != nil && !r.isOfBatch {
 		return runBatches(ctx, r)
 	}
 	return r.do(ctx)
@@ -141,7 +143,9 @@ func (r *run) do(ctx context.Context) error {
 	parserErr := streams.finish()
 	r.finishRows(streams)
 	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
-	r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
+	if !slices.Contains(r.Command.Exits, code) {
+		r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
+	}
 	if r.result.Outcome == "" && (code == 0 || r.isExpected(code)) {
 		r.result.Outcome = r.found
 	}

@@ -20,6 +20,7 @@ func (f family) removeControls(attribute string) {
 // removeControls removes the controls of an attribute with the labels before
 // them, and the groups that are empty without them. It reports whether it removed any.
 func removeControls(container *tree.Element, attribute string) bool {
+	removed := removeRow(container, attribute)
 	var left []*tree.Element
 	for _, child := range container.Children {
 		within := removeControls(child, attribute)
@@ -28,14 +29,27 @@ func removeControls(container *tree.Element, attribute string) bool {
 			if last := len(left) - 1; last >= 0 && child.Name != "exclude" && isLabel(left[last]) {
 				left = left[:last]
 			}
-		case within && child.Name == "composite" && !slices.ContainsFunc(child.Children, isControl):
+		case within && child.Name == "composite" && !showsSomething(child):
 		default:
 			left = append(left, child)
 		}
 	}
-	removed := len(left) < len(container.Children)
+	removed = removed || len(left) < len(container.Children)
 	container.Children = left
 	return removed
+}
+
+// removeRow takes the row of an attribute out of the rows of an element (x:rows), and
+// reports whether there was one.
+func removeRow(e *tree.Element, attribute string) bool {
+	rows := slices.IndexFunc(e.Attributes, func(a tree.Attribute) bool { return a.Name == "rows" && a.Space == tree.ExtensionNamespace })
+	if rows < 0 {
+		return false
+	}
+	names := strings.Fields(e.Attributes[rows].Value)
+	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == attribute })
+	e.Attributes[rows].Value = strings.Join(left, " ")
+	return len(left) < len(names)
 }
 
 func setsAttribute(e *tree.Element, attribute string) bool {
@@ -49,6 +63,12 @@ func setsAttribute(e *tree.Element, attribute string) bool {
 }
 
 func isLabel(e *tree.Element) bool { return e.Name == "widget" && e.Value("type") == "label" }
+
+// showsSomething reports whether a group has controls or rows.
+func showsSomething(group *tree.Element) bool {
+	rows, has := group.Lookup(tree.ExtensionNamespace, "rows")
+	return has && rows.Value != "" || slices.ContainsFunc(group.Children, isControl)
+}
 
 func isControl(e *tree.Element) bool {
 	return slices.Contains([]string{"composite", "tab-folder", "widget", "button-group", "browse", "action", "viewer"}, e.Name)

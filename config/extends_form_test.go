@@ -11,7 +11,7 @@ import (
 
 // The form of a base must not offer what the definition has removed or hidden.
 func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
-	base := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="base"><control-data>
+	base := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="base"><control-data>
 		<attribute name="kept"/><attribute name="gone"/><attribute name="hidden"/><attribute name="lone"/>
 		<launch-tab><dynamic><title>T</title>
 			<composite group="true"><title>Some</title>
@@ -19,6 +19,8 @@ func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
 				<widget type="label"><tooltip>${ptp_rm:gone#description}</tooltip><fixed-text>Gone</fixed-text></widget><widget saveValueTo="gone"/>
 				<widget type="label"><fixed-text>Hidden</fixed-text></widget><browse attribute="hidden"/>
 			</composite>
+			<composite x:rows="kept gone hidden"/>
+			<composite group="true" x:rows="gone"><title>Gone</title></composite>
 			<composite group="true"><title>Lone</title><button-group attribute="lone"><button type="radiobutton" title="a"/></button-group></composite>
 			<viewer name="v"><items allPredefined="true"><include>lone</include><exclude>kept</exclude><exclude>gone</exclude></items><value pattern=""/></viewer>
 		</dynamic></launch-tab></control-data></resource-manager-builder>`
@@ -48,7 +50,7 @@ func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
 			require.Len(t, c.Exclude, 1)
 		}
 	})
-	require.Equal(t, []string{"kept", "new"}, bound)
-	require.Equal(t, []string{"Kept"}, labels)
-	require.Equal(t, []string{"Some"}, groups)
+	require.Equal(t, []string{"kept", "kept", "new"}, bound)
+	require.Equal(t, []string{"Kept", "Kept"}, labels)
+	require.Equal(t, []string{"Some", ""}, groups)
 }

@@ -53,7 +53,7 @@ func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
 		}
 		script.Lines = append(script.Lines, optionLines(line.Position(), prefix.Value, attributes)...)
 		if !e.Optional("insertEnvironmentAfter").Set {
-			script.InsertEnvironmentAfter = len(script.Lines)
+			script.InsertEnvironmentAfter = len(script.Lines) - 1
 		}
 	}
 	return script

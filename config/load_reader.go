@@ -196,6 +196,7 @@ func tasksOf(e *tree.Element, inherited *Tasks) *Tasks {
 	if text := e.Optional("none"); text.Set {
 		t.None = strings.Fields(text.Text)
 	}
+	t.WholeYields = e.Boolean("whole-yields", t.WholeYields)
 	return t
 }
 
@@ -271,6 +272,7 @@ func (l *loader) batch(e *tree.Element) *Batch {
 	if text := e.Optional("separator"); text.Set {
 		b.Separator = text.Text
 	}
+	b.Attribute, b.IsUndefinedIfMatches = e.Optional("attribute"), e.Optional("isUndefinedIfMatches")
 	l.fillReader(b.Reader, e)
 	return b
 }

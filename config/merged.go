@@ -46,7 +46,7 @@ type mergedOverride struct {
 
 // A gonePart is an element of a base that the merged definition has no more.
 type gonePart struct {
-	Element  string `json:"element"` // such as line "#SBATCH --mem="
+	Element  string `json:"element"` // such as line "exec"
 	Effect   effect `json:"effect"`
 	Position string `json:"position"`
 	By       string `json:"by"` // the position of what made it go

@@ -116,6 +116,8 @@ type Tasks struct {
 	None     []string // words that mean that the record is about no single task
 	Count    XPath    // how many tasks the job has, as a number or as ranges
 	Complete XPath    // a condition without which the end of an array is not believed
+	// WholeYields says that a record of the whole job counts only where none of its tasks has one.
+	WholeYields bool
 }
 
 // States (x:states) is the table of states.
@@ -148,6 +150,7 @@ const (
 	AsNumber     FactType = "number"
 	AsBoolean    FactType = "boolean"
 	AsSum        FactType = "sum"
+	AsCount      FactType = "count" // how many numbers there are, in numbers and ranges
 	AsTime       FactType = "time"
 	AsDuration   FactType = "duration"
 	AsBytes      FactType = "bytes"
@@ -202,7 +205,10 @@ type Batch struct {
 	*Command
 	Size      int    // ids in a batch
 	Separator string // between them
-	Reader    *Reader
+	// Where a pattern matches the value of an attribute, such as the scope of a listing, there
+	// are no ids: the command runs once.
+	Attribute, IsUndefinedIfMatches Optional
+	Reader                          *Reader
 }
 
 // BatchIDs is the name that Needed has for the command of an x:for.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -67,10 +68,26 @@ func (c *session) rows(ctx context.Context, request listRequest, each func(comma
 		env.SetVariable(submission.AttributeScope, string(request.scope))
 		env.SetVariable(submission.AttributeIDs, request.ids)
 	}
+	var refused error // by whoever takes the rows
+	take := func(row command.Row) error {
+		refused = each(row)
+		return refused
+	}
+	listed, outcome, err := c.rowsBy(ctx, request.command, env, request.origins, take)
+	for _, fallback := range request.command.Fallbacks {
+		if refused == nil && listed.Rows == 0 && triedAfter(fallback, outcome) {
+			listed, outcome, err = c.rowsBy(ctx, fallback, env, request.origins, take)
+		}
+	}
+	return listed, err
+}
+
+// rowsBy lists with one command, and returns its outcome, too.
+func (c *session) rowsBy(ctx context.Context, list *config.Command, env *attribute.Environment, origins string, each func(command.Row) error) (command.Listed, config.OutcomeKind, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var refused error
-	result, err := c.runRequest(ctx, command.Request{Command: request.command, Scope: config.Scope{Environment: env}, Origins: request.origins, Rows: func(row command.Row) {
+	result, err := c.runRequest(ctx, command.Request{Command: list, Scope: config.Scope{Environment: env}, Origins: origins, Rows: func(row command.Row) {
 		if refused != nil {
 			return
 		}
@@ -79,11 +96,11 @@ func (c *session) rows(ctx context.Context, request listRequest, each func(comma
 		}
 	}})
 	if refused != nil {
-		return result.Listed, refused
+		return result.Listed, "", refused
 	}
 	if lines := result.Listed.NotUnderstood; err == nil && lines > 0 {
-		c.countNotUnderstood(context.WithoutCancel(ctx), request.command, jobstore.NotUnderstood{Count: lines, Seen: "lines of a listing"})
+		c.countNotUnderstood(context.WithoutCancel(ctx), list, jobstore.NotUnderstood{Count: lines, Seen: "lines of a listing"})
 	}
-	_, err = outcomeOf(result, err) // some commands report an error if a job does not exist
-	return result.Listed, err
+	outcome, err := outcomeOf(result, err) // some commands report an error if a job does not exist
+	return result.Listed, outcome, err
 }

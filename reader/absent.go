@@ -3,9 +3,11 @@ package reader
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/internal/xpath"
 )
@@ -65,19 +67,40 @@ func (r *Reader) absence() (*Absence, error) {
 	return found, found.limit(defined, on)
 }
 
+// lengthOfTime returns the seconds of a length of time, such as 30d, of an expression, or of
+// the first of several fields and lengths that has a value; empty for none.
+func lengthOfTime(of config.XPath, on *evaluation) (string, error) {
+	parts := []string{of.Text}
+	if fieldsOrLengths.MatchString(of.Text) {
+		parts = strings.Fields(of.Text)
+	}
+	for _, part := range parts {
+		if length, dropped := seconds(part, ""); dropped == "" {
+			return length, nil
+		}
+		text, err := newExpression(config.XPath{Position: of.Position, Text: part}).text(on)
+		if err != nil {
+			return "", err
+		}
+		if length, dropped := seconds(text, ""); dropped == "" {
+			return length, nil
+		}
+	}
+	return "", nil
+}
+
+// fieldsOrLengths finds names of fields and lengths of time that are separated by blanks.
+var fieldsOrLengths = lazyregexp.New(`^[A-Za-z_][\w.-]*(?: +[\w.-]+)+$`)
+
 // limit sets the limits of an absence. One that the output does not say leaves a doubt.
 func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
 	if defined.Within.IsSet() {
-		length, dropped := seconds(defined.Within.Text, "")
-		if dropped != "" {
-			text, err := newExpression(defined.Within).text(on)
-			if err != nil {
-				return err
-			}
-			length, dropped = seconds(text, "")
+		length, err := lengthOfTime(defined.Within, on)
+		if err != nil {
+			return err
 		}
 		number, err := strconv.Atoi(length)
-		if a.Within = time.Duration(number) * time.Second; err != nil || dropped != "" || number == 0 {
+		if a.Within = time.Duration(number) * time.Second; err != nil || number == 0 {
 			a.Doubt = "it does not say for how long it knows jobs"
 		}
 	}

@@ -178,10 +178,7 @@ func (c *collection) fill(element *Element, said []*saying) {
 			return
 		}
 	}
-	parts := said
-	if whole >= 0 && len(said) > 1 {
-		parts = slices.DeleteFunc(slices.Clone(said), func(each *saying) bool { return each.task == "" && each.state.detail().Ended() })
-	}
+	parts := c.parts(said)
 	decides := deciding(parts)
 	element.Values, element.Origin = c.facts.merge(parts, decides), decides.origin
 	detail := decides.state.detail()
@@ -193,6 +190,16 @@ func (c *collection) fill(element *Element, said []*saying) {
 		element.Incomplete = fmt.Sprintf("the end of task %s is unknown", left)
 	}
 	c.setState(element, decides, detail)
+}
+
+// parts returns what counts of what was said: beside its tasks the whole job counts while it
+// lasts, unless it yields to them.
+func (c *collection) parts(said []*saying) []*saying {
+	if len(said) == 1 {
+		return said
+	}
+	yields := c.definition.Tasks != nil && c.definition.Tasks.WholeYields
+	return slices.DeleteFunc(slices.Clone(said), func(each *saying) bool { return each.task == "" && (yields || each.state.detail().Ended()) })
 }
 
 // onlyEnds returns the records of what has ended, and the tasks of the others.

@@ -251,7 +251,7 @@ func (r *Reader) describe(said *saying, on *evaluation, step *Step) (err error) 
 	if err != nil {
 		return err
 	}
-	said.origin = originOf(on.record, r.states)
+	said.origin = r.originOf(on.record)
 	return r.tasks.add(said, on)
 }
 

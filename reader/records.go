@@ -120,11 +120,11 @@ func (r *Reader) setAttributes(on *evaluation, step *Step) error {
 }
 
 // originOf returns the line of the output that says the state: the first line of the
-// record, or that of the field that the state is taken from.
-func originOf(record *Record, states *stateTable) Origin {
+// record, or that of the field that the state is taken from. Columns that end with the mark are shown with bars.
+func (r *Reader) originOf(record *Record) Origin {
 	line := record.Line
-	if states != nil && states.of != nil {
-		if name, isPlain := states.of.compiled.FieldName(); isPlain {
+	if r.states != nil && r.states.of != nil {
+		if name, isPlain := r.states.of.compiled.FieldName(); isPlain {
 			if field := record.Root.Child(name); field != nil && field.Line > line {
 				line = field.Line
 			}
@@ -139,6 +139,9 @@ func originOf(record *Record, states *stateTable) Origin {
 		text = after
 	}
 	text, _, _ = strings.Cut(text, "\n")
+	if r.query.Mark != "" {
+		text = strings.ReplaceAll(text, r.query.Mark, "|") // which nobody can read
+	}
 	return Origin{Line: line, Text: strings.ToValidUTF8(text[:min(len(text), longestOrigin)], "")}
 }
 

@@ -24,6 +24,8 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 		return clean(strings.Join(texts, ",")), "", "", nil
 	case config.AsSum:
 		value, dropped = sum(texts)
+	case config.AsCount:
+		value, dropped = count(texts)
 	case config.AsTag:
 		value, dropped = tagIn(texts[0])
 	case config.AsPath:
@@ -84,6 +86,19 @@ func sum(texts []string) (value, dropped string) {
 
 // tagPattern finds the tag of a submission at the beginning of a file name.
 var tagPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
+
+// count counts the numbers in numbers and ranges, such as 0-3 and 5.
+func count(texts []string) (value, dropped string) {
+	total := 0
+	for _, text := range texts {
+		ranges, isRanges := ParseRanges(text)
+		if !isRanges {
+			return "", notA("a number or a range", text)
+		}
+		total += ranges.Count()
+	}
+	return strconv.Itoa(total), ""
+}
 
 // scriptPattern finds the tag in the name of a script that rmctl generated.
 var scriptPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})managed_file_for_script`)
