@@ -3,6 +3,7 @@ package rms_test
 import (
 	"context"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,8 +19,9 @@ import (
 // A pbsStep is a command that a server expects next, and the recorded output
 // that answers it.
 type pbsStep struct {
-	command string // up to the script's name for qsub; the name of the shell's script for sh
+	command string // up to the script's name for qsub
 	answer  string // a case of testdata/pbs
+	prints  string // in place of a case
 	job     string // takes the place of the recorded job's id, where there is one
 }
 
@@ -29,6 +31,7 @@ type pbsServer struct {
 	t      *testing.T
 	steps  []pbsStep
 	script string // of the last submission
+	tag    string // of that
 }
 
 func (s *pbsServer) Start(_ context.Context, start remote.Command) (remote.Handle, error) {
@@ -36,18 +39,19 @@ func (s *pbsServer) Start(_ context.Context, start remote.Command) (remote.Handl
 	if words[0] == "qsub" {
 		script, err := os.ReadFile(words[len(words)-1])
 		require.NoError(s.t, err)
-		s.script = string(script)
+		s.script, s.tag = string(script), strings.TrimSuffix(filepath.Base(words[len(words)-1]), "managed_file_for_script")
 		words = words[:len(words)-1]
-	}
-	if words[0] == "sh" {
-		words = words[3:4] // the name of the script
 	}
 	require.NotEmpty(s.t, s.steps, "nothing more was expected, but %q", words)
 	step := s.steps[0]
 	s.steps = s.steps[1:]
 	require.Equal(s.t, step.command, strings.Join(words, " "))
 
+	if step.answer == "" {
+		return exchange{stdout: step.prints}.answer(start)
+	}
 	recorded := recordedExchange(s.t, filepath.Join(pbsCases, step.answer))
+	recorded.stdout = strings.ReplaceAll(recorded.stdout, tag, s.tag)
 	if recorded.job != "" && step.job != "" {
 		recorded.stdout = strings.ReplaceAll(recorded.stdout, recorded.job, step.job)
 	}
@@ -60,6 +64,7 @@ type pbsSession struct {
 	t      *testing.T
 	server *pbsServer
 	home   string
+	user   string // who asks
 }
 
 func newPBSSession(t *testing.T) *pbsSession {
@@ -72,7 +77,9 @@ func newPBSSession(t *testing.T) *pbsSession {
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	server := &pbsServer{Connection: local, t: t}
 	controller := control.New(control.Options{Definition: shippedDefinition(t, "pbs"), Connection: server, Store: store})
-	return &pbsSession{Controller: controller, t: t, server: server, home: home}
+	current, err := user.Current()
+	require.NoError(t, err)
+	return &pbsSession{Controller: controller, t: t, server: server, home: home, user: current.Username}
 }
 
 func (s *pbsSession) expect(steps ...pbsStep) {
@@ -125,21 +132,21 @@ func TestPBSFollowsAJobToItsEnd(t *testing.T) {
 	require.Equal(t, "long", j.Queue)
 	require.Equal(t, filepath.Join(s.home, "rmctl.o1"), j.OutputPath)
 	require.Equal(t, j.OutputPath, j.ErrorPath, "both streams go to one file")
-	require.Equal(t, "#!/bin/bash\n#PBS -S /bin/bash\n#PBS -N rmctl\n#PBS -q long\n#PBS -l walltime=10:00\n#PBS -j oe\n"+
+	require.Equal(t, "#!/bin/bash\n#PBS -N rmctl\n#PBS -q long\n#PBS -l walltime=10:00\n#PBS -j oe\n#PBS -S /bin/bash\n"+
 		"export GREETING=\"good morning, \\`date\\` \\$X\"\n"+
 		"cd \"$PBS_O_WORKDIR\" || exit 1\n./simulate 'a b' \\$HOME it\\'s\n", s.server.script)
 
 	const ask, askHistory = "qstat -f -w 1.pbs01", "qstat -x -f -w 1.pbs01"
-	j = s.status(j, job.QueuedActive, pbsStep{ask, "status-never-runs", "1.pbs01"})
+	j = s.status(j, job.QueuedActive, pbsStep{command: ask, answer: "status-never-runs", job: "1.pbs01"})
 	require.Contains(t, j.Reason, "Can Never Run")
-	j = s.status(j, job.UserOnHold, pbsStep{ask, "status-held-by-user", "1.pbs01"})
-	j = s.status(j, job.Running, pbsStep{ask, "status-running-held", "1.pbs01"})
+	j = s.status(j, job.UserOnHold, pbsStep{command: ask, answer: "status-held-by-user", job: "1.pbs01"})
+	j = s.status(j, job.Running, pbsStep{command: ask, answer: "status-running-held", job: "1.pbs01"})
 	require.Equal(t, "pbs01/2", j.Nodes)
 
 	down := s.failingStatus(j, pbsStep{command: ask, answer: "status-error-server-down"})
 	require.Contains(t, down.StaleReason, "Connection refused")
-	j = s.status(down, job.Suspended, pbsStep{ask, "status-suspended", "1.pbs01"})
-	j = s.status(j, job.Running, pbsStep{ask, "status-exiting", "1.pbs01"})
+	j = s.status(down, job.Suspended, pbsStep{command: ask, answer: "status-suspended", job: "1.pbs01"})
+	j = s.status(j, job.Running, pbsStep{command: ask, answer: "status-exiting", job: "1.pbs01"})
 	require.Equal(t, "E", j.Native)
 	require.Nil(t, j.ExitCode, "it has not ended")
 
@@ -147,8 +154,8 @@ func TestPBSFollowsAJobToItsEnd(t *testing.T) {
 	ended := pbsStep{command: ask, answer: "status-error-finished"}
 	j = s.failingStatus(j, ended, pbsStep{command: askHistory, answer: "status-error-server-down"})
 	j = s.failingStatus(j, ended, pbsStep{command: askHistory, answer: "finished-no-history"})
-	j = s.failingStatus(j, ended, pbsStep{askHistory, "made-cut-before-exit-status", "1.pbs01"})
-	j = s.status(j, job.Failed, ended, pbsStep{askHistory, "finished-by-signal", "1.pbs01"})
+	j = s.failingStatus(j, ended, pbsStep{command: askHistory, answer: "made-cut-before-exit-status", job: "1.pbs01"})
+	j = s.status(j, job.Failed, ended, pbsStep{command: askHistory, answer: "finished-by-signal", job: "1.pbs01"})
 	require.Equal(t, 137, *j.ExitCode)
 	require.Equal(t, 9, *j.Signal)
 	j = s.status(j, job.Failed) // nothing is asked any more
@@ -161,10 +168,10 @@ func TestPBSFollowsAnArray(t *testing.T) {
 	j := s.submit(job.Submission{Values: []job.Assignment{{Name: "array", Value: "1-3"}}})
 	require.Equal(t, "1017[].pbs01", j.ID)
 	require.Contains(t, s.server.script, "\n#PBS -J 1-3\n")
-	j = s.status(j, job.Running, pbsStep{"qstat -f -w 1017[].pbs01", "status-array", j.ID})
+	j = s.status(j, job.Running, pbsStep{command: "qstat -f -w 1017[].pbs01", answer: "status-array", job: j.ID})
 	s.status(j, job.Failed,
 		pbsStep{command: "qstat -f -w 1017[].pbs01", answer: "status-error-array-finished"},
-		pbsStep{"qstat -x -f -w 1017[].pbs01", "finished-array", j.ID})
+		pbsStep{command: "qstat -x -f -w 1017[].pbs01", answer: "finished-array", job: j.ID})
 }
 
 func TestPBSAsksClientsWithoutWideOutputInTheirWay(t *testing.T) {
@@ -172,10 +179,10 @@ func TestPBSAsksClientsWithoutWideOutputInTheirWay(t *testing.T) {
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
 	j := s.submit(job.Submission{})
 	refused := pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-option"}
-	j = s.status(j, job.Running, refused, pbsStep{"qstat -f 1.pbs01", "folded-running-long-name", "1.pbs01"})
+	j = s.status(j, job.Running, refused, pbsStep{command: "qstat -f 1.pbs01", answer: "folded-running-long-name", job: "1.pbs01"})
 	s.status(j, job.Completed, refused,
 		pbsStep{command: "qstat -f 1.pbs01", answer: "status-error-finished"},
-		pbsStep{"qstat -x -f 1.pbs01", "folded-finished-ok", "1.pbs01"})
+		pbsStep{command: "qstat -x -f 1.pbs01", answer: "folded-finished-ok", job: "1.pbs01"})
 }
 
 func TestPBSKnowsWhichJobsItDoesNotKnow(t *testing.T) {
@@ -189,7 +196,7 @@ func TestPBSKnowsWhichJobsItDoesNotKnow(t *testing.T) {
 
 	s.expect(pbsStep{command: "qsub -f", answer: "submit-ok"})
 	j := s.submit(job.Submission{})
-	j = s.status(j, job.Running, pbsStep{"qstat -f -w 1.pbs01", "status-running-held", "1.pbs01"})
+	j = s.status(j, job.Running, pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-running-held", job: "1.pbs01"})
 	j = s.status(j, job.Running, pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-error-no-history"})
 	require.True(t, j.Missing, "a server without history forgets jobs")
 }
@@ -206,7 +213,7 @@ func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
 			steps = append([]pbsStep{pbsQueues}, steps...)
 		}
 		if unknown {
-			steps = append(steps, pbsStep{command: "find", answer: "find-no-history"})
+			steps = append(steps, pbsStep{command: "qselect -u " + s.user}, pbsStep{command: "qselect -x -u " + s.user}, pbsStep{command: "qstat -B -f", answer: "find-no-history"})
 		}
 		s.expect(steps...)
 		_, err := s.Submit(t.Context(), job.Submission{Executable: "true", Directory: s.home})
@@ -217,10 +224,11 @@ func TestPBSSubmissionWithoutAJobIsAnError(t *testing.T) {
 
 func TestPBSSubmissionWhoseAnswerWasLostIsLookedUp(t *testing.T) {
 	s := newPBSSession(t)
-	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-no-id"}, pbsStep{command: "find", answer: "find-found-array"})
+	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-no-id"},
+		pbsStep{command: "qselect -u " + s.user, prints: "4711[].pbs01\n"}, pbsStep{command: "qstat -f -w 4711[].pbs01", answer: "find-found-array"})
 	j := s.submit(job.Submission{})
 	require.Equal(t, "4711[].pbs01", j.ID)
-	s.status(j, job.Running, pbsStep{"qstat -f -w 4711[].pbs01", "status-array", j.ID})
+	s.status(j, job.Running, pbsStep{command: "qstat -f -w 4711[].pbs01", answer: "status-array", job: j.ID})
 }
 
 func TestPBSControlsJobsOneByOne(t *testing.T) {

@@ -80,7 +80,7 @@ func TestPBSEveryAttributeMakesItsDirective(t *testing.T) {
 
 func TestPBSUnsetAttributesLeaveNoDirective(t *testing.T) {
 	definition := shippedDefinition(t, "pbs")
-	const bare = "#!/bin/bash\n#PBS -S /bin/bash\n#PBS -N rmctl\ncd \"$PBS_O_WORKDIR\" || exit 1\ntrue\n"
+	const bare = "#!/bin/bash\n#PBS -N rmctl\n#PBS -S /bin/bash\ncd \"$PBS_O_WORKDIR\" || exit 1\ntrue\n"
 	script, err := renderPBS(t, definition, "queue", "")
 	require.NoError(t, err)
 	require.Equal(t, bare, script)

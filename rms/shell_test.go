@@ -1,10 +1,7 @@
 package rms_test
 
 import (
-	"bufio"
 	"context"
-	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +16,30 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/remote"
 )
+
+const (
+	tag      = "9e053800-5f8d-4c5b-9102-0b2c4581d4f0"
+	otherTag = "11b7536a-b565-471a-a35b-e1d26c892f19"
+)
+
+// run runs the script of a command for real, on programs in place of the
+// scheduler's.
+func run(t *testing.T, definition, selector string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
+	folder := t.TempDir()
+	for name, script := range programs {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	words := argumentsOf(t, definition, selector, "1")
+	command := exec.CommandContext(t.Context(), "sh", append(words[1:4:4], arguments...)...)
+	command.Env = append(os.Environ(), "LC_ALL=C", "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	printed, err := command.Output()
+	var failed *exec.ExitError
+	if err != nil {
+		require.ErrorAs(t, err, &failed)
+		stderr = string(failed.Stderr)
+	}
+	return string(printed), stderr, command.ProcessState.ExitCode()
+}
 
 // runAtHome runs the shell of a command on a job for real, on programs in place of the scheduler's, with a folder as
 // home; the last arguments of the command are replaced.
@@ -45,45 +66,6 @@ func runAtHome(t *testing.T, definition, selector, job, home string, programs ma
 func runReplacing(t *testing.T, definition, selector string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
 	t.Helper()
 	return runAtHome(t, definition, selector, "1", "/home/user", programs, arguments...)
-}
-
-// shellRows is what the shell of a listing prints before its scheduler command has ended, and then.
-type shellRows struct{ first, others string }
-
-// rowsWhile runs the shell of a listing where its scheduler command prints the second text only when the first row was read.
-func rowsWhile(t *testing.T, definition, selector, program string, arguments []string, programs map[string]string, first, second string) shellRows {
-	t.Helper()
-	folder := t.TempDir()
-	for name, text := range map[string]string{"first": first, "second": second} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
-	read := filepath.Join(folder, "read")
-	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", read).Run())
-	// It gives up after a while, so that a listing without a row fails instead of waiting.
-	scripts := map[string]string{program: "cat '" + folder + "/first'; timeout 60 head -n 1 '" + read + "' >/dev/null || exit; exec cat '" + folder + "/second'"}
-	maps.Copy(scripts, programs)
-	for name, script := range scripts {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	}
-	words := argumentsOf(t, definition, selector, "1")
-	kept := len(words) - len(arguments)
-	shell := exec.CommandContext(t.Context(), words[0], append(words[1:kept:kept], arguments...)...)
-	shell.Env = append(os.Environ(), "LC_ALL=C", "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	output, err := shell.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, shell.Start())
-	reader := bufio.NewReader(output)
-	row, err := reader.ReadString('\n')
-	require.NoError(t, err)
-	goOn, err := os.OpenFile(read, os.O_RDWR, 0) // which does not wait for a reader
-	require.NoError(t, err)
-	defer func() { require.NoError(t, goOn.Close()) }()
-	_, err = goOn.WriteString("\n")
-	require.NoError(t, err)
-	others, err := io.ReadAll(reader)
-	require.NoError(t, err)
-	require.NoError(t, shell.Wait())
-	return shellRows{row, string(others)}
 }
 
 // eachAnswered runs the shell of each case that has answers of a scheduler's programs, in the folder $ANSWERS: it makes
