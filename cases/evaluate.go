@@ -65,7 +65,7 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace, Reading: reading,
 	}
 	var rows []command.Row
-	if selected.Read != nil && isListing(selected, reading) {
+	if selected.Read != nil && isListing(selected.Purpose()) {
 		request.Rows = func(row command.Row) { rows = append(rows, row) }
 	}
 	result, runErr := runCase(ctx, c, request)
@@ -95,16 +95,9 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 	return answer, err
 }
 
-// isListing reports whether a command lists elements, as the fallback of one does that is for
-// no job and looks for none.
-func isListing(selected *config.Command, reading command.Reading) bool {
-	switch selected.Element {
-	case config.ListJobs, config.ListNodes, config.ListQueues:
-		return true
-	case config.Fallback:
-		return reading.Job == "" && reading.Tag == ""
-	}
-	return false
+// isListing reports whether a command lists elements.
+func isListing(of config.CommandElement) bool {
+	return of == config.ListJobs || of == config.ListNodes || of == config.ListQueues
 }
 
 // addRows adds the rows of a listing.
@@ -128,7 +121,7 @@ func (a *Answer) addRows(rows []command.Row) {
 func (e Evaluation) reading(selected *config.Command, c *Case, env *attribute.Environment) (command.Reading, error) {
 	ids, err := reader.NewIDs(e.Definition.IDs)
 	reading := command.Reading{IDs: ids, Job: c.Job, Memory: reader.ParseMemory(env.Text("job.tasks"))}
-	if selected.Element == config.FindJob || selected.Element == config.Fallback && c.Job == "" {
+	if selected.Purpose() == config.FindJob {
 		reading.Tag = env.Text("job.tag")
 	}
 	if e.Step != nil {

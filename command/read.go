@@ -53,7 +53,7 @@ func (r *run) newOutputReader(ctx context.Context) (*outputReader, error) {
 // query returns what the output of the command is read for.
 func (r *run) query() reader.Query {
 	q := reader.Query{Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step}
-	switch r.Command.Element {
+	switch r.Command.Purpose() {
 	case config.ListNodes, config.ListQueues, config.StartUpCommand, config.ShutDownCommand, config.ButtonAction, config.ProbeCommand:
 		return q
 	}
@@ -156,6 +156,7 @@ func (r *run) concludeSubmission(answer *reader.Answer) error {
 	if j := r.Scope.Environment.Lookup(r.Scope.Job); j != nil {
 		j.SetValue(string(job.Submitted))
 	}
+	r.setFacts(answer.Elements[0])
 	return r.setID(answer.Elements[0])
 }
 
@@ -227,15 +228,19 @@ func (r *run) setID(e *reader.Element) error {
 	return nil
 }
 
-// setState sets the state of the job, and an attribute for each fact about it.
-func (r *run) setState(e *reader.Element) {
-	env := r.Scope.Environment
+// setFacts sets an attribute for each fact about the job.
+func (r *run) setFacts(e *reader.Element) {
 	for i, name := range e.Names {
 		if value := e.Values[i]; value != "" && name != "state" {
-			env.SetVariable(jobPrefix+name, value)
+			r.Scope.Environment.SetVariable(jobPrefix+name, value)
 		}
 	}
-	j := env.Lookup(r.Scope.Job)
+}
+
+// setState sets the state of the job and the facts about it.
+func (r *run) setState(e *reader.Element) {
+	r.setFacts(e)
+	j := r.Scope.Environment.Lookup(r.Scope.Job)
 	if j == nil {
 		return
 	}

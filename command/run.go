@@ -180,7 +180,7 @@ func (r *run) isExpected(code int) bool {
 // parsers are ready. A query changes nothing, so its parsers are compiled while
 // the scheduler works on the answer.
 func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Handle, error) {
-	isQuery := r.Command.Element == config.GetJobStatus || r.Command.Element == config.Fallback
+	isQuery := r.Command.Purpose() == config.GetJobStatus
 	if !isQuery {
 		if err := r.compileParsers(ctx, streams); err != nil {
 			return nil, r.failure(notResolvable, err)

@@ -62,43 +62,6 @@ type Attribute struct {
 	Browse   string   // x:browse: rows of the form choose a "file" or a "directory"; empty for neither
 }
 
-// ManagedFiles is a group of files that are put in place before a submission.
-type ManagedFiles struct {
-	Position
-	StagingLocation Optional
-	Files           []*File
-}
-
-// A File is one managed file; its content comes from exactly one of Lines,
-// Contents and Path.
-type File struct {
-	Position
-	Name                 string
-	UniqueIDPrefix       bool
-	ResolveContents      bool
-	DeleteSourceAfterUse bool
-	DeleteTargetAfterUse bool
-	Mode                 string // octal permissions, empty for 0600
-	Lines                []*Line
-	Contents             Optional
-	Path                 Optional
-}
-
-// A Script is the job script's template.
-type Script struct {
-	Position
-	StagingLocation        Optional
-	InsertEnvironmentAfter int // index of a line from 0; negative inserts nothing
-	DeleteAfterSubmit      bool
-	Lines                  []*Line
-}
-
-// A Line is a line of a script or file, joined from its arguments.
-type Line struct {
-	Position
-	Arguments []*Argument
-}
-
 // A CommandElement is the name of an element of command type.
 type CommandElement string
 
@@ -119,7 +82,7 @@ const (
 	ShutDownCommand        CommandElement = "shut-down-command"
 	ButtonAction           CommandElement = "button-action"
 
-	// Fallback (x:fallback) is another way of asking for a job's state.
+	// Fallback (x:fallback) is another way of asking.
 	Fallback CommandElement = "fallback"
 
 	// FindJob (x:find-job) looks a submission up by its tag.
@@ -205,12 +168,25 @@ type Command struct {
 
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
-	Fallbacks []*Command    // x:fallback, of get-job-status only
-	On        []OutcomeKind // x:fallback only: the outcomes after which it is tried; empty for all
+	Fallbacks []*Command    // x:fallback
+
+	// Of an x:fallback only: what it is another way of, and the outcomes after which it is
+	// tried; empty for all.
+	FallbackOf CommandElement
+	On         []OutcomeKind
 
 	// Remembers is how long after a submission x:find-job finds its job for
 	// certain, however it ended; 0 for ever. x:find-job only.
 	Remembers time.Duration
+}
+
+// Purpose returns the element whose work the command does: that of a fallback is the one
+// that it stands in.
+func (c *Command) Purpose() CommandElement {
+	if c.Element == Fallback && c.FallbackOf != "" {
+		return c.FallbackOf
+	}
+	return c.Element
 }
 
 // An EnvironmentEntry sets a variable of a command's environment.

@@ -239,6 +239,7 @@ func (l *loader) attribute(e *tree.Element) *Attribute {
 func (l *loader) managedFiles(e *tree.Element) *ManagedFiles {
 	files := &ManagedFiles{Position: e.Position(), StagingLocation: e.ChildText("file-staging-location")}
 	for _, child := range e.Named("file") {
+		beside, _ := child.Lookup(tree.ExtensionNamespace, "beside")
 		files.Files = append(files.Files, &File{
 			Position:             child.Position(),
 			Name:                 child.Value("name"),
@@ -250,6 +251,7 @@ func (l *loader) managedFiles(e *tree.Element) *ManagedFiles {
 			Lines:                l.lines(child),
 			Contents:             child.ChildText("contents"),
 			Path:                 child.ChildText("path"),
+			IsBeside:             beside.Value == "true",
 		})
 	}
 	return files

@@ -84,6 +84,7 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 
 func (l *loader) fallback(e *tree.Element) *Command {
 	command := l.command(e, Fallback)
+	command.FallbackOf = CommandElement(e.Parent.Name)
 	for kind := range strings.FieldsSeq(e.Value("on")) {
 		command.On = append(command.On, OutcomeKind(kind))
 	}

@@ -11,10 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // filesOf renders the managed files of a definition.
@@ -79,6 +81,28 @@ func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 			require.ErrorContains(t, err, "managed file")
 		})
 	}
+}
+
+// A program stands beside the definition that runs it. A shipped definition has the one that is shipped with it, wherever
+// rmctl runs: a folder with a file of that name must not get its own run.
+func TestAFileBesideTheDefinitionIsTaken(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "local.sh"), []byte("here"), 0o600))
+	contentBeside := func(file string, source []byte) string {
+		definition, problems := check.Load(file, source, check.ReadBase)
+		require.Empty(t, problems)
+		rendering, err := newRenderer(t, definition).Render(job.Submission{Executable: "x"})
+		require.NoError(t, err)
+		return rendering.Files[0].Content
+	}
+	shipped, _ := rms.Source("local")
+	program, _ := rms.Beside("local.xml", shipped, "local.sh")
+	require.Equal(t, string(program), contentBeside("local.xml", shipped))
+	require.Equal(t, "here", contentBeside("local.xml", append(shipped, "<!-- changed -->"...)))
+
+	extending := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="mine" x:extends="local"/>`
+	require.Equal(t, string(program), contentBeside(filepath.Join(folder, "mine.xml"), []byte(extending)))
 }
 
 const threeFiles = `<managed-files>

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,8 +184,8 @@ func (c *session) acceptance(p *prepared, id string, result *command.Result) job
 	// The paths may be values of attributes that are themselves referred to,
 	// where @jobId is not replaced but looked up.
 	p.env.Define(attribute.JobPlaceholder, submission.JobAttribute(p.env, id, id, short))
-	a.OutputPath = c.outputPath(p.env, submission.AttributeStdoutPath, id)
-	a.ErrorPath = c.outputPath(p.env, submission.AttributeStderrPath, id)
+	a.OutputPath = cmp.Or(jobFact(p.env, "outputPath"), c.outputPath(p.env, submission.AttributeStdoutPath, id))
+	a.ErrorPath = cmp.Or(jobFact(p.env, "errorPath"), c.outputPath(p.env, submission.AttributeStderrPath, id))
 	return a
 }
 

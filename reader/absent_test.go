@@ -16,6 +16,7 @@ func TestAbsenceProvesSomethingWhereTheDefinitionSaysSo(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.Local)
 	const jobs = `<x:reader name="jobs"><x:table columns="id state"/>%s</x:reader>`
 	const settings = `<x:reader name="settings"><x:lines expression="MinJobAge *= (\d+ sec)" columns="kept"/><x:lines expression="oldest (.*)" columns="oldest"/>%s</x:reader>`
+	const answers = `<x:reader name="answers"><x:lines expression="job (\d+)" columns="id"/><x:lines expression="(none)" columns="answer"/>%s</x:reader>`
 	for _, c := range []struct {
 		what, elements, absent, output string
 		age                            time.Duration
@@ -34,6 +35,9 @@ func TestAbsenceProvesSomethingWhereTheDefinitionSaysSo(t *testing.T) {
 		{"no oldest record", settings, `<x:absent since="oldest"/>`, "oldest none\n", time.Second, false},
 		{"unless something holds", settings, `<x:absent unless="kept='1 sec'"/>`, "MinJobAge = 1 sec\n", time.Second, false},
 		{"unless something holds", settings, `<x:absent unless="kept='1 sec'"/>`, "MinJobAge = 2 sec\n", time.Second, true},
+		{"unless it says so", answers, `<x:absent unless="not(answer)"/>`, "none\n", time.Second, true},
+		{"unless it says so", answers, `<x:absent unless="not(answer)"/>`, "", time.Second, false},
+		{"unless it says so", answers, `<x:absent unless="not(answer)"/>`, "job 1\n", time.Second, false},
 	} {
 		answer := read(t, replaced(c.elements, c.absent), c.output, reader.Query{})
 		require.Equal(t, c.proves, answer.Absence.Proves(now.Add(-c.age), now), "%s: %s, %s ago", c.what, c.absent, c.age)

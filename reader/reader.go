@@ -217,7 +217,7 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 	if err := r.setAttributes(on, step); err != nil {
 		return nil, err
 	}
-	if r.id == nil {
+	if r.id == nil || r.isLineWithoutID(record) {
 		r.last = record
 		return nil, nil
 	}
@@ -239,6 +239,13 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 		return nil, nil
 	}
 	return said, nil
+}
+
+// isLineWithoutID reports whether a line is of an expression that has no column of the ids,
+// while others have one. It is about no job.
+func (r *Reader) isLineWithoutID(record *Record) bool {
+	name, isPlain := r.id.compiled.FieldName()
+	return isPlain && len(r.definition.Sources) > 1 && record.Root.Child(name) == nil
 }
 
 // describe adds the state and the facts of a record.

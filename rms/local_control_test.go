@@ -47,13 +47,13 @@ func TestHeldJobWaitsUntilReleased(t *testing.T) {
 		m.do(t, "hold", held)
 		m.do(t, "hold", held)
 		job := m.status(t, held)
-		require.Equal(t, "USER_ON_HOLD", job["state"])
-		require.Equal(t, "HELD", job["native"])
+		require.Equal(t, "HELD", job["state"])
+		require.Equal(t, "HELD", job["state"])
 		behind := m.submit(t, "echo behind >>order", "SLOTS=1")
 		unblock()
 		m.awaitEnd(t, behind)
 		job = m.status(t, held)
-		require.Equal(t, "USER_ON_HOLD", job["state"], "%v", job)
+		require.Equal(t, "HELD", job["state"], "%v", job)
 		m.do(t, "release", held)
 		require.Equal(t, "COMPLETED", m.awaitEnd(t, held)["state"])
 		require.Equal(t, "behind\nheld\n", m.read(t, m.file("order")))
@@ -64,7 +64,7 @@ func TestHeldJobWaitsUntilReleased(t *testing.T) {
 func TestJobMayBeSubmittedOnHold(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id := m.submit(t, "true", "HOLD=true")
-		require.Equal(t, "USER_ON_HOLD", m.status(t, id)["state"])
+		require.Equal(t, "HELD", m.status(t, id)["state"])
 		m.do(t, "release", id)
 		m.awaitState(t, id, "COMPLETED")
 	})
@@ -100,7 +100,7 @@ func TestSuspendStopsTheWholeJob(t *testing.T) {
 		m.do(t, "suspend", id)
 		job := m.status(t, id)
 		require.Equal(t, "SUSPENDED", job["state"], "suspend returned before the job had stopped")
-		require.Equal(t, "SUSPENDED", job["native"])
+		require.Equal(t, "SUSPENDED", job["state"])
 		m.do(t, "suspend", id)
 		m.do(t, "resume", id)
 		require.Equal(t, "RUNNING", m.status(t, id)["state"])
@@ -122,7 +122,7 @@ func TestCancelEndsEveryProcessOfTheJob(t *testing.T) {
 			m.do(t, "cancel", id)
 			job := m.awaitEnd(t, id)
 			require.Equal(t, "CANCELED", job["state"])
-			require.Equal(t, "15", job["signal"])
+			require.Equal(t, "143", job["code"])
 			require.False(t, alive(t, child))
 			m.refuses(t, 45, "job "+id+" has ended", "cancel", id)
 			require.NoError(t, os.Remove(m.file("child")))
@@ -137,7 +137,7 @@ func TestCancelKillsWhatDoesNotEndInTime(t *testing.T) {
 		m.do(t, "cancel", id)
 		job := m.awaitEnd(t, id)
 		require.Equal(t, "CANCELED", job["state"])
-		require.Equal(t, "9", job["signal"])
+		require.Equal(t, "137", job["code"])
 	})
 }
 
@@ -151,8 +151,8 @@ func TestCanceledJobThatWaitsNeverStarts(t *testing.T) {
 			m.do(t, "cancel", id)
 			job := m.status(t, id)
 			require.Equal(t, "CANCELED", job["state"])
-			require.NotContains(t, job, "started")
-			require.NotContains(t, job, "exitCode")
+			require.Empty(t, job["started"])
+			require.Empty(t, job["code"])
 		}
 		unblock()
 		m.awaitEnd(t, last)
@@ -183,8 +183,7 @@ exec mv "$@"`, m.host(t), held))
 func TestTimeLimitEndsTheJob(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		job := m.awaitEnd(t, m.submit(t, "sleep 1000", "TIME_LIMIT=00:00:01"))
-		require.Equal(t, "FAILED", job["state"])
-		require.Equal(t, "TIMEOUT", job["native"])
+		require.Equal(t, "TIMEOUT", job["state"])
 		require.Equal(t, "time limit of 1 s reached", job["reason"])
 	})
 }
@@ -215,7 +214,7 @@ func TestTimeLimitsAreRead(t *testing.T) {
 func TestWhatAJobLeavesRunningEndsWithIt(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id := m.submit(t, "sleep 1000 & echo $! >child; exit 7")
-		require.Equal(t, "7", m.awaitEnd(t, id)["exitCode"])
+		require.Equal(t, "7", m.awaitEnd(t, id)["code"])
 		require.False(t, alive(t, strings.TrimSpace(m.read(t, m.file("child")))))
 	})
 }

@@ -65,7 +65,7 @@ func TestSupervisorThatWaitsEndsWhenItsFolderWasRemoved(t *testing.T) {
 		}
 		listed := m.run(nil, "list")
 		require.Empty(t, listed.stderr)
-		require.NotContains(t, listed.stdout, "id="+waiting+" ")
+		require.NotContains(t, listed.stdout, "id="+waiting+"\n")
 		unblock()
 		require.Equal(t, "COMPLETED", m.awaitEnd(t, behind)["state"], "the removed job keeps its turn")
 	})
@@ -117,7 +117,7 @@ func TestEndOfARemovedJobIsNotNotedForTheOneThatGotItsNumber(t *testing.T) {
 		require.Equal(t, id, m.submit(t, "true", "HOLD=true"))
 		kill(t, process)
 		requireGone(t, old, "the supervisor of the removed job stays")
-		require.Equal(t, "HELD", m.status(t, id)["native"])
+		require.Equal(t, "HELD", m.status(t, id)["state"])
 	})
 }
 
@@ -195,10 +195,10 @@ func TestEndOfAJobIsNotedWhenTheDiskHasRoomAgain(t *testing.T) {
 		process := m.noted(t, id, "process")
 		requireGone(t, process, "the job does not end")
 		sleeps := sleepOf(t, supervisor)
-		require.Equal(t, "RUNNING", m.status(t, id)["native"], "how it ended is not known yet")
+		require.Equal(t, "RUNNING", m.status(t, id)["state"], "how it ended is not known yet")
 		require.NoError(t, os.Remove(end))
 		requireGone(t, sleeps, "the supervisor does not try again")
-		require.Equal(t, "3", m.awaitEnd(t, id)["exitCode"])
+		require.Equal(t, "3", m.awaitEnd(t, id)["code"])
 	})
 }
 
@@ -208,7 +208,7 @@ func TestSubmissionThatWasKilledBeforeItsJobWasQueuedIsLost(t *testing.T) {
 		id := m.submit(t, "true", "HOLD=true", "TAG=11111111-2222-3333-4444-555555555555")
 		kill(t, m.noted(t, id, "supervisor"))
 		require.NoError(t, os.Remove(filepath.Join(m.host(t), "held", id)))
-		require.Equal(t, "id="+id+"\n", m.run(nil, "find", "11111111-2222-3333-4444-555555555555").stdout)
+		require.Equal(t, "id="+id+" tag="+"11111111-2222-3333-4444-555555555555"+"\n", m.run(nil, "find", "11111111-2222-3333-4444-555555555555").stdout)
 		requireLost(t, m.status(t, id))
 	})
 }
@@ -222,7 +222,7 @@ func TestJobThatIsJustBeingSubmittedWaits(t *testing.T) {
 		require.NoError(t, os.WriteFile(m.spool("jobs", id, "submitter"), []byte(submitter+"\n"), 0o600))
 		held := filepath.Join(m.host(t), "held", id)
 		require.NoError(t, os.Rename(held, m.file("aside")))
-		require.Equal(t, "QUEUED", m.status(t, id)["native"])
+		require.Equal(t, "QUEUED", m.status(t, id)["state"])
 		require.NoError(t, os.Rename(m.file("aside"), held))
 		m.do(t, "cancel", id)
 	})
@@ -260,7 +260,7 @@ func TestATagThatCannotBeLookedForIsNotSaidToHaveNoJob(t *testing.T) {
 		require.Empty(t, answer.stdout)
 		require.Contains(t, answer.stderr, "cannot look through all jobs")
 		m.replaceProgram(t, "grep", `PATH=${PATH#*:}; exec grep "$@"`)
-		require.Equal(t, "id="+id+"\n", m.run(nil, "find", known).stdout)
+		require.Equal(t, "id="+id+" tag="+known+"\n", m.run(nil, "find", known).stdout)
 		m.do(t, "cancel", id)
 	})
 }

@@ -3,9 +3,9 @@ package rms_test
 import (
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,15 +41,11 @@ func (m machine) spool(name ...string) string {
 }
 
 func localProgram(t *testing.T) []byte {
-	source, found := rms.Source("local")
-	require.True(t, found)
-	var definition struct {
-		Program string `xml:"control-data>managed-files>file>contents"`
-	}
-	require.NoError(t, xml.Unmarshal(source, &definition))
-	require.NotEmpty(t, definition.Program)
-	require.NotContains(t, definition.Program, "${ptp_rm:", "a reference would replace the whole program")
-	return []byte(definition.Program)
+	definition, shipped := rms.Source("local")
+	require.True(t, shipped)
+	program, shipped := rms.Beside("local.xml", definition, "local.sh")
+	require.True(t, shipped)
+	return program
 }
 
 // onEveryShell runs a test on machines whose sh is dash, bash and busybox; on
@@ -176,6 +172,8 @@ func facts(t *testing.T, output string) map[string]string {
 		require.True(t, both, "line %q", line)
 		found[name] = value
 	}
+	require.Equal(t, "yes", found["whole"])
+	delete(found, "whole")
 	return found
 }
 
@@ -240,13 +238,13 @@ func (m machine) submitBlocker(t *testing.T, settings ...string) (id string, unb
 func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		for script, expected := range map[string]map[string]string{
-			"true":   {"state": "COMPLETED", "native": "COMPLETED", "exitCode": "0"},
-			"exit 3": {"state": "FAILED", "native": "FAILED", "exitCode": "3"},
+			"true":   {"state": "COMPLETED", "code": "0"},
+			"exit 3": {"state": "FAILED", "code": "3"},
 			// 128 and more than any signal is just a code.
-			"exit 255":      {"state": "FAILED", "native": "FAILED", "exitCode": "255"},
-			"kill -SEGV $$": {"state": "FAILED", "native": "FAILED", "exitCode": "139", "signal": "11", "reason": "SIGSEGV"},
+			"exit 255":      {"state": "FAILED", "code": "255"},
+			"kill -SEGV $$": {"state": "FAILED", "code": "139", "reason": "SIGSEGV"},
 			// Background processes of a shell ignore this one; a job must not.
-			"kill -INT $$; sleep 100": {"state": "FAILED", "native": "FAILED", "exitCode": "130", "signal": "2", "reason": "SIGINT"},
+			"kill -INT $$; sleep 100": {"state": "FAILED", "code": "130", "reason": "SIGINT"},
 		} {
 			job := m.awaitEnd(t, m.submit(t, script))
 			for _, when := range []string{"submitted", "started", "ended"} {
@@ -254,10 +252,8 @@ func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
 				require.NoError(t, err, when)
 				delete(job, when)
 			}
-			require.NotEmpty(t, job["nodes"])
-			for name, value := range map[string]string{"queue": "local", "name": "job", "nodes": job["nodes"]} {
-				expected[name] = value
-			}
+			require.NotEmpty(t, job["host"])
+			maps.Copy(expected, map[string]string{"id": job["id"], "name": "job", "host": job["host"], "tag": "", "reason": expected["reason"]})
 			require.Equal(t, expected, job, script)
 		}
 	})
@@ -271,10 +267,9 @@ func TestAJobThatEndsWhileJobsAreListedIsNotListed(t *testing.T) {
 		// A listing that looked into this folder before sees the job's end after.
 		require.NoError(t, os.WriteFile(filepath.Join(m.host(t), "running", ended), nil, 0o600))
 		listed := m.run(nil, "list").stdout
-		require.Contains(t, listed, "id="+running+" ")
-		require.NotContains(t, listed, "id="+ended+" ", "its line would not tell the exit code")
-		require.True(t, strings.HasSuffix(listed, "listed\n"))
-		require.Equal(t, "3", m.status(t, ended)["exitCode"])
+		require.Contains(t, listed, "id="+running+"\n")
+		require.NotContains(t, listed, "id="+ended+"\n", "its record would not tell the exit code")
+		require.Equal(t, "3", m.status(t, ended)["code"])
 	})
 }
 
@@ -287,7 +282,7 @@ func TestJobGetsWhatWasAskedFor(t *testing.T) {
 		require.Zero(t, submitted.code, submitted.stderr)
 		said := facts(t, submitted.stdout)
 		require.Equal(t, map[string]string{
-			"id": "1", "name": "a $(name) %s", "output": filepath.Join(directory, "out 1"), "error": filepath.Join(directory, "err"),
+			"id": "1", "output": filepath.Join(directory, "out 1"), "error": filepath.Join(directory, "err"),
 		}, said)
 		require.Equal(t, "a $(name) %s", m.awaitEnd(t, "1")["name"])
 		own, err := exec.Command("nice").Output() // what is asked for adds to what the submitter has
@@ -365,7 +360,7 @@ func TestJobsWaitForASlotInTheOrderOfTheirNumbers(t *testing.T) {
 		var last string
 		for range 12 {
 			last = m.submit(t, "echo $RMCTL_JOB_ID >>order", "SLOTS=1")
-			require.Equal(t, "QUEUED_ACTIVE", m.status(t, last)["state"])
+			require.Equal(t, "QUEUED", m.status(t, last)["state"])
 		}
 		unblock()
 		m.awaitEnd(t, last)

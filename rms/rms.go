@@ -1,17 +1,18 @@
 // Package rms holds the definitions that are shipped with rmctl.
 //
 // Each is one XML file beside this one, embedded, and known by its file name
-// without the extension.
+// without the extension. A program of one stands beside it.
 package rms
 
 import (
+	"bytes"
 	"embed"
 	"path"
 	"slices"
 	"strings"
 )
 
-//go:embed *.xml
+//go:embed *.xml *.sh
 var definitions embed.FS
 
 const extension = ".xml"
@@ -30,7 +31,9 @@ func Names() []string {
 	}
 	names := make([]string, 0, len(files))
 	for _, file := range files {
-		names = append(names, strings.TrimSuffix(file.Name(), extension))
+		if name, isDefinition := strings.CutSuffix(file.Name(), extension); isDefinition {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -47,4 +50,15 @@ func Source(name string) ([]byte, bool) {
 		return nil, false
 	}
 	return source, true
+}
+
+// Beside returns a file that is shipped with a definition, and false where the definition, a
+// file with a text, is no shipped one or has no such file.
+func Beside(definition string, text []byte, name string) ([]byte, bool) {
+	shipped, isShipped := Source(strings.TrimSuffix(path.Base(definition), extension))
+	if !isShipped || !bytes.Equal(shipped, text) || path.Base(name) != name {
+		return nil, false
+	}
+	beside, err := definitions.ReadFile(name)
+	return beside, err == nil
 }

@@ -48,7 +48,7 @@ func (c *checker) checkExtensionAttributes(e *tree.Element) {
 // extensionAttributes are attributes of ours that few elements of the format can have.
 var extensionAttributes = map[string][]string{
 	"option": {"attribute"}, "quote": {"attribute"}, "label": {"attribute"}, "browse": {"attribute"}, "validator": {"attribute"},
-	"options": {"line"}, "rows": {"composite"}, "others": {"items"},
+	"options": {"line"}, "rows": {"composite"}, "others": {"items"}, "beside": {"file"},
 }
 
 // isCommand reports whether an element is of command type.

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,11 +12,13 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/rms"
 )
 
 var fileCodes = []Code{
 	{"duplicate-file", config.Warning, "Two managed files have one name."},
 	{"invalid-mode", config.Warning, "The permissions of a file are not octal."},
+	{"missing-file", config.Error, "A file that is to stand beside the definition is not there."},
 	{"insert-outside-script", config.Warning, "Variables are to be inserted after a line that the script does not have."},
 	{"unused-script", config.Warning, "No command takes the generated script."},
 	{"missing-script", config.Warning, "A command takes a generated script that the definition does not have."},
@@ -27,6 +31,7 @@ const (
 )
 
 func (c *checker) checkFiles() {
+	c.checkBeside()
 	earlier := map[string]*tree.Element{}
 	for _, control := range c.root.Named("control-data") {
 		for _, group := range control.Named("managed-files") {
@@ -37,7 +42,7 @@ func (c *checker) checkFiles() {
 						fmt.Sprintf("a second file is called %s; the path of the one on line %d is lost", wording.Quote(name), first.Position().Line), "")
 				}
 				earlier[name] = file
-				c.checkFile(file)
+				c.checkMode(file)
 			}
 		}
 		for _, script := range control.Named("script") {
@@ -48,9 +53,25 @@ func (c *checker) checkFiles() {
 
 var octalMode = lazyregexp.New(`^\s*0?[0-7]{3,4}\s*$`)
 
-func (c *checker) checkFile(e *tree.Element) {
+func (c *checker) checkMode(e *tree.Element) {
 	if mode := e.Optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
 		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", wording.Quote(mode.Text)), "write them as 0644 or 0700")
+	}
+}
+
+// checkBeside checks that the files beside the definition are there.
+func (c *checker) checkBeside() {
+	for _, group := range c.definition.ManagedFiles {
+		for _, file := range group.Files {
+			if _, isShipped := rms.Beside(file.Position.File, c.definition.SourceOf(file.Position), file.Path.Text); isShipped || !file.IsBeside {
+				continue
+			}
+			name := filepath.Join(filepath.Dir(file.Position.File), file.Path.Text)
+			if info, err := os.Stat(name); filepath.Base(file.Path.Text) != file.Path.Text || err != nil || !info.Mode().IsRegular() {
+				c.report(file.Position, config.Error, "missing-file", fmt.Sprintf("no file %s stands beside the definition", wording.Quote(file.Path.Text)),
+					"name a file in the folder of the definition")
+			}
+		}
 	}
 }
 

@@ -227,7 +227,8 @@ func (c *checker) checkStateTable(r *config.Reader, of config.CommandElement, fi
 		return
 	}
 	c.checkXPath(r.States.Of, fields)
-	if !r.States.Of.IsSet() {
+	readsWords := func(row *config.StateRow) bool { return len(row.Words) > 0 || row.Matches.IsSet() }
+	if !r.States.Of.IsSet() && slices.ContainsFunc(r.States.Rows, readsWords) {
 		c.report(r.States.Position, config.Error, "invalid-reader", "the table of states has no word to look up", "add of")
 	}
 	taken := map[string]bool{} // words that an earlier row always takes

@@ -149,7 +149,7 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 	if err != nil {
 		return mutated{definition: result.definition, err: err}
 	}
-	purpose := purposeOf(command.Element, c.Job)
+	purpose := purposeOf(command.Purpose())
 	if purpose == noPurpose {
 		return mutated{}
 	}
@@ -209,13 +209,13 @@ const (
 	givesState
 )
 
-func purposeOf(element config.CommandElement, job string) commandPurpose {
+func purposeOf(element config.CommandElement) commandPurpose {
 	switch {
 	case element.IsSubmit():
 		return givesID
-	case element == config.FindJob, element == config.Fallback && job == "":
+	case element == config.FindJob:
 		return findsID
-	case element == config.GetJobStatus, element == config.Fallback:
+	case element == config.GetJobStatus:
 		return givesState
 	}
 	return noPurpose

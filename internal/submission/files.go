@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/rms"
 )
 
 // A StagedFile is a file to put in place before a submission.
@@ -106,7 +107,7 @@ func (r *Resolver) stagedFile(file *config.File, location string, scope config.S
 		if strings.TrimSpace(source) == "" {
 			return staged, fmt.Errorf("its path is empty")
 		}
-		if staged.Content, err = readLocal(source); err != nil {
+		if staged.Content, err = r.sourceText(file, source); err != nil {
 			return staged, fmt.Errorf("reading its source: %w", err)
 		}
 		staged.Path = path.Join(location, filepath.Base(source))
@@ -128,6 +129,18 @@ func (r *Resolver) stagedFile(file *config.File, location string, scope config.S
 	staged.Path = path.Join(location, name)
 	staged.Content, err = fileContent(file, scope)
 	return staged, err
+}
+
+// sourceText returns what a managed file is copied from: a file on this machine, or one
+// beside the definition, which is shipped with a shipped one.
+func (r *Resolver) sourceText(file *config.File, source string) (string, error) {
+	if !file.IsBeside {
+		return readLocal(source)
+	}
+	if shipped, isShipped := rms.Beside(file.Position.File, r.Definition.SourceOf(file.Position), source); isShipped {
+		return string(shipped), nil
+	}
+	return readLocal(filepath.Join(filepath.Dir(file.Position.File), source))
 }
 
 func fileContent(file *config.File, scope config.Scope) (string, error) {
