@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/elements", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/breaks", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/elements", "internal/form", "internal/hooks", "internal/importer", "internal/inspect", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "javaregex", "job", "jobstore", "remote", "rms", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
@@ -80,6 +80,7 @@ var allowedImports = map[string][]string{
 	"internal/web/api":          {"attribute", "command", "config", "control", "internal/document", "internal/elements", "internal/form", "internal/peer", "internal/settings", "internal/submission", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model"},
 	"internal/web/webtest":      {"config", "config/check", "internal/views", "internal/vocabulary", "model", "rms"},
 	"internal/record":           {"cases", "command", "job", "config", "attribute", "remote"},
+	"internal/breaks":           {"cases", "config", "config/check"},
 	"internal/mutate":           {"cases", "command", "config", "job", "rms"},
 	"config/check":              {"attribute", "config", "config/internal/reference", "internal/inspect", "internal/launchtab", "internal/portablename", "internal/processmark", "internal/tree", "internal/wording", "internal/xpath", "javaregex", "job", "rms", "schemas"},
 	"internal/coverage":         {"attribute", "cases", "config", "job", "reader", "tokenizer"},

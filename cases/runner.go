@@ -22,9 +22,11 @@ import (
 // may be called concurrently.
 type Runner struct {
 	Definition string // takes the place of what cases name; a shipped name or a file
-	Types      map[string]tokenizer.Factory
-	Update     bool // write what happened as what is expected, where they differ
-	Parallel   int  // how many cases at a time; as many as there are processors if not positive
+	// Loaded takes the place of all of these, if set.
+	Loaded   *config.Definition
+	Types    map[string]tokenizer.Factory
+	Update   bool // write what happened as what is expected, where they differ
+	Parallel int  // how many cases at a time; as many as there are processors if not positive
 
 	// Trace gets what parsers do with recorded outputs; it may be nil. With
 	// Parallel other than 1 calls for different cases and flows overlap.
@@ -69,17 +71,29 @@ type Result struct {
 	Flow        *Flow // nil for a case, and where it could not be read
 }
 
-// Load returns the definition of a case whose folder that is. A definition is
-// loaded once. Errors of it are a *config.InvalidError.
-func (r *Runner) Load(name, folder string) (*config.Definition, error) {
+// Resolve returns the shipped name, or the file, of the definition that a case in a folder names.
+func (r *Runner) Resolve(name, folder string) (string, error) {
 	if r.Definition != "" {
 		name, folder = r.Definition, ""
 	}
 	if name == "" {
-		return nil, errors.New("no definition is named")
+		return "", errors.New("no definition is named")
 	}
 	if namesFile(name) && !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
+	}
+	return name, nil
+}
+
+// Load returns the definition of a case whose folder that is. A definition is
+// loaded once. Errors of it are a *config.InvalidError.
+func (r *Runner) Load(name, folder string) (*config.Definition, error) {
+	if r.Loaded != nil {
+		return r.Loaded, nil
+	}
+	name, err := r.Resolve(name, folder)
+	if err != nil {
+		return nil, err
 	}
 	r.loading.Lock()
 	if r.loaded == nil {

@@ -26,6 +26,7 @@ type testFlags struct {
 	tap        bool
 	coverage   coverageFlags
 	mutate     mutateFlags
+	breaks     bool
 }
 
 func newTest(a *app) *cobra.Command {
@@ -43,10 +44,10 @@ outputs of those that failed.
 
 With --coverage it prints what of each definition the cases never exercise. With --mutate
 it damages their outputs as sites and failures do, and requires the same answer or an
-error.
+error. With --break it changes the definitions, and requires that a case notices.
 
-Exit codes: 0 all passed; 1 a result differs, coverage is below --min-coverage, or a
-mutant fooled its definition; 2 a case or its definition could not be read.`,
+Exit codes: 0 all passed; 1 a result differs, coverage is below --min-coverage, a mutant
+fooled its definition, or no case notices a change; 2 a case or its definition could not be read.`,
 		Example: `  rmctl test testdata
   rmctl test --definition mysite.xml cases
   rmctl test --junit report.xml cases
@@ -69,6 +70,7 @@ mutant fooled its definition; 2 a case or its definition could not be read.`,
 	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to `FILE`")
 	flags.coverage.register(c)
 	flags.mutate.register(c)
+	f.BoolVar(&flags.breaks, "break", false, "also test changed definitions: each change of a reader must make a case fail")
 	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
 	return c
 }
@@ -100,6 +102,9 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 	}
 	if flags.mutate.wanted {
 		verdict = worse(verdict, a.mutate(ctx, flags, runner, folders))
+	}
+	if flags.breaks {
+		verdict = worse(verdict, a.breakDefinitions(ctx, flags, runner, roots, folders))
 	}
 	if missing != nil {
 		a.say("%v", missing)

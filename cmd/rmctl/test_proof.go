@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/breaks"
 	"github.com/rmctl/rmctl/internal/mutate"
 	"github.com/rmctl/rmctl/internal/terminal"
 )
@@ -145,4 +146,49 @@ func reproducing(flags testFlags, mutant mutate.Result) string {
 		words = append(words, "--mutants", fmt.Sprint(flags.mutate.perCase))
 	}
 	return shellescape.QuoteCommand(append(words, "--keep-mutants", "mutants", mutant.Original))
+}
+
+// breakDefinitions changes the definitions of the cases, and fails if a change without a
+// reason is not noticed.
+func (a *app) breakDefinitions(ctx context.Context, flags testFlags, runner *cases.Runner, roots, folders []string) error {
+	reasons, err := breaks.ReadReasons(roots)
+	if err != nil {
+		return err
+	}
+	reports, err := breaks.Run(ctx, runner, folders, reasons)
+	if err != nil {
+		return err
+	}
+	var worst error
+	for _, report := range reports {
+		if err := a.printBreaks(flags, report); err != nil {
+			return err
+		}
+		if report.Unexplained() > 0 || len(report.Stale) > 0 {
+			worst = &exitError{code: exitFailed}
+		}
+	}
+	return worst
+}
+
+func (a *app) printBreaks(flags testFlags, report breaks.Report) error {
+	if a.json {
+		return terminal.JSON(a.stdout, struct {
+			Breaks breaks.Report `json:"breaks"`
+		}{report})
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "changes of %s: %d tried on %d cases, %d not noticed, %d of them without a reason\n",
+		report.Definition, report.Changes, report.Cases, len(report.Survivors), report.Unexplained())
+	for _, each := range report.Survivors {
+		if each.Reason == "" {
+			fmt.Fprintf(&text, "SURVIVES %s: %s\n", each.Position, oneLine(each.Change))
+		} else if a.verbose > 0 {
+			fmt.Fprintf(&text, "survives %s: %s: %s\n", each.Position, oneLine(each.Change), oneLine(each.Reason))
+		}
+	}
+	for _, what := range report.Stale {
+		fmt.Fprintf(&text, "STALE    the reason for %q in %s: a case notices it, or there is no such change\n", what, breaks.ReasonsFile)
+	}
+	return a.printRemarks(flags, text.String())
 }

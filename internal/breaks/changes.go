@@ -1,0 +1,252 @@
+package breaks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// A change breaks one thing of a definition. Where it stands is known by its position:
+// several readers have what they inherit from one.
+type change struct {
+	what  string // for people, and as the key of a reason
+	at    config.Position
+	apply func(r *config.Reader) // to a reader that may have the thing; nil for what commands have
+	drop  func(c *config.Command)
+}
+
+// changesOf returns the changes of a definition in document order, each of which its cases
+// should notice.
+func changesOf(d *config.Definition) []change {
+	found := &changes{known: map[string]bool{}}
+	for _, c := range commandsOf(d) {
+		found.ofReader(c.Read)
+		for _, fallback := range c.Fallbacks {
+			found.ofFallback(fallback)
+		}
+		if c.Batch != nil {
+			found.ofReader(c.Batch.Reader)
+		}
+	}
+	// What it inherits is for the cases of its base.
+	own := slices.DeleteFunc(found.all, func(c change) bool { return c.at.File != d.File })
+	slices.SortStableFunc(own, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column))
+	})
+	return own
+}
+
+// commandsOf returns the commands of a definition, fallbacks behind what they are of.
+func commandsOf(d *config.Definition) []*config.Command {
+	var all []*config.Command
+	for _, c := range d.Commands {
+		all = append(append(all, c), c.Fallbacks...)
+	}
+	return all
+}
+
+// applyTo applies the change to a definition that was loaded for it.
+func (c change) applyTo(d *config.Definition) {
+	for _, command := range commandsOf(d) {
+		if c.drop != nil {
+			c.drop(command)
+			continue
+		}
+		readers := []*config.Reader{command.Read}
+		if command.Batch != nil {
+			readers = append(readers, command.Batch.Reader)
+		}
+		for _, r := range readers {
+			if r != nil {
+				c.apply(r)
+			}
+		}
+	}
+}
+
+// changes collects changes, each once.
+type changes struct {
+	all   []change
+	known map[string]bool
+}
+
+func (f *changes) add(c change) {
+	key := fmt.Sprint(c.at, c.what)
+	if !f.known[key] {
+		f.known[key] = true
+		f.all = append(f.all, c)
+	}
+}
+
+func (f *changes) ofFallback(fallback *config.Command) {
+	at := fallback.Position
+	f.add(change{what: fmt.Sprintf("delete the fallback %s", fallback.Name), at: at, drop: func(c *config.Command) {
+		c.Fallbacks = slices.DeleteFunc(c.Fallbacks, func(other *config.Command) bool { return other.Position == at })
+	}})
+}
+
+func (f *changes) ofReader(r *config.Reader) {
+	if r == nil {
+		return
+	}
+	if r.States != nil {
+		for i, row := range r.States.Rows {
+			f.ofRow(row)
+			if i+1 < len(r.States.Rows) && !exclude(row, r.States.Rows[i+1]) {
+				f.swap(row, r.States.Rows[i+1])
+			}
+		}
+	}
+	for _, fact := range r.Facts {
+		f.ofFact(fact)
+	}
+	for _, join := range r.Joins {
+		f.ofJoin(join)
+	}
+	for _, source := range r.Sources {
+		at := source.Position
+		f.ofCondition("the condition where", source.Where, func(r *config.Reader, to func(*config.XPath)) {
+			for _, each := range r.Sources {
+				if each.Position == at {
+					to(&each.Where)
+				}
+			}
+		})
+	}
+	if r.Tasks != nil {
+		f.ofCondition("the condition complete", r.Tasks.Complete, func(r *config.Reader, to func(*config.XPath)) {
+			if r.Tasks != nil {
+				to(&r.Tasks.Complete)
+			}
+		})
+	}
+	if r.Absent != nil {
+		f.ofCondition("the condition unless", r.Absent.Unless, func(r *config.Reader, to func(*config.XPath)) {
+			if r.Absent != nil {
+				to(&r.Absent.Unless)
+			}
+		})
+	}
+}
+
+// ofCondition deletes and negates a condition. In returns where readers have it.
+func (f *changes) ofCondition(what string, condition config.XPath, in func(r *config.Reader, to func(*config.XPath))) {
+	if !condition.IsSet() {
+		return
+	}
+	for _, verb := range []string{"delete", "negate"} {
+		text := ""
+		if verb == "negate" {
+			text = "not(" + condition.Text + ")"
+		}
+		f.add(change{what: fmt.Sprintf("%s %s %s", verb, what, condition.Text), at: condition.Position, apply: func(r *config.Reader) {
+			in(r, func(x *config.XPath) {
+				if x.Position == condition.Position {
+					x.Text = text
+				}
+			})
+		}})
+	}
+}
+
+// rowsAt changes the rows of a table that stand at a position.
+func rowsAt(at config.Position, to func(row *config.StateRow)) func(r *config.Reader) {
+	return func(r *config.Reader) {
+		if r.States == nil {
+			return
+		}
+		for _, row := range r.States.Rows {
+			if row.Position == at {
+				to(row)
+			}
+		}
+	}
+}
+
+// otherState is a state in place of one.
+func otherState(is string) string {
+	others := map[string]string{"UP": "DOWN", "DOWN": "UP", "ERROR": "UP", "UNKNOWN": "UP", "NORMAL": "STOPPED", "RUNNING": "SUSPENDED", "COMPLETED": "FAILED"}
+	if other, has := others[is]; has {
+		return other
+	}
+	if slices.Contains([]string{"COLLECTING", "DRAINING", "STOPPED"}, is) {
+		return "NORMAL"
+	}
+	return "RUNNING"
+}
+
+// nameOf tells a row from others.
+func nameOf(row *config.StateRow) string {
+	words := strings.Join(append(slices.Clone(row.Words), row.Matches.Text), " ")
+	return strings.TrimSpace(strings.TrimSpace(row.Is+" "+words) + " " + row.Test.Text)
+}
+
+func (f *changes) ofRow(row *config.StateRow) {
+	at, name, other := row.Position, nameOf(row), otherState(row.Is)
+	f.add(change{what: "delete the state " + name, at: at, apply: func(r *config.Reader) {
+		if r.States != nil {
+			r.States.Rows = slices.DeleteFunc(slices.Clone(r.States.Rows), func(other *config.StateRow) bool { return other.Position == at })
+		}
+	}})
+	f.add(change{what: "another state than " + name, at: at, apply: rowsAt(at, func(row *config.StateRow) { row.Is = other })})
+	for _, word := range row.Words {
+		if len(row.Words) > 1 {
+			f.add(change{what: fmt.Sprintf("delete the word %s of %s", word, row.Is), at: at, apply: rowsAt(at, func(row *config.StateRow) {
+				row.Words = slices.DeleteFunc(slices.Clone(row.Words), func(other string) bool { return other == word })
+			})})
+		}
+	}
+	f.ofCondition("the test", row.Test, func(r *config.Reader, to func(*config.XPath)) {
+		rowsAt(at, func(row *config.StateRow) { to(&row.Test) })(r)
+	})
+}
+
+func (f *changes) swap(first, second *config.StateRow) {
+	if first.Is == second.Is && first.Reason == second.Reason && first.Ask == second.Ask && first.Yields == second.Yields {
+		return
+	}
+	f.add(change{what: fmt.Sprintf("swap the states %s and %s", nameOf(first), nameOf(second)), at: first.Position, apply: func(r *config.Reader) {
+		if r.States == nil {
+			return
+		}
+		rows := slices.Clone(r.States.Rows)
+		for i := range len(rows) - 1 {
+			if rows[i].Position == first.Position && rows[i+1].Position == second.Position {
+				rows[i], rows[i+1] = rows[i+1], rows[i]
+				break
+			}
+		}
+		r.States.Rows = rows
+	}})
+}
+
+func (f *changes) ofFact(fact *config.Fact) {
+	at, name := fact.Position, strings.TrimSpace(fact.Name+fact.Attribute+" "+fact.From.Text)
+	f.add(change{what: "delete the fact " + name, at: at, apply: func(r *config.Reader) {
+		r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), func(other *config.Fact) bool { return other.Position == at })
+	}})
+	f.ofCondition("the condition of the fact "+fact.Name, fact.When, func(r *config.Reader, to func(*config.XPath)) {
+		for _, each := range r.Facts {
+			if each.Position == at {
+				to(&each.When)
+			}
+		}
+	})
+}
+
+func (f *changes) ofJoin(join *config.Join) {
+	at := join.Position
+	f.add(change{what: "delete the join " + join.Name, at: at, apply: func(r *config.Reader) {
+		r.Joins = slices.DeleteFunc(slices.Clone(r.Joins), func(other *config.Join) bool { return other.Position == at })
+	}})
+	f.ofCondition("the condition of the join "+join.Name, join.When, func(r *config.Reader, to func(*config.XPath)) {
+		for _, each := range r.Joins {
+			if each.Position == at {
+				to(&each.When)
+			}
+		}
+	})
+}

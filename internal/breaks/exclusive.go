@@ -1,0 +1,91 @@
+package breaks
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
+)
+
+// exclude reports whether two rows can never take the same record, as far as that shows: then
+// their order means nothing.
+func exclude(a, b *config.StateRow) bool {
+	if len(a.Words) > 0 && len(b.Words) > 0 && !slices.ContainsFunc(a.Words, func(word string) bool { return slices.Contains(b.Words, word) }) {
+		return true
+	}
+	if a.Matches.IsSet() && b.Matches.IsSet() && beginDifferently(a.Matches.Text, b.Matches.Text) {
+		return true
+	}
+	for name, demanded := range demandsOf(a.Test.Text) {
+		if other, both := demandsOf(b.Test.Text)[name]; both && contradict(demanded, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// A demand is what a condition wants a field to be: a text or a number, or a pattern.
+type demand struct{ text, pattern string }
+
+var (
+	equation = lazyregexp.New(`^([\w.-]+)=('[^']*'|[\d.]+)$`)
+	matching = lazyregexp.New(`^matches\(([\w.-]+),'([^']*)'\)$`)
+)
+
+// demandsOf returns the demands of a condition that is a row of demands, by fields; what else
+// it says is left out.
+func demandsOf(test string) map[string]demand {
+	demands := map[string]demand{}
+	for part := range strings.SplitSeq(test, " and ") {
+		if found := equation.FindStringSubmatch(part); found != nil {
+			demands[found[1]] = demand{text: strings.Trim(found[2], "'")}
+		} else if found := matching.FindStringSubmatch(part); found != nil {
+			demands[found[1]] = demand{pattern: found[2]}
+		}
+	}
+	return demands
+}
+
+func contradict(a, b demand) bool {
+	switch {
+	case a.pattern == "" && b.pattern == "":
+		return a.text != b.text
+	case a.pattern != "" && b.pattern != "":
+		return false
+	case a.pattern != "":
+		a, b = b, a
+	}
+	expression, err := regexp.Compile(b.pattern)
+	return err == nil && !expression.MatchString(a.text)
+}
+
+// beginDifferently reports whether no text can begin as two patterns demand, each of which
+// begins with plain texts: (down|drained).* begins with down or drained.
+func beginDifferently(a, b string) bool {
+	for _, one := range beginnings(a) {
+		for _, other := range beginnings(b) {
+			if strings.HasPrefix(one, other) || strings.HasPrefix(other, one) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// beginnings returns the texts that a pattern begins with.
+func beginnings(pattern string) []string {
+	choices := []string{pattern}
+	if inside, isGroup := strings.CutPrefix(pattern, "("); isGroup {
+		inside, _, _ = strings.Cut(inside, ")")
+		choices = strings.Split(strings.TrimPrefix(inside, "?:"), "|")
+	}
+	for i, choice := range choices {
+		if meta := strings.IndexAny(choice, `.*+?[](){}|\^$`); meta >= 0 {
+			choice = choice[:meta]
+		}
+		choices[i] = choice
+	}
+	return choices
+}

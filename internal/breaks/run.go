@@ -1,0 +1,153 @@
+// Package breaks changes definitions in ways in which authors err, and reports the changes that
+// none of their cases notices.
+package breaks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
+)
+
+// A Survivor is a change that no case notices.
+type Survivor struct {
+	Change   string `json:"change"`
+	Position string `json:"position"`         // of what was changed
+	Reason   string `json:"reason,omitempty"` // why that is right, if somebody has written it down
+}
+
+// A Report says which changes of a definition its cases do not notice.
+type Report struct {
+	Definition string     `json:"definition"` // as the cases name it
+	Cases      int        `json:"cases"`      // and flows
+	Changes    int        `json:"changes"`    // that were tried
+	Survivors  []Survivor `json:"survivors"`  // in document order
+	Stale      []string   `json:"stale"`      // reasons for what does not survive
+}
+
+// Unexplained returns how many survivors have no reason.
+func (r Report) Unexplained() int {
+	count := 0
+	for _, each := range r.Survivors {
+		if each.Reason == "" {
+			count++
+		}
+	}
+	return count
+}
+
+// Run breaks the definitions of the cases and flows in the folders, those that have readers. The reasons are by
+// definition and change. The error is that of ctx, of a definition that cannot be read, or
+// says which case fails without any change.
+func Run(ctx context.Context, runner *cases.Runner, folders []string, reasons map[string]map[string]string) ([]Report, error) {
+	of := map[string][]string{} // folders by definition
+	err := runner.RunAll(ctx, folders, func(result cases.Result) error {
+		if result.Verdict != cases.Passed {
+			return fmt.Errorf("%s fails as the definition is; only cases that pass can notice a change", result.Folder)
+		}
+		name, err := runner.Resolve(result.Definition, result.Folder)
+		of[name] = append(of[name], result.Folder)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var reports []Report
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		b := breaker{name: name, folders: of[name], parallel: cmp.Or(max(runner.Parallel, 0), runtime.GOMAXPROCS(0))}
+		report, err := b.run(ctx, reasons[strings.TrimSuffix(filepath.Base(name), ".xml")])
+		if err != nil {
+			return nil, err
+		}
+		if report.Changes > 0 || len(report.Stale) > 0 {
+			reports = append(reports, report)
+		}
+	}
+	return reports, nil
+}
+
+// A breaker breaks one definition.
+type breaker struct {
+	name     string // or file of the definition
+	folders  []string
+	parallel int
+}
+
+// load reads the definition anew: a change spoils it.
+func (b breaker) load() (*config.Definition, error) {
+	file, source, err := check.ReadDefinition(b.name)
+	if err != nil {
+		return nil, err
+	}
+	return config.Read(file, source, check.ReadBase)
+}
+
+func (b breaker) run(ctx context.Context, reasons map[string]string) (Report, error) {
+	report := Report{Definition: b.name, Cases: len(b.folders), Survivors: []Survivor{}, Stale: []string{}}
+	definition, err := b.load()
+	if err != nil {
+		return report, err
+	}
+	all := changesOf(definition)
+	survive := make([]bool, len(all))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(b.parallel)
+	for i, c := range all {
+		group.Go(func() (err error) {
+			survive[i], err = b.survives(ctx, c)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return report, err
+	}
+	report.Changes = len(all)
+	used := map[string]bool{}
+	for i, c := range all {
+		if survive[i] {
+			used[c.what] = true
+			report.Survivors = append(report.Survivors, Survivor{Change: c.what, Position: c.at.String(), Reason: reasons[c.what]})
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(reasons)) {
+		if !used[what] {
+			report.Stale = append(report.Stale, what)
+		}
+	}
+	return report, nil
+}
+
+// errNoticed ends the cases at the first that notices a change.
+var errNoticed = errors.New("a case notices it")
+
+// survives reports whether no case notices a change. One that cannot be tried any more, since
+// its command is gone, has noticed nothing.
+func (b breaker) survives(ctx context.Context, c change) (bool, error) {
+	definition, err := b.load()
+	if err != nil {
+		return false, err
+	}
+	c.applyTo(definition)
+	runner := &cases.Runner{Loaded: definition, Parallel: 1}
+	err = runner.RunAll(ctx, b.folders, func(result cases.Result) error {
+		if result.Verdict == cases.Differing {
+			return errNoticed
+		}
+		return nil
+	})
+	if errors.Is(err, errNoticed) {
+		return false, nil
+	}
+	return err == nil, err
+}
