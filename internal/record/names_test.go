@@ -178,7 +178,7 @@ func TestReplacedNamesDoNotChangeWhatDefinitionsRead(t *testing.T) {
 	vocabularies := map[*config.Definition]map[string]bool{}
 	replaced := 0
 	for _, folder := range folders {
-		if _, err := os.Stat(filepath.Join(folder, "flow.toml")); err == nil || filepath.Base(folder) == "find-place-with-blanks" {
+		if _, err := os.Stat(filepath.Join(folder, "flow.toml")); err == nil || strings.HasSuffix(folder, "-with-blanks") {
 			continue // a name of two words is two names
 		}
 		c, err := cases.Read(folder)
