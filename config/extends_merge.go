@@ -213,9 +213,10 @@ func (l *loader) find(siblings family, child *tree.Element, marked markers) (int
 		}
 		return l.address(siblings, child, *marked.at, marked.remove)
 	}
-	// Of several attributes of one name the last counts.
+	// Of several attributes of one name the last counts. A definition may change one reader in several places.
 	for i, other := range slices.Backward(siblings.parent.Children) {
-		if other.QualifiedName() == child.QualifiedName() && !siblings.isOwn(other) && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
+		mayStand := !siblings.isOwn(other) || child.IsExtension("reader")
+		if other.QualifiedName() == child.QualifiedName() && mayStand && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
 			return i, true
 		}
 	}

@@ -14,9 +14,15 @@ func (l *loader) readers(control *tree.Element) []*Reader {
 	elements := map[string]*tree.Element{}
 	var names []string
 	for _, child := range control.Children {
-		if child.IsExtension("reader") && elements[child.Value("name")] == nil {
-			names = append(names, child.Value("name"))
-			elements[child.Value("name")] = child
+		name := child.Value("name")
+		switch {
+		case !child.IsExtension("reader"):
+		case elements[name] != nil:
+			l.report(child.ValuePosition("name"), Error, "duplicate-reader",
+				fmt.Sprintf("a second reader is called %q; the first is on line %d", name, elements[name].Position().Line), "")
+		default:
+			names = append(names, name)
+			elements[name] = child
 		}
 	}
 	read := map[string]*Reader{}

@@ -17,6 +17,7 @@ import (
 // readerCodes are the problems of readers.
 var readerCodes = []Code{
 	{"unknown-reader", config.Error, "A command uses a reader that the definition does not have."},
+	{"duplicate-reader", config.Error, "Two readers have one name."},
 	{"reader-extends", config.Error, "A reader extends itself, or one that the definition does not have."},
 	{"invalid-reader", config.Error, "Parts of a reader do not fit together."},
 	{"invalid-pattern", config.Error, "A pattern of a reader does not compile."},
