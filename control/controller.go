@@ -47,6 +47,7 @@ type Options struct {
 	Defaults   []job.Assignment // values for every submission, which the submission's own override
 	Types      map[string]tokenizer.Factory
 	Trace      func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
+	Step       func(*config.Command, reader.Step)          // as Trace, what readers do with each record
 	Log        *slog.Logger                                // nil to log nothing
 	OnListed   func(config.CommandElement, command.Listed) // gets what each whole listing by [Controller.Rows] amounted to; may be nil
 	OnStaging  func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil
@@ -75,6 +76,7 @@ type session struct {
 	store      *jobstore.Store
 	types      map[string]tokenizer.Factory
 	trace      func(*config.Parser, tokenizer.TraceEvent)
+	step       func(*config.Command, reader.Step)
 	log        *slog.Logger
 	onListed   func(config.CommandElement, command.Listed)
 	now        func() time.Time
@@ -136,7 +138,7 @@ func New(o Options) *Controller {
 func newSession(o Options) *session {
 	c := &session{
 		target: cmp.Or(o.Target, o.Definition.Name), definition: o.Definition, connection: o.Connection, store: o.Store,
-		types: o.Types, trace: o.Trace, log: o.Log, onListed: o.OnListed, now: o.Now,
+		types: o.Types, trace: o.Trace, step: o.Step, log: o.Log, onListed: o.OnListed, now: o.Now,
 		place: o.Connection.Info(),
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),

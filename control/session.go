@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/reader"
 )
 
 // defaultRefresh is how long the findings of start-up commands are used if the definition
@@ -208,6 +209,9 @@ func (c *session) runInvocation(ctx context.Context, request command.Request, in
 		return &command.Result{ExitCode: -1}, err
 	}
 	request.Reading.IDs = ids
+	if c.step != nil {
+		request.Reading.Step = func(step reader.Step) { c.step(which, step) }
+	}
 	result, err := command.Run(ctx, c.connection, request, invocation)
 	c.log.Debug("ran a command", "element", which.Element, "name", which.Name, "arguments", invocation.Arguments,
 		"exit", result.ExitCode, "outcome", result.Outcome, "duration", result.Duration, "error", err)

@@ -176,10 +176,7 @@ func (c *session) acceptance(p *prepared, id string, result *command.Result) job
 	if !known {
 		detail = job.Submitted
 	}
-	short := p.job.Text(attribute.FieldDefault)
-	if short == "" {
-		short = id
-	}
+	short := cmp.Or(p.job.Text(attribute.FieldDefault), id)
 	a := job.Job{ID: id, ShortID: short, Observation: job.Observation{Detail: detail, Observed: result.Started, Source: p.submit.Name, Evidence: result.Stdout, Origin: originOf(p.job)}}
 	// The paths may be values of attributes that are themselves referred to,
 	// where @jobId is not replaced but looked up.

@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -33,6 +34,8 @@ type app struct {
 	opened *rmctl.Client                  // see client
 	used   map[string]*control.Controller // by their targets
 
+	step func(*config.Command, reader.Step) // gets what readers do with each record; may be nil
+
 	questions *tui.Questions // of connections; nil before the first connection or without a terminal
 
 	wrapConnection func(remote.Connection) remote.Connection // may be nil
@@ -49,7 +52,7 @@ func (a *app) client() *rmctl.Client {
 			return connection, err
 		})
 		options.Configure = func(o *control.Options) {
-			o.Log, o.OnListed, o.OnStaging = a.log(), a.warnOfListing(), tui.StagingBar(a.stderr)
+			o.Log, o.OnListed, o.OnStaging, o.Step = a.log(), a.warnOfListing(), tui.StagingBar(a.stderr), a.step
 		}
 		a.opened = rmctl.New(options)
 	}

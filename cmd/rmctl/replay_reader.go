@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/replay"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/reader"
 )
 
 // A readResult is what replay prints of an output that a reader reads.
@@ -94,6 +100,43 @@ func (a *app) printElements(result readResult) error {
 		lines = append(lines, "the output is unreadable: "+result.Damage)
 	}
 	return a.printLines(lines)
+}
+
+// explainQuery queries the scheduler for a job and prints what readers make of the answers.
+// A failed query is shown, and no error.
+func (a *app) explainQuery(ctx context.Context, j job.Job) (job.Job, error) {
+	asked, problem := "", error(nil)
+	a.step = func(which *config.Command, step reader.Step) {
+		if line := fmt.Sprintf("%s %q:", which.Element, which.Name); line != asked && !a.json {
+			asked = line
+			problem = errors.Join(problem, a.printLines([]string{line}))
+		}
+		record := replay.RecordOf(step)
+		if a.json {
+			problem = errors.Join(problem, terminal.JSON(a.stdout, struct {
+				Record replay.Record `json:"record"`
+			}{record}))
+		} else {
+			problem = errors.Join(problem, a.printRecord(record))
+		}
+	}
+	controller, err := a.controllerOfJob(ctx, j.Target, cmp.Or(j.ID, j.Tag))
+	if err != nil {
+		return j, err
+	}
+	now, err := controller.Status(ctx, j, true)
+	if isA[*control.QueryError](err) {
+		a.say("%v", err)
+		err = nil
+	}
+	if err != nil || a.json || asked == "" {
+		return now, errors.Join(err, problem)
+	}
+	lines := []string{"printed:"}
+	for line := range strings.Lines(now.Evidence) {
+		lines = append(lines, "  "+line)
+	}
+	return now, errors.Join(problem, a.printLines(lines))
 }
 
 func (a *app) printLines(lines []string) error {

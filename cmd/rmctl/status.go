@@ -162,11 +162,16 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*cont
 }
 
 func newExplain(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asks bool
+	explain := &cobra.Command{
 		Use:   "explain JOB...",
 		Short: "Explain how the state of jobs is known",
 		Long: `explain prints the history of jobs: what was observed, when, by which command, and in
-which line of its output. It does not query a scheduler.`,
+which line of its output. It does not query a scheduler.
+
+With --ask it queries the scheduler for each job that has not ended, before that: it prints
+the records that the definition reads, the row that gives the state, facts, what is
+rejected and why, and what the command printed.`,
 		Example: `  rmctl explain 4711
   rmctl explain --json slurm/4711`,
 		Args:              atLeast(1, "a job"),
@@ -184,6 +189,11 @@ which line of its output. It does not query a scheduler.`,
 				if err != nil {
 					return err
 				}
+				if asks {
+					if job, err = a.explainQuery(c.Context(), job); err != nil {
+						return err
+					}
+				}
 				if err := a.explain(c, store, job); err != nil {
 					return err
 				}
@@ -191,6 +201,8 @@ which line of its output. It does not query a scheduler.`,
 			return nil
 		},
 	}
+	explain.Flags().BoolVar(&asks, "ask", false, "query the scheduler, and show how its answer is read")
+	return explain
 }
 
 func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error {

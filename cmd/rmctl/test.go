@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,7 @@ type testFlags struct {
 	coverage   coverageFlags
 	mutate     mutateFlags
 	breaks     bool
+	watch      string
 }
 
 func newTest(a *app) *cobra.Command {
@@ -50,6 +52,7 @@ Exit codes: 0 all passed; 1 a result differs, coverage is below --min-coverage, 
 fooled its definition, or no case notices a change; 2 a case or its definition could not be read.`,
 		Example: `  rmctl test testdata
   rmctl test --definition mysite.xml cases
+  rmctl test --watch mysite.xml cases
   rmctl test --junit report.xml cases
   rmctl test --update cases/status-running`,
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -58,6 +61,9 @@ fooled its definition, or no case notices a change; 2 a case or its definition c
 			}
 			if err := errors.Join(flags.coverage.check(c), flags.mutate.check()); err != nil {
 				return err
+			}
+			if flags.watch != "" {
+				return a.testAgain(c.Context(), flags, arguments)
 			}
 			return a.test(c.Context(), flags, arguments)
 		},
@@ -71,6 +77,7 @@ fooled its definition, or no case notices a change; 2 a case or its definition c
 	flags.coverage.register(c)
 	flags.mutate.register(c)
 	f.BoolVar(&flags.breaks, "break", false, "also test changed definitions: each change of a reader must make a case fail")
+	f.StringVar(&flags.watch, "watch", "", "test the definition in `FILE`, and again whenever it changes, until interrupted")
 	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
 	return c
 }
@@ -111,6 +118,55 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 		verdict = worse(verdict, &exitError{code: exitUsage})
 	}
 	return verdict
+}
+
+// testAgain tests a definition now and whenever its file changes, until the context is done.
+func (a *app) testAgain(ctx context.Context, flags testFlags, roots []string) error {
+	flags.definition = flags.watch
+	for {
+		before := stateOfFile(flags.watch)
+		verdict := a.test(ctx, flags, roots)
+		if verdict != nil && !isSilent(verdict) {
+			a.say("%v", verdict) // such as that the file is gone while an editor writes it
+		}
+		a.say("waiting until %s changes", flags.watch)
+		if !waitForChange(ctx, flags.watch, before) {
+			return verdict
+		}
+	}
+}
+
+// A fileState tells a file that was changed from what it was.
+type fileState struct {
+	size     int64
+	modified time.Time
+}
+
+// stateOfFile returns the state of a file; the zero value for one that is not there.
+func stateOfFile(name string) fileState {
+	info, err := os.Stat(name)
+	if err != nil {
+		return fileState{}
+	}
+	return fileState{info.Size(), info.ModTime()}
+}
+
+// waitForChange waits until a file is there and has changed, and returns false if the context
+// is done before.
+func waitForChange(ctx context.Context, name string, before fileState) bool {
+	const often = 200 * time.Millisecond
+	ticker := time.NewTicker(often)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+			if now := stateOfFile(name); now != before && now != (fileState{}) {
+				return true
+			}
+		}
+	}
 }
 
 // collectLessOften makes the garbage collector run less often, unless GOGC is set: nearly all

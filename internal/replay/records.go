@@ -65,7 +65,7 @@ func Records(definition *config.Definition, which *config.Command, env *attribut
 	var failure error
 	query.Step = func(step reader.Step) {
 		if failure == nil {
-			failure = each(recordOf(step))
+			failure = each(RecordOf(step))
 		}
 	}
 	r, err := reader.New(which.Read, query)
@@ -82,7 +82,8 @@ func Records(definition *config.Definition, which *config.Command, env *attribut
 	return answer, err
 }
 
-func recordOf(step reader.Step) Record {
+// RecordOf returns what a reader made of a record, for people and JSON.
+func RecordOf(step reader.Step) Record {
 	record := Record{Line: step.Record.Line, ID: step.ID, Word: step.Word, Foreign: step.Foreign, Rejected: step.Rejected}
 	for _, field := range step.Record.Root.Children {
 		record.Fields = append(record.Fields, Pair{field.Name, field.Value()})

@@ -24,7 +24,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 		w := b.opens(t, d.server.StartURL(d.base))
 		w.goes(d.base + formOf("local"))
 		name := `<img src=x onerror="document.title='ran'">`
-		w.reaches("Name of the job")
+		w.reaches("Job name")
 		w.presses(name)
 		w.reaches("Program")
 		w.presses("/bin/echo")
