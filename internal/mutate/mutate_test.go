@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/job"
 )
 
 // The files in testdata are outputs; beside each stands what becomes of
@@ -39,16 +40,36 @@ func TestOutputsAreDamagedAsListed(t *testing.T) {
 	}
 }
 
-func TestEveryOperatorDamagesARowWithADate(t *testing.T) {
+func TestEveryOperatorDamagesRowsWithADateOrADocument(t *testing.T) {
 	damaged := map[string]bool{}
-	for _, mutant := range mutants(output{Stdout: []byte("COMPLETED|0:0|n1|2026-11-20T14:00:00\n")}) {
-		damaged[mutant.Operator] = true
+	for _, text := range []string{"COMPLETED|0:0|n1|2026-11-20T14:00:00\nFAILED|1:0|n2|2026-11-20T14:00:00\n", `{"jobs": [{"id": 1}]}`} {
+		for _, mutant := range mutants(output{Stdout: []byte(text)}) {
+			damaged[mutant.Operator] = true
+		}
 	}
 	for _, operator := range documentedOperators(t) {
 		require.True(t, damaged[operator], operator)
 		delete(damaged, operator)
 	}
 	require.Empty(t, damaged, "docs/cases.md has to name each")
+}
+
+// A row of a listing may be lost, but must not end a job that has not ended so.
+func TestARowWithAWrongEndFoolsADefinition(t *testing.T) {
+	right := understanding{listed: 2, ends: map[string]job.Detail{"1": job.Failed}}
+	for what, c := range map[string]struct {
+		got     understanding
+		verdict Verdict
+	}{
+		"the same":          {understanding{listed: 2, ends: map[string]job.Detail{"1": job.Failed}}, Same},
+		"a row less":        {understanding{listed: 1, ends: map[string]job.Detail{}}, Refused},
+		"another end":       {understanding{listed: 2, ends: map[string]job.Detail{"1": job.Completed}}, Fooled},
+		"an end of another": {understanding{listed: 2, ends: map[string]job.Detail{"1": job.Failed, "2": job.Failed}}, Fooled},
+		"an unknown id":     {understanding{listed: 3, ends: map[string]job.Detail{"17": job.Failed}}, Fooled},
+	} {
+		verdict, _ := judge(right, c.got)
+		require.Equal(t, c.verdict, verdict, what)
+	}
 }
 
 // documentedOperators returns the first column of the table of operators.

@@ -207,6 +207,7 @@ const (
 	givesID
 	findsID // that none is given is an answer, too
 	givesState
+	givesStates // of many jobs
 )
 
 func purposeOf(element config.CommandElement) commandPurpose {
@@ -217,6 +218,8 @@ func purposeOf(element config.CommandElement) commandPurpose {
 		return findsID
 	case element == config.GetJobStatus:
 		return givesState
+	case element == config.ListJobs:
+		return givesStates
 	}
 	return noPurpose
 }
@@ -226,7 +229,9 @@ func purposeOf(element config.CommandElement) commandPurpose {
 type understanding struct {
 	id, shortID, exitCode string
 	detail                job.Detail
-	absent                bool // there is no such job
+	absent                bool                  // there is no such job
+	ends                  map[string]job.Detail // of the jobs of a listing that have ended
+	listed                int                   // jobs of a listing
 }
 
 // understood returns what a controller takes from an answer.
@@ -246,9 +251,27 @@ func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding
 		return u.ofSearch(answer)
 	case givesID:
 		return u.ofSubmission(answer, exit)
+	case givesStates:
+		return ofListing(answer)
 	}
 	if u.detail == "" && answer.Status.Outcome == config.Finished {
 		u.detail = job.Completed
+	}
+	return u
+}
+
+// ofListing returns what counts of a listing: nothing of one that failed.
+func ofListing(answer *cases.Answer) understanding {
+	u := understanding{ends: map[string]job.Detail{}}
+	if answer.Err != nil {
+		return u
+	}
+	u.listed = len(answer.Discovered)
+	for id, row := range answer.Discovered {
+		facts, _ := row.Value().(map[string]any)
+		if detail, _ := facts["state"].(string); job.Detail(detail).Ended() {
+			u.ends[id] = job.Detail(detail)
+		}
 	}
 	return u
 }
@@ -282,8 +305,8 @@ func judge(right, got understanding) (verdict Verdict, wrong string) {
 	if wrong := got.mistake(right); wrong != "" {
 		return Fooled, wrong
 	}
-	isEmpty := got.detail == "" && got.id == ""
-	isLost := right.detail != "" || right.id != "" || right.absent && !got.absent
+	isEmpty := got.detail == "" && got.id == "" && (right.listed == 0 || got.listed < right.listed)
+	isLost := right.listed > 0 || right.detail != "" || right.id != "" || right.absent && !got.absent
 	switch {
 	case isEmpty && isLost:
 		return Refused, ""
@@ -293,6 +316,17 @@ func judge(right, got understanding) (verdict Verdict, wrong string) {
 		return astray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
 	}
 	return Same, ""
+}
+
+// endOfOther describes a row of a listing with an end that the job does not have. An id that
+// is not right either is no job on record.
+func (u understanding) endOfOther(right understanding) string {
+	for id, end := range u.ends {
+		if right.ends[id] != end {
+			return fmt.Sprintf("job %q is %s in place of %s", id, end, cmp.Or(string(right.ends[id]), "no end"))
+		}
+	}
+	return ""
 }
 
 // mistake describes what a controller would act on and must not: an absence, an id or
@@ -305,6 +339,8 @@ func (u understanding) mistake(right understanding) string {
 		return fmt.Sprintf("job id %q in place of %q", u.id, right.id)
 	case u.shortID != "" && u.shortID != right.shortID:
 		return fmt.Sprintf("short job id %q in place of %q", u.shortID, right.shortID)
+	case u.endOfOther(right) != "":
+		return u.endOfOther(right)
 	case u.detail.Ended() && u.detail != right.detail:
 		return fmt.Sprintf("%s in place of %s", u.detail, cmp.Or(string(right.detail), "no state"))
 	}
