@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -19,15 +21,24 @@ import (
 )
 
 // A playedConnection answers each command with the same output, in pieces as a
-// pipe gives them.
+// pipe gives them, and with the mark of the command in the place of benchmarkMark.
 type playedConnection struct {
 	remote.Connection
 	output []byte
 }
 
+// benchmarkMark is as long as the marks of queries.
+const benchmarkMark = "@A2B3C4D5E6F7G2H3"
+
+var marks = regexp.MustCompile(`@[A-Z0-9]{16}`)
+
 func (p playedConnection) Start(_ context.Context, c remote.Command) (remote.Handle, error) {
 	const piece = 32 << 10
-	for rest := p.output; len(rest) > 0; rest = rest[min(len(rest), piece):] {
+	output := p.output
+	if mark := marks.FindString(strings.Join(c.Arguments, " ")); mark != "" {
+		output = bytes.ReplaceAll(output, []byte(benchmarkMark), []byte(mark))
+	}
+	for rest := output; len(rest) > 0; rest = rest[min(len(rest), piece):] {
 		if _, err := c.Stdout.Write(rest[:min(len(rest), piece)]); err != nil {
 			return nil, err
 		}
@@ -63,9 +74,9 @@ func everybodysJobs(jobs int) []byte {
 		if i%2 == 0 {
 			script = fmt.Sprintf("/home/user%03d/.eclipsesettings/f1dc87c0-af2a-4f4c-8d9f-a5fa%08dmanaged_file_for_script", i%400, i)
 		}
-		fmt.Fprintf(&listing, "all %s|%s|%s|batch|%s|2026-11-20T07:05:05|%s|%s|user%03d|%d|%s|simulation step %d\n", id, state, reason, nodes, started, ends, i%400, 1<<(i%8), script, i%20)
+		row := fmt.Sprintf("%s|%s|%s|batch|%s|2026-11-20T07:05:05|%s|%s|user%03d|%d|0|%s|simulation step %d|\n", id, state, reason, nodes, started, ends, i%400, 1<<(i%8), script, i%20)
+		listing.WriteString(strings.ReplaceAll(row, "|", benchmarkMark))
 	}
-	listing.WriteString("listed\n")
 	return listing.Bytes()
 }
 

@@ -189,7 +189,7 @@ func (f *fact) plainField() (string, bool) {
 func (f *fact) items(text string) []string {
 	texts := []string{text}
 	if f.find != nil {
-		texts = found(f.find, text)
+		texts = found(f.find, text, f.mostFound())
 	}
 	if f.Split == "" {
 		return texts
@@ -205,10 +205,19 @@ func (f *fact) items(text string) []string {
 	return items
 }
 
-// found returns the first group of each match, or the whole match without groups.
-func found(pattern *regexp.Regexp, text string) []string {
+// mostFound is how many parts the fact is about: of a time, say, the first alone counts.
+func (f *fact) mostFound() int {
+	switch f.As {
+	case config.AsText, config.AsSum, config.AsCount:
+		return mostItems
+	}
+	return 1
+}
+
+// found returns the first group of each match, at most some, or the whole match without groups.
+func found(pattern *regexp.Regexp, text string, most int) []string {
 	var texts []string
-	for _, match := range pattern.FindAllStringSubmatch(text, mostItems) {
+	for _, match := range pattern.FindAllStringSubmatch(text, most) {
 		texts = append(texts, match[min(1, len(match)-1)])
 	}
 	return texts

@@ -21,6 +21,7 @@ const mostMoves = 1_000_000
 type Expression struct {
 	names      []string    // of a list of fields; nil for XPath
 	compiled   *xpath.Expr // nil for a list of fields
+	condition  *condition  // what it says in short; nil for most
 	fields     []string
 	attributes []string
 }
@@ -53,6 +54,7 @@ func Compile(text string) (*Expression, error) {
 	if err := checkPatterns(tokens); err != nil {
 		return nil, err
 	}
+	e.condition = conditionOf(tokens)
 	e.compiled, err = compile(text)
 	return e, err
 }
@@ -123,6 +125,9 @@ func (e *Expression) firstField(record *Node) string {
 func (e *Expression) Bool(record *Node, attribute Lookup) (holds bool, err error) {
 	if e.compiled == nil {
 		return slices.ContainsFunc(e.names, func(name string) bool { return record.Child(name) != nil }), nil
+	}
+	if e.condition != nil {
+		return e.condition.holds(record), nil
 	}
 	err = e.run(record, attribute, func(value any) {
 		switch value := value.(type) {

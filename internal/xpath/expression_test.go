@@ -152,6 +152,29 @@ func TestTooMuchWorkIsStopped(t *testing.T) {
 	require.ErrorIs(t, err, errTooMuchWork)
 }
 
+// What is said in short means the same to the library.
+func TestConditionsAboutOneFieldMeanWhatTheLibraryTakesThemFor(t *testing.T) {
+	nested := record("a", "x")
+	nested.Child("a").Add("b", "y", 1)
+	records := []*Node{record(), record("a", ""), record("a", "x"), record("b", "x"), record("a", "y", "a", "x"), record("a", "x y", "b", ""), nested}
+	for _, text := range []string{"a='x'", `a = "y"`, "a=''", "c='x'", "matches(a,'x')", "matches(a, '^$')", "matches(a,'^x$')", "matches(b,'.*')", "a.b='x'"} {
+		short := compiled(t, text)
+		require.NotNil(t, short.condition, text)
+		long := *short
+		long.condition = nil
+		for i, each := range records {
+			expected, err := long.Bool(each, nil)
+			require.NoError(t, err)
+			holds, err := short.Bool(each, nil)
+			require.NoError(t, err)
+			require.Equal(t, expected, holds, "%s of record %d", text, i)
+		}
+	}
+	for _, text := range []string{"a", "a!='x'", "'x'=a", "a=1", "a=b", "@a='x'", "a[1]='x'", "a/b='x'", "not(a='x')", "matches(a/b,'x')", "starts-with(a,'x')"} {
+		require.Nil(t, compiled(t, text).condition, text)
+	}
+}
+
 func TestNamesOfFields(t *testing.T) {
 	for text, want := range map[string]string{
 		"JobId": "JobId", "CPUs/Task": "CPUs_Task", "Resource_List.ncpus": "Resource_List.ncpus", "2nd": "_2nd",
