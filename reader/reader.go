@@ -27,6 +27,8 @@ type Query struct {
 	// for each join. An error is that of the whole query, unless the join is optional.
 	Join func(*config.Join) (Joined, error)
 	Step func(Step) // called for each record; may be nil
+	// NoOrigins leaves out from which line each state is read, which long listings need not know.
+	NoOrigins bool
 }
 
 // A Step says what became of a record.
@@ -258,7 +260,9 @@ func (r *Reader) describe(said *saying, on *evaluation, step *Step) (err error) 
 	if err != nil {
 		return err
 	}
-	said.origin = r.originOf(on.record)
+	if !r.query.NoOrigins {
+		said.origin = r.originOf(on.record)
+	}
 	return r.tasks.add(said, on)
 }
 
