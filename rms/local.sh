@@ -2,7 +2,7 @@
 # A batch system for one user of one machine: the program behind rms/local.xml.
 #
 #   sh local.sh submit                                              (reads RMCTL_LOCAL_*)
-#   sh local.sh status|cancel|hold|release|suspend|resume NUMBER
+#   sh local.sh show|cancel|hold|release|suspend|resume NUMBER
 #   sh local.sh find TAG     the job of a submission
 #   sh local.sh list         the jobs of this machine that have not ended
 #   sh local.sh count        how many of them run and wait
@@ -707,7 +707,7 @@ find_tag() {
 	esac
 }
 
-status() {
+show() {
 	find_state
 	print_job
 	# Should the process that was to give this job its turn have been killed.
@@ -837,13 +837,13 @@ main() {
 		find_spool
 		case $verb in list) list ;; find) find_tag ;; count) count_jobs ;; esac
 		;;
-	status | hold | release | suspend | resume | cancel)
+	show | hold | release | suspend | resume | cancel)
 		umask 077
 		find_spool
 		find_job
 		"$verb"
 		;;
-	*) refuse "usage: sh local.sh submit, list, count, find with a tag, or status, cancel, hold, release, suspend or resume with the number of a job" ;;
+	*) refuse "usage: sh local.sh submit, list, count, find with a tag, or show, cancel, hold, release, suspend or resume with the number of a job" ;;
 	esac
 }
 

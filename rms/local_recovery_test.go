@@ -169,9 +169,9 @@ func TestCancellationThatWasCutShortIsCompleted(t *testing.T) {
 
 func TestUnknownJobIsNotFound(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		m.refuses(t, 44, "there is no job 1", "status", "1") // before there is a spool
+		m.refuses(t, 44, "there is no job 1", "show", "1") // before there is a spool
 		m.awaitEnd(t, m.submit(t, "true"))
-		for _, verb := range []string{"status", "cancel", "hold", "release", "suspend", "resume"} {
+		for _, verb := range []string{"show", "cancel", "hold", "release", "suspend", "resume"} {
 			for _, id := range []string{"2", "", "1x", "../jobs/1", "-1", "1 1", "*", "99999999999999999999999"} {
 				m.refuses(t, 44, "there is no job "+id, verb, id)
 			}
@@ -186,7 +186,7 @@ func TestJobOfAnotherHostIsLeftAlone(t *testing.T) {
 		here := m.read(t, description)
 		_, rest, _ := strings.Cut(here, "\n")
 		require.NoError(t, os.WriteFile(description, []byte("elsewhere\n"+rest), 0o600))
-		for _, verb := range []string{"status", "cancel", "suspend"} {
+		for _, verb := range []string{"show", "cancel", "suspend"} {
 			m.refuses(t, 46, "job "+id+" runs on elsewhere, which has to be asked for it", verb, id)
 		}
 		require.NoError(t, os.WriteFile(description, []byte(here), 0o600))
@@ -224,6 +224,6 @@ func TestFoldersOfOldJobsAreRemoved(t *testing.T) {
 			return os.IsNotExist(err)
 		}, patience, time.Millisecond)
 		require.Equal(t, "COMPLETED", m.status(t, young)["state"])
-		m.refuses(t, 44, "there is no job "+old, "status", old)
+		m.refuses(t, 44, "there is no job "+old, "show", old)
 	})
 }

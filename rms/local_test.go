@@ -178,7 +178,7 @@ func facts(t *testing.T, output string) map[string]string {
 }
 
 func (m machine) status(t *testing.T, id string) map[string]string {
-	asked := m.run(nil, "status", id)
+	asked := m.run(nil, "show", id)
 	require.Zero(t, asked.code, asked.stderr)
 	require.Empty(t, asked.stderr)
 	return facts(t, asked.stdout)
@@ -347,9 +347,9 @@ func TestSpoolStandsBelowTheStateFolder(t *testing.T) {
 		submitted := m.run([]string{stateFolder, "RMCTL_LOCAL_SCRIPT=" + script}, "submit")
 		require.Zero(t, submitted.code, submitted.stderr)
 		require.DirExists(t, m.file("elsewhere/rmctl/local/jobs/1"))
-		require.Equal(t, 44, m.run(nil, "status", "1").code)
+		require.Equal(t, 44, m.run(nil, "show", "1").code)
 		require.Eventually(t, func() bool {
-			return strings.Contains(m.run([]string{stateFolder}, "status", "1").stdout, "state=COMPLETED")
+			return strings.Contains(m.run([]string{stateFolder}, "show", "1").stdout, "state=COMPLETED")
 		}, patience, 5*time.Millisecond)
 	})
 }
