@@ -21,7 +21,7 @@ const mostMoves = 1_000_000
 type Expression struct {
 	names      []string    // of a list of fields; nil for XPath
 	compiled   *xpath.Expr // nil for a list of fields
-	condition  *condition  // what it says in short; nil for most
+	shortcut   *shortcut   // in place of compiled; nil for most
 	fields     []string
 	attributes []string
 }
@@ -54,7 +54,7 @@ func Compile(text string) (*Expression, error) {
 	if err := checkPatterns(tokens); err != nil {
 		return nil, err
 	}
-	e.condition = conditionOf(tokens)
+	e.shortcut = shortcutOf(tokens)
 	e.compiled, err = compile(text)
 	return e, err
 }
@@ -88,6 +88,9 @@ func (e *Expression) Text(record *Node, attribute Lookup) (string, error) {
 	if e.compiled == nil {
 		return e.firstField(record), nil
 	}
+	if e.shortcut != nil && e.shortcut.isText() {
+		return e.shortcut.text(record, attribute), nil
+	}
 	texts, err := e.evaluate(record, attribute, 1)
 	if err != nil || len(texts) == 0 {
 		return "", err
@@ -100,9 +103,12 @@ func (e *Expression) Text(record *Node, attribute Lookup) (string, error) {
 func (e *Expression) Texts(record *Node, attribute Lookup) ([]string, error) {
 	var texts []string
 	var err error
-	if e.compiled == nil {
+	switch {
+	case e.compiled == nil:
 		texts = []string{e.firstField(record)}
-	} else {
+	case e.shortcut != nil && e.shortcut.isText():
+		texts = []string{e.shortcut.text(record, attribute)}
+	default:
 		texts, err = e.evaluate(record, attribute, math.MaxInt)
 	}
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" }), err
@@ -126,8 +132,8 @@ func (e *Expression) Bool(record *Node, attribute Lookup) (holds bool, err error
 	if e.compiled == nil {
 		return slices.ContainsFunc(e.names, func(name string) bool { return record.Child(name) != nil }), nil
 	}
-	if e.condition != nil {
-		return e.condition.holds(record), nil
+	if e.shortcut != nil && !e.shortcut.isText() {
+		return e.shortcut.holds(record, attribute), nil
 	}
 	err = e.run(record, attribute, func(value any) {
 		switch value := value.(type) {

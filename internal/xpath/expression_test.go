@@ -152,26 +152,46 @@ func TestTooMuchWorkIsStopped(t *testing.T) {
 	require.ErrorIs(t, err, errTooMuchWork)
 }
 
-// What is said in short means the same to the library.
-func TestConditionsAboutOneFieldMeanWhatTheLibraryTakesThemFor(t *testing.T) {
+// A shortcut means what the library takes the expression for.
+func TestShortcutsMeanWhatTheLibraryTakesThemFor(t *testing.T) {
 	nested := record("a", "x")
 	nested.Child("a").Add("b", "y", 1)
-	records := []*Node{record(), record("a", ""), record("a", "x"), record("b", "x"), record("a", "y", "a", "x"), record("a", "x y", "b", ""), nested}
-	for _, text := range []string{"a='x'", `a = "y"`, "a=''", "c='x'", "matches(a,'x')", "matches(a, '^$')", "matches(a,'^x$')", "matches(b,'.*')", "a.b='x'"} {
+	own := record("a", "alice", "b", "x")
+	own.Attributes = []Attribute{{"kept", "y"}, {"job.owner", "al"}}
+	records := []*Node{
+		record(), record("a", ""), record("a", "x"), record("b", "x"), record("a", "y", "a", "x"), record("a", "x y", "b", ""),
+		record("a", "alice:x"), record("a", "run:run:"), nested, own,
+	}
+	for _, text := range []string{
+		"a='x'", `a = "y"`, "a=''", "c='x'", "matches(a,'x')", "matches(a, '^$')", "matches(a,'^x$')", "matches(b,'.*')", "a.b='x'",
+		"not(a)", "not( b )", "starts-with(a,'x')", "starts-with(a,'')", "starts-with(b,'')", "starts-with(a,string(@job.owner))", "starts-with(a,string(@missing))",
+		"substring-before(a,' ')", "substring-before(a,':')", "substring-before(a,'')", "substring-after(a,':')", "substring-after(a,'')", "substring-after(b,'x')",
+		"substring-after(a,string(@job.owner))", "substring-before(a,string(@job.owner))", "substring-after(a,string(@missing))",
+	} {
 		short := compiled(t, text)
-		require.NotNil(t, short.condition, text)
+		require.NotNil(t, short.shortcut, text)
 		long := *short
-		long.condition = nil
+		long.shortcut = nil
 		for i, each := range records {
-			expected, err := long.Bool(each, nil)
-			require.NoError(t, err)
-			holds, err := short.Bool(each, nil)
-			require.NoError(t, err)
-			require.Equal(t, expected, holds, "%s of record %d", text, i)
+			for _, lookup := range []Lookup{ofDefinition, nil} {
+				expected, err := long.Bool(each, lookup)
+				require.NoError(t, err)
+				holds, err := short.Bool(each, lookup)
+				require.NoError(t, err)
+				require.Equal(t, expected, holds, "%s of record %d", text, i)
+				expectedTexts, err := long.Texts(each, lookup)
+				require.NoError(t, err)
+				texts, err := short.Texts(each, lookup)
+				require.NoError(t, err)
+				require.ElementsMatch(t, expectedTexts, texts, "%s of record %d", text, i)
+			}
 		}
 	}
-	for _, text := range []string{"a", "a!='x'", "'x'=a", "a=1", "a=b", "@a='x'", "a[1]='x'", "a/b='x'", "not(a='x')", "matches(a/b,'x')", "starts-with(a,'x')"} {
-		require.Nil(t, compiled(t, text).condition, text)
+	for _, text := range []string{
+		"a", "a!='x'", "'x'=a", "a=1", "a=b", "@a='x'", "a[1]='x'", "a/b='x'", "not(a='x')", "not(a/b)", "matches(a/b,'x')", "starts-with(a,b)",
+		"starts-with(a,@job.owner)", "substring-after(a,b)", "substring-after(concat(a,'x'),'x')", "../a='x'", "-a='x'",
+	} {
+		require.Nil(t, compiled(t, text).shortcut, text)
 	}
 }
 
