@@ -61,11 +61,11 @@ func TestGridEngineFindsParallelEnvironmentsForNodes(t *testing.T) {
 			rendering, err := renderedPortable(t, definition, c.request)
 			require.NoError(t, err, c.request)
 			words := rendering.Commands[slices.IndexFunc(rendering.Commands, func(each *command.Invocation) bool { return each.Command.Element.IsSubmit() })].Arguments
+			if words[0] == "qsub" {
+				words[0] = filepath.Join(folder, words[0])
+			}
 			asks := exec.CommandContext(t.Context(), words[0], words[1:]...)
 			asks.Env = append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-			if words[0] == "qsub" {
-				asks.Path = filepath.Join(folder, words[0])
-			}
 			var printed, complained strings.Builder
 			asks.Stdout, asks.Stderr = &printed, &complained
 			err = asks.Run()
