@@ -31,9 +31,10 @@ const (
 
 // A factTable evaluates the facts of records.
 type factTable struct {
-	names []string       // sorted
-	at    map[string]int // index of a name
-	facts []*fact        // in the order of the definition
+	names  []string       // sorted
+	at     map[string]int // index of a name
+	facts  []*fact        // in the order of the definition
+	signal int            // index of the signal; negative if there is none
 }
 
 type fact struct {
@@ -75,6 +76,7 @@ func newFactTable(definitions []*config.Fact, hasTasks bool) (*factTable, error)
 	for _, each := range table.facts {
 		each.at = table.at[each.Name]
 	}
+	table.signal = slices.Index(table.names, factSignal)
 	return table, nil
 }
 
@@ -146,8 +148,8 @@ func (t *factTable) evaluateOne(f *fact, on *evaluation, values []string, step f
 	if value != "" {
 		values[f.at] = value
 	}
-	if at, isKnown := t.at[factSignal]; isKnown && signal != "" && values[at] == "" {
-		values[at] = signal
+	if t.signal >= 0 && signal != "" && values[t.signal] == "" {
+		values[t.signal] = signal
 	}
 	return nil
 }
@@ -205,8 +207,12 @@ func (f *fact) items(text string) []string {
 	return items
 }
 
-// mostFound is how many parts the fact is about: of a time, say, the first alone counts.
+// mostFound is how many parts the fact is about: of a time, say, the first alone counts. A
+// pattern that begins with ^ finds one at most.
 func (f *fact) mostFound() int {
+	if pattern := f.find.String(); strings.HasPrefix(pattern, "^") && !strings.Contains(pattern, "|") {
+		return 1
+	}
 	switch f.As {
 	case config.AsText, config.AsSum, config.AsCount:
 		return mostItems
@@ -217,6 +223,17 @@ func (f *fact) mostFound() int {
 // found returns the first group of each match, at most some, or the whole match without groups.
 func found(pattern *regexp.Regexp, text string, most int) []string {
 	var texts []string
+	if most == 1 { // finding all takes twice as long
+		at := pattern.FindStringSubmatchIndex(text)
+		if at == nil {
+			return nil
+		}
+		group := 2 * min(1, pattern.NumSubexp())
+		if at[group] < 0 {
+			return []string{""}
+		}
+		return []string{text[at[group]:at[group+1]]}
+	}
 	for _, match := range pattern.FindAllStringSubmatch(text, most) {
 		texts = append(texts, match[min(1, len(match)-1)])
 	}

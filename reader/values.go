@@ -106,8 +106,11 @@ var scriptPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a
 // tagIn returns the tag of a submission in a path or a text, first of all that of a
 // generated script. One with several different tags has none: it would be a guess.
 func tagIn(text string) (tag, dropped string) {
-	found := scriptPattern.FindAllStringSubmatch(text, mostItems)
-	if found == nil {
+	var found [][]string
+	if strings.Contains(text, "managed_file") {
+		found = scriptPattern.FindAllStringSubmatch(text, mostItems)
+	}
+	if found == nil && strings.Count(text, "-") >= 4 {
 		found = tagPattern.FindAllStringSubmatch(text, mostItems)
 	}
 	for _, match := range found {
