@@ -55,7 +55,7 @@ func (i idsOutput) Close() error {
 	if answer.Damage != nil {
 		return answer.Damage
 	}
-	for _, each := range answer.Elements {
+	for each := range answer.All() {
 		*i.ids = append(*i.ids, each.ID)
 	}
 	return nil
@@ -148,8 +148,7 @@ func (r *run) add(one *Result) {
 	r.result.Listed.Again += before.Listed.Again
 	r.result.Listed.NotUnderstood += before.Listed.NotUnderstood
 	if before.Answer != nil && one.Answer != nil {
-		answer := *before.Answer
-		answer.Elements = append(answer.Elements, one.Answer.Elements...)
-		r.result.Answer = &answer
+		before.Answer.AddBatch(one.Answer)
+		r.result.Answer = before.Answer
 	}
 }

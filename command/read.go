@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -123,7 +124,7 @@ func (r *run) concludeListing(answer *reader.Answer) error {
 	if answer.Damage != nil {
 		return fmt.Errorf("the output is unreadable, line %d: %w", answer.Damage.Line, answer.Damage)
 	}
-	for _, each := range answer.Elements {
+	for each := range answer.All() {
 		if each.Unreadable != "" {
 			continue // nothing is known of it, as if it were not there
 		}
@@ -147,17 +148,18 @@ func (r *run) originOf(e *reader.Element) *attribute.Origin {
 
 // concludeSubmission sets the id of the job. An answer with two ids has none.
 func (r *run) concludeSubmission(answer *reader.Answer) error {
-	if len(answer.Elements) > 1 {
-		return fmt.Errorf("it printed several ids, such as %.50q and %.50q", answer.Elements[0].ID, answer.Elements[1].ID)
+	submitted := slices.Collect(answer.All())
+	if len(submitted) > 1 {
+		return fmt.Errorf("it printed several ids, such as %.50q and %.50q", submitted[0].ID, submitted[1].ID)
 	}
-	if len(answer.Elements) == 0 || answer.Elements[0].Unreadable != "" {
+	if len(submitted) == 0 || submitted[0].Unreadable != "" {
 		return nil
 	}
 	if j := r.Scope.Environment.Lookup(r.Scope.Job); j != nil {
 		j.SetValue(string(job.Submitted))
 	}
-	r.setFacts(answer.Elements[0])
-	return r.setID(answer.Elements[0])
+	r.setFacts(submitted[0])
+	return r.setID(submitted[0])
 }
 
 // concludeSearch sets the id and the state of the job with the tag.
@@ -166,7 +168,7 @@ func (r *run) concludeSearch(answer *reader.Answer) error {
 		return fmt.Errorf("the output is unreadable, line %d: %w", answer.Damage.Line, answer.Damage)
 	}
 	var found *reader.Element
-	for _, each := range answer.Elements {
+	for each := range answer.All() {
 		// A user may submit the file of a script once more, later.
 		if each.Fact("identity") == r.Reading.Tag && (found == nil || isEarlier(each, found)) {
 			found = each

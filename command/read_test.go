@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,6 +92,6 @@ func TestACommandRunsOnceForEachBatchOfIDs(t *testing.T) {
 	result, err := command.Run(t.Context(), b.connection, b.request, invocation)
 	require.NoError(t, err)
 	require.Equal(t, []string{"1 RUNNING of 1,2", "2 RUNNING of 1,2", "3 RUNNING of 3"}, rows)
-	require.Len(t, result.Answer.Elements, 3)
+	require.Len(t, slices.Collect(result.Answer.All()), 3)
 	require.Equal(t, 3, result.Listed.Rows)
 }

@@ -2,22 +2,44 @@ package reader
 
 import (
 	"fmt"
+	"iter"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 )
 
 // An Answer is what an output says.
 type Answer struct {
-	Elements   []*Element // in the order of the output
 	Attributes []AttributeValues
 	Rejected   []Rejection  // the first of the records that say nothing
 	Rejections int          // how many there are
 	Damage     *DamageError // why the output as a whole says nothing; nil if it does
 	Absence    *Absence     // what it means that it does not have the job; nil where the definition says nothing about that
+
+	parts []*collection // of batches one for each
+}
+
+// All returns the jobs, nodes or queues in the order of the output. Each is put together when
+// its turn comes, as a listing may have 100,000 of them.
+func (a *Answer) All() iter.Seq[*Element] {
+	return func(yield func(*Element) bool) {
+		for _, part := range a.parts {
+			for i := range part.groups {
+				if element := part.element(&part.groups[i]); element != nil && !yield(element) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// AddBatch adds the answer for other ids.
+func (a *Answer) AddBatch(later *Answer) {
+	a.parts = append(a.parts, later.parts...)
+	a.Rejections += later.Rejections
+	a.Rejected = append(a.Rejected, later.Rejected...)
 }
 
 // AttributeValues are the values that an output gives an attribute of the definition.
@@ -59,7 +81,7 @@ type Rejection struct {
 
 // Find returns the element of a job; nil if the output does not have it.
 func (a *Answer) Find(job string) *Element {
-	for _, each := range a.Elements {
+	for each := range a.All() {
 		if each.Job == job || each.ID == job || each.Alias != "" && each.Alias == job {
 			return each
 		}
@@ -75,30 +97,48 @@ type collection struct {
 	definition *config.Reader
 	query      *Query
 	facts      *factTable
-	said       map[string][]*saying
-	unreadable map[string]string
-	order      []string
+	groups     []group
+	at         map[string]int // index of a group by its job
+	buffer     []byte
 	size       int
 	rejected   []Rejection
 	rejections int
 	damage     *DamageError
 }
 
+// A group is what the records of one job, node or queue say.
+type group struct {
+	job        string
+	said       []kept
+	unreadable string // why nothing is believed of it
+}
+
 func newCollection(definition *config.Reader, query *Query) *collection {
-	return &collection{definition: definition, query: query, said: map[string][]*saying{}, unreadable: map[string]string{}}
+	return &collection{definition: definition, query: query, at: map[string]int{}}
+}
+
+// group returns the group of a job.
+func (c *collection) group(job string) *group {
+	at, has := c.at[job]
+	if !has {
+		job = strings.Clone(job) // which is a part of the output
+		at = len(c.groups)
+		c.groups = append(c.groups, group{job: job})
+		c.at[job] = at
+	}
+	return &c.groups[at]
 }
 
 // add keeps what a record says.
 func (c *collection) add(said *saying) error {
-	const ofSaying = 400
-	if c.size += ofSaying + len(said.origin.Text); c.size > mostKept {
+	const ofSaying = 200 // beside its text
+	var packed kept
+	packed, c.buffer = keep(said, c.buffer)
+	if c.size += ofSaying + len(packed.text); c.size > mostKept {
 		return errTooMuch
 	}
-	before := c.said[said.job]
-	if before == nil {
-		c.order = append(c.order, said.job)
-	}
-	c.said[said.job] = append(before, said)
+	of := c.group(said.job)
+	of.said = append(of.said, packed)
 	return nil
 }
 
@@ -116,48 +156,41 @@ func (c *collection) reject(step Step) error {
 	if id == "" && c.definition.Sources[0].Separator == config.MarkSeparator {
 		id = wanted // nothing else than rows of that job is printed, not even a banner between them
 	}
-	if id == "" || c.unreadable[id] != "" || wanted != "" && id != wanted {
+	if id == "" || wanted != "" && id != wanted {
+		return nil
+	}
+	of := c.group(id)
+	if of.unreadable != "" {
 		return nil
 	}
 	if c.size += len(id) + len(step.Rejected); c.size > mostKept {
 		return errTooMuch
 	}
-	c.unreadable[id] = step.Rejected
-	if c.said[id] == nil {
-		c.order = append(c.order, id)
-		c.said[id] = []*saying{}
-	}
+	of.unreadable = step.Rejected
 	return nil
-}
-
-// conclude returns what all records together say.
-func (c *collection) conclude() *Answer {
-	answer := &Answer{Rejected: c.rejected, Rejections: c.rejections, Damage: c.damage}
-	for _, job := range c.order {
-		if element := c.element(job); element != nil {
-			answer.Elements = append(answer.Elements, element)
-		}
-		delete(c.said, job) // what is not needed any more makes room for the elements
-	}
-	return answer
 }
 
 // element returns what the records of one job, node or queue say; nil if all are of an
 // older one with the same id.
-func (c *collection) element(key string) *Element {
-	element := &Element{ID: key, Job: key, Names: c.facts.names, Values: make([]string, len(c.facts.names)), Unreadable: c.unreadable[key]}
+func (c *collection) element(of *group) *Element {
+	element := &Element{ID: of.job, Job: of.job, Names: c.facts.names, Unreadable: of.unreadable}
 	if c.damage != nil {
 		element.Unreadable = c.damage.What
 	}
 	if element.Unreadable != "" {
+		element.Values = make([]string, len(c.facts.names))
 		return element
 	}
-	said := c.ofOneSubmission(c.said[key])
-	if len(said) == 0 {
+	said := make([]*saying, len(of.said))
+	for i, each := range of.said {
+		said[i] = each.saying()
+	}
+	if said = c.ofOneSubmission(said); len(said) == 0 {
 		return nil
 	}
 	said, element.Unreadable = c.distinct(said)
 	if element.Unreadable != "" {
+		element.Values = make([]string, len(c.facts.names))
 		return element
 	}
 	c.fill(element, said)
@@ -175,6 +208,7 @@ func (c *collection) fill(element *Element, said []*saying) {
 	if c.definition.EndsOnly {
 		if said, open = onlyEnds(said); len(said) == 0 {
 			element.Incomplete = "it is not said to have ended"
+			element.Values = make([]string, len(c.facts.names))
 			return
 		}
 	}
@@ -309,71 +343,4 @@ func (c *collection) fact(said *saying, name string) string {
 		return said.values[at]
 	}
 	return ""
-}
-
-// ofOneSubmission returns the records of the job that the query is for, where its id was
-// used before: those with its identity or, while that is unknown, those of the newest
-// submission.
-func (c *collection) ofOneSubmission(said []*saying) []*saying {
-	if len(said) == 0 {
-		return said
-	}
-	if c.query.Identity != "" {
-		isOther := func(each *saying) bool {
-			identity := c.fact(each, factIdentity)
-			return identity != "" && !timezone.IsSameTime(identity, c.query.Identity)
-		}
-		return slices.DeleteFunc(said, isOther)
-	}
-	newest := said[0]
-	for _, each := range said[1:] {
-		if sortable(c.fact(each, factSubmitted)) > sortable(c.fact(newest, factSubmitted)) {
-			newest = each
-		}
-	}
-	submitted, identity := c.fact(newest, factSubmitted), c.fact(newest, factIdentity)
-	return slices.DeleteFunc(said, func(each *saying) bool {
-		isSame := identity != "" && c.fact(each, factIdentity) == identity // such as a task that was given back to the queue
-		return !isSame && c.fact(each, factSubmitted) != submitted && c.fact(each, factSubmitted) != ""
-	})
-}
-
-// sortable returns a time so that texts sort as the times do; any other text as it is.
-func sortable(text string) string {
-	if moment, isTime := timezone.ParseTime(text, time.UTC); isTime {
-		return moment.UTC().Format(time.RFC3339Nano)
-	}
-	return text
-}
-
-// withoutYielding leaves out records whose states yield to those of others of the same task.
-func withoutYielding(said []*saying) []*saying {
-	counts := map[string]bool{}
-	for _, each := range said {
-		counts[each.task] = counts[each.task] || !each.state.yields()
-	}
-	return slices.DeleteFunc(said, func(each *saying) bool { return each.state.yields() && counts[each.task] })
-}
-
-// distinct returns one record for each task. Where two of one task differ in state nothing
-// is believed, unless the last counts.
-func (c *collection) distinct(said []*saying) (kept []*saying, unreadable string) {
-	if len(said) == 1 {
-		return said, ""
-	}
-	said = withoutYielding(said)
-	at := map[string]int{}
-	for _, each := range said {
-		i, isRepeated := at[each.task]
-		switch {
-		case !isRepeated:
-			at[each.task] = len(kept)
-			kept = append(kept, each)
-		case !c.definition.RepeatsLast && each.state != kept[i].state:
-			return nil, fmt.Sprintf("it is reported twice with different states, in lines %d and %d", kept[i].line, each.line)
-		default:
-			kept[i] = each
-		}
-	}
-	return kept, ""
 }

@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func BenchmarkReaders(b *testing.B) {
 				}
 				answer, err := r.Close()
 				require.NoError(b, err)
-				require.Len(b, answer.Elements, jobs)
+				require.Len(b, slices.Collect(answer.All()), jobs)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ func FuzzReaders(f *testing.F) {
 		query := reader.Query{Mark: "@mark", Job: "12"}
 		first := read(t, elements, string(output), query)
 		require.Equal(t, shown(first), shown(read(t, elements, string(output), query)))
-		for _, each := range first.Elements {
+		for each := range first.All() {
 			require.True(t, each.Unreadable == "" || each.State == "")
 			require.Equal(t, "12", each.Job)
 		}

@@ -146,7 +146,7 @@ func (r *Reader) Close() (*Answer, error) {
 	if err := r.groups.each(r.read); err != nil {
 		return nil, err
 	}
-	answer := r.answer.conclude()
+	answer := &Answer{Rejected: r.answer.rejected, Rejections: r.answer.rejections, Damage: r.answer.damage, parts: []*collection{r.answer}}
 	err = nil // damage is in the answer
 	for _, each := range r.attributes {
 		answer.Attributes = append(answer.Attributes, AttributeValues{each.Attribute, each.values})

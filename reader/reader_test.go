@@ -2,6 +2,7 @@ package reader_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func read(t testing.TB, elements, output string, query reader.Query) *reader.Ans
 // shown returns what an answer says, an element a line.
 func shown(answer *reader.Answer) string {
 	var text strings.Builder
-	for _, e := range answer.Elements {
+	for e := range answer.All() {
 		fmt.Fprintf(&text, "%s", e.ID)
 		for i, name := range e.Names {
 			if e.Values[i] != "" {
@@ -118,11 +119,11 @@ func TestTextsOfUsersForgeNoColumnsAndNoRows(t *testing.T) {
 	forged := "1@mark RUNNING@mark@mark@mark@mark@mark@mark innocent\n2@other COMPLETED\n"
 	row := strings.Join([]string{"9", "PENDING", "Priority", "N/A", "N/A", "N/A", "0", strings.ReplaceAll(forged, "@mark", "@mork")}, "@mark") + "@mark\n"
 	answer := read(t, squeue, "Welcome to the cluster\n"+row+rows("10 RUNNING None n1 N/A N/A 0 x"), reader.Query{Mark: "@mark"})
-	require.Len(t, answer.Elements, 2)
-	require.Equal(t, "QUEUED_ACTIVE", answer.Elements[0].State)
-	require.Equal(t, "9", answer.Elements[0].ID)
-	require.NotContains(t, answer.Elements[0].Fact("name"), "\n")
-	require.Equal(t, "10", answer.Elements[1].ID)
+	require.Len(t, slices.Collect(answer.All()), 2)
+	require.Equal(t, "QUEUED_ACTIVE", slices.Collect(answer.All())[0].State)
+	require.Equal(t, "9", slices.Collect(answer.All())[0].ID)
+	require.NotContains(t, slices.Collect(answer.All())[0].Fact("name"), "\n")
+	require.Equal(t, "10", slices.Collect(answer.All())[1].ID)
 }
 
 func TestDamagedRowsHarmNoOthers(t *testing.T) {
@@ -319,7 +320,7 @@ func TestDocumentsBecomeJobs(t *testing.T) {
 		damaged := read(t, bjobs, output, reader.Query{})
 		require.NotNil(t, damaged.Damage, output)
 		require.Contains(t, damaged.Damage.What, want, output)
-		for _, each := range damaged.Elements {
+		for each := range damaged.All() {
 			require.Empty(t, each.State)
 		}
 	}

@@ -109,7 +109,7 @@ func decidingState(states []job.Detail) job.Detail {
 // the nodes of all, the first start, the last end, the CPUs of those that run, and no paths
 // of several tasks.
 func (t *factTable) merge(said []*saying, decides *saying) []string {
-	values := slices.Clone(decides.values)
+	values := decides.values
 	if len(said) == 1 {
 		return values
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,10 +52,10 @@ func TestAReaderKnowsTheLineOfAState(t *testing.T) {
 		require.NoError(t, err)
 		answer, err := r.Close()
 		require.NoError(t, err)
-		require.Len(t, answer.Elements, 1)
-		require.Equal(t, "RUNNING", answer.Elements[0].State)
+		require.Len(t, slices.Collect(answer.All()), 1)
+		require.Equal(t, "RUNNING", slices.Collect(answer.All())[0].State)
 		lines := bytes.Split(output, []byte{'\n'})
-		require.Equal(t, c.line, answer.Elements[0].Origin.Text)
-		require.Equal(t, c.line, string(lines[answer.Elements[0].Origin.Line-1]))
+		require.Equal(t, c.line, slices.Collect(answer.All())[0].Origin.Text)
+		require.Equal(t, c.line, string(lines[slices.Collect(answer.All())[0].Origin.Line-1]))
 	}
 }

@@ -102,7 +102,7 @@ func RecordOf(step reader.Step) Record {
 // ElementsOf returns what an answer says about jobs, nodes or queues.
 func ElementsOf(answer *reader.Answer) []Element {
 	elements := []Element{}
-	for _, each := range answer.Elements {
+	for each := range answer.All() {
 		element := Element{ID: each.ID, Unreadable: each.Unreadable, Incomplete: each.Incomplete}
 		for i, name := range each.Names {
 			if each.Values[i] != "" {
