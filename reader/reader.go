@@ -209,8 +209,11 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 	}
 	on := r.evaluation(record)
 	id, err := r.id.text(on)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(id) > longestID:
+		return nil, fmt.Errorf("its id has %d bytes, more than %d", len(id), longestID)
 	}
 	step.ID = id
 	if err := r.join(on, id); err != nil {

@@ -126,6 +126,14 @@ func TestTextsOfUsersForgeNoColumnsAndNoRows(t *testing.T) {
 	require.Equal(t, "10", slices.Collect(answer.All())[1].ID)
 }
 
+func TestAnEndlessIDHarmsNoOthers(t *testing.T) {
+	long := strings.Repeat("9", 1<<20)
+	answer := read(t, `<x:reader name="nodes"><x:json each="/nodes/*"/><x:id from="id"/><x:fact name="name" from="name"/></x:reader>`,
+		`{"nodes":[{"id":`+long+`},{"id":7,"name":"x"}]}`, reader.Query{})
+	require.Equal(t, "7 name=x\n", shown(answer))
+	require.Equal(t, []reader.Rejection{{Line: 1, Why: "its id has 1048576 bytes, more than 1024"}}, answer.Rejected)
+}
+
 func TestDamagedRowsHarmNoOthers(t *testing.T) {
 	answer := read(t, squeue, rows(
 		"1 RUNNING None n1 N/A N/A 0 a",

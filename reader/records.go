@@ -35,11 +35,14 @@ func (r *Reader) idOfDamaged(record *Record) string {
 		return ""
 	}
 	id, err := r.id.text(r.evaluation(record))
-	if err != nil {
+	if err != nil || len(id) > longestID {
 		return ""
 	}
 	return id
 }
+
+// longestID is the longest id of a job, a node or a queue, in bytes. It is that of package model.
+const longestID = 1024
 
 // assign finds out which job, and which task of it, a record is about.
 func (r *Reader) assign(said *saying, on *evaluation) error {
