@@ -18,7 +18,7 @@ type Answer struct {
 	Damage     *DamageError // why the output as a whole says nothing; nil if it does
 	Absence    *Absence     // what it means that it does not have the job; nil where the definition says nothing about that
 
-	parts []*collection // of batches one for each
+	parts []*collection // one for each batch
 }
 
 // All returns the jobs, nodes or queues in the order of the output. Each is put together when
@@ -26,8 +26,8 @@ type Answer struct {
 func (a *Answer) All() iter.Seq[*Element] {
 	return func(yield func(*Element) bool) {
 		for _, part := range a.parts {
-			for i := range part.groups {
-				if element := part.element(&part.groups[i]); element != nil && !yield(element) {
+			for i := range part.entries {
+				if element := part.element(&part.entries[i]); element != nil && !yield(element) {
 					return
 				}
 			}
@@ -97,8 +97,8 @@ type collection struct {
 	definition *config.Reader
 	query      *Query
 	facts      *factTable
-	groups     []group
-	at         map[string]int // index of a group by its job
+	entries    []entry
+	at         map[string]int // index of an entry by its job
 	buffer     []byte
 	size       int
 	rejected   []Rejection
@@ -106,8 +106,8 @@ type collection struct {
 	damage     *DamageError
 }
 
-// A group is what the records of one job, node or queue say.
-type group struct {
+// An entry holds what the records of one job, node or queue say.
+type entry struct {
 	job        string
 	said       []kept
 	unreadable string // why nothing is believed of it
@@ -117,16 +117,16 @@ func newCollection(definition *config.Reader, query *Query) *collection {
 	return &collection{definition: definition, query: query, at: map[string]int{}}
 }
 
-// group returns the group of a job.
-func (c *collection) group(job string) *group {
+// entry returns the entry of a job, and adds it if it is new.
+func (c *collection) entry(job string) *entry {
 	at, has := c.at[job]
 	if !has {
-		job = strings.Clone(job) // which is a part of the output
-		at = len(c.groups)
-		c.groups = append(c.groups, group{job: job})
+		job = strings.Clone(job) // a part of the output would keep all of it in memory
+		at = len(c.entries)
+		c.entries = append(c.entries, entry{job: job})
 		c.at[job] = at
 	}
-	return &c.groups[at]
+	return &c.entries[at]
 }
 
 // add keeps what a record says.
@@ -137,7 +137,7 @@ func (c *collection) add(said *saying) error {
 	if c.size += ofSaying + len(packed.text); c.size > mostKept {
 		return errTooMuch
 	}
-	of := c.group(said.job)
+	of := c.entry(said.job)
 	of.said = append(of.said, packed)
 	return nil
 }
@@ -159,7 +159,7 @@ func (c *collection) reject(step Step) error {
 	if id == "" || wanted != "" && id != wanted {
 		return nil
 	}
-	of := c.group(id)
+	of := c.entry(id)
 	if of.unreadable != "" {
 		return nil
 	}
@@ -172,13 +172,12 @@ func (c *collection) reject(step Step) error {
 
 // element returns what the records of one job, node or queue say; nil if all are of an
 // older one with the same id.
-func (c *collection) element(of *group) *Element {
-	element := &Element{ID: of.job, Job: of.job, Names: c.facts.names, Unreadable: of.unreadable}
+func (c *collection) element(of *entry) *Element {
+	element := &Element{ID: of.job, Job: of.job, Names: c.facts.names, Values: c.facts.noValues, Unreadable: of.unreadable}
 	if c.damage != nil {
 		element.Unreadable = c.damage.What
 	}
 	if element.Unreadable != "" {
-		element.Values = make([]string, len(c.facts.names))
 		return element
 	}
 	said := make([]*saying, len(of.said))
@@ -190,7 +189,6 @@ func (c *collection) element(of *group) *Element {
 	}
 	said, element.Unreadable = c.distinct(said)
 	if element.Unreadable != "" {
-		element.Values = make([]string, len(c.facts.names))
 		return element
 	}
 	c.fill(element, said)
@@ -208,7 +206,6 @@ func (c *collection) fill(element *Element, said []*saying) {
 	if c.definition.EndsOnly {
 		if said, open = onlyEnds(said); len(said) == 0 {
 			element.Incomplete = "it is not said to have ended"
-			element.Values = make([]string, len(c.facts.names))
 			return
 		}
 	}

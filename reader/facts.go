@@ -34,7 +34,9 @@ type factTable struct {
 	names  []string       // sorted
 	at     map[string]int // index of a name
 	facts  []*fact        // in the order of the definition
-	signal int            // index of the signal; negative if there is none
+	signal int            // index of the signal; -1 without one
+	// noValues are the values of elements without facts. They are shared: do not change them.
+	noValues []string
 }
 
 type fact struct {
@@ -77,6 +79,7 @@ func newFactTable(definitions []*config.Fact, hasTasks bool) (*factTable, error)
 		each.at = table.at[each.Name]
 	}
 	table.signal = slices.Index(table.names, factSignal)
+	table.noValues = make([]string, len(table.names))
 	return table, nil
 }
 

@@ -6,14 +6,14 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A kept is what is kept of a saying until the output ends: one text, as a long listing has
-// 100,000 of them. The texts of the saying are parts of it again.
+// A kept is a saying, packed into one text until the output ends: a long listing has 100,000
+// of them. Unpacked texts share its memory.
 type kept struct {
 	text string
 	row  *config.StateRow
 }
 
-// keep packs a saying, with a buffer that is used again.
+// keep packs a saying. It returns the buffer for the next call.
 func keep(said *saying, buffer []byte) (kept, []byte) {
 	isPart := uint64(0)
 	if said.isPart {
@@ -37,9 +37,9 @@ func keep(said *saying, buffer []byte) (kept, []byte) {
 func (k kept) saying() *saying {
 	rest := k.text
 	number := func() int {
-		value, size := uvarint(rest)
+		value, size := binary.Uvarint([]byte(rest[:min(len(rest), binary.MaxVarintLen64)]))
 		rest = rest[size:]
-		return value
+		return int(value)
 	}
 	text := func() string {
 		length := number()
@@ -57,18 +57,7 @@ func (k kept) saying() *saying {
 		said.values[i] = text()
 	}
 	if said.task != "" {
-		said.numbers, _ = ParseRanges(said.task) // which it was before
+		said.numbers, _ = ParseRanges(said.task) // it parsed before
 	}
 	return said
-}
-
-// uvarint reads a number at the beginning of a text that binary.AppendUvarint has written.
-func uvarint(text string) (value, size int) {
-	for shift := 0; ; shift += 7 {
-		value |= int(text[size]&0x7f) << shift
-		size++
-		if text[size-1] < 0x80 {
-			return value, size
-		}
-	}
 }

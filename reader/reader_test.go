@@ -119,11 +119,12 @@ func TestTextsOfUsersForgeNoColumnsAndNoRows(t *testing.T) {
 	forged := "1@mark RUNNING@mark@mark@mark@mark@mark@mark innocent\n2@other COMPLETED\n"
 	row := strings.Join([]string{"9", "PENDING", "Priority", "N/A", "N/A", "N/A", "0", strings.ReplaceAll(forged, "@mark", "@mork")}, "@mark") + "@mark\n"
 	answer := read(t, squeue, "Welcome to the cluster\n"+row+rows("10 RUNNING None n1 N/A N/A 0 x"), reader.Query{Mark: "@mark"})
-	require.Len(t, slices.Collect(answer.All()), 2)
-	require.Equal(t, "QUEUED_ACTIVE", slices.Collect(answer.All())[0].State)
-	require.Equal(t, "9", slices.Collect(answer.All())[0].ID)
-	require.NotContains(t, slices.Collect(answer.All())[0].Fact("name"), "\n")
-	require.Equal(t, "10", slices.Collect(answer.All())[1].ID)
+	jobs := slices.Collect(answer.All())
+	require.Len(t, jobs, 2)
+	require.Equal(t, "QUEUED_ACTIVE", jobs[0].State)
+	require.Equal(t, "9", jobs[0].ID)
+	require.NotContains(t, jobs[0].Fact("name"), "\n")
+	require.Equal(t, "10", jobs[1].ID)
 }
 
 func TestAnEndlessIDHarmsNoOthers(t *testing.T) {

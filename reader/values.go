@@ -107,7 +107,8 @@ var scriptPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a
 // generated script. One with several different tags has none: it would be a guess.
 func tagIn(text string) (tag, dropped string) {
 	var found [][]string
-	if strings.Contains(text, "managed_file") {
+	// The patterns are slow, and most texts have no tag.
+	if strings.Contains(text, "managed_file_for_script") {
 		found = scriptPattern.FindAllStringSubmatch(text, mostItems)
 	}
 	if found == nil && strings.Count(text, "-") >= 4 {
