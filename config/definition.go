@@ -354,8 +354,8 @@ type Probe struct {
 	Version  *Expression // searched for in the output; its first group is the version. nil: the exit code decides
 	AtLeast  string      // the oldest version that will do, numbers separated by dots; empty for any
 	Required bool        // the definition is of no use without it
-	Effect   string      // what is amiss without it; may be empty
-	Mend     string      // what to do about that; may be empty
+	Impact   string      // what is amiss without it; may be empty
+	Fix      string      // what to do about that; may be empty
 }
 
 // A Proof (x:proven) says what a definition was tried with.

@@ -154,8 +154,8 @@ func (l *loader) probe(e *tree.Element) *Probe {
 		Command:  l.command(e, ProbeCommand),
 		AtLeast:  strings.TrimSpace(e.Value("at-least")),
 		Required: e.Boolean("required", true),
-		Effect:   e.Value("effect"),
-		Mend:     e.Value("mend"),
+		Impact:   e.Value("impact"),
+		Fix:      e.Value("fix"),
 	}
 	if text := e.Optional("version"); text.Set {
 		p.Version = &Expression{Position: e.ValuePosition("version"), Text: text.Text}

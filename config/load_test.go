@@ -129,7 +129,7 @@ func TestProbesAreReadAsWritten(t *testing.T) {
 	require.Equal(t, `slurm ([\d.]+)`, probe.Version.Text)
 	require.Equal(t, "20.11", probe.AtLeast)
 	require.True(t, probe.Required)
-	require.Equal(t, "jobs are lost", probe.Effect)
-	require.Equal(t, "update", probe.Mend)
+	require.Equal(t, "jobs are lost", probe.Impact)
+	require.Equal(t, "update", probe.Fix)
 	require.Nil(t, definition.Probes[4].Version)
 }

@@ -20,7 +20,7 @@ func newDoctor(a *app) *cobra.Command {
 		Long: `doctor examines everything that jobs of a target need: the definition, the state
 directory, the connection, programs and their versions, PATH, locale, the output of a
 login, the clock, the staging folder, and what else the definition probes. For each
-finding that is not "ok" it prints the effect and what to do.
+finding that is not "ok" it prints the impact and what to do.
 
 It submits no job and writes no file. It exits with 0 if jobs can run, with 1 if they
 cannot, with 5 if there is no connection.`,
@@ -83,24 +83,24 @@ func (a *app) printFindings(findings []doctor.Finding) error {
 		return err
 	}
 	for _, finding := range findings {
-		if err := printMend(a.stdout, finding); err != nil {
+		if err := printFix(a.stdout, finding); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// printMend prints the effect of a finding that is not "ok", and what to do.
-func printMend(w io.Writer, finding doctor.Finding) error {
+// printFix prints the impact of a finding that is not "ok", and what to do.
+func printFix(w io.Writer, finding doctor.Finding) error {
 	if finding.Verdict == doctor.Fine {
 		return nil
 	}
 	text := fmt.Sprintf("\n%s: %s: %s\n", finding.Verdict, oneLine(finding.Name), oneLine(finding.Seen))
-	if finding.Effect != "" {
-		text += "  effect: " + oneLine(finding.Effect) + "\n"
+	if finding.Impact != "" {
+		text += "  impact: " + oneLine(finding.Impact) + "\n"
 	}
-	if finding.Mend != "" {
-		text += "  mend:   " + oneLine(finding.Mend) + "\n"
+	if finding.Fix != "" {
+		text += "  fix:    " + oneLine(finding.Fix) + "\n"
 	}
 	if _, err := io.WriteString(w, text); err != nil {
 		return fmt.Errorf("printing: %w", err)

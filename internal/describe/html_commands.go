@@ -215,8 +215,8 @@ func (p page) probe(r probeDescription) h.Node {
 		h.Pre(p.arguments(r.Arguments)),
 		h.Dl(
 			entry("Demand", r.Demand()),
-			entry("Effect", r.Effect),
-			entry("Mend", r.Mend),
+			entry("Impact", r.Impact),
+			entry("Fix", r.Fix),
 			entry("At most", r.Timeout),
 		),
 	)

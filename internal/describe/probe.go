@@ -16,15 +16,15 @@ type probeDescription struct {
 	Version   string                `json:"version,omitempty"` // the expression that is searched for in the output; without it the exit code counts
 	AtLeast   string                `json:"atLeast,omitempty"`
 	Required  bool                  `json:"required"`
-	Effect    string                `json:"effect,omitempty"`
-	Mend      string                `json:"mend,omitempty"`
+	Impact    string                `json:"impact,omitempty"`
+	Fix       string                `json:"fix,omitempty"`
 	Timeout   string                `json:"timeout,omitempty"`
 	Position  string                `json:"position"`
 }
 
 func describeProbe(p *config.Probe) probeDescription {
 	d := probeDescription{
-		Name: p.Name, Arguments: describeArguments(p.Arguments), AtLeast: p.AtLeast, Required: p.Required, Effect: p.Effect, Mend: p.Mend,
+		Name: p.Name, Arguments: describeArguments(p.Arguments), AtLeast: p.AtLeast, Required: p.Required, Impact: p.Impact, Fix: p.Fix,
 		Position: p.Command.Position.String(),
 	}
 	if p.Version != nil {
@@ -59,7 +59,7 @@ func (d Description) writeProbes(text *strings.Builder) {
 			need = "optional"
 		}
 		fmt.Fprintf(text, "  %-22s %-20s %s\n", tui.OneLine(probe.Name), need, tui.OneLine(line(probe.Arguments)))
-		for _, fact := range [][2]string{{"demand", probe.Demand()}, {"effect", probe.Effect}, {"mend", probe.Mend}, {"time", probe.Timeout}, {"at", probe.Position}} {
+		for _, fact := range [][2]string{{"demand", probe.Demand()}, {"impact", probe.Impact}, {"fix", probe.Fix}, {"time", probe.Timeout}, {"at", probe.Position}} {
 			if fact[1] != "" {
 				fmt.Fprintf(text, "    %s: %s\n", fact[0], tui.OneLine(fact[1]))
 			}

@@ -33,8 +33,8 @@ type Finding struct {
 	Name    string  `json:"name"` // of what was examined
 	Verdict Verdict `json:"verdict"`
 	Seen    string  `json:"seen"`
-	Effect  string  `json:"effect,omitempty"` // what users notice of it; empty if it is fine
-	Mend    string  `json:"mend,omitempty"`   // how to fix it; empty if it is fine
+	Impact  string  `json:"impact,omitempty"` // what users notice of it; empty if it is fine
+	Fix     string  `json:"fix,omitempty"`    // how to fix it; empty if it is fine
 }
 
 // Time limits of an examination. Nothing takes long unless it hangs.

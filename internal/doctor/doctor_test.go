@@ -54,7 +54,7 @@ func TestAnExaminationOfLocalFindsNothingAmissAndChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	for _, one := range findings {
 		require.Equal(t, doctor.Fine, one.Verdict, "%v", one)
-		require.Empty(t, one.Effect+one.Mend)
+		require.Empty(t, one.Impact+one.Fix)
 	}
 	require.True(t, doctor.CanRun(findings))
 	for _, name := range []string{"connection", "login noise", "PATH", "locale", "clock", "staging", "programs", "sessions", "job names"} {
@@ -79,18 +79,18 @@ func TestProgramsThatAreMissingAreNamed(t *testing.T) {
 	require.Equal(t, doctor.Problem, programs[1].Verdict)
 	require.Contains(t, programs[1].Seen, "no-such-submit")
 	require.Equal(t, doctor.Warning, programs[2].Verdict)
-	require.Contains(t, programs[2].Effect, "terminate-job, hold-job")
+	require.Contains(t, programs[2].Impact, "terminate-job, hold-job")
 }
 
 func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
 	probe := func(attributes, script string) string {
-		return running("x:probe", script, attributes+` effect="EFFECT" mend="MEND"`, "")
+		return running("x:probe", script, attributes+` impact="IMPACT" fix="FIX"`, "")
 	}
 	fine := func(seen string) doctor.Finding {
 		return doctor.Finding{Name: "x:probe", Verdict: doctor.Fine, Seen: seen}
 	}
 	amiss := func(verdict doctor.Verdict, seen string) doctor.Finding {
-		return doctor.Finding{Name: "x:probe", Verdict: verdict, Seen: seen, Effect: "EFFECT", Mend: "MEND"}
+		return doctor.Finding{Name: "x:probe", Verdict: verdict, Seen: seen, Impact: "IMPACT", Fix: "FIX"}
 	}
 	for _, c := range []struct {
 		probe  string
@@ -100,14 +100,14 @@ func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
 		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo tool 20.9"), amiss(doctor.Problem, "tool 20.9, below 20.11")},
 		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo tool 20.9 >&2"), amiss(doctor.Warning, "tool 20.9, below 20.11")},
 		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo no answer >&2; exit 1"),
-			doctor.Finding{Name: "x:probe", Verdict: doctor.Warning, Seen: "no answer", Effect: "it is not known whether this is as it should be"}},
+			doctor.Finding{Name: "x:probe", Verdict: doctor.Warning, Seen: "no answer", Impact: "it is not known whether this is as it should be"}},
 		{probe(`version="tool ([\d.]+)"`, "echo other 1"), amiss(doctor.Problem, "not found in: other 1")},
 		{probe(`version="age=(?:0|(\d+))" at-least="60"`, "echo age=0"), fine("age=0")},
 		{probe(`version="([0-9]+)" at-least="60"`, "echo 99999999999999999999999"), fine("99999999999999999999999")},
 		{probe(``, "echo all is well"), fine("all is well")},
 		{probe(``, "true"), fine("there")},
 		{probe(`required="false"`, "echo 'accounting is disabled' >&2; exit 1"), amiss(doctor.Warning, "accounting is disabled")},
-		{`<x:probe name="x:probe" effect="EFFECT" mend="MEND"><arg>no-such-tool --version</arg></x:probe>`, amiss(doctor.Problem, "there is no no-such-tool")},
+		{`<x:probe name="x:probe" impact="IMPACT" fix="FIX"><arg>no-such-tool --version</arg></x:probe>`, amiss(doctor.Problem, "there is no no-such-tool")},
 	} {
 		s := newSite(t, define(t, submittingAndAsking+c.probe))
 		require.Equal(t, c.expect, examined(t, s, "x:probe"), c.probe)
@@ -255,7 +255,7 @@ func TestADefinitionThatCannotBeUsedIsFound(t *testing.T) {
 		definition, finding := doctor.ExamineDefinition(name)
 		require.Nil(t, definition)
 		require.Equal(t, doctor.Problem, finding.Verdict)
-		require.NotEmpty(t, finding.Mend)
+		require.NotEmpty(t, finding.Fix)
 	}
 }
 

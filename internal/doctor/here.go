@@ -13,10 +13,10 @@ import (
 // cannot be used, the returned definition is nil.
 func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	definition, problems, err := check.LoadDefinition(nameOrFile)
-	mend := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
+	fix := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
 	if err != nil {
-		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "nothing can be done without it",
-			Mend: "let the target name a shipped definition or a file that exists"}
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "nothing can be done without it",
+			Fix: "let the target name a shipped definition or a file that exists"}
 	}
 	failures, warnings := 0, 0
 	for _, problem := range problems {
@@ -30,9 +30,9 @@ func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	seen := fmt.Sprintf("%s, errors: %d, warnings: %d", nameOrFile, failures, warnings)
 	switch {
 	case problems.Err() != nil || definition == nil:
-		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seen, Effect: "it cannot be used", Mend: mend}
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seen, Impact: "it cannot be used", Fix: fix}
 	case warnings > 0:
-		return definition, Finding{Name: "definition", Verdict: Warning, Seen: seen, Effect: "parts of it may not do what they are meant to", Mend: mend}
+		return definition, Finding{Name: "definition", Verdict: Warning, Seen: seen, Impact: "parts of it may not do what they are meant to", Fix: fix}
 	}
 	return definition, Finding{Name: "definition", Verdict: Fine, Seen: seen}
 }
@@ -43,11 +43,11 @@ func ExamineState(folder string) Finding {
 	place, err := jobstore.Inspect(folder)
 	switch {
 	case err != nil:
-		return Finding{Name: "state", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "jobs cannot be remembered, so that none is submitted",
-			Mend: "make the folder yours, or name another one with --state or XDG_STATE_HOME"}
+		return Finding{Name: "state", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "jobs cannot be remembered, so that none is submitted",
+			Fix: "make the folder yours, or name another one with --state or XDG_STATE_HOME"}
 	case place.Free == 0:
-		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Effect: "jobs cannot be remembered, so that none is submitted",
-			Mend: "make room, or name another folder with --state or XDG_STATE_HOME"}
+		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Impact: "jobs cannot be remembered, so that none is submitted",
+			Fix: "make room, or name another folder with --state or XDG_STATE_HOME"}
 	case !place.Exists:
 		finding.Seen += " (will be made)"
 	}
@@ -55,13 +55,13 @@ func ExamineState(folder string) Finding {
 	if place.OnNetwork {
 		finding.Seen += ", on a network file system"
 		finding.Verdict = Warning
-		finding.Effect = "each change waits for a lock and the file server: commands are slower"
-		finding.Mend = "name a folder on a local disk with --state, if one machine is all that you use rmctl on"
+		finding.Impact = "each change waits for a lock and the file server: commands are slower"
+		finding.Fix = "name a folder on a local disk with --state, if one machine is all that you use rmctl on"
 	}
 	if place.OnFUSE {
 		finding.Seen += " (FUSE)"
-		finding.Effect = "rmctl on several machines at the same time may damage the record, where this machine keeps parts of files; and commands are slower"
-		finding.Mend = "use rmctl on one machine, mount the file system so that nothing is kept (glusterfs: direct-io-mode=enable), or name another folder with --state"
+		finding.Impact = "rmctl on several machines at the same time may damage the record, where this machine keeps parts of files; and commands are slower"
+		finding.Fix = "use rmctl on one machine, mount the file system so that nothing is kept (glusterfs: direct-io-mode=enable), or name another folder with --state"
 	}
 	return finding
 }

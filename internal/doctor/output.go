@@ -38,8 +38,8 @@ func (e *examiner) examineOutput(ctx context.Context) []Finding {
 	for _, count := range counts {
 		findings = append(findings, Finding{Name: name, Verdict: Warning,
 			Seen:   excerpt.Line(fmt.Sprintf("%s: not understood: %d, last at %s: %s", count.Command, count.Count, count.At.Local().Format(time.DateTime), count.Seen)),
-			Effect: "the definition may not fit this release of the scheduler: states may be unknown",
-			Mend:   "record it and adapt the definition: " + howToRecord(count)})
+			Impact: "the definition may not fit this release of the scheduler: states may be unknown",
+			Fix:    "record it and adapt the definition: " + howToRecord(count)})
 	}
 	return findings
 }

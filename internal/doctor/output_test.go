@@ -37,12 +37,12 @@ func TestAnExaminationListsWhatWasNotUnderstood(t *testing.T) {
 	require.Equal(t, doctor.Warning, finding.Verdict)
 	require.Contains(t, finding.Seen, "not understood: 1, ")
 	require.Contains(t, finding.Seen, "NOVEL")
-	require.Contains(t, finding.Mend, "rmctl record DIR -- status --fresh here/")
+	require.Contains(t, finding.Fix, "rmctl record DIR -- status --fresh here/")
 	s.options.Now = func() time.Time { return time.Now().Add(31 * 24 * time.Hour) }
 	require.Equal(t, doctor.Fine, examined(t, s, "output").Verdict)
 }
 
 func TestTheCommandThatRecordsWhatWasNotUnderstoodIsSafeToPaste(t *testing.T) {
 	s := misunderstood(t, "here; rm -r x")
-	require.Contains(t, examined(t, s, "output").Mend, `rmctl record DIR -- status --fresh 'here; rm -r x/`)
+	require.Contains(t, examined(t, s, "output").Fix, `rmctl record DIR -- status --fresh 'here; rm -r x/`)
 }

@@ -60,7 +60,7 @@ func (e *examiner) runScript(ctx context.Context, script string, arguments ...st
 
 // notAnswered returns the finding for a question without an answer.
 func notAnswered(name string, err error) []Finding {
-	return []Finding{{Name: name, Verdict: Warning, Seen: excerpt.Line(err.Error()), Effect: "it is not known whether this is as it should be"}}
+	return []Finding{{Name: name, Verdict: Warning, Seen: excerpt.Line(err.Error()), Impact: "it is not known whether this is as it should be"}}
 }
 
 // examineConnection runs a program that prints nothing, to find out whether the host can be
@@ -70,8 +70,8 @@ func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
 	started := time.Now()
 	answer, err := e.query(ctx, "true")
 	if err != nil {
-		failed := Finding{Name: "connection", Verdict: Problem, Seen: excerpt.Line(err.Error()), Effect: "nothing can be run there",
-			Mend: "see whether you can log in to " + where}
+		failed := Finding{Name: "connection", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "nothing can be run there",
+			Fix: "see whether you can log in to " + where}
 		if !errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, remote.ErrCommandNotFound) {
 			err = fmt.Errorf("%w: %w", remote.ErrUnreachable, err)
 		}
@@ -84,14 +84,14 @@ func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
 
 // noise returns the finding for the output of a command that prints nothing itself.
 func noise(answer reply) Finding {
-	const mend = "print nothing in .bashrc, .profile and the like unless the shell is interactive: case $- in *i*) ... esac"
+	const fix = "print nothing in .bashrc, .profile and the like unless the shell is interactive: case $- in *i*) ... esac"
 	switch {
 	case strings.TrimSpace(answer.stdout) != "":
 		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard output: " + excerpt.First(answer.stdout),
-			Effect: "it stands in front of what every command prints, and may be taken for an answer of the scheduler", Mend: mend}
+			Impact: "it stands in front of what every command prints, and may be taken for an answer of the scheduler", Fix: fix}
 	case strings.TrimSpace(answer.stderr) != "":
 		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard error: " + excerpt.First(answer.stderr),
-			Effect: "it stands in front of the errors of every command", Mend: mend}
+			Impact: "it stands in front of the errors of every command", Fix: fix}
 	}
 	return Finding{Name: "login noise", Verdict: Fine, Seen: "none"}
 }
@@ -106,13 +106,13 @@ func (e *examiner) examinePath(ctx context.Context) []Finding {
 	found := strings.Join(lines, " ")
 	finding := Finding{Name: name, Verdict: Fine, Seen: found}
 	if strings.TrimSpace(found) == "" {
-		return []Finding{{Name: name, Verdict: Problem, Seen: "empty", Effect: "no program is found", Mend: "set PATH for shells that are not interactive"}}
+		return []Finding{{Name: name, Verdict: Problem, Seen: "empty", Impact: "no program is found", Fix: "set PATH for shells that are not interactive"}}
 	}
 	for folder := range strings.SplitSeq(found, ":") {
 		if !strings.HasPrefix(folder, "/") {
 			finding.Verdict = Warning
-			finding.Effect = fmt.Sprintf("the entry %q is no absolute path: which programs run depends on where", folder)
-			finding.Mend = "take it out of PATH"
+			finding.Impact = fmt.Sprintf("the entry %q is no absolute path: which programs run depends on where", folder)
+			finding.Fix = "take it out of PATH"
 			break
 		}
 	}
@@ -131,8 +131,8 @@ func (e *examiner) examineLocale(ctx context.Context) []Finding {
 		return []Finding{{Name: name, Verdict: Fine, Seen: "LC_ALL=" + effective}}
 	}
 	return []Finding{{Name: name, Verdict: Warning, Seen: fmt.Sprintf("LC_ALL=%s, though commands are run with LC_ALL=C", effective),
-		Effect: "messages, dates and numbers may come in another language, which the definition does not read",
-		Mend:   "do not set LC_ALL in .bashrc, .profile and the like for shells that are not interactive"}}
+		Impact: "messages, dates and numbers may come in another language, which the definition does not read",
+		Fix:    "do not set LC_ALL in .bashrc, .profile and the like for shells that are not interactive"}}
 }
 
 // clockTolerance is the difference of clocks that does not matter.
@@ -166,6 +166,6 @@ func (e *examiner) examineClock(ctx context.Context) []Finding {
 		seen = fmt.Sprintf("%s behind the one here", (-skew).Round(time.Second))
 	}
 	return []Finding{{Name: name, Verdict: Warning, Seen: seen,
-		Effect: "times that the scheduler tells do not fit those of rmctl, and credentials with a time limit may be refused",
-		Mend:   "let both machines keep time by NTP"}}
+		Impact: "times that the scheduler tells do not fit those of rmctl, and credentials with a time limit may be refused",
+		Fix:    "let both machines keep time by NTP"}}
 }

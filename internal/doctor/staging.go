@@ -24,7 +24,7 @@ const (
 func (e *examiner) examineStaging(ctx context.Context) []Finding {
 	folders, err := e.resolver.StagingFolders()
 	if err != nil {
-		return []Finding{{Name: "staging", Verdict: Warning, Seen: excerpt.Line(err.Error()), Effect: "where files are put is known only when a job is submitted"}}
+		return []Finding{{Name: "staging", Verdict: Warning, Seen: excerpt.Line(err.Error()), Impact: "where files are put is known only when a job is submitted"}}
 	}
 	if len(folders) == 0 {
 		return []Finding{{Name: "staging", Verdict: Fine, Seen: "no file has to be put in place"}}
@@ -38,8 +38,8 @@ func (e *examiner) examineStaging(ctx context.Context) []Finding {
 
 func (e *examiner) examineFolder(ctx context.Context, folder string) Finding {
 	finding := Finding{Name: "staging", Verdict: Fine, Seen: folder}
-	amiss := func(verdict Verdict, seen, effect, mend string) Finding {
-		return Finding{Name: "staging", Verdict: verdict, Seen: folder + ": " + seen, Effect: effect, Mend: mend}
+	amiss := func(verdict Verdict, seen, impact, fix string) Finding {
+		return Finding{Name: "staging", Verdict: verdict, Seen: folder + ": " + seen, Impact: impact, Fix: fix}
 	}
 	const noSubmission = "files cannot be put in place, so that no job can be submitted"
 	nearest, info, err := e.nearestFolder(ctx, folder)

@@ -42,8 +42,8 @@ func TestAStagingPlaceThatMayNotBeWrittenToIsFound(t *testing.T) {
 	finding := examined(t, s, "staging")
 	require.Equal(t, doctor.Problem, finding.Verdict, finding.Seen)
 	require.Equal(t, place+": you may not write to "+place, finding.Seen)
-	require.Equal(t, "files cannot be put in place, so that no job can be submitted", finding.Effect)
-	require.Contains(t, finding.Mend, "chmod u+w "+place)
+	require.Equal(t, "files cannot be put in place, so that no job can be submitted", finding.Impact)
+	require.Contains(t, finding.Fix, "chmod u+w "+place)
 
 	require.NoError(t, os.Remove(place))
 	require.NoError(t, os.Chmod(s.home, 0o555))

@@ -49,7 +49,7 @@ func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 			continue
 		}
 		missing := Finding{Name: name, Verdict: Warning, Seen: fmt.Sprintf("there is no %s", program.name),
-			Effect: "these commands cannot be run: " + strings.Join(program.commands, ", "), Mend: "install it, or put its folder into PATH for shells that are not interactive"}
+			Impact: "these commands cannot be run: " + strings.Join(program.commands, ", "), Fix: "install it, or put its folder into PATH for shells that are not interactive"}
 		if program.needed {
 			missing.Verdict = Problem
 		}
@@ -122,7 +122,7 @@ func (e *examiner) examineProbe(ctx context.Context, probe *config.Probe) Findin
 	case errors.Is(err, remote.ErrCommandNotFound):
 		return missed(probe, fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))
 	case err != nil && probe.AtLeast != "" && !probe.Required:
-		return Finding{Name: probe.Name, Verdict: Warning, Seen: probeFailure(result, err), Effect: "it is not known whether this is as it should be"}
+		return Finding{Name: probe.Name, Verdict: Warning, Seen: probeFailure(result, err), Impact: "it is not known whether this is as it should be"}
 	case err != nil:
 		return missed(probe, probeFailure(result, err))
 	}
@@ -158,7 +158,7 @@ func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
 
 // missed returns the finding for a probe that failed.
 func missed(probe *config.Probe, seen string) Finding {
-	finding := Finding{Name: probe.Name, Verdict: Warning, Seen: seen, Effect: probe.Effect, Mend: probe.Mend}
+	finding := Finding{Name: probe.Name, Verdict: Warning, Seen: seen, Impact: probe.Impact, Fix: probe.Fix}
 	if probe.Required {
 		finding.Verdict = Problem
 	}
