@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )

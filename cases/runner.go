@@ -13,7 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/tokenizer"
 )

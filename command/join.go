@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 )
 
 // join runs the command of an x:join, or takes the records of one that was run before.

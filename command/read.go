@@ -9,8 +9,8 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 

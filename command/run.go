@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )

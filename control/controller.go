@@ -30,10 +30,10 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/presence"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )

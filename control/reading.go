@@ -5,8 +5,8 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/reader"
 )
 
 // newMark returns a mark for the columns that a query prints: @ and letters and digits,

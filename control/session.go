@@ -11,10 +11,10 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/reader"
 )
 
 // defaultRefresh is how long the findings of start-up commands are used if the definition

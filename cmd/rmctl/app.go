@@ -10,10 +10,10 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/reader"
 	"github.com/rmctl/rmctl/remote"
 )
 

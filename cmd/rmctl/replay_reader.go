@@ -11,10 +11,10 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/replay"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/reader"
 )
 
 // A readResult is what replay prints of an output that a reader reads.

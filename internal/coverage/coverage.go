@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 )
 
 // A Record is what became of a record of a captured output. The JSON is a contract with scripts.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 )
 
 // definitionWith returns a definition whose control-data has some elements.

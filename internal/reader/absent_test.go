@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/reader"
 )
 
 func TestAbsenceProvesSomethingWhereTheDefinitionSaysSo(t *testing.T) {

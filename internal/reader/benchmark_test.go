@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/reader"
+	"github.com/rmctl/rmctl/internal/reader"
 )
 
 // BenchmarkReaders reads 100,000 jobs of each form, with ten or more fields each.

@@ -24,7 +24,7 @@ func TestEventsSetAndClearFields(t *testing.T) {
 			`14: id="4711[2]" queue="normal" made="Sun Jan 10 17:50:11 2027" begun="Sun Jan 10 17:50:12 2027" word="Exited" code="4" finished="Sun Jan 10 17:52:30 2027"`,
 		},
 	} {
-		output, err := os.ReadFile(filepath.Join("..", "testdata", "lsf", name, "answers", "bhist"))
+		output, err := os.ReadFile(filepath.Join("..", "..", "testdata", "lsf", name, "answers", "bhist"))
 		require.NoError(t, err)
 		require.Equal(t, expected, shown(t, string(output), bhistLog()), name)
 
