@@ -50,3 +50,37 @@ func TestOutcomesAreToldThoughTheExitStatusIsIgnored(t *testing.T) {
 	b := newBench(t, outcomes+shell(`echo "Invalid job id 7" >&2; exit 1`, `ignoreExitStatus="true"`, ""))
 	require.Equal(t, config.NotFound, b.succeeds(t, config.StartUpCommand).Outcome)
 }
+
+func TestAnOutcomeMayMeanThatTheCommandSucceeded(t *testing.T) {
+	b := newBench(t, `<x:outcome kind="done" exit="1" expression="cleared"/>`+shell(`echo "job 7 cleared"; exit 1`, "", ""))
+	result := b.succeeds(t, config.StartUpCommand)
+	require.Equal(t, 1, result.ExitCode)
+	require.Empty(t, result.Outcome)
+
+	b = newBench(t, `<x:outcome kind="done" exit="1" expression="cleared"/>`+shell(`echo "no job 7"; exit 1`, "", ""))
+	require.Equal(t, command.BadExit, b.fails(t, config.StartUpCommand).Failure)
+}
+
+func TestAnEmptyAnswerIsReadAsOneWithoutRecords(t *testing.T) {
+	const (
+		empty  = `<x:outcome kind="empty" exit="0 255" expression="No job found"/>`
+		listed = `<x:read><x:json each="/jobs/*"/><x:id from="id"/></x:read>`
+	)
+	for script, isEmpty := range map[string]bool{
+		`echo "No job found" >&2; exit 255`:          true,
+		`echo "No job found"`:                        true,
+		`echo "{\"jobs\":[{\"id\":7}]}"`:             false,
+		`echo "{\"jobs\":[{\"id\":7}"; echo cut >&2`: false,
+		`echo "another failure" >&2; exit 255`:       false,
+		`echo "No job found" >&2; echo "[]"; exit 3`: false,
+	} {
+		b, _ := reading(t, "get-job-status", script, listed+"", "7")
+		b.request.Outcomes = define(t, empty).Outcomes
+		result, err := b.run(t, t.Context(), config.GetJobStatus)
+		wasEmpty := err == nil && result.Answer != nil && result.Answer.Find("7") == nil && result.Answer.Damage == nil
+		require.Equal(t, isEmpty, wasEmpty, script)
+		if isEmpty {
+			require.Empty(t, result.Outcome)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type Invocation struct {
 	Keep               []string // with ReplaceEnvironment, what stays of the place's own
 	Input              string
 	HasInput           bool
+	InputFile          string // whose content is the standard input; empty for none
 	PreLaunch          []simpleInvocation
 	PostLaunch         []simpleInvocation
 
@@ -90,6 +91,9 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 		return nil, err
 	}
 	i.HasInput = len(c.Input) > 0
+	if i.InputFile, err = scope.Environment.Resolve(c.InputFile, scope.Job); err != nil {
+		return nil, err
+	}
 	if err := i.setEnvironment(scope, environment); err != nil {
 		return nil, err
 	}

@@ -116,6 +116,8 @@ type run struct {
 	attached   *attachedState
 	rows       *rowCounter        // nil where nobody takes rows
 	found      config.OutcomeKind // of the reader: Incomplete, Unreadable or nothing
+
+	hasSucceeded bool // an outcome says so, whatever the exit code
 }
 
 // doAll runs the command, once or for each batch.
@@ -140,12 +142,12 @@ func (r *run) do(ctx context.Context) error {
 	code, waitErr := process.Wait()
 	ended()
 	r.result.ExitCode = code // which a reader needs to know: it ends an output
+	if err := r.classify(ctx, streams); err != nil {
+		return r.failure(notResolvable, err)
+	}
 	parserErr := streams.finish()
 	r.finishRows(streams)
-	r.result.Stdout, r.result.Stderr = streams.stdout.tail.String(), streams.stderr.tail.String()
-	if !slices.Contains(r.Command.Exits, code) {
-		r.result.Outcome = classify(r.Outcomes, r.result, r.Expressions)
-	}
+	r.result.Stdout, r.result.Stderr = streams.printed()
 	if r.result.Outcome == "" && (code == 0 || r.isExpected(code)) {
 		r.result.Outcome = r.found
 	}
@@ -171,9 +173,28 @@ func (r *run) do(ctx context.Context) error {
 	return nil
 }
 
+// classify finds out what the exit code and the end of the output mean. Where they mean that
+// there are no jobs, the output is a message, which no reader gets.
+func (r *run) classify(ctx context.Context, streams *streams) error {
+	if slices.Contains(r.Command.Exits, r.result.ExitCode) {
+		return nil
+	}
+	r.result.Stdout, r.result.Stderr = streams.printed()
+	switch outcome := classify(r.Outcomes, r.result, r.Expressions); outcome {
+	case config.Done:
+		r.hasSucceeded = true
+	case config.Empty:
+		r.hasSucceeded = true
+		return r.readNothing(ctx, streams)
+	default:
+		r.result.Outcome = outcome
+	}
+	return nil
+}
+
 // isExpected reports whether the output counts with an exit code other than 0.
 func (r *run) isExpected(code int) bool {
-	return r.Command.IgnoreExitStatus || r.Attach != nil || slices.Contains(r.Command.Exits, code)
+	return r.hasSucceeded || r.Command.IgnoreExitStatus || r.Attach != nil || slices.Contains(r.Command.Exits, code)
 }
 
 // startWithParsers starts the process, and the commands before it, when its
@@ -207,6 +228,13 @@ func (r *run) startWithParsers(ctx context.Context, streams *streams) (remote.Ha
 func (r *run) start(ctx context.Context, streams *streams) (remote.Handle, error) {
 	start := r.invocation.process(r.invocation.Arguments, r.invocation.Directory)
 	start.Stdin, start.Stdout, start.Stderr = r.input(), &streams.stdout, &streams.stderr
+	if r.invocation.InputFile != "" {
+		file, err := r.connection.Open(ctx, r.invocation.InputFile)
+		if err != nil {
+			return nil, r.failure(NotStarted, fmt.Errorf("opening its standard input: %w", err))
+		}
+		streams.input, start.Stdin = file, file
+	}
 	start.Foreground = r.Attach != nil && r.Attach.Signals == nil
 	start.Terminal, start.ForwardX11 = r.terminal(), r.Command.ForwardX11
 	if r.Attach != nil && streams.stdout.parser == nil && r.invocation.marks == nil {

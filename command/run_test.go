@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,6 +76,19 @@ func TestInputIsFedAsALine(t *testing.T) {
 func TestACommandWithoutInputFindsItsEnd(t *testing.T) {
 	b := newBench(t, shell(`cat; echo end`, "", ""))
 	require.Equal(t, "end\n", b.succeeds(t, config.StartUpCommand).Stdout)
+}
+
+func TestStandardInputMayBeAFile(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "a script")
+	require.NoError(t, os.WriteFile(script, []byte("first\nlast"), 0o600))
+	b := newBench(t, `<attribute name="script"/>`+shell(`cat; echo " end"`, `x:stdin="${ptp_rm:script#value}"`, ""))
+	b.env.SetVariable("script", script)
+	require.Equal(t, "first\nlast end\n", b.succeeds(t, config.StartUpCommand).Stdout)
+
+	b.env.SetVariable("script", script+".gone")
+	failed := b.fails(t, config.StartUpCommand)
+	require.Equal(t, command.NotStarted, failed.Failure)
+	require.ErrorIs(t, failed, fs.ErrNotExist)
 }
 
 func TestAnEmptyInputIsAnEmptyLine(t *testing.T) {

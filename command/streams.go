@@ -24,6 +24,7 @@ type streams struct {
 	ready          bool // the parsers are compiled
 	processes      *processTable
 	spooled        *spool
+	input          io.Closer // the file that is the standard input; nil for none
 }
 
 // A stream is one output of a process.
@@ -245,7 +246,32 @@ func (s *stream) close() {
 	s.parser = nil
 }
 
+// printed returns the ends of what was printed.
+func (s *streams) printed() (stdout, stderr string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.stdout.tail.String(), s.stderr.tail.String()
+}
+
+// readNothing replaces the reader of standard output by one that has read nothing.
+func (r *run) readNothing(ctx context.Context, s *streams) error {
+	if r.Command.Read == nil && r.open == nil {
+		return nil
+	}
+	unread, err := r.outputReader(ctx, nil)
+	if err != nil {
+		return err
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.stdout.parser, s.stdout.err, s.spooled = unread, nil, nil
+	return nil
+}
+
 func (s *streams) discard() {
+	if s.input != nil {
+		_ = s.input.Close() // it was only read
+	}
 	if s.spooled != nil {
 		s.spooled.discard()
 	}

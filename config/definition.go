@@ -146,6 +146,7 @@ type Command struct {
 	Directory          string
 	Arguments          []*Argument
 	Input              []*Argument
+	InputFile          string // x:stdin: a file at the target that the command reads as standard input; empty for none
 	Environment        []*EnvironmentEntry
 	RedirectStderr     bool
 	StreamBufferLimit  int // characters kept of the output; negative means all
@@ -169,6 +170,7 @@ type Command struct {
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
 	Fallbacks []*Command    // x:fallback
+	Only      Stage         // x:only: the command acts on jobs in this stage, and does something else to others; empty for any
 
 	// Of an x:fallback only: what it is another way of, and the outcomes after which it is
 	// tried; empty for all.
@@ -179,6 +181,15 @@ type Command struct {
 	// certain, however it ended; 0 for ever. x:find-job only.
 	Remembers time.Duration
 }
+
+// A Stage is a part of a job's life.
+type Stage string
+
+// The stages.
+const (
+	Waiting Stage = "waiting" // not yet started, held or not
+	Running Stage = "running" // started, suspended or not
+)
 
 // Purpose returns the element whose work the command does: that of a fallback is the one
 // that it stands in.
@@ -332,6 +343,10 @@ const (
 	Denied    OutcomeKind = "denied"    // the user may not do this
 	Finished  OutcomeKind = "finished"  // the job has ended
 	Succeeded OutcomeKind = "ok"        // no failure; only what x:fallback is tried after
+
+	// Done and Empty are no failures, whatever the exit code.
+	Done  OutcomeKind = "done"  // the command did what it was to do
+	Empty OutcomeKind = "empty" // a query found no jobs; what it printed is a message
 
 	// Incomplete and Unreadable are outcomes of readers.
 	Incomplete OutcomeKind = "incomplete" // the output does not say how the job, or all of its tasks, ended

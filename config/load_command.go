@@ -56,6 +56,12 @@ func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	c.Timeout = duration(e, tree.ExtensionNamespace, "timeout")
 	c.Interval = duration(e, tree.ExtensionNamespace, "interval")
+	if only, found := e.Lookup(tree.ExtensionNamespace, "only"); found {
+		c.Only = Stage(only.Value)
+	}
+	if file, found := e.Lookup(tree.ExtensionNamespace, "stdin"); found {
+		c.InputFile = file.Value
+	}
 	if c.Element == FindJob {
 		c.Remembers = duration(e, "", "remembers")
 	}

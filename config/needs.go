@@ -17,6 +17,7 @@ func (c *Command) Attributes() []string {
 	needed.text(c.Directory)
 	needed.arguments(c.Arguments)
 	needed.arguments(c.Input)
+	needed.text(c.InputFile)
 	for _, entry := range c.Environment {
 		needed.text(entry.Value.Text)
 		needed.arguments(entry.Arguments)

@@ -45,6 +45,18 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("job %s cannot be %s: it has ended (%s)", e.ID, operations[e.Operation].done, e.Detail)
 }
 
+// A StageError says that an operation is for jobs in another stage than this one.
+type StageError struct {
+	ID        string
+	Operation Operation
+	Detail    job.Detail
+	Only      config.Stage
+}
+
+func (e *StageError) Error() string {
+	return fmt.Sprintf("job %s cannot be %s: it is %s, and only a %s job can be", e.ID, operations[e.Operation].done, e.Detail, e.Only)
+}
+
 // Supports reports whether the definition has the command of an operation.
 func (c *Controller) Supports(operation Operation) bool {
 	return c.definition.Command(operations[operation].command) != nil
@@ -58,6 +70,9 @@ func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job)
 	}
 	which, err := c.operable(ctx, operation, j)
 	if err != nil {
+		return err
+	}
+	if err := c.requireStage(ctx, which, operation, j); err != nil {
 		return err
 	}
 	env, err := c.jobEnvironment(ctx, j)
@@ -101,6 +116,37 @@ func (c *attendant) operable(ctx context.Context, operation Operation, job job.J
 		return nil, &EndedError{ID: job.ID, Operation: operation, Detail: string(detail)}
 	}
 	return which, lacking
+}
+
+// requireStage queries a job whose operation is for one stage only, and returns why it cannot
+// be done.
+func (c *attendant) requireStage(ctx context.Context, which *config.Command, operation Operation, j job.Job) error {
+	if which.Only == "" {
+		return nil
+	}
+	now, err := c.query(ctx, j)
+	switch {
+	case err != nil:
+		return fmt.Errorf("job %s is not %s, as its state is unknown: %w", j.ID, operations[operation].done, err)
+	case now.forgotten:
+		return &NotFoundError{ID: j.ID, Target: c.target}
+	case now.Detail.Ended():
+		return &EndedError{ID: j.ID, Operation: operation, Detail: string(now.Detail)}
+	case !isInStage(now.Detail, which.Only):
+		return &StageError{ID: j.ID, Operation: operation, Detail: now.DetailOrUndetermined(), Only: which.Only}
+	}
+	return nil
+}
+
+// isInStage reports whether a job in a state is in a stage. One whose state is unknown is in none.
+func isInStage(detail job.Detail, stage config.Stage) bool {
+	switch detail.Primary() {
+	case job.Submitted:
+		return stage == config.Waiting
+	case job.Running, job.Suspended:
+		return stage == config.Running
+	}
+	return false
 }
 
 // mayHaveWorked reports whether a command on a job may have had its effect.

@@ -191,3 +191,34 @@ func TestWhatCannotBeDoneToAJobOfAProcessIsToldByWhatBecameOfIt(t *testing.T) {
 		})
 	}
 }
+
+func TestAnOperationForOneStageIsRefusedInAnother(t *testing.T) {
+	for _, c := range []struct{ only, printed, refused string }{
+		{"waiting", "QUEUED_ACTIVE", ""},
+		{"waiting", "USER_ON_HOLD", ""},
+		{"waiting", "RUNNING", "job 7 cannot be held: it is RUNNING, and only a waiting job can be"},
+		{"waiting", "SUSPENDED", "only a waiting job can be"},
+		{"waiting", "COMPLETED", "it has ended (COMPLETED)"},
+		{"waiting", "ODD", "it is UNDETERMINED, and only a waiting job can be"},
+		{"running", "RUNNING", ""},
+		{"running", "QUEUED_ACTIVE", "only a running job can be"},
+	} {
+		s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `. ./says`, "", asStatus)+
+			running("hold-job", `echo held >>did`, `x:only="`+c.only+`"`, "")))
+		s.write(t, "says", "echo "+c.printed)
+		j := s.submits(t, job.Submission{Executable: "x"})
+		err := s.Operate(t.Context(), control.Hold, j)
+		require.Equal(t, c.refused == "", s.exists("did"), c)
+		if c.refused == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.refused)
+		}
+	}
+
+	s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `echo down >&2; exit 1`, "", asStatus)+
+		running("hold-job", `echo held >>did`, `x:only="waiting"`, "")))
+	err := s.Operate(t.Context(), control.Hold, s.submits(t, job.Submission{Executable: "x"}))
+	require.ErrorContains(t, err, "its state is unknown")
+	require.False(t, s.exists("did"))
+}

@@ -86,6 +86,7 @@ type commandDocument struct {
 	ReplaceEnvironment bool              `json:"replaceEnvironment,omitempty"`
 	Keep               []string          `json:"keep,omitempty"`
 	Input              *string           `json:"input,omitempty"`
+	InputFile          string            `json:"inputFile,omitempty"`
 	PreLaunch          [][]string        `json:"preLaunch,omitempty"`
 	PostLaunch         [][]string        `json:"postLaunch,omitempty"`
 }
@@ -113,7 +114,7 @@ func (rendering *Rendering) Document() renderingDocument {
 func documentOf(i *command.Invocation) commandDocument {
 	r := commandDocument{
 		Element: string(i.Command.Element), Name: i.Command.Name, Arguments: append([]string{}, i.Arguments...), Directory: i.Directory,
-		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep,
+		ReplaceEnvironment: i.ReplaceEnvironment, Keep: i.Keep, InputFile: i.InputFile,
 	}
 	for _, variable := range i.Environment {
 		if r.Environment == nil {

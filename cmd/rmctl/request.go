@@ -287,6 +287,9 @@ func printRendered(w io.Writer, rendering *control.Rendering) error {
 		if c.Input != nil {
 			fmt.Fprintf(&text, "input: %s\n", *c.Input)
 		}
+		if c.InputFile != "" {
+			fmt.Fprintf(&text, "input from: %s\n", c.InputFile)
+		}
 		for _, simple := range c.PostLaunch {
 			fmt.Fprintf(&text, "after: %s\n", shellescape.QuoteCommand(simple))
 		}

@@ -28,6 +28,8 @@ type commandDescription struct {
 	Needs       []string              `json:"needs,omitempty"`
 	Directory   string                `json:"directory,omitempty"`
 	Input       []argumentDescription `json:"input,omitempty"`
+	InputFile   string                `json:"inputFile,omitempty"`
+	Only        string                `json:"only,omitempty"` // the stage of the jobs that it acts on
 	Environment []variableDescription `json:"environment,omitempty"`
 	Before      []string              `json:"preLaunch,omitempty"`
 	After       []string              `json:"postLaunch,omitempty"`
@@ -51,7 +53,7 @@ type markDescription struct {
 func describeCommand(c *config.Command) commandDescription {
 	d := commandDescription{
 		Element: string(c.Element), Name: c.Name, Arguments: describeArguments(c.Arguments), Needs: c.Attributes(),
-		Directory: c.Directory, Input: describeArguments(c.Input), Properties: properties(c), Position: c.Position.String(),
+		Directory: c.Directory, Input: describeArguments(c.Input), InputFile: c.InputFile, Only: string(c.Only), Properties: properties(c), Position: c.Position.String(),
 		Before: each(c.PreLaunch, executed), After: each(c.PostLaunch, executed), On: each(c.On, func(kind config.OutcomeKind) string { return string(kind) }),
 		Parsers: each(c.Parsers(), describeParser), Fallbacks: each(c.Fallbacks, describeCommand),
 	}

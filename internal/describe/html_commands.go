@@ -73,6 +73,8 @@ func (p page) command(c commandDescription) h.Node {
 		h.Dl(
 			h.If(len(c.Needs) > 0, h.Group{h.Dt(h.Text("Needs")), h.Dd(p.references(c.Needs))}),
 			p.codeEntry("Directory", c.Directory),
+			p.codeEntry("Input from", c.InputFile),
+			p.codeEntry("Only", c.Only),
 			h.If(len(c.Input) > 0, h.Group{h.Dt(h.Text("Input")), h.Dd(h.Code(p.arguments(c.Input)))}),
 			h.If(len(c.Environment) > 0, h.Group{h.Dt(h.Text("Environment")), h.Map(c.Environment, p.variable)}),
 			h.If(len(c.Properties) > 0, h.Group{h.Dt(h.Text("Set")), h.Dd(choices(c.Properties))}),

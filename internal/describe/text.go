@@ -171,6 +171,8 @@ func (c commandDescription) writeText(text *strings.Builder, everything bool) {
 	fact("needs", strings.Join(c.Needs, ", "))
 	fact("directory", c.Directory)
 	fact("input", line(c.Input))
+	fact("input from", c.InputFile)
+	fact("only", c.Only)
 	for _, variable := range c.Environment {
 		fact("environment", variable.text())
 	}

@@ -31,7 +31,7 @@ func statusOf(err error) int {
 		isOne[*settings.UnknownLaunchConfigurationError](err), isOne[*form.UnknownPageError](err), errors.Is(err, jobstore.ErrNotFound):
 		return http.StatusNotFound
 	case isOne[*views.StateError](err), isOne[*settings.TargetExistsError](err), isOne[*settings.LaunchConfigurationExistsError](err),
-		isOne[*control.EndedError](err), isOne[*control.MissingError](err):
+		isOne[*control.EndedError](err), isOne[*control.StageError](err), isOne[*control.MissingError](err):
 		return http.StatusConflict
 	case isOne[*control.ValueError](err), isOne[*control.VariableNameError](err), isOne[*attribute.InvalidError](err), isOne[*config.InvalidError](err), isOne[*settings.ConfigurationError](err),
 		isOne[*settings.LaunchConfigurationNameError](err), isOne[*control.UnsupportedError](err):
