@@ -10,8 +10,21 @@ import (
 	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/launchtab"
+	"github.com/rmctl/rmctl/internal/rendering"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
+)
+
+// What resolving a submission gives, and the errors of it.
+type (
+	// A ValueError names an attribute that could not be given a value, and why.
+	ValueError = submission.ValueError
+	// A VariableNameError names a variable of a job's environment whose name no shell takes.
+	VariableNameError = submission.VariableNameError
+	// An UnsupportedError says what a definition lacks.
+	UnsupportedError = submission.UnsupportedError
+	// A Rendering shows what a submission would do, without doing it.
+	Rendering = rendering.Rendering
 )
 
 // Form returns the launch tab of the definition, filled in with the values of a
@@ -68,7 +81,7 @@ func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s 
 // that are known only later are @jobId and, in file names, UUID. For a definition that
 // submits nothing it shows the other commands.
 func (c *Controller) Render(s job.Submission) (*Rendering, error) {
-	return renderOver(c.resolver, c.resolver.NewEnvironment(), s)
+	return rendering.Over(c.resolver, c.resolver.NewEnvironment(), s)
 }
 
 // Preview is Render with what the session has found, attributes that start-up
@@ -78,5 +91,5 @@ func (c *Controller) Preview(ctx context.Context, s job.Submission) (*Rendering,
 	if err != nil {
 		return nil, err
 	}
-	return renderOver(c.resolver, env, s)
+	return rendering.Over(c.resolver, env, s)
 }

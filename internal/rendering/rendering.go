@@ -1,4 +1,5 @@
-package control
+// Package rendering shows what a submission would do, without doing it.
+package rendering
 
 import (
 	"fmt"
@@ -10,16 +11,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// What resolving a submission gives, and the errors of it.
-type (
-	// A ValueError names an attribute that could not be given a value, and why.
-	ValueError = submission.ValueError
-	// A VariableNameError names a variable of a job's environment whose name no shell takes.
-	VariableNameError = submission.VariableNameError
-	// An UnsupportedError says what a definition lacks.
-	UnsupportedError = submission.UnsupportedError
-)
-
 // A Rendering shows what a submission would do, without doing it.
 type Rendering struct {
 	Script   string // empty where the definition has none
@@ -27,8 +18,8 @@ type Rendering struct {
 	Commands []*command.Invocation // all of the definition, in document order, and its probes; some may have nothing to run
 }
 
-// renderOver resolves all commands with the values of an environment.
-func renderOver(r *submission.Resolver, env *attribute.Environment, s job.Submission) (*Rendering, error) {
+// Over resolves all commands with the values of an environment.
+func Over(r *submission.Resolver, env *attribute.Environment, s job.Submission) (*Rendering, error) {
 	submission.JobAttribute(env, attribute.JobPlaceholder, attribute.JobPlaceholder, attribute.JobPlaceholder)
 	if err := r.ResolveValues(env, s, nil); err != nil {
 		return nil, err
