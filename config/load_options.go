@@ -51,6 +51,7 @@ func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
 			script.Lines = append(script.Lines, &Line{Position: line.Position(), Arguments: line.Arguments("arg")})
 			continue
 		}
+		script.OptionPrefix = prefix.Value
 		script.Lines = append(script.Lines, optionLines(line.Position(), prefix.Value, attributes)...)
 		if !e.Optional("insertEnvironmentAfter").Set {
 			script.InsertEnvironmentAfter = len(script.Lines) - 1

@@ -30,8 +30,9 @@ func (e *ValueError) Error() string {
 	return text
 }
 
-// assign gives attributes the values of the target, then those of the caller, then
-// those of portable names. The error names all that are refused.
+// assign gives attributes the values of the target, then those of the options in the user's
+// own script, those of the caller, and those of portable names. The error names all that
+// are refused.
 func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
 		resolver: r, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
@@ -45,6 +46,9 @@ func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat att
 	a.invisible = true
 	problems = append(problems, a.all(r.Defaults, 0)...)
 	a.invisible = s.Invisible
+	for _, option := range r.optionsOf(s.Script) {
+		a.option(option)
+	}
 	problems = append(problems, a.all(s.Values, 1)...)
 	problems = append(problems, a.applyPortable(r.workingDirectory(s))...)
 	return a, errors.Join(problems...)
@@ -112,6 +116,16 @@ func (a *assignment) one(value job.Assignment, again bool) error {
 	}
 	found.SetValue(collected(found.Value(), converted, kind, again))
 	return nil
+}
+
+// option gives the value of an option in a script, which the submit command reads. One that
+// the attribute does not take is left to that command.
+func (a *assignment) option(value job.Assignment) {
+	if err := a.one(value, false); err != nil {
+		a.resolver.Log.Info("an option in the script is not read", "target", a.resolver.Target, "error", err)
+		return
+	}
+	a.given[value.Name] = true
 }
 
 // settable returns the attribute of that name if the caller may set it, or nil

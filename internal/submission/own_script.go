@@ -1,0 +1,71 @@
+package submission
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+)
+
+// optionsOf returns the values that the option lines of a user's own script give attributes,
+// in the order of the script. Without a script, or if it cannot be read, there are none.
+func (r *Resolver) optionsOf(script string) []job.Assignment {
+	if script == "" || r.Definition.Script == nil || r.Definition.Script.OptionPrefix == "" {
+		return nil
+	}
+	content, err := readLocal(script)
+	if err != nil {
+		return nil // a submission reports it
+	}
+	var values []job.Assignment
+	for line := range strings.Lines(content) {
+		if options, isOption := strings.CutPrefix(line, strings.TrimSpace(r.Definition.Script.OptionPrefix)); isOption {
+			values = append(values, optionsIn(attribute.Words(options), r.Definition.Attributes)...)
+		}
+	}
+	return values
+}
+
+// optionsIn returns the values of the options among the words of a line. A word that begins
+// with # begins a comment.
+func optionsIn(words []string, attributes []*config.Attribute) []job.Assignment {
+	if comment := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "#") }); comment >= 0 {
+		words = words[:comment]
+	}
+	var values []job.Assignment
+	for len(words) > 0 {
+		used := 1
+		for _, each := range attributes {
+			if value, count := optionAt(words, each); count > 0 {
+				values = append(values, job.Assignment{Name: each.Name(), Value: value})
+				used = count
+				break
+			}
+		}
+		words = words[used:]
+	}
+	return values
+}
+
+// optionAt returns the value of the option of an attribute that words begin with, and how
+// many words that are; 0 if they begin with another one. The value is "true" for a switch,
+// the rest of the last word of the option, or the next word: --mem=4G, --mem 4G, -q short.
+func optionAt(words []string, of *config.Attribute) (value string, count int) {
+	parts := strings.Fields(of.Option.Text)
+	count = len(parts)
+	if count == 0 || len(words) < count || !slices.Equal(words[:count-1], parts[:count-1]) {
+		return "", 0
+	}
+	last, word := parts[count-1], words[count-1]
+	switch rest, isPrefix := strings.CutPrefix(word, last); {
+	case of.Text(attribute.FieldType) == "boolean" && word == last:
+		return "true", count
+	case isPrefix && rest != "" && strings.HasSuffix(last, "="):
+		return rest, count
+	case word == strings.TrimSuffix(last, "=") && len(words) > count:
+		return words[count], count + 1
+	}
+	return "", 0
+}
