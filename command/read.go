@@ -122,6 +122,7 @@ func (r *run) isSearch() bool { return r.Reading.Tag != "" }
 // concludeListing hands out a row for each element.
 func (r *run) concludeListing(answer *reader.Answer) error {
 	if answer.Damage != nil {
+		r.found = config.Unreadable
 		return fmt.Errorf("the output is unreadable, line %d: %w", answer.Damage.Line, answer.Damage)
 	}
 	for each := range answer.All() {

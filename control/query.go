@@ -154,8 +154,10 @@ func isUndetermined(text string) bool {
 // nothing, even if its exit status is ignored.
 func outcomeOf(result *command.Result, err error) (config.OutcomeKind, error) {
 	switch result.Outcome {
-	case config.NotFound, config.Finished, config.Incomplete, config.Unreadable:
+	case config.NotFound, config.Finished, config.Incomplete:
 		return result.Outcome, nil
+	case config.Unreadable:
+		return result.Outcome, err // of a listing
 	case config.Transient, config.Doubtful, config.Denied:
 		if err == nil {
 			err = fmt.Errorf("%s: %s", result.Outcome, strings.TrimSpace(result.Stderr+result.Stdout))

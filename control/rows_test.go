@@ -89,3 +89,22 @@ func TestWhoWantsNoMoreRowsEndsTheListing(t *testing.T) {
 	require.Equal(t, 1, rows)
 	require.Positive(t, amount.Rows)
 }
+
+func TestAnUnreadableListingIsMadeInAnotherWay(t *testing.T) {
+	const read = `<x:read><x:json each="/rows/*"/><x:id from="id"/><x:fact name="reason" from="name"/></x:read>`
+	s := newSite(t, define(t, submitting(`echo job 7`, ""), `<monitor-data schedulerType="test">`+
+		running("x:list-jobs", `cat names`, "", read+
+			`<x:fallback name="plain" on="unreadable"><arg>cat</arg><arg>rows</arg>`+read+`</x:fallback>`)+`</monitor-data>`))
+	s.write(t, "names", `{"rows":[{"id":"1","name":"x`+"\n"+`y"}]}`)
+	s.write(t, "rows", `{"rows":[{"id":"1"},{"id":"2"}]}`)
+	rows, _, err := listed(t, s, config.ListJobs, config.OwnJobs)
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2"}, rows)
+	s.write(t, "rows", `{"rows":[{"id":"1"},`)
+	_, _, err = listed(t, s, config.ListJobs, config.OwnJobs)
+	require.ErrorContains(t, err, "the output is unreadable")
+	s.write(t, "names", `{"rows":[{"id":"1","name":"x"}]}`)
+	rows, _, err = listed(t, s, config.ListJobs, config.OwnJobs)
+	require.NoError(t, err)
+	require.Equal(t, []string{"1  x"}, rows)
+}
