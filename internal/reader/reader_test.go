@@ -307,6 +307,11 @@ func TestLinesAndAttributes(t *testing.T) {
 	require.Equal(t, []reader.AttributeValues{{Name: "queues", Values: []string{"normal", "long"}}}, answer.Attributes)
 }
 
+func TestItemsOfAListCountOnce(t *testing.T) {
+	const list = `<x:reader name="list"><x:table columns="id hosts"/><x:fact name="nodes" from="replace(hosts,'[0-9]+[*]','')" split=":"/></x:reader>`
+	require.Equal(t, "7 nodes=a,b,c\n", shown(read(t, list, "7 a:4*b:2*a:c\n", reader.Query{})))
+}
+
 func TestDocumentsBecomeJobs(t *testing.T) {
 	const bjobs = `<x:reader name="bjobs" none="-">
 		<x:json each="RECORDS/*" total="JOBS" where="not(ERROR)"/>

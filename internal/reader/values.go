@@ -3,6 +3,7 @@ package reader
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,9 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 	}
 	switch f.As {
 	case config.AsText:
+		if f.Split != "" {
+			texts = distinctTexts(texts)
+		}
 		return clean(strings.Join(texts, ",")), "", "", nil
 	case config.AsSum:
 		value, dropped = sum(texts)
@@ -40,6 +44,16 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 		value, dropped = converted(f.As, strings.TrimSpace(texts[0]), f.Unit)
 	}
 	return value, signal, dropped, err
+}
+
+// distinctTexts returns texts in their order, each once.
+func distinctTexts(texts []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(texts, func(text string) bool {
+		isAgain := seen[text]
+		seen[text] = true
+		return isAgain
+	})
 }
 
 // converted returns a text as a type that needs nothing else.
