@@ -169,6 +169,9 @@ func sourceOf(e *tree.Element) *Source {
 		Expression: patternOf(e, "expression"), Only: e.Boolean("only", false), Time: patternOf(e, "time"),
 		Each: xpathOf(e, "each"),
 	}
+	if s.Kind == Stanzas {
+		s.TotalLine, s.Total = patternOf(e, "total"), XPath{}
+	}
 	for width := range strings.FieldsSeq(e.Value("widths")) {
 		number, _ := strconv.Atoi(width) // the schema reports what is no number
 		s.Widths = append(s.Widths, number)
@@ -215,7 +218,7 @@ func statesOf(e *tree.Element, inherited *States) *States {
 			s.Rows = append(s.Rows, &StateRow{
 				Position: child.Position(), Is: child.Value("is"), Words: strings.Fields(child.Value("words")),
 				Matches: patternOf(child, "matches"), Test: xpathOf(child, "test"), Reason: child.Value("reason"), Ask: child.Boolean("ask", false),
-				Yields: child.Boolean("yields", false),
+				Yields: child.Boolean("yields", false), Beside: child.Value("beside"),
 			})
 		}
 	}
@@ -285,7 +288,10 @@ func (l *loader) batch(e *tree.Element) *Batch {
 
 // idsOf reads x:ids.
 func idsOf(e *tree.Element) *IDs {
-	return &IDs{Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")), Drop: patternOf(e, "drop")}
+	return &IDs{
+		Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")), Drop: patternOf(e, "drop"),
+		IgnoreCase: e.Boolean("ignore-case", false),
+	}
 }
 
 // markReference refers to the mark of the query.

@@ -82,6 +82,7 @@ type Source struct {
 	Continued Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
 	Rest      []string // x:stanzas: fields that take the rest of their line
 	Repeated  []string // x:stanzas: fields that may stand several times in a record
+	TotalLine Pattern  // x:stanzas: matches the whole line, before or behind the records, that says how many there are
 	Until     string   // x:stanzas: the field after which nothing of the record counts
 
 	Expression Pattern // x:lines: matches a whole line
@@ -138,6 +139,7 @@ type StateRow struct {
 	Reason  string   // explains a word that users cannot know
 	Ask     bool     // in a listing: the job's own status says more
 	Yields  bool     // another record of the same job or task counts in its place
+	Beside  string   // the state of a task where other tasks of the job are in other rows; empty for Is
 }
 
 // A FactType (as) says how the text of a fact is understood.
@@ -178,7 +180,7 @@ type Fact struct {
 	Split string  // separates the items of a list
 
 	Format     string   // as="time": the layout of Go, in place of the known forms
-	To         string   // as="time": minute, to which it is cut
+	To         string   // as="time": minute, to which it is cut, or a layout of Go that it is written in
 	Unit       string   // as="bytes", "duration": of a bare number
 	SignalBase []int    // as="exit-status"
 	Base       XPath    // as="path": the folder of a relative path
@@ -235,4 +237,6 @@ type IDs struct {
 	Form    Pattern  // matches the whole id
 	Columns []string // names of its groups: job and task
 	Drop    Pattern  // what is removed from ids that users give
+	// IgnoreCase says that capitals in ids mean the same as small letters.
+	IgnoreCase bool
 }

@@ -129,6 +129,9 @@ func (c *checker) checkSource(s *config.Source) {
 			c.report(s.Field.Position, config.Error, "invalid-reader", "the pattern of a field needs two groups, for its key and its value", "")
 		}
 		c.checkPattern(s.Continued)
+		if total := c.checkPattern(s.TotalLine); total != nil && total.NumSubexp() != 1 {
+			c.report(s.TotalLine.Position, config.Error, "invalid-reader", "the pattern of the total needs one group, for the number", "")
+		}
 	case config.Lines:
 		c.checkColumns(s.Expression, s.Columns, true)
 	case config.Log:
@@ -237,7 +240,10 @@ func (c *checker) checkStateTable(r *config.Reader, of config.CommandElement, fi
 	for _, row := range r.States.Rows {
 		c.checkXPath(row.Test, fields)
 		c.checkPattern(row.Matches)
-		c.checkStateName(row, of)
+		c.checkStateName(row.Is, row.Position, of)
+		if row.Beside != "" {
+			c.checkStateName(row.Beside, row.Position, of)
+		}
 		isTaken := func(word string) bool { return taken[word] }
 		hasWords := len(row.Words) > 0
 		if takesAll || hasWords && !row.Matches.IsSet() && !slices.ContainsFunc(row.Words, func(word string) bool { return !isTaken(word) }) {
@@ -260,16 +266,16 @@ var statesOf = map[config.CommandElement][]string{
 }
 
 // checkStateName reports a state that nothing can have.
-func (c *checker) checkStateName(row *config.StateRow, of config.CommandElement) {
+func (c *checker) checkStateName(state string, at config.Position, of config.CommandElement) {
 	names := statesOf[of]
 	if names == nil {
-		if _, isKnown := job.ParseDetail(row.Is); isKnown {
+		if _, isKnown := job.ParseDetail(state); isKnown {
 			return
 		}
 		names = stateNames()
 	}
-	if !slices.Contains(names, row.Is) {
-		c.reportName(row.Position, config.Error, "unknown-state", fmt.Sprintf("%s is no state", wording.Quote(row.Is)), row.Is, names)
+	if !slices.Contains(names, state) {
+		c.reportName(at, config.Error, "unknown-state", fmt.Sprintf("%s is no state", wording.Quote(state)), state, names)
 	}
 }
 

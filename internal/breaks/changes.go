@@ -192,6 +192,9 @@ func (f *changes) ofRow(row *config.StateRow) {
 		}
 	}})
 	f.add(change{what: "another state than " + name, at: at, apply: rowsAt(at, func(row *config.StateRow) { row.Is = other })})
+	if row.Beside != "" {
+		f.add(change{what: "delete the state of " + name + " beside others", at: at, apply: rowsAt(at, func(row *config.StateRow) { row.Beside = "" })})
+	}
 	for _, word := range row.Words {
 		if len(row.Words) > 1 {
 			f.add(change{what: fmt.Sprintf("delete the word %s of %s", word, row.Is), at: at, apply: rowsAt(at, func(row *config.StateRow) {
@@ -205,7 +208,7 @@ func (f *changes) ofRow(row *config.StateRow) {
 }
 
 func (f *changes) swap(first, second *config.StateRow) {
-	if first.Is == second.Is && first.Reason == second.Reason && first.Ask == second.Ask && first.Yields == second.Yields {
+	if first.Is == second.Is && first.Reason == second.Reason && first.Ask == second.Ask && first.Yields == second.Yields && first.Beside == second.Beside {
 		return
 	}
 	f.add(change{what: fmt.Sprintf("swap the states %s and %s", nameOf(first), nameOf(second)), at: first.Position, apply: func(r *config.Reader) {

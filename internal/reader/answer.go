@@ -209,7 +209,7 @@ func (c *collection) fill(element *Element, said []*saying) {
 			return
 		}
 	}
-	parts := c.parts(said)
+	parts := c.besideOthers(c.parts(said))
 	decides := deciding(parts)
 	element.Values, element.Origin = c.facts.merge(parts, decides), decides.origin
 	detail := decides.state.detail()
@@ -248,11 +248,7 @@ func onlyEnds(said []*saying) (ended []*saying, open Ranges) {
 // remember adds the tasks of this answer to those that are remembered, and returns the
 // state of the job. An end is believed only if every task has ended.
 func (c *collection) remember(element *Element, said []*saying, detail job.Detail) job.Detail {
-	of := c.fact(said[0], factIdentity)
-	if of == "" {
-		of = c.fact(said[0], factSubmitted)
-	}
-	element.Memory = c.query.Memory.about(of)
+	element.Memory = c.remembered(said)
 	now := map[job.Detail]Ranges{}
 	count, isPart := 0, false
 	for _, each := range said {
@@ -275,6 +271,43 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 		element.Incomplete = fmt.Sprintf("only %d of %d tasks are known", known, count)
 	}
 	return detail
+}
+
+// remembered returns what is remembered of the tasks of the job.
+func (c *collection) remembered(said []*saying) Memory {
+	of := c.fact(said[0], factIdentity)
+	if of == "" {
+		of = c.fact(said[0], factSubmitted)
+	}
+	return c.query.Memory.about(of)
+}
+
+// besideOthers gives tasks the state that they have beside others, and puts them last, so that
+// another one decides.
+func (c *collection) besideOthers(said []*saying) []*saying {
+	isMinor := func(each *saying) bool { return each.state.row != nil && each.state.row.Beside != "" }
+	if !slices.ContainsFunc(said, isMinor) {
+		return said
+	}
+	var minor Ranges
+	others := slices.DeleteFunc(slices.Clone(said), isMinor)
+	for _, each := range said {
+		if isMinor(each) {
+			minor = minor.union(each.numbers)
+		}
+	}
+	if len(others) == 0 && len(c.remembered(said).all().without(minor)) == 0 {
+		return said
+	}
+	for _, each := range said {
+		if isMinor(each) {
+			row := *each.state.row
+			row.Is = row.Beside
+			each.state.row = &row
+			others = append(others, each)
+		}
+	}
+	return others
 }
 
 // setState sets the state and the facts that count in it.

@@ -3,6 +3,7 @@ package reader
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
 )
@@ -10,9 +11,10 @@ import (
 // IDs says how the ids of jobs are written (x:ids). The zero value takes any text as the
 // id of a job without tasks.
 type IDs struct {
-	form      *regexp.Regexp // nil for any text
-	drop      *regexp.Regexp // nil for nothing
-	job, task int            // the groups of form; 0 for none
+	form       *regexp.Regexp // nil for any text
+	drop       *regexp.Regexp // nil for nothing
+	job, task  int            // the groups of form; 0 for none
+	ignoreCase bool
 }
 
 // NewIDs compiles the form of ids; definition may be nil.
@@ -21,8 +23,9 @@ func NewIDs(definition *config.IDs) (*IDs, error) {
 		return &IDs{}, nil
 	}
 	ids := &IDs{
-		job:  1 + slices.Index(definition.Columns, "job"),
-		task: 1 + slices.Index(definition.Columns, "task"),
+		job:        1 + slices.Index(definition.Columns, "job"),
+		task:       1 + slices.Index(definition.Columns, "task"),
+		ignoreCase: definition.IgnoreCase,
 	}
 	var err error
 	if ids.form, err = compileWhole(definition.Form); err != nil {
@@ -55,8 +58,12 @@ func (i *IDs) Split(id string) (job, task string, isID bool) {
 	return job, task, job != ""
 }
 
-// Clean returns an id without what does not belong to it.
+// Clean returns an id without what does not belong to it, in small letters if the case does
+// not count.
 func (i *IDs) Clean(id string) string {
+	if i.ignoreCase {
+		id = strings.ToLower(id)
+	}
 	if i.drop == nil {
 		return id
 	}

@@ -17,6 +17,7 @@ type stanzasSource struct {
 	recordWriter
 	begin  *regexp.Regexp
 	stanza stanza
+	total  *stanzaTotal // nil where the output does not say how many records it has
 
 	isOpen   bool   // a record has begun
 	raw      []byte // of the record
@@ -45,8 +46,13 @@ func newStanzas(writer recordWriter, definition *config.Source) (*stanzasSource,
 	if err != nil {
 		return nil, err
 	}
+	total, err := newStanzaTotal(definition)
+	if err != nil {
+		return nil, err
+	}
 	s := &stanzasSource{
 		recordWriter: writer,
+		total:        total,
 		begin:        begin,
 		stanza: stanza{
 			begin: begin, field: field, continued: continued,
@@ -68,7 +74,11 @@ func (s *stanzasSource) add(line outputLine) error {
 		if err := s.end(); err != nil {
 			return err
 		}
+		s.total.addRecord(line.number)
 		s.isOpen, s.raw, s.first, s.complete, s.damage = true, emptied(s.raw), line.number, 0, ""
+	}
+	if !line.isCut {
+		s.total.readLine(line)
 	}
 	switch {
 	case !s.isOpen && line.isCut && !line.isBlank():
@@ -110,5 +120,8 @@ func (s *stanzasSource) Close() error {
 	if err := s.finish(); err != nil {
 		return err
 	}
-	return s.end()
+	if err := s.end(); err != nil {
+		return err
+	}
+	return s.total.end(s.number)
 }

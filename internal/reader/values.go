@@ -184,10 +184,14 @@ func (f *fact) time(text string) (value, dropped string) {
 	return f.cut(moment), ""
 }
 
-// cut returns a time without a zone, to the minute where that is all that counts.
+// cut returns a time without a zone, to the minute or in a layout where that is all that counts.
 func (f *fact) cut(moment time.Time) string {
-	if f.To == "minute" {
+	switch f.To {
+	case "":
+	case "minute":
 		moment = moment.Truncate(time.Minute)
+	default:
+		return moment.Format(f.To)
 	}
 	return moment.Format("2006-01-02T15:04:05")
 }
