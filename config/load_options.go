@@ -37,7 +37,7 @@ func (l *loader) validatorOf(e *tree.Element) *tree.Element {
 }
 
 // script reads the template of the job script. Without a place for the commands that set
-// variables of the job, they stand behind the options.
+// variables of the job, they stand behind the options, and lines behind these that begin so, too.
 func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
 	script := &Script{
 		Position:               e.Position(),
@@ -47,17 +47,23 @@ func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
 	}
 	for _, line := range e.Named("line") {
 		prefix, hasOptions := line.Lookup(tree.ExtensionNamespace, "options")
-		if !hasOptions {
+		if hasOptions {
+			script.OptionPrefix = prefix.Value
+			script.Lines = append(script.Lines, optionLines(line.Position(), prefix.Value, attributes)...)
+		} else {
 			script.Lines = append(script.Lines, &Line{Position: line.Position(), Arguments: line.Arguments("arg")})
-			continue
 		}
-		script.OptionPrefix = prefix.Value
-		script.Lines = append(script.Lines, optionLines(line.Position(), prefix.Value, attributes)...)
-		if !e.Optional("insertEnvironmentAfter").Set {
+		if script.OptionPrefix != "" && (hasOptions || beginsWith(line, script.OptionPrefix)) && !e.Optional("insertEnvironmentAfter").Set {
 			script.InsertEnvironmentAfter = len(script.Lines) - 1
 		}
 	}
 	return script
+}
+
+// beginsWith reports whether the first argument of a line begins with a text.
+func beginsWith(line *tree.Element, text string) bool {
+	first, has := line.First("arg")
+	return has && strings.HasPrefix(strings.TrimSpace(first.Text), text)
 }
 
 // optionLines returns a line for each attribute with an option (x:option), which vanishes

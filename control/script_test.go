@@ -51,6 +51,18 @@ func TestTheEnvironmentFollowsTheLineThatTheDefinitionNames(t *testing.T) {
 	}
 }
 
+func TestTheEnvironmentFollowsTheOptionsAndLinesThatBeginLikeThem(t *testing.T) {
+	for lines, want := range map[string]string{
+		`<line><arg>#!/bin/sh</arg></line><line x:options="#Q "/><line><arg>last</arg></line>`:                                                         "#!/bin/sh\nexport A=\"1\"\nlast\n",
+		`<line><arg>#!/bin/sh</arg></line><line x:options="#Q "/><line><arg>#Q end</arg></line><line><arg>last</arg></line>`:                           "#!/bin/sh\n#Q end\nexport A=\"1\"\nlast\n",
+		`<line><arg>#Q begin</arg></line><line x:options="#Q "/><line><arg>one</arg></line><line><arg>#Q end</arg></line><line><arg>last</arg></line>`: "#Q begin\none\n#Q end\nexport A=\"1\"\nlast\n",
+	} {
+		got, err := scriptOf(t, `<script>`+lines+`</script>`, job.Variable{Name: "A", Value: "1"})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
 func TestAScriptOfOneLineTakesTheEnvironment(t *testing.T) {
 	got, err := scriptOf(t, `<script insertEnvironmentAfter="5"><line><arg>#!/bin/sh</arg></line></script>`, job.Variable{Name: "A", Value: "1"})
 	require.NoError(t, err)
