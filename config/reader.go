@@ -27,6 +27,12 @@ type Absent struct {
 	Within XPath // x:find-job only: of submissions that are younger; a length of time, or an expression for one
 	Since  XPath // x:find-job only: of submissions after this time
 	Unless XPath // not while this is true
+
+	// Of get-job-status only: the state of a job that no command finds, once it has been
+	// missing for some time.
+	Is     string // a state; empty for none
+	After  XPath  // a length of time, or an expression for one
+	Reason string // explains the state
 }
 
 // An XPath is an expression of XPath 1.0 over a record, or a list of names of fields, of

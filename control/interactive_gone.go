@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/presence"
@@ -61,8 +63,23 @@ func (c *tracker) missing(j job.Job, forgotten int) error {
 		return nil
 	case c.isKnownByProcess(j):
 		return &MissingError{Job: j, Reason: j.StaleReason}
-	case forgotten >= maxForgotten:
+	case forgotten >= maxForgotten && !c.isAbsenceAwaited(j):
 		return &MissingError{Job: j}
 	}
 	return nil
+}
+
+// absencePatience is how long a wait goes on for the state of a job that is missing, where the
+// definition says that absence means one after a while.
+const absencePatience = time.Hour
+
+// isAbsenceAwaited reports whether that a job is missing will soon mean a state.
+func (c *tracker) isAbsenceAwaited(j job.Job) bool {
+	status := c.definition.Command(config.GetJobStatus)
+	if status == nil || c.now().Sub(j.MissingSince) >= absencePatience {
+		return false
+	}
+	return slices.ContainsFunc(append([]*config.Command{status}, status.Fallbacks...), func(each *config.Command) bool {
+		return each.Read != nil && each.Read.Absent != nil && each.Read.Absent.Is != ""
+	})
 }

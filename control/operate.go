@@ -86,6 +86,9 @@ func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job)
 		// The state observed before may no longer hold; the next look queries again.
 		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
 	}
+	if j.Tag != "" && operation == Cancel && err == nil && outcome == config.Succeeded {
+		unmarked = errors.Join(unmarked, c.store.MarkCanceled(context.WithoutCancel(ctx), j.Tag))
+	}
 	switch outcome {
 	case config.NotFound:
 		err = &NotFoundError{ID: j.ID, Target: c.target}

@@ -222,3 +222,26 @@ func TestAnOperationForOneStageIsRefusedInAnother(t *testing.T) {
 	require.ErrorContains(t, err, "its state is unknown")
 	require.False(t, s.exists("did"))
 }
+
+// canceledIs is a status command whose answer depends on who canceled the job.
+const canceledIs = `<x:reader name="jobs"><x:table columns="id word"/><x:states of="word">
+		<x:state is="RUNNING" words="R"/><x:state is="CANCELED" words="gone" test="@job.canceled='true'"/><x:state is="FAILED" words="gone"/>
+	</x:states></x:reader>`
+
+func TestTheEndOfAJobDependsOnWhetherItWasCanceled(t *testing.T) {
+	const reads = `<x:read reader="jobs"/>`
+	for answer, want := range map[string]job.Detail{`exit 0`: job.Canceled, `echo "not yours" >&2; exit 1`: job.Failed} {
+		s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `cat says`, "", reads)+
+			running("terminate-job", `. ./answer`, "", "")+canceledIs))
+		s.write(t, "says", "7 R\n")
+		j := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
+		s.answering(t, answer)
+		err := s.Operate(t.Context(), control.Cancel, j)
+		require.Equal(t, want == job.Failed, err != nil)
+		known, err := s.store.ByTag(t.Context(), j.Tag)
+		require.NoError(t, err)
+		require.Equal(t, want == job.Canceled, known.CancelAccepted)
+		s.write(t, "says", "7 gone\n")
+		require.Equal(t, want, s.status(t, known).Detail, answer)
+	}
+}

@@ -54,6 +54,9 @@ func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 	key := uuid.NewString()
 	j := submission.JobAttribute(env, key, known.ID, known.ShortID)
 	clearFacts(env)
+	if known.CancelAccepted {
+		env.SetVariable(submission.AttributeCanceled, "true")
+	}
 	found, outcome := answer{}, config.OutcomeKind("")
 	so := inquiry{tasks: reader.ParseMemory(known.Tasks)}
 	for _, tried := range append([]*config.Command{status}, status.Fallbacks...) {
@@ -75,7 +78,25 @@ func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 			return found, nil
 		}
 	}
-	return conclude(found, so.ended, so.failure())
+	found, err = conclude(found, so.ended, so.failure())
+	if err == nil && found.forgotten {
+		found = c.concludeAbsence(found, so.earlier, known)
+	}
+	return found, err
+}
+
+// concludeAbsence returns the state that a definition gives jobs that are missing for long,
+// for schedulers that keep no record of them.
+func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.Job) answer {
+	if last == nil || !known.Missing {
+		return found
+	}
+	state, isOver := last.Absence.StateOf(c.now().Sub(known.MissingSince))
+	if !isOver {
+		return found
+	}
+	found.Detail, found.Reason, found.forgotten = state, last.Absence.Reason, false
+	return found
 }
 
 // An inquiry is what the commands of a query have said so far.

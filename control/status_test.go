@@ -367,3 +367,36 @@ func TestNoJobHasAnIDThatLooksLikeAnOption(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 	require.False(t, s.exists("asked"), "nobody is asked for it")
 }
+
+func TestAbsenceForLongIsAStateWhereTheDefinitionSaysSo(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `cat says`, "",
+		`<x:read><x:table columns="id word kept"/><x:join name="settings" by=""><arg>/bin/echo 300</arg><x:lines expression="(\d+)" columns="after"/></x:join>
+			<x:states of="word"><x:state is="RUNNING" words="R"/></x:states>
+			<x:absent is="CANCELED" after="settings/after" reason="deleted before it started"/></x:read>`)))
+	s.write(t, "says", "7 R 1\n")
+	j := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
+	require.Equal(t, job.Running, j.Detail)
+	s.write(t, "says", "")
+	for _, missing := range []struct {
+		after time.Duration
+		is    job.Detail
+	}{{0, job.Running}, {14 * time.Minute, job.Running}, {2 * time.Minute, job.Canceled}} {
+		s.ahead += missing.after
+		j = s.status(t, j)
+		require.Equal(t, missing.is, j.Detail, s.ahead)
+		require.Equal(t, missing.is == job.Running, j.Missing)
+	}
+	require.Equal(t, "deleted before it started", j.Reason)
+}
+
+func TestAWaitGoesOnWhileAbsenceWillMeanAState(t *testing.T) {
+	for absent, want := range map[string]job.Detail{`<x:absent is="FAILED" after="20m"/>`: job.Failed, "": job.Submitted} {
+		s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `:`, "",
+			`<x:read><x:table columns="id word"/><x:states of="word"><x:state is="RUNNING" words="R"/></x:states>`+absent+`</x:read>`)))
+		s.whilePausing = func() error { s.ahead += time.Minute; return nil }
+		j, err := s.Wait(t.Context(), s.submits(t, job.Submission{Executable: "x"}), "", nil)
+		require.Equal(t, want, j.Detail)
+		var missing *control.MissingError
+		require.Equal(t, want != job.Failed, errors.As(err, &missing))
+	}
+}

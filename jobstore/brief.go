@@ -9,7 +9,7 @@ import (
 )
 
 // Brief jobs have what decides whether a job is waited for: Tag, Target, ID, Phase,
-// Interactive, Detail, Native, Source, Stale, Missing, MissingCount and Successor.
+// Interactive, Detail, Native, Source, Stale, Missing, MissingCount, MissingSince and Successor.
 
 // EachBrief gives the jobs of the submissions with some tags, brief, to a function,
 // in any order and each once. A tag that is not on record is left out. The job is

@@ -30,7 +30,7 @@ func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
 		require.Equal(t, job.Job{
 			Tag: whole.Tag, Target: whole.Target, ID: whole.ID, Phase: whole.Phase, Interactive: whole.Interactive,
 			Observation: job.Observation{Detail: whole.Detail, Native: whole.Native, Source: whole.Source},
-			Stale:       whole.Stale, Missing: whole.Missing, MissingCount: whole.MissingCount, Successor: whole.Successor,
+			Stale:       whole.Stale, Missing: whole.Missing, MissingCount: whole.MissingCount, MissingSince: whole.MissingSince, Successor: whole.Successor,
 		}, *one)
 	}))
 	require.Equal(t, 4, seen)

@@ -34,6 +34,17 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 	return err
 }
 
+// MarkCanceled records that the scheduler accepted a request to cancel a job. It may go on
+// for a while, or end in another way.
+func (s *Store) MarkCanceled(ctx context.Context, tag string) error {
+	_, err := s.change(ctx, processed, "cancellation", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
+		isNew := !c.job.CancelAccepted
+		c.job.CancelAccepted = true
+		return isNew, nil
+	})
+	return err
+}
+
 // Remember keeps what a query that gave no state has found out about the tasks of a job.
 func (s *Store) Remember(ctx context.Context, tag, tasks string) error {
 	_, err := s.change(ctx, processed, "tasks", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {

@@ -35,11 +35,12 @@ func (r *jobRow) columns() []column {
 		column{"reason", &j.Reason}, column{"exit_code", &j.ExitCode}, column{"signal", &j.Signal}, column{"nodes", &j.Nodes},
 		column{"submitted", &j.Submitted}, column{"started", &j.Started}, column{"ended", &j.Ended},
 		column{"created", stored.At(&j.Created)}, column{"observed", stored.At(&j.Observed)}, column{"evidence", &j.Evidence},
-		column{"stale_reason", &j.StaleReason}, column{"stale_since", stored.At(&j.StaleSince)}, column{"missing_since", stored.At(&j.MissingSince)},
+		column{"stale_reason", &j.StaleReason}, column{"stale_since", stored.At(&j.StaleSince)},
 		column{"output_path", &j.OutputPath}, column{"error_path", &j.ErrorPath}, column{"error", &j.Error},
 		column{"submitter", &j.Submitter}, column{"identity", &j.Identity},
 		column{"origin_stream", &j.Origin.Stream}, column{"origin_line", &j.Origin.Line}, column{"origin_text", &j.Origin.Text},
 		column{"irregular", &j.Irregular}, column{"tasks", &j.Tasks}, column{"hosted", &j.Hosted}, column{"undated", &j.Undated},
+		column{"cancel_accepted", &j.CancelAccepted},
 	)
 }
 
@@ -49,7 +50,7 @@ func (r *jobRow) briefColumns() []column {
 	return []column{
 		{"tag", &j.Tag}, {"target", &j.Target}, {"id", &j.ID}, {"phase", (*string)(&j.Phase)}, {"interactive", &j.Interactive},
 		{"detail", (*string)(&j.Detail)}, {"native", &j.Native}, {"source", &j.Source},
-		{"stale", &j.Stale}, {"missing", &j.Missing}, {"missing_count", &j.MissingCount}, {"successor", &j.Successor},
+		{"stale", &j.Stale}, {"missing", &j.Missing}, {"missing_count", &j.MissingCount}, {"missing_since", stored.At(&j.MissingSince)}, {"successor", &j.Successor},
 	}
 }
 

@@ -280,3 +280,7 @@ DROP TABLE readings;
 -- next version
 -- The tasks of an array and their states, as they were last seen: schedulers forget them.
 ALTER TABLE jobs ADD COLUMN tasks TEXT NOT NULL DEFAULT '';
+
+-- next version
+-- A job that rmctl canceled may end in ways that look like a failure.
+ALTER TABLE jobs ADD COLUMN cancel_accepted INTEGER NOT NULL DEFAULT 0;

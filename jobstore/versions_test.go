@@ -156,6 +156,12 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		require.Len(t, counts, 1)
 		require.Equal(t, []any{"get-job-status:status", 1, "NEW_WORD", "4711"}, []any{counts[0].Command, counts[0].Count, counts[0].Seen, counts[0].Job})
 	}
+	require.Equal(t, version >= 13, j.Tasks != "")
+	require.False(t, j.CancelAccepted)
+	require.NoError(t, store.MarkCanceled(t.Context(), "old"))
+	j, err = store.ByTag(t.Context(), "old")
+	require.NoError(t, err)
+	require.True(t, j.CancelAccepted)
 	if version >= 5 {
 		require.Equal(t, "made 10:00", j.Identity)
 		events, err := store.Events(t.Context(), 0, "ended")

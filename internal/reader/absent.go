@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/internal/xpath"
+	"github.com/rmctl/rmctl/job"
 )
 
 // An Absence says of which submissions an output proves that they are no job.
@@ -17,6 +18,10 @@ type Absence struct {
 	Within time.Duration // only of submissions younger than this; 0 without a limit
 	Since  time.Time     // only of submissions after this; zero without a limit
 	Doubt  string        // why it proves nothing; empty if it does
+
+	State  job.Detail    // of a job that is still absent after a while; empty for none
+	After  time.Duration // how long that while is
+	Reason string        // explains the state
 }
 
 // String says it in words.
@@ -24,6 +29,8 @@ func (a *Absence) String() string {
 	switch {
 	case a.Doubt != "":
 		return "proves nothing: " + a.Doubt
+	case a.State != "":
+		return fmt.Sprintf("means %s for a job that has been missing for %s and %s", a.State, a.After, afterAbsence)
 	case a.Within > 0:
 		return fmt.Sprintf("proves that there is no job younger than %s", a.Within)
 	case !a.Since.IsZero():
@@ -35,6 +42,17 @@ func (a *Absence) String() string {
 // Proves reports whether there is no job of a submission that was made at a time.
 func (a *Absence) Proves(submitted, now time.Time) bool {
 	return a != nil && a.Doubt == "" && (a.Within == 0 || now.Sub(submitted) < a.Within) && !submitted.Before(a.Since)
+}
+
+// afterAbsence is added to what a definition says, as schedulers are late at times.
+const afterAbsence = 10 * time.Minute
+
+// StateOf returns the state of a job that has been missing for some time; false for none.
+func (a *Absence) StateOf(missing time.Duration) (job.Detail, bool) {
+	if a == nil || a.Doubt != "" || a.State == "" {
+		return "", false
+	}
+	return a.State, missing >= a.After+afterAbsence
 }
 
 // absence evaluates x:absent for an output that does not have the job; nil without it.
@@ -51,7 +69,8 @@ func (r *Reader) absence() (*Absence, error) {
 		}
 	}
 	on := r.evaluation(record)
-	found := &Absence{}
+	found := &Absence{Reason: defined.Reason}
+	found.State, _ = job.ParseDetail(defined.Is)
 	if r.answer.rejections > 0 || r.answer.damage != nil {
 		found.Doubt = "a part of the output is damaged"
 	}
@@ -102,6 +121,16 @@ func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
 		number, err := strconv.Atoi(length)
 		if a.Within = time.Duration(number) * time.Second; err != nil || number == 0 {
 			a.Doubt = "it does not say for how long it knows jobs"
+		}
+	}
+	if defined.After.IsSet() {
+		length, err := lengthOfTime(defined.After, on)
+		if err != nil {
+			return err
+		}
+		number, err := strconv.Atoi(length)
+		if a.After = time.Duration(number) * time.Second; err != nil {
+			a.State = "" // it does not say how late it may be
 		}
 	}
 	if defined.Since.IsSet() {

@@ -255,7 +255,7 @@ func (r *Reader) isLineWithoutID(record *Record) bool {
 
 // describe adds the state and the facts of a record.
 func (r *Reader) describe(said *saying, on *evaluation, step *Step) (err error) {
-	if said.state, err = r.states.stateOf(on); err != nil {
+	if said.state, err = r.states.stateOf(on, r.query.Job == ""); err != nil {
 		return err
 	}
 	step.Word, step.Row = said.state.word, said.state.row

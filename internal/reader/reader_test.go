@@ -404,3 +404,13 @@ func TestEventsOfALogAreOneRecord(t *testing.T) {
 	require.Equal(t, "5 started=Fri Jul  3 12:02:00 2026\n", shown(read(t, bhist, text, reader.Query{})))
 	require.Equal(t, "5 native=Done started=Fri Jul  3 12:02:00 2026 state=COMPLETED\n", shown(read(t, bhist, text+"Fri Jul  3 12:03:00 2026: Done successfully. x\n", reader.Query{})))
 }
+
+func TestAListingLeavesOpenWhatDependsOnWhoCanceledAJob(t *testing.T) {
+	const elements = `<x:ids form="(\d+)" columns="job"/><x:reader name="jobs"><x:table columns="id word"/><x:states of="word">
+		<x:state is="RUNNING" words="R"/><x:state is="CANCELED" words="gone" test="@job.canceled='true'"/><x:state is="FAILED" words="gone"/>
+		</x:states></x:reader>`
+	isCanceled := func(name string) (string, bool) { return "true", name == "job.canceled" }
+	require.Equal(t, "1 native=R state=RUNNING\n2\n", shown(read(t, elements, "1 R\n2 gone\n", reader.Query{})))
+	require.Equal(t, "2 native=gone state=FAILED\n", shown(read(t, elements, "1 R\n2 gone\n", reader.Query{Job: "2"})))
+	require.Equal(t, "2 native=gone state=CANCELED\n", shown(read(t, elements, "1 R\n2 gone\n", reader.Query{Job: "2", Attribute: isCanceled})))
+}

@@ -20,6 +20,10 @@ type stateRow struct {
 	*config.StateRow
 	matches *regexp.Regexp // nil for none
 	test    *expression
+
+	// ofCanceled says that the test asks whether rmctl canceled the job, which a listing of
+	// many jobs does not know.
+	ofCanceled bool
 }
 
 // newStateTable compiles a table; it is nil where records have no states.
@@ -29,7 +33,7 @@ func newStateTable(definition *config.States) (*stateTable, error) {
 	}
 	table := &stateTable{of: newExpression(definition.Of), split: definition.Split}
 	for _, defined := range definition.Rows {
-		row := &stateRow{StateRow: defined, test: newExpression(defined.Test)}
+		row := &stateRow{StateRow: defined, test: newExpression(defined.Test), ofCanceled: strings.Contains(defined.Test.Text, canceledName)}
 		var err error
 		if row.matches, err = compileWhole(defined.Matches); err != nil {
 			return nil, err
@@ -45,8 +49,12 @@ type state struct {
 	row  *config.StateRow // nil if no row has the word
 }
 
-// of returns the state of a record: that of the first row that fits.
-func (t *stateTable) stateOf(on *evaluation) (state, error) {
+// canceledName is how conditions refer to whether rmctl canceled the job.
+const canceledName = "@job.canceled"
+
+// stateOf returns the state of a record: that of the first row that fits. Of a listing a row
+// says nothing more than that the job is there where that depends on who canceled it.
+func (t *stateTable) stateOf(on *evaluation, isOfListing bool) (state, error) {
 	if t == nil {
 		return state{}, nil
 	}
@@ -58,15 +66,23 @@ func (t *stateTable) stateOf(on *evaluation) (state, error) {
 	if t.split != "" {
 		words = strings.Split(word, t.split)
 	}
+	asks := false
 	for _, row := range t.rows {
 		if !slices.ContainsFunc(words, row.has) {
 			continue
 		}
+		asks = asks || isOfListing && row.ofCanceled
 		holds, err := row.test.isTrue(on)
 		if err != nil {
 			return state{}, err
 		}
-		if holds {
+		switch {
+		case !holds:
+		case asks:
+			asking := *row.StateRow
+			asking.Ask = true
+			return state{word, &asking}, nil
+		default:
 			return state{word, row.StateRow}, nil
 		}
 	}
