@@ -236,14 +236,14 @@ func statesOf(e *tree.Element, inherited *States) *States {
 func factOf(e *tree.Element) *Fact {
 	f := &Fact{
 		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"),
-		From: xpathOf(e, "from"), As: FactType(e.Value("as")), When: xpathOf(e, "when"), None: strings.Fields(e.Value("none")),
+		From: xpathOf(e, "from"), As: e.Value("as"), When: xpathOf(e, "when"), None: strings.Fields(e.Value("none")),
 		Text: e.Value("text"), Append: e.Optional("append"), SameAs: e.Value("same-as"),
 		Find: patternOf(e, "find"), Split: e.Value("split"),
 		Format: e.Value("format"), To: e.Value("to"), Unit: e.Value("unit"),
 		Base: xpathOf(e, "base"), Words: strings.Fields(e.Value("words")), Default: xpathOf(e, "default"),
 	}
 	if f.As == "text" {
-		f.As = AsText
+		f.As = ""
 	}
 	for base := range strings.FieldsSeq(e.Value("signal-base")) {
 		number, _ := strconv.Atoi(base) // the schema reports what is no number

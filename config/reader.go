@@ -148,26 +148,6 @@ type StateRow struct {
 	Beside  string   // the state of a task where other tasks of the job are in other rows; empty for Is
 }
 
-// A FactType (as) says how the text of a fact is understood.
-type FactType string
-
-// The types of facts.
-const (
-	AsText       FactType = ""
-	AsInteger    FactType = "integer"
-	AsNumber     FactType = "number"
-	AsBoolean    FactType = "boolean"
-	AsSum        FactType = "sum"
-	AsCount      FactType = "count" // how many numbers there are, in numbers and ranges
-	AsTime       FactType = "time"
-	AsDuration   FactType = "duration"
-	AsBytes      FactType = "bytes"
-	AsExitStatus FactType = "exit-status" // an exit code, or a signal above one of SignalBase
-	AsWaitStatus FactType = "wait-status" // of wait(2): 256 times the code, or the signal
-	AsPath       FactType = "path"
-	AsTag        FactType = "tag"
-)
-
 // A Fact (x:fact) is something that a record says about its element, or the value of an
 // attribute. Of several with one name the first that has a value counts.
 type Fact struct {
@@ -175,7 +155,7 @@ type Fact struct {
 	Name      string // empty with Attribute
 	Attribute string // sets this attribute of the definition to a list of all records' values
 	From      XPath
-	As        FactType
+	As        string // how the text is understood, a word of the schema; empty for "text"
 	When      XPath
 	None      []string // words that mean "no value"
 	Text      string   // words it; {} is the value

@@ -301,6 +301,6 @@ func (c *checker) checkFacts(r *config.Reader, fields map[string]bool) {
 		if fact.SameAs == "" && fact.Attribute == "" && always[key] && !fact.Append.Set {
 			c.report(fact.Position, config.Warning, "unreachable-row", "an earlier fact of this name has the same value", "")
 		}
-		always[key] = always[key] || !fact.When.IsSet() && fact.None == nil && !fact.Find.IsSet() && fact.As == config.AsText
+		always[key] = always[key] || !fact.When.IsSet() && fact.None == nil && !fact.Find.IsSet() && fact.As == ""
 	}
 }

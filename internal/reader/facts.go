@@ -66,7 +66,7 @@ func newFactTable(definitions []*config.Fact, hasTasks bool) (*factTable, error)
 		}
 		table.facts = append(table.facts, compiled)
 		names = append(names, defined.Name)
-		if defined.As == config.AsExitStatus || defined.As == config.AsWaitStatus {
+		if defined.As == asExitStatus || defined.As == asWaitStatus {
 			names = append(names, factSignal)
 		}
 	}
@@ -217,7 +217,7 @@ func (f *fact) mostFound() int {
 		return 1
 	}
 	switch f.As {
-	case config.AsText, config.AsSum, config.AsCount:
+	case asText, asSum, asCount:
 		return mostItems
 	}
 	return 1

@@ -14,6 +14,23 @@ import (
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
+// The words of x:fact for how a text is understood.
+const (
+	asText       = ""
+	asInteger    = "integer"
+	asNumber     = "number"
+	asBoolean    = "boolean"
+	asSum        = "sum"
+	asCount      = "count" // how many numbers there are, in numbers and ranges
+	asTime       = "time"
+	asDuration   = "duration"
+	asBytes      = "bytes"
+	asExitStatus = "exit-status" // an exit code, or a signal above a base
+	asWaitStatus = "wait-status" // of wait(2): 256 times the code, or the signal
+	asPath       = "path"
+	asTag        = "tag"
+)
+
 // value returns the value of a fact that stands in a record as some texts, as its type
 // wants it, and the signal of an exit status. It says why a text does not count.
 func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped string, err error) {
@@ -21,24 +38,24 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 		return "", "", "", nil
 	}
 	switch f.As {
-	case config.AsText:
+	case asText:
 		if f.Split != "" {
 			texts = distinctTexts(texts)
 		}
 		return clean(strings.Join(texts, ",")), "", "", nil
-	case config.AsSum:
+	case asSum:
 		value, dropped = sum(texts)
-	case config.AsCount:
+	case asCount:
 		value, dropped = count(texts)
-	case config.AsTag:
+	case asTag:
 		value, dropped = tagIn(texts[0])
-	case config.AsPath:
+	case asPath:
 		value, dropped, err = f.path(texts[0], on)
-	case config.AsExitStatus:
+	case asExitStatus:
 		value, signal, dropped = exitStatus(texts[0], f.SignalBase)
-	case config.AsWaitStatus:
+	case asWaitStatus:
 		value, signal, dropped = waitStatus(texts[0])
-	case config.AsTime:
+	case asTime:
 		value, dropped = f.time(strings.TrimSpace(texts[0]))
 	default:
 		value, dropped = converted(f.As, strings.TrimSpace(texts[0]), f.Unit)
@@ -57,19 +74,19 @@ func distinctTexts(texts []string) []string {
 }
 
 // converted returns a text as a type that needs nothing else.
-func converted(as config.FactType, text, unit string) (value, dropped string) {
+func converted(as, text, unit string) (value, dropped string) {
 	switch as {
-	case config.AsInteger:
+	case asInteger:
 		if number, err := strconv.ParseFloat(text, 64); err == nil && number == math.Trunc(number) && math.Abs(number) < 1<<53 {
 			return strconv.FormatFloat(number, 'f', -1, 64), ""
 		}
 		return "", notA("a whole number", text)
-	case config.AsNumber:
+	case asNumber:
 		if number, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(number) && !math.IsInf(number, 0) {
 			return text, ""
 		}
 		return "", notA("a number", text)
-	case config.AsBoolean:
+	case asBoolean:
 		switch strings.ToLower(text) {
 		case "true", "yes", "1":
 			return "true", ""
@@ -77,9 +94,9 @@ func converted(as config.FactType, text, unit string) (value, dropped string) {
 			return "", ""
 		}
 		return "", notA("true or false", text)
-	case config.AsBytes:
+	case asBytes:
 		return mebibytes(text, unit)
-	case config.AsDuration:
+	case asDuration:
 		return seconds(text, unit)
 	}
 	return clean(text), ""
