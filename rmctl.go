@@ -34,7 +34,6 @@
 //   - [github.com/rmctl/rmctl/command]: runs one command of a definition
 //   - [github.com/rmctl/rmctl/tokenizer]: parses the output of a command, or any other stream
 //   - [github.com/rmctl/rmctl/attribute]: attributes, references to them, validators
-//   - [github.com/rmctl/rmctl/javaregex]: regular expressions with the meaning of Java's
 //   - [github.com/rmctl/rmctl/cases]: tests definitions with recorded commands;
 //     [github.com/rmctl/rmctl/cases/casetest] does so in go test
 //   - [github.com/rmctl/rmctl/rms] and [github.com/rmctl/rmctl/schemas]: the shipped

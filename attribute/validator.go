@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
 // A Validator checks values of an attribute: by an expression, by ranges, or

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/stretchr/testify/require"
 )
 

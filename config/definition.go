@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/launchtab"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 // A Position is a place in a definition: File, Line and Column. Lines and columns

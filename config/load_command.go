@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 func (l *loader) command(e *tree.Element, kind CommandElement) *Command {

@@ -3,8 +3,8 @@ package config
 import (
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/tree"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 func (l *loader) parser(e *tree.Element) *Parser {

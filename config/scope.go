@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
 // A Scope is what the texts of a command are resolved against.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
 // Compile prepares a parser for one run on an environment. Job is the text that

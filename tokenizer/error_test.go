@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/tokenizer"
 	"github.com/stretchr/testify/require"
 )

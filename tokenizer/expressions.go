@@ -3,7 +3,7 @@ package tokenizer
 import (
 	"sync"
 
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
 // maxExpressions bounds what Expressions keeps: texts with the id of a job in

@@ -1,6 +1,6 @@
 package tokenizer
 
-import "github.com/rmctl/rmctl/javaregex"
+import "github.com/rmctl/rmctl/internal/javaregex"
 
 // Explain returns how near the match of a miss was, which is what authors of
 // definitions need to know: the part of the text that the expression does match or,

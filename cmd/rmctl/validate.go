@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/diagnostics"
 	"github.com/rmctl/rmctl/internal/inspect"
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/terminal"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 func newValidate(a *app) *cobra.Command {

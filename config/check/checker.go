@@ -7,9 +7,9 @@ package check
 
 import (
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 // A checker finds the problems of a definition that no schema can express. It

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
+	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/wording"
-	"github.com/rmctl/rmctl/javaregex"
 )
 
 // An expressionTable holds what the checks know of the expressions of a

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
 // checkReachable reports matches whose segments are always taken by what

@@ -3,7 +3,7 @@ package doctor
 import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/javaregex"
+	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
 // findVersion searches the standard output and then the standard error of a command for the
