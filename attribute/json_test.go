@@ -34,26 +34,6 @@ func TestAnEnvironmentComesBackFromItsJSON(t *testing.T) {
 	require.Equal(t, source, string(text))
 }
 
-func TestAnInitialEnvironmentNamesKeysOnlyWhereTheyAreNotTheName(t *testing.T) {
-	source := `{"selector":"get-job-status[1]/stdout-parser","uuid":"u-1","useXmlAttributes":true,` +
-		`"attributes":[{"key":"u-1"},{"key":"k","name":"n","value":1},{"name":"x","default":"d"}]}`
-	var initial attribute.Initial
-	require.NoError(t, json.Unmarshal([]byte(source), &initial))
-	require.Equal(t, "u-1", initial.Job)
-	require.True(t, initial.UseDefinition)
-	require.Equal(t, []string{"u-1", "k", "x"}, []string{initial.Attributes[0].Key, initial.Attributes[1].Key, initial.Attributes[2].Key})
-	text, err := json.Marshal(initial)
-	require.NoError(t, err)
-	require.JSONEq(t, source, string(text))
-
-	env := attribute.NewEnvironment()
-	initial.Define(env)
-	require.Equal(t, []string{"k", "u-1", "x"}, env.Variables())
-	require.Equal(t, "n", env.Variable("k").Name())
-	env.SetVariable("x", "changed")
-	require.Nil(t, initial.Attributes[2].Value(), "defining copies")
-}
-
 func TestJSONThatIsNoAttributeIsRefused(t *testing.T) {
 	for source, reason := range map[string]string{
 		`{"name":"x","nosuch":1}`:            `no field "nosuch"`,
@@ -72,7 +52,6 @@ func TestJSONThatIsNoAttributeIsRefused(t *testing.T) {
 		require.ErrorContains(t, json.Unmarshal([]byte(source), &a), reason, source)
 	}
 	require.Error(t, json.Unmarshal([]byte(`{"attributes":{"x":null}}`), attribute.NewEnvironment()))
-	require.Error(t, json.Unmarshal([]byte(`{"uuid":null,"attributes":[],"more":1}`), &attribute.Initial{}))
 }
 
 func FuzzAttributeJSON(f *testing.F) {

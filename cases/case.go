@@ -10,7 +10,7 @@
 package cases
 
 import (
-	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/initial"
 )
 
 // The files of a case. Each of the outputs may be packed, with .gz after its name.
@@ -47,7 +47,7 @@ type Case struct {
 	Joined map[string][]byte `toml:"-"`
 	// Before holds attributes before the command, which take the place of the
 	// definition's; nil where the definition's own are all.
-	Before *attribute.Initial `toml:"-"`
+	Before *initial.Environment `toml:"-"`
 	// Expected is nil in a case without expectation, as those of a flow are.
 	Expected *Expectation `toml:"-"`
 }

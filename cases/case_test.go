@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/initial"
 )
 
 func TestACaseComesBackAsItWasWritten(t *testing.T) {
@@ -21,7 +22,7 @@ func TestACaseComesBackAsItWasWritten(t *testing.T) {
 		Folder: filepath.Join(t.TempDir(), "new"), Description: "two\nlines 'and' \"quotes\"", Definition: "slurm", Command: "get-job-status", Job: "7",
 		Arguments: []string{"scontrol", "a b", "", "'\"\\"}, Exit: 1, Seconds: 0.25,
 		Stdout: []byte("\x00\xff no line end"), Stderr: []byte("error\r\n"),
-		Before: &attribute.Initial{Attributes: []attribute.Keyed{{Key: "phase", Attribute: key}}},
+		Before: &initial.Environment{Attributes: []initial.Attribute{{Key: "phase", Attribute: key}}},
 		Expected: &cases.Expectation{
 			Status: cases.Status{State: "ERROR", Failure: "bad exit", Outcome: "not-found", Message: "<&>"},
 			Job:    &cases.JobState{ID: "7", State: "RUNNING", Detail: "RUNNING"},

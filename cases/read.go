@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/rmctl/rmctl/internal/initial"
 	"io"
 	"io/fs"
 	"os"
@@ -14,8 +15,6 @@ import (
 	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"github.com/rmctl/rmctl/attribute"
 )
 
 // What the files of a case may hold, in bytes after unpacking.
@@ -55,7 +54,7 @@ func readCommand(folder string) (*Case, error) {
 	if c.Joined, err = readJoined(folder); err != nil {
 		return nil, err
 	}
-	var before attribute.Initial
+	var before initial.Environment
 	if present, err := readJSON(filepath.Join(folder, beforeFile), &before); err != nil {
 		return nil, err
 	} else if present {

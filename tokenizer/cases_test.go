@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/initial"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -24,7 +25,7 @@ import (
 type goldenCase struct {
 	name       string
 	definition *config.Definition
-	initial    attribute.Initial
+	initial    initial.Environment
 	stream     []byte
 	expected   expectation
 }

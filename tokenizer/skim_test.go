@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/initial"
 	"github.com/stretchr/testify/require"
 )
 
@@ -87,7 +88,7 @@ func FuzzSkim(f *testing.F) {
 			parser.ExitAfter = quoted(first + second + first)
 		}
 		c := goldenCase{stream: bytes.Repeat(stream, 1+20_000/len(stream))}
-		c.initial.Attributes = []attribute.Keyed{{Key: "a", Attribute: attribute.New("a")}, {Key: "b", Attribute: attribute.New("b")}}
+		c.initial.Attributes = []initial.Attribute{{Key: "a", Attribute: attribute.New("a")}, {Key: "b", Attribute: attribute.New("b")}}
 		require.Equal(t, c.outcome(parser, nil, ofSize(1000, len(c.stream))...), c.outcome(parser, nil, len(c.stream)))
 	})
 }
@@ -127,7 +128,7 @@ func TestSkimmingHeedsWhatAParserMayHave(t *testing.T) {
 				lines = strings.ReplaceAll(lines, "\n", "\r\n")
 			}
 			c := goldenCase{stream: []byte(lines)}
-			c.initial.Attributes = []attribute.Keyed{{Key: "r", Attribute: attribute.New("r")}}
+			c.initial.Attributes = []initial.Attribute{{Key: "r", Attribute: attribute.New("r")}}
 			one := parserOf(t, "<stdout-parser "+parser+"</stdout-parser>")
 			looking := c.outcome(one, nil, ofSize(1000, len(lines))...)
 			require.Contains(t, looking, "[]string", "something is found")

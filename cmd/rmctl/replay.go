@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/doctor"
+	"github.com/rmctl/rmctl/internal/initial"
 	"github.com/rmctl/rmctl/internal/replay"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/trace"
@@ -85,11 +86,11 @@ type replayResult struct {
 }
 
 func (a *app) replay(flags replayFlags, arguments []string) error {
-	definition, initial, err := a.replayed(flags, arguments[0])
+	definition, before, err := a.replayed(flags, arguments[0])
 	if err != nil {
 		return err
 	}
-	selector, err := replay.Selector(flags.command, flags.stream, initial)
+	selector, err := replay.Selector(flags.command, flags.stream, before)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -108,7 +109,7 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	case parser == nil && !isRead:
 		return usage("%s: %s %q has no %s", command.Position, command.Element, command.Name, cmp.Or(parserName, "parser"))
 	}
-	return a.replayOutput(flags, arguments, outputOf{definition, command, parser}, initial)
+	return a.replayOutput(flags, arguments, outputOf{definition, command, parser}, before)
 }
 
 // An outputOf is the command that printed an output, and the parser that reads it; nil for a reader.
@@ -119,8 +120,8 @@ type outputOf struct {
 }
 
 // replayOutput replays the output of a command with a parser or a reader.
-func (a *app) replayOutput(flags replayFlags, arguments []string, of outputOf, initial attribute.Initial) error {
-	env, job, err := replay.Environment(of.definition, of.command, flags.job, flags.values, initial, flags.environment == "")
+func (a *app) replayOutput(flags replayFlags, arguments []string, of outputOf, before initial.Environment) error {
+	env, job, err := replay.Environment(of.definition, of.command, flags.job, flags.values, before, flags.environment == "")
 	if err != nil {
 		return &usageError{err}
 	}
@@ -137,30 +138,30 @@ func (a *app) replayOutput(flags replayFlags, arguments []string, of outputOf, i
 
 // replayed loads the definition and the initial environment. Errors in other parts of the
 // definition do not matter.
-func (a *app) replayed(flags replayFlags, name string) (*config.Definition, attribute.Initial, error) {
-	initial := attribute.Initial{UseDefinition: flags.environment == ""}
+func (a *app) replayed(flags replayFlags, name string) (*config.Definition, initial.Environment, error) {
+	before := initial.Environment{UseDefinition: flags.environment == ""}
 	name, err := a.definitionNamed(name)
 	if err != nil {
-		return nil, initial, err
+		return nil, before, err
 	}
 	definition, problems, err := check.LoadDefinition(name)
 	if err != nil {
-		return nil, initial, &usageError{err}
+		return nil, before, &usageError{err}
 	}
 	if definition == nil {
-		return nil, initial, problems.Err()
+		return nil, before, problems.Err()
 	}
 	if flags.environment == "" {
-		return definition, initial, nil
+		return definition, before, nil
 	}
 	text, err := os.ReadFile(flags.environment)
 	if err != nil {
-		return nil, initial, fmt.Errorf("reading the environment: %w", err)
+		return nil, before, fmt.Errorf("reading the environment: %w", err)
 	}
-	if err := json.Unmarshal(text, &initial); err != nil {
-		return nil, initial, usage("%s: %v", flags.environment, err)
+	if err := json.Unmarshal(text, &before); err != nil {
+		return nil, before, usage("%s: %v", flags.environment, err)
 	}
-	return definition, initial, nil
+	return definition, before, nil
 }
 
 func (a *app) replayThrough(parser *config.Parser, env *attribute.Environment, job string, input io.Reader, isTraced bool) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/initial"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -45,26 +46,26 @@ func TestNoMatchThatTakesASegmentIsSaidToBeUseless(t *testing.T) {
 }
 
 func matchesThatTook(t *testing.T, definition *config.Definition, folder string) []*config.Match {
-	var initial attribute.Initial
+	var before initial.Environment
 	text, err := os.ReadFile(filepath.Join(folder, "env.json"))
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &initial))
+	require.NoError(t, json.Unmarshal(text, &before))
 	stream, err := os.ReadFile(filepath.Join(folder, "input.txt"))
 	if os.IsNotExist(err) {
 		return nil // packed, because it is long
 	}
 	require.NoError(t, err)
-	_, parser, err := definition.Select(initial.Selector)
+	_, parser, err := definition.Select(before.Selector)
 	require.NoError(t, err)
 	environment := attribute.NewEnvironment()
-	initial.Define(environment)
+	before.Define(environment)
 	var took []*config.Match
 	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) {
 		if event.Kind == "match" {
 			took = append(took, event.Match)
 		}
 	}}
-	run, err := options.Compile(parser, environment, initial.Job)
+	run, err := options.Compile(parser, environment, before.Job)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/initial"
 )
 
 // expect puts the attributes before the command into a case, and what the
@@ -18,9 +19,9 @@ import (
 // something else would come out: nobody needs to know the others.
 func (w *writer) expect(ctx context.Context, written *cases.Case, c Recorded) error {
 	runner := cases.Runner{Parallel: 1}
-	try := func(initial *attribute.Initial) (*cases.Answer, error) {
+	try := func(start *initial.Environment) (*cases.Answer, error) {
 		tried := *written
-		tried.Before = initial
+		tried.Before = start
 		return runner.Evaluate(ctx, &tried)
 	}
 	all, err := w.replaced(before(c, w.Loaded))
@@ -57,8 +58,8 @@ const scriptAttribute = "script"
 
 // before returns the attributes before a command that are not as the definition
 // has them. A script, which is the user's own, is never among them.
-func before(c Recorded, definition *config.Definition) *attribute.Initial {
-	initial := &attribute.Initial{}
+func before(c Recorded, definition *config.Definition) *initial.Environment {
+	start := &initial.Environment{}
 	for _, key := range c.Before.Variables() {
 		now := c.Before.Variable(key)
 		if defined := definition.Attribute(key); defined != nil {
@@ -72,9 +73,9 @@ func before(c Recorded, definition *config.Definition) *attribute.Initial {
 		} else if key == scriptAttribute || isOfPlace(key) || now.Value() == nil && now.Text(attribute.FieldName) == key {
 			continue
 		}
-		initial.Attributes = append(initial.Attributes, attribute.Keyed{Key: key, Attribute: now})
+		start.Attributes = append(start.Attributes, initial.Attribute{Key: key, Attribute: now})
 	}
-	return initial
+	return start
 }
 
 func isOfPlace(attribute string) bool {
@@ -83,8 +84,8 @@ func isOfPlace(attribute string) bool {
 }
 
 // replaced returns attributes with placeholders in their texts.
-func (w *writer) replaced(initial *attribute.Initial) (*attribute.Initial, error) {
-	text, err := json.Marshal(initial)
+func (w *writer) replaced(start *initial.Environment) (*initial.Environment, error) {
+	text, err := json.Marshal(start)
 	if err != nil {
 		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
 	}
@@ -97,7 +98,7 @@ func (w *writer) replaced(initial *attribute.Initial) (*attribute.Initial, error
 	if text, err = json.Marshal(w.inTree(tree)); err != nil {
 		return nil, fmt.Errorf("writing the attributes before a command: %w", err)
 	}
-	replaced := &attribute.Initial{}
+	replaced := &initial.Environment{}
 	if err := json.Unmarshal(text, replaced); err != nil {
 		return nil, fmt.Errorf("reading the attributes before a command: %w", err)
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/initial"
 )
 
 // Selector names the command whose output a user means, by --command or by the initial
 // environment, and with --stream which of its parsers.
-func Selector(command, stream string, initial attribute.Initial) (string, error) {
-	selector := cmp.Or(command, initial.Selector)
+func Selector(command, stream string, before initial.Environment) (string, error) {
+	selector := cmp.Or(command, before.Selector)
 	if selector == "" {
 		return "", errors.New("which command's output is it? name it with --command, such as --command get-job-status")
 	}
@@ -33,16 +34,16 @@ func Selector(command, stream string, initial attribute.Initial) (string, error)
 // Environment returns the attributes before the run, and what stands for @jobId.
 // Settings have the form name=value. The job is that of the initial environment
 // where it is empty; with definesJob a command that acts on one has an attribute for it.
-func Environment(definition *config.Definition, which *config.Command, job string, settings []string, initial attribute.Initial, definesJob bool) (*attribute.Environment, string, error) {
+func Environment(definition *config.Definition, which *config.Command, job string, settings []string, before initial.Environment, definesJob bool) (*attribute.Environment, string, error) {
 	env := attribute.NewEnvironment()
-	if initial.UseDefinition {
+	if before.UseDefinition {
 		defineWithDefaults(env, definition)
 		if definition.HasReaders() {
 			env.SetVariable(command.MarkAttribute, "@mark")
 		}
 	}
-	initial.Define(env)
-	job = cmp.Or(job, initial.Job)
+	before.Define(env)
+	job = cmp.Or(job, before.Job)
 	if definesJob && which.Element.ActsOnJob() {
 		if err := defineJob(env, which, job); err != nil {
 			return nil, "", err
