@@ -17,14 +17,14 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// Evaluation is how a definition's command is tried on a recorded answer.
-type Evaluation struct {
-	Definition *config.Definition
-	Types      map[string]tokenizer.Factory // tokenizers that the definition may name
-	// Expressions, if set, keeps compiled expressions for further runs.
-	Expressions *tokenizer.Expressions
-	Trace       func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
-	Step        func(which *config.Command, step reader.Step)           // called for each record of a command with a reader; may be nil
+// evaluation is how a definition's command is tried on a recorded answer.
+type evaluation struct {
+	definition *config.Definition
+	types      map[string]tokenizer.Factory // tokenizers that the definition may name
+	// expressions, if set, keeps compiled expressions for further runs.
+	expressions *tokenizer.Expressions
+	trace       func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
+	step        func(which *config.Command, step reader.Step)           // called for each record of a command with a reader; may be nil
 }
 
 // An Answer is what came of it.
@@ -42,16 +42,16 @@ func (a *Answer) Same(b *Answer) bool {
 	return err == nil && len(found) == 0 && slices.Equal(a.Arguments, b.Arguments)
 }
 
-// Run runs the case's command with the recorded answer in place of a scheduler's.
+// run runs the case's command with the recorded answer in place of a scheduler's.
 // It ignores the case's expectation. An error means that the case does not
 // fit the definition, or that ctx was done; what the definition makes of the
 // answer, be it an error, is in the Answer.
-func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
-	selected, err := selectCommand(e.Definition, c.Command)
+func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
+	selected, err := selectCommand(e.definition, c.Command)
 	if err != nil {
 		return nil, err
 	}
-	before, key, err := environment(e.Definition, selected.Element, c)
+	before, key, err := environment(e.definition, selected.Element, c)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (e Evaluation) Run(ctx context.Context, c *Case) (*Answer, error) {
 		return nil, err
 	}
 	request := command.Request{
-		Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: e.Definition.Outcomes,
-		Timeout: -1, Types: e.Types, Expressions: e.Expressions, Trace: e.Trace, Reading: reading,
+		Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: e.definition.Outcomes,
+		Timeout: -1, Types: e.types, Expressions: e.expressions, Trace: e.trace, Reading: reading,
 	}
 	var rows []command.Row
 	if selected.Read != nil && isListing(selected.Purpose()) {
@@ -118,14 +118,14 @@ func (a *Answer) addRows(rows []command.Row) {
 }
 
 // reading returns what a reader of the command knows about the job of a case.
-func (e Evaluation) reading(selected *config.Command, c *Case, env *attribute.Environment) (command.Reading, error) {
-	ids, err := reader.NewIDs(e.Definition.IDs)
+func (e evaluation) reading(selected *config.Command, c *Case, env *attribute.Environment) (command.Reading, error) {
+	ids, err := reader.NewIDs(e.definition.IDs)
 	reading := command.Reading{IDs: ids, Job: c.Job, Memory: reader.ParseMemory(env.Text("job.tasks"))}
 	if selected.Purpose() == config.FindJob {
 		reading.Tag = env.Text("job.tag")
 	}
-	if e.Step != nil {
-		reading.Step = func(step reader.Step) { e.Step(selected, step) }
+	if e.step != nil {
+		reading.Step = func(step reader.Step) { e.step(selected, step) }
 	}
 	return reading, err
 }

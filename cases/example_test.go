@@ -10,7 +10,7 @@ import (
 )
 
 // A recorded output is tried on a definition without any file.
-func ExampleEvaluation_Run() {
+func ExampleRunner_Evaluate() {
 	definition, problems := check.Load("mysite.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="mysite">
   <control-data>
     <submit-batch name="submit" waitForId="true">
@@ -30,7 +30,7 @@ func ExampleEvaluation_Run() {
 	if err := problems.Err(); err != nil {
 		log.Fatal(err)
 	}
-	answer, err := cases.Evaluation{Definition: definition}.Run(context.Background(), &cases.Case{
+	answer, err := (&cases.Runner{Loaded: definition}).Evaluate(context.Background(), &cases.Case{
 		Command: "submit-batch",
 		Stdout:  []byte("Welcome to the cluster\nSubmitted batch job 4711\n"),
 	})

@@ -184,18 +184,18 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: definition %q: %w", filepath.Join(c.Folder, caseFile), c.Definition, err)
 	}
-	e := Evaluation{Definition: definition, Types: r.Types, Expressions: &r.expressions}
+	e := evaluation{definition: definition, types: r.Types, expressions: &r.expressions}
 	if r.Trace != nil {
-		e.Trace = func(parser *config.Parser, event tokenizer.TraceEvent) {
+		e.trace = func(parser *config.Parser, event tokenizer.TraceEvent) {
 			r.Trace(Reading{Folder: c.Folder, Definition: definition, Parser: parser}, event)
 		}
 	}
 	if r.Step != nil {
-		e.Step = func(which *config.Command, step reader.Step) {
+		e.step = func(which *config.Command, step reader.Step) {
 			r.Step(Reading{Folder: c.Folder, Definition: definition, Command: which}, step)
 		}
 	}
-	answer, err := e.Run(ctx, c)
+	answer, err := e.run(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(c.Folder, caseFile), err)
 	}

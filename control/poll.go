@@ -150,8 +150,8 @@ func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wi
 	return earlierError(list, outcome.Last)
 }
 
-// Resume ends the pause of a target whose queries failed, and reports whether there was
+// resume ends the pause of a target whose queries failed, and reports whether there was
 // one.
-func (c *Controller) Resume(ctx context.Context) (bool, error) {
+func (c *Controller) resume(ctx context.Context) (bool, error) {
 	return c.store.Polls().Resume(ctx, c.ownJobs())
 }

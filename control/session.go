@@ -30,7 +30,7 @@ type sessionData struct {
 // Start runs the start-up commands unless there is a session that is young enough; with
 // fresh it runs them in any case. It ends the pause of a target.
 func (c *Controller) Start(ctx context.Context, fresh bool) error {
-	if _, err := c.Resume(ctx); err != nil {
+	if _, err := c.resume(ctx); err != nil {
 		return err
 	}
 	if !fresh {

@@ -313,7 +313,7 @@ func TestARecordingHoldsNoNames(t *testing.T) {
 func TestAProgramThatIsMissingIsPlayedBackAsMissing(t *testing.T) {
 	definition, problems := check.Load("small.xml", []byte(recordedDefinition), nil)
 	require.NoError(t, problems.Err())
-	answer, err := cases.Evaluation{Definition: definition}.Run(t.Context(), &cases.Case{Command: "get-job-status", Job: "7", Missing: true})
+	answer, err := (&cases.Runner{Loaded: definition}).Evaluate(t.Context(), &cases.Case{Command: "get-job-status", Job: "7", Missing: true})
 	require.NoError(t, err)
 	require.Equal(t, command.NotStarted, answer.Status.Failure)
 	require.ErrorIs(t, answer.Err, remote.ErrCommandNotFound)
