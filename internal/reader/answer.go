@@ -282,17 +282,15 @@ func (c *collection) remembered(said []*saying) Memory {
 	return c.query.Memory.about(of)
 }
 
-// besideOthers gives tasks the state that they have beside others, and puts them last, so that
-// another one decides.
+// besideOthers gives tasks the state that they have beside others.
 func (c *collection) besideOthers(said []*saying) []*saying {
-	isMinor := func(each *saying) bool { return each.state.row != nil && each.state.row.Beside != "" }
-	if !slices.ContainsFunc(said, isMinor) {
+	if !slices.ContainsFunc(said, (*saying).isMinor) {
 		return said
 	}
 	var minor Ranges
-	others := slices.DeleteFunc(slices.Clone(said), isMinor)
+	others := slices.DeleteFunc(slices.Clone(said), (*saying).isMinor)
 	for _, each := range said {
-		if isMinor(each) {
+		if each.isMinor() {
 			minor = minor.union(each.numbers)
 		}
 	}
@@ -300,14 +298,13 @@ func (c *collection) besideOthers(said []*saying) []*saying {
 		return said
 	}
 	for _, each := range said {
-		if isMinor(each) {
+		if each.isMinor() {
 			row := *each.state.row
 			row.Is = row.Beside
 			each.state.row = &row
-			others = append(others, each)
 		}
 	}
-	return others
+	return said
 }
 
 // setState sets the state and the facts that count in it.

@@ -163,9 +163,11 @@ func TestTasksOfAnArrayAreOneJob(t *testing.T) {
 	}{
 		"one runs": {"", "38 native=RUNNING nodes=n1,n2 started=2026-01-01T00:00:00 state=RUNNING", []string{
 			"38_1 COMPLETED None n1 2026-01-01T00:00:00 2026-01-02T00:00:00 0 a", "38_2 RUNNING None n2 2026-01-03T00:00:00 N/A 0 a", "38_[3-4%1] PENDING None N/A N/A N/A 0 a"}},
-		"others wait":                            {"", "38 native=PENDING state=QUEUED_ACTIVE", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_[3-4%1] PENDING None N/A N/A N/A 0 a"}},
-		"all ended":                              {"", "38 exitCode=0 name=a native=COMPLETED state=COMPLETED", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
-		"the failed one decides":                 {"", "38 exitCode=2 native=FAILED state=FAILED", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_2 FAILED None N/A N/A N/A 512 a"}},
+		"others wait":            {"", "38 native=PENDING state=QUEUED_ACTIVE", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_[3-4%1] PENDING None N/A N/A N/A 0 a"}},
+		"all ended":              {"", "38 exitCode=0 name=a native=COMPLETED state=COMPLETED", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
+		"the failed one decides": {"", "38 exitCode=2 native=FAILED state=FAILED", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_2 FAILED None N/A N/A N/A 512 a"}},
+		"of two that failed the first decides": {"", "38 exitCode=2 native=FAILED state=FAILED", []string{
+			"38_3 FAILED None N/A N/A N/A 768 a", "38_10 FAILED None N/A N/A N/A 1024 a", "38_2 FAILED None N/A N/A N/A 512 a"}},
 		"one that failed is remembered":          {"of=;FAILED:2", "38 name=a native=COMPLETED state=FAILED", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
 		"one that ran is missing":                {"of=;RUNNING:2-3", "38 name=a incomplete: the end of task 2-3 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
 		"of rows that do not say of which job":   {"of=2025;RUNNING:2", "38 name=a incomplete: the end of task 2 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},

@@ -82,18 +82,37 @@ var precedence = [...]func(job.Detail) bool{
 	func(job.Detail) bool { return true },
 }
 
-// deciding returns what decides about the state of a job: the record of the first task, of
-// those with the first state in the order of precedence.
+// deciding returns what decides about the state of a job: the record of the task with the
+// lowest number, of those with the first state in the order of precedence.
 func deciding(said []*saying) *saying {
 	for _, has := range precedence {
+		var decides *saying
 		for _, each := range said {
-			if has(each.state.detail()) {
-				return each
+			if has(each.state.detail()) && (decides == nil || each.isBefore(decides)) {
+				decides = each
 			}
+		}
+		if decides != nil {
+			return decides
 		}
 	}
 	return nil
 }
+
+// isBefore reports whether a record is of a task with a lower number; that of the whole job
+// comes first, and that of a task whose state depends on others last.
+func (s *saying) isBefore(other *saying) bool {
+	if s.isMinor() != other.isMinor() {
+		return other.isMinor()
+	}
+	if len(s.numbers) == 0 || len(other.numbers) == 0 {
+		return len(s.numbers) < len(other.numbers)
+	}
+	return s.numbers[0].First < other.numbers[0].First
+}
+
+// isMinor reports whether the state of a task depends on those beside it.
+func (s *saying) isMinor() bool { return s.state.row != nil && s.state.row.Beside != "" }
 
 // decidingState returns the state of a job whose tasks are in these states.
 func decidingState(states []job.Detail) job.Detail {
