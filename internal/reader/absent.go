@@ -70,7 +70,9 @@ func (r *Reader) absence() (*Absence, error) {
 	}
 	on := r.evaluation(record)
 	found := &Absence{Reason: defined.Reason}
-	found.State, _ = job.ParseDetail(defined.Is)
+	if state, isState := job.ParseDetail(defined.Is); isState {
+		found.State = state
+	}
 	if r.answer.rejections > 0 || r.answer.damage != nil {
 		found.Doubt = "a part of the output is damaged"
 	}
