@@ -118,7 +118,7 @@ func NewJoinReader(join *config.Join, query Query) (*JoinReader, error) {
 	}
 	where := newExpression(join.Reader.Sources[0].Where)
 	var err error
-	j.source, err = newSource(join.Reader.Sources, join.Reader.None, query.Mark, func(record *Record) error {
+	j.source, err = newSource(join.Reader, query.Mark, func(record *Record) error {
 		if record.Damage != "" || of.whole(record) != nil {
 			return nil // what it adds is unknown, as if it was not there
 		}

@@ -103,7 +103,7 @@ func (r *Reader) compile() (err error) {
 		}
 		r.attributes = append(r.attributes, &attributeFact{fact: each})
 	}
-	r.source, err = newSource(d.Sources, d.None, r.query.Mark, r.take)
+	r.source, err = newSource(d, r.query.Mark, r.take)
 	return err
 }
 
@@ -122,12 +122,16 @@ func idExpressions(d *config.Reader) (id, alias *expression) {
 }
 
 // newSource returns the source of a reader.
-func newSource(definitions []*config.Source, none []string, mark string, hand func(*Record) error) (source, error) {
-	switch definitions[0].Kind {
+func newSource(d *config.Reader, mark string, hand func(*Record) error) (source, error) {
+	switch d.Sources[0].Kind {
 	case config.JSON, config.XML:
-		return newStructuredSource(definitions[0], none, hand)
+		return newStructuredSource(d.Sources[0], d.None, hand)
 	}
-	return newTextSource(definitions, none, mark, hand)
+	text, err := newTextSource(d.Sources, d.None, mark, hand)
+	if table, isTable := text.(*table); isTable {
+		table.needs = d.Needs
+	}
+	return text, err
 }
 
 // Write reads a part of the output. An error ends the reading: the answer would need too

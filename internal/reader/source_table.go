@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +22,9 @@ type table struct {
 	separator string // empty for none
 	widths    []int  // nil for none
 
+	needs        []string // columns that the header has to have, alternatives separated by |
 	awaitsHeader bool
+	awaitsRule   bool         // the header was the line before
 	damage       *DamageError // of the header
 	fields       []fieldText
 }
@@ -51,8 +54,7 @@ func (t *table) read(line outputLine) error {
 	if t.damage != nil || line.isBlank() && (t.separator == "" || !strings.Contains(row, t.separator)) {
 		return nil
 	}
-	if t.awaitsHeader {
-		t.readHeader(row, line)
+	if t.readHeading(row, line) {
 		return nil
 	}
 	count := t.split(strings.TrimSuffix(row, "\r"))
@@ -76,9 +78,20 @@ func (t *table) read(line outputLine) error {
 	return t.hand(record)
 }
 
+// readHeading reports whether a line belongs to the heading, which ends before the first row.
+func (t *table) readHeading(row string, line outputLine) bool {
+	if t.awaitsHeader {
+		t.readHeader(row, line)
+		return true
+	}
+	isFirst := t.awaitsRule
+	t.awaitsRule = false
+	return isFirst && isRule(row)
+}
+
 // readHeader takes the names of columns from a line, unless the definition has them.
 func (t *table) readHeader(header string, line outputLine) {
-	t.awaitsHeader = false
+	t.awaitsHeader, t.awaitsRule = false, true
 	var names []string
 	switch header = strings.TrimSuffix(header, "\r"); {
 	case t.separator != "":
@@ -97,8 +110,24 @@ func (t *table) readHeader(header string, line outputLine) {
 		for _, name := range names {
 			t.columns = append(t.columns, xpath.FieldName(strings.TrimSpace(name)))
 		}
+		t.damage = t.lacking(line.number)
 	}
 }
+
+// lacking returns the damage of a header without a column that every record needs: it is
+// another text. It returns nil for a whole one.
+func (t *table) lacking(line int) *DamageError {
+	for _, need := range t.needs {
+		isColumn := func(name string) bool { return slices.Contains(t.columns, name) }
+		if !slices.ContainsFunc(strings.Split(need, "|"), isColumn) {
+			return &DamageError{Line: line, What: "the header has no column " + need}
+		}
+	}
+	return nil
+}
+
+// isRule reports whether a line is one of dashes between a header and its rows.
+func isRule(row string) bool { return strings.Trim(row, "-=+| \t\r") == "" }
 
 // split splits a row into fields, and returns how many columns it has. Of too many columns
 // it counts one.

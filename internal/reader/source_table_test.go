@@ -50,6 +50,36 @@ func TestTablesTakeColumnsFromTheHeader(t *testing.T) {
 	require.Equal(t, []string{`2: ID="1" NAME="a b"`}, shown(t, "ID  NAME\n1   a b\n", definition))
 }
 
+func TestALineOfDashesBelowTheHeaderIsNoRow(t *testing.T) {
+	definition := &config.Source{Kind: config.Table, Header: true}
+	for _, rule := range []string{"========", "---- ---", "----+---\r", "\t--"} {
+		require.Equal(t, []string{`3: JOB="-" NAME="-"`, `4: JOB="12" NAME="sim"`}, shown(t, "JOB NAME\n"+rule+"\n- -\n12 sim\n", definition))
+	}
+	require.Equal(t, []string{`2: JOB="12" NAME="sim"`, `3: JOB="====" ! the record has 1 columns instead of 2`}, shown(t, "JOB NAME\n12 sim\n====\n", definition))
+	require.Equal(t, []string{`1: id="--" state="-" name=""`}, shown(t, "--|-|\n", jobTable("|")))
+}
+
+func TestAHeaderWithoutANeededColumnDamagesTheOutput(t *testing.T) {
+	definition := &config.Reader{Sources: []*config.Source{{Kind: config.Table, Header: true}}, Needs: []string{"Host|Name", "State"}}
+	for output, damage := range map[string]string{
+		"Name State\n":                "",
+		"":                            "",
+		"Node State\nn1 idle\n":       "the header has no column Host|Name",
+		"Host Status\nn1 idle\n":      "the header has no column State",
+		"failed to tell anything\n\n": "the header has no column Host|Name",
+	} {
+		source, err := newSource(definition, "", func(*Record) error { return nil })
+		require.NoError(t, err)
+		_, err = source.Write([]byte(output))
+		require.NoError(t, err)
+		if err = source.Close(); damage == "" {
+			require.NoError(t, err, output)
+			continue
+		}
+		require.EqualError(t, err, damage, output)
+	}
+}
+
 func TestAHeaderThatIsCutDamagesTheOutput(t *testing.T) {
 	for output, damage := range map[string]string{
 		"HOST STA":                        "the output ends within the header",
