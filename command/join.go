@@ -73,8 +73,11 @@ func (r *run) runFor(ctx context.Context, needed *config.Command, open func(read
 		return err
 	}
 	result, err := Run(ctx, r.connection, request, invocation)
-	if result.Outcome == config.NotFound {
+	switch {
+	case result.Outcome == config.NotFound:
 		return nil // there is nothing to add
+	case err == nil && (result.Outcome == config.Transient || result.Outcome == config.Doubtful || result.Outcome == config.Denied):
+		return fmt.Errorf("%s: %s", needed.Name, strings.TrimSpace(result.Stderr+result.Stdout)) // its exit code is 0 nevertheless
 	}
 	return err
 }

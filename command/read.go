@@ -111,6 +111,8 @@ func (r *run) conclude(answer *reader.Answer) error {
 		return r.concludeSubmission(answer)
 	case r.isSearch():
 		return r.concludeSearch(answer)
+	case r.Command.Element.Controls():
+		return r.confirm(answer)
 	}
 	r.concludeStatus(answer)
 	return nil
@@ -193,13 +195,18 @@ func isEarlier(a, b *reader.Element) bool {
 	return cmp.Or(cmp.Compare(a.Fact("submitted"), b.Fact("submitted")), cmp.Compare(len(a.Job), len(b.Job)), cmp.Compare(a.Job, b.Job)) < 0
 }
 
+// confirm fails unless the output of a control command names its job: some exit 0 without
+// having found it.
+func (r *run) confirm(answer *reader.Answer) error {
+	if r.find(answer) == nil {
+		return fmt.Errorf("the output does not confirm it for job %s", r.Reading.Job)
+	}
+	return nil
+}
+
 // concludeStatus sets the state and the facts of the job.
 func (r *run) concludeStatus(answer *reader.Answer) {
-	found := answer.Find(r.Reading.Job)
-	if found == nil {
-		job, _, _ := r.query().IDs.Split(r.Reading.Job)
-		found = answer.Find(job)
-	}
+	found := r.find(answer)
 	switch {
 	case found == nil && (answer.Damage != nil || answer.Rejections > 0):
 		r.found = config.Unreadable
@@ -215,6 +222,15 @@ func (r *run) concludeStatus(answer *reader.Answer) {
 	if found != nil {
 		r.setState(found)
 	}
+}
+
+// find returns what an answer says about the job of the command; nil for nothing.
+func (r *run) find(answer *reader.Answer) *reader.Element {
+	if found := answer.Find(r.Reading.Job); found != nil {
+		return found
+	}
+	job, _, _ := r.query().IDs.Split(r.Reading.Job)
+	return answer.Find(job)
 }
 
 func (r *run) setID(e *reader.Element) error {

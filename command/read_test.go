@@ -78,6 +78,35 @@ func TestAStatusIsThatOfItsJob(t *testing.T) {
 	require.Equal(t, 3, b.fails(t, config.GetJobStatus).ExitCode)
 }
 
+// A command that exits 0 whatever it did has done it only if it names the job.
+func TestAControlCommandWithAReaderConfirmsItsJob(t *testing.T) {
+	const confirmed = `<x:read><x:lines expression="(\d+) gone" columns="id"/></x:read>`
+	for _, kind := range []string{"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"} {
+		b, _ := reading(t, kind, `echo "7 gone"`, confirmed, "7.srv")
+		b.succeeds(t, config.CommandElement(kind))
+	}
+	for _, script := range []string{`:`, `echo "8 gone"`, `echo "7 stays"`, `printf "7 gone"`} {
+		b, _ := reading(t, "terminate-job", script, confirmed, "7")
+		require.ErrorContains(t, b.fails(t, config.TerminateJob), "the output does not confirm it for job 7", script)
+	}
+	b, _ := reading(t, "terminate-job", `exit 3`, confirmed, "7")
+	require.Equal(t, 3, b.fails(t, config.TerminateJob).ExitCode)
+}
+
+func TestAJoinThatExitsWith0HavingFailedIsAFailure(t *testing.T) {
+	const joining = `<x:read><x:table columns="id word"/><x:join name="more" by="id"><arg>/bin/sh -c 'echo cannot connect &gt;&amp;2'</arg>
+		<x:table columns="id more"/></x:join><x:fact name="reason" from="more/more"/></x:read>`
+	for kind, fails := range map[config.OutcomeKind]bool{config.Transient: true, config.Doubtful: true, config.Denied: true, config.NotFound: false} {
+		b, _ := reading(t, "get-job-status", `echo "7 R"`, joining, "7")
+		b.request.Outcomes = []*config.Outcome{{Kind: kind, ExitCodes: []int{0}, Expression: &config.Expression{Text: "cannot connect"}}}
+		if !fails {
+			b.succeeds(t, config.GetJobStatus)
+			continue
+		}
+		require.ErrorContains(t, b.fails(t, config.GetJobStatus), "more: cannot connect", kind)
+	}
+}
+
 func TestACommandRunsOnceForEachBatchOfIDs(t *testing.T) {
 	const children = `<x:for batch="2" separator=","><arg>/bin/sh -c 'printf "1\n2\n3\n"'</arg><x:lines expression="(\d+)" columns="id"/></x:for>` + read
 	b := newBench(t, element("get-job-status", "unused", "", ""))

@@ -123,6 +123,15 @@ func (e CommandElement) IsSubmit() bool {
 	return e == SubmitBatch || e == SubmitBatchDebug || e.IsInteractive()
 }
 
+// Controls reports whether the command does something to a job, such as cancel it.
+func (e CommandElement) Controls() bool {
+	switch e {
+	case TerminateJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob:
+		return true
+	}
+	return false
+}
+
 // ActsOnJob reports whether the command submits or concerns one job, which it
 // can refer to.
 func (e CommandElement) ActsOnJob() bool {

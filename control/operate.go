@@ -80,7 +80,7 @@ func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job)
 		return err
 	}
 	submission.JobAttribute(env, j.ID, j.ID, j.ShortID)
-	outcome, err := outcomeOf(c.run(ctx, which, env, j.ID))
+	outcome, err := outcomeOf(c.runFor(ctx, which, env, j.ID, command.Reading{Job: j.ID}))
 	var unmarked error
 	if j.Tag != "" && mayHaveWorked(outcome, err) {
 		// The state observed before may no longer hold; the next look queries again.
