@@ -246,6 +246,20 @@ func stanza(id string, fields ...string) string {
 	return text + "\n"
 }
 
+func TestATimeMayHaveAnOffsetBehindTheYear(t *testing.T) {
+	const times = `<x:ids form="(\d+)" columns="job"/><x:reader name="tested"><x:table separator="|" columns="id made"/>
+		<x:fact name="submitted" from="made" as="time"/><x:fact name="identity" from="made" as="time" to="2006-01-02T15:04"/></x:reader>`
+	for made, want := range map[string]string{
+		"Thu Jan 14 17:20:11 2027 -0600 (CST)": "7 identity=2027-01-14T17:20 submitted=2027-01-14T17:20:11-06:00\n",
+		"Fri Jan  1 07:20:11 2027 +0530":       "7 identity=2027-01-01T07:20 submitted=2027-01-01T07:20:11+05:30\n",
+		"Thu Jan 14 17:20:11 2027":             "7 identity=2027-01-14T17:20 submitted=Thu Jan 14 17:20:11 2027\n",
+		"Thu Jan 14 17:20:11 2027 (CST) -0600": "7\n",
+		"Thu Jan 14 17:20:11 2027 -06":         "7\n",
+	} {
+		require.Equal(t, want, shown(read(t, times, "7|"+made+"\n", reader.Query{})), made)
+	}
+}
+
 func TestStanzasBecomeJobs(t *testing.T) {
 	tag := "9e053800-5f8d-4c5b-9102-0b2c4581d4f0"
 	answer := read(t, qstat, "Last login: today\n"+stanza("12.pbs", "job_state = R", "project = p", "Job_Owner = alice@node", "ctime = Fri Jul  3 12:00:00 2026",

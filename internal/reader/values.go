@@ -182,12 +182,23 @@ func waitStatus(text string) (code, signal, dropped string) {
 	return strconv.FormatUint(number>>codeShift, 10), "", ""
 }
 
+// ctimeWithOffset is how Cobalt writes times, with the name of the zone behind.
+const ctimeWithOffset = time.ANSIC + " -0700"
+
+var zoneName = lazyregexp.New(` \([A-Za-z]+\)$`)
+
 // time reads a time. One that control.zone can add a zone to stays as it is written.
 func (f *fact) time(text string) (value, dropped string) {
 	if f.Format != "" {
 		moment, err := time.Parse(f.Format, text)
 		if err != nil {
 			return "", notA("a time in the given format", text)
+		}
+		return f.cut(moment), ""
+	}
+	if moment, err := time.Parse(ctimeWithOffset, zoneName.ReplaceAllString(text, "")); err == nil {
+		if f.To == "" {
+			return moment.Format(time.RFC3339), ""
 		}
 		return f.cut(moment), ""
 	}
