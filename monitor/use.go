@@ -3,6 +3,7 @@ package monitor
 import (
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/hostlist"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
@@ -95,7 +96,7 @@ func (j *jobs) usedNodes(working workOfJobs) map[string]usedBy {
 	for id, job := range j.use.placed {
 		isOwn := job.own || job.user != "" && (withoutHost(job.user) == withoutHost(m.options.User) || j.use.users[job.user])
 		most := len(m.nodes.known) + 1
-		eachHost(job.nodes, func(name string) bool {
+		hostlist.Each(job.nodes, func(name string) bool {
 			left--
 			most--
 			if node, isNode := m.nodes.named(name); isNode {

@@ -1,4 +1,4 @@
-package monitor
+package hostlist
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func TestListsOfNodesAreReadAsSchedulersWriteThem(t *testing.T) {
 		"n[00000000000000000000000001-2]": nil,
 	} {
 		var read []string
-		eachHost(list, func(name string) bool {
+		Each(list, func(name string) bool {
 			read = append(read, name)
 			return true
 		})
@@ -40,7 +40,7 @@ func TestListsOfNodesAreReadAsSchedulersWriteThem(t *testing.T) {
 
 func TestALongListOfNodesEndsWhenNobodyWantsMore(t *testing.T) {
 	var read []string
-	eachHost("n[1-999999999999],m", func(name string) bool {
+	Each("n[1-999999999999],m", func(name string) bool {
 		read = append(read, name)
 		return len(read) < 3
 	})
@@ -54,14 +54,14 @@ func TestAListOfNodesNamesThoseThatItStandsFor(t *testing.T) {
 	for range 300 {
 		list := randomHostList(random)
 		listed := map[string]bool{}
-		eachHost(list, func(name string) bool {
+		Each(list, func(name string) bool {
 			listed[name] = true
 			return true
 		})
 		maps.Copy(names, listed)
 		for name := range names {
 			if !strings.Contains(list, ".") || listed[name] {
-				require.Equal(t, listed[name], namesHost(list, name, nobody), "%s in %s", name, list)
+				require.Equal(t, listed[name], Names(list, name, nobody), "%s in %s", name, list)
 			}
 		}
 		for len(names) > 100 {
@@ -72,9 +72,9 @@ func TestAListOfNodesNamesThoseThatItStandsFor(t *testing.T) {
 		}
 	}
 	isNode := func(name string) bool { return name == "n1.far" }
-	require.True(t, namesHost("n[1-2].near", "n1", isNode), "some name hosts with their domain")
-	require.False(t, namesHost("n[1-2].far", "n1", isNode), "that is another node")
-	require.False(t, namesHost("n[1-2].far", "n", isNode))
+	require.True(t, Names("n[1-2].near", "n1", isNode), "some name hosts with their domain")
+	require.False(t, Names("n[1-2].far", "n1", isNode), "that is another node")
+	require.False(t, Names("n[1-2].far", "n", isNode))
 }
 
 // randomHostList returns a list of nodes as schedulers might write it.

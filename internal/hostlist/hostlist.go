@@ -1,0 +1,170 @@
+// Package hostlist reads lists of nodes as schedulers write them: n[1-3,007-012],gpu1,
+// rack[0-1]n[0-3], node1/0*4+node2/1, 4*hosta:hostb, or names with spaces between.
+package hostlist
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Each calls visit with the nodes that a list names. A name may come more than once. It
+// ends when visit returns false, so the list may stand for any number of nodes.
+func Each(list string, visit func(string) bool) {
+	for word := range words(list) {
+		if !expand("", word, visit) {
+			return
+		}
+	}
+}
+
+// words yields the names and patterns of a list of nodes, up to one that has
+// too many brackets.
+func words(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		depth, begin := 0, 0
+		for i := 0; i <= len(list); i++ {
+			if i < len(list) {
+				switch char := list[i]; {
+				case char == '[':
+					depth++
+					continue
+				case char == ']':
+					depth--
+					continue
+				case depth > 0 || !strings.ContainsRune(",+: ;\t", rune(char)):
+					continue
+				}
+			}
+			name := word(list[begin:i])
+			if strings.Count(name, "[") > maxBrackets || name != "" && !yield(name) {
+				return
+			}
+			begin, depth = i+1, 0
+		}
+	}
+}
+
+// word returns the name in one word of a list, without how many slots of the
+// node there are: before it, as 4*name, or behind it, as name/0*4.
+func word(text string) string {
+	text, _, _ = strings.Cut(text, "/")
+	if count, name, counted := strings.Cut(text, "*"); counted {
+		if _, err := strconv.Atoi(count); err == nil {
+			return name
+		}
+		return count
+	}
+	return text
+}
+
+// What a name of a node and its pattern may have: far more than real ones, and so
+// little that hostile ones cost no more than the names that they stand for.
+const (
+	maxDigits   = 18 // of a number of a range, leading zeros included
+	maxHostName = 255
+	maxBrackets = 8
+)
+
+// expand calls visit with the names that a pattern stands for, each behind prefix.
+// It reports false once visit wants no more, and of a pattern that is none: a
+// hostile one must not count for long without a name to show.
+func expand(prefix, pattern string, visit func(string) bool) bool {
+	before, rest, bracketed := strings.Cut(pattern, "[")
+	prefix += before
+	if len(prefix) > maxHostName {
+		return false
+	}
+	if !bracketed {
+		return visit(prefix)
+	}
+	numbers, rest, closed := strings.Cut(rest, "]")
+	if !closed {
+		return false
+	}
+	for part := range strings.SplitSeq(numbers, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			if !expand(prefix+part, rest, visit) {
+				return false
+			}
+			continue
+		}
+		first, errFirst := strconv.ParseUint(low, 10, 63)
+		last, errLast := strconv.ParseUint(high, 10, 63)
+		if errFirst != nil || errLast != nil || first > last || max(len(low), len(high)) > maxDigits {
+			return false
+		}
+		for number := first; number <= last; number++ {
+			digits := strconv.FormatUint(number, 10)
+			if missing := len(low) - len(digits); missing > 0 {
+				digits = strings.Repeat("0", missing) + digits
+			}
+			if !expand(prefix+digits, rest, visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// mostSteps bounds the comparisons with one list of nodes: far more than a real one
+// takes, and so few that hostile ones cost little.
+const mostSteps = 1 << 14
+
+// Names reports whether Each would visit a node, which may be written with
+// its domain, without counting through what the list stands for.
+func Names(list, node string, isNode func(string) bool) bool {
+	left := mostSteps
+	for word := range words(list) {
+		if stands(word, node, &left) {
+			return true
+		}
+		if short, domain, isLong := strings.Cut(word, "."); isLong && stands(short, node, &left) && !isNode(node+"."+domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// stands reports whether a pattern, as expand takes it, stands for a name, in no
+// more steps than are left.
+func stands(pattern, name string, left *int) bool {
+	before, rest, bracketed := strings.Cut(pattern, "[")
+	name, begins := strings.CutPrefix(name, before)
+	if *left--; *left < 0 || !begins || !bracketed {
+		return begins && name == "" && *left >= 0
+	}
+	numbers, rest, closed := strings.Cut(rest, "]")
+	if !closed {
+		return false
+	}
+	for part := range strings.SplitSeq(numbers, ",") {
+		if *left--; *left < 0 {
+			return false
+		}
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			if after, begins := strings.CutPrefix(name, part); begins && stands(rest, after, left) {
+				return true
+			}
+			continue
+		}
+		for digits := len(low); digits <= min(max(len(low), len(high)), len(name), maxDigits); digits++ {
+			if inRange(name[:digits], low, high) && stands(rest, name[digits:], left) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inRange reports whether a range of numbers has one in this spelling: with as many
+// digits as the first number has at least, and zeros before it only to fill these.
+func inRange(digits, low, high string) bool {
+	first, errFirst := strconv.ParseUint(low, 10, 63)
+	last, errLast := strconv.ParseUint(high, 10, 63)
+	number, err := strconv.ParseUint(digits, 10, 63)
+	isPlain := len(digits) == len(low) || digits[0] != '0'
+	return errFirst == nil && errLast == nil && err == nil && isPlain && first <= number && number <= last
+}
