@@ -34,7 +34,7 @@ var allowedImports = map[string][]string{
 	"internal/form":             {"attribute", "config", "internal/launchtab", "internal/wording", "job"},
 	"command":                   {"attribute", "config", "internal/processmark", "internal/reader", "job", "remote", "tokenizer"},
 	"internal/polls":            {"internal/stored"},
-	"internal/reader":           {"config", "internal/timezone", "internal/xpath", "job"},
+	"internal/reader":           {"config", "internal/hostlist", "internal/timezone", "internal/xpath", "job"},
 	"internal/hostlist":         {},
 	"internal/xpath":            {},
 	"internal/stored":           {},

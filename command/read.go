@@ -238,10 +238,11 @@ func (r *run) setID(e *reader.Element) error {
 	if named == nil {
 		return errors.New("the command has no job")
 	}
-	if err := named.Set(attribute.FieldName, e.ID); err != nil {
+	id := r.query().IDs.Clean(e.ID)
+	if err := named.Set(attribute.FieldName, id); err != nil {
 		return err
 	}
-	if e.Job != e.ID {
+	if e.Job != id {
 		return named.Set(attribute.FieldDefault, e.Job)
 	}
 	return nil

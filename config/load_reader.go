@@ -164,6 +164,7 @@ func sourceOf(e *tree.Element) *Source {
 	s := &Source{
 		Position: e.Position(), Kind: SourceKind(e.Name),
 		Where: xpathOf(e, "where"), Group: xpathOf(e, "group"), Total: xpathOf(e, "total"),
+		Expand:  strings.Fields(e.Value("expand")),
 		Columns: strings.Fields(e.Value("columns")), Separator: e.Value("separator"), Header: e.Boolean("header", false),
 		Begin: patternOf(e, "begin"), Field: patternOf(e, "field"), Continued: patternOf(e, "continued"),
 		Rest: strings.Fields(e.Value("rest")), Repeated: strings.Fields(e.Value("repeated")), Until: e.Value("until"),
@@ -257,7 +258,7 @@ func (l *loader) join(e *tree.Element) *Join {
 	by := e.Optional("by")
 	j := &Join{
 		Command: l.command(e, JoinCommand), By: xpathOf(e, "by"), ByAll: by.Set && strings.TrimSpace(by.Text) == "",
-		Split: e.Value("split"), When: xpathOf(e, "when"), Optional: e.Boolean("optional", false),
+		With: xpathOf(e, "with"), Split: e.Value("split"), When: xpathOf(e, "when"), Optional: e.Boolean("optional", false),
 		Reader: &Reader{Position: e.Position(), Name: e.Value("name")},
 	}
 	l.fillReader(j.Reader, e)
@@ -290,7 +291,8 @@ func (l *loader) batch(e *tree.Element) *Batch {
 // idsOf reads x:ids.
 func idsOf(e *tree.Element) *IDs {
 	return &IDs{
-		Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")), Drop: patternOf(e, "drop"),
+		Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")),
+		Drop: patternOf(e, "drop"), Replacement: e.Value("replacement"),
 		IgnoreCase: e.Boolean("ignore-case", false),
 	}
 }

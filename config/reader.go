@@ -77,6 +77,9 @@ type Source struct {
 	Where XPath // records for which it is false are left out
 	Group XPath // records with the same value become one, with the children row
 	Total XPath // how many records the output says it has; over the whole document, of JSON and XML only
+	// Expand names fields that hold lists of names or numbers, such as n[01-04] or 0-3: a record
+	// becomes one for each item. The lists of a record go together.
+	Expand []string
 
 	Columns   []string // names of columns, or of the groups of Expression or Begin
 	Separator string   // x:table only; MarkSeparator for the query's mark, empty for blanks
@@ -181,6 +184,7 @@ type Join struct {
 	*Command
 	By       XPath // in its records: whose they are; the id's From where it is not set
 	ByAll    bool  // by="": every record gets all of them
+	With     XPath // in the records of the command: what By is compared with; their id where it is not set
 	Split    string
 	When     XPath // runs only if this is true of some record
 	Optional bool  // may fail
@@ -223,6 +227,8 @@ type IDs struct {
 	Form    Pattern  // matches the whole id
 	Columns []string // names of its groups: job and task
 	Drop    Pattern  // what is removed from ids that users give
+	// Replacement takes the place of what Drop matches.
+	Replacement string
 	// IgnoreCase says that capitals in ids mean the same as small letters.
 	IgnoreCase bool
 }

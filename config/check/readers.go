@@ -32,6 +32,9 @@ func (c *checker) checkReaders() {
 	if ids := c.definition.IDs; ids != nil {
 		c.checkColumns(ids.Form, ids.Columns, true)
 		c.checkPattern(ids.Drop)
+		if ids.Replacement != "" && !ids.Drop.IsSet() {
+			c.report(ids.Position, config.Error, "invalid-reader", "replacement takes the place of what drop matches, and there is no drop", "")
+		}
 	}
 	used := map[string]bool{}
 	for _, command := range c.definition.Commands {
@@ -78,11 +81,15 @@ func (c *checker) checkReader(r *config.Reader, of config.CommandElement) {
 		c.checkSource(source)
 	}
 	fields := fieldsOf(r)
+	for _, name := range r.Sources[0].Expand {
+		c.checkXPath(config.XPath{Position: r.Sources[0].Position, Text: name}, fields)
+	}
 	c.checkIdentification(r, of, fields)
 	c.checkStateTable(r, of, fields)
 	c.checkFacts(r, fields)
 	for _, join := range r.Joins {
 		c.checkXPath(join.When, fields)
+		c.checkXPath(join.With, fields)
 		c.checkXPath(join.By, nil)
 		c.checkReader(join.Reader, "")
 	}

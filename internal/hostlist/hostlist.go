@@ -9,17 +9,18 @@ import (
 )
 
 // Each calls visit with the nodes that a list names. A name may come more than once. It
-// ends when visit returns false, so the list may stand for any number of nodes.
-func Each(list string, visit func(string) bool) {
+// ends when visit returns false, so the list may stand for any number of nodes. It reports
+// false then, and for a list that it cannot read to its end.
+func Each(list string, visit func(string) bool) bool {
 	for word := range words(list) {
-		if !expand("", word, visit) {
-			return
+		if strings.Count(word, "[") > maxBrackets || !expand("", word, visit) {
+			return false
 		}
 	}
+	return true
 }
 
-// words yields the names and patterns of a list of nodes, up to one that has
-// too many brackets.
+// words yields the names and patterns of a list of nodes.
 func words(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		depth, begin := 0, 0
@@ -37,7 +38,7 @@ func words(list string) iter.Seq[string] {
 				}
 			}
 			name := word(list[begin:i])
-			if strings.Count(name, "[") > maxBrackets || name != "" && !yield(name) {
+			if name != "" && !yield(name) {
 				return
 			}
 			begin, depth = i+1, 0
@@ -117,6 +118,9 @@ const mostSteps = 1 << 14
 func Names(list, node string, isNode func(string) bool) bool {
 	left := mostSteps
 	for word := range words(list) {
+		if strings.Count(word, "[") > maxBrackets {
+			return false
+		}
 		if stands(word, node, &left) {
 			return true
 		}

@@ -14,6 +14,7 @@ type IDs struct {
 	form       *regexp.Regexp // nil for any text
 	drop       *regexp.Regexp // nil for nothing
 	job, task  int            // the groups of form; 0 for none
+	instead    string         // takes the place of what drop matches
 	ignoreCase bool
 }
 
@@ -26,6 +27,7 @@ func NewIDs(definition *config.IDs) (*IDs, error) {
 		job:        1 + slices.Index(definition.Columns, "job"),
 		task:       1 + slices.Index(definition.Columns, "task"),
 		ignoreCase: definition.IgnoreCase,
+		instead:    definition.Replacement,
 	}
 	var err error
 	if ids.form, err = compileWhole(definition.Form); err != nil {
@@ -58,8 +60,8 @@ func (i *IDs) Split(id string) (job, task string, isID bool) {
 	return job, task, job != ""
 }
 
-// Clean returns an id without what does not belong to it, in small letters if the case does
-// not count.
+// Clean returns an id without what does not belong to it, as commands take it: in small
+// letters if the case does not count.
 func (i *IDs) Clean(id string) string {
 	if i.ignoreCase {
 		id = strings.ToLower(id)
@@ -67,5 +69,5 @@ func (i *IDs) Clean(id string) string {
 	if i.drop == nil {
 		return id
 	}
-	return i.drop.ReplaceAllLiteralString(id, "")
+	return i.drop.ReplaceAllLiteralString(id, i.instead)
 }

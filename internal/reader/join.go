@@ -18,6 +18,7 @@ type Joined struct {
 type joinExpressions struct {
 	*config.Join
 	when   *expression
+	with   *expression // nil for the id of the record
 	isRead bool
 	joined Joined
 }
@@ -32,7 +33,13 @@ func (r *Reader) join(on *evaluation, id string) error {
 		if !needed || r.query.Join == nil {
 			continue
 		}
-		if err := r.put(each, on.record.Root, id); err != nil {
+		of := id
+		if each.with != nil {
+			if of, err = each.with.text(on); err != nil {
+				return err
+			}
+		}
+		if err := r.put(each, on.record.Root, of); err != nil {
 			return err
 		}
 	}

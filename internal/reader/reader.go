@@ -91,7 +91,7 @@ func (r *Reader) compile() (err error) {
 	}
 	r.answer.facts = r.facts
 	for _, defined := range d.Joins {
-		r.joins = append(r.joins, &joinExpressions{Join: defined, when: newExpression(defined.When)})
+		r.joins = append(r.joins, &joinExpressions{Join: defined, when: newExpression(defined.When), with: newExpression(defined.With)})
 	}
 	for _, defined := range d.Facts {
 		if defined.Attribute == "" {
@@ -123,6 +123,10 @@ func idExpressions(d *config.Reader) (id, alias *expression) {
 
 // newSource returns the source of a reader.
 func newSource(d *config.Reader, mark string, hand func(*Record) error) (source, error) {
+	if fields := d.Sources[0].Expand; len(fields) > 0 {
+		each := hand
+		hand = func(record *Record) error { return expand(record, fields, each) }
+	}
 	switch d.Sources[0].Kind {
 	case config.JSON, config.XML:
 		return newStructuredSource(d.Sources[0], d.None, hand)

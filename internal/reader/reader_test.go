@@ -406,6 +406,68 @@ func TestGroupsAndJoins(t *testing.T) {
 	require.Equal(t, "n1 load=0.5 native=idle* queues=a,b state=UP\nn2 load=7 native=idle queues=a state=UP\n", shown(answer))
 }
 
+func TestListsBecomeRecords(t *testing.T) {
+	const nodes = `<x:reader name="nodes">
+		<x:table separator="|" columns="state ranks names reason" expand="names ranks" where="not(names='n07')"/>
+		<x:id from="names"/>
+		<x:states of="state"><x:state is="UP" words="avail"/></x:states>
+		<x:fact name="rank" from="ranks" as="integer"/><x:fact name="reason" from="reason"/>
+	</x:reader>`
+	require.Equal(t, "n08 native=avail rank=1 state=UP\nn09 native=avail rank=2 state=UP\nlogin native=avail rank=5 state=UP\nn1 native=down rank=7 reason=x y\n",
+		shown(read(t, nodes, "avail|0-2,5|n[07-09],login|\ndown|7|n1|x y\n", reader.Query{})))
+	for output, why := range map[string]string{
+		"avail|0-2|n[1-2]|\n":  "the field ranks has 3 items, and the field names 2",
+		"avail|0-2|n[1-2|\n":   `the field names: "n[1-2" is no list`,
+		"avail|0-2|n[3-1]|\n":  `the field names: "n[3-1]" is no list`,
+		"avail||n[1-2]|\n":     "the field ranks has 0 items, and the field names 2",
+		"avail|0-2||nothing\n": "the field ranks has 3 items, and the field names 0",
+	} {
+		answer := read(t, nodes, output+"avail|9|n9|\n", reader.Query{})
+		require.Len(t, answer.Rejected, 1, output)
+		require.Equal(t, why, answer.Rejected[0].Why, output)
+		require.Contains(t, shown(answer), "n9 native=avail rank=9 state=UP\n", "it harms no other")
+	}
+	require.Empty(t, shown(read(t, nodes, "avail|||of no node\n", reader.Query{})))
+	const lacking = `<x:reader name="nodes"><x:json each="/R/*" expand="name rank"/><x:id from="name"/></x:reader>`
+	answer := read(t, lacking, `{"R": [{"name": "n[1-2]"}, {"rank": "0-1"}, {"name": "n7", "rank": 0}]}`, reader.Query{})
+	require.Equal(t, []string{"it lacks the field rank", "it has no id"}, []string{answer.Rejected[0].Why, answer.Rejected[1].Why})
+	require.Contains(t, shown(answer), "n7\n")
+	r, err := reader.New(definitionWith(t, nodes).Readers[0], reader.Query{})
+	require.NoError(t, err)
+	_, err = r.Write([]byte("avail|0-999999999|n[0-999999999]|\n"))
+	require.ErrorContains(t, err, "more than 200,000 items")
+}
+
+func TestListsOfAJoinBecomeRecords(t *testing.T) {
+	const join = `<x:reader name="nodes"><x:table columns="ranks names" expand="names ranks"/><x:id from="names"/>
+		<x:join name="all" by="rank" with="ranks"><arg>R</arg><x:json each="/R/*" expand="rank"/></x:join>
+		<x:fact name="cpus" from="all/core" as="count"/></x:reader>`
+	r, err := reader.New(definitionWith(t, join).Readers[0], reader.Query{Join: func(join *config.Join) (reader.Joined, error) {
+		j, err := reader.NewJoinReader(join, reader.Query{})
+		require.NoError(t, err)
+		_, err = j.Write([]byte(`{"R": [{"rank": "0,2-3", "core": "0-7,16-23"}, {"rank": "1", "core": "5"}]}`))
+		require.NoError(t, err)
+		return j.Close()
+	}})
+	require.NoError(t, err)
+	_, err = r.Write([]byte("0-2,4 n[1-4]\n"))
+	require.NoError(t, err)
+	answer, err := r.Close()
+	require.NoError(t, err)
+	require.Equal(t, "n1 cpus=16\nn2 cpus=1\nn3 cpus=16\nn4\n", shown(answer))
+}
+
+func TestIDsMayBeWrittenInAnotherWay(t *testing.T) {
+	ids, err := reader.NewIDs(definitionWith(t, `<x:ids form="(f\w+|\d+)" columns="job" drop="^ƒ" replacement="f"/>`).IDs)
+	require.NoError(t, err)
+	for id, want := range map[string]string{"f3Rt1": "f3Rt1", "ƒ3Rt1": "f3Rt1", "12": "12", "3Rt1": "", "fƒ3": ""} {
+		job, _, isID := ids.Split(id)
+		require.Equal(t, want, job, id)
+		require.Equal(t, want != "", isID, id)
+	}
+	require.Equal(t, "f3Rt1", ids.Clean("ƒ3Rt1"))
+}
+
 func TestEventsOfALogAreOneRecord(t *testing.T) {
 	const bhist = `<x:ids form="(\d+)" columns="job"/><x:reader name="bhist">
 		<x:log begin="Job &lt;(\d+)>.*" columns="id" continued=" {21}" time="(\w{3} \w{3} +\d+ [\d:]+ \d{4}): +">
