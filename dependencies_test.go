@@ -2,6 +2,7 @@ package rmctl_test
 
 import (
 	"bytes"
+	"go/ast"
 	"maps"
 	"os"
 	"os/exec"
@@ -38,13 +39,43 @@ var forbiddenHere = map[string]string{
 	"text/template": "it finds methods by name, so that the linker keeps all exported ones, 3.3 MB",
 }
 
+// forbiddenNames are names of packages that ours must not use, with the reason.
+var forbiddenNames = map[string]string{
+	"http.Client":           clientReason,
+	"http.DefaultClient":    clientReason,
+	"http.DefaultTransport": clientReason,
+	"http.Get":              clientReason,
+	"http.Post":             clientReason,
+	"http.Transport":        clientReason,
+}
+
+const clientReason = "with the client of net/http the binary has 0.5 MB more; a request can be written to a connection"
+
 func TestOurPackagesLeaveOutWhatCostsTheBinaryMuch(t *testing.T) {
-	for path := range productionFiles(t) {
+	for path, source := range productionFiles(t) {
+		for _, used := range selectedNames(parse(t, path, source)) {
+			reason, isForbidden := forbiddenNames[used]
+			require.False(t, isForbidden && !strings.HasSuffix(folderOf(path), "test"), "%s uses %s: %s", path, used, reason)
+		}
 		for _, imported := range importsOf(t, path) {
 			reason, isForbidden := forbiddenHere[imported]
 			require.False(t, isForbidden, "%s imports %s: %s", path, imported, reason)
 		}
 	}
+}
+
+// selectedNames returns the names behind a dot in a file, with the name before it.
+func selectedNames(file *ast.File) []string {
+	var names []string
+	ast.Inspect(file, func(node ast.Node) bool {
+		if selector, isSelector := node.(*ast.SelectorExpr); isSelector {
+			if of, isName := selector.X.(*ast.Ident); isName {
+				names = append(names, of.Name+"."+selector.Sel.Name)
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // TestBinaryHasItsListedDependencies compares the modules in the binary with

@@ -201,7 +201,6 @@ func served[T any](ctx context.Context, a *app, list func(*api.Client, context.C
 		return nil, none, fmt.Errorf("no server runs: %w", err)
 	}
 	client := api.NewClient(socket)
-	defer client.Close()
 	return list(client, ctx, target)
 }
 

@@ -109,7 +109,6 @@ func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
 	require.EqualValues(t, 1, answer["again"])
 
 	client := api.NewClient(serveOwn(t, b.server))
-	defer client.Close()
 	var jobs []job.Document
 	var listed command.Listed
 	var at time.Time

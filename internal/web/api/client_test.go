@@ -107,10 +107,9 @@ func TestWhatIsNoServerOfThisVersionTellsNoJobs(t *testing.T) {
 			server.Start()
 			defer server.Close()
 			client := NewClient(filepath.Join(folder, "socket"))
-			defer client.Close()
-			require.Equal(t, answerTimeout, client.client.Timeout)
+			require.Equal(t, answerTimeout, client.timeout)
 			if strings.Contains(name, "hangs") {
-				client.client.Timeout = 50 * time.Millisecond
+				client.timeout = 50 * time.Millisecond
 			}
 			jobs, _, _, err := client.Jobs(t.Context(), target)
 			require.Error(t, err)
