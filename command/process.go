@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -41,7 +42,7 @@ func processesIn(env *attribute.Environment) []job.Process {
 			processes = append(processes, processOf(rank, entries))
 		}
 	}
-	slices.SortFunc(processes, func(a, b job.Process) int { return a.Rank - b.Rank })
+	sorting.Stable(processes, func(a, b job.Process) int { return a.Rank - b.Rank })
 	return processes[:min(len(processes), maximumProcesses)]
 }
 

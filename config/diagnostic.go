@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
@@ -67,7 +68,7 @@ func (d Diagnostics) sorted(documents []*tree.Document) Diagnostics {
 	index := func(file string) int {
 		return slices.IndexFunc(documents, func(one *tree.Document) bool { return one.File == file })
 	}
-	slices.SortStableFunc(d, func(a, b Diagnostic) int {
+	sorting.Stable(d, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(index(a.File), index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(d) > maxProblems {

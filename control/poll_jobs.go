@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/poller"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -120,7 +121,7 @@ func tagsOf(jobs []job.Job) []string {
 // continues if there are too many for this one.
 func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
 	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
-	slices.SortStableFunc(jobs, func(a, b unlistedJob) int {
+	sorting.Stable(jobs, func(a, b unlistedJob) int {
 		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.queried.Compare(b.queried))
 	})
 	return inBatches(ctx, o.tracker, turn, jobs[:min(len(jobs), directLimit)], func(batch []unlistedJob) (bool, error) {

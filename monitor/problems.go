@@ -3,10 +3,10 @@ package monitor
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
@@ -111,7 +111,7 @@ func (m *Monitor) Problems() []model.Problem {
 	for _, problem := range m.problems {
 		problems = append(problems, *problem)
 	}
-	slices.SortFunc(problems, func(a, b model.Problem) int {
+	sorting.Stable(problems, func(a, b model.Problem) int {
 		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.What, b.What), cmp.Compare(a.Attribute, b.Attribute))
 	})
 	return problems

@@ -3,8 +3,8 @@ package schemas
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
@@ -47,7 +47,7 @@ func Validate(root *tree.Element) []Violation {
 	}
 	v := &validation{set: set, file: root.Position().File}
 	v.root(root)
-	slices.SortStableFunc(v.found, func(a, b Violation) int {
+	sorting.Stable(v.found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(v.found) > maxViolations {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/sorting"
 )
 
 // A change breaks one thing of a definition. Where it stands is known by its position:
@@ -33,7 +34,7 @@ func changesOf(d *config.Definition) []change {
 	}
 	// What it inherits is for the cases of its base.
 	own := slices.DeleteFunc(found.all, func(c change) bool { return c.at.File != d.File })
-	slices.SortStableFunc(own, func(a, b change) int {
+	sorting.Stable(own, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column))
 	})
 	return own

@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/reader"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -53,7 +54,7 @@ func (c *Counter) Reports() []Report {
 	for _, counted := range c.definitions.Range {
 		reports = append(reports, counted.(*things).report())
 	}
-	slices.SortFunc(reports, func(a, b Report) int {
+	sorting.Stable(reports, func(a, b Report) int {
 		return cmp.Or(cmp.Compare(a.Definition, b.Definition), cmp.Compare(a.File, b.File))
 	})
 	return reports
@@ -138,7 +139,7 @@ func (t *things) report() Report {
 	report.Total = len(t.all)
 	report.Covered = report.Total - len(report.Missed)
 	report.Percent = percent(report.Covered, report.Total)
-	slices.SortStableFunc(report.Missed, func(a, b Thing) int {
+	sorting.Stable(report.Missed, func(a, b Thing) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return report

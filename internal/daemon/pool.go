@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -317,7 +318,7 @@ func (p *pool) list() []ConnectionInfo {
 }
 
 func sortConnections(list []ConnectionInfo) {
-	slices.SortFunc(list, func(a, b ConnectionInfo) int {
+	sorting.Stable(list, func(a, b ConnectionInfo) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Transport, b.Transport), cmp.Compare(a.SSHConfig, b.SSHConfig))
 	})
 }

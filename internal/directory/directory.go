@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -74,7 +74,7 @@ func listed(output string) []Entry {
 
 // sortEntries puts folders first, each in the order of names.
 func sortEntries(entries []Entry) {
-	slices.SortFunc(entries, func(a, b Entry) int {
+	sorting.Stable(entries, func(a, b Entry) int {
 		if a.Folder != b.Folder {
 			if a.Folder {
 				return -1

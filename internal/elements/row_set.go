@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/internal/sorting"
 )
 
 // A RowSet puts those rows of a listing together that have one id: of a fact that
@@ -34,9 +35,11 @@ func (s *RowSet) Rows() []command.Row { return s.rows }
 
 // byName returns rows in the order of their names, in which numbers count as such.
 func byName(rows []command.Row) []command.Row {
-	return slices.SortedStableFunc(slices.Values(rows), func(a, b command.Row) int {
+	sorted := slices.Clone(rows)
+	sorting.Stable(sorted, func(a, b command.Row) int {
 		return cmp.Or(compareNumbered(a.ID, b.ID), strings.Compare(a.ID, b.ID))
 	})
+	return sorted
 }
 
 // compareNumbered compares names in which numbers count as such: node2 comes

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/launchtab"
+	"github.com/rmctl/rmctl/internal/sorting"
 )
 
 // A refusal is a text that was refused: it is shown, and not stored.
@@ -36,7 +37,7 @@ func (f *Form) Problems(page *Page) []Problem {
 			}
 		})
 	}
-	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
+	sorting.Stable(problems, func(a, b Problem) int { return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason) })
 	return slices.Compact(problems)
 }
 

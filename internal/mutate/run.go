@@ -17,6 +17,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/rms"
 )
@@ -130,7 +131,7 @@ func reported(tried []mutated) []Report {
 		}
 		reports[at].count(one)
 	}
-	slices.SortStableFunc(reports, func(a, b Report) int { return cmp.Compare(a.Definition, b.Definition) })
+	sorting.Stable(reports, func(a, b Report) int { return cmp.Compare(a.Definition, b.Definition) })
 	return reports
 }
 

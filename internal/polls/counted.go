@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/stored"
 )
 
@@ -63,7 +64,7 @@ func (r *Record) All(ctx context.Context, now time.Time) (counts []PollCount, er
 	if err != nil {
 		return nil, r.failed(err, "counting the queries")
 	}
-	slices.SortFunc(counts, func(a, b PollCount) int {
+	sorting.Stable(counts, func(a, b PollCount) int {
 		return cmp.Or(slices.Compare(a.Targets, b.Targets), cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Key, b.Key))
 	})
 	return counts, nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/sorting"
 )
 
 // A Range is a range of the numbers of tasks, both ends included.
@@ -124,7 +126,7 @@ func (r Ranges) without(other Ranges) Ranges {
 
 // merged returns the ranges in order, those that touch each other as one.
 func (r Ranges) merged() Ranges {
-	slices.SortFunc(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+	sorting.Stable(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	merged := r[:0]
 	for _, each := range r {
 		if last := len(merged) - 1; last >= 0 && each.First <= merged[last].Last+1 {

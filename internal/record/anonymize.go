@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/sorting"
 )
 
 // An Anonymizer replaces the names of persons and places by placeholders, the
@@ -352,7 +353,7 @@ func (a *Anonymizer) Replacements() []Replacement {
 			replaced = append(replaced, Replacement{one.kind, one.old, one.new, one.count})
 		}
 	}
-	slices.SortStableFunc(replaced, func(x, y Replacement) int { return cmp.Compare(x.Kind, y.Kind) })
+	sorting.Stable(replaced, func(x, y Replacement) int { return cmp.Compare(x.Kind, y.Kind) })
 	return replaced
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -82,7 +83,7 @@ func CheckFolder(folder string) error {
 func (r Recording) Write(ctx context.Context) (*Written, error) {
 	// What starts a session comes first, also where it ran last for the recording alone.
 	r.Commands = slices.Clone(r.Commands)
-	slices.SortStableFunc(r.Commands, func(a, b Recorded) int { return cmp.Compare(startOrder(a), startOrder(b)) })
+	sorting.Stable(r.Commands, func(a, b Recorded) int { return cmp.Compare(startOrder(a), startOrder(b)) })
 	r.learn()
 	w := &writer{Recording: r, written: &Written{}}
 	if err := w.makeRoom(); err != nil {

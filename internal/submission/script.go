@@ -7,6 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -60,7 +61,7 @@ var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func exportLines(firstLine string, variables []job.Variable) (string, error) {
 	sorted := slices.Clone(variables)
-	slices.SortStableFunc(sorted, func(a, b job.Variable) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Stable(sorted, func(a, b job.Variable) int { return strings.Compare(a.Name, b.Name) })
 	var text strings.Builder
 	for _, variable := range sorted {
 		if !variableName.MatchString(variable.Name) {

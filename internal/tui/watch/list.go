@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
@@ -212,7 +213,7 @@ func (q query) sort(rows []row) {
 			keys[i] = columns[q.column].sortKey(r)
 			keys[i].at = i
 		}
-		slices.SortFunc(keys, func(a, b sortKey) int {
+		sorting.Stable(keys, func(a, b sortKey) int {
 			return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text), a.at-b.at)
 		})
 		unsorted := slices.Clone(rows)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
 )
@@ -65,7 +66,7 @@ func hiddenFields(q listing.JobsQuery) []hiddenField {
 			hidden = append(hidden, hiddenField{name, strings.Join(values, "")})
 		}
 	}
-	slices.SortFunc(hidden, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Stable(hidden, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
 	return hidden
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
@@ -177,7 +178,7 @@ func mergedTier(kept []sample, stored []storedSample, t tier, oldest, newest int
 			all = append(all, each.sample())
 		}
 	}
-	slices.SortStableFunc(all, func(a, b sample) int { return a.At.Compare(b.At) })
+	sorting.Stable(all, func(a, b sample) int { return a.At.Compare(b.At) })
 	return t.with(nil, all...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
@@ -143,7 +144,7 @@ func loadOf(stretches []stretch, from, now time.Time) (outline, most string) {
 // packed assigns stretches to lanes in which they do not overlap, and leaves out those that
 // do not fit. It returns the number of lanes.
 func packed(stretches []stretch, lanes int) ([]stretch, int) {
-	slices.SortStableFunc(stretches, func(a, b stretch) int { return a.from.Compare(b.from) })
+	sorting.Stable(stretches, func(a, b stretch) int { return a.from.Compare(b.from) })
 	var placed []stretch
 	var busyUntil []time.Time // by lane
 	for _, each := range stretches {

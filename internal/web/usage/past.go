@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/model"
@@ -128,7 +129,7 @@ func (h *History) allPast() []pastJob {
 
 // newestPast returns the jobs that were listed last, the newest first.
 func newestPast(jobs []pastJob, most int) []pastJob {
-	slices.SortFunc(jobs, func(a, b pastJob) int {
+	sorting.Stable(jobs, func(a, b pastJob) int {
 		return cmp.Or(cmp.Compare(b.To, a.To), cmp.Compare(b.From, a.From), cmp.Compare(a.manager, b.manager), cmp.Compare(a.ID, b.ID))
 	})
 	return jobs[:min(len(jobs), most)]
@@ -147,7 +148,7 @@ func (h *History) pastOn(m *model.Manager, from time.Time, mineOnly bool) map[st
 	h.mu.Unlock()
 	for queue, jobs := range byQueue {
 		jobs = slices.DeleteFunc(jobs, func(job pastJob) bool { return job.isListed(m) })
-		slices.SortFunc(jobs, func(a, b pastJob) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.ID, b.ID)) })
+		sorting.Stable(jobs, func(a, b pastJob) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.ID, b.ID)) })
 		byQueue[queue] = jobs
 	}
 	return byQueue
