@@ -179,7 +179,7 @@ type Command struct {
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
 	Fallbacks []*Command    // x:fallback
-	Only      Stage         // x:only: the command acts on jobs in this stage, and does something else to others; empty for any
+	Only      []Stage       // x:only: the command acts on jobs in these stages, and does something else to others; empty for any
 
 	// Of an x:fallback only: what it is another way of, and the outcomes after which it is
 	// tried; empty for all.
@@ -191,7 +191,7 @@ type Command struct {
 	Remembers time.Duration
 }
 
-// A Stage is a part of a job's life.
+// A Stage is a part of a job's life: one of these, or a detailed state.
 type Stage string
 
 // The stages.

@@ -57,7 +57,9 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	c.Timeout = duration(e, tree.ExtensionNamespace, "timeout")
 	c.Interval = duration(e, tree.ExtensionNamespace, "interval")
 	if only, found := e.Lookup(tree.ExtensionNamespace, "only"); found {
-		c.Only = Stage(only.Value)
+		for word := range strings.FieldsSeq(only.Value) {
+			c.Only = append(c.Only, Stage(word))
+		}
 	}
 	if file, found := e.Lookup(tree.ExtensionNamespace, "stdin"); found {
 		c.InputFile = file.Value

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
@@ -45,16 +47,20 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("job %s cannot be %s: it has ended (%s)", e.ID, operations[e.Operation].done, e.Detail)
 }
 
-// A StageError says that an operation is for jobs in another stage than this one.
+// A StageError says that an operation is for jobs in other stages than this one.
 type StageError struct {
 	ID        string
 	Operation Operation
 	Detail    job.Detail
-	Only      config.Stage
+	Only      []config.Stage
 }
 
 func (e *StageError) Error() string {
-	return fmt.Sprintf("job %s cannot be %s: it is %s, and only a %s job can be", e.ID, operations[e.Operation].done, e.Detail, e.Only)
+	stages := make([]string, len(e.Only))
+	for i, stage := range e.Only {
+		stages[i] = string(stage)
+	}
+	return fmt.Sprintf("job %s cannot be %s: it is %s, and only a %s job can be", e.ID, operations[e.Operation].done, e.Detail, strings.Join(stages, " or "))
 }
 
 // Supports reports whether the definition has the command of an operation.
@@ -121,10 +127,10 @@ func (c *attendant) operable(ctx context.Context, operation Operation, job job.J
 	return which, lacking
 }
 
-// requireStage queries a job whose operation is for one stage only, and returns why it cannot
+// requireStage queries a job whose operation is for some stages only, and returns why it cannot
 // be done.
 func (c *attendant) requireStage(ctx context.Context, which *config.Command, operation Operation, j job.Job) error {
-	if which.Only == "" {
+	if len(which.Only) == 0 {
 		return nil
 	}
 	now, err := c.query(ctx, j)
@@ -135,7 +141,7 @@ func (c *attendant) requireStage(ctx context.Context, which *config.Command, ope
 		return &NotFoundError{ID: j.ID, Target: c.target}
 	case now.Detail.Ended():
 		return &EndedError{ID: j.ID, Operation: operation, Detail: string(now.Detail)}
-	case !isInStage(now.Detail, which.Only):
+	case !slices.ContainsFunc(which.Only, func(stage config.Stage) bool { return isInStage(now.Detail, stage) }):
 		return &StageError{ID: j.ID, Operation: operation, Detail: now.DetailOrUndetermined(), Only: which.Only}
 	}
 	return nil
@@ -143,13 +149,13 @@ func (c *attendant) requireStage(ctx context.Context, which *config.Command, ope
 
 // isInStage reports whether a job in a state is in a stage. One whose state is unknown is in none.
 func isInStage(detail job.Detail, stage config.Stage) bool {
-	switch detail.Primary() {
-	case job.Submitted:
-		return stage == config.Waiting
-	case job.Running, job.Suspended:
-		return stage == config.Running
+	switch stage {
+	case config.Waiting:
+		return detail.Primary() == job.Submitted
+	case config.Running:
+		return detail.Primary() == job.Running || detail.Primary() == job.Suspended
 	}
-	return false
+	return detail != job.Undetermined && string(detail) == string(stage)
 }
 
 // mayHaveWorked reports whether a command on a job may have had its effect.

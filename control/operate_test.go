@@ -202,6 +202,10 @@ func TestAnOperationForOneStageIsRefusedInAnother(t *testing.T) {
 		{"waiting", "ODD", "it is UNDETERMINED, and only a waiting job can be"},
 		{"running", "RUNNING", ""},
 		{"running", "QUEUED_ACTIVE", "only a running job can be"},
+		{"waiting running", "SUSPENDED", ""},
+		{"waiting running", "ODD", "only a waiting or running job can be"},
+		{"USER_ON_HOLD USER_SYSTEM_ON_HOLD", "USER_SYSTEM_ON_HOLD", ""},
+		{"USER_ON_HOLD USER_SYSTEM_ON_HOLD", "SYSTEM_ON_HOLD", "only a USER_ON_HOLD or USER_SYSTEM_ON_HOLD job can be"},
 	} {
 		s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `. ./says`, "", asStatus)+
 			running("hold-job", `echo held >>did`, `x:only="`+c.only+`"`, "")))

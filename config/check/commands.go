@@ -19,6 +19,11 @@ func (c *checker) checkCommands() {
 			}
 			c.checkStates(one)
 		}
+		for _, stage := range command.Only {
+			if stage != config.Waiting && stage != config.Running {
+				c.checkStateName(string(stage), command.Position, command.Element)
+			}
+		}
 		switch {
 		case command.Element.IsSubmit():
 			c.checkJobID(command)

@@ -53,7 +53,7 @@ type markDescription struct {
 func describeCommand(c *config.Command) commandDescription {
 	d := commandDescription{
 		Element: string(c.Element), Name: c.Name, Arguments: describeArguments(c.Arguments), Needs: c.Attributes(),
-		Directory: c.Directory, Input: describeArguments(c.Input), InputFile: c.InputFile, Only: string(c.Only), Properties: properties(c), Position: c.Position.String(),
+		Directory: c.Directory, Input: describeArguments(c.Input), InputFile: c.InputFile, Only: onlyText(c), Properties: properties(c), Position: c.Position.String(),
 		Before: each(c.PreLaunch, executed), After: each(c.PostLaunch, executed), On: each(c.On, func(kind config.OutcomeKind) string { return string(kind) }),
 		Parsers: each(c.Parsers(), describeParser), Fallbacks: each(c.Fallbacks, describeCommand),
 	}
@@ -197,4 +197,13 @@ func describeFiles(groups []*config.ManagedFiles) []fileDescription {
 		}
 	}
 	return described
+}
+
+// onlyText names the stages that a command acts on jobs in.
+func onlyText(c *config.Command) string {
+	stages := make([]string, len(c.Only))
+	for i, stage := range c.Only {
+		stages[i] = string(stage)
+	}
+	return strings.Join(stages, " ")
 }
