@@ -135,13 +135,13 @@ func (l *loader) fillReader(r *Reader, e *tree.Element) {
 	}
 }
 
-// addFact adds a fact. The first of a name replaces those that are inherited.
+// addFact adds a fact. The first of a name replaces those of the reader that is extended or used.
 func (r *Reader) addFact(fact *Fact, own map[string]bool) {
 	key := fact.Name + "@" + fact.Attribute
 	if !own[key] {
 		own[key] = true
 		r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), func(other *Fact) bool {
-			return other.Inherited && other.Name == fact.Name && other.Attribute == fact.Attribute
+			return other.Name == fact.Name && other.Attribute == fact.Attribute
 		})
 	}
 	r.Facts = append(r.Facts, fact)
@@ -172,7 +172,7 @@ func sourceOf(e *tree.Element) *Source {
 		Each: xpathOf(e, "each"),
 	}
 	if s.Kind == Stanzas {
-		s.TotalLine, s.Total = patternOf(e, "total"), XPath{}
+		s.TotalLine, s.Total, s.MayBeEmpty = patternOf(e, "total"), XPath{}, e.Boolean("may-be-empty", false)
 	}
 	for width := range strings.FieldsSeq(e.Value("widths")) {
 		number, _ := strconv.Atoi(width) // the schema reports what is no number
@@ -227,11 +227,22 @@ func statesOf(e *tree.Element, inherited *States) *States {
 	switch {
 	case inherited == nil:
 	case !s.Of.IsSet():
-		s.Of, s.Split, s.Rows = inherited.Of, inherited.Split, append(s.Rows, inherited.Rows...)
+		s.Of, s.Split, s.Rows = inherited.Of, inherited.Split, append(s.Rows, inheritedRows(inherited.Rows)...)
 	case len(s.Rows) == 0:
-		s.Rows = inherited.Rows
+		s.Rows = inheritedRows(inherited.Rows)
 	}
 	return s
+}
+
+// inheritedRows returns copies of rows for a reader that extends theirs.
+func inheritedRows(rows []*StateRow) []*StateRow {
+	copied := make([]*StateRow, len(rows))
+	for i, row := range rows {
+		one := *row
+		one.Inherited = true
+		copied[i] = &one
+	}
+	return copied
 }
 
 func factOf(e *tree.Element) *Fact {

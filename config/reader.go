@@ -86,13 +86,14 @@ type Source struct {
 	Header    bool     // x:table only: the first line names the columns
 	Widths    []int    // x:table only: characters of each column but the last; nil without fixed widths
 
-	Begin     Pattern  // x:stanzas, x:log: matches the whole line that begins a record, or a part at its start for x:stanzas
-	Field     Pattern  // x:stanzas: a key and a value, several times in a line
-	Continued Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
-	Rest      []string // x:stanzas: fields that take the rest of their line
-	Repeated  []string // x:stanzas: fields that may stand several times in a record
-	TotalLine Pattern  // x:stanzas: matches the whole line, before or behind the records, that says how many there are
-	Until     string   // x:stanzas: the field after which nothing of the record counts
+	Begin      Pattern  // x:stanzas, x:log: matches the whole line that begins a record, or a part at its start for x:stanzas
+	Field      Pattern  // x:stanzas: a key and a value, several times in a line
+	Continued  Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
+	Rest       []string // x:stanzas: fields that take the rest of their line
+	Repeated   []string // x:stanzas: fields that may stand several times in a record
+	TotalLine  Pattern  // x:stanzas: matches the whole line, before or behind the records, that says how many there are
+	MayBeEmpty bool     // x:stanzas: an output without text has no records, though it has no such line
+	Until      string   // x:stanzas: the field after which nothing of the record counts
 
 	Expression Pattern // x:lines: matches a whole line
 	Only       bool    // x:lines: counts only if it is the only line
@@ -149,6 +150,8 @@ type StateRow struct {
 	Ask     bool     // in a listing: the job's own status says more
 	Yields  bool     // another record of the same job or task counts in its place
 	Beside  string   // the state of a task where other tasks of the job are in other rows; empty for Is
+
+	Inherited bool // from the reader that this one extends
 }
 
 // A Fact (x:fact) is something that a record says about its element, or the value of an
@@ -168,7 +171,7 @@ type Fact struct {
 	Find  Pattern // a part of the value: its first group, or the whole
 	Split string  // separates the items of a list
 
-	Format     string   // as="time": the layout of Go, in place of the known forms
+	Format     string   // as="time": layouts of Go separated by |, in place of the known forms
 	To         string   // as="time": minute, to which it is cut, or a layout of Go that it is written in
 	Unit       string   // as="bytes", "duration": of a bare number
 	SignalBase []int    // as="exit-status"

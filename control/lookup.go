@@ -28,7 +28,7 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 	env.SetVariable(submission.AttributeAge, strconv.Itoa(int(age/time.Second)))
 	env.SetVariable(submission.AttributeDays, strconv.Itoa(daysOf(age)))
 	var outcome config.OutcomeKind
-	isAbsent := false
+	isAbsent, isDamaged := false, false // a record that says nothing may be of the job
 	for _, tried := range append([]*config.Command{lookUp}, lookUp.Fallbacks...) {
 		isFallback := tried != lookUp
 		if isFallback && !triedAfter(tried, outcome) {
@@ -47,8 +47,9 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 			return accepted, nil
 		}
 		isAbsent = isAbsent || c.provesAbsence(tried, result, outcome, j)
+		isDamaged = isDamaged || result.Answer != nil && result.Answer.Rejections > 0
 	}
-	if !isAbsent {
+	if !isAbsent || isDamaged {
 		return job.Job{}, errAbsenceUnproved
 	}
 	return job.Job{}, nil

@@ -77,6 +77,21 @@ func TestOnlyWhoRemembersProvesThatThereIsNoJob(t *testing.T) {
 	}
 }
 
+func TestADamagedRecordMayBeThatOfTheJob(t *testing.T) {
+	for _, c := range []struct{ queue, accounting, id string }{{"8\n", "1 other\n", ""}, {"8\n", "9 the-tag\n", "9"}} {
+		s := forgettingQueue(t)
+		cut := s.cutOff(t)
+		s.write(t, "queue", c.queue)
+		s.write(t, "accounting", c.accounting)
+		s.ahead += time.Hour
+		j, err := s.Recover(t.Context(), cut)
+		require.Equal(t, c.id, j.ID)
+		if c.id == "" {
+			require.ErrorContains(t, err, "proves nothing")
+		}
+	}
+}
+
 func TestALookUpIsToldForHowManyDaysToAsk(t *testing.T) {
 	s := forgettingQueue(t)
 	cut := s.cutOff(t)

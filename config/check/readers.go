@@ -245,12 +245,7 @@ func (c *checker) checkStateTable(r *config.Reader, of config.CommandElement, fi
 	taken := map[string]bool{} // words that an earlier row always takes
 	takesAll := false
 	for _, row := range r.States.Rows {
-		c.checkXPath(row.Test, fields)
-		c.checkPattern(row.Matches)
-		c.checkStateName(row.Is, row.Position, of)
-		if row.Beside != "" {
-			c.checkStateName(row.Beside, row.Position, of)
-		}
+		c.checkStateRow(row, of, fields)
 		isTaken := func(word string) bool { return taken[word] }
 		hasWords := len(row.Words) > 0
 		if takesAll || hasWords && !row.Matches.IsSet() && !slices.ContainsFunc(row.Words, func(word string) bool { return !isTaken(word) }) {
@@ -263,6 +258,19 @@ func (c *checker) checkStateTable(r *config.Reader, of config.CommandElement, fi
 		for _, word := range row.Words {
 			taken[word] = true
 		}
+	}
+}
+
+// checkStateRow checks the expressions and the states of a row.
+func (c *checker) checkStateRow(row *config.StateRow, of config.CommandElement, fields map[string]bool) {
+	if row.Inherited {
+		fields = nil // a test is false for a field that this source lacks
+	}
+	c.checkXPath(row.Test, fields)
+	c.checkPattern(row.Matches)
+	c.checkStateName(row.Is, row.Position, of)
+	if row.Beside != "" {
+		c.checkStateName(row.Beside, row.Position, of)
 	}
 }
 

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -156,6 +157,10 @@ func (c *collection) reject(step Step) error {
 	if id == "" && c.definition.Sources[0].Separator == config.MarkSeparator {
 		id = wanted // nothing else than rows of that job is printed, not even a banner between them
 	}
+	if id == "" && c.definition.Sources[0].TotalLine.IsSet() && c.damage == nil {
+		// One of the records that the output says it has, and nobody knows whose.
+		c.damage = &DamageError{Line: step.Record.Line, What: "a record says nothing: " + step.Rejected}
+	}
 	if id == "" || wanted != "" && id != wanted {
 		return nil
 	}
@@ -310,6 +315,8 @@ func (c *collection) besideOthers(said []*saying) []*saying {
 // setState sets the state and the facts that count in it.
 func (c *collection) setState(element *Element, decides *saying, detail job.Detail) {
 	state := decides.state
+	native := cmp.Or(element.Fact(factNative), clean(state.word)) // a fact may say it in other words
+	c.set(element, factNative, "")
 	switch {
 	case element.Incomplete != "":
 		c.set(element, factStarted, "")
@@ -320,7 +327,7 @@ func (c *collection) setState(element *Element, decides *saying, detail job.Deta
 		return
 	}
 	element.Row = state.row
-	c.set(element, factNative, clean(state.word))
+	c.set(element, factNative, native)
 	if state.row == nil {
 		if state.word != "" {
 			c.set(element, factStarted, "") // of a state that is not understood it may be a forecast

@@ -13,6 +13,7 @@ import (
 // them, or in lines before the records that each counts. Without such a line the output is cut.
 type stanzaTotal struct {
 	line     *regexp.Regexp
+	hasText  bool // or it must have some
 	isSaid   bool
 	isBehind bool // the line is behind the records, so nothing may follow it
 	said     int
@@ -26,7 +27,7 @@ func newStanzaTotal(definition *config.Source) (*stanzaTotal, error) {
 	if err != nil || line == nil {
 		return nil, err
 	}
-	return &stanzaTotal{line: line}, checkGroups(definition.Position, line, []string{"total"})
+	return &stanzaTotal{line: line, hasText: !definition.MayBeEmpty}, checkGroups(definition.Position, line, []string{"total"})
 }
 
 // addRecord counts a record that begins in a line.
@@ -45,6 +46,7 @@ func (t *stanzaTotal) readLine(line outputLine) {
 	if t == nil {
 		return
 	}
+	t.hasText = t.hasText || !line.isBlank()
 	match := t.line.FindSubmatch(bytes.TrimSuffix(line.text, []byte{'\r'}))
 	if match == nil {
 		return
@@ -64,7 +66,7 @@ func (t *stanzaTotal) readLine(line outputLine) {
 
 // end compares at the end of the output.
 func (t *stanzaTotal) end(number int) error {
-	if t == nil {
+	if t == nil || !t.hasText {
 		return nil
 	}
 	if !t.isSaid {

@@ -56,6 +56,40 @@ func TestAnOutputOfStanzasSaysHowManyThereAre(t *testing.T) {
 	}
 }
 
+func TestAnOutputWithoutTextMayHaveNoRecords(t *testing.T) {
+	mayBeEmpty := strings.Replace(steps, `total=`, `may-be-empty="true" total=`, 1)
+	for output, isDamaged := range map[string]bool{"": false, "\n \n": false, "cannot connect\n": true, step("a.1.0", "Running"): true} {
+		require.Equal(t, isDamaged, read(t, mayBeEmpty, output, reader.Query{}).Damage != nil, output)
+	}
+}
+
+func TestARecordOfNobodyKnowsWhomDamagesAnOutputWithATotal(t *testing.T) {
+	output := step("a.1.0", "Done") + step("?", "Running") + "2 steps\n"
+	require.Equal(t, "a.1 unreadable: a record says nothing: \"?\" is not the id of a job\n", shown(read(t, steps, output, reader.Query{Job: "a.1"})))
+	withoutTotal := strings.Replace(steps, `total="(\d+) steps"`, "", 1)
+	require.Equal(t, "COMPLETED", read(t, withoutTotal, output, reader.Query{Job: "a.1"}).Find("a.1").State)
+}
+
+func TestAFactMayWordTheState(t *testing.T) {
+	worded := strings.Replace(steps, `<x:fact name="submitted"`, `<x:fact name="native" from="Made"/><x:fact name="submitted"`, 1)
+	output := step("a.1.0", "Running") + "  Made: up\n" + step("a.2.0", "Done") + step("a.3.0", "Odd") + "  Made: too\n3 steps\n"
+	require.Equal(t, "a.1 native=up state=RUNNING tasks=of=;RUNNING:0\na.2 native=Done state=COMPLETED tasks=of=;COMPLETED:0\na.3 native=too tasks=of=;UNDETERMINED:0\n",
+		shown(read(t, worded, output, reader.Query{})))
+	asked := strings.Replace(worded, `words="Running"`, `words="Running" ask="true"`, 1)
+	require.True(t, strings.HasPrefix(shown(read(t, asked, output, reader.Query{})), "a.1 tasks="), "a row that says only that the job is there has no word")
+}
+
+func TestAFactOfAUseReplacesThatOfTheReader(t *testing.T) {
+	definition := definitionWith(t, steps+`<get-job-status name="s"><arg>s</arg><x:read reader="steps"><x:fact name="identity" from="State"/></x:read></get-job-status>`)
+	var identities []string
+	for _, fact := range definition.Commands[0].Read.Facts {
+		if fact.Name == "identity" {
+			identities = append(identities, fact.From.Text)
+		}
+	}
+	require.Equal(t, []string{"State"}, identities)
+}
+
 func TestCaseAndDomainDoNotCountInIDs(t *testing.T) {
 	answer := read(t, steps, step("LL1.Example.org.1.0", "Running")+step("ll2.1.0", "Done")+"2 steps\n", reader.Query{})
 	require.Equal(t, "ll1.1 native=Running state=RUNNING tasks=of=;RUNNING:0\nll2.1 native=Done state=COMPLETED tasks=of=;COMPLETED:0\n", shown(answer))
@@ -85,6 +119,14 @@ func TestATaskThatWasNotToRunDoesNotFailItsJob(t *testing.T) {
 	// The other step has been forgotten.
 	query := reader.Query{Job: "a.1", Memory: reader.Memory{Tasks: map[job.Detail]reader.Ranges{job.Completed: {{First: 1, Last: 1}}}}}
 	require.Equal(t, "COMPLETED", read(t, steps, skipped+"1 steps\n", query).Find("a.1").State)
+}
+
+func TestATimeIsInOneOfSeveralLayouts(t *testing.T) {
+	several := strings.ReplaceAll(steps, `format="1/2/2006 3:04 PM"`, `format="1/2/2006 3:04 PM|2 Jan 2006 15:04"`)
+	for text, submitted := range map[string]string{"2/3/2027 1:05 PM": "2027-02-03T13:05:00", "3 Feb 2027 13:05": "2027-02-03T13:05:00", "soon": ""} {
+		answer := read(t, several, "= a.1.0\nMade: "+text+"\nState: Running\n1 steps\n", reader.Query{Job: "a.1"})
+		require.Equal(t, submitted, answer.Find("a.1").Fact("submitted"))
+	}
 }
 
 func TestATimeIsWrittenInALayout(t *testing.T) {

@@ -190,11 +190,12 @@ var zoneName = lazyregexp.New(` \([A-Za-z]+\)$`)
 // time reads a time. One that control.zone can add a zone to stays as it is written.
 func (f *fact) time(text string) (value, dropped string) {
 	if f.Format != "" {
-		moment, err := time.Parse(f.Format, text)
-		if err != nil {
-			return "", notA("a time in the given format", text)
+		for layout := range strings.SplitSeq(f.Format, "|") {
+			if moment, err := time.Parse(layout, text); err == nil {
+				return f.cut(moment), ""
+			}
 		}
-		return f.cut(moment), ""
+		return "", notA("a time in the given format", text)
 	}
 	if moment, err := time.Parse(ctimeWithOffset, zoneName.ReplaceAllString(text, "")); err == nil {
 		if f.To == "" {
