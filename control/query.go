@@ -102,6 +102,7 @@ func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.J
 // An inquiry is what the commands of a query have said so far.
 type inquiry struct {
 	ended, forgotten bool
+	isThere          bool // a command has the job, whatever the others say
 	failures         []error
 	attempts         []attempt
 	earlier          *reader.Answer // of the last command with a reader
@@ -113,7 +114,8 @@ type inquiry struct {
 func (i *inquiry) add(tried *config.Command, result *command.Result, err error, known job.Job) config.OutcomeKind {
 	outcome, failure := outcomeOf(result, err)
 	i.failures = append(i.failures, failure)
-	i.ended, i.forgotten = i.ended || outcome == config.Finished, i.forgotten || outcome == config.NotFound
+	i.ended = i.ended || outcome == config.Finished
+	i.forgotten = !i.isThere && (i.forgotten || outcome == config.NotFound)
 	i.attempts = append(i.attempts, attempt{tried, result})
 	if result.Answer == nil {
 		return outcome
@@ -123,11 +125,12 @@ func (i *inquiry) add(tried *config.Command, result *command.Result, err error, 
 	isThere := element != nil
 	if isThere {
 		i.tasks = i.tasks.With(element.Memory)
+		i.isThere = true
 	}
 	if doubt := doubtOf(tried, result, known); doubt != nil || isThere {
 		i.doubt = doubt // an answer without the job does not clear up what another one says about it
 	}
-	i.forgotten = i.forgotten || outcome == config.Succeeded && !isThere
+	i.forgotten = !i.isThere && (i.forgotten || outcome == config.Succeeded)
 	return outcome
 }
 

@@ -44,6 +44,22 @@ func TestATaskThatItsSchedulerForgetsStillDecides(t *testing.T) {
 	}
 }
 
+// A job in a state that is not understood is there: what other commands do not know of it makes it no forgotten one.
+func TestAJobThatOneCommandHasIsNotForgotten(t *testing.T) {
+	const table = `<x:read><x:table columns="id word"/><x:states of="word"><x:state is="RUNNING" words="R"/></x:states></x:read>`
+	const fallback = `<x:fallback name="past" on="ok"><arg>/bin/sh -c '. ./past'</arg>` + table + `</x:fallback>`
+	for script, forgotten := range map[string]bool{`echo 7 NOVEL`: false, `:`: true, `echo 8 R`: true} {
+		for _, past := range []string{`:`, `exit 44`} {
+			s := newSite(t, define(t, `<x:ids form="(\d+)" columns="job"/><x:outcome kind="not-found" exit="44"/>`+
+				running("submit-batch", `echo job 7`, `waitForId="true"`, jobIDParser)+running("get-job-status", script, "", table+fallback)))
+			s.write(t, "past", past)
+			seen := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
+			require.Equal(t, forgotten, seen.Missing, script)
+			require.Equal(t, job.Submitted, seen.Detail, "what is known stands")
+		}
+	}
+}
+
 func TestALostRowEndsNoArray(t *testing.T) {
 	s, jobs := arrays(t)
 	s.write(t, "jobs", "1_1 CD\n1_2 R\n")
