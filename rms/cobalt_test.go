@@ -1,145 +1,160 @@
 package rms_test
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/rms"
 )
 
-// No Cobalt was at hand: the outputs are made up after its documentation and its sources.
-var cobaltCases = casesOf("cobalt")
-
-// printsCobaltAnswer is printsAnswer of a program that has other files for queues (-Q), and where it is asked for no job.
-const printsCobaltAnswer = `file=$ANSWERS/$(basename "$0")
-case "$(basename "$0") $*" in
-"qstat -Q"*) file=$file.Q;;
-qstat*[!0-9]) [ ! -e "$file.all" ] || file=$file.all;;
-esac
-[ -e "$file" ] || { echo "no answer to $0" >&2; exit 99; }
-cat "$file"
-[ ! -e "$file.err" ] || cat "$file.err" >&2
-[ ! -e "$file.exit" ] || exit "$(cat "$file.exit")"`
-
-// runCobalt is runAtHome of Cobalt's definition.
-func runCobalt(t *testing.T, selector, home string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
-	t.Helper()
-	return runAtHome(t, "cobalt", selector, "1", home, programs, arguments...)
+// A cobaltHome is a home directory in which cobalt.sh submits.
+type cobaltHome struct {
+	folder, shell string
 }
 
-// cobaltAnswers is programs that print the files of $ANSWERS.
-func cobaltAnswers() map[string]string {
-	programs := map[string]string{"id": "echo user"}
-	for _, name := range []string{"qstat", "qsub", "qdel", "qhold", "qrls", "nodelist"} {
-		programs[name] = printsCobaltAnswer
+// onShells runs a test with each shell that cobalt.sh may meet.
+func onShells(t *testing.T, test func(t *testing.T, home cobaltHome)) {
+	for _, shell := range []string{"dash", "bash"} {
+		t.Run(shell, func(t *testing.T) {
+			program, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(shell, "is not installed")
+			}
+			test(t, cobaltHome{t.TempDir(), program})
+		})
 	}
-	return programs
 }
 
-// The shell makes lines of what Cobalt's commands print and of the logs, which are what the definition reads in the case of the same folder.
-func TestCobaltMakesLinesOfWhatItsCommandsPrint(t *testing.T) {
-	eachAnswered(t, cobaltCases, func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int) {
-		home := filepath.Join(os.Getenv("ANSWERS"), "home")
-		var arguments []string
-		switch recorded.Command {
-		case "get-job-status", "terminate-job", "hold-job", "release-job":
-			arguments = []string{recorded.Job}
-		case "list-jobs":
-			arguments = []string{strings.Split(name, "-")[1]}
-		case "find-job":
-			arguments = []string{tag}
-		case "submit-batch":
-			home = t.TempDir()
-			script := filepath.Join(home, "script")
-			require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700))
-			arguments = []string{script, tag}
+// submit submits a script with a program in the place of qsub.
+func (h cobaltHome) submit(t *testing.T, script, qsub, tag string) (stdout, stderr string, exit int) {
+	t.Helper()
+	definition, shipped := rms.Source("cobalt")
+	require.True(t, shipped)
+	program, shipped := rms.Beside("cobalt.xml", definition, "cobalt.sh")
+	require.True(t, shipped)
+	bin := filepath.Join(h.folder, "bin")
+	require.NoError(t, os.MkdirAll(bin, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "qsub"), []byte("#!/bin/sh\n"+qsub+"\n"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(h.folder, "cobalt.sh"), program, 0o600))
+	command := exec.CommandContext(t.Context(), h.shell, filepath.Join(h.folder, "cobalt.sh"), script, tag)
+	command.Env = []string{"HOME=" + h.folder, "PATH=" + bin + ":" + os.Getenv("PATH")}
+	var out, problems bytes.Buffer
+	command.Stdout, command.Stderr = &out, &problems
+	_ = command.Run() // the exit code says more
+	return out.String(), problems.String(), command.ProcessState.ExitCode()
+}
+
+// script writes a script, and returns its path.
+func (h cobaltHome) script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(h.folder, "a script")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func (h cobaltHome) notes(name ...string) string {
+	return filepath.Join(append([]string{h.folder, ".eclipsesettings", "cobalt"}, name...)...)
+}
+
+func (h cobaltHome) read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// The log has the tag for its name, and exists before the job does.
+func TestCobaltSubmitsACopyWithALogOfItsTag(t *testing.T) {
+	onShells(t, func(t *testing.T, home cobaltHome) {
+		const qsub = `printf '%s|' "$@" >"$HOME/called"; umask >"$HOME/umask"; cp "$HOME/.eclipsesettings/cobalt/` + tag + `.log" "$HOME/before"
+			echo "Job routed to queue \"a\"."; echo 1234`
+		for text, options := range map[string]string{
+			"#!/bin/sh\n#COBALT -n 2\ntrue 'x y'\n":          "--debuglog|" + home.notes(tag+".log") + "|",
+			"#!/bin/sh\n#COBALT -n 2 --debuglog own\ntrue\n": "", // Cobalt keeps the log where the script says
+		} {
+			require.NoError(t, os.RemoveAll(home.notes()))
+			stdout, stderr, exit := home.submit(t, home.script(t, text), qsub, tag)
+			require.Zero(t, exit, "%s", stderr)
+			require.Equal(t, "Job routed to queue \"a\".\n1234\n", stdout)
+			require.Equal(t, options+home.notes(tag+".sh")+"|", home.read(t, filepath.Join(home.folder, "called")))
+			require.Empty(t, home.read(t, filepath.Join(home.folder, "before")))
+			require.NotContains(t, home.read(t, filepath.Join(home.folder, "umask")), "077", "the job has the umask of its user")
+			require.Equal(t, text, home.read(t, home.notes(tag+".sh")))
+			for name, mode := range map[string]os.FileMode{tag + ".log": 0o600, tag + ".sh": 0o700} {
+				information, err := os.Stat(home.notes(name))
+				require.NoError(t, err)
+				require.Equal(t, mode, information.Mode())
+			}
 		}
-		return runCobalt(t, recorded.Command, home, cobaltAnswers(), arguments...)
 	})
 }
 
-// The log has the tag for its name, and is there before the job is, with something in it once there is one.
-func TestCobaltKeepsALogOfEachSubmissionByItsTag(t *testing.T) {
-	const says = `printf '%s|' "$@" >"$HOME/called"; cp "$HOME/.eclipsesettings/cobalt/TAG.log" "$HOME/before"; cat "$HOME/.eclipsesettings/cobalt/TAG.sh" >"$HOME/script"; echo 1234`
-	program := map[string]string{"qsub": strings.ReplaceAll(says, "TAG", tag)}
-	for text, options := range map[string]string{
-		"#!/bin/sh\n#COBALT -n 2\ntrue 'x y'\n":          "--debuglog|HOME/.eclipsesettings/cobalt/TAG.log|",
-		"#!/bin/sh\n#COBALT -n 2 --debuglog own\ntrue\n": "", // which Cobalt is to keep where the script says
-	} {
-		home := t.TempDir()
-		notes := filepath.Join(home, ".eclipsesettings", "cobalt")
-		script := filepath.Join(home, "a script")
-		require.NoError(t, os.WriteFile(script, []byte(text), 0o600))
-		stdout, stderr, exit := runCobalt(t, "submit-batch", home, program, script, tag)
-		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "submitted job 1234, which is 1234\n", stdout)
-		content := func(path ...string) string {
-			text, err := os.ReadFile(filepath.Join(path...))
-			require.NoError(t, err)
-			return string(text)
+func TestCobaltReportsThatQsubFailed(t *testing.T) {
+	onShells(t, func(t *testing.T, home cobaltHome) {
+		script := home.script(t, "#!/bin/sh\n")
+		for qsub, want := range map[string]int{
+			"echo no such project >&2; exit 3":                 3,
+			"echo failed to create the job >&2":                1,
+			`echo "Jobid: 7" >>"$2"; echo cut off >&2`:         0, // there is a job: its log tells which
+			`echo "Jobid: 7" >>"$2"; echo cut off >&2; exit 1`: 1,
+		} {
+			require.NoError(t, os.RemoveAll(home.notes()))
+			stdout, stderr, exit := home.submit(t, script, qsub, tag)
+			require.Equal(t, want, exit, qsub)
+			require.Empty(t, stdout)
+			require.NotEmpty(t, stderr)
+			require.FileExists(t, home.notes(tag+".sh"), "the job may be there")
+			require.FileExists(t, home.notes(tag+".log"))
 		}
-		called := strings.ReplaceAll(strings.ReplaceAll(options+"HOME/.eclipsesettings/cobalt/TAG.sh|", "HOME", home), "TAG", tag)
-		require.Equal(t, called, content(home, "called"))
-		require.Empty(t, content(home, "before"))
-		require.Equal(t, text, content(home, "script"))
-		require.Equal(t, "Jobid: 1234\n", content(notes, tag+".log"))
-		for name, mode := range map[string]os.FileMode{tag + ".log": 0o600, tag + ".sh": 0o700} {
-			information, err := os.Stat(filepath.Join(notes, name))
-			require.NoError(t, err)
-			require.Equal(t, mode, information.Mode())
+		_, stderr, exit := home.submit(t, "/no/such/script", "echo 1", tag)
+		require.Equal(t, 1, exit)
+		require.Contains(t, stderr, "/no/such/script")
+	})
+}
+
+func TestCobaltRefusesWhatIsNoTag(t *testing.T) {
+	onShells(t, func(t *testing.T, home cobaltHome) {
+		for _, wrong := range []string{"", "*", "a b", "../x", tag + "/.."} {
+			stdout, stderr, exit := home.submit(t, home.script(t, ""), `touch "$HOME/called"; echo 1`, wrong)
+			require.Equal(t, 1, exit, wrong)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, "invalid tag")
+			require.NoFileExists(t, filepath.Join(home.folder, "called"))
+			require.NoDirExists(t, home.notes())
 		}
-	}
+	})
 }
 
-// What was refused leaves nothing, and what Cobalt has noted of a job stays even if its id was not read.
-func TestCobaltRemovesTheLogOfARefusedSubmissionOnly(t *testing.T) {
-	for says, left := range map[string]int{
-		"echo no such project >&2; exit 1": 0,
-		"echo no id":                       0,
-		`echo "Info: stdin received" >>"$2"; echo cut off >&2; exit 1`: 2,
-	} {
-		home := t.TempDir()
-		script := filepath.Join(home, "script")
-		require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700))
-		stdout, stderr, exit := runCobalt(t, "submit-batch", home, map[string]string{"qsub": says}, script, tag)
-		require.Equal(t, 1, exit)
-		require.Empty(t, stdout)
-		require.NotEmpty(t, stderr)
-		files, err := os.ReadDir(filepath.Join(home, ".eclipsesettings", "cobalt"))
-		require.NoError(t, err)
-		require.Len(t, files, left, says)
-	}
-	_, stderr, exit := runCobalt(t, "submit-batch", t.TempDir(), map[string]string{"qsub": "echo 1"}, "/no/such/script", tag)
-	require.Equal(t, 1, exit)
-	require.Contains(t, stderr, "/no/such/script")
-}
-
-// Names of jobs may hold line breaks: listings do without them.
-func TestCobaltAsksForNoNamesInListings(t *testing.T) {
-	const says = `case "$*" in *JobName*|*Path*|*Args*|*Envs*) exit 9;; esac`
-	for _, scope := range []string{"own", "all"} {
-		stdout, stderr, exit := runCobalt(t, "list-jobs", t.TempDir(), map[string]string{"qstat": says}, scope)
+func TestCobaltDeletesOldLogs(t *testing.T) {
+	onShells(t, func(t *testing.T, home cobaltHome) {
+		require.NoError(t, os.MkdirAll(home.notes(), 0o700))
+		for name, days := range map[string]int{"old.log": 62, "old.sh": 62, "recent.log": 58} {
+			require.NoError(t, os.WriteFile(home.notes(name), nil, 0o600))
+			written := time.Now().AddDate(0, 0, -days)
+			require.NoError(t, os.Chtimes(home.notes(name), written, written))
+		}
+		_, stderr, exit := home.submit(t, home.script(t, ""), "echo 1", tag)
 		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "listed\n", stdout)
-	}
+		require.NoFileExists(t, home.notes("old.log"))
+		require.NoFileExists(t, home.notes("old.sh"))
+		require.FileExists(t, home.notes("recent.log"))
+	})
 }
 
-// An id and a tag go into command lines: nothing else may pass for one.
-func TestCobaltRefusesWhatIsNoIDAndNoTag(t *testing.T) {
-	never := map[string]string{"qstat": "echo asked; exit 0"}
-	for _, id := range []string{"", "-l", "1; date", "*", "1 2", "default"} {
-		stdout, stderr, exit := runCobalt(t, "get-job-status", t.TempDir(), never, id)
-		require.Equal(t, 1, exit, id)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, "it is not a number")
-	}
-	for _, wrong := range []string{"", "*", "a b", "../x"} {
-		_, stderr, exit := runCobalt(t, "find-job", t.TempDir(), never, wrong)
-		require.Equal(t, 1, exit)
-		require.Contains(t, stderr, "is not the tag of a submission")
+// Names and paths of jobs may hold line breaks: listings do without them.
+func TestCobaltListsNoTextsOfUsers(t *testing.T) {
+	for _, selector := range []string{"list-jobs", "fallback:get-job-status-from-all"} {
+		line := strings.Join(argumentsOf(t, "cobalt", selector, "1"), " ")
+		require.Contains(t, line, "--header JobID:User:State")
+		for _, key := range []string{"JobName", "Path", "Args", "Envs", "Command"} {
+			require.NotContains(t, line, key)
+		}
 	}
 }
