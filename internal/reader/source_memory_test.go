@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,35 +11,41 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
+// longestSmall is a limit of records with which a test soon sees what happens beyond it.
+const longestSmall = 256 << 10
+
 // mostMemory is the memory that a source may need: the text of a record a few times, as it
 // grows and becomes a record.
-const mostMemory = 100 << 20
+func mostMemory(longest int) int64 { return int64(6*longest) + 512<<10 }
 
-// writeEndless writes a part again and again, up to a size, and returns how many records the
-// source handed over.
-func writeEndless(t *testing.T, definitions []*config.Source, begin, part string, size int) (records, damaged int) {
+// writeEndless writes a part again and again, up to a size, to a source whose records have a
+// longest text, and returns how many records the source handed over.
+func writeEndless(t *testing.T, definitions []*config.Source, longest int, begin, part string, size int) (records, damaged int) {
 	t.Helper()
-	source, err := newTextSource(definitions, testNone, testMark, func(record *Record) error {
-		require.LessOrEqual(t, len(record.Raw), longestRecord)
+	source, err := newSourceFor(recordWriter{none: testNone, longest: longest, hand: func(record *Record) error {
+		if len(record.Raw) > longest {
+			return fmt.Errorf("the text of a record has %d bytes", len(record.Raw))
+		}
 		records++
 		if record.Damage != "" {
 			damaged++
 		}
 		return nil
-	})
+	}}, definitions, testMark)
 	require.NoError(t, err)
-	block := []byte(strings.Repeat(part, max(1, (1<<20)/len(part))))
+	block := []byte(strings.Repeat(part, max(1, longest/16/len(part))))
 	_, err = source.Write([]byte(begin))
 	require.NoError(t, err)
-	runtime.GC()
 	var before, now runtime.MemStats
+	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for written := 0; written < size; written += len(block) {
 		_, err := source.Write(block)
 		require.NoError(t, err)
-		if written%(8<<20) < len(block) {
+		if written%(longest/2) < len(block) {
+			runtime.GC()
 			runtime.ReadMemStats(&now)
-			require.Less(t, int64(now.HeapAlloc)-int64(before.HeapAlloc), int64(mostMemory), "after %d MiB", written>>20)
+			require.Less(t, int64(now.HeapAlloc)-int64(before.HeapAlloc), mostMemory(longest), "after %d KiB", written>>10)
 		}
 	}
 	_ = source.Close() // a header that is too long is no error here
@@ -50,14 +57,13 @@ func TestALineOfAGigabyteNeedsLittleMemory(t *testing.T) {
 		t.Skip("writes ten gigabytes")
 	}
 	for _, definitions := range everySource() {
-		records, damaged := writeEndless(t, definitions, "", "x", 1<<30)
+		records, damaged := writeEndless(t, definitions, longestRecord, "", "x", 1<<30)
 		require.Equal(t, records, damaged)
 		require.LessOrEqual(t, records, 1)
 	}
 }
 
 func TestRecordsWithoutAnEndNeedLittleMemory(t *testing.T) {
-	const size = 64 << 20
 	for _, test := range []struct {
 		definitions []*config.Source
 		begin, part string
@@ -71,7 +77,7 @@ func TestRecordsWithoutAnEndNeedLittleMemory(t *testing.T) {
 		{[]*config.Source{bhistLog()}, "Job <51>, x\n", "Sun Jan 10 17:52:30 2027: Starting (Pid 1);\n"},
 		{[]*config.Source{bhistLog()}, "", "x\n"},
 	} {
-		records, damaged := writeEndless(t, test.definitions, test.begin, test.part, size)
+		records, damaged := writeEndless(t, test.definitions, longestSmall, test.begin, test.part, 16*longestSmall)
 		require.Equal(t, records, damaged, "%q", test.part)
 		require.LessOrEqual(t, records, 1)
 	}
@@ -79,7 +85,7 @@ func TestRecordsWithoutAnEndNeedLittleMemory(t *testing.T) {
 
 func TestOutputWithoutAnEndNeedsLittleMemory(t *testing.T) {
 	for _, definitions := range everySource() {
-		records, _ := writeEndless(t, definitions, "", sampleOutput(definitions[0]), 2<<20)
+		records, _ := writeEndless(t, definitions, longestSmall/8, "", sampleOutput(definitions[0]), 1<<20)
 		require.Greater(t, records, 1_000)
 	}
 }

@@ -80,7 +80,7 @@ type limitedFeed struct {
 
 // Read reads from the feed.
 func (l limitedFeed) Read(p []byte) (int, error) {
-	if len(l.held) > longestRecord {
+	if len(l.held) > l.longest {
 		return 0, l.records.damage(l.base, "a record is too long")
 	}
 	return l.feed.Read(p)

@@ -35,9 +35,10 @@ type structured struct {
 
 // A feed is the input of the decoder, and keeps the text of the record that is being read.
 type feed struct {
-	wait   func() bool // ends the decoder's turn; false if there will be no more input
-	begins string      // what a document can begin with; empty once one has begun
-	chunk  []byte      // that the decoder has not read
+	wait    func() bool // ends the decoder's turn; false if there will be no more input
+	begins  string      // what a document can begin with; empty once one has begun
+	longest int         // bytes of a record's text
+	chunk   []byte      // that the decoder has not read
 
 	hasBanner  bool // there is a text before the document
 	isInBanner bool // the line before the document that was read last has no end yet
@@ -61,7 +62,7 @@ func newStructuredSource(definition *config.Source, none []string, hand func(*Re
 	if definition.Kind == config.XML {
 		decode, begins = decodeXML, "<"
 	}
-	s := &structured{feed: &feed{begins: begins, baseLine: 1}, result: io.EOF}
+	s := &structured{feed: &feed{begins: begins, longest: longestRecord, baseLine: 1}, result: io.EOF}
 	s.resume, s.stop = iter.Pull(func(yield func(struct{}) bool) {
 		s.feed.wait = func() bool { return yield(struct{}{}) }
 		records.feed = s.feed

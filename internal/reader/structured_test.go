@@ -31,7 +31,7 @@ func documents(t testing.TB, kind config.SourceKind, each string) (source, *[]st
 }
 
 // endless writes a text again and again, so many bytes in all, and checks the memory.
-func endless(t *testing.T, to source, text string, size int) {
+func endless(t *testing.T, to source, text string, size int, most int64) {
 	t.Helper()
 	part := bytes.Repeat([]byte(text), 64<<10/len(text)+1)
 	var before, after runtime.MemStats
@@ -40,44 +40,64 @@ func endless(t *testing.T, to source, text string, size int) {
 	for written := 0; written < size; written += len(part) {
 		_, err := to.Write(part)
 		require.NoError(t, err)
-		if written%(16<<20) < len(part) {
+		if written%(size/8) < len(part) {
 			runtime.GC()
 			runtime.ReadMemStats(&after)
-			require.Less(t, int64(after.HeapInuse)-int64(before.HeapInuse), int64(150<<20), "after %d bytes", written)
+			require.Less(t, int64(after.HeapInuse)-int64(before.HeapInuse), most, "after %d bytes", written)
 		}
 	}
 }
 
 func TestDocumentsThatNeverEndTakeLittleMemory(t *testing.T) {
-	const size = 64 << 20
+	const (
+		longest = 512 << 10
+		size    = 8 << 20
+		texts   = 3 << 20  // of memory: the text of a record a few times
+		nodes   = 40 << 20 // of memory: as many nodes as a record may have
+	)
 	for name, c := range map[string]struct {
 		kind               config.SourceKind
 		each, begin, again string
+		most               int64
 		want               string
 	}{
-		"a text of JSON":       {config.JSON, "jobs/*", `{"jobs":[{"id":"`, "x", "too long"},
-		"a number":             {config.JSON, "jobs/*", `{"jobs":[{"id":`, "7", "too long"},
-		"fields of one record": {config.JSON, "jobs/*", `{"jobs":[{"l":[`, "1,", "too"},
-		"beside the records":   {config.JSON, "jobs/*", `{"other":"`, "x", "too long"},
-		"nesting":              {config.JSON, "jobs/*", "", "[", "deep"},
-		"records":              {config.JSON, "jobs/*", `{"jobs":[{"id":"1"}`, `,{"id":"2"}`, "ends early"},
-		"lines before":         {config.JSON, "jobs/*", "", "Please wait ...\n", "no document"},
-		"a text of XML":        {config.XML, "data/job", "<data><job><id>", "x", "too long"},
-		"elements":             {config.XML, "data/job", "<data>", "<job>", "deep"},
-		"jobs of XML":          {config.XML, "data/job", "<data>", "<job><id>1</id></job>", "ends early"},
-		"an attribute":         {config.XML, "data/job", "<data a='", "x", "too long"},
-		"a comment":            {config.XML, "data/job", "<data><!--", "x", "too long"},
-		"control characters":   {config.XML, "data/job", "<data><job><id>", "\x01\x1b[2J\x00", "too long"},
+		"a text of JSON":       {config.JSON, "jobs/*", `{"jobs":[{"id":"`, "x", texts, "too long"},
+		"a number":             {config.JSON, "jobs/*", `{"jobs":[{"id":`, "7", texts, "too long"},
+		"fields of one record": {config.JSON, "jobs/*", `{"jobs":[{"l":[`, "1,", nodes, "too"},
+		"beside the records":   {config.JSON, "jobs/*", `{"other":"`, "x", texts, "too long"},
+		"nesting":              {config.JSON, "jobs/*", "", "[", texts, "deep"},
+		"records":              {config.JSON, "jobs/*", `{"jobs":[{"id":"1"}`, `,{"id":"2"}`, texts, "ends early"},
+		"lines before":         {config.JSON, "jobs/*", "", "Please wait ...\n", texts, "no document"},
+		"a text of XML":        {config.XML, "data/job", "<data><job><id>", "x", texts, "too long"},
+		"elements":             {config.XML, "data/job", "<data>", "<job>", texts, "deep"},
+		"jobs of XML":          {config.XML, "data/job", "<data>", "<job><id>1</id></job>", texts, "ends early"},
+		"an attribute":         {config.XML, "data/job", "<data a='", "x", texts, "too long"},
+		"a comment":            {config.XML, "data/job", "<data><!--", "x", texts, "too long"},
+		"control characters":   {config.XML, "data/job", "<data><job><id>", "\x01\x1b[2J\x00", texts, "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source, _ := documents(t, c.kind, c.each)
+			source.(*structured).feed.longest = longest
 			_, err := source.Write([]byte(c.begin))
 			require.NoError(t, err)
-			endless(t, source, c.again, size)
+			endless(t, source, c.again, size, c.most)
 			damage, isDamage := asDamage(source.Close())
 			require.True(t, isDamage)
 			require.Contains(t, damage.What, c.want)
 		})
+	}
+}
+
+// The program has the limit that tests of documents lower.
+func TestATextOfADocumentMayHaveAsMuchAsARecord(t *testing.T) {
+	for kind, begin := range map[config.SourceKind]string{config.JSON: `[{"id":"`, config.XML: "<a><b><id>"} {
+		source, _ := documents(t, kind, "*")
+		_, err := source.Write([]byte(begin))
+		require.NoError(t, err)
+		endless(t, source, "x", 4*longestRecord, 80<<20)
+		damage, isDamage := asDamage(source.Close())
+		require.True(t, isDamage)
+		require.Equal(t, "a record is too long", damage.What)
 	}
 }
 
