@@ -53,7 +53,7 @@ func (r *run) newOutputReader(ctx context.Context) (*outputReader, error) {
 
 // query returns what the output of the command is read for.
 func (r *run) query() reader.Query {
-	q := reader.Query{Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step, NoOrigins: r.Origins == ""}
+	q := reader.Query{Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step, HasNone: r.hasNone, NoOrigins: r.Origins == ""}
 	switch r.Command.Purpose() {
 	case config.ListNodes, config.ListQueues, config.StartUpCommand, config.ShutDownCommand, config.ButtonAction, config.ProbeCommand:
 		return q

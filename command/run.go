@@ -118,6 +118,7 @@ type run struct {
 	found      config.OutcomeKind // of the reader: Incomplete, Unreadable or nothing
 
 	hasSucceeded bool // an outcome says so, whatever the exit code
+	hasNone      bool // an outcome says that what was printed means that there are no records
 }
 
 // doAll runs the command, once or for each batch.

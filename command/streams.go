@@ -258,6 +258,7 @@ func (r *run) readNothing(ctx context.Context, s *streams) error {
 	if r.Command.Read == nil && r.open == nil {
 		return nil
 	}
+	r.hasNone = true
 	unread, err := r.outputReader(ctx, nil)
 	if err != nil {
 		return err

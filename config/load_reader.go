@@ -168,7 +168,7 @@ func sourceOf(e *tree.Element) *Source {
 		Columns: strings.Fields(e.Value("columns")), Separator: e.Value("separator"), Header: e.Boolean("header", false),
 		Begin: patternOf(e, "begin"), Field: patternOf(e, "field"), Continued: patternOf(e, "continued"),
 		Rest: strings.Fields(e.Value("rest")), Repeated: strings.Fields(e.Value("repeated")), Until: e.Value("until"),
-		Expression: patternOf(e, "expression"), Only: e.Boolean("only", false), Time: patternOf(e, "time"),
+		Expression: patternOf(e, "expression"), Only: e.Boolean("only", false), Time: patternOf(e, "time"), End: patternOf(e, "end"),
 		Each: xpathOf(e, "each"),
 	}
 	if s.Kind == Stanzas {

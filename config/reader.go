@@ -99,6 +99,7 @@ type Source struct {
 	Only       bool    // x:lines: counts only if it is the only line
 
 	Time  Pattern     // x:log: the time that begins an event; its first group is the time
+	End   Pattern     // x:log: matches the whole line without which the output is cut; not set for none
 	Lines []*LogEvent // x:log
 
 	Each XPath // x:json, x:xml: the records in the document

@@ -145,6 +145,7 @@ func (c *checker) checkSource(s *config.Source) {
 		c.checkColumns(s.Begin, s.Columns, true)
 		c.checkPattern(s.Continued)
 		c.checkPattern(s.Time)
+		c.checkPattern(s.End)
 		for _, line := range s.Lines {
 			c.checkColumns(line.Expression, line.Columns, true)
 		}

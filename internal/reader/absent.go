@@ -76,6 +76,9 @@ func (r *Reader) absence() (*Absence, error) {
 	if r.answer.rejections > 0 || r.answer.damage != nil {
 		found.Doubt = "a part of the output is damaged"
 	}
+	if r.isSilent() && r.definition.Sources[0].Total.IsSet() {
+		found.Doubt = silence
+	}
 	if defined.Unless.IsSet() {
 		isDoubtful, err := newExpression(defined.Unless).isTrue(on)
 		if err != nil {

@@ -27,6 +27,8 @@ type Query struct {
 	// for each join. An error is that of the whole query, unless the join is optional.
 	Join func(*config.Join) (Joined, error)
 	Step func(Step) // called for each record; may be nil
+	// HasNone says that the command printed that there are no records, which is left out.
+	HasNone bool
 	// NoOrigins leaves out from which line each state is read, which long listings need not know.
 	NoOrigins bool
 }
@@ -58,6 +60,7 @@ type Reader struct {
 	joins      []*joinExpressions
 	failure    error   // of a join, which ends the query
 	last       *Record // of a source without ids
+	hasOutput  bool
 	answer     *collection
 }
 
@@ -140,7 +143,10 @@ func newSource(d *config.Reader, mark string, hand func(*Record) error) (source,
 
 // Write reads a part of the output. An error ends the reading: the answer would need too
 // much memory.
-func (r *Reader) Write(p []byte) (int, error) { return r.source.Write(p) }
+func (r *Reader) Write(p []byte) (int, error) {
+	r.hasOutput = r.hasOutput || len(p) > 0
+	return r.source.Write(p)
+}
 
 // Close ends the output and returns what it says. The error says that the answer would need
 // too much memory; an output that is damaged is no error, but in the answer.
@@ -150,6 +156,9 @@ func (r *Reader) Close() (*Answer, error) {
 		r.answer.damage = damage
 	} else if err != nil {
 		return nil, err
+	}
+	if r.isSilent() && r.definition.Sources[0].End.IsSet() {
+		r.answer.damage = &DamageError{Line: 1, What: silence}
 	}
 	if err := r.groups.each(r.read); err != nil {
 		return nil, err
@@ -164,6 +173,11 @@ func (r *Reader) Close() (*Answer, error) {
 	}
 	return answer, err
 }
+
+// isSilent reports whether nothing was printed, not even that there are no records.
+func (r *Reader) isSilent() bool { return !r.hasOutput && !r.query.HasNone }
+
+const silence = "nothing was printed"
 
 // take takes a record from the source.
 func (r *Reader) take(record *Record) error {

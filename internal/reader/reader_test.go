@@ -323,6 +323,26 @@ func TestLinesAndAttributes(t *testing.T) {
 	require.Equal(t, []reader.AttributeValues{{Name: "queues", Values: []string{"normal", "long"}}}, answer.Attributes)
 }
 
+func TestSilenceProvesNothing(t *testing.T) {
+	const bjobs = `<x:reader name="bjobs"><x:json each="/RECORDS/*" total="JOBS"/><x:id from="JOBID"/><x:absent within="1h"/></x:reader>`
+	const bhist = `<x:reader name="bhist"><x:log begin="Job (\d+)" columns="id" end="Summary.*"><x:line expression="x"/></x:log></x:reader>`
+	require.Equal(t, "nothing was printed", read(t, bjobs, "", reader.Query{}).Absence.Doubt)
+	require.Empty(t, read(t, bjobs, `{"JOBS":0,"RECORDS":[]}`, reader.Query{}).Absence.Doubt)
+	require.Empty(t, read(t, bjobs, "", reader.Query{HasNone: true}).Absence.Doubt)
+	require.ErrorContains(t, read(t, bhist, "", reader.Query{}).Damage, "nothing was printed")
+	require.Nil(t, read(t, bhist, "", reader.Query{HasNone: true}).Damage)
+}
+
+func TestPlaceholdersOfAFolderAreReplaced(t *testing.T) {
+	const paths = `<x:reader name="paths"><x:table columns="id folder file"/>
+		<x:fact name="outputPath" from="file" as="path" base="folder" words="$HOME='/home/user' %J=id"/></x:reader>`
+	for row, want := range map[string]string{
+		"7 $HOME/work o.%J": "/home/user/work/o.7", "7 /work $HOME/o": "/home/user/o", "7 /work/%J o": "/work/7/o", "7 $WORK o": "7",
+	} {
+		require.Equal(t, want, strings.TrimPrefix(strings.TrimSpace(shown(read(t, paths, row+"\n", reader.Query{}))), "7 outputPath="), row)
+	}
+}
+
 func TestItemsOfAListCountOnce(t *testing.T) {
 	const list = `<x:reader name="list"><x:table columns="id hosts"/><x:fact name="nodes" from="replace(hosts,'[0-9]+[*]','')" split=":"/></x:reader>`
 	require.Equal(t, "7 nodes=a,b,c\n", shown(read(t, list, "7 a:4*b:2*a:c\n", reader.Query{})))

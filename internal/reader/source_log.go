@@ -15,9 +15,10 @@ import (
 type logSource struct {
 	lineSplitter
 	recordWriter
-	begin, time, continued *regexp.Regexp // the latter two are nil for none
-	columns                []string
-	kinds                  []eventKind
+	begin, time, continued, last *regexp.Regexp // all but the first are nil for none
+	columns                      []string
+	kinds                        []eventKind
+	hasLast                      bool // the line behind the last event was read
 
 	hasEvent bool   // some of its lines were read
 	event    []byte // without what begins its continued lines
@@ -53,6 +54,9 @@ func newLog(writer recordWriter, definition *config.Source) (*logSource, error) 
 		return nil, err
 	}
 	if l.continued, err = compileStart(definition.Continued); err != nil {
+		return nil, err
+	}
+	if l.last, err = compileWhole(definition.End); err != nil {
 		return nil, err
 	}
 	for _, line := range definition.Lines {
@@ -127,10 +131,11 @@ func (l *logSource) endEvent() error {
 		if err := l.end(); err != nil {
 			return err
 		}
-		l.isOpen, l.first, l.damage = true, l.eventAt, ""
+		l.isOpen, l.first, l.damage, l.hasLast = true, l.eventAt, "", false
 		l.raw = emptied(l.raw)
 		l.fields = groupFields(l.fields[:0], l.columns, event, match, l.eventAt)
 	}
+	l.hasLast = l.hasLast || l.last != nil && l.last.MatchString(event)
 	if l.isOpen {
 		l.keep(l.eventRaw)
 		switch {
@@ -225,5 +230,11 @@ func (l *logSource) Close() error {
 	if err := l.endEvent(); err != nil {
 		return err
 	}
-	return l.end()
+	if err := l.end(); err != nil {
+		return err
+	}
+	if l.last != nil && l.eventAt > 0 && !l.hasLast {
+		return &DamageError{Line: l.eventAt, What: "the output ends before its last line"}
+	}
+	return nil
 }

@@ -330,6 +330,9 @@ func (f *fact) path(text string, on *evaluation) (value, dropped string, err err
 	}
 	if !strings.HasPrefix(text, "/") && f.base != nil {
 		base, err := f.base.text(on)
+		if err == nil {
+			base, err = f.replaceWords(base, on)
+		}
 		if err != nil || base == "" {
 			return "", notA("absolute, and its folder is unknown", text), err
 		}
