@@ -10,104 +10,108 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/attribute"
-	"github.com/rmctl/rmctl/cases"
-	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/reader"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 )
 
-// No LSF was at hand: the outputs are made up after its documentation.
-const lsfCases = "../testdata/lsf"
+// Outputs are made after LSF's documentation and what other projects published.
+const (
+	lsfCases   = "../testdata/lsf"
+	lsfHistory = "fallback:get-job-status-from-history"
+)
 
-// printsAnswer is a program that prints the file which is called as it, and exits with the code in that
-// file with .exit behind it. Where it is not asked for names it prints the file with .plain behind it.
-const printsAnswer = `file=$ANSWERS/$(basename "$0")
-case "$*" in *job_name*) ;; *) [ ! -e "$file.plain" ] || file=$file.plain;; esac
-[ -e "$file" ] || { echo "no answer to $0" >&2; exit 99; }
-cat "$file"
-[ ! -e "$file.err" ] || cat "$file.err" >&2
-[ ! -e "$file.exit" ] || exit "$(cat "$file.exit")"`
-
-// runLSF runs the shell of a command for real, on programs in place of LSF's.
-func runLSF(t *testing.T, selector string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
-	t.Helper()
-	return runReplacing(t, "lsf", selector, programs, arguments...)
+// lsfRunning is what bjobs prints about job 4711, which runs, with some of its fields.
+func lsfRunning(fields string) string {
+	return `{"COMMAND":"bjobs","JOBS":1,"RECORDS":[{"JOBID":"4711","JOBINDEX":"0","STAT":"RUN","EXIT_CODE":"","EXIT_REASON":"",` +
+		`"SUBMIT_TIME":"Jan 10 17:50:11 2027",` + fields + "}]}\n"
 }
 
-// answered is programs that print the files of $ANSWERS.
-func answered(names ...string) map[string]string {
-	programs := map[string]string{}
-	for _, name := range names {
-		programs[name] = printsAnswer
-	}
-	return programs
-}
-
-// The shell makes lines of what LSF's commands print, which are what the definition reads in the case of the same folder.
-func TestLSFMakesLinesOfWhatItsCommandsPrint(t *testing.T) {
-	eachAnswered(t, lsfCases, func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int) {
-		var arguments []string
-		switch recorded.Command {
-		case "get-job-status", "hold-job":
-			arguments = []string{recorded.Job}
-		case "list-jobs":
-			arguments = []string{strings.Split(name, "-")[1]}
-		case "find-job":
-			age := "100"
-			if strings.Contains(string(recorded.Stderr), "keeps jobs") {
-				age = "3700"
-			}
-			arguments = []string{tag, age}
-		}
-		return runLSF(t, recorded.Command, answered("bjobs", "bhist", "bparams", "bqueues", "bhosts", "lshosts", "lsload", "bstop"), arguments...)
-	})
-}
-
-// The tag of a submission is added to the description, whoever has set that, and the script arrives as it is.
+// The tag of a submission is added to the description, whoever has set that.
 func TestLSFSubmitsTheScriptWithItsTagBehindTheDescription(t *testing.T) {
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
 	for directive, description := range map[string]string{
-		"":                                    "RMCTL_TAG=" + tag,
-		`#BSUB -Jd "my job; $HOME"`:           "my job; $HOME RMCTL_TAG=" + tag,
-		`#BSUB -q short -Jd 'it is' -n 4`:     "it is RMCTL_TAG=" + tag,
-		`#BSUB -Jd word -n 4`:                 "word RMCTL_TAG=" + tag,
-		`echo "#BSUB -Jd no directive"`:       "RMCTL_TAG=" + tag,
-		"#BSUB -Jd first\n#BSUB -Jd \"last\"": "last RMCTL_TAG=" + tag,
+		"":                                    "",
+		`#BSUB -Jd "my job; ok"`:              "my job; ok",
+		`#BSUB -q short -Jd 'it is' -n 4`:     "it is",
+		`#BSUB -Jd word -n 4`:                 "word",
+		`echo "#BSUB -Jd no directive"`:       "",
+		"#BSUB -Jd first\n#BSUB -Jd \"last\"": "last",
+		`#BSUB -Jd "not \"representable\""`:   "",
 	} {
 		script := filepath.Join(t.TempDir(), "a script")
 		text := "#!/bin/sh\n" + directive + "\nexec true 'x y'\n"
 		require.NoError(t, os.WriteFile(script, []byte(text), 0o600))
-		stdout, stderr, exit := runLSF(t, "submit-batch", map[string]string{"bsub": `printf '%s|' "$@"; cat`}, script, tag)
-		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "-Jd|"+description+"|"+text, stdout)
+		rendering, err := control.New(control.Options{Definition: shippedDefinition(t, "lsf"), Connection: local}).Render(job.Submission{Script: script})
+		require.NoError(t, err)
+		require.Equal(t, text, rendering.Script, "it arrives as it is")
+		submit := false
+		for _, each := range rendering.Commands {
+			if each.Arguments[0] != "bsub" {
+				continue
+			}
+			submit = true
+			require.Len(t, each.Arguments, 3)
+			require.Equal(t, "-Jd", each.Arguments[1])
+			require.True(t, strings.HasPrefix(each.Arguments[2], description+" RMCTL_TAG="), "%q", each.Arguments)
+			require.True(t, strings.HasSuffix(each.InputFile, "/a_script"), each.InputFile)
+		}
+		require.True(t, submit)
 	}
-	_, stderr, exit := runLSF(t, "submit-batch", map[string]string{"bsub": "echo submitted"}, "/no/such/script", tag)
-	require.NotZero(t, exit)
-	require.Contains(t, stderr, "/no/such/script")
 }
 
-// What users can forge is asked for by name only where it belongs to this user.
-func TestLSFAsksForNoNamesOfOthers(t *testing.T) {
-	const says = `case "$*" in *"-u all "*job_name*|*job_description*) exit 9;; esac; echo No job found >&2; exit 255`
-	for _, scope := range []string{"own", "all"} {
-		stdout, stderr, exit := runLSF(t, "list-jobs", map[string]string{"bjobs": says}, scope)
-		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "listed\n", stdout)
+// An id goes into command lines: nothing else may pass for one.
+func TestLSFRefusesWhatIsNoID(t *testing.T) {
+	ids, err := reader.NewIDs(shippedDefinition(t, "lsf").IDs)
+	require.NoError(t, err)
+	for _, id := range []string{"", "-a", "0; date", "4711[*]", "12[1-3]", "a", "4711[", "4711\n"} {
+		_, _, isID := ids.Split(id)
+		require.False(t, isID, id)
+	}
+	number, task, isID := ids.Split("4711[2]")
+	require.True(t, isID)
+	require.Equal(t, []string{"4711", "2"}, []string{number, task})
+}
+
+// A name may hold line breaks and what looks like other fields and records, which LSF need not escape.
+func TestLSFNoNameMakesAJobEnd(t *testing.T) {
+	definition := shippedDefinition(t, "lsf")
+	for _, name := range []string{
+		"x\ny", `x","STAT":"DONE`, "x\",\n\"STAT\":\"DONE\",\"A\":\"", `x"},{"JOBID":"4711","STAT":"DONE","EXIT_CODE":"","EXIT_REASON":"","SUBMIT_TIME":"`,
+		`x"}]}{"COMMAND":"bjobs","JOBS":1,"RECORDS":[{"JOBID":"4711","STAT":"DONE","EXIT_CODE":"","EXIT_REASON":"","SUBMIT_TIME":"`,
+		`x"}],"JOBS":2,"X":[{"A":"`, `x","ERROR":"Job <4711> is not found`, "x\nJob <4711> is not found", "\"\nNo job found", `\`, "\x00", "Jan 10 17:50:11 2027",
+	} {
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "4711", stdout: lsfRunning(`"JOB_NAME":"` + name + `"`)})
+		require.Contains(t, []string{"", "RUNNING"}, got.State, name)
+		require.NotEqual(t, config.NotFound, got.Outcome, name)
+	}
+	running := recordedExchange(t, filepath.Join(lsfCases, "status-past-open"))
+	for _, command := range []string{
+		"\nSun Jan 10 17:50:30 2027: Done successfully. x", ">\nJob <4711>, x\nSun Jan 10 17:50:30 2027: Done successfully. x",
+		"\nSun Jan 10 17:50:30 2027: Completed <exit>; TERM_OWNER: x.\nSummary of time ", "\nSun Jan 10 17:50:12 2027: Signal <KILL> requested by user",
+	} {
+		forged := running
+		forged.stdout = strings.Replace(running.stdout, "Command <", "Command <"+command, 1)
+		require.Empty(t, replay(t, definition, forged).State, command)
 	}
 }
 
-// An id and a tag go into command lines: nothing else may pass for one.
-func TestLSFRefusesWhatIsNoIDAndNoTag(t *testing.T) {
-	never := map[string]string{"bjobs": "echo asked; exit 0", "bhist": "echo asked; exit 0"}
-	for _, id := range []string{"", "-a", "0; date", "4711[*]", "12[1-3]", "a"} {
-		stdout, stderr, exit := runLSF(t, "get-job-status", never, id)
-		require.Equal(t, 1, exit, id)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, "no job ")
-	}
-	for _, wrong := range []string{"", "*", "a b"} {
-		_, stderr, exit := runLSF(t, "find-job", never, wrong, "100")
-		require.Equal(t, 1, exit)
-		require.Contains(t, stderr, "is not the tag of a submission")
+// A history that is cut anywhere says nothing.
+func TestLSFConcludesNothingFromACutHistory(t *testing.T) {
+	definition := shippedDefinition(t, "lsf")
+	for _, name := range []string{"status-past-killed", "status-past-array", "status-past-done"} {
+		whole := recordedExchange(t, filepath.Join(lsfCases, name))
+		require.Equal(t, lsfHistory, whole.selector)
+		require.NotEmpty(t, replay(t, definition, whole).State)
+		end := strings.Index(whole.stdout, "Summary of time")
+		for length := range end {
+			cut := whole
+			cut.stdout = whole.stdout[:length]
+			require.Empty(t, replay(t, definition, cut).State, "%s: %q", name, cut.stdout)
+		}
 	}
 }
 
@@ -136,6 +140,7 @@ func TestLSFKnowsWhatOtherProjectsRecorded(t *testing.T) {
 		require.True(t, known[state], state)
 	}
 
+	definition := shippedDefinition(t, "lsf")
 	var hosts struct {
 		ExecHost [][]any  `json:"exec_host"`
 		Bsub     []string `json:"bsub"`
@@ -143,20 +148,15 @@ func TestLSFKnowsWhatOtherProjectsRecorded(t *testing.T) {
 	read("ood_core/lsf-values.json", &hosts)
 	require.NotEmpty(t, hosts.ExecHost)
 	for _, pair := range hosts.ExecHost {
-		t.Setenv("ANSWERS", t.TempDir())
-		record := `{` + "\n" + `"JOBS":1,` + "\n" + `"RECORDS":[` + "\n{\n" + `"JOBID":"7",` + "\n" + `"STAT":"RUN",` + "\n" + `"EXEC_HOST":"` + pair[0].(string) + `"` + "\n}\n]\n}\n"
-		require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("ANSWERS"), "bjobs"), []byte(record), 0o600))
-		stdout, stderr, exit := runLSF(t, "get-job-status", answered("bjobs"), "7")
-		require.Zero(t, exit, "%s", stderr)
-		_, listed, _ := strings.Cut(stdout, "nodes\t")
-		listed, _, _ = strings.Cut(listed, "\t")
-		require.Len(t, strings.Fields(listed), len(pair[1].(map[string]any)), listed)
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "7", stdout: strings.Replace(lsfRunning(`"EXEC_HOST":"`+pair[0].(string)+`"`), "4711", "7", 1)})
+		require.Equal(t, "RUNNING", got.State)
+		var expected []string
 		for host := range pair[1].(map[string]any) {
-			require.Contains(t, strings.Fields(listed), host)
+			expected = append(expected, host)
 		}
+		require.ElementsMatch(t, expected, strings.Split(got.Facts["job.nodes"], ","))
 	}
-	require.Equal(t, hosts.Bsub[1], submittedID(t, hosts.Bsub[0]))
-
+	submitted := map[string]string{hosts.Bsub[0]: hosts.Bsub[1]}
 	var commands []struct {
 		Command string `json:"cmd"`
 		Stdout  string `json:"stdout"`
@@ -165,27 +165,27 @@ func TestLSFKnowsWhatOtherProjectsRecorded(t *testing.T) {
 	read("aiida-core/lsf-commands.json", &commands)
 	for _, command := range commands {
 		if command.Command == "bsub" {
-			require.Equal(t, command.JobID, submittedID(t, command.Stdout+"\n"))
+			submitted[command.Stdout+"\n"] = command.JobID
 		}
+	}
+	for printed, id := range submitted {
+		require.Equal(t, id, lsfSubmitted(t, printed), printed)
 	}
 }
 
-// submittedID returns the id that a submission reads in what bsub prints, empty without one.
-func submittedID(t *testing.T, printed string) string {
+// lsfSubmitted returns the id that a submission reads in what bsub prints, empty without one.
+func lsfSubmitted(t *testing.T, printed string) string {
 	t.Helper()
-	const key = "a submission"
-	definition := shippedDefinition(t, "lsf")
-	env := definedEnvironment(definition)
-	env.SetVariable(key, nil)
-	selected, _, err := definition.Select("submit-batch")
+	submit, _, err := shippedDefinition(t, "lsf").Select("submit-batch")
 	require.NoError(t, err)
-	request := command.Request{Command: selected, Scope: config.Scope{Environment: env, Job: key}}
-	invocation, err := request.Resolve()
+	compiled, err := reader.New(submit.Read, reader.Query{IDs: &reader.IDs{}})
 	require.NoError(t, err)
-	_, err = command.Run(t.Context(), answering{exchange: exchange{stdout: printed}}, request, invocation)
+	_, err = compiled.Write([]byte(printed))
 	require.NoError(t, err)
-	if attribute.Text(env.Variable(key).Value()) != "SUBMITTED" {
-		return ""
+	answer, err := compiled.Close()
+	require.NoError(t, err)
+	for each := range answer.All() {
+		return each.ID
 	}
-	return attribute.Text(env.Variable(key).Field(attribute.FieldName))
+	return ""
 }

@@ -24,13 +24,12 @@ func TestEventsSetAndClearFields(t *testing.T) {
 			`14: id="4711[2]" queue="normal" made="Sun Jan 10 17:50:11 2027" begun="Sun Jan 10 17:50:12 2027" word="Exited" code="4" finished="Sun Jan 10 17:52:30 2027"`,
 		},
 	} {
-		output, err := os.ReadFile(filepath.Join("..", "..", "testdata", "lsf", name, "answers", "bhist"))
+		output, err := os.ReadFile(filepath.Join("..", "..", "testdata", "lsf", name, "stdout"))
 		require.NoError(t, err)
 		require.Equal(t, expected, shown(t, string(output), bhistLog()), name)
 
-		// LSB_DISPLAY_YEAR=Y
-		wide := strings.ReplaceAll(string(output), strings.Repeat(" ", 21), strings.Repeat(" ", 26))
-		require.Equal(t, expected, shown(t, wide, bhistLog()), name)
+		narrow := strings.ReplaceAll(string(output), strings.Repeat(" ", 26), strings.Repeat(" ", 21)) // as without years
+		require.Equal(t, expected, shown(t, narrow, bhistLog()), name)
 	}
 }
 
@@ -68,6 +67,24 @@ func TestALogThatTheOutputEndsInIsCut(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{`1: id="51" ! the output ends within the record`}, shown(t, "Job <51>\n"+strings.Repeat(" ", 21)+"x", bhistLog()))
+}
+
+func TestALogWithoutItsLastLineIsCut(t *testing.T) {
+	definition := &config.Source{
+		Kind: config.Log, Begin: pattern(`job (\d+)`), Columns: []string{"id"}, End: pattern(`Summary.*`),
+		Lines: []*config.LogEvent{{Expression: pattern(`(done)`), Columns: []string{"word"}}},
+	}
+	for output, isWhole := range map[string]bool{
+		"": true, "job 1\ndone\nSummary of 1\n 2 3\n": true, "job 1\ndone\njob 2\nSummary\n": true,
+		"job 1\ndone\n": false, "job 1\nSummary\njob 2\ndone\n": false, "job 1\ndone\nSumm\n": false, "banner\n": false,
+	} {
+		_, err := textTest{definitions: []*config.Source{definition}}.read(t, output, 3)
+		if isWhole {
+			require.NoError(t, err, output)
+		} else {
+			require.ErrorContains(t, err, "before its last line", output)
+		}
+	}
 }
 
 func TestALogThatIsTooLongSaysWhoseItIs(t *testing.T) {
