@@ -26,12 +26,16 @@ func exclude(a, b *config.StateRow) bool {
 	return false
 }
 
-// A demand is what a condition wants a field to be: a text or a number, or a pattern.
-type demand struct{ text, pattern string }
+// A demand is what a condition wants a field to be: a text or a number, a pattern, or absent.
+type demand struct {
+	text, pattern string
+	isAbsent      bool
+}
 
 var (
 	equation = lazyregexp.New(`^([\w.-]+)=('[^']*'|[\d.]+)$`)
 	matching = lazyregexp.New(`^matches\(([\w.-]+),'([^']*)'\)$`)
+	absence  = lazyregexp.New(`^not\(([\w.-]+(?: or [\w.-]+)*)\)$`)
 )
 
 // demandsOf returns the demands of a condition that is a row of demands, by fields; what else
@@ -43,6 +47,10 @@ func demandsOf(test string) map[string]demand {
 			demands[found[1]] = demand{text: strings.Trim(found[2], "'")}
 		} else if found := matching.FindStringSubmatch(part); found != nil {
 			demands[found[1]] = demand{pattern: found[2]}
+		} else if found := absence.FindStringSubmatch(part); found != nil {
+			for name := range strings.SplitSeq(found[1], " or ") {
+				demands[name] = demand{isAbsent: true}
+			}
 		}
 	}
 	return demands
@@ -50,6 +58,8 @@ func demandsOf(test string) map[string]demand {
 
 func contradict(a, b demand) bool {
 	switch {
+	case a.isAbsent || b.isAbsent:
+		return a.isAbsent != b.isAbsent
 	case a.pattern == "" && b.pattern == "":
 		return a.text != b.text
 	case a.pattern != "" && b.pattern != "":
