@@ -83,7 +83,7 @@ func (l *loader) startLists(e *tree.Element, own []*tree.Element) {
 	for _, child := range own {
 		name := child.QualifiedName()
 		switch {
-		case ruleOf(child).kind != listedPart || name == "line" || name == "x:outcome":
+		case ruleOf(child).kind != listedPart || name == "line" || name == "x:outcome" || name == "x:state":
 		case slices.ContainsFunc(child.Attributes, isMarker):
 			placed[name] = true
 		default:

@@ -73,7 +73,15 @@ var partOrders = sync.OnceValue(func() map[string][]string {
 // commandOrder is that of all elements of command type.
 var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
 
-func ruleOf(e *tree.Element) partRule { return partRules()[e.QualifiedName()] }
+// ruleOf returns the rule of an element. A table of states with an expression of its own
+// replaces the whole table.
+func ruleOf(e *tree.Element) partRule {
+	rule := partRules()[e.QualifiedName()]
+	if e.IsExtension("states") && e.Optional("of").Set && len(e.Children) > 0 {
+		rule.merged = false
+	}
+	return rule
+}
 
 // rank returns where among its siblings an element belongs.
 func rank(parent, e *tree.Element) int {
