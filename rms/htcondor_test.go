@@ -1,218 +1,280 @@
 package rms_test
 
 import (
-	"fmt"
+	"encoding/json"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
-// condorJob is a job as condor_q and condor_history print it for the definition;
-// ~ stands for the word that divides texts.
-type condorJob struct {
-	id                    string // cluster and process
-	status, total         int
-	hold, signal, exit    string
-	made                  int
-	owner, name, host     string
-	held, removed, output string
+// A classAd is a job as condor_q and condor_history print it.
+type classAd map[string]any
+
+// with returns a job with other attributes.
+func (ad classAd) with(changed classAd) classAd {
+	all := maps.Clone(ad)
+	maps.Copy(all, changed)
+	return all
 }
 
-func (j condorJob) String() string {
-	word := func(text string) string {
-		if text == "" {
-			return "undefined"
+func (ad classAd) String() string {
+	text, _ := json.MarshalIndent([]classAd{ad}, "", "  ") // it has texts and numbers only
+	return string(text) + "\n"
+}
+
+var condorJob = classAd{"ClusterId": 12, "ProcId": 0, "TotalSubmitProcs": 1, "QDate": 1700000000, "JobStatus": 2, "Owner": "ada", "Iwd": "/work"}
+
+const condorHistory = "fallback:get-job-status-from-history"
+
+// condorStatuses is every JobStatus of HTCondor 8.8 to 25, and what it means in the queue and in the history.
+var condorStatuses = []struct{ native, queued, left string }{
+	{"U", "QUEUED_ACTIVE", "QUEUED_ACTIVE"}, {"I", "QUEUED_ACTIVE", "QUEUED_ACTIVE"}, {"R", "RUNNING", "RUNNING"}, {"X", "RUNNING", "CANCELED"},
+	{"C", "COMPLETED", "COMPLETED"}, {"H", "SYSTEM_ON_HOLD", "SYSTEM_ON_HOLD"}, {">", "RUNNING", "RUNNING"}, {"S", "SUSPENDED", "SUSPENDED"},
+	{"F", "", ""}, {"B", "QUEUED_ACTIVE", "QUEUED_ACTIVE"}, {"P", "QUEUED_ACTIVE", "QUEUED_ACTIVE"},
+}
+
+func TestHTCondorEveryStatusIsUnderstood(t *testing.T) {
+	definition := shippedDefinition(t, "htcondor")
+	for status, want := range condorStatuses {
+		printed := condorJob.with(classAd{"JobStatus": status, "ExitBySignal": false, "ExitCode": 0}).String()
+		for selector, state := range map[string]string{"get-job-status": want.queued, condorHistory: want.left} {
+			got := replay(t, definition, exchange{selector: selector, job: "12", stdout: printed})
+			require.Equal(t, state, got.State, "%d of %s", status, selector)
+			require.Equal(t, want.native, got.Facts["job.native"])
 		}
-		return text
 	}
-	killed := "false"
-	if j.signal != "" {
-		killed = "true"
-	}
-	if j.owner == "" {
-		j.owner = "ada"
-	}
-	if j.made == 0 {
-		j.made = 1700000000
-	}
-	if j.total == 0 {
-		j.total = 1
-	}
-	cluster, process, _ := strings.Cut(j.id, ".")
-	return fmt.Sprintf("~ %s %s %d %s %s %s %s %d 1700000010 0 1700000020 %d 2 ~ %s ~ /work ~ %s ~ err ~ %s ~ %s ~ undefined ~ %s ~ %s ~\n",
-		cluster, process, j.status, word(j.hold), killed, word(j.exit), word(j.signal), j.made, j.total,
-		j.owner, word(j.output), word(j.name), word(j.host), word(j.held), word(j.removed))
 }
 
-func condorRows(jobs ...condorJob) string {
-	var all strings.Builder
-	for _, each := range jobs {
-		all.WriteString(each.String())
-	}
-	return all.String()
-}
-
-// runHTCondor runs a command for real, where condor_q and condor_history print rows.
-func runHTCondor(t *testing.T, selector, queued, left string, arguments ...string) (stdout, stderr string, exit int) {
-	t.Helper()
-	folder := t.TempDir()
-	printing := func(name, rows string) string {
-		file := filepath.Join(folder, name)
-		require.NoError(t, os.WriteFile(file, []byte(rows), 0o600))
-		return `for word; do case $word in '"'w*'"') mark=${word#?}; mark=${mark%?};; esac; done; sed "s/~/$mark/g" "` + file + `"`
-	}
-	programs := map[string]string{"condor_q": printing("queued", queued), "condor_history": printing("left", left), "condor_status": printing("slots", queued), "id": "echo ada"}
-	program := argumentsOf(t, "htcondor", selector, "12")[4] // of awk
-	return run(t, "htcondor", selector, programs, append([]string{program}, arguments...)...)
-}
-
-func TestHTCondorTellsWhatBecomesOfJobs(t *testing.T) {
-	for what, c := range map[string]struct {
-		queued, left []condorJob
-		asked        string
-		says         []string
-	}{
-		"waits":                    {queued: []condorJob{{id: "12.0", status: 1}}, says: []string{"native\tI\tI", "state\tQUEUED_ACTIVE\tQUEUED_ACTIVE"}},
-		"was never looked at":      {queued: []condorJob{{id: "12.0", status: 0}}, says: []string{"state\tQUEUED_ACTIVE\tQUEUED_ACTIVE"}},
-		"runs":                     {queued: []condorJob{{id: "12.0", status: 2, host: "slot1_1@n1.example.org", output: "o"}}, says: []string{"nodes\tn1.example.org\tn1.example.org", "stdout\t/work/o\t/work/o", "stderr\t/work/err\t/work/err", "started\t1700000010\t1700000010", "state\tRUNNING\tRUNNING"}},
-		"sends its output":         {queued: []condorJob{{id: "12.0", status: 6}}, says: []string{"native\t>\t>", "state\tRUNNING\tRUNNING"}},
-		"is suspended":             {queued: []condorJob{{id: "12.0", status: 7}}, says: []string{"native\tS\tS", "state\tSUSPENDED\tSUSPENDED"}},
-		"is held by its user":      {queued: []condorJob{{id: "12.0", status: 5, hold: "1", held: "via condor_hold (by user ada)"}}, says: []string{"reason\tvia condor_hold (by user ada)\tvia condor_hold (by user ada)", "state\tUSER_ON_HOLD\tUSER_ON_HOLD"}},
-		"was submitted held":       {queued: []condorJob{{id: "12.0", status: 5, hold: "15"}}, says: []string{"state\tUSER_ON_HOLD\tUSER_ON_HOLD"}},
-		"is held by the system":    {queued: []condorJob{{id: "12.0", status: 5, hold: "13"}}, says: []string{"state\tSYSTEM_ON_HOLD\tSYSTEM_ON_HOLD"}},
-		"gets its files":           {queued: []condorJob{{id: "12.0", status: 5, hold: "16"}}, says: []string{"state\tQUEUED_ACTIVE\tQUEUED_ACTIVE"}},
-		"is being removed":         {queued: []condorJob{{id: "12.0", status: 3}}, says: []string{"reason\tit is being removed\tit is being removed", "state\tRUNNING\tRUNNING"}},
-		"ended, and is kept":       {queued: []condorJob{{id: "12.0", status: 4, exit: "0"}}, says: []string{"exit\t0\t0", "ended\t1700000020\t1700000020", "state\tCOMPLETED\tCOMPLETED"}},
-		"ended":                    {left: []condorJob{{id: "12.0", status: 4, exit: "0"}}, says: []string{"exit\t0\t0", "state\tCOMPLETED\tCOMPLETED"}},
-		"failed":                   {left: []condorJob{{id: "12.0", status: 4, exit: "3"}}, says: []string{"exit\t3\t3", "state\tFAILED\tFAILED"}},
-		"was killed":               {left: []condorJob{{id: "12.0", status: 4, signal: "9"}}, says: []string{"signal\t9\t9", "state\tFAILED\tFAILED"}},
-		"tells no exit code":       {left: []condorJob{{id: "12.0", status: 4}}, says: []string{"reason\tits exit code is not told\tits exit code is not told", "state\tFAILED\tFAILED"}},
-		"was removed":              {left: []condorJob{{id: "12.0", status: 3, removed: "via condor_rm (by user ada)"}}, says: []string{"native\tX\tX", "reason\tvia condor_rm (by user ada)\tvia condor_rm (by user ada)", "state\tCANCELED\tCANCELED"}},
-		"ran too long":             {left: []condorJob{{id: "12.0", status: 3, removed: "The job attribute PeriodicRemove expression '(JobStatus == 2)' evaluated to TRUE"}}, says: []string{"state\tFAILED\tFAILED"}},
-		"one of an array runs":     {queued: []condorJob{{id: "12.0", status: 1, total: 3}, {id: "12.2", status: 2, total: 3}}, says: []string{"native\tR\tR", "state\tRUNNING\tRUNNING"}},
-		"an array is held in part": {queued: []condorJob{{id: "12.0", status: 5, hold: "1", total: 2}, {id: "12.1", status: 5, hold: "6", total: 2}}, says: []string{"state\tSYSTEM_ON_HOLD\tSYSTEM_ON_HOLD"}},
-		"all of an array ended":    {left: []condorJob{{id: "12.1", status: 4, exit: "0", total: 2}, {id: "12.0", status: 4, exit: "0", total: 2}}, says: []string{"state\tCOMPLETED\tCOMPLETED"}},
-		"some of an array failed":  {left: []condorJob{{id: "12.10", status: 4, exit: "5", total: 3}, {id: "12.9", status: 4, exit: "4", total: 3}, {id: "12.0", status: 4, exit: "0", total: 3}}, says: []string{"exit\t4\t4", "state\tFAILED\tFAILED"}},
-		"one of an array removed":  {queued: []condorJob{{id: "12.0", status: 4, exit: "0", total: 2}}, left: []condorJob{{id: "12.1", status: 3, total: 2}}, says: []string{"state\tCANCELED\tCANCELED"}},
-		"a job of an array":        {left: []condorJob{{id: "12.1", status: 4, exit: "0", total: 2}}, asked: "12.1", says: []string{"state\tCOMPLETED\tCOMPLETED"}},
-		"the number anew":          {left: []condorJob{{id: "12.0", status: 4, exit: "0"}, {id: "12.0", status: 4, exit: "3", made: 1600000000}, {id: "12.1", status: 4, exit: "3", made: 1600000000, total: 2}}, says: []string{"identity\t1700000000\t1700000000", "state\tCOMPLETED\tCOMPLETED"}},
-		"a name that imitates rows": {queued: []condorJob{{id: "12.0", status: 2, name: "x\n 12 0 4 undefined false 0\nstate\tCOMPLETED\tCOMPLETED"}},
-			says: []string{"name\tx  12 0 4 undefined false 0 state COMPLETED COMPLETED\tx  12 0 4 undefined false 0 state COMPLETED COMPLETED", "state\tRUNNING\tRUNNING"}},
+// What a user may write stands in texts, which JSON keeps apart from everything else.
+func TestHTCondorTextsOfUsersDecideNothing(t *testing.T) {
+	definition := shippedDefinition(t, "htcondor")
+	texts := []string{"RmctlTag", "Owner", "Iwd", "Out", "Err", "JobBatchName", "RemoteHost", "LastRemoteHost", "HoldReason", "RemoveReason", "RequestCpus"}
+	for _, forged := range []string{
+		"x\"\n}\n]\n", "x\",\n  \"JobStatus\": 4,\n  \"ExitBySignal\": false,\n  \"ExitCode\": 0,\n  \"y\": \"", "\\", "\\/Expr(JobStatus = 4)\\/", "\x00\x1b]0;x\a", "\xff",
 	} {
-		t.Run(what, func(t *testing.T) {
-			if c.asked == "" {
-				c.asked = "12"
-			}
-			stdout, stderr, code := runHTCondor(t, "get-job-status", condorRows(c.queued...), condorRows(c.left...), c.asked)
-			require.Zero(t, code, "%s", stderr)
-			lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-			require.Subset(t, lines, c.says)
-			require.Equal(t, c.says[len(c.says)-1], lines[len(lines)-1])
-		})
+		ad := maps.Clone(condorJob)
+		for _, name := range texts {
+			ad[name] = forged
+		}
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "12", stdout: ad.String()})
+		require.Equal(t, "RUNNING", got.State, "%q", forged)
+		for name, text := range got.Facts {
+			require.NotContains(t, text, "\n", name)
+		}
 	}
 }
 
-func TestHTCondorSaysWhatItDoesNotKnow(t *testing.T) {
-	whole := condorJob{id: "12.0", status: 4, exit: "0", total: 2}.String()
-	for what, c := range map[string]struct{ queued, left, asked, stderr string }{
-		"nobody knows it":               {asked: "12", stderr: "no job 12 is known"},
-		"no number":                     {asked: "12 -constraint true", stderr: "no job 12 -constraint true is known: it is no number"},
-		"the history has half an array": {left: whole, asked: "12", stderr: "does not tell how all of job 12 ended"},
-		"the row is cut":                {queued: whole[:len(whole)-3], asked: "12", stderr: "what condor_q says of job 12 is not understood"},
-		"the record is cut":             {left: whole[:40], asked: "12", stderr: "what condor_history says of job 12 is not understood"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			stdout, stderr, code := runHTCondor(t, "get-job-status", c.queued, c.left, c.asked)
-			require.Equal(t, 1, code)
-			require.Empty(t, stdout)
-			require.Contains(t, stderr, c.stderr)
-		})
+func TestHTCondorArraysEndWithTheirLastJob(t *testing.T) {
+	definition := shippedDefinition(t, "htcondor")
+	for total, outcome := range map[any]config.OutcomeKind{1: "", 2: config.Incomplete, nil: config.Incomplete} {
+		printed := condorJob.with(classAd{"JobStatus": 4, "ExitBySignal": false, "ExitCode": 0, "TotalSubmitProcs": total}).String()
+		for _, selector := range []string{"get-job-status", condorHistory} {
+			got := replay(t, definition, exchange{selector: selector, job: "12", stdout: printed})
+			require.Equal(t, outcome, got.Outcome, "%v", total)
+			require.Equal(t, map[bool]string{true: "COMPLETED"}[total == 1], got.State, "%v", total)
+			one := replay(t, definition, exchange{selector: selector, job: "12.0", stdout: printed})
+			require.Equal(t, "COMPLETED", one.State, "a job of the array")
+		}
 	}
 }
 
-func TestHTCondorListsWhatHasNotEnded(t *testing.T) {
-	queued := condorRows(condorJob{id: "1.0", status: 1, total: 2, name: "a\tb\nlisted"}, condorJob{id: "2.0", status: 4, exit: "0"}, condorJob{id: "3.0", status: 7, owner: "bob"},
-		condorJob{id: "1.1", status: 2, total: 2, host: "slot1@n1"}, condorJob{id: "4.0", status: 5, hold: "1", held: "why"})
-	stdout, stderr, code := runHTCondor(t, "list-jobs", queued, "", "all")
-	require.Zero(t, code, "%s", stderr)
-	require.Equal(t, "1\tRUNNING\tR\t\tn1\t1700000000\t1700000010\t2\tada\t\n"+
-		"3\tSUSPENDED\tS\t\t\t1700000000\t1700000010\t2\tbob\t\n"+
-		"4\tUSER_ON_HOLD\tH\twhy\t\t1700000000\t1700000010\t2\tada\t\nlisted\n", stdout)
-	_, stderr, code = runHTCondor(t, "list-jobs", queued[:100], "", "own")
-	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "not understood")
-}
+// condorCommands is a value for each attribute that a user may set, with the submit command that it makes.
+const condorCommands = `environment = "CONDOR_CLUSTER=$(ClusterId) CONDOR_PROCESS=$(ProcId)"
+batch_name = sums
+universe = container
+container_image = docker://debian:12
+docker_image = debian:12
+request_cpus = 4
+request_memory = 8G
+request_disk = 20G
+request_gpus = 1
+require_gpus = Capability >= 8.0
+machine_count = 2
+requirements = HasAVX2 && OpSysMajorVer == 9
+rank = Memory
+concurrency_limits = lic:2,disk
+periodic_remove = JobStatus == 2 && time() - JobCurrentStartDate > 3600
+allowed_job_duration = 7200
+accounting_group = group_a.b
+accounting_group_user = ada
+priority = -5
+nice_user = true
+hold = false
+deferral_time = 1700000000
+max_retries = 3
+success_exit_code = 7
+periodic_hold = NumJobStarts > 3
+periodic_release = false
+kill_sig = SIGINT
+job_max_vacate_time = 60
+initialdir = /scratch/a b
+input = in put.dat
+output = out.$(ProcId)
+error = err.$(ProcId)
+stream_output = true
+stream_error = true
+log = job.log
+should_transfer_files = YES
+when_to_transfer_output = ON_EXIT
+transfer_input_files = a, b
+transfer_output_files = c
+getenv = PATH, X*
+notification = Error
+notify_user = ada@example.org
+max_materialize = 10
+max_idle = 5
++Project = "x"
+queue 3
+`
 
-func TestHTCondorSumsUpTheSlotsOfMachines(t *testing.T) {
-	slots := "~ 6 8 16000 1.5 undefined ~ n1 ~ Partitionable ~ Unclaimed ~ Idle ~\n~ 2 8 16000 1.5 undefined ~ n1 ~ Dynamic ~ Claimed ~ Busy ~\n" +
-		"~ 4 4 8000 0.0 undefined ~ n2 ~ Static ~ Drained ~ Idle ~\n~ 4 4 8000 0.0 true ~ n3 ~ Static ~ Unclaimed ~ Idle ~\n"
-	stdout, stderr, code := runHTCondor(t, "list-nodes", slots, "")
-	require.Zero(t, code, "%s", stderr)
-	require.Equal(t, "n1\tUP\tUnclaimed/Idle Claimed/Busy\t8\t2\t16000\t1.5\t\n"+
-		"n2\tDOWN\tDrained/Idle\t4\t0\t8000\t0.0\tit is drained\nn3\tDOWN\tOffline\t4\t0\t8000\t0.0\tit is offline\nlisted\n", stdout)
-}
-
-func TestHTCondorFindsTheJobOfASubmission(t *testing.T) {
-	now := time.Now().Unix()
-	for what, c := range map[string]struct{ queued, left, oldest, age, stdout, stderr string }{
-		"in the queue":              {queued: "echo 17; echo 17", stdout: "found job 17, which is 17\n"},
-		"submitted twice":           {queued: "echo 117; echo 17", stdout: "found job 17, which is 17\n"},
-		"in the history":            {left: "echo 17", stdout: "found job 17, which is 17\n"},
-		"nowhere":                   {oldest: fmt.Sprint("echo ", now-1000), stdout: "found no job\n"},
-		"nothing has ever ended":    {stdout: "found no job\n"},
-		"the history begins later":  {oldest: fmt.Sprint("echo ", now-100), stderr: "may have dropped the job"},
-		"the history does not tell": {oldest: "echo undefined", stderr: "how far the history goes back is not known"},
-		"condor_q fails":            {queued: "echo 17; exit 1"},
-		"condor_history fails":      {left: "exit 1"},
-		"condor_q says more":        {queued: "echo what", stderr: "is not understood"},
-		"no age":                    {age: "x", stderr: "the age of the submission is not known"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			orNothing := func(script string) string {
-				if script == "" {
-					return ":"
-				}
-				return script
-			}
-			if c.age == "" {
-				c.age = "200"
-			}
-			asks := `case "$*" in *'RmctlTag == "` + tag + `"'*) ` // a script that asks for another tag is told nothing
-			stdout, stderr, _ := run(t, "htcondor", "find-job", map[string]string{
-				"condor_q":       asks + orNothing(c.queued) + ";; esac",
-				"condor_history": asks + orNothing(c.left) + ";; *-forwards*) " + orNothing(c.oldest) + ";; esac",
-			}, tag, c.age)
-			require.Equal(t, c.stdout, stdout)
-			require.Contains(t, stderr, c.stderr)
-		})
+func TestHTCondorEveryAttributeMakesItsSubmitCommand(t *testing.T) {
+	definition := shippedDefinition(t, "htcondor")
+	submission := job.Submission{Executable: "true", Directory: "/work"}
+	lines := strings.Split(strings.TrimSuffix(condorCommands, "\n"), "\n")
+	names := []string{""}
+	for _, defined := range definition.Attributes {
+		if defined.Visible() && defined.Name() != "shell" {
+			names = append(names, defined.Name())
+		}
 	}
+	require.Len(t, names, len(lines))
+	for i, name := range names {
+		value := lines[i][strings.IndexAny(lines[i], "=> ")+1:]
+		for _, option := range []string{" = ", "queue ", "periodic_remove = JobStatus == 2 && time() - JobCurrentStartDate > "} {
+			if _, after, found := strings.Cut(lines[i], option); found {
+				value = after
+			}
+		}
+		if name == "command" {
+			value = lines[i]
+		}
+		if name != "" {
+			submission.Values = append(submission.Values, job.Assignment{Name: name, Value: value})
+		}
+	}
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	rendering, err := control.New(control.Options{Definition: definition, Connection: local}).Render(submission)
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\n#CONDOR "+strings.Join(lines, "\n#CONDOR ")+"\nexec true\n", rendering.Script)
 }
 
-// A script is the program, with the description in its directives; a file with a
-// queue command is the description.
+// A script is the program, with the description in its directives; a file with a queue command is the description.
 func TestHTCondorSubmitsScriptsAndDescriptions(t *testing.T) {
-	const description = "executable = /bin/true\nQueue 3\n"
-	for what, c := range map[string]struct{ script, given, last string }{
-		"a generated script": {"#!/bin/sh\n#CONDOR request_cpus = 2\n#CONDOR queue 3\nexec true\n", "executable = FILE\nrequest_cpus = 2\nqueue 3\n\n", "-"},
-		"no queue command":   {"#!/bin/sh\n#CONDOR log = queue.log\n# queue\ntrue\n", "executable = FILE\nlog = queue.log\nqueue\n", "-"},
-		"a description":      {description, "", "FILE"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "my script")
-			require.NoError(t, os.WriteFile(file, []byte(c.script), 0o600))
-			stdout, stderr, code := run(t, "htcondor", "submit-batch", map[string]string{"condor_submit": `for last; do printf '<%s>' "$last"; done; echo; [ "$last" != - ] || cat`}, file, tag)
-			require.Zero(t, code, "%s", stderr)
-			want := fmt.Sprintf("<-terse><-single-cluster><-append><+RmctlTag = \"%s\"><%s>\n%s", tag, c.last, c.given)
-			require.Equal(t, strings.ReplaceAll(want, "FILE", file), stdout)
-			if c.last == "-" {
-				information, err := os.Stat(file)
-				require.NoError(t, err)
-				require.NotZero(t, information.Mode()&0o100, "HTCondor runs the file itself")
-			}
-		})
+	definition, _ := rms.Source("htcondor")
+	program, shipped := rms.Beside("htcondor.xml", definition, "htcondor.sh")
+	require.True(t, shipped)
+	const submit = "#!/bin/sh\nprintf '<%s>' \"$@\"; echo\nfor last; do :; done\n[ \"$last\" != - ] || cat\nexit 7\n"
+	scripts := map[string]struct{ script, given, last string }{
+		"a generated script":        {"#!/bin/sh\n#CONDOR request_cpus = 2\n#CONDOR queue 3\nexec true\n", "executable = FILE\nrequest_cpus = 2\nqueue 3\n\n", "-"},
+		"no queue command":          {"#!/bin/sh\n#CONDOR log = queue.log\n# queue\n#CONDORS x\ntrue\n", "executable = FILE\nlog = queue.log\nqueue\n", "-"},
+		"an attribute like a queue": {"#!/bin/sh\n#CONDOR \t queue_size = 1\n", "executable = FILE\nqueue_size = 1\nqueue\n", "-"},
+		"a queue of a list":         {"#!/bin/sh\n#CONDOR Queue name from list.txt\n", "executable = FILE\nQueue name from list.txt\n\n", "-"},
+		"no directive":              {"#!/bin/sh\ntrue\n", "executable = FILE\n\nqueue\n", "-"},
+		"macros and backslashes":    {"#!/bin/sh\n#CONDOR arguments = $(ProcId) \\n %s 'x'\n", "executable = FILE\narguments = $(ProcId) \\n %s 'x'\nqueue\n", "-"},
+		"a description":             {"executable = /bin/true\n  Queue 3\n", "", "FILE"},
 	}
+	for _, shell := range []string{"dash", "bash", "busybox"} {
+		interpreter, err := exec.LookPath(shell)
+		if err != nil {
+			continue // onEveryShell of the tests of local.sh reports it
+		}
+		for what, c := range scripts {
+			t.Run(shell+"/"+what, func(t *testing.T) {
+				folder := filepath.Join(t.TempDir(), "my folder")
+				require.NoError(t, os.Mkdir(folder, 0o700))
+				file := filepath.Join(folder, "my script")
+				for name, text := range map[string]string{file: c.script, filepath.Join(folder, "condor_submit"): submit, filepath.Join(folder, "htcondor.sh"): string(program)} {
+					require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+				}
+				require.NoError(t, os.Chmod(filepath.Join(folder, "condor_submit"), 0o700))
+				require.NoError(t, os.Symlink(interpreter, filepath.Join(folder, "sh")))
+				command := exec.CommandContext(t.Context(), filepath.Join(folder, "sh"), filepath.Join(folder, "htcondor.sh"), file, tag)
+				command.Env = []string{"LC_ALL=C", "PATH=" + folder + ":" + os.Getenv("PATH")}
+				printed, err := command.Output()
+				var failed *exec.ExitError
+				require.ErrorAs(t, err, &failed)
+				require.Equal(t, 7, failed.ExitCode(), "the code of condor_submit: %s", failed.Stderr)
+				want := "<-terse><-single-cluster><-append><+RmctlTag = \"" + tag + "\"><" + c.last + ">\n" + c.given
+				require.Equal(t, strings.ReplaceAll(want, "FILE", file), string(printed))
+				if c.last == "-" {
+					information, err := os.Stat(file)
+					require.NoError(t, err)
+					require.NotZero(t, information.Mode()&0o100, "HTCondor runs the file itself")
+				}
+			})
+		}
+	}
+}
+
+var adaptation = regexp.MustCompile("`(<(?:attribute|x:reader) [^`]*>)`")
+
+// The examples of the page for sites are valid, and do what the page says.
+func TestHTCondorPageHasExamplesThatWork(t *testing.T) {
+	page, err := os.ReadFile("../docs/definitions-htcondor.md")
+	require.NoError(t, err)
+	_, adapting, _ := strings.Cut(string(page), "## Adapting it")
+	examples := adaptation.FindAllStringSubmatch(adapting, -1)
+	require.Len(t, examples, 8)
+	var attributes, readers strings.Builder
+	for _, example := range examples {
+		if strings.HasPrefix(example[1], "<attribute") {
+			attributes.WriteString(example[1])
+		} else {
+			readers.WriteString(example[1])
+		}
+		extendHTCondor(t, example[1])
+	}
+	definition := extendHTCondor(t, attributes.String())
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	rendering, err := control.New(control.Options{Definition: definition, Connection: local}).Render(job.Submission{
+		Executable: "true", Values: []job.Assignment{{Name: "wall-time", Value: "60"}, {Name: "project", Value: `"fusion"`}},
+	})
+	require.NoError(t, err)
+	for _, line := range []string{"accounting_group = group_physics", "+MaxRuntime = 60", `+ProjectName = "fusion"`} {
+		require.Contains(t, rendering.Script, "\n#CONDOR "+line+"\n")
+	}
+	require.Nil(t, definition.Attribute("rank"))
+
+	definition = extendHTCondor(t, readers.String())
+	for _, each := range []struct {
+		selector, state string
+		changed         classAd
+	}{
+		{"get-job-status", "QUEUED_ACTIVE", classAd{"JobStatus": 8}},
+		{"get-job-status", "RUNNING", classAd{"AcctGroup": "physics"}},
+		{condorHistory, "FAILED", classAd{"JobStatus": 3, "RemoveReason": "used more than 100 GB"}},
+		{condorHistory, "CANCELED", classAd{"JobStatus": 3, "RemoveReason": "via condor_rm (by user ada)"}},
+	} {
+		got := replay(t, definition, exchange{selector: each.selector, job: "12", stdout: condorJob.with(each.changed).String()})
+		require.Equal(t, each.state, got.State)
+		require.Equal(t, each.changed["AcctGroup"] != nil, got.Facts["job.queue"] == "physics")
+	}
+}
+
+// extendHTCondor returns the definition of a site that adds elements.
+func extendHTCondor(t *testing.T, elements string) *config.Definition {
+	t.Helper()
+	site := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="htcondor"><control-data>` +
+		elements + `</control-data></resource-manager-builder>`
+	definition, problems := check.Load("site.xml", []byte(site), func(name, _ string) (string, []byte, error) {
+		source, _ := rms.Source(name)
+		return name + ".xml", source, nil
+	})
+	require.Empty(t, problems, elements)
+	return definition
 }

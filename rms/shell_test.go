@@ -22,25 +22,6 @@ const (
 	otherTag = "11b7536a-b565-471a-a35b-e1d26c892f19"
 )
 
-// run runs the script of a command for real, on programs in place of the
-// scheduler's.
-func run(t *testing.T, definition, selector string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
-	folder := t.TempDir()
-	for name, script := range programs {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
-	}
-	words := argumentsOf(t, definition, selector, "1")
-	command := exec.CommandContext(t.Context(), "sh", append(words[1:4:4], arguments...)...)
-	command.Env = append(os.Environ(), "LC_ALL=C", "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	printed, err := command.Output()
-	var failed *exec.ExitError
-	if err != nil {
-		require.ErrorAs(t, err, &failed)
-		stderr = string(failed.Stderr)
-	}
-	return string(printed), stderr, command.ProcessState.ExitCode()
-}
-
 // runAtHome runs the shell of a command on a job for real, on programs in place of the scheduler's, with a folder as
 // home; the last arguments of the command are replaced.
 func runAtHome(t *testing.T, definition, selector, job, home string, programs map[string]string, arguments ...string) (stdout, stderr string, exit int) {
