@@ -149,6 +149,13 @@ func (f family) removeLinks(name string) {
 	}
 }
 
+// isMerged reports whether an element is merged with that of the base. With an expression a
+// table of states replaces it, as in a reader that extends another.
+func isMerged(child *tree.Element, marked markers) bool {
+	isTable := child.IsExtension("states") && child.Optional("of").Set
+	return ruleOf(child).merged && !marked.replace && !isTable
+}
+
 // child puts one child of an extending element among those of the base.
 func (l *loader) child(siblings family, child *tree.Element) {
 	marked, ok := l.takeMarkers(child)
@@ -174,7 +181,7 @@ func (l *loader) child(siblings family, child *tree.Element) {
 	if child.QualifiedName() == "attribute" && child.Value("visible") == "false" && base.Value("visible") != "false" {
 		siblings.removeControls(addressOf(child))
 	}
-	if ruleOf(child).merged && !marked.replace {
+	if isMerged(child, marked) {
 		l.merge(base, child)
 	} else {
 		l.whole(child, fmt.Sprintf("this <%s> is taken as a whole", child.QualifiedName()))

@@ -151,6 +151,24 @@ func requireValidBySchema(t *testing.T, merged *config.Merged, name string) {
 	}
 }
 
+func TestStatesOfASiteGoBeforeThoseOfTheBase(t *testing.T) {
+	words := func(states string) []string {
+		source := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="slurm">
+			<control-data><x:reader name="scontrol">` + states + `</x:reader></control-data></resource-manager-builder>`
+		definition, err := config.Read("site.xml", []byte(source), readBase)
+		require.NoError(t, err)
+		var words []string
+		for _, row := range definition.Command(config.GetJobStatus).Read.States.Rows {
+			words = append(words, strings.Join(row.Words, " "))
+		}
+		return words
+	}
+	base := words("")
+	require.Equal(t, append([]string{"PROLOGUE", "EPILOGUE"}, base...),
+		words(`<x:states><x:state is="RUNNING" words="PROLOGUE"/><x:state is="RUNNING" words="EPILOGUE"/></x:states>`))
+	require.Equal(t, []string{"R"}, words(`<x:states of="Other"><x:state is="RUNNING" words="R"/></x:states>`), "a table of its own")
+}
+
 func TestThePrintedDefinitionIsTheSameDefinition(t *testing.T) {
 	files, err := filepath.Glob("testdata/extends/*/site.xml")
 	require.NoError(t, err)
