@@ -1,10 +1,19 @@
 package rms_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
+	"github.com/rmctl/rmctl/rms"
 )
 
 func TestLoadLevelerEveryAttributeMakesItsKeyword(t *testing.T) {
@@ -41,7 +50,38 @@ func TestLoadLevelerEveryAttributeMakesItsKeyword(t *testing.T) {
 	script, err := renderGridEngine(t, definition, "join", "y", "shell", "/bin/bash -l", "launcher", "poe", "hold", "false")
 	require.NoError(t, err)
 	script, _, _ = strings.Cut(script, "\ncode=")
-	require.Equal(t, "#!/bin/bash -l\n# @ job_name = true\n# @ output = true.o$(jobid)\n# @ error = true.o$(jobid)\n# @ notification = never\n# @ queue\npoe true", script)
+	require.Equal(t, "#!/bin/bash -l\n# @ output = true.o$(jobid)\n# @ error = true.o$(jobid)\n# @ notification = never\n# @ job_name = true\n# @ queue\npoe true", script)
+}
+
+func TestLoadLevelerSetsVariablesBehindTheKeywords(t *testing.T) {
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	rendering, err := control.New(control.Options{Definition: shippedDefinition(t, "loadleveler"), Connection: local}).Render(job.Submission{
+		Executable: "true", Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "1"}}},
+	})
+	require.NoError(t, err)
+	require.Contains(t, rendering.Script, "\n# @ queue\nexport A=\"1\"\n")
+}
+
+// Each example of the page makes a definition without problems.
+func TestLoadLevelerIsAdaptedInALine(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "definitions-loadleveler.md"))
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "\n## Adapting\n")
+	require.True(t, found)
+	examples := regexp.MustCompile("`(<[^`]+>)`").FindAllStringSubmatch(section, -1)
+	require.Len(t, examples, 5)
+	for _, example := range examples {
+		source := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="loadleveler"><control-data>` +
+			example[1] + `</control-data></resource-manager-builder>`
+		definition, problems := check.Load("site.xml", []byte(source), func(name, _ string) (string, []byte, error) {
+			base, _ := rms.Source(name)
+			return name + ".xml", base, nil
+		})
+		require.Empty(t, problems, example[1])
+		got := replay(t, definition, exchange{selector: "fallback:get-job-status-raw", job: "ll1.1", stdout: "ll1.1.0!QU!normal!01/10 17:50!!\n"})
+		require.Equal(t, strings.Contains(example[1], "QU"), got.State == "QUEUED_ACTIVE", example[1])
+	}
 }
 
 // A value stands in a line of keywords as it is: none may end it, join the next one or stand for something else.

@@ -42,7 +42,7 @@ var portableRequests = []struct {
 		"lsf":         `-n 32 -R "span[ptile=16]" -R "rusage[mem=4096MB]"`,
 		"pjm":         `-L "node=2" -L "node-mem=4096Mi" --mpi "proc=16" --mpi "max-proc-per-node=8"`,
 		"flux":        `--nodes=2 --nslots=16 --cores-per-slot=2`,
-		"loadleveler": "job_type = parallel node = 2 tasks_per_node = 8 resources =  ConsumableCpus(2) node_resources = ConsumableMemory(4096mb)",
+		"loadleveler": "resources =  ConsumableCpus(2) job_type = parallel node = 2 tasks_per_node = 8 node_resources = ConsumableMemory(4096mb)",
 		"cobalt":      "-n 2 --proccount 16",
 	}},
 	{"nodes=2 tasks=5 cpusPerTask=2 pe=mpi", map[string]string{"gridengine": "-pe mpi 12"}},
@@ -108,7 +108,7 @@ var portableRequests = []struct {
 		"lsf":         `-J "x" -o "o.%J" -e "x.e%J"`,
 		"pjm":         `-N "x" -o "o.%j"`,
 		"flux":        `--job-name="x" --output="o.{{id.dec}}"`,
-		"loadleveler": "job_name = x output = o.$(jobid) error = x.e$(jobid)",
+		"loadleveler": "output = o.$(jobid) error = x.e$(jobid) job_name = x",
 		"cobalt":      "--jobname x -o o.$jobid",
 	}},
 	{"after=12,13 mail=end,fail:ada@example.org", map[string]string{
@@ -140,7 +140,7 @@ var portableRequests = []struct {
 	}},
 	{"tasks=1 cpusPerTask=4 memory=4GiB", map[string]string{ // which is on one node
 		"pbs": "-l select=1:ncpus=4:mem=4096mb", "torque": "-l nodes=1:ppn=4 -l mem=4096mb",
-		"loadleveler": "job_type = parallel total_tasks = 1 blocking = unlimited resources =  ConsumableCpus(4) node_resources = ConsumableMemory(4096mb)",
+		"loadleveler": "resources =  ConsumableCpus(4) job_type = parallel total_tasks = 1 blocking = unlimited node_resources = ConsumableMemory(4096mb)",
 	}},
 	{"nodes=2 tasks=6 memory=4GiB node-resources=GPUDev(1)", map[string]string{"loadleveler": `!attribute "memory": "node-resources" has a value, too`}},
 	{"tasks=6 tasksPerNode=4 memory=4GiB", map[string]string{
@@ -155,9 +155,9 @@ var portableRequests = []struct {
 	{"tasksPerNode=4 memory=4GiB", map[string]string{"pbs": "-l select=1:ncpus=4:mpiprocs=4:mem=4096mb", "torque": "-l nodes=1:ppn=4 -l mem=4096mb"}},
 	{"tasks=6 tasksPerNode=4 place=pack", map[string]string{"pbs": "-l select=2:ncpus=4:mpiprocs=4 -l place=pack"}},
 	{"nodes=2 tasks=6 tasksPerNode=4 queue=debug-a.b", map[string]string{"loadleveler": "class = debug-a.b job_type = parallel node = 2 total_tasks = 6"}},
-	{"tasks=6 mail=end,fail:ada@example.org", map[string]string{"loadleveler": "job_type = parallel total_tasks = 6 blocking = unlimited notification = complete notify_user = ada@example.org"}},
-	{"tasksPerNode=6 mail=begin,fail", map[string]string{"loadleveler": "job_type = parallel node = 1 tasks_per_node = 6 notification = always"}},
-	{"nodes=3 job-type=bluegene mail=fail", map[string]string{"loadleveler": "job_type = bluegene node = 3 notification = error"}},
+	{"tasks=6 mail=end,fail:ada@example.org", map[string]string{"loadleveler": "notification = complete job_type = parallel total_tasks = 6 blocking = unlimited notify_user = ada@example.org"}},
+	{"tasksPerNode=6 mail=begin,fail", map[string]string{"loadleveler": "notification = always job_type = parallel node = 1 tasks_per_node = 6"}},
+	{"nodes=3 job-type=bluegene mail=fail", map[string]string{"loadleveler": "notification = error job_type = bluegene node = 3"}},
 	{"tasks=6", map[string]string{"cobalt": `!attribute "tasks"`}}, // on how many nodes is not known
 	{"tasks=6 tasksPerNode=4 after=12,13", map[string]string{"cobalt": "-n 2 --proccount 6 --dependencies 12:13"}},
 	{"tasksPerNode=4 mail=ada@example.org", map[string]string{"cobalt": "--proccount 4 -M ada@example.org"}},
