@@ -72,7 +72,7 @@ func BenchmarkFirstPass(b *testing.B) {
 	}
 }
 
-// BenchmarkNextPass gives a model of jobs all rows again, of which 1 % changed,
+// BenchmarkNextPass gives a model of jobs all rows again, with changes in 1 % of them,
 // while a reader holds the snapshot before.
 func BenchmarkNextPass(b *testing.B) {
 	for _, jobs := range []int{100_000, 1_000_000} {

@@ -21,7 +21,7 @@ func row(kind model.Kind, parent, id string, attributes ...string) model.Row {
 	return r
 }
 
-// whole is a row that tells all there is to tell.
+// whole is a row with all values.
 func whole(r model.Row) model.Row {
 	r.Whole = true
 	return r

@@ -23,7 +23,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A listedCluster is a cluster whose listings stand in files, in the form that the
+// A listedCluster is a cluster whose listings are files, in the form that the
 // commands of rms/slurm.xml print: its parsers read them.
 type listedCluster struct {
 	folder     string
@@ -141,7 +141,7 @@ func processorTime(b testing.TB) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// passes makes passes and reports their processor time: wall time tells little while
+// passes makes passes and reports their processor time: wall time says little while
 // others use the machine.
 func passes(b *testing.B, pass func()) {
 	b.ReportAllocs()
@@ -187,7 +187,7 @@ func BenchmarkFirstPass(b *testing.B) {
 	}
 }
 
-// BenchmarkNextPass lists everything again, of which 1 % of the jobs changed.
+// BenchmarkNextPass lists everything again, after 1 % of the jobs changed.
 func BenchmarkNextPass(b *testing.B) {
 	for _, source := range sources {
 		for _, size := range sizes {

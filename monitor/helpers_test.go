@@ -29,9 +29,9 @@ type row struct {
 }
 
 // rowOf returns a row of an id and facts, each written as name=value.
-func rowOf(id string, told ...string) row {
+func rowOf(id string, written ...string) row {
 	r := row{id, facts{}}
-	for _, fact := range told {
+	for _, fact := range written {
 		name, value, _ := strings.Cut(fact, "=")
 		r.facts[name] = value
 	}
@@ -49,7 +49,7 @@ type source struct {
 	calls    map[model.Kind]int
 
 	isUnreached bool          // how all failures are
-	before      time.Duration // that the command began for somebody else, before it is asked for here
+	before      time.Duration // that the command began for another process before
 }
 
 func newSource() *source {
@@ -185,7 +185,7 @@ func (w *watch) settle(d time.Duration) {
 	synctest.Wait()
 }
 
-// again has everything listed anew.
+// again lists everything once more.
 func (w *watch) again() {
 	w.settle(10 * time.Second) // so that no shortest interval is in the way
 	w.Refresh()

@@ -21,7 +21,7 @@ func TestTheJobsOnANodeAreThoseThatHaveItNow(t *testing.T) {
 			rowOf("had it", "state=COMPLETED", "nodes=n2"),
 			rowOf("waits for it", "state=QUEUED_ACTIVE", "nodes=n2"),
 			rowOf("has a process", "state=RUNNING"),
-			rowOf("is told no nodes", "state=RUNNING"))
+			rowOf("has no nodes", "state=RUNNING"))
 		w.record.set(job.Job{Tag: "tag", ID: "has a process", Observation: job.Observation{Detail: job.Running}})
 		w.record.work("tag", "n2 RUNNING", "n2 RUNNING")
 		w.begin()

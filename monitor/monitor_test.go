@@ -462,13 +462,13 @@ func TestBadRowsAreShownSafelyAndCounted(t *testing.T) {
 			require.NotContains(t, problem.Example, "\x1b")
 			require.Less(t, len(problem.Example), 500)
 		}
-		told, _ := w.manager().Element().Value(vocabulary.AttributeProblems)
-		require.Len(t, told.Array(), len(w.Problems()), "views can show each kind of problem")
-		require.Contains(t, told.Array(), `nodes: an id came twice (once; first node "n1")`)
-		require.Contains(t, told.Array(), `nodes: a value cannot be used (once; first node "n3": attribute nodeCPUs: illegal value "many": it takes a whole number from 0 to 9.007199254740991e+15)`)
+		problems, _ := w.manager().Element().Value(vocabulary.AttributeProblems)
+		require.Len(t, problems.Array(), len(w.Problems()), "views can show each kind of problem")
+		require.Contains(t, problems.Array(), `nodes: an id came twice (once; first node "n1")`)
+		require.Contains(t, problems.Array(), `nodes: a value cannot be used (once; first node "n3": attribute nodeCPUs: illegal value "many": it takes a whole number from 0 to 9.007199254740991e+15)`)
 		w.again()
-		told, _ = w.manager().Element().Value(vocabulary.AttributeProblems)
-		require.Contains(t, told.Array(), `nodes: an id came twice (2 times; first node "n1")`, "once each, and counted")
+		problems, _ = w.manager().Element().Value(vocabulary.AttributeProblems)
+		require.Contains(t, problems.Array(), `nodes: an id came twice (2 times; first node "n1")`, "once each, and counted")
 	})
 }
 
@@ -533,9 +533,9 @@ func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
 
 func TestADoubtThatIsOverAndARecordThatCannotBeReadAreTold(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
-		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be asked for", Observation: job.Observation{Detail: job.Running}})
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be queried", Observation: job.Observation{Detail: job.Running}})
 		w.begin()
-		require.Equal(t, "it could not be asked for", w.value(model.Job, "1", vocabulary.AttributeJobDoubt))
+		require.Equal(t, "it could not be queried", w.value(model.Job, "1", vocabulary.AttributeJobDoubt))
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
 		w.settle(3 * time.Second)
 		require.Empty(t, w.value(model.Job, "1", vocabulary.AttributeJobDoubt))

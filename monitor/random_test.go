@@ -26,14 +26,14 @@ type chance struct {
 
 func (c *chance) of(texts ...string) string { return texts[c.IntN(len(texts))] }
 
-// rows draws the rows of a listing. Those of jobs on record tell the tag.
+// rows draws the rows of a listing. Those of jobs on record have the tag.
 func (c *chance) rows() []row {
 	var rows []row
 	for id := range 12 {
 		if c.IntN(3) == 0 {
 			continue
 		}
-		told := []string{"state=" + c.of("QUEUED_ACTIVE", "RUNNING", "SUSPENDED", "COMPLETED", "NAPPING", ""), "queue=" + c.of("", "a", "b", "a,b"), "nodes=" + c.of("", "n1", "n[1-2]"), "name=" + c.of("x", "y")}
+		facts := []string{"state=" + c.of("QUEUED_ACTIVE", "RUNNING", "SUSPENDED", "COMPLETED", "NAPPING", ""), "queue=" + c.of("", "a", "b", "a,b"), "nodes=" + c.of("", "n1", "n[1-2]"), "name=" + c.of("x", "y")}
 		var tags []string
 		for tag, job := range c.recorded {
 			if job.ID == fmt.Sprint(id) {
@@ -42,11 +42,11 @@ func (c *chance) rows() []row {
 		}
 		slices.Sort(tags)
 		if len(tags) > 0 && c.IntN(4) > 0 {
-			told = append(told, "identity="+c.of(tags...))
+			facts = append(facts, "identity="+c.of(tags...))
 		} else {
-			told = append(told, "identity=of-somebody")
+			facts = append(facts, "identity=of-somebody")
 		}
-		rows = append(rows, rowOf(fmt.Sprint(id), told...))
+		rows = append(rows, rowOf(fmt.Sprint(id), facts...))
 	}
 	return rows
 }
@@ -126,7 +126,7 @@ func TestAWholeListingLeavesWhatThereIs(t *testing.T) {
 				rows := c.rows()
 				w.source.set(model.Job, nil, rows...)
 				w.again()
-				w.again() // a job on record whose id was listed before is told from others by the next listing
+				w.again() // a job on record whose id was listed before is distinguished from others by the next listing
 				elements := map[string]string{}
 				for job := range w.manager().All(model.Job) {
 					tag, _ := job.Value(vocabulary.AttributeJobTag)

@@ -32,7 +32,7 @@ type recorded struct {
 	print      uint64   // of the facts and the doubt
 	generation uint64   // of the record when the job was new in it, or got its id
 	rows       []string // ids of the rows of listings that are of this job
-	shown      string   // id of the element that shows it without a row; empty if there is none
+	shown      string   // id of the element that shows it without a row; empty if a row shows it
 	shownAs    uint64   // print that the elements show
 }
 
@@ -40,7 +40,7 @@ func newRecord() record {
 	return record{byTag: map[string]*recorded{}, byID: map[string]*recorded{}, identities: map[string]*recorded{}, shown: map[string]shownProcesses{}, showing: map[string]string{}}
 }
 
-// match returns the job on record that a row is of; nil if there is none. The identity
+// match returns the job on record that a row belongs to, or nil. The identity
 // decides where it is known, else the id unless the record shows that the scheduler gave
 // it again. Anybody may forge an identity, so a row of another user never matches.
 func (r *record) match(id string, facts Facts, user string) *recorded {

@@ -47,7 +47,7 @@ func TestNodesTellWhetherProcessesRunOnThem(t *testing.T) {
 
 		w.record.work("tag-1", "n1 EXITED", "n1 EXITED", "n2 STARTING")
 		w.settle(3 * time.Second)
-		require.Equal(t, "n1 EXITED_PROCESS, n2 RUNNING_PROCESS, n3 USER_ALLOC_EXCL, n4 USER_ALLOC_SHARED, n5 OTHER_ALLOC_EXCL", w.uses(), "the record alone tells so, without a listing")
+		require.Equal(t, "n1 EXITED_PROCESS, n2 RUNNING_PROCESS, n3 USER_ALLOC_EXCL, n4 USER_ALLOC_SHARED, n5 OTHER_ALLOC_EXCL", w.uses(), "the record alone says so, without a listing")
 
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "owner=me", "nodes=n[1-4]"), rowOf("2", "state=RUNNING", "owner=me", "nodes=n1"))
 		w.again()

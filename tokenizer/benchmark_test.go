@@ -18,7 +18,7 @@ import (
 )
 
 // BenchmarkSlurmRecords reads a status stream with a definition that takes 8 lines a
-// record and decides by classes of states, and with one from the field, which takes the one that tells the
+// record and decides by classes of states, and with one from the field, which takes the one that has the
 // state, and has grep look for that in the same file. The records have 100 or 800 lines.
 func BenchmarkSlurmRecords(b *testing.B) {
 	for _, nodes := range []int{75, 775} {
@@ -35,7 +35,7 @@ func BenchmarkSlurmRecords(b *testing.B) {
 	}
 }
 
-// BenchmarkPBSRows reads rows of which all match, and rows that nearly do.
+// BenchmarkPBSRows reads rows that match, and rows that nearly do.
 func BenchmarkPBSRows(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "rows")
 	for _, one := range []struct {
@@ -222,7 +222,7 @@ func reportSize(b *testing.B, name string) int64 {
 }
 
 // processorTime returns what this process has used so far. On a machine that others use, too,
-// it tells more than the clock.
+// it says more than the clock.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

@@ -133,7 +133,7 @@ func newEntry(described *config.Entry) *entry {
 }
 
 // namingAction returns the action that gives a name to the attribute that the
-// first actions of a match work on, nil if there is none.
+// first actions of a match work on, or nil.
 func namingAction(actions []*action) *action {
 	end := slices.IndexFunc(actions, func(a *action) bool { return a.config.ForceNewObject })
 	if end < 0 {

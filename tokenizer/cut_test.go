@@ -66,7 +66,7 @@ func ofSize(size, length int) []int {
 }
 
 // outcome feeds the stream to a new run of the parser, in pieces of these sizes,
-// and tells everything that came of it.
+// and describes everything that came of it.
 func (c goldenCase) outcome(parser *config.Parser, trace func(tokenizer.TraceEvent), sizes ...int) string {
 	environment := c.environment()
 	run, err := tokenizer.Options{Trace: trace}.Compile(parser, environment, c.initial.Job)
@@ -87,7 +87,7 @@ func (c goldenCase) outcome(parser *config.Parser, trace func(tokenizer.TraceEve
 	return fmt.Sprintf("%d bytes are left\n%v\n%s\n%s", len(stream), err, countsOf(run.Stats()), describeEnvironment(environment))
 }
 
-// countsOf tells what a run has counted; what it timed is never the same.
+// countsOf returns what a run has counted; what it timed is never the same.
 func countsOf(stats tokenizer.Stats) string {
 	text := fmt.Sprintf("%d bytes, %d segments, %d matched, %d unmatched", stats.Bytes, stats.Segments, stats.Matched, stats.Unmatched)
 	for _, match := range stats.Matches {
@@ -99,7 +99,7 @@ func countsOf(stats tokenizer.Stats) string {
 	return text
 }
 
-// describeEnvironment tells every field of every attribute, with each byte and type.
+// describeEnvironment returns every field of every attribute, with each byte and type.
 func describeEnvironment(environment *attribute.Environment) string {
 	var text strings.Builder
 	describe := func(kind, key string, described *attribute.Attribute) {

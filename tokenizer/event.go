@@ -31,7 +31,7 @@ import (
 //	error      Err: the parser ends with an error; nothing follows it
 type TraceEvent struct {
 	Kind     string
-	Position config.Position // of the element of the definition, zero where there is none
+	Position config.Position // of the element of the definition, or zero
 
 	Number     int64 // from 1
 	Text       []byte
@@ -67,7 +67,7 @@ type Nearness struct {
 	Start, End int
 	// Leading is, where Near is not set, the longest beginning of the expression
 	// that matches at the begin of the text, up to LeadingEnd; what follows it in
-	// the expression does not fit there. It is empty if there is none.
+	// the expression does not fit there. It may be empty.
 	Leading    string
 	LeadingEnd int
 }

@@ -70,7 +70,7 @@ type match struct {
 }
 
 // try reports whether the match takes a text. Of it, end bytes are consumed:
-// up to the end of the last group or, where there is none or it took no part,
+// up to the end of the last group or, without a group that took part,
 // of everything; a split consumes nothing. Captured is where the last of all
 // groups ends.
 func (m *match) try(text []byte, look int64) (matched bool, end, captured int, err error) {

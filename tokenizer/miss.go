@@ -4,7 +4,7 @@ import "github.com/rmctl/rmctl/internal/javaregex"
 
 // Explain returns how near the match of a miss was, which is what authors of
 // definitions need to know: the part of the text that the expression does match or,
-// where there is none, how far it gets; nothing where that takes too long to find out.
+// if it matches none of it, how far it gets; nothing if finding out takes too long.
 // It takes more time than the match itself, and may be called only until the
 // function that got the event returns.
 func (e TraceEvent) Explain() Nearness {
@@ -23,7 +23,7 @@ func (e TraceEvent) Explain() Nearness {
 }
 
 // leadingPart returns the longest beginning of an expression that matches at
-// the begin of a text, and where that match ends; nothing if there is none.
+// the begin of a text, and where that match ends; "" if nothing matches.
 func (t *Tokenizer) leadingPart(m *match, text []byte) (part string, end int) {
 	parts, known := t.leadingParts[m]
 	if !known {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// originsOf runs a parser and returns what the environment then tells of origins.
+// originsOf runs a parser and returns the origins in the environment then.
 func originsOf(t *testing.T, parser string, env *attribute.Environment, stream string) *attribute.Environment {
 	t.Helper()
 	run, err := tokenizer.Options{Origins: "state"}.Compile(parserOf(t, parser), env, "job")
@@ -70,7 +70,7 @@ func TestEachRowOfAListingTellsItsLine(t *testing.T) {
 	env := originsOf(t, rows, variables(), stream.String())
 	for id := range 300 {
 		origin := env.DiscoveredAttribute(fmt.Sprint(id)).Origin
-		require.Equal(t, 3+2*id, origin.Line, "of row %d, which is told of in other lines, too", id)
+		require.Equal(t, 3+2*id, origin.Line, "of row %d, which has other lines, too", id)
 		require.Equal(t, strings.TrimSuffix(fmt.Sprintf("%d RUNNING %s", id, strings.Repeat("x", id)), "\n"), origin.Text)
 	}
 }

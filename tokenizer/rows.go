@@ -68,7 +68,7 @@ func (f Facts) With(later Facts) Facts {
 // Len returns how many facts there are.
 func (f Facts) Len() int { return len(f.keys) }
 
-// Get returns the fact with that key; empty where there is none.
+// Get returns the fact with that key; empty if it is absent.
 func (f Facts) Get(key string) string {
 	if len(f.keys) <= fewKeys {
 		for i, each := range f.keys {

@@ -242,7 +242,7 @@ func (s *skimmer) sample(p []byte) {
 }
 
 // seek finds the landmark from an offset on; its next place is the end of the
-// piece where there is none.
+// piece if the piece does not have it.
 func (l *landmark) seek(p []byte, from int) {
 	wanted := l.text[l.rare]
 	for at := from + l.rare; at < len(p); at++ {

@@ -16,7 +16,7 @@ type target struct {
 	tests     []*test
 	otherwise []*action // the else; at most one, as in the reference
 
-	landmarks   landmarkSet // without one of which no match takes a segment
+	landmarks   landmarkSet // a segment without any of these matches nothing
 	passed      int64       // segments that have none of them
 	acted       bool        // an action ran through a match
 	usedMatches int         // in the present round of matchAll
@@ -211,7 +211,7 @@ func (c *constructed) create() *attribute.Attribute {
 	return object
 }
 
-// existing returns the paired attribute of that index; nil where there is none yet.
+// existing returns the paired attribute of that index; nil before there is one.
 func (c *constructed) existing(index int) *attribute.Attribute {
 	if index -= c.handedOut; index < len(c.pairs) {
 		return c.pairs[index]

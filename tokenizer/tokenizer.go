@@ -206,7 +206,7 @@ type Stats struct {
 type MatchStats struct {
 	Match      *config.Match      // nil for an exit-on or exit-after
 	Expression *config.Expression // nil for a match without one
-	Engine     string             // that runs the expression, as javaregex names it; empty where there is none
+	Engine     string             // that runs the expression, as javaregex names it; may be empty
 	Tried      int64
 	Matched    int64
 	Time       time.Duration // that the tries took, if [Options] say Timed

@@ -13,7 +13,7 @@ import (
 )
 
 // A checker finds the problems of a definition that no schema can express. It
-// looks at the elements, for the places of what stands in them, and at the
+// looks at the elements, for the positions of what is in them, and at the
 // definition that was read from them.
 type checker struct {
 	root       *tree.Element

@@ -26,7 +26,7 @@ func TestEveryCodeThatIsReportedIsListed(t *testing.T) {
 	var listed []string
 	for _, code := range Codes() {
 		require.Regexp(t, codeForm, code.Name)
-		require.NotContains(t, listed, code.Name, "a code stands in one list")
+		require.NotContains(t, listed, code.Name, "a code is in one list")
 		require.Regexp(t, `^[A-Z].*\.$`, code.Summary)
 		listed = append(listed, code.Name)
 	}

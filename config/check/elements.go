@@ -154,7 +154,7 @@ func (c *checker) checkMark(e *tree.Element) {
 	}
 }
 
-// markSample returns the text of a mark with something in the place of each
+// markSample returns the text of a mark with an example for each
 // reference, and nothing where references hold others.
 func markSample(text string) string {
 	for _, r := range reference.Find(text) {

@@ -19,7 +19,7 @@ import (
 type expressionTable struct {
 	compiled map[expressionKey]compiledExpression
 	written  map[config.Position]*writtenExpression // by where they begin
-	order    []*config.Expression                   // as they stand in the definition
+	order    []*config.Expression                   // in the order of the definition
 }
 
 type expressionKey struct {

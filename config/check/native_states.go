@@ -14,7 +14,7 @@ type vocabulary struct {
 	scheduler string
 	programs  []string // that print the words; empty where the type of the scheduler decides
 	types     []string // beginnings of schedulerType, in capital letters
-	decisive  []string // words of which tests must know one, where the type of the scheduler is not enough
+	decisive  []string // tests must know one of these words, where the type of the scheduler is not enough
 	words     []string // what is worst to miss first: the ends of jobs
 }
 

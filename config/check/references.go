@@ -87,7 +87,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e *tree.Ele
 	resolved = resolved || e.Name == "contents"
 	for _, r := range reference.Find(text) {
 		switch {
-		case !resolved && e.Name == "error-message": // it may tell users what to write
+		case !resolved && e.Name == "error-message": // it may say what to write
 		case !resolved && r.Prefix == reference.Prefix && r.Closed:
 			c.report(at(r.Offset), config.Warning, "unresolved-reference",
 				fmt.Sprintf("%s stays as it is written: references are not resolved here", wording.Quote(r.Written)), unresolvedHelp(e))

@@ -24,7 +24,7 @@ const derivedForm = `
 <viewer name="rows"><items><include>row</include></items></viewer>
 </dynamic></launch-tab>`
 
-// runs tells a form that a program is to be run.
+// runs gives a form a program to run.
 func runs(f *form.Form, name, directory string) {
 	f.Launch(func(env *attribute.Environment) {
 		env.SetVariable("executableName", name)

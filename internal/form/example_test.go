@@ -10,11 +10,11 @@ import (
 )
 
 // A form is shown field by field; what is set shows and hides others, and in the
-// end there is what a submission has to be told.
+// end it has the values for a submission.
 func Example() {
 	definition, err := config.Read("site.xml", []byte(`<resource-manager-builder name="site"><control-data>
 		<attribute name="mail" type="boolean"/>
-		<attribute name="address"><description>who is told</description></attribute>
+		<attribute name="address"><description>who gets mail</description></attribute>
 		<launch-tab><dynamic><title>Basic</title>
 			<widget type="checkbox" title="Send mail" buttonId="mail" attribute="mail"/>
 			<widget type="text" title="Address:" attribute="address"><control-state><show-if button="mail"/></control-state></widget>
@@ -40,6 +40,6 @@ func Example() {
 	fmt.Println(filled.Values(page))
 	// Output:
 	// switch: Send mail ()
-	// text: Address (who is told)
+	// text: Address (who gets mail)
 	// [{address ada@example.org} {mail true}]
 }

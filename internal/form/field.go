@@ -39,7 +39,7 @@ type Field struct {
 	Text     string   `json:"text"`              // what it shows; of a refused text, that
 	Default  string   `json:"default,omitempty"` // what the job gets while the field is empty: its default, if that is made of other values and these are known
 	Items    []string `json:"items,omitempty"`
-	Open     bool     `json:"open,omitempty"` // whether a choice takes texts that are none of its items
+	Open     bool     `json:"open,omitempty"` // whether a choice takes other texts than its items
 	On       bool     `json:"on,omitempty"`   // of a switch; of a row, whether it is checked
 	Editor   Editor   `json:"-"`
 	Least    int      `json:"-"` // of a number

@@ -12,7 +12,7 @@ import (
 // last one a few words on them; these become a part of the fields, so that a
 // page reads well on a narrow terminal.
 func (f *Form) Fields(page *Page) []Field {
-	// A viewer's value may stand in computed texts, of any page.
+	// Computed texts may have a viewer's value, of any page.
 	f.refreshViewers()
 	state := f.within(condition{Shown: true, Enabled: true}, page.state)
 	if !state.Shown {
@@ -58,7 +58,7 @@ type cell struct {
 }
 
 // inside adds the fields of controls in a grid of that many columns; without columns
-// all stand in one row.
+// all are in one row.
 func (b *builder) inside(controls []launchtab.Control, columns int, around condition) {
 	all := make([]cell, 0, len(controls))
 	for _, control := range controls {
@@ -108,7 +108,7 @@ func (b *builder) isLabel(c cell) bool {
 	return ok
 }
 
-// afterInputs breaks controls that stand in one row into shorter ones, each with
+// afterInputs breaks controls of one row into shorter ones, each with
 // an input, the label before it and those behind it.
 func afterInputs(cells []cell, isLabel func(cell) bool) [][]cell {
 	var rows [][]cell
@@ -164,7 +164,7 @@ func (c cell) width() int {
 // A labelText is a label that waits for the field it belongs to.
 type labelText struct{ text, tooltip string }
 
-// A part is a field or a group that stands in a row, by its place among the fields.
+// A part is a field or a group in a row, by its place among the fields.
 type part struct{ at, span int }
 
 // row notes which fields and groups stand beside each other.
@@ -347,7 +347,7 @@ func (f Field) leads() bool {
 	return ok && f.Kind == Switch && strings.HasSuffix(strings.TrimSpace(w.Title.Text), ":")
 }
 
-// hint makes labels the words beside an earlier field, or notes where there is none.
+// hint makes labels the words beside an earlier field, or notes if there is no such field.
 func (b *builder) hint(at int, labels []labelText) {
 	for _, label := range labels {
 		if at < 0 {

@@ -119,7 +119,7 @@ func TestLabelsOfHiddenFieldsAreHidden(t *testing.T) {
 				<launch-tab><dynamic><title>T</title><composite>`+layout+c.controls+`</composite></dynamic>
 				<dynamic><title>U</title><widget type="checkbox" buttonId="on" attribute="on"/></dynamic></launch-tab>`))
 			if layout != "" && name == "one takes the place" {
-				continue // both stand in one row there
+				continue // both are in one row there
 			}
 			require.Equal(t, c.off, outline(f.Fields(f.Pages()[0])), "%s %s", name, layout)
 			f.Environment().Lookup("on").SetValue(true)
@@ -266,10 +266,10 @@ func TestGroupsMayStandBesideEachOther(t *testing.T) {
 		group("One", field("a")) + field("b"):               "One 1/2, a 0/0, b 1/1",
 	} {
 		f := newForm(define(t, `<attribute name="a"/><attribute name="b"/><launch-tab><dynamic><title>T</title><layout><grid-layout numColumns="4"/></layout>`+body+`</dynamic></launch-tab>`))
-		var told []string
+		var shown []string
 		for _, field := range f.Fields(f.Pages()[0]) {
-			told = append(told, fmt.Sprintf("%s %d/%d", field.Label, field.Row, field.Span))
+			shown = append(shown, fmt.Sprintf("%s %d/%d", field.Label, field.Row, field.Span))
 		}
-		require.Equal(t, want, strings.Join(told, ", "))
+		require.Equal(t, want, strings.Join(shown, ", "))
 	}
 }

@@ -33,7 +33,7 @@ func shared(t testing.TB, name string) *config.Definition {
 	file := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "..", "shared")), "definitions", name+".xml")
 	source, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
-		t.Skipf("the definitions from the field are not in ../../../shared; RMCTL_SHARED tells where they are")
+		t.Skipf("the definitions from the field are not in ../../../shared; set RMCTL_SHARED to their folder")
 	}
 	require.NoError(t, err)
 	return read(t, file, source)

@@ -32,7 +32,7 @@ func TestAPageCountsWithThoseThatItIncludes(t *testing.T) {
 	f := newForm(define(t, sharing))
 	all := []string{"own", "advanced", "off", "both", "far", "nowhere", "hidden"}
 	require.Equal(t, []string{"own", "advanced"}, among(f.Live(page(t, f, "Basic")), all...),
-		"titles are compared exactly, inclusion is not handed on, and what is out here stays out")
+		"titles are compared exactly, inclusion is not inherited, and what is out here stays out")
 	require.Equal(t, []string{"advanced", "both", "far"}, among(f.Live(page(t, f, "More settings")), all...))
 	require.Equal(t, []string{"far"}, among(f.Live(page(t, f, "Last")), all...))
 	require.Equal(t, []string{"own"}, among(f.Live(page(t, f, "Script")), all...))

@@ -47,7 +47,7 @@ func TestAValueBehindAButtonThatIsBoundToNothingIsTold(t *testing.T) {
 	require.NoError(t, f.Set(path, "/x", nil))
 	require.Equal(t, []job.Assignment{{Name: "file", Value: "/x"}}, f.Values(page))
 	set(t, f, page, "File", "false")
-	require.Empty(t, f.Values(page), "what does not count is not told")
+	require.Empty(t, f.Values(page), "what does not count is left out")
 }
 
 func TestRowsAreToldByWhatTheyAreChecked(t *testing.T) {

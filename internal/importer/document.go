@@ -53,7 +53,7 @@ var shippedDefinitions = sync.OnceValues(func() (definitions []*config.Definitio
 	return definitions, nil
 })
 
-// shippedFor returns the shipped definition of a scheduler, nil where there is none.
+// shippedFor returns the shipped definition of a scheduler, or nil.
 func (i *importing) shippedFor(scheduler string) *shipped {
 	if scheduler == "" {
 		return nil
@@ -110,7 +110,7 @@ func newShipped(name string, definition *config.Definition) (*shipped, error) {
 	return &shipped{name: name, definition: definition, control: control, monitor: monitor}, nil
 }
 
-// attribute returns the definition of an attribute, nil where there is none.
+// attribute returns the definition of an attribute, or nil.
 func (s *shipped) attribute(name string) *tree.Element {
 	for _, e := range slices.Backward(s.control.Named("attribute")) {
 		if e.Value("name") == name {

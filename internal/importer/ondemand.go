@@ -80,7 +80,7 @@ var onDemandVariables = sync.OnceValue(func() map[string]map[string]string {
 	}
 })
 
-// jobPath returns a member of v2.job that has to be a path; at is nil where there is none.
+// jobPath returns a member of v2.job that has to be a path; at is nil if it is absent.
 func (i *importing) jobPath(job *mapping, name string) (path string, at *yaml.Node) {
 	path, at = job.text(name)
 	if at != nil && !isPath(path) {
@@ -89,7 +89,7 @@ func (i *importing) jobPath(job *mapping, name string) (path string, at *yaml.No
 	return path, at
 }
 
-// jobWord returns a member of v2.job that has to be a name; at is nil where there is none.
+// jobWord returns a member of v2.job that has to be a name; at is nil if it is absent.
 func (i *importing) jobWord(job *mapping, name string) (word string, at *yaml.Node) {
 	word, at = job.text(name)
 	if at != nil && !isHost(word) {

@@ -102,7 +102,7 @@ func (i *importing) ptpTarget(name string, d *config.Definition) Target {
 }
 
 // connectionHost returns the host of a URL such as ssh://user@host:22/path, empty
-// where there is none that ssh could be given.
+// if it has no host for ssh.
 func connectionHost(text string) string {
 	_, rest, _ := strings.Cut(text, "://")
 	rest, _, _ = strings.Cut(rest, "/")

@@ -29,7 +29,7 @@ func (r *Result) TargetsText() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing targets: %w", err)
 	}
-	// The table that holds the others may stand in the file already.
+	// The file may have the table of the others already.
 	return strings.TrimPrefix(string(text), "[targets]\n"), nil
 }
 

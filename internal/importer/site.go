@@ -142,7 +142,7 @@ func (s *site) noteShellCalls(words []string, called string, inShell map[string]
 
 func sortedKeys(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }
 
-// isPath reports whether a text is a path from the root that can stand in a
+// isPath reports whether a text is a path from the root that fits into a
 // command line and a variable as it is.
 func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") && !strings.ContainsFunc(text, func(r rune) bool {

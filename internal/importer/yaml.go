@@ -35,7 +35,7 @@ func (i *importing) readYAML() *mapping {
 		}
 		line, reason := 0, err.Error()
 		if found := yamlLine.FindStringSubmatch(reason); found != nil {
-			line, _ = strconv.Atoi(found[1]) // 0 where there is none
+			line, _ = strconv.Atoi(found[1]) // 0 without a line
 			reason = found[2]
 		}
 		i.fail(line, 0, "%s", reason)
@@ -51,7 +51,7 @@ func (i *importing) readYAML() *mapping {
 	return &mapping{importing: i, node: document.Content[0], read: map[string]bool{}}
 }
 
-// member returns the value of a key, nil where there is none. An alias stands for
+// member returns the value of a key, or nil. An alias stands for
 // what it names; one of an alias is not followed.
 func (m *mapping) member(name string) *yaml.Node {
 	m.read[name] = true
@@ -75,7 +75,7 @@ func (m *mapping) called(name string) string {
 	return m.path + "." + name
 }
 
-// text returns a scalar, empty and without a node where there is none or no value.
+// text returns a scalar, empty and without a node if it is absent or has no value.
 func (m *mapping) text(name string) (string, *yaml.Node) {
 	value := m.member(name)
 	switch {
@@ -90,7 +90,7 @@ func (m *mapping) text(name string) (string, *yaml.Node) {
 	return value.Value, value
 }
 
-// mapping returns a mapping, an empty one where there is none.
+// mapping returns a mapping, an empty one if it is absent.
 func (m *mapping) mapping(name string) *mapping {
 	value := m.member(name)
 	switch {

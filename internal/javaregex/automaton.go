@@ -26,10 +26,10 @@ type automaton struct {
 	// An origin is the start of the expression, number 0, or the state before it.
 	paths   [][]path
 	unnoted []bool     // by state: on no way to it does a group begin or end
-	saves   [][]uint16 // positions to note on a path; the first is none
+	saves   [][]uint16 // positions to note on a path; the first notes nothing
 	accept  uint16     // the accepting state
 	prefix  string     // what every match begins with; the text is known to do so
-	firsts  stateSet   // classes of which a rune may follow the prefix
+	firsts  stateSet   // classes whose runes may follow the prefix
 
 	// By origin and class, and by origin for the end of the text: the one move that
 	// is possible. Only where runes alone decide.
@@ -45,7 +45,7 @@ type automaton struct {
 type path struct{ to, saves uint16 }
 
 // A move is a path that was chosen: where the row of the origin that it leads to
-// begins, and the positions to note. 0 is none.
+// begins, and the positions to note. 0 notes nothing.
 type move uint32
 
 // mayRun is set in a move that leads back to where it began and notes nothing.

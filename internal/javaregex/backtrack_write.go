@@ -169,7 +169,7 @@ func multiplied(loop repeat) repeat {
 	return loop
 }
 
-// ungrouped returns what stands in groups that only hold it together.
+// ungrouped returns what is inside groups that only hold it together.
 func ungrouped(part node) node {
 	for {
 		around, isGroup := part.(group)

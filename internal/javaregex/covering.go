@@ -19,7 +19,7 @@ func (i *Inspector) Covered(expression *Regexp, others []*Regexp, texts Texts) b
 }
 
 // covers reports whether each of the texts that the expression matches is certainly one of a language; of
-// no languages, whether there certainly is none.
+// no languages, whether it certainly has no text.
 func (i *Inspector) covers(expression *Regexp, others []*language, texts Texts) bool {
 	if i.effort < 0 {
 		return false

@@ -245,8 +245,8 @@ func (p *parser) literal(r rune) node {
 	return one{p.letter(r)}
 }
 
-// asciiLiterals are the nodes of single ASCII characters, of which expressions
-// mostly consist. They are shared.
+// asciiLiterals are the nodes of single ASCII characters, the most frequent ones
+// in expressions. They are shared.
 var asciiLiterals = sync.OnceValue(func() *[utf8.RuneSelf]node {
 	nodes := new([utf8.RuneSelf]node)
 	for r := range nodes {

@@ -126,7 +126,7 @@ func (a *answerer) answer(q question) string {
 }
 
 // everyAnswer holds what java.util.regex answers to the questions of all tests. They
-// are asked together, since Java takes seconds to start.
+// are evaluated together, since Java takes seconds to start.
 var everyAnswer = sync.OnceValues(func() (map[question]string, error) {
 	questions := slices.Concat(constructQuestions(), splitQuestions(), memberQuestions(), randomQuestions())
 	var input bytes.Buffer

@@ -15,7 +15,7 @@ const (
 	strict                  // accepts only texts that the expression matches, and maybe fewer
 )
 
-// An instruction takes a rune of a set, chooses between two ways of which the
+// An instruction takes a rune of a set, chooses between two ways, where the
 // first is preferred, notes the present position, or accepts the end of the text.
 // Unless the automaton is exact, it may also demand an assertion, or lead nowhere.
 type instruction struct {

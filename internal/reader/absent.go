@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// An Absence says of which submissions an output proves that they are no job.
+// An Absence says which submissions are no job, as an output proves.
 type Absence struct {
 	Within time.Duration // only of submissions younger than this; 0 without a limit
 	Since  time.Time     // only of submissions after this; zero without a limit

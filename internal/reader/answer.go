@@ -65,7 +65,7 @@ type Element struct {
 	Memory     Memory // of its tasks; empty for a job without
 }
 
-// Fact returns a fact by its name; empty if there is none.
+// Fact returns a fact by its name; empty if it is absent.
 func (e *Element) Fact(name string) string {
 	if at, has := slices.BinarySearch(e.Names, name); has {
 		return e.Values[at]

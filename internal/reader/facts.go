@@ -157,7 +157,7 @@ func (t *factTable) evaluateOne(f *fact, on *evaluation, values []string, step f
 	return nil
 }
 
-// textsOf returns the texts of a fact as they stand in the record, without words that mean
+// textsOf returns the texts of a fact in the record, without words that mean
 // that there is no value.
 func (f *fact) textsOf(on *evaluation) ([]string, error) {
 	if name, isPlain := f.plainField(); isPlain {

@@ -14,13 +14,13 @@ import (
 // when it was last seen. Schedulers forget tasks that ended earlier, and rows get lost. The
 // end of an array is believed only if all tasks that are remembered have ended.
 type Memory struct {
-	// Of says of which job: its identity, or the time of its submission. The memory of
+	// Of names the job: its identity, or the time of its submission. The memory of
 	// another job does not count.
 	Of    string
 	Tasks map[job.Detail]Ranges // Undetermined for a state that is not understood
 }
 
-// ParseMemory reads what String has written. What is none of that is forgotten.
+// ParseMemory reads what String has written, and forgets the rest.
 func ParseMemory(text string) Memory {
 	parts := strings.Split(text, ";")
 	of, isQuoted := strings.CutPrefix(parts[0], "of=")

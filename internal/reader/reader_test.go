@@ -170,7 +170,7 @@ func TestTasksOfAnArrayAreOneJob(t *testing.T) {
 			"38_3 FAILED None N/A N/A N/A 768 a", "38_10 FAILED None N/A N/A N/A 1024 a", "38_2 FAILED None N/A N/A N/A 512 a"}},
 		"one that failed is remembered":          {"of=;FAILED:2", "38 name=a native=COMPLETED state=FAILED", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
 		"one that ran is missing":                {"of=;RUNNING:2-3", "38 name=a incomplete: the end of task 2-3 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
-		"of rows that do not say of which job":   {"of=2025;RUNNING:2", "38 name=a incomplete: the end of task 2 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
+		"of rows that do not name the job":       {"of=2025;RUNNING:2", "38 name=a incomplete: the end of task 2 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
 		"a word that is not understood keeps it": {"", "38 native=NEW", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_2 NEW None N/A N/A N/A 0 a"}},
 		"a task twice":                           {"", "38 unreadable: it is reported twice with different states, in lines 1 and 2", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_1 FAILED None N/A N/A N/A 0 a"}},
 		"of another job":                         {"", "", []string{"39_1 COMPLETED None N/A N/A N/A 0 a"}},

@@ -16,7 +16,7 @@ type Record struct {
 	WithoutValue []string // names of fields whose value is a word for none, which Root lacks
 }
 
-// Has reports whether a field stands in the output, with or without a value. A record is
+// Has reports whether the output has a field, with or without a value. A record is
 // cut if it lacks a field, not if the field has no value.
 func (r *Record) Has(name string) bool {
 	return r.Root.Child(name) != nil || slices.Contains(r.WithoutValue, name)

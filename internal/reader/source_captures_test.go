@@ -102,7 +102,7 @@ func TestMarkedRowsOfSlurmAreFound(t *testing.T) {
 	}
 }
 
-// Without a mark behind the last column, sacct's rows cannot be told from texts.
+// Without a mark behind the last column, sacct's rows cannot be distinguished from texts.
 func TestRowsOfSacctWithoutALastMarkSayNothing(t *testing.T) {
 	folder := captures(t)
 	for name, columns := range map[string]int{"sacct-odd-names": 4, "sacct-held-newline-name": 10, "sacct-parsable2-mark": 15} {

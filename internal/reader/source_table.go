@@ -14,7 +14,7 @@ import (
 const mostColumns = 1000
 
 // A table reads rows of one line each: with a separator, of fixed widths, or of columns
-// separated by blanks, the last of which has the rest of its line.
+// separated by blanks; the last one has the rest of its line.
 type table struct {
 	lineSplitter
 	recordWriter

@@ -62,11 +62,11 @@ func TestALineOfDashesBelowTheHeaderIsNoRow(t *testing.T) {
 func TestAHeaderWithoutANeededColumnDamagesTheOutput(t *testing.T) {
 	definition := &config.Reader{Sources: []*config.Source{{Kind: config.Table, Header: true}}, Needs: []string{"Host|Name", "State"}}
 	for output, damage := range map[string]string{
-		"Name State\n":                "",
-		"":                            "",
-		"Node State\nn1 idle\n":       "the header has no column Host|Name",
-		"Host Status\nn1 idle\n":      "the header has no column State",
-		"failed to tell anything\n\n": "the header has no column Host|Name",
+		"Name State\n":               "",
+		"":                           "",
+		"Node State\nn1 idle\n":      "the header has no column Host|Name",
+		"Host Status\nn1 idle\n":     "the header has no column State",
+		"failed to say anything\n\n": "the header has no column Host|Name",
 	} {
 		source, err := newSource(definition, "", func(*Record) error { return nil })
 		require.NoError(t, err)

@@ -33,7 +33,7 @@ type stanza struct {
 	damage    string
 }
 
-// read returns the fields of a text of complete lines, the first of which has a number. The
+// read returns the fields of a text of complete lines. The first line has a number. The
 // damage is empty if they say what the scheduler says. The fields are valid until the next
 // call.
 func (s *stanza) read(text string, first int) (fields []fieldText, damage string) {

@@ -31,7 +31,7 @@ const (
 	asTag        = "tag"
 )
 
-// value returns the value of a fact that stands in a record as some texts, as its type
+// value returns the value of a fact that a record has as some texts, as its type
 // wants it, and the signal of an exit status. It says why a text does not count.
 func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped string, err error) {
 	if len(texts) == 0 {
@@ -280,7 +280,7 @@ func seconds(text, unit string) (value, dropped string) {
 	return strconv.Itoa(total), ""
 }
 
-// secondsOf returns the seconds of a unit of time, which its first letter tells.
+// secondsOf returns the seconds of a unit of time, which its first letter names.
 func secondsOf(unit string) (float64, bool) {
 	switch strings.ToLower(unit + "s")[:1] {
 	case "s":

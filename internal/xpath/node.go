@@ -25,7 +25,7 @@ func (n *Node) Add(name, text string, line int) *Node {
 	return child
 }
 
-// Child returns the first child with a name, nil if there is none.
+// Child returns the first child with a name, or nil.
 func (n *Node) Child(name string) *Node {
 	for _, child := range n.Children {
 		if child.Name == name {
