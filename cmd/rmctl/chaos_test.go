@@ -25,7 +25,7 @@ import (
 )
 
 // newChaos returns a household with the target chaos, whose scheduler has a seed
-// and records of its own, and sets the environment of this process alike.
+// and records of its own.
 func newChaos(t testing.TB, environment ...string) *household {
 	t.Helper()
 	folder := t.TempDir()
@@ -46,14 +46,17 @@ func newChaos(t testing.TB, environment ...string) *household {
 	return h
 }
 
-// enter makes the home of the household that of this process.
-func (h *household) enter() {
-	test, isTest := h.t.(interface{ Setenv(name, value string) })
-	require.True(h.t, isTest)
-	for _, setting := range append([]string{"HOME=" + h.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME="}, h.extra...) {
-		name, value, _ := strings.Cut(setting, "=")
-		test.Setenv(name, value)
-	}
+// An atHome is a connection to this machine whose user has a home elsewhere.
+type atHome struct {
+	remote.Connection
+	home string
+}
+
+// Info implements [remote.Connection].
+func (c atHome) Info() remote.Info {
+	info := c.Connection.Info()
+	info.Home = c.home
+	return info
 }
 
 // controller returns a controller in this process, whose clock is ahead of the
@@ -66,7 +69,8 @@ func (h *household) controller(ahead *time.Duration) (*control.Controller, *jobs
 	store, err := jobstore.Open(h.t.Context(), h.path(".local/state/rmctl"))
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { require.NoError(h.t, store.Close()) })
-	return control.New(control.Options{Target: "chaos", Definition: definition, Connection: local, Store: store,
+	connection := inEnvironment(atHome{local, h.home}, h.environment())
+	return control.New(control.Options{Target: "chaos", Definition: definition, Connection: connection, Store: store,
 		Now: func() time.Time { return time.Now().Add(*ahead) },
 		Pause: func(ctx context.Context, length time.Duration) error {
 			*ahead += length
@@ -117,6 +121,7 @@ func number(t testing.TB, variable string, usual int) int {
 // the one that the scheduler gave. RMCTL_CHAOS says how many jobs, RMCTL_SEED
 // draws other faults.
 func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
+	t.Parallel()
 	jobs := number(t, "RMCTL_CHAOS", 300)
 	part := jobs / 4
 	h := newChaos(t, "CHAOS_SEED="+strconv.Itoa(number(t, "RMCTL_SEED", 1)))
@@ -127,7 +132,6 @@ func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
 		require.ErrorAs(t, err, &exit, "%s", said)
 		require.Equal(t, exitFailed, exit.ExitCode(), "%s", said)
 	}
-	h.enter()
 	var ahead time.Duration
 	controller, store := h.controller(&ahead)
 	for round := range 6 {
@@ -162,6 +166,7 @@ const chaosLateness = 4
 // Whoever looks what has become of the jobs finds also those that were taken up
 // late, once it is time to look again; who recovers does not wait for that.
 func TestJobsThatTheirSchedulerTookUpLateAreFound(t *testing.T) {
+	t.Parallel()
 	h := newChaos(t, "CHAOS_CALM=1")
 	store, err := jobstore.Open(t.Context(), h.path(".local/state/rmctl"))
 	require.NoError(t, err)
@@ -262,7 +267,7 @@ func submitSome(t *testing.T, controller *control.Controller, jobs int) {
 // requireTruth demands that the records say what the scheduler knows.
 func (h *household) requireTruth(store *jobstore.Store, jobs int) {
 	t := h.t
-	output, err := exec.Command(h.chaos(), "truth").Output()
+	output, err := h.command(h.chaos(), "truth").Output()
 	require.NoError(t, err)
 	type fact struct{ id, end string }
 	truth := map[string]fact{}

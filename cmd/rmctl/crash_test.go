@@ -59,9 +59,14 @@ func (h *household) command(program string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, path, arguments...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGQUIT) }
 	command.Dir = h.home
-	command.Env = append(os.Environ(), "HOME="+h.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "GORACE=atexit_sleep_ms=0", "RMCTL_BACKGROUND=off")
-	command.Env = append(command.Env, h.extra...)
+	command.Env = h.environment()
 	return command
+}
+
+// environment returns the environment of commands in the household.
+func (h *household) environment() []string {
+	own := append(os.Environ(), "HOME="+h.home, "XDG_STATE_HOME=", "XDG_CONFIG_HOME=", "GORACE=atexit_sleep_ms=0", "RMCTL_BACKGROUND=off")
+	return append(own, h.extra...)
 }
 
 // run runs rmctl and returns what it prints.
