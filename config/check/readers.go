@@ -149,6 +149,27 @@ func (c *checker) checkSource(s *config.Source) {
 		for _, line := range s.Lines {
 			c.checkColumns(line.Expression, line.Columns, true)
 		}
+	case config.JSON, config.XML:
+		c.checkEach(s.Each)
+	}
+}
+
+// checkEach reports a path of records that is not of names and *, with one condition at its end.
+func (c *checker) checkEach(each config.XPath) {
+	path, condition, hasCondition := strings.Cut(each.Text, "[")
+	if hasCondition {
+		inner, isClosed := strings.CutSuffix(condition, "]")
+		if !isClosed {
+			path = ""
+		}
+		c.checkXPath(config.XPath{Position: each.Position, Text: inner}, nil)
+	}
+	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if step != "*" && (step == "" || xpath.FieldName(step) != step) {
+			c.report(each.Position, config.Error, "invalid-reader", fmt.Sprintf("%s is no path of records", wording.Quote(each.Text)),
+				"write names and * with / between them, and one condition at the end")
+			return
+		}
 	}
 }
 

@@ -321,7 +321,7 @@ var hostPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]*:`)
 const longestPath = 4096
 
 // unreplaced finds placeholders that are left in a path.
-var unreplaced = lazyregexp.New(`%[A-Za-z]|\$[A-Za-z_{(]|\^[a-z_]+\^`)
+var unreplaced = lazyregexp.New(`%[A-Za-z]|\$[A-Za-z_{(]|\^[a-z_]+\^|\{\{`)
 
 // path reads a path: without a host, absolute, with its placeholders replaced.
 func (f *fact) path(text string, on *evaluation) (value, dropped string, err error) {
