@@ -118,6 +118,14 @@ func (t *factTable) evaluate(on *evaluation, step func(FactStep)) ([]string, err
 	}
 	for _, each := range t.facts {
 		if source, isKnown := t.at[each.SameAs]; isKnown && each.SameAs != "" && values[each.at] == "" {
+			holds, err := each.when.isTrue(on)
+			if err != nil {
+				return nil, err
+			}
+			if !holds {
+				step(FactStep{Fact: each.Fact, Dropped: "when is false"})
+				continue
+			}
 			values[each.at] = values[source]
 			step(FactStep{Fact: each.Fact, Value: values[each.at]})
 		}

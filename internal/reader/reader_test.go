@@ -482,6 +482,12 @@ func TestPathsWithPlaceholdersLeftAreNone(t *testing.T) {
 	require.Equal(t, "1 outputPath=/a/1.out\n2\n3\n4\n5 outputPath=/a/{b}\n", shown(read(t, paths, "1 /a/{{id}}.out\n2 /a/{{node.id}}\n3 /a/%j\n4 /$HOME\n5 /a/{b}\n", reader.Query{})))
 }
 
+func TestAFactRepeatsAnotherOnItsCondition(t *testing.T) {
+	const paths = `<x:reader name="paths"><x:table columns="id joined path"/><x:fact name="outputPath" from="path" as="path"/>
+		<x:fact name="errorPath" same-as="outputPath" when="joined='y'"/></x:reader>`
+	require.Equal(t, "1 errorPath=/a outputPath=/a\n2 outputPath=/b\n", shown(read(t, paths, "1 y /a\n2 n /b\n", reader.Query{})))
+}
+
 func TestIDsMayBeWrittenInAnotherWay(t *testing.T) {
 	ids, err := reader.NewIDs(definitionWith(t, `<x:ids form="(f\w+|\d+)" columns="job" drop="^ƒ" replacement="f"/>`).IDs)
 	require.NoError(t, err)
