@@ -1,113 +1,55 @@
 package rms_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/reader"
 )
 
-// No Flux was at hand: the outputs are made up after its documentation.
-var fluxCases = casesOf("flux")
-
-// answersOfFlux prints the file of $ANSWERS that tells of its question, and exits with the code in the file with .exit
-// behind it. Where it is not asked for names it prints the file with .plain behind it.
-const answersOfFlux = `case "$1 $2" in
-"jobs "*) file=jobs;;
-"job info") file=jobspec; [ ! -e "$ANSWERS/jobspec-$3" ] || file=jobspec-$3;;
-"job id") file=id;;
-"resource R") file=R-$4;;
-*) file=$1-$2;;
-esac
-file=$ANSWERS/$file
-case "$*" in *"{name}"*) ;; *) [ ! -e "$file.plain" ] || file=$file.plain;; esac
-[ -e "$file" ] || { echo "no answer to $*" >&2; exit 99; }
-cat "$file"
-[ ! -e "$file.err" ] || cat "$file.err" >&2
-[ ! -e "$file.exit" ] || exit "$(cat "$file.exit")"`
-
-// The shell makes lines of what Flux's commands print, which are what the definition reads in the case of the same folder.
-func TestFluxMakesLinesOfWhatItsCommandsPrint(t *testing.T) {
-	eachAnswered(t, fluxCases, func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int) {
-		var arguments []string
-		switch recorded.Command {
-		case "get-job-status":
-			arguments = []string{recorded.Job}
-		case "list-jobs":
-			arguments = []string{map[bool]string{true: "all", false: "own"}[name == "list-all"]}
-		case "find-job":
-			arguments = []string{tag, "100"}
-		case "submit-batch":
-			arguments = []string{"/x/script", tag}
-		}
-		programs := map[string]string{"flux": answersOfFlux, "date": "echo 1800000000"}
-		return runReplacing(t, "flux", recorded.Command, programs, arguments...)
-	})
+// fluxRow is the row of flux jobs for a job in a state, with its status of wait(2).
+func fluxRow(status, urgency, waitstatus string) string {
+	columns := []string{
+		"103868465152", "f3RCmVt1", status, urgency, waitstatus, "batch", "hosta0", "1799999000.1234567", "2027-01-15T07:43:20",
+		"2027-01-15T07:44:02", "2027-01-15T07:50:00", "", "", "", "4", "user", "sim",
+	}
+	return strings.Join(columns, replayMark) + replayMark + "\n"
 }
 
-// Flux shows ids with the letter ƒ, which users copy.
-func TestFluxKnowsIDsAsItShowsThem(t *testing.T) {
-	answers, err := filepath.Abs(filepath.Join(fluxCases, "status-done", "answers"))
-	require.NoError(t, err)
-	t.Setenv("ANSWERS", answers)
-	stdout, stderr, exit := runReplacing(t, "flux", "get-job-status", map[string]string{"flux": answersOfFlux}, "ƒ3RCmVt1")
-	require.Zero(t, exit, "%s", stderr)
-	require.Contains(t, stdout, "state\tINACTIVE/COMPLETED\t")
-}
-
-// The tag is an attribute that Flux itself does not look at; the script's own directives stay as they are.
-func TestFluxSubmitsTheScriptWithItsTagAsAnAttribute(t *testing.T) {
-	says := map[string]string{"flux": `case $1 in batch) printf '%s|' "$@" >&2; exit 1;; esac`}
-	stdout, stderr, exit := runReplacing(t, "flux", "submit-batch", says, "/a script", tag)
-	require.Equal(t, 1, exit)
-	require.Empty(t, stdout)
-	require.Equal(t, "batch|--setattr=user.rmctl_tag="+tag+"|/a script|\n", stderr)
-}
-
-// What users can forge is asked for by name only where it belongs to this user.
-func TestFluxAsksForNoNamesOfOthers(t *testing.T) {
-	for scope, says := range map[string]string{
-		"own": `case "$*" in *"-c 0"*"{name}"*) ;; *) exit 9;; esac`,
-		"all": `case "$*" in *"{name}"*) exit 9;; *"-c 0"*"-u all"*) ;; *) exit 9;; esac`,
+func TestFluxEveryStateIsUnderstood(t *testing.T) {
+	definition := shippedDefinition(t, "flux")
+	for row, state := range map[[3]string]string{
+		{"NEW", "16", ""}: "QUEUED_ACTIVE", {"DEPEND", "16", ""}: "QUEUED_ACTIVE", {"PRIORITY", "31", ""}: "QUEUED_ACTIVE", {"SCHED", "1", ""}: "QUEUED_ACTIVE",
+		{"NEW", "0", ""}: "USER_ON_HOLD", {"DEPEND", "0", ""}: "USER_ON_HOLD", {"PRIORITY", "0", ""}: "USER_ON_HOLD", {"SCHED", "0", ""}: "USER_ON_HOLD",
+		{"RUN", "16", ""}: "RUNNING", {"RUN", "0", ""}: "RUNNING", {"CLEANUP", "16", "0"}: "RUNNING",
+		{"COMPLETED", "16", "0"}: "COMPLETED", {"CANCELED", "0", ""}: "CANCELED", {"CANCELED", "16", "36608"}: "CANCELED",
+		{"FAILED", "16", "768"}: "FAILED", {"FAILED", "16", ""}: "FAILED", {"TIMEOUT", "16", "36352"}: "FAILED",
+		{"COMPLETED", "16", "768"}: "", {"COMPLETED", "16", ""}: "", {"INACTIVE", "16", "0"}: "", {"PREEMPTED", "16", "0"}: "",
 	} {
-		stdout, stderr, exit := runReplacing(t, "flux", "list-jobs", map[string]string{"flux": says}, scope)
-		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "listed\n", stdout)
+		for _, id := range []string{"f3RCmVt1", "103868465152"} {
+			got := replay(t, definition, exchange{selector: "get-job-status", job: id, stdout: fluxRow(row[0], row[1], row[2])})
+			require.Equal(t, state, got.State, "%v of %s", row, id)
+			require.Equal(t, row[0], got.Facts["job.native"])
+		}
+		other := replay(t, definition, exchange{selector: "get-job-status", job: "f3RCmVt2", stdout: fluxRow(row[0], row[1], row[2])})
+		require.Empty(t, other.State, "of another job")
 	}
 }
 
-// Of thousands of jobs only those are looked at that may be the one.
-func TestFluxLooksOnlyAtJobsThatWereSubmittedSince(t *testing.T) {
-	read := filepath.Join(t.TempDir(), "read")
-	says := map[string]string{
-		"date": "echo 10000",
-		"flux": `case $2 in info) echo $3 >>"` + read + `"; echo '{"rmctl_tag": "` + otherTag + `"}';; *) for t in 8500.9 8600 8601.5 9999 10500; do n=$((n + 1)); echo "$n|f$n|$t"; done;; esac`,
-	}
-	stdout, stderr, exit := runReplacing(t, "flux", "find-job", says, tag, "1100")
-	require.Zero(t, exit, "%s", stderr)
-	require.Equal(t, "found no job\n", stdout)
-	content, err := os.ReadFile(read)
+// Flux writes ids with the letter ƒ, which users copy. Ids go into command lines: nothing else may pass for one.
+func TestFluxKnowsItsIDs(t *testing.T) {
+	ids, err := reader.NewIDs(shippedDefinition(t, "flux").IDs)
 	require.NoError(t, err)
-	require.Equal(t, "2\n3\n4\n5\n", string(content))
-}
-
-// An id and a tag go into command lines: nothing else may pass for one.
-func TestFluxRefusesWhatIsNoIDAndNoTag(t *testing.T) {
-	never := map[string]string{"flux": "echo asked; exit 0"}
-	for _, id := range []string{"", "-a", "0; date", "f1/f2", "f1 f2", "ƒ-1"} {
-		stdout, stderr, exit := runReplacing(t, "flux", "get-job-status", never, id)
-		require.Equal(t, 1, exit, id)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, "no job ")
+	for _, id := range []string{"f3RCmVt1", "ƒ3RCmVt1"} {
+		job, _, isID := ids.Split(id)
+		require.True(t, isID, id)
+		require.Equal(t, "f3RCmVt1", job)
 	}
-	for _, wrong := range []string{"", "*", "a b", `"`} {
-		_, stderr, exit := runReplacing(t, "flux", "find-job", never, wrong, "100")
-		require.Equal(t, 1, exit)
-		require.Contains(t, stderr, "is not the tag of a submission")
+	for _, id := range []string{"", "-a", "0; date", "f1/f2", "f1 f2", "ƒ-1", "f0", "fl", "3RCmVt1", "f1\n", "ƒƒ1"} {
+		_, _, isID := ids.Split(id)
+		require.False(t, isID, id)
 	}
 }
 
@@ -119,7 +61,7 @@ func TestFluxEveryAttributeMakesItsDirective(t *testing.T) {
 		"nodes=2": `--nodes=2`, "slots=8": `--nslots=8`, "cores-per-slot=4": `--cores-per-slot=4`, "gpus-per-slot=1": `--gpus-per-slot=1`, "exclusive=true": `--exclusive`,
 		"time-limit=1.5h": `--time-limit=1.5h`, "requires=amd64|-host:node[1-3]": `--requires="amd64|-host:node[1-3]"`,
 		"dependency=afterok:f2 --dependency=after:12": `--dependency=afterok:f2 --dependency=after:12`, "begin-time=+2h": `--begin-time="+2h"`, "urgency=hold": `--urgency=hold`,
-		"signal=USR1@60s": `--signal=USR1@60s`, "working-directory=/scratch": `--cwd="/scratch"`, "output=o.{{id.dec}}": `--output="o.{{id.dec}}"`, "error=e": `--error="e"`,
+		"signal=USR1@60s": `--signal=USR1@60s`, "working-directory=/scratch": `--cwd="/scratch"`, "output=o.{{id.f58plain}}": `--output="o.{{id.f58plain}}"`, "error=e": `--error="e"`,
 		"unbuffered=true": `--unbuffered`, "environment=-LD_*": `--env="-LD_*"`, "resource-limits=-*,core=16": `--rlimit="-*,core=16"`, "shell-option=mpi=intel": `--setopt="mpi=intel"`,
 		"configuration=a.toml": `--conf="a.toml"`, "flux-options=--dump --broker-opts=-v": `--dump --broker-opts=-v`,
 	} {
@@ -134,7 +76,7 @@ func TestFluxEveryAttributeMakesItsDirective(t *testing.T) {
 	}
 	script, err := renderGridEngine(t, definition, "nodes", "4", "exclusive", "false", "shell", "/bin/bash -l", "launcher", "flux run -N 4")
 	require.NoError(t, err)
-	require.Equal(t, "#!/bin/bash -l\n#flux: --job-name=\"true\"\n#flux: --nodes=4\n#flux: --output=\"true.{{id.dec}}.out\"\nexec flux run -N 4 true\n", script)
+	require.Equal(t, "#!/bin/bash -l\n#flux: --job-name=\"true\"\n#flux: --nodes=4\n#flux: --output=\"true.{{id.f58plain}}.out\"\nexec flux run -N 4 true\n", script)
 }
 
 // flux batch takes no job without a number of slots or nodes.

@@ -107,7 +107,7 @@ var portableRequests = []struct {
 		"htcondor":    "batch_name = x output = o.$(ClusterId) error = x.e$(ClusterId).$(ProcId)",
 		"lsf":         `-J "x" -o "o.%J" -e "x.e%J"`,
 		"pjm":         `-N "x" -o "o.%j"`,
-		"flux":        `--job-name="x" --output="o.{{id.dec}}"`,
+		"flux":        `--job-name="x" --output="o.{{id.f58plain}}"`,
 		"loadleveler": "output = o.$(jobid) error = x.e$(jobid) job_name = x",
 		"cobalt":      "--jobname x -o o.$jobid",
 	}},
