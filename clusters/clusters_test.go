@@ -19,6 +19,9 @@
 //     terminals, or breaks something meanwhile;
 //   - calls t.Parallel, since it mostly waits, and takes 90 s at most.
 //
+// Flux is in no package of Debian: its suite runs wherever flux is on the PATH, with
+// RMCTL_CLUSTERS=1 and without.
+//
 // What breaks software, or works for long, is in clusters/outages, what needs SSH daemons
 // in clusters/ssh. What kills rmctl at
 // chosen points is beside the command itself, in cmd/rmctl.
