@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/reader"
 )
 
@@ -50,6 +51,18 @@ func TestFluxKnowsItsIDs(t *testing.T) {
 	for _, id := range []string{"", "-a", "0; date", "f1/f2", "f1 f2", "ƒ-1", "f0", "fl", "3RCmVt1", "f1\n", "ƒƒ1"} {
 		_, _, isID := ids.Split(id)
 		require.False(t, isID, id)
+	}
+}
+
+// A site teaches a word in one line, and keeps those that are there.
+func TestFluxSitesTeachWords(t *testing.T) {
+	definition, problems := check.Load("site.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" x:extends="flux">
+		<control-data><x:reader name="jobs"><x:states><x:state is="RUNNING" words="STAGE"/></x:states></x:reader></control-data>
+	</resource-manager-builder>`), check.ReadBase)
+	require.Empty(t, problems)
+	for word, state := range map[string]string{"STAGE": "RUNNING", "RUN": "RUNNING", "SCHED": "QUEUED_ACTIVE", "CANCELED": "CANCELED"} {
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "f3RCmVt1", stdout: fluxRow(word, "16", "")})
+		require.Equal(t, state, got.State, word)
 	}
 }
 
