@@ -107,18 +107,18 @@ func (m *Manager) frozen() *Manager {
 	return copied
 }
 
-// put adds an element, or replaces the version before it, which is nil for a new
+// store adds an element, or replaces the version before it, which is nil for a new
 // element.
-func (m *Manager) put(before, element *Element) {
+func (m *Manager) store(before, element *Element) {
 	if before != nil && (before.parent != element.parent || before.node() != element.node()) {
 		m.remove(before)
 	}
-	m.byID[element.kind].put(element)
+	m.byID[element.kind].store(element)
 	if element.kind.nested() {
-		m.byParent[element.kind].put(element)
+		m.byParent[element.kind].store(element)
 	}
 	if element.kind == Process && element.node() != "" {
-		m.byNode.put(element)
+		m.byNode.store(element)
 	}
 }
 

@@ -99,8 +99,8 @@ func (t *table) ownList() {
 	}
 }
 
-// put adds the element, or replaces the one of the same place in the order.
-func (t *table) put(element *Element) {
+// store adds the element, or replaces the one of the same place in the order.
+func (t *table) store(element *Element) {
 	pageAt, at, found := t.find(element)
 	if found {
 		t.own(pageAt).elements[at] = element

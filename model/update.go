@@ -79,7 +79,7 @@ func (u *Update) Put(row Row) {
 		return
 	}
 	u.touched[row.Manager] = true
-	manager.put(before, after)
+	manager.store(before, after)
 }
 
 // place finds where a row belongs and what is known of its element.
@@ -237,7 +237,7 @@ func (u *Update) putManager(manager *Manager, before, after *Element) {
 	}
 	u.model.managers[after.id] = manager
 	manager.element = after
-	u.model.order.put(after)
+	u.model.order.store(after)
 	u.touched[after.id] = true
 }
 

@@ -40,8 +40,8 @@ func newJobs(m *Monitor) *jobs {
 	return j
 }
 
-func (j *jobs) begin() {
-	j.listed.begin()
+func (j *jobs) startListing() {
+	j.listed.startListing()
 	j.compare = j.matched != j.record.generation
 }
 
@@ -69,10 +69,10 @@ func (j *jobs) observe(u *model.Update, id string, facts Facts, print uint64) {
 			j.disown(id)
 		}
 		j.adoptOwn(id, recorded, facts)
-		j.put(u, id, facts, recorded, false)
+		j.update(u, id, facts, recorded, false)
 	case !isSame || before.own:
 		j.disown(id)
-		j.put(u, id, facts, nil, !known && !isShown)
+		j.update(u, id, facts, nil, !known && !isShown)
 	}
 }
 
@@ -152,9 +152,9 @@ func (j *jobs) remove(u *model.Update, id string) {
 	j.use.leave(id)
 }
 
-// put puts a job as its row and the record say. Either may be nil. The caller knows
+// update updates a job from its row and the record. Either may be nil. The caller knows
 // that a new one is not in the model.
-func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded, isNew bool) {
+func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *recorded, isNew bool) {
 	m := j.monitor
 	detail, isState := j.detail(id, listed, recorded)
 	facts := completed(listed, recorded)
@@ -184,11 +184,11 @@ func (j *jobs) put(u *model.Update, id string, listed Facts, recorded *recorded,
 // detail returns the state of a job, and whether its row or the record states one. The
 // record may be newer than the row or older, so the rules of states decide.
 func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, bool) {
-	seen := job.Undetermined
+	detail := job.Undetermined
 	isState := false
 	if listed != nil {
 		word := listed.Fact(factState)
-		seen, isState = job.ParseDetail(word)
+		detail, isState = job.ParseDetail(word)
 		switch {
 		case word == "" && recorded == nil:
 			j.monitor.wrong(whatNoState, model.Job, id, "", 1)
@@ -197,9 +197,9 @@ func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, 
 		}
 	}
 	if recorded == nil {
-		return seen, isState
+		return detail, isState
 	}
-	return transition.Next(recorded.Detail, seen), true
+	return transition.Next(recorded.Detail, detail), true
 }
 
 // completedFacts are facts of a row with those of the record that it lacks.

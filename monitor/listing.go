@@ -28,7 +28,7 @@ const (
 // used by one goroutine.
 type merger interface {
 	facts() []string // names of the facts of a row
-	begin()          // of a listing
+	startListing()
 	// merge takes a row, with the fingerprint of its facts. They are valid for the
 	// call only, with the memory of their texts.
 	merge(u *model.Update, id string, facts Facts, print uint64)
@@ -62,7 +62,7 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 		outcome, failure = m.options.Rows(ctx, kind, func(id string, facts Facts) error { return feed.add(ctx, id, facts) })
 		feed.close()
 	}()
-	into.begin()
+	into.startListing()
 	rows := 0
 	for size := firstBatch; ; size = min(size*batchGrowth, largestBatch) {
 		batch, more := feed.next(size, m.options.After)

@@ -159,7 +159,7 @@ func (j *jobs) forget(before record) {
 				each := j.known[id]
 				each.own = false
 				j.known[id] = each
-				j.put(u, id, j.own[id].facts, nil, false)
+				j.update(u, id, j.own[id].facts, nil, false)
 				delete(j.own, id)
 			}
 		}
@@ -231,7 +231,7 @@ func (j *jobs) settleOne(u *model.Update, job *recorded) {
 	if len(job.rows) > 0 {
 		for _, id := range job.rows {
 			if !isShown {
-				j.put(u, id, j.own[id].facts, job, false)
+				j.update(u, id, j.own[id].facts, job, false)
 			}
 		}
 		j.hide(u, job, "")
@@ -246,7 +246,7 @@ func (j *jobs) settleOne(u *model.Update, job *recorded) {
 	if !isShown || job.shown != id {
 		j.hide(u, job, id)
 		delete(j.known, id) // which was of before, or of a listing that does not have it any more
-		j.put(u, id, nil, job, false)
+		j.update(u, id, nil, job, false)
 		job.shown, job.shownAs = id, job.print
 		j.record.showing[id] = job.Tag
 	}

@@ -26,9 +26,9 @@ func newListed(m *Monitor, kind model.Kind, names []string) listed {
 
 func (l *listed) facts() []string { return l.names }
 
-func (l *listed) begin() {
+func (l *listed) startListing() {
 	l.round++
-	l.repeats.begin()
+	l.repeats.startListing()
 }
 
 // adopt takes over the elements that the model has from before.
@@ -91,8 +91,8 @@ type repeated struct {
 	rows  int
 }
 
-// begin is called before a listing.
-func (r *repeats) begin() {
+// startListing marks what earlier listings had.
+func (r *repeats) startListing() {
 	for id := range r.ids {
 		r.ids[id] = true
 	}

@@ -79,7 +79,7 @@ func (n *nodes) named(name string) (string, bool) {
 // observeWorking takes the nodes that jobs work on, or worked, for those there are: of a
 // scheduler that does not list its nodes no others are known.
 func (n *nodes) observeWorking(working workOfJobs) {
-	n.begin()
+	n.startListing()
 	n.monitor.update(func(u *model.Update) {
 		facts := keptFacts{factState: vocabulary.StateUp}
 		print := n.monitor.fingerprint(nodeFacts, facts)

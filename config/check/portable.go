@@ -78,8 +78,8 @@ func (c *checker) checkPortableOptions(e *tree.Element, link *config.PortableLin
 // isPortableCondition reports whether a word of with or unless is a portable name,
 // or NAME=COUNT of one that is a count. What else it is has to be an attribute.
 func isPortableCondition(word string) bool {
-	of, count, hasCount := strings.Cut(word, "=")
-	name := portablename.Lookup(of)
+	text, count, hasCount := strings.Cut(word, "=")
+	name := portablename.Lookup(text)
 	if name == nil || !hasCount {
 		return name != nil
 	}

@@ -246,9 +246,9 @@ func (c *checker) checkXPath(x config.XPath, fields map[string]bool) {
 }
 
 // emptyRecord returns a record in which the fields of an expression are empty.
-func emptyRecord(of *xpath.Expression) *xpath.Node {
+func emptyRecord(expression *xpath.Expression) *xpath.Node {
 	record := &xpath.Node{Name: "record"}
-	for _, name := range of.Fields() {
+	for _, name := range expression.Fields() {
 		record.Add(name, "", 1)
 	}
 	return record

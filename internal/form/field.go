@@ -117,8 +117,8 @@ func (f *Form) Field(id string) (field Field, ok bool) {
 
 func (f *Form) id(control launchtab.Control) string { return strconv.Itoa(f.numbers[control]) }
 
-// begin returns a field of an ID that shows the value of an attribute, which may be nil.
-func (f *Form) begin(control launchtab.Control, id string, a *attribute.Attribute, state condition) Field {
+// newField returns a field of an ID that shows the value of an attribute, which may be nil.
+func (f *Form) newField(control launchtab.Control, id string, a *attribute.Attribute, state condition) Field {
 	field := Field{control: control, ID: id, Enabled: state.Enabled, Editor: TextEditor, Text: f.texts[control]}
 	if a == nil {
 		return field
@@ -142,7 +142,7 @@ func (f *Form) finish(field Field, a *attribute.Attribute) Field {
 // field returns the field for a control that is neither a label nor holds others.
 func (f *Form) field(control launchtab.Control, state condition) Field {
 	a := f.bound(control)
-	field := f.begin(control, f.id(control), a, state)
+	field := f.newField(control, f.id(control), a, state)
 	field.Tooltip, field.Least, field.Most = f.tooltip(control.Common().Tooltip.Text), math.MinInt32, math.MaxInt32
 	switch c := control.(type) {
 	case *launchtab.Widget:
@@ -251,7 +251,7 @@ func (f *Form) choices(field *Field, a *attribute.Attribute, items []item, readO
 // row returns the field for a row of a viewer.
 func (f *Form) row(viewer *launchtab.Viewer, name string, state condition) Field {
 	a := f.environment.Lookup(name)
-	field := f.begin(viewer, f.rowID(viewer, name), a, state)
+	field := f.newField(viewer, f.rowID(viewer, name), a, state)
 	field.Kind, field.Name, field.Label, field.On = Row, name, name, f.isChecked(viewer, name)
 	field.Hint = oneLine(a.Text(attribute.FieldDescription))
 	field.Tooltip = strings.TrimSpace(f.tooltip(a.Text(attribute.FieldTooltip)) + " " + f.columns(viewer, a))

@@ -64,7 +64,7 @@ func (b *builder) inside(controls []launchtab.Control, columns int, around condi
 	for _, control := range controls {
 		all = append(all, cell{control, b.form.within(around, control.Common().State)})
 	}
-	for _, line := range arrange(b.seen(all, columns), columns) {
+	for _, line := range arrange(b.visible(all, columns), columns) {
 		beside := b.line(line)
 		if columns > 1 {
 			b.row(beside)
@@ -73,16 +73,16 @@ func (b *builder) inside(controls []launchtab.Control, columns int, around condi
 	b.flush()
 }
 
-// seen returns the controls that are shown, without the labels of those that are
+// visible returns the controls that are shown, without the labels of those that are
 // not: where the form was designed to have a row of labels and inputs, and no
 // input is left of it, the labels go, too, unless what comes next takes the
 // place of the input.
-func (b *builder) seen(all []cell, columns int) []cell {
+func (b *builder) visible(all []cell, columns int) []cell {
 	rows := arrange(all, columns)
 	if columns == 0 {
 		rows = afterInputs(all, b.isLabel)
 	}
-	var seen []cell
+	var visible []cell
 	for i, row := range rows {
 		inputs, shown := 0, 0
 		for _, c := range row {
@@ -96,11 +96,11 @@ func (b *builder) seen(all []cell, columns int) []cell {
 		replaced := i+1 < len(rows) && !b.isLabel(rows[i+1][0]) && rows[i+1][0].state.Shown
 		for _, c := range row {
 			if c.state.Shown && (inputs == 0 || shown > 0 || replaced) {
-				seen = append(seen, c)
+				visible = append(visible, c)
 			}
 		}
 	}
-	return seen
+	return visible
 }
 
 func (b *builder) isLabel(c cell) bool {

@@ -138,8 +138,8 @@ func (c *collection) add(said *saying) error {
 	if c.size += ofSaying + len(packed.text); c.size > mostKept {
 		return errTooMuch
 	}
-	of := c.entry(said.job)
-	of.said = append(of.said, packed)
+	entry := c.entry(said.job)
+	entry.said = append(entry.said, packed)
 	return nil
 }
 
@@ -164,29 +164,29 @@ func (c *collection) reject(step Step) error {
 	if id == "" || wanted != "" && id != wanted {
 		return nil
 	}
-	of := c.entry(id)
-	if of.unreadable != "" {
+	entry := c.entry(id)
+	if entry.unreadable != "" {
 		return nil
 	}
 	if c.size += len(id) + len(step.Rejected); c.size > mostKept {
 		return errTooMuch
 	}
-	of.unreadable = step.Rejected
+	entry.unreadable = step.Rejected
 	return nil
 }
 
 // element returns what the records of one job, node or queue say; nil if all are of an
 // older one with the same id.
-func (c *collection) element(of *entry) *Element {
-	element := &Element{ID: of.job, Job: of.job, Names: c.facts.names, Values: c.facts.noValues, Unreadable: of.unreadable}
+func (c *collection) element(entry *entry) *Element {
+	element := &Element{ID: entry.job, Job: entry.job, Names: c.facts.names, Values: c.facts.noValues, Unreadable: entry.unreadable}
 	if c.damage != nil {
 		element.Unreadable = c.damage.What
 	}
 	if element.Unreadable != "" {
 		return element
 	}
-	said := make([]*saying, len(of.said))
-	for i, each := range of.said {
+	said := make([]*saying, len(entry.said))
+	for i, each := range entry.said {
 		said[i] = each.saying()
 	}
 	if said = c.ofOneSubmission(said); len(said) == 0 {
@@ -196,12 +196,12 @@ func (c *collection) element(of *entry) *Element {
 	if element.Unreadable != "" {
 		return element
 	}
-	c.fill(element, said)
+	c.describe(element, said)
 	return element
 }
 
-// fill decides about the state of an element, and adds its facts.
-func (c *collection) fill(element *Element, said []*saying) {
+// describe decides about the state of an element, and adds its facts.
+func (c *collection) describe(element *Element, said []*saying) {
 	whole := slices.IndexFunc(said, func(each *saying) bool { return each.task == "" })
 	if whole >= 0 {
 		element.ID = said[whole].id
@@ -280,11 +280,11 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 
 // remembered returns what is remembered of the tasks of the job.
 func (c *collection) remembered(said []*saying) Memory {
-	of := c.fact(said[0], factIdentity)
-	if of == "" {
-		of = c.fact(said[0], factSubmitted)
+	identity := c.fact(said[0], factIdentity)
+	if identity == "" {
+		identity = c.fact(said[0], factSubmitted)
 	}
-	return c.query.Memory.about(of)
+	return c.query.Memory.about(identity)
 }
 
 // besideOthers gives tasks the state that they have beside others.

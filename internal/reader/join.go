@@ -33,13 +33,13 @@ func (r *Reader) join(on *evaluation, id string) error {
 		if !needed || r.query.Join == nil {
 			continue
 		}
-		of := id
+		wanted := id
 		if each.with != nil {
-			if of, err = each.with.text(on); err != nil {
+			if wanted, err = each.with.text(on); err != nil {
 				return err
 			}
 		}
-		if err := r.put(each, on.record.Root, of); err != nil {
+		if err := r.attach(each, on.record.Root, wanted); err != nil {
 			return err
 		}
 	}
@@ -52,15 +52,15 @@ func (r *Reader) joinAll(record *Record) error {
 		if !each.ByAll || r.query.Join == nil {
 			continue
 		}
-		if err := r.put(each, record.Root, ""); err != nil {
+		if err := r.attach(each, record.Root, ""); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put puts the records of a join below the record with an id.
-func (r *Reader) put(join *joinExpressions, root *xpath.Node, id string) error {
+// attach adds the records of a join below the record with an id.
+func (r *Reader) attach(join *joinExpressions, root *xpath.Node, id string) error {
 	if err := join.read(r.query.Join); err != nil {
 		r.failure = err
 		return err
@@ -106,9 +106,9 @@ type JoinReader struct {
 
 // NewJoinReader returns a reader for the output of a join.
 func NewJoinReader(join *config.Join, query Query) (*JoinReader, error) {
-	of := &Reader{definition: join.Reader, query: query}
-	if of.query.Attribute == nil {
-		of.query.Attribute = func(string) (string, bool) { return "", false }
+	reader := &Reader{definition: join.Reader, query: query}
+	if reader.query.Attribute == nil {
+		reader.query.Attribute = func(string) (string, bool) { return "", false }
 	}
 	j := &JoinReader{}
 	by, _ := idExpressions(join.Reader)
@@ -126,10 +126,10 @@ func NewJoinReader(join *config.Join, query Query) (*JoinReader, error) {
 	where := newExpression(join.Reader.Sources[0].Where)
 	var err error
 	j.source, err = newSource(join.Reader, query.Mark, func(record *Record) error {
-		if record.Damage != "" || of.whole(record) != nil {
+		if record.Damage != "" || reader.whole(record) != nil {
 			return nil // what it adds is unknown, as if it was not there
 		}
-		on := of.evaluation(record)
+		on := reader.evaluation(record)
 		if counts, err := where.isTrue(on); err != nil || !counts {
 			return err
 		}

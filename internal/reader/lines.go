@@ -16,8 +16,8 @@ func (l outputLine) isBlank() bool { return len(bytes.TrimSpace(l.text)) == 0 &&
 // A lineSplitter splits output into lines, however the output is divided among writes.
 type lineSplitter struct {
 	longestLine int // in bytes; of a longer one only the beginning is kept
-	// take gets each line as soon as it is complete. Its text is valid during the call only.
-	take func(outputLine) error
+	// handle gets each line as soon as it is complete. Its text is valid during the call only.
+	handle func(outputLine) error
 
 	number  int    // of complete lines
 	begun   []byte // the beginning of the line that is not complete
@@ -64,7 +64,7 @@ func (s *lineSplitter) pass(text []byte, isCut bool) error {
 	s.number++
 	line := outputLine{text: text, number: s.number, isCut: isCut, tooLong: s.tooLong}
 	s.begun, s.tooLong = emptied(s.begun), false
-	return s.take(line)
+	return s.handle(line)
 }
 
 // finish passes on a last line without a line break.

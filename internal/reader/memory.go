@@ -23,11 +23,11 @@ type Memory struct {
 // ParseMemory reads what String has written, and forgets the rest.
 func ParseMemory(text string) Memory {
 	parts := strings.Split(text, ";")
-	of, isQuoted := strings.CutPrefix(parts[0], "of=")
+	identity, isQuoted := strings.CutPrefix(parts[0], "of=")
 	if !isQuoted {
 		return Memory{}
 	}
-	memory := Memory{Of: of, Tasks: map[job.Detail]Ranges{}}
+	memory := Memory{Of: identity, Tasks: map[job.Detail]Ranges{}}
 	for _, part := range parts[1:] {
 		state, numbers, _ := strings.Cut(part, ":")
 		detail, isKnown := job.ParseDetail(state)
@@ -90,18 +90,18 @@ func (m Memory) Conclude(seen job.Detail) (concluded job.Detail, incomplete stri
 
 // about returns the memory if it is that of a job, or an empty one of that job. Where an
 // output does not say which submission it is about, it is that of before.
-func (m Memory) about(of string) Memory {
-	if of == "" {
-		of = m.Of
+func (m Memory) about(identity string) Memory {
+	if identity == "" {
+		identity = m.Of
 	}
-	of = strings.ReplaceAll(of, ";", " ") // which separates the states in the text of a memory
-	if timezone.IsSameTime(m.Of, of) {
-		of = m.Of
+	identity = strings.ReplaceAll(identity, ";", " ") // which separates the states in the text of a memory
+	if timezone.IsSameTime(m.Of, identity) {
+		identity = m.Of
 	}
-	if m.Of != of || m.Tasks == nil {
-		return Memory{Of: of, Tasks: map[job.Detail]Ranges{}}
+	if m.Of != identity || m.Tasks == nil {
+		return Memory{Of: identity, Tasks: map[job.Detail]Ranges{}}
 	}
-	return Memory{Of: of, Tasks: maps.Clone(m.Tasks)}
+	return Memory{Of: identity, Tasks: maps.Clone(m.Tasks)}
 }
 
 // learn notes the state of tasks.

@@ -106,7 +106,7 @@ func (r *Reader) compile() (err error) {
 		}
 		r.attributes = append(r.attributes, &attributeFact{fact: each})
 	}
-	r.source, err = newSource(d, r.query.Mark, r.take)
+	r.source, err = newSource(d, r.query.Mark, r.receive)
 	return err
 }
 
@@ -179,8 +179,8 @@ func (r *Reader) isSilent() bool { return !r.hasOutput && !r.query.HasNone }
 
 const silence = "nothing was printed"
 
-// take takes a record from the source.
-func (r *Reader) take(record *Record) error {
+// receive gets a record from the source.
+func (r *Reader) receive(record *Record) error {
 	if record.Damage == "" {
 		on := r.evaluation(record)
 		counts, err := r.where.isTrue(on)

@@ -126,8 +126,8 @@ func (r *Reader) setAttributes(on *evaluation, step *Step) error {
 // record, or that of the field that the state is taken from. Columns that end with the mark are shown with bars.
 func (r *Reader) originOf(record *Record) Origin {
 	line := record.Line
-	if r.states != nil && r.states.of != nil {
-		if name, isPlain := r.states.of.compiled.FieldName(); isPlain {
+	if r.states != nil && r.states.word != nil {
+		if name, isPlain := r.states.word.compiled.FieldName(); isPlain {
 			if field := record.Root.Child(name); field != nil && field.Line > line {
 				line = field.Line
 			}

@@ -36,7 +36,7 @@ func decodeJSON(input *feed, records *recordBuilder) error {
 			return io.EOF
 		}
 		if err == nil {
-			err = walk.take(token)
+			err = walk.walk(token)
 		}
 		if err != nil {
 			return walk.damage(err)
@@ -44,8 +44,8 @@ func decodeJSON(input *feed, records *recordBuilder) error {
 	}
 }
 
-// take passes a token on.
-func (w *jsonWalk) take(token jsontext.Token) error {
+// walk passes a token on.
+func (w *jsonWalk) walk(token jsontext.Token) error {
 	end := w.decoder.InputOffset()
 	inObject := len(w.open) > 0 && w.open[len(w.open)-1].isObject
 	switch kind := token.Kind(); {

@@ -41,7 +41,7 @@ func newLines(writer recordWriter, definitions []*config.Source) (*linesSource, 
 		}
 		l.forms = append(l.forms, lineForm{expression, fieldNames(definition.Columns), definition.Only})
 	}
-	l.lineSplitter = lineSplitter{longestLine: writer.longest, take: l.read}
+	l.lineSplitter = lineSplitter{longestLine: writer.longest, handle: l.read}
 	return l, nil
 }
 

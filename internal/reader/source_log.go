@@ -73,7 +73,7 @@ func newLog(writer recordWriter, definition *config.Source) (*logSource, error) 
 		}
 		l.kinds = append(l.kinds, kind)
 	}
-	l.lineSplitter = lineSplitter{longestLine: writer.longest, take: l.read}
+	l.lineSplitter = lineSplitter{longestLine: writer.longest, handle: l.read}
 	return l, nil
 }
 

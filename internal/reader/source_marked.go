@@ -122,10 +122,10 @@ func (t *markedTable) readMark(end, lineBreak int) error {
 	case !isFull || row.breakAt == 0 || t.isSkipping && lineBreak == 0:
 	case t.isSkipping:
 		t.isSkipping = false
-		t.begin(end + lineBreak)
+		t.beginRow(end + lineBreak)
 	case row.count == len(t.columns) && lineBreak > 0:
 		record := t.rowUpTo(end, row.count)
-		t.begin(end + lineBreak)
+		t.beginRow(end + lineBreak)
 		t.isDoubtful = false
 		return t.hand(record)
 	default:
@@ -150,7 +150,7 @@ func (t *markedTable) countMark(end, lineBreak int) {
 // mark.
 func (t *markedTable) endDamaged() error {
 	record := t.damagedUpTo(t.row.breakAt, t.row.breakCount, damageColumns(t.row.breakCount, len(t.columns)))
-	t.begin(t.row.breakEnd)
+	t.beginRow(t.row.breakEnd)
 	t.isDoubtful = true
 	return t.hand(record)
 }
@@ -210,8 +210,8 @@ func (t *markedTable) skip() error {
 	return t.hand(record)
 }
 
-// begin begins a row at a position.
-func (t *markedTable) begin(at int) {
+// beginRow begins a row at a position.
+func (t *markedTable) beginRow(at int) {
 	t.line += lineBreaks(t.pending[t.row.begin:at])
 	t.row = markedRow{begin: at, next: at, ends: t.row.ends[:0]}
 }

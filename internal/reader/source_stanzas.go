@@ -64,7 +64,7 @@ func newStanzas(writer recordWriter, definition *config.Source) (*stanzasSource,
 	if definition.Until != "" {
 		s.stanza.until = xpath.FieldName(definition.Until)
 	}
-	s.lineSplitter = lineSplitter{longestLine: writer.longest, take: s.add}
+	s.lineSplitter = lineSplitter{longestLine: writer.longest, handle: s.add}
 	return s, nil
 }
 

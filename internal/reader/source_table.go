@@ -44,7 +44,7 @@ func newTable(writer recordWriter, definition *config.Source) (*table, error) {
 	if t.widths != nil && len(t.columns) > 0 && len(t.columns) != len(t.widths)+1 {
 		return nil, fmt.Errorf("%s: the table has %d columns and %d widths; it needs one for each column but the last", definition.Position, len(t.columns), len(t.widths))
 	}
-	t.lineSplitter = lineSplitter{longestLine: writer.longest, take: t.read}
+	t.lineSplitter = lineSplitter{longestLine: writer.longest, handle: t.read}
 	return t, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A stateTable finds the state that stands for a scheduler's word.
 type stateTable struct {
-	of    *expression
+	word  *expression
 	split string
 	rows  []*stateRow
 }
@@ -31,7 +31,7 @@ func newStateTable(definition *config.States) (*stateTable, error) {
 	if definition == nil {
 		return nil, nil
 	}
-	table := &stateTable{of: newExpression(definition.Of), split: definition.Split}
+	table := &stateTable{word: newExpression(definition.Of), split: definition.Split}
 	for _, defined := range definition.Rows {
 		row := &stateRow{StateRow: defined, test: newExpression(defined.Test), ofCanceled: strings.Contains(defined.Test.Text, canceledName)}
 		var err error
@@ -58,7 +58,7 @@ func (t *stateTable) stateOf(on *evaluation, isOfListing bool) (state, error) {
 	if t == nil {
 		return state{}, nil
 	}
-	word, err := t.of.text(on)
+	word, err := t.word.text(on)
 	if err != nil {
 		return state{}, err
 	}
