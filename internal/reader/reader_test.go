@@ -523,3 +523,16 @@ func TestAListingLeavesOpenWhatDependsOnWhoCanceledAJob(t *testing.T) {
 	require.Equal(t, "2 native=gone state=FAILED\n", shown(read(t, elements, "1 R\n2 gone\n", reader.Query{Job: "2"})))
 	require.Equal(t, "2 native=gone state=CANCELED\n", shown(read(t, elements, "1 R\n2 gone\n", reader.Query{Job: "2", Attribute: isCanceled})))
 }
+
+func TestARecordMayBeAValueWithoutFields(t *testing.T) {
+	const elements = `<x:reader name="jobs"><x:json each="/ids/*"/><x:id from="."/></x:reader>`
+	require.Equal(t, "7\n8\n", shown(read(t, elements, `{"ids": [7, "8"]}`, reader.Query{})))
+	const inXML = `<x:reader name="jobs"><x:xml each="/ids/id"/><x:id from="."/></x:reader>`
+	require.Equal(t, "7\n8\n", shown(read(t, inXML, "<ids>\n<id>7</id><id> 8 </id></ids>", reader.Query{})))
+}
+
+func TestAFactIsRepeatedWhereItsConditionHolds(t *testing.T) {
+	const elements = `<x:reader name="jobs"><x:table columns="id out joined"/><x:fact name="outputPath" from="out"/>
+		<x:fact name="errorPath" same-as="outputPath" when="joined='yes'"/></x:reader>`
+	require.Equal(t, "1 errorPath=a outputPath=a\n2 outputPath=b\n", shown(read(t, elements, "1 a yes\n2 b no\n", reader.Query{})))
+}

@@ -312,7 +312,9 @@ func (b *recordBuilder) leaveOut(name string) {
 
 // handOver hands over a record that the condition of the path is true of.
 func (b *recordBuilder) handOver(record *Record) error {
-	record.Root.Text = ""
+	if record.Root.Text = strings.TrimSpace(record.Root.Text); len(record.Root.Children) > 0 {
+		record.Root.Text = "" // the blanks between elements
+	}
 	counts, err := b.filter.isTrue(&evaluation{record: record})
 	if err != nil {
 		record.Damage = err.Error()
