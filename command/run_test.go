@@ -3,6 +3,7 @@ package command_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -347,4 +348,22 @@ func TestAnAttachedJobHasNoLimitOfItsOwn(t *testing.T) {
 	b.request.Attach = &command.Attachment{Stdout: &stdout}
 	b.succeeds(t, config.SubmitInteractive)
 	require.Equal(t, "done\n", stdout.String())
+}
+
+func TestInputMayBeAJSONObject(t *testing.T) {
+	const attributes = `<attribute name="name" type="string" x:option="job_name"/><attribute name="nodes" type="integer" x:option="nodes"/>
+		<attribute name="hold" type="boolean" x:option="hold"/><attribute name="requeue" type="boolean" x:option="requeue"/>
+		<attribute name="unset" type="string" x:option="unset"/><attribute name="script" type="string"/>`
+	b := newBench(t, attributes+shell(`cat`, "", `<input>{</input><input x:member="script">${ptp_rm:script#value}</input><input x:members="options"/>
+		<input x:member="unset">${ptp_rm:unset#value}</input><input>"last":1}</input>`))
+	b.env.SetVariable("name", "a \"b\"\n\\c\x01, </x>")
+	b.env.SetVariable("nodes", 2)
+	b.env.SetVariable("hold", true)
+	b.env.SetVariable("requeue", false)
+	b.env.SetVariable("script", "#!/bin/sh\n")
+	var object map[string]any
+	require.NoError(t, json.Unmarshal([]byte(b.succeeds(t, config.StartUpCommand).Stdout), &object))
+	require.Equal(t, map[string]any{
+		"script": "#!/bin/sh\n", "job_name": "a \"b\"\n\\c\x01, </x>", "nodes": 2.0, "hold": true, "last": 1.0,
+	}, object)
 }

@@ -58,6 +58,7 @@ type loader struct {
 
 	definitionReaders []*Reader                // x:reader, before the commands that use them
 	validators        map[string]*tree.Element // x:validator, by name
+	attributes        []*Attribute             // those before the element that is read
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -130,6 +131,7 @@ func (l *loader) control(d *Definition, control *tree.Element) {
 		switch child.Name {
 		case "attribute", "property": // property: format of 5.0
 			d.Attributes = append(d.Attributes, l.attribute(child))
+			l.attributes = d.Attributes
 		case "managed-files":
 			d.ManagedFiles = append(d.ManagedFiles, l.managedFiles(child))
 		case "script":

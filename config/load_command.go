@@ -17,7 +17,7 @@ func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 		Name:               e.Value("name"),
 		Directory:          e.Value("directory"),
 		Arguments:          e.Arguments("arg"),
-		Input:              e.Arguments("input"),
+		Input:              l.inputs(e),
 		RedirectStderr:     e.Boolean("redirectStderr", false),
 		StreamBufferLimit:  e.Integer("streamBufferLimit", -1),
 		ReplaceEnvironment: e.Boolean("replaceEnvironment", false),

@@ -91,6 +91,42 @@ func optionLines(at Position, prefix string, attributes []*Attribute) []*Line {
 	return lines
 }
 
+// inputs returns the input of a command. An x:members becomes a member for each attribute
+// with an option that has a value.
+func (l *loader) inputs(e *tree.Element) []*Argument {
+	var inputs []*Argument
+	for at, child := range e.Named("input") {
+		if _, isAll := child.Lookup(tree.ExtensionNamespace, "members"); isAll {
+			inputs = append(inputs, members(child.Position(), l.attributes)...)
+			continue
+		}
+		input := e.Arguments("input")[at]
+		member, _ := child.Lookup(tree.ExtensionNamespace, "member")
+		input.Member = member.Value
+		inputs = append(inputs, input)
+	}
+	return inputs
+}
+
+// members returns the options of attributes as members of a JSON object.
+func members(at Position, attributes []*Attribute) []*Argument {
+	var members []*Argument
+	for _, a := range attributes {
+		if !a.Option.Set {
+			continue
+		}
+		kind := a.Text(attribute.FieldType)
+		member := &Argument{
+			Position: at, Resolve: true, Text: "${ptp_rm:" + a.Name() + "#value}", Member: a.Option.Text, IsBare: kind == "integer" || kind == "boolean",
+		}
+		if kind == "boolean" {
+			member.IsUndefinedIfMatches = Optional{Text: "false|", Set: true}
+		}
+		members = append(members, member)
+	}
+	return members
+}
+
 // rowsOf returns what rows of the form (x:rows) show of attributes.
 func rowsOf(attributes []*Attribute) func(name string) launchtab.Row {
 	return func(name string) launchtab.Row {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,10 +15,24 @@ type Scope struct {
 	Job         string // replaces @jobId; empty for none
 }
 
-// argument returns the text of an argument, empty where it is undefined
+// argument returns the text of an argument, or the member of a JSON object that it is.
+func (s Scope) argument(a *Argument) (string, error) {
+	text, err := s.text(a)
+	if err != nil || a.Member == "" || text == "" {
+		return text, err
+	}
+	name, _ := json.Marshal(a.Member) // which never fails for a text
+	value := []byte(text)
+	if !a.IsBare {
+		value, _ = json.Marshal(text)
+	}
+	return fmt.Sprintf("%s:%s,", name, value), nil
+}
+
+// text returns the text of an argument, empty where it is undefined
 // (rm-format: an argument vanishes when its text, or the attribute it depends
 // on, matches isUndefinedIfMatches as a whole).
-func (s Scope) argument(a *Argument) (string, error) {
+func (s Scope) text(a *Argument) (string, error) {
 	if !a.Resolve {
 		return a.Text, nil
 	}

@@ -1,6 +1,7 @@
 package outages_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,10 +17,19 @@ import (
 // with it.
 func TestSlurmAccounting(t *testing.T) {
 	t.Parallel()
-	cluster := rmctltest.Slurm(t, "accounting", "RMCTL_SLURM_MINJOBAGE=2", "RMCTL_SLURM_ACCOUNTING=yes")
+	cluster := rmctltest.Slurm(t, "accounting", "RMCTL_SLURM_MINJOBAGE=2", "RMCTL_SLURM_ACCOUNTING=yes", "RMCTL_SLURM_REST=yes")
 	// Before the scripts, which need what it stops.
 	t.Run("slurmdbd is away", func(t *testing.T) { testAccountingAway(t, cluster) })
-	rmctltest.Scripts(t, filepath.Join("testdata", "script-slurm-accounting"), map[string]string{"SLURM_CONF": cluster.Configuration})
+	t.Run("slurmctld", func(t *testing.T) {
+		rmctltest.Scripts(t, filepath.Join("testdata", "script-slurm-accounting"), map[string]string{"SLURM_CONF": cluster.Configuration})
+	})
+	// The user that the token is of submits the jobs.
+	t.Run("slurmrestd", func(t *testing.T) {
+		rmctltest.Scripts(t, filepath.Join("testdata", "script-slurm-rest"), map[string]string{
+			"SLURM_CONF": cluster.Configuration, "URL": fmt.Sprintf("http://127.0.0.1:%d", cluster.Port+4),
+			"ACCESS": filepath.Join(cluster.Directory, "rest", "access"),
+		})
+	})
 }
 
 // A job ends and is forgotten while slurmdbd is away, which is told of that some

@@ -48,6 +48,7 @@ func (c *checker) checkExtensionAttributes(e *tree.Element) {
 // extensionAttributes are attributes of ours that few elements of the format can have.
 var extensionAttributes = map[string][]string{
 	"option": {"attribute"}, "quote": {"attribute"}, "label": {"attribute"}, "browse": {"attribute"}, "validator": {"attribute"},
+	"member": {"input"}, "members": {"input"},
 	"stdin": {"start-up-command", "submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job",
 		"hold-job", "release-job", "shut-down-command", "button-action"},
 	"only":    {"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"},

@@ -14,6 +14,11 @@ type Argument struct {
 	Attribute            Optional
 	IsUndefinedIfMatches Optional
 	Resolve              bool
+
+	// Member makes the text the value of a member of a JSON object, with this name: a text, or
+	// with IsBare a number or boolean. Without a text there is no member.
+	Member string
+	IsBare bool
 }
 
 // Arguments returns the children of a name as arguments.

@@ -6,6 +6,7 @@
 set -eu
 
 packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
+packages="$packages slurmrestd curl"
 packages="$packages slurmdbd mariadb-server-core" # Slurm's accounting; the core has no service
 packages="$packages faketime" # clocks that differ
 packages="$packages chromium"

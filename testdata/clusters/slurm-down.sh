@@ -4,7 +4,7 @@
 #
 #     RMCTL_SLURM_DIR      as for slurm-up.sh              (/tmp/rmctl-test-slurm)
 #     RMCTL_SLURM_ONLY     stop one daemon: slurmctld, node1, node2, munged,
-#                          slurmdbd or mariadbd
+#                          slurmdbd, mariadbd or slurmrestd
 #     RMCTL_SLURM_REMOVE   1 removes the directory as well
 set -eu
 
@@ -67,6 +67,7 @@ remove_folder() {
     exit 1
 }
 [ -n "$only" ] || cancel_jobs
+case $only in "" | slurmrestd) stop "$state/pid/slurmrestd" slurmrestd ;; esac
 for node in node1 node2; do
     case $only in "" | "$node") stop "$state/pid/$node" slurmd ;; esac
 done

@@ -15,6 +15,8 @@
 #     RMCTL_SLURM_USER        user who submits jobs         (rmtest; created if missing)
 #     RMCTL_SLURM_ACCOUNTING  yes: a slurmdbd of its own, with a MariaDB on a socket
 #                             that only the user slurm can reach  (no)
+#     RMCTL_SLURM_REST        yes: a slurmrestd, which knows its callers by tokens; rest/access
+#                             in the directory is a configuration of curl with one  (no)
 set -eu
 
 state=${RMCTL_SLURM_DIR:-/tmp/rmctl-test-slurm}
@@ -22,6 +24,7 @@ port=${RMCTL_SLURM_PORT:-27817}
 min_job_age=${RMCTL_SLURM_MINJOBAGE:-300}
 job_user=${RMCTL_SLURM_USER:-rmtest}
 accounting=${RMCTL_SLURM_ACCOUNTING:-no}
+rest=${RMCTL_SLURM_REST:-no}
 nodes="node1 node2"
 database=$state/database
 patience=180 # seconds for a daemon to answer
@@ -39,6 +42,7 @@ fail() {
 install_missing() {
     local wanted packages="munge slurmctld slurmd slurm-client" missing="" policy=/usr/sbin/policy-rc.d own_policy=no result=0
     [ "$accounting" = no ] || packages="$packages slurmdbd mariadb-server-core"
+    [ "$rest" = no ] || packages="$packages slurmrestd curl"
     for wanted in $packages; do
         dpkg -s "$wanted" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$missing $wanted"
     done
@@ -97,7 +101,9 @@ make_directories() {
 }
 
 write_configuration() {
-    local host storage=AccountingStorageType=accounting_storage/none
+    local host storage=AccountingStorageType=accounting_storage/none tokens=
+    [ "$rest" = no ] || tokens="AuthAltTypes=auth/jwt
+AuthAltParameters=jwt_key=$state/controller/token-key"
     host=$(hostname -s)
     [ "$accounting" = no ] || storage="AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
@@ -115,6 +121,7 @@ CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket=$state/munge/socket
+$tokens
 StateSaveLocation=$state/controller
 SlurmdSpoolDir=$state/spool/%n
 SlurmctldPidFile=$state/pid/slurmctld
@@ -157,6 +164,7 @@ DbdPort=$((port + 3))
 SlurmUser=slurm
 AuthType=auth/munge
 AuthInfo=socket=$state/munge/socket
+$tokens
 CommunicationParameters=NoInAddrAny
 PidFile=$state/pid/slurmdbd
 LogFile=$state/log/slurmdbd
@@ -234,12 +242,39 @@ start_slurm() {
     await slurmd nodes_up
 }
 
+make_token_key() {
+    [ "$rest" = yes ] && [ ! -s "$state/controller/token-key" ] || return 0
+    install -m 600 -o slurm -g slurm /dev/null "$state/controller/token-key"
+    head -c 64 /dev/urandom >"$state/controller/token-key"
+}
+
+rest_up() { curl -q --fail --silent --config "$state/rest/access" "http://127.0.0.1:$((port + 4))/slurm/v0.0.38/ping"; }
+
+# slurmrestd refuses to run as root. Its own token matters to nobody; callers bring theirs.
+start_rest() {
+    local token
+    install -d -m 700 "$state/rest"
+    if ! running "$state/pid/slurmrestd" slurmrestd; then
+        SLURM_JWT=daemon setpriv --reuid="$job_user" --regid="$job_user" --init-groups \
+            setsid slurmrestd -a rest_auth/jwt "127.0.0.1:$((port + 4))" >>"$state/log/slurmrestd" 2>&1 </dev/null &
+        echo $! >"$state/pid/slurmrestd"
+    fi
+    token=$(scontrol token "username=$job_user" lifespan=86400)
+    install -m 600 /dev/stdin "$state/rest/access" <<ACCESS
+header = "X-SLURM-USER-NAME: $job_user"
+header = "X-SLURM-USER-TOKEN: ${token#SLURM_JWT=}"
+ACCESS
+    await slurmrestd rest_up
+}
+
 install_missing
 make_directories
+make_token_key
 write_configuration
 export SLURM_CONF=$state/slurm.conf
 start_munged
 [ "$accounting" = no ] || start_accounting
 start_slurm
+[ "$rest" = no ] || start_rest
 note "Slurm is up"
 echo "export SLURM_CONF=$SLURM_CONF"
