@@ -15,7 +15,7 @@ func exclude(a, b *config.StateRow) bool {
 	if len(a.Words) > 0 && len(b.Words) > 0 && !slices.ContainsFunc(a.Words, func(word string) bool { return slices.Contains(b.Words, word) }) {
 		return true
 	}
-	if a.Matches.IsSet() && b.Matches.IsSet() && beginDifferently(a.Matches.Text, b.Matches.Text) {
+	if a.Matches.IsSet() && b.Matches.IsSet() && areDisjoint(a.Matches.Text, b.Matches.Text) {
 		return true
 	}
 	for name, demanded := range demandsOf(a.Test.Text) {
@@ -69,33 +69,4 @@ func contradict(a, b demand) bool {
 	}
 	expression, err := regexp.Compile(b.pattern)
 	return err == nil && !expression.MatchString(a.text)
-}
-
-// beginDifferently reports whether no text can begin as two patterns demand, each of which
-// begins with plain texts: (down|drained).* begins with down or drained.
-func beginDifferently(a, b string) bool {
-	for _, one := range beginnings(a) {
-		for _, other := range beginnings(b) {
-			if strings.HasPrefix(one, other) || strings.HasPrefix(other, one) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// beginnings returns the texts that a pattern begins with.
-func beginnings(pattern string) []string {
-	choices := []string{pattern}
-	if inside, isGroup := strings.CutPrefix(pattern, "("); isGroup {
-		inside, _, _ = strings.Cut(inside, ")")
-		choices = strings.Split(strings.TrimPrefix(inside, "?:"), "|")
-	}
-	for i, choice := range choices {
-		if meta := strings.IndexAny(choice, `.*+?[](){}|\^$`); meta >= 0 {
-			choice = choice[:meta]
-		}
-		choices[i] = choice
-	}
-	return choices
 }

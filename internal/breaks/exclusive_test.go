@@ -33,7 +33,12 @@ func TestRowsThatExcludeOneAnotherAreKnown(t *testing.T) {
 		{"something else", row("A", "", "contains(x,'up')"), row("A", "", "x='down'"), false},
 		{"other beginnings", row("", "(down|drained).*", ""), row("", "(idle|draining)[*]?", ""), true},
 		{"one begins with the other", row("", "(down|drain).*", ""), row("", "drained", ""), false},
-		{"any beginning", row("", ".*down", ""), row("", "up", ""), false},
+		{"any beginning", row("", ".*down", ""), row("", "up", ""), true},
+		{"a common end", row("", ".*down", ""), row("", "[a-z]+", ""), false},
+		{"other letters", row("", "[dRh]*[rt]+", ""), row("", "[dR]*qw", ""), true},
+		{"a common letter", row("", "[ab]+", ""), row("", "[bc]+c?", ""), false},
+		{"other numbers", row("", `failed 0, exit \d+`, ""), row("", `failed [1-9]\d*, exit \d+`, ""), true},
+		{"any text", row("", ".*", ""), row("", "(?s:.+)", ""), false},
 	} {
 		require.Equal(t, c.exclude, exclude(c.a, c.b), c.what)
 		require.Equal(t, c.exclude, exclude(c.b, c.a), c.what)
