@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -117,10 +118,13 @@ func (a *Answer) addRows(rows []command.Row) {
 	}
 }
 
+// nowOfCases is when cases are tried: tasks that are missing in before.json have been so for long.
+var nowOfCases = time.Date(2100, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 // reading returns what a reader of the command knows about the job of a case.
 func (e evaluation) reading(selected *config.Command, c *Case, env *attribute.Environment) (command.Reading, error) {
 	ids, err := reader.NewIDs(e.definition.IDs)
-	reading := command.Reading{IDs: ids, Job: c.Job, Memory: reader.ParseMemory(env.Text("job.tasks"))}
+	reading := command.Reading{IDs: ids, Job: c.Job, Memory: reader.ParseMemory(env.Text("job.tasks")), Now: nowOfCases}
 	if selected.Purpose() == config.FindJob {
 		reading.Tag = env.Text("job.tag")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -31,6 +32,10 @@ type Reading struct {
 	Tag      string        // of the submission that is looked for; its job is the one with this identity
 	Identity string        // of the job, if it is known
 	Memory   reader.Memory // of the tasks of the job
+	Now      time.Time     // for how long tasks are missing
+
+	// Location is the time zone of times without one; nil for UTC.
+	Location *time.Location
 	Step     func(reader.Step)
 }
 
@@ -53,12 +58,15 @@ func (r *run) newOutputReader(ctx context.Context) (*outputReader, error) {
 
 // query returns what the output of the command is read for.
 func (r *run) query() reader.Query {
-	q := reader.Query{Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step, HasNone: r.hasNone, NoOrigins: r.Origins == ""}
+	q := reader.Query{
+		Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step, HasNone: r.hasNone, NoOrigins: r.Origins == "",
+		Location: r.Reading.Location,
+	}
 	switch r.Command.Purpose() {
 	case config.ListNodes, config.ListQueues, config.StartUpCommand, config.ShutDownCommand, config.ButtonAction, config.ProbeCommand:
 		return q
 	}
-	q.IDs, q.Job, q.Identity, q.Memory = r.Reading.IDs, r.Reading.Job, r.Reading.Identity, r.Reading.Memory
+	q.IDs, q.Job, q.Identity, q.Memory, q.Now = r.Reading.IDs, r.Reading.Job, r.Reading.Identity, r.Reading.Memory, r.Reading.Now
 	if q.IDs == nil {
 		q.IDs = &reader.IDs{}
 	}

@@ -173,7 +173,7 @@ type Fact struct {
 	Split string  // separates the items of a list
 
 	Format     string   // as="time": layouts of Go separated by |, in place of the known forms
-	To         string   // as="time": minute, to which it is cut, or a layout of Go that it is written in
+	To         string   // as="time": minute or second, to which it is cut, or a layout of Go that it is written in
 	Unit       string   // as="bytes", "duration": of a bare number
 	SignalBase []int    // as="exit-status"
 	Base       XPath    // as="path": the folder of a relative path

@@ -91,7 +91,7 @@ func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.J
 	if last == nil || !known.Missing {
 		return found
 	}
-	state, isOver := last.Absence.StateOf(c.now().Sub(known.MissingSince))
+	state, isOver := last.Absence.StateOf(c.now().Sub(known.MissingSince), known.CancelAccepted)
 	if !isOver {
 		return found
 	}

@@ -209,6 +209,9 @@ func (c *session) runInvocation(ctx context.Context, request command.Request, in
 		return &command.Result{ExitCode: -1}, err
 	}
 	request.Reading.IDs = ids
+	if which.Read != nil {
+		request.Reading.Now, request.Reading.Location = c.now(), c.zoneOf(which).orLocal()
+	}
 	if c.step != nil {
 		request.Reading.Step = func(step reader.Step) { c.step(which, step) }
 	}

@@ -15,6 +15,14 @@ import (
 // of this machine.
 type zone struct{ location *time.Location }
 
+// orLocal returns the location of the zone.
+func (z zone) orLocal() *time.Location {
+	if z.location == nil {
+		return time.Local
+	}
+	return z.location
+}
+
 // complete adds the zone to the times of an observation, unless it is the zone of this
 // machine.
 func (z zone) complete(seen *job.Observation) {

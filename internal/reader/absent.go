@@ -47,10 +47,14 @@ func (a *Absence) Proves(submitted, now time.Time) bool {
 // afterAbsence is added to what a definition says, as schedulers are late at times.
 const afterAbsence = 10 * time.Minute
 
-// StateOf returns the state of a job that has been missing for some time; false for none.
-func (a *Absence) StateOf(missing time.Duration) (job.Detail, bool) {
+// StateOf returns the state of a job that has been missing for some time; false for none. One
+// that rmctl canceled is not given more time than the definition says.
+func (a *Absence) StateOf(missing time.Duration, isCanceled bool) (job.Detail, bool) {
 	if a == nil || a.Doubt != "" || a.State == "" {
 		return "", false
+	}
+	if isCanceled && a.State == job.Canceled {
+		return a.State, missing >= a.After
 	}
 	return a.State, missing >= a.After+afterAbsence
 }

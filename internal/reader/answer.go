@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
@@ -105,6 +106,7 @@ type collection struct {
 	rejected   []Rejection
 	rejections int
 	damage     *DamageError
+	absence    *Absence // of jobs and tasks that are missing for long; nil where that means nothing
 }
 
 // An entry holds what the records of one job, node or queue say.
@@ -154,8 +156,8 @@ func (c *collection) reject(step Step) error {
 		id, _, _ = c.query.IDs.Split(id) // empty for what is no id
 	}
 	wanted, _ := c.query.wanted()
-	if id == "" && c.definition.Sources[0].Separator == config.MarkSeparator {
-		id = wanted // nothing else than rows of that job is printed, not even a banner between them
+	if id == "" && (c.definition.Sources[0].Separator == config.MarkSeparator || c.definition.RepeatsLast) {
+		id = wanted // nothing else than rows of that job is printed, not even a banner between them, or it may be its last record
 	}
 	if id == "" && c.definition.Sources[0].TotalLine.IsSet() && c.damage == nil {
 		// One of the records that the output says it has, and nobody knows whose.
@@ -263,17 +265,29 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 	for state, numbers := range now {
 		element.Memory.learn(numbers.merged(), state)
 	}
-	c.set(element, factTasks, element.Memory.String())
+	defer func() { c.set(element, factTasks, element.Memory.String()) }()
+	if said[0].numbers.Count() == 1 && max(count, element.Memory.all().Count()) > 1 {
+		c.set(element, factOutput, "") // those of one task are not those of the others
+		c.set(element, factError, "")
+	}
 	if !detail.Ended() {
+		element.Memory.Missed = time.Time{}
 		return detail
 	}
 	detail, element.Incomplete = element.Memory.Conclude(detail)
 	switch known := element.Memory.all().Count(); {
-	case element.Incomplete != "":
-	case isPart:
+	case isPart && element.Incomplete == "":
 		element.Incomplete = "more of its tasks may still be reported"
-	case known < count:
-		element.Incomplete = fmt.Sprintf("only %d of %d tasks are known", known, count)
+	case isPart:
+	case element.Incomplete == "" && known >= count:
+		element.Memory.Missed = time.Time{}
+	default:
+		if element.Incomplete == "" {
+			element.Incomplete = fmt.Sprintf("only %d of %d tasks are known", known, count)
+		}
+		if concluded, isOver := c.concludeMissing(element, detail); isOver {
+			detail, element.Incomplete = concluded, ""
+		}
 	}
 	return detail
 }

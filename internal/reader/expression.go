@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/xpath"
@@ -70,6 +71,7 @@ func (e *expression) isTrue(on *evaluation) (bool, error) {
 type evaluation struct {
 	record    *Record
 	attribute func(name string) (value string, exists bool)
+	location  *time.Location // nil for UTC
 }
 
 // locate says in which expression of the definition an error is.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
@@ -18,6 +19,9 @@ type Memory struct {
 	// another job does not count.
 	Of    string
 	Tasks map[job.Detail]Ranges // Undetermined for a state that is not understood
+	// Missed is since when the ends of tasks are missing that the scheduler no longer has; zero
+	// while none is.
+	Missed time.Time
 }
 
 // ParseMemory reads what String has written, and forgets the rest.
@@ -29,6 +33,10 @@ func ParseMemory(text string) Memory {
 	}
 	memory := Memory{Of: identity, Tasks: map[job.Detail]Ranges{}}
 	for _, part := range parts[1:] {
+		if missed, isMissed := missedIn(part); isMissed {
+			memory.Missed = missed
+			continue
+		}
 		state, numbers, _ := strings.Cut(part, ":")
 		detail, isKnown := job.ParseDetail(state)
 		ranges, isRanges := ParseRanges(numbers)
@@ -49,6 +57,9 @@ func (m Memory) String() string {
 	}
 	var text strings.Builder
 	text.WriteString("of=" + m.Of)
+	if !m.Missed.IsZero() {
+		fmt.Fprintf(&text, ";%s%d", missedPrefix, m.Missed.Unix())
+	}
 	for _, state := range slices.Sorted(maps.Keys(m.Tasks)) {
 		if len(m.Tasks[state]) > 0 {
 			fmt.Fprintf(&text, ";%s:%s", state, m.Tasks[state])
@@ -66,6 +77,7 @@ func (m Memory) With(later Memory) Memory {
 		return m
 	}
 	merged := m.about(later.Of)
+	merged.Missed = later.Missed
 	for state, tasks := range later.Tasks {
 		merged.learn(tasks, state)
 	}
@@ -101,7 +113,7 @@ func (m Memory) about(identity string) Memory {
 	if m.Of != identity || m.Tasks == nil {
 		return Memory{Of: identity, Tasks: map[job.Detail]Ranges{}}
 	}
-	return Memory{Of: identity, Tasks: maps.Clone(m.Tasks)}
+	return Memory{Of: identity, Tasks: maps.Clone(m.Tasks), Missed: m.Missed}
 }
 
 // learn notes the state of tasks.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rmctl/rmctl/config"
 )
@@ -18,10 +19,15 @@ type Query struct {
 	// @name; nil for none.
 	Attribute func(name string) (value string, exists bool)
 
-	IDs      *IDs   // how ids are written; nil for records of nodes, queues and settings
-	Job      string // the id of the job whose records count; empty for all records
-	Identity string // of that job's records, or the time of its submission; empty while it is unknown
-	Memory   Memory // of that job's tasks
+	IDs      *IDs      // how ids are written; nil for records of nodes, queues and settings
+	Job      string    // the id of the job whose records count; empty for all records
+	Identity string    // of that job's records, or the time of its submission; empty while it is unknown
+	Memory   Memory    // of that job's tasks
+	Now      time.Time // for how long tasks are missing; zero where that does not matter
+
+	// Location is the time zone of times without one, and that in which facts are written that are
+	// cut to the second; nil for UTC.
+	Location *time.Location
 
 	// Join returns the records of an x:join. It is called when a record needs them, and once
 	// for each join. An error is that of the whole query, unless the join is optional.
@@ -61,6 +67,7 @@ type Reader struct {
 	failure    error   // of a join, which ends the query
 	last       *Record // of a source without ids
 	hasOutput  bool
+	hasTasks   bool // some record is of a task
 	answer     *collection
 }
 
@@ -168,6 +175,11 @@ func (r *Reader) Close() (*Answer, error) {
 	for _, each := range r.attributes {
 		answer.Attributes = append(answer.Attributes, AttributeValues{each.Attribute, each.values})
 	}
+	if r.hasTasks && r.definition.Absent != nil && r.definition.Absent.Is != "" {
+		if r.answer.absence, err = r.absence(); err != nil { // that of a task
+			return nil, err
+		}
+	}
 	if r.query.Job == "" || answer.Find(r.query.Job) == nil {
 		answer.Absence, err = r.absence()
 	}
@@ -238,6 +250,9 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 		return nil, fmt.Errorf("its id has %d bytes, more than %d", len(id), longestID)
 	}
 	step.ID = id
+	if step.Foreign = r.isForeignID(id); step.Foreign {
+		return nil, nil // no join is run for it
+	}
 	if err := r.join(on, id); err != nil {
 		return nil, err
 	}
@@ -265,6 +280,7 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 	if step.Foreign = r.isOtherTask(said); step.Foreign {
 		return nil, nil
 	}
+	r.hasTasks = r.hasTasks || said.task != ""
 	return said, nil
 }
 
@@ -300,5 +316,5 @@ func (r *Reader) factSteps(step *Step) func(FactStep) {
 }
 
 func (r *Reader) evaluation(record *Record) *evaluation {
-	return &evaluation{record: record, attribute: r.query.Attribute}
+	return &evaluation{record: record, attribute: r.query.Attribute, location: r.query.Location}
 }

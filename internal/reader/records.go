@@ -71,6 +71,17 @@ func (r *Reader) isForeign(said *saying) bool {
 	return said.job != wanted && said.alias != wanted
 }
 
+// isForeignID reports whether an id is that of another job than the query, whose records have no
+// other ids.
+func (r *Reader) isForeignID(id string) bool {
+	if r.query.Job == "" || r.query.IDs == nil || r.alias != nil || id == "" {
+		return false
+	}
+	job, _, isID := r.query.IDs.Split(id)
+	wanted, _ := r.query.wanted()
+	return isID && job != wanted
+}
+
 // isOtherTask reports whether a record is of another task than the one that is queried for.
 func (r *Reader) isOtherTask(said *saying) bool {
 	_, task := r.query.wanted()

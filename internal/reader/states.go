@@ -50,7 +50,10 @@ type state struct {
 }
 
 // canceledName is how conditions refer to whether rmctl canceled the job.
-const canceledName = "@job.canceled"
+const canceledName = "@" + canceledAttribute
+
+// canceledAttribute exists, and is true, of a job that rmctl canceled.
+const canceledAttribute = "job.canceled"
 
 // stateOf returns the state of a record: that of the first row that fits. Of a listing a row
 // says nothing more than that the job is there where that depends on who canceled it.

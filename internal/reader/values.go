@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +57,7 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 	case asWaitStatus:
 		value, signal, dropped = waitStatus(texts[0])
 	case asTime:
-		value, dropped = f.time(strings.TrimSpace(texts[0]))
+		value, dropped = f.time(strings.TrimSpace(texts[0]), on.location)
 	default:
 		value, dropped = converted(f.As, strings.TrimSpace(texts[0]), f.Unit)
 	}
@@ -187,21 +188,29 @@ const ctimeWithOffset = time.ANSIC + " -0700"
 
 var zoneName = lazyregexp.New(` \([A-Za-z]+\)$`)
 
-// time reads a time. One that control.zone can add a zone to stays as it is written.
-func (f *fact) time(text string) (value, dropped string) {
+// time reads a time. It stays as it is written, unless it is cut; one that is cut to the second
+// has the zone of the host, so that times in different forms can be compared.
+func (f *fact) time(text string, location *time.Location) (value, dropped string) {
 	if f.Format != "" {
 		for layout := range strings.SplitSeq(f.Format, "|") {
 			if moment, err := time.Parse(layout, text); err == nil {
-				return f.cut(moment), ""
+				return f.written(moment), ""
 			}
 		}
 		return "", notA("a time in the given format", text)
+	}
+	if f.To == "second" {
+		location = cmp.Or(location, time.UTC)
+		if moment, isTime := timezone.ParseTime(text, location); isTime {
+			return moment.In(location).Format(time.RFC3339), ""
+		}
+		return "", notA("a time", text)
 	}
 	if moment, err := time.Parse(ctimeWithOffset, zoneName.ReplaceAllString(text, "")); err == nil {
 		if f.To == "" {
 			return moment.Format(time.RFC3339), ""
 		}
-		return f.cut(moment), ""
+		return f.written(moment), ""
 	}
 	moment, isTime := timezone.ParseTime(text, time.UTC)
 	if !isTime {
@@ -210,13 +219,13 @@ func (f *fact) time(text string) (value, dropped string) {
 	if f.To == "" {
 		return text, ""
 	}
-	return f.cut(moment), ""
+	return f.written(moment), ""
 }
 
-// cut returns a time without a zone, to the minute or in a layout where that is all that counts.
-func (f *fact) cut(moment time.Time) string {
+// written returns a time without a zone, to the minute or in a layout where that is all that counts.
+func (f *fact) written(moment time.Time) string {
 	switch f.To {
-	case "":
+	case "", "second":
 	case "minute":
 		moment = moment.Truncate(time.Minute)
 	default:

@@ -21,17 +21,16 @@ const longestTime = 64
 // maxSeconds is in the year 9999, the last that RFC 3339 can write.
 const maxSeconds = 253_402_000_000
 
-// ParseTime reads a scheduler's text of a time. Numbers are seconds since 1970; times
-// without a zone are of the location. It reports false for every other text.
+// ParseTime reads a scheduler's text of a time. Numbers are seconds since 1970, large ones
+// milliseconds or microseconds; times without a zone are of the location. It reports false
+// for every other text.
 func ParseTime(text string, location *time.Location) (time.Time, bool) {
 	if len(text) > longestTime {
 		return time.Time{}, false
 	}
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		if seconds <= 0 || seconds > maxSeconds {
-			return time.Time{}, false
-		}
-		return time.Unix(seconds, 0).In(location), true
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+		moment, isTime := sinceEpoch(number)
+		return moment.In(location), isTime
 	}
 	if len(text) > len(plainLayout) {
 		if moment, err := time.ParseInLocation(time.RFC3339Nano, text, location); err == nil && moment.Year() > 0 {
@@ -39,6 +38,22 @@ func ParseTime(text string, location *time.Location) (time.Time, bool) {
 		}
 	}
 	return parseZoneless(text, location)
+}
+
+// sinceEpoch returns the time of a number of seconds, milliseconds or microseconds since
+// 1970. Its size says which.
+func sinceEpoch(number int64) (time.Time, bool) {
+	const each = 1000
+	switch {
+	case number <= 0:
+	case number <= maxSeconds:
+		return time.Unix(number, 0), true
+	case number <= maxSeconds*each:
+		return time.UnixMilli(number), true
+	case number <= maxSeconds*each*each:
+		return time.UnixMicro(number), true
+	}
+	return time.Time{}, false
 }
 
 // parseZoneless reads a text of a time in one of the zoneless layouts.

@@ -20,12 +20,14 @@ func TestTimesWithoutAZoneAreOfTheLocation(t *testing.T) {
 		"2026-07-03T12:00:00Z":      noon.Add(9 * time.Hour),
 		"2026-07-03T12:00:00-04:00": noon.Add(13 * time.Hour),
 		"1783047600":                noon,
+		"1783047600500":             noon.Add(500 * time.Millisecond),
+		"1783047600000250":          noon.Add(250 * time.Microsecond),
 	} {
 		moment, isTime := ParseTime(text, tokyo)
 		require.True(t, isTime, text)
 		require.True(t, want.Equal(moment), "%s is %s", text, moment)
 	}
-	for _, text := range []string{"", "Unknown", "N/A", "0", "-5", "0000-00-00T00:00:00", "2026-07-03T25:00:00", "2026-07-03"} {
+	for _, text := range []string{"", "Unknown", "N/A", "0", "-5", "253402000000000001", "9999999999999999999", "0000-00-00T00:00:00", "2026-07-03T25:00:00", "2026-07-03"} {
 		_, isTime := ParseTime(text, tokyo)
 		require.False(t, isTime, text)
 	}

@@ -79,7 +79,7 @@ func IsAnother(j *job.Job, seen job.Observation) bool {
 	case seen.Identity != "" && j.Tag != "" && uuid.Validate(seen.Identity) == nil:
 		return seen.Identity != j.Tag
 	case seen.Identity != "" && j.Identity != "":
-		return seen.Identity != j.Identity
+		return !timezone.IsSameTime(seen.Identity, j.Identity)
 	}
 	transition := Between(j.Detail, seen.Detail)
 	goesBack := transition == Returns || transition == Contradicts
