@@ -70,7 +70,7 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	if codes, found := e.Lookup(tree.ExtensionNamespace, "exits"); found {
 		c.Exits = exitCodes(codes.Value)
 	}
-	expandMarked(e, c.Arguments)
+	extendArguments(e, c.Arguments)
 	for _, child := range e.Children {
 		if child.Space != tree.ExtensionNamespace {
 			continue

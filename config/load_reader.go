@@ -311,9 +311,9 @@ func idsOf(e *tree.Element) *IDs {
 // markReference refers to the mark of the query.
 const markReference = "${ptp_rm:query.mark#value}"
 
-// expandMarked replaces the columns of arguments with x:marked by one word: what x:marked
-// says, then each column and the mark of the query.
-func expandMarked(e *tree.Element, arguments []*Argument) {
+// extendArguments adds what x:word and x:marked of arguments say. The columns of one with x:marked become one word: what
+// x:marked says, then each column and the mark of the query.
+func extendArguments(e *tree.Element, arguments []*Argument) {
 	at := 0
 	for _, child := range e.Children {
 		if child.Name != "arg" || !tree.IsCore(child.Space) {
@@ -321,6 +321,9 @@ func expandMarked(e *tree.Element, arguments []*Argument) {
 		}
 		if prefix, isMarked := child.Lookup(tree.ExtensionNamespace, "marked"); isMarked {
 			arguments[at].Text = prefix.Value + strings.Join(strings.Fields(child.Text), markReference) + markReference
+		}
+		if isWord, has := child.Lookup(tree.ExtensionNamespace, "word"); has {
+			arguments[at].IsWord = isWord.Value == "true"
 		}
 		at++
 	}

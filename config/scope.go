@@ -76,7 +76,8 @@ func matches(pattern, text string) (bool, error) {
 	return matched, err
 }
 
-// Words returns the words of a command line: each argument is split by itself.
+// Words returns the words of a command line: each argument is split by itself, unless it is one
+// word.
 func (s Scope) Words(arguments []*Argument) ([]string, error) {
 	var words []string
 	for _, argument := range arguments {
@@ -84,7 +85,12 @@ func (s Scope) Words(arguments []*Argument) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		words = append(words, attribute.Words(text)...)
+		switch word := strings.TrimSpace(text); {
+		case !argument.IsWord:
+			words = append(words, attribute.Words(text)...)
+		case word != "":
+			words = append(words, word)
+		}
 	}
 	return words, nil
 }

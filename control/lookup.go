@@ -27,6 +27,7 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 	env.SetVariable(submission.AttributeTag, j.Tag)
 	env.SetVariable(submission.AttributeAge, strconv.Itoa(int(age/time.Second)))
 	env.SetVariable(submission.AttributeDays, strconv.Itoa(daysOf(age)))
+	env.SetVariable(submission.AttributeSince, since(j.Created, c.zoneOf(lookUp)))
 	var outcome config.OutcomeKind
 	isAbsent, isDamaged := false, false // a record that says nothing may be of the job
 	for _, tried := range append([]*config.Command{lookUp}, lookUp.Fallbacks...) {
@@ -58,6 +59,12 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 // daysOf returns how many days ago something was that has an age. It counts the day that has
 // begun, and one more for clocks that differ.
 func daysOf(age time.Duration) int { return int(age/(24*time.Hour)) + 2 }
+
+// since returns a time before a submission, for clocks that differ, in a zone.
+func since(created time.Time, of zone) string {
+	const slack = 10 * time.Minute
+	return created.Add(-slack).In(of.orLocal()).Format("200601021504")
+}
 
 var errAbsenceUnproved = errors.New("the scheduler does not list it, which proves nothing by now")
 

@@ -19,8 +19,8 @@ func forgettingQueue(t *testing.T) *site {
 	table := `<x:read><x:table columns="id tag"/>` + tagged
 	return newSite(t, define(t, running("submit-batch", "echo job 7", `waitForId="true" x:timeout="10s"`, jobIDParser)+
 		running("x:find-job", `cat queue`, `x:timeout="1m"`, table+`</x:read>`+
-			running("x:fallback", `echo days ${RMCTL_DAYS} >>asked; cat accounting`, `on="ok"`,
-				`<environment name="RMCTL_DAYS" value="${ptp_rm:job.days#value}"/>`+table+`<x:absent within="30d" unless="behind"/></x:read>`)+
+			running("x:fallback", `echo days ${RMCTL_DAYS} since ${RMCTL_SINCE} >>asked; cat accounting`, `on="ok"`,
+				`<environment name="RMCTL_DAYS" value="${ptp_rm:job.days#value}"/><environment name="RMCTL_SINCE" value="${ptp_rm:job.since#value}"/>`+table+`<x:absent within="30d" unless="behind"/></x:read>`)+
 			`<x:fallback name="how-long" on="not-found"><arg>/bin/echo kept 300 sec</arg><x:read><x:lines expression="kept (.*)" columns="kept"/><x:absent within="kept"/></x:read></x:fallback>`)+
 		`<x:outcome kind="not-found" expression="accounting: No such file"/>`))
 }
@@ -92,7 +92,7 @@ func TestADamagedRecordMayBeThatOfTheJob(t *testing.T) {
 	}
 }
 
-func TestALookUpIsToldForHowManyDaysToAsk(t *testing.T) {
+func TestALookUpKnowsWhenTheSubmissionWas(t *testing.T) {
 	s := forgettingQueue(t)
 	cut := s.cutOff(t)
 	s.write(t, "queue", "")
@@ -100,5 +100,5 @@ func TestALookUpIsToldForHowManyDaysToAsk(t *testing.T) {
 	s.ahead += 50 * time.Hour
 	_, err := s.Recover(t.Context(), cut)
 	require.NoError(t, err)
-	require.Equal(t, "days 4\n", s.read(t, "asked"))
+	require.Equal(t, "days 4 since "+cut.Created.Add(-10*time.Minute).Local().Format("200601021504")+"\n", s.read(t, "asked"))
 }

@@ -20,15 +20,16 @@ var suppliedAttributes = []string{
 	"launchMode", "executablePath", "executableName", "executableDirectory", "progArgs", "directory",
 	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
 	"ems", "script", "script_path", "managed_file_for_script",
-	"job.tag", "job.canceled", submissionAge, submissionDays, listingScope, listingIDs, "query.mark", "query.ids",
+	"job.tag", "job.canceled", submissionAge, submissionDays, submissionSince, listingScope, listingIDs, "query.mark", "query.ids",
 }
 
 // Attributes that the engine sets for one command only.
 const (
-	submissionAge  = "job.age"   // of the submission that x:find-job looks up
-	submissionDays = "job.days"  // the same in days
-	listingScope   = "job.scope" // whose jobs x:list-jobs is to list
-	listingIDs     = "job.ids"   // of the jobs that x:list-jobs is to list; empty for all
+	submissionAge   = "job.age"   // of the submission that x:find-job looks up
+	submissionDays  = "job.days"  // the same in days
+	submissionSince = "job.since" // before which it was not made
+	listingScope    = "job.scope" // whose jobs x:list-jobs is to list
+	listingIDs      = "job.ids"   // of the jobs that x:list-jobs is to list; empty for all
 )
 
 // readAttributes are those that the engine reads where a definition has them.

@@ -186,7 +186,7 @@ func (c *checker) checkJobKnown(r reference.Reference, part string, e *tree.Elem
 }
 
 // onlyIn are the attributes that the engine sets for one command only, and that command.
-var onlyIn = map[string]config.CommandElement{submissionAge: config.FindJob, submissionDays: config.FindJob, listingScope: config.ListJobs, listingIDs: config.ListJobs}
+var onlyIn = map[string]config.CommandElement{submissionAge: config.FindJob, submissionDays: config.FindJob, submissionSince: config.FindJob, listingScope: config.ListJobs, listingIDs: config.ListJobs}
 
 func isSessionPart(part string) bool {
 	kind := config.CommandElement(part)

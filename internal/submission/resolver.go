@@ -108,6 +108,7 @@ func (r *Resolver) ScopeOfAnyJob() (config.Scope, error) {
 	env.SetVariable(AttributeTag, placeholder)
 	env.SetVariable(AttributeAge, "0")
 	env.SetVariable(AttributeDays, "0")
+	env.SetVariable(AttributeSince, "0")
 	JobAttribute(env, placeholder, placeholder, placeholder)
 	return config.Scope{Environment: env, Job: placeholder}, nil
 }

@@ -14,6 +14,7 @@ type Argument struct {
 	Attribute            Optional
 	IsUndefinedIfMatches Optional
 	Resolve              bool
+	IsWord               bool // x:word: its text is one word of a command line
 
 	// Member makes the text the value of a member of a JSON object, with this name: a text, or
 	// with IsBare a number or boolean. Without a text there is no member.
