@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/quantity"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/internal/xpath"
 	"github.com/rmctl/rmctl/job"
@@ -103,14 +104,14 @@ func lengthOfTime(of config.XPath, on *evaluation) (string, error) {
 		parts = strings.Fields(of.Text)
 	}
 	for _, part := range parts {
-		if length, dropped := seconds(part, ""); dropped == "" {
+		if length, isLength := quantity.Seconds(part, ""); isLength {
 			return length, nil
 		}
 		text, err := newExpression(config.XPath{Position: of.Position, Text: part}).text(on)
 		if err != nil {
 			return "", err
 		}
-		if length, dropped := seconds(text, ""); dropped == "" {
+		if length, isLength := quantity.Seconds(text, ""); isLength {
 			return length, nil
 		}
 	}

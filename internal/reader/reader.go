@@ -227,6 +227,7 @@ func (r *Reader) read(record *Record) error {
 	if step.Foreign || said == nil {
 		return nil
 	}
+	r.hasTasks = r.hasTasks || said.task != ""
 	return r.answer.add(said)
 }
 
@@ -242,12 +243,9 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 		return nil, err
 	}
 	on := r.evaluation(record)
-	id, err := r.id.text(on)
-	switch {
-	case err != nil:
+	id, err := r.idOf(on)
+	if err != nil {
 		return nil, err
-	case len(id) > longestID:
-		return nil, fmt.Errorf("its id has %d bytes, more than %d", len(id), longestID)
 	}
 	step.ID = id
 	if step.Foreign = r.isForeignID(id); step.Foreign {
@@ -280,8 +278,16 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 	if step.Foreign = r.isOtherTask(said); step.Foreign {
 		return nil, nil
 	}
-	r.hasTasks = r.hasTasks || said.task != ""
 	return said, nil
+}
+
+// idOf returns the id of a record.
+func (r *Reader) idOf(on *evaluation) (string, error) {
+	id, err := r.id.text(on)
+	if err == nil && len(id) > longestID {
+		err = fmt.Errorf("its id has %d bytes, more than %d", len(id), longestID)
+	}
+	return id, err
 }
 
 // isLineWithoutID reports whether a line is of an expression that has no column of the ids,

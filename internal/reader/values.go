@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/quantity"
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
@@ -96,11 +97,21 @@ func converted(as, text, unit string) (value, dropped string) {
 		}
 		return "", notA("true or false", text)
 	case asBytes:
-		return mebibytes(text, unit)
+		value, isAmount := quantity.Mebibytes(text, unit)
+		return orNotA(value, isAmount, "an amount of memory", text)
 	case asDuration:
-		return seconds(text, unit)
+		value, isLength := quantity.Seconds(text, unit)
+		return orNotA(value, isLength, "a length of time", text)
 	}
 	return clean(text), ""
+}
+
+// orNotA returns a value that counts, or why it does not.
+func orNotA(value string, counts bool, what, text string) (string, string) {
+	if counts {
+		return value, ""
+	}
+	return "", notA(what, text)
 }
 
 // sum adds whole numbers.
@@ -232,76 +243,6 @@ func (f *fact) written(moment time.Time) string {
 		return moment.Format(f.To)
 	}
 	return moment.Format("2006-01-02T15:04:05")
-}
-
-var amountPattern = lazyregexp.New(`^([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)$`)
-
-// mebibytes reads an amount of memory, in the unit for a bare number, as whole MiB.
-func mebibytes(text, unit string) (value, dropped string) {
-	match := amountPattern.FindStringSubmatch(text)
-	if match == nil {
-		return "", notA("an amount of memory", text)
-	}
-	if match[2] == "" {
-		match[2] = unit
-	}
-	power := strings.Index("BKMGTPE", strings.ToUpper(match[2] + "B")[:1])
-	number, err := strconv.ParseFloat(match[1], 64)
-	if err != nil || power < 0 {
-		return "", notA("an amount of memory", text)
-	}
-	return strconv.FormatFloat(math.Floor(number*math.Pow(1024, float64(power-2))), 'f', 0, 64), ""
-}
-
-// seconds reads a length of time: D-HH:MM:SS, HH:MM:SS, MM:SS, a number with a unit such
-// as 300 sec, or one in the unit for a bare number (seconds without it).
-func seconds(text, unit string) (value, dropped string) {
-	if match := amountPattern.FindStringSubmatch(text); match != nil {
-		if match[2] == "" {
-			match[2] = unit
-		}
-		number, err := strconv.ParseFloat(match[1], 64)
-		each, isUnit := secondsOf(match[2])
-		if err != nil || !isUnit {
-			return "", notA("a length of time", text)
-		}
-		return strconv.FormatFloat(number*each, 'f', 0, 64), ""
-	}
-	days, clock, hasDays := strings.Cut(text, "-")
-	if !hasDays {
-		days, clock = "0", text
-	}
-	total, err := strconv.Atoi(days)
-	if err != nil || total < 0 {
-		return "", notA("a length of time", text)
-	}
-	parts := strings.Split(clock, ":")
-	if len(parts) > 3 || len(parts) < 2 {
-		return "", notA("a length of time", text)
-	}
-	for i, part := range append([]string{"0", "0", "0"}[:3-len(parts)], parts...) {
-		number, err := strconv.Atoi(part)
-		if err != nil || number < 0 {
-			return "", notA("a length of time", text)
-		}
-		total = total*[]int{24, 60, 60}[i] + number
-	}
-	return strconv.Itoa(total), ""
-}
-
-// secondsOf returns the seconds of a unit of time, which its first letter names.
-func secondsOf(unit string) (float64, bool) {
-	switch strings.ToLower(unit + "s")[:1] {
-	case "s":
-		return 1, true
-	case "m":
-		return 60, true
-	case "h":
-		return 3600, true
-	case "d":
-		return 24 * 3600, true
-	}
-	return 0, false
 }
 
 // A placeholder is a text in paths that stands for a value.
