@@ -8,39 +8,46 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/reader"
 )
 
 // Outputs that other projects recorded of other releases of Grid Engine, read
-// where they are: each job is listed with its letters, and damaged ones are refused.
+// where they are: each row has its letters, and damaged documents are refused.
 func TestGridEngineReadsListingsOfOtherReleases(t *testing.T) {
 	peers := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), "../../shared"), "captures-peers")
 	if _, err := os.Stat(peers); err != nil {
 		t.Skipf("no recorded outputs in %s; set RMCTL_SHARED", peers)
 	}
+	definition := shippedDefinition(t, "gridengine")
+	ids, err := reader.NewIDs(definition.IDs)
+	require.NoError(t, err)
 	for file, letters := range map[string]string{
-		"ood_core/sge-qstat_r.xml":            "r qw qw hqw",
+		"ood_core/sge-qstat_r.xml":            "qw qw hqw", // jobs that run are listed by queue there, as with -f
 		"aiida-core/sge-qstat-ext-urg.xml":    "r qw hqw",
 		"xenon/gridengine-jobs-no-schema.xml": "r r r r r r",
 		"xenon/gridengine-jobs.xml":           "r r r r r r r r qw",
 		"aiida-core/sge-qstat-malformed.xml":  "",
 	} {
 		t.Run(file, func(t *testing.T) {
-			recorded, err := filepath.Abs(filepath.Join(peers, file))
+			recorded, err := os.ReadFile(filepath.Join(peers, file))
 			require.NoError(t, err)
-			programs := map[string]string{"qstat": `case "$*" in "-xml -u *") cat '` + recorded + "';; *) " + emptyList + ";; esac"}
-			stdout, stderr, exit := runGridEngine(t, "list-jobs", programs, "all")
+			var words []string
+			listed, err := reader.New(definition.Command("list-jobs").Read, reader.Query{IDs: ids, Step: func(step reader.Step) {
+				require.Empty(t, step.Rejected)
+				words = append(words, step.Word)
+			}})
+			require.NoError(t, err)
+			_, err = listed.Write(recorded)
+			require.NoError(t, err)
+			answer, err := listed.Close()
+			require.NoError(t, err)
 			if letters == "" {
-				require.NotZero(t, exit)
-				require.Contains(t, stderr, "not whole")
+				require.NotNil(t, answer.Damage)
 				return
 			}
-			require.Zero(t, exit, "%s", stderr)
-			rows := strings.Split(strings.TrimSuffix(stdout, "listed\n"), "\n")
-			var native []string
-			for _, row := range rows[:len(rows)-1] {
-				native = append(native, strings.Split(row, "\t")[2])
-			}
-			require.Equal(t, letters, strings.Join(native, " "))
+			require.Nil(t, answer.Damage)
+			require.Equal(t, letters, strings.Join(words, " "))
 		})
 	}
 }

@@ -9,37 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/reader"
-	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// The shipped definitions decide on a state by tests, after all was read: what they tell of its
-// origin is the line all the same that the scheduler wrote it on.
-func TestAStateIsKnownFromTheLineThatTellsIt(t *testing.T) {
-	definition := shippedDefinition(t, "gridengine")
-	selected, _, err := definition.Select("get-job-status")
-	require.NoError(t, err)
-	output, err := os.ReadFile(filepath.Join("..", "testdata", "gridengine", "status-running", "stdout"))
-	require.NoError(t, err)
-	env := definedEnvironment(definition)
-	job := attribute.New("")
-	env.Define("key", job)
-	run, err := tokenizer.Options{Origins: "state"}.Compile(selected.StdoutParser, env, "key")
-	require.NoError(t, err)
-	require.NoError(t, run.Run(bytes.NewReader(output)))
-	require.Equal(t, "RUNNING", attribute.Text(job.Value()))
-	require.NotNil(t, job.Origin)
-	require.Contains(t, job.Origin.Text, "state\tr \tr ")
-	lines := bytes.Split(output, []byte{'\n'})
-	require.Equal(t, job.Origin.Text, string(lines[job.Origin.Line-1]))
-}
-
+// The line that a state is shown with is the one that the scheduler wrote it on.
 func TestAReaderKnowsTheLineOfAState(t *testing.T) {
 	for name, c := range map[string]struct{ recorded, line string }{
-		"pbs":   {"identity", "    job_state = R"},
-		"slurm": {"identity-array", "   JobState=RUNNING Reason=None Dependency=(null)"},
+		"gridengine": {"made-transferring", "      <state>t</state>"},
+		"pbs":        {"identity", "    job_state = R"},
+		"slurm":      {"identity-array", "   JobState=RUNNING Reason=None Dependency=(null)"},
 	} {
 		definition := shippedDefinition(t, name)
 		output, err := os.ReadFile(filepath.Join("..", "testdata", name, c.recorded, "stdout"))

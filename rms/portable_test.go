@@ -37,7 +37,7 @@ var portableRequests = []struct {
 		"pbs":         "-l select=2:ncpus=16:mpiprocs=8:mem=4096mb -l place=scatter",
 		"torque":      "-l nodes=2:ppn=16 -l mem=8192mb", // which is of the whole job
 		"local":       `!attribute "nodes": definition "local" can give at most 1`,
-		"gridengine":  "-pe  32 -l mem_free=4096M", // qsub asks for the environment
+		"gridengine":  `!attribute "nodes": definition "gridengine" cannot express this: the parallel environment decides`,
 		"htcondor":    `!attribute "nodes": definition "htcondor" can give at most 1`,
 		"lsf":         `-n 32 -R "span[ptile=16]" -R "rusage[mem=4096MB]"`,
 		"pjm":         `-L "node=2" -L "node-mem=4096Mi" --mpi "proc=16" --mpi "max-proc-per-node=8"`,
@@ -77,7 +77,7 @@ var portableRequests = []struct {
 	}},
 	{"memory=500MB cpusPerTask=4", map[string]string{
 		"slurm": "--cpus-per-task=4 --mem=477M", "pbs": "-l select=1:ncpus=4:mem=477mb", "local": "",
-		"gridengine":  "-pe  4 -l mem_free=477M",
+		"gridengine":  "-l mem_free=477M -pe  4",
 		"htcondor":    "request_cpus = 4 request_memory = 477M",
 		"lsf":         `-n 4 -R "span[ptile=4]" -R "rusage[mem=477MB]"`,
 		"pjm":         `-L "node-mem=477Mi"`,
@@ -127,7 +127,7 @@ var portableRequests = []struct {
 		"cobalt":     `!attribute "after"`,
 	}},
 	{"pe=smp tasks=3 cpusPerTask=2 mail=begin,fail:ada@example.org", map[string]string{
-		"gridengine": "-pe smp 6 -m ba -M ada@example.org",
+		"gridengine": "-m ba -M ada@example.org -pe smp 6",
 	}},
 	{"tasks=6 cpusPerTask=2", map[string]string{"lsf": `-n 12 -R "span[block=2]"`, "pjm": `--mpi "proc=6"`}},
 	{"tasks=6 tasksPerNode=4", map[string]string{"lsf": `-n 6 -R "span[ptile=4]"`, "pjm": `-L "node=2" --mpi "proc=6" --mpi "max-proc-per-node=4"`, "flux": `--nodes=2 --nslots=6`}},
