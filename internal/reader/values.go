@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/quantity"
+	"github.com/rmctl/rmctl/internal/tag"
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
@@ -50,7 +51,7 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 	case asCount:
 		value, dropped = count(texts)
 	case asTag:
-		value, dropped = tagIn(texts[0])
+		value, dropped = tag.In(texts[0])
 	case asPath:
 		value, dropped, err = f.path(texts[0], on)
 	case asExitStatus:
@@ -127,9 +128,6 @@ func sum(texts []string) (value, dropped string) {
 	return strconv.Itoa(total), ""
 }
 
-// tagPattern finds the tag of a submission at the beginning of a file name.
-var tagPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)
-
 // count counts the numbers in numbers and ranges, such as 0-3 and 5.
 func count(texts []string) (value, dropped string) {
 	total := 0
@@ -141,29 +139,6 @@ func count(texts []string) (value, dropped string) {
 		total += ranges.Count()
 	}
 	return strconv.Itoa(total), ""
-}
-
-// scriptPattern finds the tag in the name of a script that rmctl generated.
-var scriptPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})managed_file_for_script`)
-
-// tagIn returns the tag of a submission in a path or a text, first of all that of a
-// generated script. One with several different tags has none: it would be a guess.
-func tagIn(text string) (tag, dropped string) {
-	var found [][]string
-	// The patterns are slow, and most texts have no tag.
-	if strings.Contains(text, "managed_file_for_script") {
-		found = scriptPattern.FindAllStringSubmatch(text, mostItems)
-	}
-	if found == nil && strings.Count(text, "-") >= 4 {
-		found = tagPattern.FindAllStringSubmatch(text, mostItems)
-	}
-	for _, match := range found {
-		if tag != "" && match[1] != tag {
-			return "", "it has several tags"
-		}
-		tag = match[1]
-	}
-	return tag, ""
 }
 
 // exitStatus reads an exit code, which means a signal above one of some bases.
