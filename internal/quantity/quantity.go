@@ -66,7 +66,7 @@ func Seconds(text, unit string) (value string, isLength bool) {
 	return strconv.Itoa(total), true
 }
 
-// secondsOf returns the seconds of a unit of time, which its first letter tells.
+// secondsOf returns the seconds of a unit of time, by its first letter.
 func secondsOf(unit string) (float64, bool) {
 	switch strings.ToLower(unit + "s")[:1] {
 	case "s":
