@@ -295,7 +295,7 @@ func (l *loader) placeFor(siblings family, child *tree.Element, marked markers) 
 		case "x:outcome", "x:state": // the first that fits counts, so the site's come before those of the base
 			return first, true
 		}
-		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not tell where among those of the base it belongs", child.QualifiedName()),
+		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not say where among those of the base it belongs", child.QualifiedName()),
 			fmt.Sprintf(`x:before or x:after with the beginning of another, or x:replace="true" on the whole <%s>`, siblings.parent.QualifiedName()))
 		return 0, false
 	}

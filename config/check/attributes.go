@@ -196,7 +196,7 @@ func (c *checker) checkDefaultChoice(d attributeValue, allowed []string) {
 	if slices.ContainsFunc(allowed, func(one string) bool { return strings.TrimSpace(one) == strings.TrimSpace(d.value) }) {
 		return
 	}
-	message := fmt.Sprintf("the default %s is none of the choices", wording.Quote(d.value))
+	message := fmt.Sprintf("the default %s is not one of the choices", wording.Quote(d.value))
 	c.reportName(d.at, config.Warning, "invalid-default", message, strings.TrimSpace(d.value), allowed)
 }
 

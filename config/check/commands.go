@@ -38,7 +38,7 @@ func (c *checker) checkCommands() {
 		}
 	}
 	if submit := c.definition.Command(config.SubmitBatch); submit != nil && c.definition.Command(config.GetJobStatus) == nil {
-		c.report(submit.Position, config.Warning, "no-status-command", "batch jobs are submitted, and no get-job-status tells what becomes of them", "add a get-job-status")
+		c.report(submit.Position, config.Warning, "no-status-command", "batch jobs are submitted, and no get-job-status reports their state", "add a get-job-status")
 	}
 }
 
@@ -108,7 +108,7 @@ func (c *checker) checkStatusCommand(command *config.Command) {
 	}
 	message := "no parser of get-job-status sets a state"
 	if !parsed {
-		message = "get-job-status has no parser, so that it tells nothing of the job"
+		message = "get-job-status has no parser, so it says nothing about the job"
 	}
 	c.report(command.Position, config.Warning, "no-job-state", message, `add to a parser: <target ref="@jobId"> with <set field="value"> for a state such as RUNNING`)
 }
@@ -171,7 +171,7 @@ func (c *checker) checkBannerMatch(match *config.Match) {
 			continue
 		}
 		c.report(match.Expression.Position, config.Warning, "job-id-from-banner",
-			fmt.Sprintf("lines of a login banner are taken for the answer of the scheduler: the id of the job that %q tells would be %q", line, line[found[2*group]:found[2*group+1]]),
+			fmt.Sprintf("lines of a login banner are taken for the answer of the scheduler: the id of the job in %q would be %q", line, line[found[2*group]:found[2*group+1]]),
 			"let the expression fit the whole line that the scheduler prints and no other, with the words around the id")
 		return
 	}

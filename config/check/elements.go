@@ -138,7 +138,7 @@ func (c *checker) checkProbe(e *tree.Element) {
 		return
 	}
 	if !e.Optional("version").Set {
-		c.report(e.ValuePosition("at-least"), config.Error, "missing-attribute", `"at-least" needs "version", which tells where the output has the version`, `add version="…"`)
+		c.report(e.ValuePosition("at-least"), config.Error, "missing-attribute", `"at-least" needs "version", which says where the output has the version`, `add version="…"`)
 		return
 	}
 	if at := e.ValuePosition("version"); c.expressions.written[at].groups == 0 {

@@ -31,7 +31,7 @@ func ExampleLoad() {
 	fmt.Println()
 	fmt.Println(problems[2].Excerpt())
 	// Output:
-	// mysite.xml:3:5: warning: batch jobs are submitted, and no get-job-status tells what becomes of them (no-status-command)
+	// mysite.xml:3:5: warning: batch jobs are submitted, and no get-job-status reports their state (no-status-command)
 	// mysite.xml:9:31: error: the entry takes group 1 of an expression with 0 (no-such-group)
 	// mysite.xml:14:5: error: "terminate-jobs" is not an element of the format (unknown-element)
 	//

@@ -211,7 +211,7 @@ func (c *checker) checkNoGroups(actions []*config.Action) {
 	for _, action := range actions {
 		for _, entry := range action.Entries {
 			if len(usedGroups(entry, action.Kind)) > 0 {
-				c.report(entry.Position, config.Warning, "no-groups-here", "the entry takes a group, and there are none in tests and in else: it has no value",
+				c.report(entry.Position, config.Warning, "no-groups-here", "the entry takes a group, and tests and else have no groups: it has no value",
 					`add value="…", or value="#value" for what the field holds`)
 			}
 		}
@@ -277,7 +277,7 @@ func (c *checker) checkFits(parser *config.Parser, x *config.Expression, acts bo
 	at := c.expressions.written[x.Position].at(c.inspector.Culprit(compiled, texts))
 	switch {
 	case c.inspector.Impossible(compiled, javaregex.Texts{}):
-		c.report(at, config.Warning, "never-matches", "from here on nothing can fit the expression, which has to fit a segment as a whole: an anchor or an empty class stands in the way", "")
+		c.report(at, config.Warning, "never-matches", "from here on nothing can fit the expression, which has to fit a segment as a whole: an anchor or an empty class prevents it", "")
 	case c.inspector.Impossible(compiled, javaregex.Texts{NotEmpty: true}):
 		c.report(at, config.Warning, "never-matches", `the expression fits empty segments only, which all="true" leaves out`, "")
 	case texts.KeepsDelimiter:

@@ -55,9 +55,9 @@ func (c *checker) checkPortableEffect(e *tree.Element, link *config.PortableLink
 	case link.Attribute == "" && link.Note == "" && link.Refused == "" && link.Most == 0:
 		c.invalidPortableLink(e, "name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
 	case link.Attribute != "" && link.Note != "":
-		c.invalidPortableLink(e, "note", "a note tells that %q has no effect, but it sets %q", link.Name, link.Attribute)
+		c.invalidPortableLink(e, "note", "a note says that %q has no effect, but it sets %q", link.Name, link.Attribute)
 	case link.Refused != "" && (link.Attribute != "" || link.Note != "" || link.Most != 0):
-		c.invalidPortableLink(e, "refused", "the link tells why %q cannot be asked for, and what it does", link.Name)
+		c.invalidPortableLink(e, "refused", "the link says why %q is unsupported, and what it does", link.Name)
 	}
 }
 

@@ -76,7 +76,7 @@ func acceptItem(a *attribute.Attribute, text string, anyText bool) (attribute.Va
 	if anyText || a.Field(attribute.FieldItemsFrom) != nil || len(items) == 0 {
 		return text, nil
 	}
-	return nil, refused(a, text, "it is none of "+strings.Join(names, ", "))
+	return nil, refused(a, text, "choose one of "+strings.Join(names, ", "))
 }
 
 func acceptInteger(a *attribute.Attribute, text string) (attribute.Value, error) {

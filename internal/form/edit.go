@@ -109,12 +109,12 @@ func (f Field) value(a *attribute.Attribute, text string) (attribute.Value, erro
 	}
 	if _, isGroup := f.control.(*launchtab.ButtonGroup); isGroup {
 		if text != "" && !slices.Contains(f.Items, text) {
-			return nil, refuse("it is none of " + strings.Join(f.Items[1:], ", "))
+			return nil, refuse("choose one of " + strings.Join(f.Items[1:], ", "))
 		}
 		return Accept(a, text, TextEditor)
 	}
 	if len(f.Items) > 0 && !f.Open && text != "" && !slices.Contains(f.Items, text) {
-		return nil, refuse("it is none of " + strings.Join(slices.DeleteFunc(slices.Clone(f.Items), isEmpty), ", "))
+		return nil, refuse("choose one of " + strings.Join(slices.DeleteFunc(slices.Clone(f.Items), isEmpty), ", "))
 	}
 	switch f.Editor {
 	case ListEditor:

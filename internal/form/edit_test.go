@@ -45,8 +45,8 @@ func TestFieldsStoreWhatTheirControlsWould(t *testing.T) {
 func TestWhatIsRefusedIsShownAndNotStored(t *testing.T) {
 	for field, c := range map[string]struct{ text, attribute, want string }{
 		"nodes": {"10", "nodes", "the largest value is 9"},
-		"size":  {"huge", "size", "it is none of small, large"},
-		"Side":  {"up", "side", "it is none of left, right"},
+		"size":  {"huge", "size", "choose one of small, large"},
+		"Side":  {"up", "side", "choose one of left, right"},
 	} {
 		f := newForm(define(t, gridForm))
 		page := f.Pages()[0]

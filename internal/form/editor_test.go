@@ -59,7 +59,7 @@ func TestItemsAreTranslatedInBothDirections(t *testing.T) {
 	}
 	require.Equal(t, "else", shownOf(a, "else"))
 	_, err := Accept(a, "medium", ChoiceEditor)
-	require.ErrorContains(t, err, "it is none of small, large, huge")
+	require.ErrorContains(t, err, "choose one of small, large, huge")
 	value, err := Accept(a, "medium", comboEditor)
 	require.NoError(t, err)
 	require.Equal(t, "medium", value, "a combo takes other texts, too")

@@ -26,7 +26,7 @@ var withoutCounterpart = sync.OnceValue(func() map[string]string {
 		"version":              "rmctl doctor looks at the version itself",
 		"copy_environment":     "what of the environment jobs get is an attribute of the definition, or the scheduler's default",
 		"strict_host_checking": "hosts are always checked against known_hosts",
-		"qstat_factor":         "how often is asked is the definition's matter: x:interval",
+		"qstat_factor":         "the definition sets how often it queries: x:interval",
 		"tmux_bin":             "jobs do not run in tmux",
 		"ssh_hosts":            "one host is reached",
 		"working_dir":          "it is a directory of the scheduler's own system",

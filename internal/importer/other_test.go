@@ -138,7 +138,7 @@ func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
 		"f:3:14: there is no definition for the adapter \"linux_host\"":            "v2:\n  job:\n    adapter: linux_host",
 		"f:4:10: v2.job.bin: \"/a b;rm\" is no path":                               "v2:\n  job:\n    adapter: slurm\n    bin: \"/a b;rm\"",
 		"f:2:17: v2.login.host: \"-oProxyCommand=x\" cannot be the name of a host": "v2:\n  login: {host: -oProxyCommand=x}\n  job: {adapter: slurm}",
-		"there is a second document":                                               "v2: {}\n---\nv2: {}",
+		"a second document is not supported":                                       "v2: {}\n---\nv2: {}",
 		"f:1:8: sites has to be a mapping":                                         "sites: 3",
 		"f:2:2: sites.a has no type":                                               "sites:\n a: {}",
 		"f:2:29: sites.a.host: \"x y\" cannot be the name":                         "sites:\n a: {connection: ssh, host: 'x y', type: pbs}",

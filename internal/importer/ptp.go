@@ -34,7 +34,7 @@ func (i *importing) ptp() {
 	name := i.called(strings.TrimSuffix(original.Name, ".xml"))
 	base := name + originalSuffix
 	d := &document{
-		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. What stands in %s is as it was.", name, base),
+		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. The rest is as in %s.", name, base),
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(name), tree.Escape(base)),
 	}
 	i.remark(carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)

@@ -23,7 +23,7 @@ var troikaReasons = sync.OnceValue(func() map[string]string {
 		"ssh_command":                  "transport = \"openssh\" uses the ssh of the PATH",
 		"scp_command":                  "files go through the same connection as commands",
 		"ssh_options":                  "write them into ssh_config, which the target names",
-		"ssh_verbose":                  "rmctl -v tells what happens",
+		"ssh_verbose":                  "rmctl -v shows what happens",
 		"ssh_strict_host_key_checking": "hosts are always checked against known_hosts",
 		"ssh_connect_timeout":          "write ConnectTimeout into ssh_config",
 		"user":                         "write User into ssh_config, which the target names",

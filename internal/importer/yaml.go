@@ -42,7 +42,7 @@ func (i *importing) readYAML() *mapping {
 		return empty
 	}
 	if err := decoder.Decode(&further); !errors.Is(err, io.EOF) {
-		i.fail(max(further.Line, 1), 0, "there is a second document, of which nothing is known")
+		i.fail(max(further.Line, 1), 0, "a second document is not supported")
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
 		i.fail(max(document.Line, 1), max(document.Column, 1), "it is no mapping")

@@ -57,5 +57,5 @@ func (e editor) accept(a *attribute.Attribute, text string) (attribute.Value, er
 		return text, nil
 	}
 	shown := slices.DeleteFunc(slices.Clone(e.titles), func(title string) bool { return strings.TrimSpace(title) == "" })
-	return nil, &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: fmt.Sprintf("it is none of %s", strings.Join(shown, ", "))}
+	return nil, &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: fmt.Sprintf("choose one of %s", strings.Join(shown, ", "))}
 }
