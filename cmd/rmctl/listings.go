@@ -57,7 +57,7 @@ func knownQueues(ctx context.Context, controller *control.Controller) ([]element
 }
 
 func (a *app) printQueues(queues []elements.Queue, seen string) error {
-	isBare := func(q elements.Queue) bool { return q.State == "" }
+	isBare := func(q elements.Queue) bool { return q == elements.Queue{Name: q.Name, Target: q.Target} }
 	for _, q := range queues {
 		if a.json || !isBare(q) {
 			continue
