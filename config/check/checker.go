@@ -53,9 +53,9 @@ func problemsOf(d *config.Definition, root *tree.Element, effort int) config.Dia
 	c.checkFiles()
 	c.checkPortable()
 	c.checkCommandNames()
-	c.checkUses()
 	c.checkCommands()
 	c.checkReaders()
+	c.checkUses()
 	// Where proofs are hard, the other inspector has no effort left.
 	c.checkRunaways(javaregex.NewInspector(effort))
 	return c.problems

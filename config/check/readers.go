@@ -99,7 +99,7 @@ func (c *checker) checkReader(r *config.Reader, of config.CommandElement) {
 // none.
 func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement, fields map[string]bool) {
 	hasID := r.ID != nil || slices.ContainsFunc(r.Sources, func(source *config.Source) bool { return slices.Contains(source.Columns, "id") })
-	if !hasID && of.ActsOnJob() && of != "" && r.Absent == nil {
+	if !hasID && of.ActsOnJob() && of != "" && r.Absent == nil && !setsAttributesOnly(r) {
 		c.report(r.Position, config.Error, "invalid-reader", "its records have no ids", "add an x:id, or name a column id")
 	}
 	if r.ID != nil {
@@ -115,6 +115,11 @@ func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement
 		c.checkXPath(a.Unless, nil)
 		c.checkXPath(a.Since, nil)
 	}
+}
+
+// setsAttributesOnly reports whether a reader says nothing of jobs.
+func setsAttributesOnly(r *config.Reader) bool {
+	return r.States == nil && len(r.Facts) > 0 && !slices.ContainsFunc(r.Facts, func(fact *config.Fact) bool { return fact.Attribute == "" })
 }
 
 // checkSource checks the patterns and expressions of a source.
@@ -237,6 +242,9 @@ func (c *checker) checkXPath(x config.XPath, fields map[string]bool) {
 	if _, err := compiled.Bool(emptyRecord(compiled), func(string) (string, bool) { return "", true }); err != nil {
 		c.report(x.Position, config.Error, "invalid-xpath", err.Error(), "a text in place of a field or an attribute is string(…)")
 		return
+	}
+	for _, name := range compiled.Attributes() {
+		c.use(name, usedElsewhere)
 	}
 	for _, name := range compiled.Fields() {
 		if fields != nil && !fields[name] {

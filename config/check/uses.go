@@ -11,8 +11,8 @@ import (
 )
 
 // checkUses reports attributes that nothing uses, and those that a job uses
-// though no control of the form can give them a value. References were looked
-// at before, and controls.
+// though no control of the form can give them a value. References, controls and
+// expressions of readers were looked at before.
 func (c *checker) checkUses() {
 	jobParsers := c.useByParsers()
 	for name, e := range c.names.defined {
