@@ -167,6 +167,20 @@ var portableRequests = []struct {
 	{"array=0-9 stdout=o.%a gpus=2 mail=fail", map[string]string{"pjm": `-L "gpu=2" --bulk --sparam "0-9" -o "o.%b" -m e`}},
 	{"after=12,f13 account=p tasksPerNode=3", map[string]string{"flux": `--setattr=bank="p" --nodes=1 --nslots=3 --dependency=afterok:12 --dependency=afterok:f13`}},
 	{"after=any:12 nodes=2 cpusPerTask=4 gpus=3", map[string]string{"flux": `--nodes=2 --nslots=2 --cores-per-slot=4 --gpus-per-slot=2 --dependency=afterany:12`}},
+	{"nodes=2 tasksPerNode=8 cpusPerTask=2 memory=4GiB wallTime=1h30m", map[string]string{"oar": "-l /nodes=2/resource_id=16,walltime=1:30:00"}},
+	{"nodes=3 tasks=6 tasksPerNode=4", map[string]string{"oar": "-l /nodes=3/resource_id=2"}},
+	{"tasks=6 tasksPerNode=4", map[string]string{"oar": "-l /nodes=2/resource_id=4"}},
+	{"tasks=6 wallTime=1h30m", map[string]string{"oar": "-l /resource_id=6,walltime=1:30:00"}},
+	{"tasks=6 cpusPerTask=2", map[string]string{"oar": `!attribute "tasks": definition "oar" cannot express this: OAR may spread`}},
+	{"tasks=1 cpusPerTask=4", map[string]string{"oar": "-l /nodes=1/resource_id=4"}},
+	{"cpusPerTask=4 gpus=1", map[string]string{"oar": `!attribute "gpus"`}},
+	{"cpusPerTask=4 account=p stdout=o.%j jobName=x", map[string]string{"oar": "-l /nodes=1/resource_id=4 -n x --project p -O o.%jobid%"}},
+	{"stdout=o.%a", map[string]string{"oar": `!attribute "stdout": %a cannot be part`}},
+	{"after=12,13", map[string]string{"oar": `!attribute "after"`}},
+	{"tasksPerNode=2 queue=debug-a.b mail=begin,end:ada@example.org", map[string]string{"oar": "-l /nodes=1/resource_id=2 -q debug-a.b --notify [RUNNING,END]mail:ada@example.org"}},
+	{"array=1-3", map[string]string{"oar": `!attribute "array": definition "oar" cannot express this: OAR numbers the jobs of an array from 1; give their number as array-size`}},
+	{"array-size=3 after=any:12", map[string]string{"oar": `!attribute "after": definition "oar" cannot express this: OAR 2.5 loses it for an array`}},
+	{"resources=/core=4 nodes=2", map[string]string{"oar": `!attribute "nodes": "resources" has a value, too`}},
 }
 
 func TestPortableNamesReachTheScheduler(t *testing.T) {
@@ -244,7 +258,7 @@ func renderedPortable(t *testing.T, name, request string) (*control.Rendering, e
 // What the suite against real schedulers submits to three of them unchanged, the others take, too.
 func TestOneLaunchConfigurationIsTakenByAllThatRunBatchJobs(t *testing.T) {
 	const request = "nodes=1 tasks=2 cpusPerTask=1 memory=64MiB wallTime=30m jobName=portable stdout=portable.out stderr=portable.err"
-	for _, name := range []string{"flux", "gridengine", "htcondor", "loadleveler", "local", "lsf", "pbs", "pjm", "slurm", "torque"} {
+	for _, name := range []string{"flux", "gridengine", "htcondor", "loadleveler", "local", "lsf", "oar", "pbs", "pjm", "slurm", "torque"} {
 		directives, err := portableDirectives(t, name, request)
 		require.NoError(t, err, name)
 		require.Contains(t, directives, "portable.out", name)
