@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +27,9 @@ type Desk struct {
 	Home        string
 	Environment []string // of every rmctl
 
-	t *testing.T
+	t       *testing.T
+	program string              // the rmctl of another user
+	user    *syscall.Credential // who runs it; nil for the user of the tests
 }
 
 // NewDesk returns a desk with the definitions of a folder as targets, each by
@@ -64,6 +70,24 @@ func (d *Desk) configuration(name string) string {
 	return filepath.Join(d.Home, ".config", "rmctl", name)
 }
 
+// BelongsTo gives the desk to another user, who runs rmctl from then on.
+func (d *Desk) BelongsTo(name string) {
+	d.t.Helper()
+	owner, err := user.Lookup(name)
+	require.NoError(d.t, err)
+	id, err := strconv.ParseUint(owner.Uid, 10, 32)
+	require.NoError(d.t, err)
+	group, err := strconv.ParseUint(owner.Gid, 10, 32)
+	require.NoError(d.t, err)
+	// By a process of its own: what other tests start meanwhile would have a file that is written here open, which keeps it from running.
+	own := filepath.Join(d.Home, "rmctl")
+	require.NoError(d.t, exec.Command("install", "-m", "755", program(d.t), own).Run())
+	require.NoError(d.t, filepath.WalkDir(d.Home, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, int(id), int(group)))
+	}))
+	d.program, d.user = own, &syscall.Credential{Uid: uint32(id), Gid: uint32(group)}
+}
+
 // Reaches adds a target elsewhere. The definition is a name, a path, or a file
 // of the desk's folder.
 func (d *Desk) Reaches(name, definition, transport, host, sshConfig string) {
@@ -97,8 +121,14 @@ func (d *Desk) clear() {
 // Command returns a command of rmctl that is not started yet.
 func (d *Desk) Command(ctx context.Context, arguments ...string) *exec.Cmd {
 	d.t.Helper()
-	command := exec.CommandContext(ctx, program(d.t), arguments...)
+	if d.user == nil {
+		d.program = program(d.t)
+	}
+	command := exec.CommandContext(ctx, d.program, arguments...)
 	command.Dir, command.Env = d.Home, d.Environment
+	if d.user != nil {
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: d.user}
+	}
 	return command
 }
 

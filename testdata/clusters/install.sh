@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh - installs what the suites against real components need: Slurm with
-# munge, Grid Engine, sshd, Open MPI, MPICH, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
+# munge, Grid Engine, OAR with PostgreSQL, sshd, Open MPI, MPICH, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
 # and the commands over SSH must work with, strace, which plays a file system without locks,
 # chromium, which the pages of rmctl serve are tried in, and GlusterFS, which shares files. Runs as root on Debian; what is there already is left alone.
 set -eu
@@ -8,6 +8,7 @@ set -eu
 packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
 packages="$packages slurmrestd curl"
 packages="$packages slurmdbd mariadb-server-core" # Slurm's accounting; the core has no service
+packages="$packages postgresql oar-server oar-server-pgsql oar-user oar-user-pgsql oar-node libjson-perl" # oarstat prints JSON with the last one
 packages="$packages faketime" # clocks that differ
 packages="$packages chromium"
 packages="$packages glusterfs-server" # a file system that machines share
@@ -29,6 +30,11 @@ if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' >"$policy"
     chmod 755 "$policy"
     trap 'rm -f "$policy"' EXIT
+fi
+# Nor does PostgreSQL make databases of its own.
+if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+    mkdir -p /etc/postgresql-common
+    echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
 fi
 export DEBIAN_FRONTEND=noninteractive
 # Grid Engine's packages would make a cell of their own.
