@@ -16,7 +16,7 @@ func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 		Element:            kind,
 		Name:               e.Value("name"),
 		Directory:          e.Value("directory"),
-		Arguments:          e.Arguments("arg"),
+		Arguments:          l.arguments(e),
 		Input:              l.inputs(e),
 		RedirectStderr:     e.Boolean("redirectStderr", false),
 		StreamBufferLimit:  e.Integer("streamBufferLimit", -1),
@@ -70,7 +70,6 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	if codes, found := e.Lookup(tree.ExtensionNamespace, "exits"); found {
 		c.Exits = exitCodes(codes.Value)
 	}
-	extendArguments(e, c.Arguments)
 	for _, child := range e.Children {
 		if child.Space != tree.ExtensionNamespace {
 			continue

@@ -91,6 +91,28 @@ func optionLines(at Position, prefix string, attributes []*Attribute) []*Line {
 	return lines
 }
 
+// arguments returns the words of a command. An x:options becomes an argument for each attribute
+// with an option that has a value.
+func (l *loader) arguments(e *tree.Element) []*Argument {
+	var arguments []*Argument
+	written := e.Arguments("arg")
+	for at, child := range e.Named("arg") {
+		if prefix, isAll := child.Lookup(tree.ExtensionNamespace, "options"); isAll {
+			for _, line := range optionLines(child.Position(), prefix.Value, l.attributes) {
+				arguments = append(arguments, line.Arguments...)
+			}
+			continue
+		}
+		if prefix, isMarked := child.Lookup(tree.ExtensionNamespace, "marked"); isMarked {
+			written[at].Text = marked(prefix.Value, child.Text)
+		}
+		isWord, _ := child.Lookup(tree.ExtensionNamespace, "word")
+		written[at].IsWord = isWord.Value == "true"
+		arguments = append(arguments, written[at])
+	}
+	return arguments
+}
+
 // inputs returns the input of a command. An x:members becomes a member for each attribute
 // with an option that has a value.
 func (l *loader) inputs(e *tree.Element) []*Argument {

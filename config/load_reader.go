@@ -311,20 +311,8 @@ func idsOf(e *tree.Element) *IDs {
 // markReference refers to the mark of the query.
 const markReference = "${ptp_rm:query.mark#value}"
 
-// extendArguments adds what x:word and x:marked of arguments say. The columns of one with x:marked become one word: what
-// x:marked says, then each column and the mark of the query.
-func extendArguments(e *tree.Element, arguments []*Argument) {
-	at := 0
-	for _, child := range e.Children {
-		if child.Name != "arg" || !tree.IsCore(child.Space) {
-			continue
-		}
-		if prefix, isMarked := child.Lookup(tree.ExtensionNamespace, "marked"); isMarked {
-			arguments[at].Text = prefix.Value + strings.Join(strings.Fields(child.Text), markReference) + markReference
-		}
-		if isWord, has := child.Lookup(tree.ExtensionNamespace, "word"); has {
-			arguments[at].IsWord = isWord.Value == "true"
-		}
-		at++
-	}
+// marked returns the columns of an argument with x:marked as one word: what x:marked says, then
+// each column and the mark of the query.
+func marked(prefix, columns string) string {
+	return prefix + strings.Join(strings.Fields(columns), markReference) + markReference
 }

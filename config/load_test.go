@@ -133,3 +133,20 @@ func TestProbesAreReadAsWritten(t *testing.T) {
 	require.Equal(t, "update", probe.Fix)
 	require.Nil(t, definition.Probes[4].Version)
 }
+
+func TestOptionsOfAttributesAreArguments(t *testing.T) {
+	definition, problems := check.Load("test.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>
+		<attribute name="name" type="string" x:option="--name=" x:quote="double"/><attribute name="nodes" type="integer" x:option="-N "/>
+		<attribute name="hold" type="boolean" x:option="--hold"/><attribute name="unset" type="string" x:option="--unset="/>
+		<attribute name="no-option" type="string"/>
+		<start-up-command name="s"><arg>submit</arg><arg x:options=""/><arg>${ptp_rm:no-option#value}</arg></start-up-command>
+		</control-data></resource-manager-builder>`), nil)
+	require.NoError(t, problems.Err())
+	env := attribute.NewEnvironment()
+	for name, value := range map[string]any{"name": "a b", "nodes": 2, "hold": true, "no-option": "last"} {
+		env.SetVariable(name, value)
+	}
+	words, err := config.Scope{Environment: env}.Words(definition.Commands[0].Arguments)
+	require.NoError(t, err)
+	require.Equal(t, []string{"submit", "--name=a b", "-N", "2", "--hold", "last"}, words)
+}

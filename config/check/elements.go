@@ -38,6 +38,7 @@ func (c *checker) checkExtensionAttributes(e *tree.Element) {
 		}
 		elements, isBound := extensionAttributes[attribute.Name]
 		isMisplaced := isBound && (!tree.IsCore(e.Space) || !slices.Contains(elements, e.Name))
+		isMisplaced = isMisplaced || attribute.Name == "options" && e.Name == "arg" && !isCommand(e.Parent)
 		if isMisplaced || attribute.Name == "timeout" && !isCommand(e) || attribute.Name == "extends" && e.Parent != nil {
 			c.report(attribute.Position(), config.Error, "unknown-attribute",
 				fmt.Sprintf("%q cannot have the attribute %q", e.QualifiedName(), attribute.QualifiedName()), "")
@@ -52,7 +53,7 @@ var extensionAttributes = map[string][]string{
 	"stdin": {"start-up-command", "submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job",
 		"hold-job", "release-job", "shut-down-command", "button-action"},
 	"only":    {"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"},
-	"options": {"line"}, "rows": {"composite"}, "others": {"items"}, "beside": {"file"},
+	"options": {"line", "arg"}, "rows": {"composite"}, "others": {"items"}, "beside": {"file"},
 }
 
 // isCommand reports whether an element is of command type.
