@@ -79,7 +79,7 @@ func TestDifferencesBecomeChanges(t *testing.T) {
 	})
 }
 
-func TestAFailedListingKeepsThePictureAndTellsItsAge(t *testing.T) {
+func TestAFailedListingKeepsThePictureAndShowsItsAge(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"), rowOf("2", "state=RUNNING"))
 		w.begin()
@@ -255,7 +255,7 @@ func TestALostConnectionEndsTheWatch(t *testing.T) {
 	})
 }
 
-func TestAListingThatThereIsNotIsNotAskedForAgain(t *testing.T) {
+func TestAMissingListingIsNotMadeAgain(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.lacks[model.Node] = true
 		w.begin()
@@ -405,7 +405,7 @@ func TestProcessesOfJobsAreShown(t *testing.T) {
 	})
 }
 
-func TestNodesTellWhoUsesThem(t *testing.T) {
+func TestNodesShowWhoUsesThem(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		var nodes []row
 		for i := range 8 {
@@ -499,7 +499,7 @@ func TestRowsOfOneIDAreOneElement(t *testing.T) {
 	})
 }
 
-func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
+func TestAWatchThatBeginsAgainTakesOverWhatItFinds(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Node, nil, rowOf("n1", "state=UP"), rowOf("n2", "state=UP"))
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q", "nodes=n1"), rowOf("2", "state=RUNNING", "queue=r"))
@@ -531,7 +531,7 @@ func TestAWatchThatBeginsAnewTakesOverWhatItFinds(t *testing.T) {
 	})
 }
 
-func TestADoubtThatIsOverAndARecordThatCannotBeReadAreTold(t *testing.T) {
+func TestADoubtThatIsOverAndARecordThatCannotBeReadAreShown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be queried", Observation: job.Observation{Detail: job.Running}})
 		w.begin()

@@ -32,7 +32,7 @@ func (w *watch) uses() string {
 	return strings.Join(uses, ", ")
 }
 
-func TestNodesTellWhetherProcessesRunOnThem(t *testing.T) {
+func TestNodesShowWhetherProcessesRunOnThem(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		var nodes []row
 		for _, id := range []string{"n1", "n2", "n3", "n4", "n5"} {

@@ -12,7 +12,7 @@ import (
 
 // What goes wrong in a parser is an error at the element that it goes wrong in,
 // with the segment. In the parsers, that element follows the mark ▶.
-func TestErrorsTellTheElementAndTheSegment(t *testing.T) {
+func TestErrorsNameTheElementAndTheSegment(t *testing.T) {
 	inMatch := func(expression, actions string) string {
 		return `<stdout-parser delim="\n"><target ref="r">
 <match>` + expression + `

@@ -22,7 +22,7 @@ func originsOf(t *testing.T, parser string, env *attribute.Environment, stream s
 
 const setsState = `<set field="value"><entry valueGroup="1"/></set>`
 
-func TestAValueTellsTheLineThatItWasReadFrom(t *testing.T) {
+func TestAValueKnowsTheLineThatItWasReadFrom(t *testing.T) {
 	for name, c := range map[string]struct {
 		attributes, targets, stream string
 		line                        int
@@ -57,7 +57,7 @@ func TestAValueTellsTheLineThatItWasReadFrom(t *testing.T) {
 	}
 }
 
-func TestEachRowOfAListingTellsItsLine(t *testing.T) {
+func TestEachRowOfAListingKnowsItsLine(t *testing.T) {
 	const rows = `<stdout-parser delim="\n"><target>
 		<match><expression>(\d+) (\w+).*</expression><set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="state" valueGroup="2"/></put></match>
 		<match><expression>reason (\d+) (\w+)</expression><set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="reason" valueGroup="2"/></put></match>

@@ -120,7 +120,7 @@ func TestWhatChangesAtTheEndIsDiscoveredAsEver(t *testing.T) {
 }
 
 // Row by row comes what is discovered at the end, two rows of one name united.
-func TestRowsTellWhatIsDiscoveredWithoutThem(t *testing.T) {
+func TestRowsHaveWhatIsDiscoveredWithoutThem(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := []string{"%s up 4\n", "%s up \n", "%s down\n", "end\n", "nonsense %s\n"}
 	records := []string{"name %s\n", "state %s\n", "cpus %s\n", "end\n"}
@@ -156,7 +156,7 @@ func TestRowsTellWhatIsDiscoveredWithoutThem(t *testing.T) {
 	}
 }
 
-func TestWhatARowTellsMayComeFromAnywhere(t *testing.T) {
+func TestFactsOfARowMayComeFromAnywhere(t *testing.T) {
 	env := variables("word")
 	env.Variable("word").SetValue("from elsewhere")
 	parser := parserOf(t, rowsParser(`<match><expression>(\w+) (\w+)?(.*)</expression>
@@ -194,7 +194,7 @@ func TestRowsBeforeAnErrorWereHandedOut(t *testing.T) {
 	require.Empty(t, log.order)
 }
 
-func TestARowTellsTheLineOfItsState(t *testing.T) {
+func TestARowKnowsTheLineOfItsState(t *testing.T) {
 	var lines []string
 	take := func(_ string, _ tokenizer.Facts, origin *attribute.Origin) {
 		lines = append(lines, fmt.Sprintf("%d %s", origin.Line, origin.Text))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATraceTellsEverythingInOrder(t *testing.T) {
+func TestATraceHasEverythingInOrder(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 v=5`, `match v=5 ["v=5" "5" unset], 3 consumed`, `value = 5`,
 		`segment 2 - v=5 -`, `miss, only v=5`, `miss`, `unmatched 2`,
@@ -36,7 +36,7 @@ func TestATraceTellsEverythingInOrder(t *testing.T) {
 <exit-on>END</exit-on></stdout-parser>`, "v=5\n- v=5 -\nn\nn\nEND\nlater"))
 }
 
-func TestATraceTellsHowFarAnExpressionGets(t *testing.T) {
+func TestATraceShowsHowFarAnExpressionGets(t *testing.T) {
 	parser := `<stdout-parser delim="\n"><target ref="r"><match><expression>(\w+)\s+(\d+)\s+R</expression></match></target></stdout-parser>`
 	require.Equal(t, []string{
 		`segment 1 job 17 Q`, `miss, (\w+)\s+(\d+)\s+ gets to "Q"`, `unmatched 1`,
@@ -55,7 +55,7 @@ func TestATraceNumbersSavedSegmentsAsTheyCame(t *testing.T) {
 	}, traceOf(t, `<stdout-parser delim="\n" all="true" save="2"><target ref="r"><match><expression>[ab]</expression></match></target></stdout-parser>`, "a\n\nb\nc\n"))
 }
 
-func TestATraceTellsWhatActionsStored(t *testing.T) {
+func TestATraceShowsWhatActionsStored(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 q=x`, `match q=x ["q=x" "q" "x" unset], 3 consumed`,
 		`value = map[q:x z:] {q x true} {z  false}`,
@@ -69,7 +69,7 @@ func TestATraceTellsWhatActionsStored(t *testing.T) {
 <add field="value"><entry valueGroup="1"/><entry valueGroup="2"/></add></match></target></stdout-parser>`, "xy"))
 }
 
-func TestATraceTellsWhichTargetMovedAndWhatIsLost(t *testing.T) {
+func TestATraceShowsWhichTargetMovedAndWhatIsLost(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 b`, `miss`, `match b ["b"], 1 consumed`, `value = b`, `move to line 4`,
 		`segment 2 b`, `match b ["b"], 1 consumed`, `value = b`,
@@ -158,6 +158,6 @@ func describe(event tokenizer.TraceEvent) string {
 	return "unknown"
 }
 
-func TestAnEventThatNoTokenizerToldExplainsNothing(t *testing.T) {
+func TestAnEventOfNoTokenizerExplainsNothing(t *testing.T) {
 	require.Zero(t, tokenizer.TraceEvent{Text: []byte("x")}.Explain())
 }

@@ -73,7 +73,7 @@ func TestADefaultThatIsMadeOfOtherValuesIsShownAsWhatItComesTo(t *testing.T) {
 	require.Empty(t, f.Problems(f.Pages()[0]))
 }
 
-func TestASubmissionIsToldOfNoDefaultThatIsMadeOfOtherValues(t *testing.T) {
+func TestASubmissionGetsNoDefaultThatIsMadeOfOtherValues(t *testing.T) {
 	f := newForm(define(t, derivedForm))
 	runs(f, "sums", "/home/ada")
 	page := f.Pages()[0]

@@ -64,7 +64,7 @@ func TestWhatIsRefusedIsShownAndNotStored(t *testing.T) {
 	}
 }
 
-func TestValidatorsAreAskedAsOneTypes(t *testing.T) {
+func TestValidatorsRunAsOneTypes(t *testing.T) {
 	f := newForm(define(t, `<attribute name="time"><validator><regex expression="\d+"/><error-message>digits, please</error-message></validator></attribute>
 		<attribute name="on" type="boolean"/><attribute name="input"><validator><file-info/></validator></attribute>
 		<launch-tab><dynamic><title>T</title>

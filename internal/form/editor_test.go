@@ -17,7 +17,7 @@ func with(t *testing.T, fields map[attribute.Field]attribute.Value) *attribute.A
 	return a
 }
 
-func TestTheTypeAndTheItemsOfAnAttributeTellHowItIsEdited(t *testing.T) {
+func TestTheTypeAndTheItemsOfAnAttributeSayHowItIsEdited(t *testing.T) {
 	for name, c := range map[string]struct {
 		fields map[attribute.Field]attribute.Value
 		want   Editor

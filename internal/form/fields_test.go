@@ -176,7 +176,7 @@ row excluded [ ] = e
 	require.Contains(t, outline(f.Fields(f.Pages()[0])), "row c [x] = false\n")
 }
 
-func TestColumnsOfAViewerTellMoreOfItsRows(t *testing.T) {
+func TestColumnsOfAViewerShowMoreOfItsRows(t *testing.T) {
 	f := newForm(define(t, `<attribute name="n" type="integer" status="valid"><tooltip>nodes</tooltip><default>1</default></attribute><attribute name="o"/>
 		<launch-tab><dynamic><title>T</title><viewer name="v"><column-data name="Name"/><column-data name="Status"/><column-data name="Type"/><column-data name="Default"/>
 			<items allPredefined="true"/></viewer></dynamic></launch-tab>`))
@@ -184,7 +184,7 @@ func TestColumnsOfAViewerTellMoreOfItsRows(t *testing.T) {
 	require.Equal(t, "Type: java.lang.String", find(t, f, f.Pages()[0], "o").Tooltip)
 }
 
-func TestFieldsTellWhichGroupsTheyStandIn(t *testing.T) {
+func TestFieldsKnowTheirGroups(t *testing.T) {
 	f := newForm(define(t, `
 		<attribute name="a"/><attribute name="b"/><attribute name="c"/><attribute name="d"/><attribute name="e"/><attribute name="f"/>
 		<launch-tab><dynamic><title>T</title>

@@ -17,7 +17,7 @@ func set(t *testing.T, f *form.Form, page *form.Page, pairs ...string) {
 	}
 }
 
-func TestOnlyWhatASubmissionDoesNotHaveByItselfIsTold(t *testing.T) {
+func TestOnlyWhatASubmissionDoesNotHaveByItselfIsAResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  []string
 		want []job.Assignment
@@ -39,7 +39,7 @@ func TestOnlyWhatASubmissionDoesNotHaveByItselfIsTold(t *testing.T) {
 	}
 }
 
-func TestAValueBehindAButtonThatIsBoundToNothingIsTold(t *testing.T) {
+func TestAValueBehindAButtonThatIsBoundToNothingIsAResult(t *testing.T) {
 	f := newForm(define(t, gridForm))
 	page := f.Pages()[0]
 	set(t, f, page, "File", "true")
@@ -50,7 +50,7 @@ func TestAValueBehindAButtonThatIsBoundToNothingIsTold(t *testing.T) {
 	require.Empty(t, f.Values(page), "what does not count is left out")
 }
 
-func TestRowsAreToldByWhatTheyAreChecked(t *testing.T) {
+func TestCheckedRowsAreResults(t *testing.T) {
 	const content = `<items allPredefined="true"/><value pattern="@name=@value"/>`
 	f := viewing(t, `initialAllChecked="false"`, content)
 	page := f.Pages()[0]
@@ -64,7 +64,7 @@ func TestRowsAreToldByWhatTheyAreChecked(t *testing.T) {
 	require.Equal(t, []job.Assignment{{Name: "a", Value: ""}}, f.Values(page), "which they would have by themselves")
 }
 
-func TestRowsOfWhatParsersFoundAreTold(t *testing.T) {
+func TestRowsOfWhatParsersFoundAreResults(t *testing.T) {
 	definition := define(t, `<launch-tab><dynamic><title>T</title><viewer name="list" initialAllChecked="false"><items allDiscovered="true"/><value pattern="@name=@value"/></viewer></dynamic></launch-tab>`)
 	env := environment(definition)
 	found := attribute.New("btl")
@@ -77,7 +77,7 @@ func TestRowsOfWhatParsersFoundAreTold(t *testing.T) {
 	require.Equal(t, []job.Assignment{{Name: "btl", Value: "tcp"}}, f.Values(page))
 }
 
-func TestWhatWasGivenFromOutsideIsToldUnlessAControlLeavesItOut(t *testing.T) {
+func TestWhatWasGivenFromOutsideIsAResultUnlessAControlLeavesItOut(t *testing.T) {
 	definition := define(t, sharing)
 	f := newForm(definition)
 	for _, name := range []string{"nowhere", "off"} {
@@ -87,7 +87,7 @@ func TestWhatWasGivenFromOutsideIsToldUnlessAControlLeavesItOut(t *testing.T) {
 	require.Equal(t, []job.Assignment{{Name: "nowhere", Value: "given"}}, f.Values(page(t, f, "Basic")))
 }
 
-func TestWhatATargetSetsIsNotToldAgain(t *testing.T) {
+func TestWhatATargetSetsIsNotRepeated(t *testing.T) {
 	definition := define(t, sharing)
 	env := environment(definition)
 	env.Lookup("own").SetValue("of the target")
@@ -97,14 +97,14 @@ func TestWhatATargetSetsIsNotToldAgain(t *testing.T) {
 	require.Equal(t, []job.Assignment{{Name: "off", Value: ""}}, f.Values(page(t, f, "Basic")), "but what the form leaves out of it is")
 }
 
-func TestListsAreToldElementByElement(t *testing.T) {
+func TestListsAreResultsElementByElement(t *testing.T) {
 	f := newForm(define(t, `<attribute name="mail" type="java.util.List"/>`))
 	set(t, f, f.Whole(), "mail", "a, b,")
 	require.Equal(t, "a, b", find(t, f, f.Whole(), "mail").Text)
 	require.Equal(t, []job.Assignment{{Name: "mail", Value: "a"}, {Name: "mail", Value: "b"}}, f.Values(f.Whole()))
 }
 
-func TestASwitchTranslatedIntoItsOppositeIsToldAsItIsStored(t *testing.T) {
+func TestASwitchTranslatedIntoItsOppositeIsAResultAsStored(t *testing.T) {
 	f := newForm(define(t, `<attribute name="no" translateBooleanAs="false,true"/>`))
 	set(t, f, f.Whole(), "no", "true")
 	require.Equal(t, []job.Assignment{{Name: "no", Value: "false"}}, f.Values(f.Whole()))

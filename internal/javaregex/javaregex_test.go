@@ -65,7 +65,7 @@ func TestEachInvalidByteIsOneCharacterForBothEngines(t *testing.T) {
 	}
 }
 
-func TestFindSeesWhatStandsBeforeTheOffset(t *testing.T) {
+func TestFindSeesWhatIsBeforeTheOffset(t *testing.T) {
 	for _, probe := range []struct {
 		expression, text string
 		offset           int
@@ -261,7 +261,7 @@ func TestRequiredLiteralsAreInEveryMatch(t *testing.T) {
 	}
 }
 
-func TestRequiredLiteralsMustStandInOrder(t *testing.T) {
+func TestRequiredLiteralsMustBeInOrder(t *testing.T) {
 	required := requiredLiterals{[]byte("aba"), []byte("ab")}
 	for text, wanted := range map[string]bool{"abaab": true, "xabayabz": true, "abab": false, "ababab": true, "ab aba": false, "": false} {
 		require.Equal(t, wanted, required.in([]byte(text)), text)

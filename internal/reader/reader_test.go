@@ -477,7 +477,7 @@ func TestListsOfAJoinBecomeRecords(t *testing.T) {
 	require.Equal(t, "n1 cpus=16\nn2 cpus=1\nn3 cpus=16\nn4\n", shown(answer))
 }
 
-func TestPathsWithPlaceholdersLeftAreNone(t *testing.T) {
+func TestPathsWithPlaceholdersLeftAreDropped(t *testing.T) {
 	const paths = `<x:reader name="paths"><x:table columns="id path"/><x:fact name="outputPath" from="path" as="path" words="{{id}}=id"/></x:reader>`
 	require.Equal(t, "1 outputPath=/a/1.out\n2\n3\n4\n5 outputPath=/a/{b}\n", shown(read(t, paths, "1 /a/{{id}}.out\n2 /a/{{node.id}}\n3 /a/%j\n4 /$HOME\n5 /a/{b}\n", reader.Query{})))
 }

@@ -19,7 +19,7 @@ func TestStanzasHaveSeveralFieldsInALine(t *testing.T) {
 		"Sid= TRES=cpu=1,mem=2\nno field JobState=X\n   Command=/x  y=z \n OS=Linux 6.1 #1  Free=1\nJobId=52 JobName=\n", scontrolStanzas()))
 }
 
-func TestAFieldThatStandsTwiceDamagesTheStanza(t *testing.T) {
+func TestARepeatedFieldDamagesTheStanza(t *testing.T) {
 	for output, damage := range map[string]string{
 		"JobId=51 JobName=a\nJobState=F\n   JobState=R\n":         "the field JobState stands twice, in lines 2 and 3",
 		"JobId=51 JobName=a\n   JobState=R\n\nJobState=F x=1\n":   "the field JobState stands twice, in lines 2 and 4",
