@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -74,17 +75,17 @@ func optionLines(at Position, prefix string, attributes []*Attribute) []*Line {
 		if !a.Option.Set {
 			continue
 		}
-		argument := &Argument{Position: at, Resolve: true, Attribute: Optional{Text: a.Name(), Set: true}}
+		argument := &Argument{Position: at, Resolve: true}
 		quote := ""
 		if a.IsQuoted {
 			quote = `"`
 		}
 		if a.Text(attribute.FieldType) == "boolean" {
 			argument.Text = prefix + a.Option.Text
-			argument.IsUndefinedIfMatches = Optional{Text: "false|", Set: true}
+			argument.Attribute, argument.IsUndefinedIfMatches = Optional{Text: a.Name(), Set: true}, Optional{Text: "false|", Set: true}
 		} else {
 			argument.Text = prefix + a.Option.Text + quote + "${ptp_rm:" + a.Name() + "#value}" + quote
-			argument.IsUndefinedIfMatches = Optional{Text: "", Set: true}
+			argument.IsUndefinedIfMatches = Optional{Text: regexp.QuoteMeta(prefix + a.Option.Text + quote + quote), Set: true}
 		}
 		lines = append(lines, &Line{Position: at, Arguments: []*Argument{argument}})
 	}
