@@ -119,6 +119,8 @@ func (w *writer) steps(commands []Recorded) []cases.Step {
 			stopped = true
 		case element.IsSubmit():
 			steps = append(steps, w.submission(c))
+		case element == config.GetJobStatus && isGuard(commands[i+1:], c.Job):
+			// the operation behind it queries by itself when it is played
 		case stepOf[element] != "":
 			steps = append(steps, w.operation(c, commands[i+1:]))
 		}
@@ -128,6 +130,18 @@ func (w *writer) steps(commands []Recorded) []cases.Step {
 		steps = append([]cases.Step{{Do: "start"}}, steps...)
 	}
 	return steps
+}
+
+// isGuard reports whether the query of a job before some commands was made for one that acts
+// on jobs in a certain stage only.
+func isGuard(later []Recorded, of string) bool {
+	for _, c := range later {
+		if c.Command == nil || c.Command.Element == config.Fallback {
+			continue
+		}
+		return len(c.Command.Only) > 0 && c.Job == of
+	}
+	return false
 }
 
 // operation returns the step of a command that submits nothing. The last query of a

@@ -318,3 +318,34 @@ func TestAProgramThatIsMissingIsPlayedBackAsMissing(t *testing.T) {
 	require.Equal(t, command.NotStarted, answer.Status.Failure)
 	require.ErrorIs(t, answer.Err, remote.ErrCommandNotFound)
 }
+
+// A command that acts on jobs in one stage queries the job first, which is no step of the user.
+func TestTheQueryBeforeAnOperationIsNoStep(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "guarded.xml")
+	text := strings.Replace(strings.Replace(recordedDefinition, `<entry value="COMPLETED"/>`, `<entry value="QUEUED_ACTIVE"/>`, 1), "</control-data>",
+		`<hold-job name="hold" x:only="waiting"><arg>echo held ${ptp_rm:@jobId#name}</arg></hold-job></control-data>`, 1)
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	definition, problems := check.Load(file, []byte(text), nil)
+	require.NoError(t, problems.Err())
+	store, err := jobstore.Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	recorder := record.New(newLocal(t))
+	controller := control.New(control.Options{Definition: definition, Connection: recorder, Store: store})
+	j, err := controller.Submit(t.Context(), job.Submission{Executable: "true", Directory: folder})
+	require.NoError(t, err)
+	require.NoError(t, controller.Operate(t.Context(), control.Hold, j))
+
+	recording := record.Recording{
+		Folder: filepath.Join(folder, "recorded"), Definition: file, Loaded: definition, Place: recorder.Info(),
+		Commands: recorder.CommandsOf(definition), Jobs: []job.Job{j},
+	}
+	written, err := recording.Write(t.Context())
+	require.NoError(t, err)
+	result := (&cases.Runner{}).RunFolder(t.Context(), written.Flow)
+	require.Equal(t, cases.Passed, result.Verdict, "%v %v", result.Differences, result.Err)
+	require.Len(t, result.Flow.Steps, 2)
+	require.Equal(t, []string{"submit", "hold"}, []string{result.Flow.Steps[0].Do, result.Flow.Steps[1].Do})
+	require.Len(t, result.Flow.Commands, 4)
+}
