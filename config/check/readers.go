@@ -162,12 +162,12 @@ func (c *checker) checkSource(s *config.Source) {
 // checkEach reports a path of records that is not of names and *, with one condition at its end.
 func (c *checker) checkEach(each config.XPath) {
 	path, condition, hasCondition := strings.Cut(each.Text, "[")
-	if hasCondition {
-		inner, isClosed := strings.CutSuffix(condition, "]")
-		if !isClosed {
-			path = ""
-		}
+	inner, isClosed := strings.CutSuffix(condition, "]")
+	switch {
+	case isClosed:
 		c.checkXPath(config.XPath{Position: each.Position, Text: inner}, nil)
+	case hasCondition:
+		path = ""
 	}
 	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if step != "*" && (step == "" || xpath.FieldName(step) != step) {
@@ -238,11 +238,6 @@ func (c *checker) checkXPath(x config.XPath, fields map[string]bool) {
 		c.report(x.Position, config.Error, "invalid-xpath", err.Error(), "")
 		return
 	}
-	// Some functions refuse arguments of a wrong type, which shows only when they are evaluated.
-	if _, err := compiled.Bool(emptyRecord(compiled), func(string) (string, bool) { return "", true }); err != nil {
-		c.report(x.Position, config.Error, "invalid-xpath", err.Error(), "a text in place of a field or an attribute is string(…)")
-		return
-	}
 	for _, name := range compiled.Attributes() {
 		c.use(name, usedElsewhere)
 	}
@@ -251,15 +246,6 @@ func (c *checker) checkXPath(x config.XPath, fields map[string]bool) {
 			c.reportName(x.Position, config.Warning, "missing-source-field", fmt.Sprintf("the source has no field %s", wording.Quote(name)), name, slices.Sorted(maps.Keys(fields)))
 		}
 	}
-}
-
-// emptyRecord returns a record in which the fields of an expression are empty.
-func emptyRecord(expression *xpath.Expression) *xpath.Node {
-	record := &xpath.Node{Name: "record"}
-	for _, name := range expression.Fields() {
-		record.Add(name, "", 1)
-	}
-	return record
 }
 
 // checkStateTable checks the states of a reader.

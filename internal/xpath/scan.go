@@ -2,7 +2,6 @@ package xpath
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,10 +19,15 @@ type tokenKind uint8
 const (
 	nameToken      tokenKind = iota
 	attributeToken           // a name after @
+	wildcardToken            // a * in the place of a name
 	literalToken
 	numberToken
 	operatorToken // also the brackets, and names that are operators where they stand
+	endToken
 )
+
+// longOperators are those of two characters.
+var longOperators = []string{"//", "::", "..", "!=", "<=", ">="}
 
 // scan splits an expression into tokens.
 func scan(text string) ([]token, error) {
@@ -39,13 +43,18 @@ func scan(text string) ([]token, error) {
 				return nil, fmt.Errorf("the text %.40q has no end", rest)
 			}
 			tokens, rest = append(tokens, token{literalToken, literal}), after
-		case unicode.IsDigit(r):
-			length := endOf(rest, func(r rune) bool { return unicode.IsDigit(r) || r == '.' })
+		case isDigit(r), r == '.' && len(rest) > 1 && isDigit(rune(rest[1])):
+			length := endOf(rest, func(r rune) bool { return isDigit(r) || r == '.' })
 			tokens, rest = append(tokens, token{numberToken, rest[:length]}), rest[length:]
 		case isNameStart(r):
 			length := endOf(rest, isNamePart)
 			tokens, rest = append(tokens, named(tokens, rest[:length])), rest[length:]
+		case r == '*' && !followsOperand(tokens):
+			tokens, rest = append(tokens, token{wildcardToken, "*"}), rest[size:]
 		default:
+			if len(rest) > 1 && slices.Contains(longOperators, rest[:2]) {
+				size = 2
+			}
 			tokens, rest = append(tokens, token{operatorToken, rest[:size]}), rest[size:]
 		}
 	}
@@ -54,18 +63,33 @@ func scan(text string) ([]token, error) {
 
 // named returns the token of a name, which is an operator behind an operand.
 func named(before []token, name string) token {
-	if len(before) == 0 {
-		return token{nameToken, name}
-	}
-	last := before[len(before)-1]
-	isOperand := last.kind != operatorToken || slices.Contains([]string{")", "]", "."}, last.text)
 	switch {
-	case last.kind == operatorToken && last.text == "@":
+	case isAttribute(before):
 		return token{attributeToken, name}
-	case isOperand && slices.Contains([]string{"and", "or", "div", "mod"}, name):
+	case followsOperand(before) && slices.Contains([]string{"and", "or", "div", "mod"}, name):
 		return token{operatorToken, name}
 	}
 	return token{nameToken, name}
+}
+
+// followsOperand reports whether the last token is the end of an operand, which only an
+// operator can follow.
+func followsOperand(tokens []token) bool {
+	if len(tokens) == 0 {
+		return false
+	}
+	last := tokens[len(tokens)-1]
+	return last.kind != operatorToken || slices.Contains([]string{")", "]", ".", ".."}, last.text)
+}
+
+// isAttribute reports whether the name of an attribute follows.
+func isAttribute(before []token) bool {
+	if len(before) == 0 {
+		return false
+	}
+	last := before[len(before)-1]
+	isAxis := len(before) > 1 && last.text == "::" && before[len(before)-2].text == attributeAxis
+	return last.kind == operatorToken && (last.text == "@" || isAxis)
 }
 
 // endOf returns how many bytes at the beginning of a text have a property.
@@ -75,6 +99,8 @@ func endOf(text string, has func(rune) bool) int {
 	}
 	return len(text)
 }
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
 func isNameStart(r rune) bool { return r == '_' || unicode.IsLetter(r) }
 
@@ -103,53 +129,10 @@ func FieldName(text string) string {
 
 // isCall reports whether a token is the name of a function.
 func isCall(tokens []token, at int) bool {
-	return tokens[at].kind == nameToken && at+1 < len(tokens) && tokens[at+1] == token{operatorToken, "("}
+	return at+1 < len(tokens) && tokens[at].kind == nameToken && tokens[at+1] == token{operatorToken, "("}
 }
 
 // isAxis reports whether a token is the name of an axis.
 func isAxis(tokens []token, at int) bool {
-	return at+2 < len(tokens) && tokens[at+1] == token{operatorToken, ":"} && tokens[at+2] == token{operatorToken, ":"}
-}
-
-// checkPatterns reports patterns of matches and replace that are not literal, as they
-// would run a scheduler's text as an expression, and those that do not compile, which the
-// library finds out when it evaluates them.
-func checkPatterns(tokens []token) error {
-	for at, each := range tokens {
-		if !isCall(tokens, at) || each.text != "matches" && each.text != "replace" {
-			continue
-		}
-		pattern, isLiteral := secondArgument(tokens[at+2:])
-		if !isLiteral {
-			return fmt.Errorf("the pattern of %s must be a text in quotes", each.text)
-		}
-		if _, err := regexp.Compile(pattern); err != nil {
-			return fmt.Errorf("the pattern of %s: %w", each.text, err)
-		}
-	}
-	return nil
-}
-
-// secondArgument returns the second argument of a call, if it is a literal.
-func secondArgument(tokens []token) (string, bool) {
-	depth := 0
-	for at, each := range tokens {
-		if each.kind != operatorToken {
-			continue
-		}
-		switch each.text {
-		case "(", "[":
-			depth++
-		case ")", "]":
-			depth--
-		case ",":
-			if depth == 0 && at+2 < len(tokens) && tokens[at+1].kind == literalToken && tokens[at+2].kind == operatorToken {
-				return tokens[at+1].text, strings.Contains(",)", tokens[at+2].text)
-			}
-		}
-		if depth < 0 || depth == 0 && each.text == "," {
-			return "", false
-		}
-	}
-	return "", false
+	return at+1 < len(tokens) && tokens[at+1] == token{operatorToken, "::"}
 }
