@@ -52,13 +52,13 @@ type Case struct {
 	Expected *Expectation `toml:"-"`
 }
 
-// A ReadError names the file of a case that cannot be used.
-type ReadError struct {
+// A readError names the file of a case that cannot be used.
+type readError struct {
 	Path string
 	Err  error
 }
 
-func (e *ReadError) Error() string { return e.Path + ": " + e.Err.Error() }
+func (e *readError) Error() string { return e.Path + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *ReadError) Unwrap() error { return e.Err }
+func (e *readError) Unwrap() error { return e.Err }

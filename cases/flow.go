@@ -105,7 +105,7 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// readFlow reads the flow in a folder. The error is a *ReadError.
+// readFlow reads the flow in a folder. The error is a *readError.
 func readFlow(folder string) (*Flow, error) {
 	path := filepath.Join(folder, flowFile)
 	f, err := readFlowFile(path)
@@ -114,16 +114,16 @@ func readFlow(folder string) (*Flow, error) {
 	}
 	f.Folder = folder
 	if len(f.Steps) == 0 {
-		return nil, &ReadError{path, errors.New("it has no steps")}
+		return nil, &readError{path, errors.New("it has no steps")}
 	}
 	for i, step := range f.Steps {
 		if !slices.Contains(stepKinds, step.Do) {
-			return nil, &ReadError{path, fmt.Errorf("step %d: %q is not something to do; do one of %v", i+1, step.Do, stepKinds)}
+			return nil, &readError{path, fmt.Errorf("step %d: %q is not something to do; do one of %v", i+1, step.Do, stepKinds)}
 		}
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, &ReadError{folder, withoutPath(err)}
+		return nil, &readError{folder, withoutPath(err)}
 	}
 	for _, entry := range entries {
 		if !entry.IsDir() {
@@ -134,7 +134,7 @@ func readFlow(folder string) (*Flow, error) {
 			return nil, err
 		}
 		if len(recorded.Arguments) == 0 {
-			return nil, &ReadError{filepath.Join(recorded.Folder, caseFile), errors.New("a recorded command of a flow has to have its argv")}
+			return nil, &readError{filepath.Join(recorded.Folder, caseFile), errors.New("a recorded command of a flow has to have its argv")}
 		}
 		f.Commands = append(f.Commands, recorded)
 	}
@@ -144,11 +144,11 @@ func readFlow(folder string) (*Flow, error) {
 func readFlowFile(path string) (*Flow, error) {
 	text, err := readBounded(path, maxDescriptionBytes)
 	if err != nil {
-		return nil, &ReadError{path, err}
+		return nil, &readError{path, err}
 	}
 	table, err := document.ParseTOML(text)
 	if err != nil {
-		return nil, &ReadError{path, err}
+		return nil, &readError{path, err}
 	}
 	steps := table.Tables("steps")
 	submissions := make([]job.Submission, len(steps))
@@ -157,7 +157,7 @@ func readFlowFile(path string) (*Flow, error) {
 		submissions[i] = step.Submission()
 		submissions[i].Tag = step.Text("tag")
 		if err := step.Err(); err != nil {
-			return nil, &ReadError{path, err}
+			return nil, &readError{path, err}
 		}
 	}
 	isRead := func(key []string) bool {
@@ -165,7 +165,7 @@ func readFlowFile(path string) (*Flow, error) {
 	}
 	f := &Flow{}
 	if err := decodeTOML(text, f, isRead); err != nil {
-		return nil, &ReadError{path, err}
+		return nil, &readError{path, err}
 	}
 	for i, submission := range submissions {
 		f.Steps[i].Submission = submission

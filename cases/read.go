@@ -24,14 +24,14 @@ const (
 	maxAttributesBytes  = 16 << 20
 )
 
-// Read reads the case in a folder. The error is a *ReadError.
+// Read reads the case in a folder. An error names the file that cannot be used.
 func Read(folder string) (*Case, error) {
 	c, err := readCommand(folder)
 	if err != nil {
 		return nil, err
 	}
 	if c.Command == "" {
-		return nil, &ReadError{filepath.Join(folder, caseFile), errors.New(`no command is named; write, say, command = "get-job-status"`)}
+		return nil, &readError{filepath.Join(folder, caseFile), errors.New(`no command is named; write, say, command = "get-job-status"`)}
 	}
 	return c, nil
 }
@@ -72,10 +72,10 @@ func readCommand(folder string) (*Case, error) {
 func readTOML(path string, into any) error {
 	text, err := readBounded(path, maxDescriptionBytes)
 	if err != nil {
-		return &ReadError{path, err}
+		return &readError{path, err}
 	}
 	if err := decodeTOML(text, into, func([]string) bool { return false }); err != nil {
-		return &ReadError{path, err}
+		return &readError{path, err}
 	}
 	return nil
 }
@@ -110,15 +110,15 @@ func readJSON(path string, into any) (present bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, &ReadError{path, err}
+		return false, &readError{path, err}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return false, &ReadError{path, atLine(text, err)}
+		return false, &readError{path, atLine(text, err)}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return false, &ReadError{path, errors.New("there is more than one JSON value")}
+		return false, &readError{path, errors.New("there is more than one JSON value")}
 	}
 	return true, nil
 }
@@ -150,20 +150,20 @@ func readOutput(folder, name string) ([]byte, error) {
 	packed, packedErr := readBounded(path+packedExtension, maxOutputBytes)
 	switch {
 	case err == nil && packedErr == nil:
-		return nil, &ReadError{path, errors.New("it is there twice, packed and not")}
+		return nil, &readError{path, errors.New("it is there twice, packed and not")}
 	case err == nil:
 		return text, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, &ReadError{path, err}
+		return nil, &readError{path, err}
 	case errors.Is(packedErr, fs.ErrNotExist) && exists(path):
-		return nil, &ReadError{path, errors.New("it is a link to a file that is missing")}
+		return nil, &readError{path, errors.New("it is a link to a file that is missing")}
 	case errors.Is(packedErr, fs.ErrNotExist):
 		return nil, nil
 	case packedErr != nil:
-		return nil, &ReadError{path + packedExtension, packedErr}
+		return nil, &readError{path + packedExtension, packedErr}
 	}
 	if text, err = unpack(packed); err != nil {
-		return nil, &ReadError{path + packedExtension, fmt.Errorf("unpacking: %w", err)}
+		return nil, &readError{path + packedExtension, fmt.Errorf("unpacking: %w", err)}
 	}
 	return text, nil
 }
@@ -172,7 +172,7 @@ func readOutput(folder, name string) ([]byte, error) {
 func readJoined(folder string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, &ReadError{folder, withoutPath(err)}
+		return nil, &readError{folder, withoutPath(err)}
 	}
 	var joined map[string][]byte
 	for _, entry := range entries {
@@ -251,7 +251,7 @@ func readAllBounded(reader io.Reader, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// withoutPath is for errors that get their path from a ReadError.
+// withoutPath is for errors that get their path from a readError.
 func withoutPath(err error) error {
 	var withPath *fs.PathError
 	if errors.As(err, &withPath) {

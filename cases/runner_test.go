@@ -144,14 +144,16 @@ func TestRunningEndsWithItsContextAndWithItsListener(t *testing.T) {
 	require.ErrorIs(t, (&cases.Runner{}).RunAll(t.Context(), folders, func(cases.Result) error { return full }), full)
 }
 
-func TestATraceTellsOfWhichCaseItIs(t *testing.T) {
+func TestATraceNamesTheCase(t *testing.T) {
+	definition, err := filepath.Abs(filepath.Join("..", "testdata", "chaos", "chaos.xml")) // which parses output
+	require.NoError(t, err)
 	folder := writePassing(t, t.TempDir(), map[string]string{
-		"case.toml": "definition = 'gridengine'\ncommand = 'submit-batch'\nexit = 0\n", "stdout": "Your job 7 (\"a\") has been submitted\n", "expected.json": "",
+		"case.toml": "definition = '" + definition + "'\ncommand = 'submit-batch'\nexit = 0\n", "stdout": "Submitted job 00000007\n", "expected.json": "",
 	})
 	segments := 0
 	runner := &cases.Runner{Trace: func(read cases.Reading, event tokenizer.TraceEvent) {
 		require.Equal(t, folder, read.Folder)
-		require.Equal(t, "gridengine", read.Definition.Name)
+		require.Equal(t, "chaos", read.Definition.Name)
 		if event.Kind == "segment" && read.Parser.Element == "stdout-parser" {
 			segments++
 		}

@@ -39,11 +39,6 @@ func (d Diagnostic) String() string {
 // Diagnostics are the problems of one definition in the order of their positions.
 type Diagnostics []Diagnostic
 
-// HasErrors reports whether any problem keeps the definition from being used.
-func (d Diagnostics) HasErrors() bool {
-	return slices.ContainsFunc(d, func(one Diagnostic) bool { return one.Severity == Error })
-}
-
 // Err returns the errors among the problems as one error, nil if there are none.
 func (d Diagnostics) Err() error {
 	var errors Diagnostics

@@ -49,7 +49,7 @@ func TestDefinitionsAreMergedWithWhatTheyExtend(t *testing.T) {
 			requireGolden(t, filepath.Join(folder, "problems.txt"), text.String())
 
 			merged, problems := config.Merge(file, source, readBase)
-			if problems.HasErrors() {
+			if problems.Err() != nil {
 				require.Nil(t, merged)
 				return
 			}
@@ -175,7 +175,7 @@ func TestThePrintedDefinitionIsTheSameDefinition(t *testing.T) {
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		if _, problems := check.Load(file, source, readBase); !problems.HasErrors() {
+		if _, problems := check.Load(file, source, readBase); problems.Err() == nil {
 			requireSameWhenMerged(t, file, source)
 		}
 	}
@@ -272,8 +272,8 @@ func FuzzMerge(f *testing.F) {
 		}
 		_, problems := check.Load("site.xml", site, read)
 		merged, mergeProblems := config.Merge("site.xml", site, read)
-		require.True(t, merged != nil || mergeProblems.HasErrors())
-		if problems.HasErrors() {
+		require.True(t, merged != nil || mergeProblems.Err() != nil)
+		if problems.Err() != nil {
 			return
 		}
 		reread, again := check.Load("merged.xml", []byte(merged.XML), nil)

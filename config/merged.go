@@ -63,7 +63,7 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 	l := &loader{base: base, strict: true, printer: p}
 	root := l.readMerged(file, source)
 	problems := l.problems.sorted(l.documents)
-	if root == nil || problems.HasErrors() {
+	if root == nil || problems.Err() != nil {
 		return nil, problems
 	}
 	for _, one := range l.documents {

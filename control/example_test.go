@@ -20,7 +20,7 @@ func ExampleLoadDefinition() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(definition.Name, problems.HasErrors())
+	fmt.Println(definition.Name, problems.Err() != nil)
 	_, _, err = check.LoadDefinition("no-such-file.xml")
 	fmt.Println(err)
 	// Output:

@@ -43,7 +43,7 @@ func doubtOf(which *config.Command, result *command.Result, known job.Job) error
 	if result.Outcome != config.Incomplete && result.Outcome != config.Unreadable {
 		return nil
 	}
-	doubt := &ReadingError{Command: which.Name, Kind: result.Outcome}
+	doubt := &readingError{Command: which.Name, Kind: result.Outcome}
 	switch found := elementOf(result.Answer, known); {
 	case found != nil:
 		doubt.Reason = found.Unreadable + found.Incomplete

@@ -45,15 +45,15 @@ func (e *QueryError) Error() string {
 // Unwrap returns the cause.
 func (e *QueryError) Unwrap() error { return e.Err }
 
-// A ReadingError says that what a command printed about a job says nothing.
-type ReadingError struct {
+// A readingError says that what a command printed about a job says nothing.
+type readingError struct {
 	Command string
 	Kind    config.OutcomeKind // Incomplete or Unreadable
 	Reason  string
 	Line    int // of the output; 0 if unknown
 }
 
-func (e *ReadingError) Error() string {
+func (e *readingError) Error() string {
 	if e.Line > 0 {
 		return fmt.Sprintf("the output of %s is %s, line %d: %s", e.Command, e.Kind, e.Line, e.Reason)
 	}

@@ -1,13 +1,11 @@
 package control_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -67,9 +65,7 @@ func TestALostRowEndsNoArray(t *testing.T) {
 	s.write(t, "jobs", "1_1 CD\n")
 	s.ahead += time.Minute
 	j, err := s.Status(t.Context(), j, true)
-	var reading *control.ReadingError
-	require.True(t, errors.As(err, &reading), err)
-	require.Equal(t, "the end of task 2 is unknown", reading.Reason)
+	require.ErrorContains(t, err, "is incomplete: the end of task 2 is unknown")
 	require.Equal(t, job.Running, j.Detail)
 	require.True(t, j.Stale)
 

@@ -33,13 +33,13 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
 		definition, problems := check.Load("fuzz.xml", source, nil)
-		if definition == nil && !problems.HasErrors() {
+		if definition == nil && problems.Err() == nil {
 			t.Fatal("neither a definition nor an error")
 		}
 		requirePlaces(t, problems, source)
 		_, again := check.Load("fuzz.xml", source, nil)
 		require.Equal(t, describe(problems), describe(again))
-		if problems.HasErrors() {
+		if problems.Err() != nil {
 			return
 		}
 		unchecked, err := config.Read("fuzz.xml", source, nil)
