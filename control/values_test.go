@@ -122,7 +122,7 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"a read-only one":                      {"fixed", "x", "read-only"},
 		"one of the engine's":                  {"executablePath", "/x", "set by rmctl itself"},
 		"a fact of a job":                      {"job.native", "R", "set by rmctl itself"},
-		"no item of the choice":                {"color", "blue", "none of red, green"},
+		"no item of the choice":                {"color", "blue", "choose one of red, green"},
 		"a switch in between":                  {"rerun", "maybe", "true or false"},
 		"a boolean of another kind":            {"flag", "2", "true or false"},
 		"no integer":                           {"nodes", "many", "not an integer"},
@@ -240,8 +240,8 @@ func TestTheControlOfAnAttributeTellsWhatItTakes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "true", "3", "medium", "fast", "gpu", "mpirun", "2", "c", "/o", "b", ""}, rendering.Commands[0].Arguments)
 	for name, c := range map[string]struct{ value, want string }{
-		"box": {"x", "true or false"}, "count": {"0", "smallest value is 1"}, "speed": {"medium", "none of slow, fast"},
-		"mpi": {"srun", "none of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "does not show it to users"}, "linked": {"x", `takes the value of "bound"`},
+		"box": {"x", "true or false"}, "count": {"0", "smallest value is 1"}, "speed": {"medium", "choose one of slow, fast"},
+		"mpi": {"srun", "choose one of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "does not show it to users"}, "linked": {"x", `takes the value of "bound"`},
 	} {
 		_, err := site.Render(job.Submission{Executable: "x", Values: values(name, c.value)})
 		require.ErrorContains(t, err, `attribute "`+name+`"`)
