@@ -189,16 +189,18 @@ func TestOptionsInTheOwnScriptAreRead(t *testing.T) {
 	definition := define(t, `<attribute name="about" type="string" x:option="-d "><validator><regex expression="[^$]*"/></validator></attribute>
 		<attribute name="queue" type="string" x:option="-q "/><attribute name="mem" type="string" x:option="--mem="/>
 		<attribute name="chunk" type="string" x:option="-l chunk="/><attribute name="held" type="boolean" x:option="-H"/>
-		<attribute name="output" type="string" x:option="-o "/><attribute name="further" type="string" x:option=""/>
+		<attribute name="output" type="string" x:option="-o "/><attribute name="note" type="string" x:option="--note "/>
+		<attribute name="further" type="string" x:option=""/>
 		<attribute name="stdout_remote_path" visible="false"><link-value-to>output</link-value-to></attribute>
 		<script><line x:options="#S "/></script>
-		<submit-batch name="s"><arg>x</arg><arg>"${ptp_rm:about#value}|${ptp_rm:queue#value}|${ptp_rm:mem#value}|${ptp_rm:chunk#value}|${ptp_rm:held#value}|${ptp_rm:further#value}|${ptp_rm:stdout_remote_path#value}"</arg></submit-batch>`)
+		<submit-batch name="s"><arg>x</arg><arg>"${ptp_rm:about#value}|${ptp_rm:queue#value}|${ptp_rm:mem#value}|${ptp_rm:chunk#value}|${ptp_rm:held#value}|${ptp_rm:further#value}|${ptp_rm:stdout_remote_path#value}${ptp_rm:note#value}"</arg></submit-batch>`)
 	for script, want := range map[string]string{
 		"":                                   "||||||",
 		`#S -d "my job; it's" -q short`:      "my job; it's|short|||||",
 		`#S -d 'a b' -H -unknown # -q night`: "a b||||true||",
 		"#S -d first\n#S -d \"last\"":        "last||||||",
 		"#S --mem=4G\n#S -l chunk=2:n=3":     "||4G|2:n=3|||",
+		"#S --note=2 --notes=3 -q=short":     "||||||2",
 		"#S --mem 4G\n#S -o out.%J\n#S -q":   "||4G||||out.%J",
 		`#S -d "for $x" -q`:                  "||||||",
 		"echo '#S -q short'\n #S -q short":   "||||||",

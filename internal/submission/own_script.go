@@ -51,7 +51,8 @@ func optionsIn(words []string, attributes []*config.Attribute) []job.Assignment 
 
 // optionAt returns the value of the option of an attribute that words begin with, and how
 // many words that are; 0 if they begin with another one. The value is "true" for a switch,
-// the rest of the last word of the option, or the next word: --mem=4G, --mem 4G, -q short.
+// the rest of the last word of the option, or the next word: --mem=4G, --mem 4G, -q short. An
+// option that begins with -- takes either form, however it is defined.
 func optionAt(words []string, of *config.Attribute) (value string, count int) {
 	parts := strings.Fields(of.Option.Text)
 	count = len(parts)
@@ -64,6 +65,8 @@ func optionAt(words []string, of *config.Attribute) (value string, count int) {
 		return "true", count
 	case isPrefix && rest != "" && strings.HasSuffix(last, "="):
 		return rest, count
+	case isPrefix && strings.HasPrefix(last, "--") && strings.HasPrefix(rest, "="):
+		return rest[1:], count
 	case word == strings.TrimSuffix(last, "=") && len(words) > count:
 		return words[count], count + 1
 	}
