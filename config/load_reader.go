@@ -166,6 +166,7 @@ func sourceOf(e *tree.Element) *Source {
 		Where: xpathOf(e, "where"), Group: xpathOf(e, "group"), Total: xpathOf(e, "total"),
 		Expand:  strings.Fields(e.Value("expand")),
 		Columns: strings.Fields(e.Value("columns")), Separator: e.Value("separator"), Header: e.Boolean("header", false),
+		Heading: patternOf(e, "heading"), Quote: e.Value("quote"),
 		Begin: patternOf(e, "begin"), Field: patternOf(e, "field"), Continued: patternOf(e, "continued"),
 		Rest: strings.Fields(e.Value("rest")), Repeated: strings.Fields(e.Value("repeated")), Until: e.Value("until"),
 		Expression: patternOf(e, "expression"), Only: e.Boolean("only", false), Time: patternOf(e, "time"), End: patternOf(e, "end"),
@@ -199,7 +200,7 @@ func tasksOf(e *tree.Element, inherited *Tasks) *Tasks {
 	for _, part := range []struct {
 		name string
 		into *XPath
-	}{{"of", &t.Of}, {"count", &t.Count}, {"complete", &t.Complete}} {
+	}{{"of", &t.Of}, {"count", &t.Count}, {"complete", &t.Complete}, {"with-whole", &t.WithWhole}} {
 		if e.Optional(part.name).Set {
 			*part.into = xpathOf(e, part.name)
 		}
@@ -303,7 +304,7 @@ func (l *loader) batch(e *tree.Element) *Batch {
 func idsOf(e *tree.Element) *IDs {
 	return &IDs{
 		Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")),
-		Drop: patternOf(e, "drop"), Replacement: e.Value("replacement"),
+		Drop: patternOf(e, "drop"), Replacement: e.Value("replacement"), Own: patternOf(e, "own"),
 		IgnoreCase: e.Boolean("ignore-case", false),
 	}
 }

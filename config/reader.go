@@ -84,12 +84,14 @@ type Source struct {
 	Columns   []string // names of columns, or of the groups of Expression or Begin
 	Separator string   // x:table only; MarkSeparator for the query's mark, empty for blanks
 	Header    bool     // x:table only: the first line names the columns
+	Heading   Pattern  // x:table only: matches the line that names the columns, whatever stands before it
+	Quote     string   // x:table with a separator only: may stand around columns
 	Widths    []int    // x:table only: characters of each column but the last; nil without fixed widths
 
 	Begin      Pattern  // x:stanzas, x:log: matches the whole line that begins a record, or a part at its start for x:stanzas
 	Field      Pattern  // x:stanzas: a key and a value, several times in a line
 	Continued  Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
-	Rest       []string // x:stanzas: fields that take the rest of their line
+	Rest       []string // x:stanzas: fields that take the rest of their line; x:table with a separator: the last column does
 	Repeated   []string // x:stanzas: fields that may stand several times in a record
 	TotalLine  Pattern  // x:stanzas: matches the whole line, before or behind the records, that says how many there are
 	MayBeEmpty bool     // x:stanzas: an output without text has no records, though it has no such line
@@ -128,6 +130,9 @@ type Tasks struct {
 	None     []string // words that mean that the record is about no single task
 	Count    XPath    // how many tasks the job has, as a number or as ranges
 	Complete XPath    // a condition without which the end of an array is not believed
+	// WithWhole is a condition: the scheduler reports the whole job beside its tasks. An end
+	// counts only if both have ended. Where it is false the job has no tasks.
+	WithWhole XPath
 	// WholeYields says that a record of the whole job counts only where none of its tasks has one.
 	WholeYields bool
 }
@@ -233,6 +238,9 @@ type IDs struct {
 	Drop    Pattern  // what is removed from ids that users give
 	// Replacement takes the place of what Drop matches.
 	Replacement string
+	// Own matches the whole id of a task that is a job of its own where no job is queried,
+	// such as in listings: it was submitted by itself.
+	Own Pattern
 	// IgnoreCase says that capitals in ids mean the same as small letters.
 	IgnoreCase bool
 }

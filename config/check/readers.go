@@ -32,6 +32,7 @@ func (c *checker) checkReaders() {
 	if ids := c.definition.IDs; ids != nil {
 		c.checkColumns(ids.Form, ids.Columns, true)
 		c.checkPattern(ids.Drop)
+		c.checkPattern(ids.Own)
 		if ids.Replacement != "" && !ids.Drop.IsSet() {
 			c.report(ids.Position, config.Error, "invalid-reader", "replacement takes the place of what drop matches, and there is no drop", "")
 		}
@@ -107,7 +108,7 @@ func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement
 		c.checkXPath(r.ID.Also, fields)
 	}
 	if t := r.Tasks; t != nil {
-		for _, x := range []config.XPath{t.Of, t.Count, t.Complete} {
+		for _, x := range []config.XPath{t.Of, t.Count, t.Complete, t.WithWhole} {
 			c.checkXPath(x, nil)
 		}
 	}
@@ -129,12 +130,7 @@ func (c *checker) checkSource(s *config.Source) {
 	c.checkXPath(s.Total, nil)
 	switch s.Kind {
 	case config.Table:
-		if len(s.Columns) == 0 && !s.Header {
-			c.report(s.Position, config.Error, "invalid-reader", "the columns of the table have no names", `add columns="…" or header="true"`)
-		}
-		if s.Widths != nil && len(s.Columns) != len(s.Widths)+1 {
-			c.report(s.Position, config.Error, "invalid-reader", fmt.Sprintf("there are %d widths for %d columns", len(s.Widths), len(s.Columns)), "give each column but the last a width")
-		}
+		c.checkTable(s)
 	case config.Stanzas:
 		c.checkColumns(s.Begin, s.Columns, false)
 		if field := c.checkPattern(s.Field); field != nil && field.NumSubexp() < 2 {
@@ -178,6 +174,23 @@ func (c *checker) checkEach(each config.XPath) {
 	}
 }
 
+// checkTable checks the columns of a table.
+func (c *checker) checkTable(s *config.Source) {
+	c.checkPattern(s.Heading)
+	if len(s.Columns) == 0 && !s.Header && !s.Heading.IsSet() {
+		c.report(s.Position, config.Error, "invalid-reader", "the columns of the table have no names", `add columns="…" or header="true"`)
+	}
+	if isPlain := s.Separator == "" || s.Separator == config.MarkSeparator; isPlain && (s.Quote != "" || len(s.Rest) > 0) {
+		c.report(s.Position, config.Error, "invalid-reader", "quote and rest are for tables with a separator", "")
+	}
+	if len(s.Rest) > 0 && (len(s.Columns) == 0 || !slices.Equal(s.Rest, s.Columns[len(s.Columns)-1:])) {
+		c.report(s.Position, config.Error, "invalid-reader", "rest names another column than the last", "")
+	}
+	if s.Widths != nil && len(s.Columns) != len(s.Widths)+1 {
+		c.report(s.Position, config.Error, "invalid-reader", fmt.Sprintf("there are %d widths for %d columns", len(s.Widths), len(s.Columns)), "give each column but the last a width")
+	}
+}
+
 // checkPattern reports a pattern that does not compile, and returns one that does.
 func (c *checker) checkPattern(pattern config.Pattern) *regexp.Regexp {
 	if !pattern.IsSet() {
@@ -205,7 +218,7 @@ func fieldsOf(r *config.Reader) map[string]bool {
 	fields := map[string]bool{"row": true}
 	for _, source := range r.Sources {
 		switch {
-		case source.Kind == config.Table && !source.Header, source.Kind == config.Lines:
+		case source.Kind == config.Table && len(source.Columns) > 0, source.Kind == config.Lines:
 		case source.Kind == config.Log:
 			for _, line := range source.Lines {
 				addFields(fields, append(line.Columns, line.Time))

@@ -118,11 +118,7 @@ func (f *changes) ofReader(r *config.Reader) {
 		})
 	}
 	if r.Tasks != nil {
-		f.ofCondition("the condition complete", r.Tasks.Complete, func(r *config.Reader, to func(*config.XPath)) {
-			if r.Tasks != nil {
-				to(&r.Tasks.Complete)
-			}
-		})
+		f.ofTasks(r.Tasks)
 	}
 	if r.Absent != nil {
 		f.ofCondition("the condition unless", r.Absent.Unless, func(r *config.Reader, to func(*config.XPath)) {
@@ -131,6 +127,20 @@ func (f *changes) ofReader(r *config.Reader) {
 			}
 		})
 	}
+}
+
+// ofTasks deletes and negates the conditions of tasks.
+func (f *changes) ofTasks(tasks *config.Tasks) {
+	f.ofCondition("the condition complete", tasks.Complete, func(r *config.Reader, to func(*config.XPath)) {
+		if r.Tasks != nil {
+			to(&r.Tasks.Complete)
+		}
+	})
+	f.ofCondition("the condition with-whole", tasks.WithWhole, func(r *config.Reader, to func(*config.XPath)) {
+		if r.Tasks != nil {
+			to(&r.Tasks.WithWhole)
+		}
+	})
 }
 
 // ofCondition deletes and negates a condition. In returns where readers have it.

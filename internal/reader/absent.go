@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,10 @@ func (r *Reader) absence() (*Absence, error) {
 	}
 	record := r.last
 	if record == nil {
-		record = &Record{Root: &xpath.Node{Name: "record"}}
+		record = &Record{Root: &xpath.Node{Name: "record", Children: slices.Clip(r.lastFields)}}
+		for _, field := range r.lastFields {
+			field.Parent = record.Root
+		}
 		if err := r.joinAll(record); err != nil {
 			return nil, err
 		}

@@ -35,6 +35,8 @@ func TestAbsenceProvesSomethingWhereTheDefinitionSaysSo(t *testing.T) {
 		{"no oldest record", settings, `<x:absent since="oldest"/>`, "oldest none\n", time.Second, false},
 		{"unless something holds", settings, `<x:absent unless="kept='1 sec'"/>`, "MinJobAge = 1 sec\n", time.Second, false},
 		{"unless something holds", settings, `<x:absent unless="kept='1 sec'"/>`, "MinJobAge = 2 sec\n", time.Second, true},
+		{"unless it has other jobs", jobs, `<x:absent unless="id"/>`, "1 R\n", time.Second, false},
+		{"unless it has other jobs", jobs, `<x:absent unless="id"/>`, "", time.Second, true},
 		{"unless it says so", answers, `<x:absent unless="not(answer)"/>`, "none\n", time.Second, true},
 		{"unless it says so", answers, `<x:absent unless="not(answer)"/>`, "", time.Second, false},
 		{"unless it says so", answers, `<x:absent unless="not(answer)"/>`, "job 1\n", time.Second, false},

@@ -153,7 +153,7 @@ func (c *collection) reject(step Step) error {
 	}
 	id := step.ID
 	if c.query.IDs != nil {
-		id, _, _ = c.query.IDs.Split(id) // empty for what is no id
+		id, _, _ = c.query.split(id) // empty for what is no id
 	}
 	wanted, _ := c.query.wanted()
 	if id == "" && (c.definition.Sources[0].Separator == config.MarkSeparator || c.definition.RepeatsLast) {
@@ -194,7 +194,9 @@ func (c *collection) element(entry *entry) *Element {
 	if said = c.ofOneSubmission(said); len(said) == 0 {
 		return nil
 	}
-	said, element.Unreadable = c.distinct(said)
+	if said, element.Unreadable = c.distinct(said); element.Unreadable == "" {
+		element.Unreadable = c.contradiction(said)
+	}
 	if element.Unreadable != "" {
 		return element
 	}
@@ -224,6 +226,9 @@ func (c *collection) describe(element *Element, said []*saying) {
 	if c.query.IDs != nil && task == "" && (len(parts) > 1 || parts[0].task != "" || parts[0].count > 1) {
 		detail = c.remember(element, parts, detail)
 	}
+	if _, task := c.query.wanted(); task == "" && detail.Ended() && element.Incomplete == "" {
+		element.Incomplete = lacking(said)
+	}
 	if left := open.without(element.Memory.ended()); len(left) > 0 && element.Incomplete == "" {
 		element.Incomplete = fmt.Sprintf("the end of task %s is unknown", left)
 	}
@@ -231,13 +236,42 @@ func (c *collection) describe(element *Element, said []*saying) {
 }
 
 // parts returns what counts of what was said: beside its tasks the whole job counts while it
-// lasts, unless it yields to them.
+// lasts and none of them does, unless it yields to them.
 func (c *collection) parts(said []*saying) []*saying {
 	if len(said) == 1 {
 		return said
 	}
-	yields := c.definition.Tasks != nil && c.definition.Tasks.WholeYields
+	yields := c.definition.Tasks != nil && c.definition.Tasks.WholeYields || slices.ContainsFunc(said, (*saying).isLiveTask)
 	return slices.DeleteFunc(slices.Clone(said), func(each *saying) bool { return each.task == "" && (yields || each.state.detail().Ended()) })
+}
+
+// contradiction returns why the records of a job cannot all be true: a task of a job that
+// has none.
+func (c *collection) contradiction(said []*saying) string {
+	if _, task := c.query.wanted(); task != "" {
+		return ""
+	}
+	isTask := slices.IndexFunc(said, func(each *saying) bool { return each.task != "" })
+	isWithout := slices.IndexFunc(said, func(each *saying) bool { return each.whole == withoutTasks })
+	if isTask < 0 || isWithout < 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d is of a task, and according to line %d the job has none", said[isTask].line, said[isWithout].line)
+}
+
+// lacking returns what an end lacks: the record of the whole job, or those of its tasks.
+func lacking(said []*saying) string {
+	hasWhole := slices.ContainsFunc(said, func(each *saying) bool { return each.task == "" })
+	hasTask := slices.ContainsFunc(said, func(each *saying) bool { return each.task != "" })
+	switch {
+	case !slices.ContainsFunc(said, func(each *saying) bool { return each.whole == withTasks }):
+		return ""
+	case !hasWhole:
+		return "the whole job is not reported"
+	case !hasTask:
+		return "none of its tasks is reported"
+	}
+	return ""
 }
 
 // onlyEnds returns the records of what has ended, and the tasks of the others.

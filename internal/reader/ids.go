@@ -13,7 +13,8 @@ import (
 type IDs struct {
 	form       *regexp.Regexp // nil for any text
 	drop       *regexp.Regexp // nil for nothing
-	job, task  int            // the groups of form; 0 for none
+	own        *regexp.Regexp // nil for none
+	columns    []string       // the names of the groups of form
 	instead    string         // takes the place of what drop matches
 	ignoreCase bool
 }
@@ -24,8 +25,7 @@ func NewIDs(definition *config.IDs) (*IDs, error) {
 		return &IDs{}, nil
 	}
 	ids := &IDs{
-		job:        1 + slices.Index(definition.Columns, "job"),
-		task:       1 + slices.Index(definition.Columns, "task"),
+		columns:    definition.Columns,
 		ignoreCase: definition.IgnoreCase,
 		instead:    definition.Replacement,
 	}
@@ -33,12 +33,15 @@ func NewIDs(definition *config.IDs) (*IDs, error) {
 	if ids.form, err = compileWhole(definition.Form); err != nil {
 		return nil, err
 	}
+	if ids.own, err = compileWhole(definition.Own); err != nil {
+		return nil, err
+	}
 	ids.drop, err = compile(definition.Drop, "", "")
 	return ids, err
 }
 
 // hasTasks reports whether ids can be those of tasks.
-func (i *IDs) hasTasks() bool { return i != nil && i.task > 0 }
+func (i *IDs) hasTasks() bool { return i != nil && slices.Contains(i.columns, "task") }
 
 // Split returns the job and the task of an id, the task empty for a whole job. It reports
 // false for a text that is no id.
@@ -50,14 +53,29 @@ func (i *IDs) Split(id string) (job, task string, isID bool) {
 	if groups == nil {
 		return "", "", false
 	}
-	job = id
-	if i.job > 0 {
-		job = groups[i.job]
+	if job = i.group(groups, "job"); !slices.Contains(i.columns, "job") {
+		job = id
 	}
-	if i.task > 0 {
-		task = groups[i.task]
+	return job, i.group(groups, "task"), job != ""
+}
+
+// group returns the first group with a name that took part in a match.
+func (i *IDs) group(groups []string, name string) string {
+	for at, column := range i.columns {
+		if column == name && groups[1+at] != "" {
+			return groups[1+at]
+		}
 	}
-	return job, task, job != ""
+	return ""
+}
+
+// splitListed is Split for a record of a listing: a task that is a job of its own has no
+// other job.
+func (i *IDs) splitListed(id string) (job, task string, isID bool) {
+	if i.own != nil && i.own.MatchString(i.Clean(id)) {
+		return i.Clean(id), "", true
+	}
+	return i.Split(id)
 }
 
 // Clean returns an id without what does not belong to it, as commands take it: in small

@@ -20,7 +20,7 @@ func keep(said *saying, buffer []byte) (kept, []byte) {
 		isPart = 1
 	}
 	packed := buffer[:0]
-	for _, number := range []uint64{uint64(said.count), isPart, uint64(said.line), uint64(said.origin.Line), uint64(len(said.values))} {
+	for _, number := range []uint64{uint64(said.count), isPart, uint64(said.whole), uint64(said.line), uint64(said.origin.Line), uint64(len(said.values))} {
 		packed = binary.AppendUvarint(packed, number)
 	}
 	add := func(text string) { packed = append(binary.AppendUvarint(packed, uint64(len(text))), text...) }
@@ -47,7 +47,7 @@ func (k kept) saying() *saying {
 		rest = rest[length:]
 		return found
 	}
-	said := &saying{count: number(), isPart: number() == 1, line: number()}
+	said := &saying{count: number(), isPart: number() == 1, whole: wholeness(number()), line: number()}
 	said.origin.Line = number()
 	said.values = make([]string, number())
 	said.id, said.job, said.alias, said.task = text(), text(), text(), text()

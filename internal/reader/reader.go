@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/xpath"
 )
 
 // A Query is what an output is read for.
@@ -64,10 +65,11 @@ type Reader struct {
 	facts      *factTable
 	attributes []*attributeFact
 	joins      []*joinExpressions
-	failure    error   // of a join, which ends the query
-	last       *Record // of a source without ids
+	failure    error // of a join, which ends the query
 	hasOutput  bool
-	hasTasks   bool // some record is of a task
+	last       *Record       // without an id
+	lastFields []*xpath.Node // of the last record with an id, without what joins add
+	hasTasks   bool          // some record is of a task
 	answer     *collection
 }
 
@@ -211,9 +213,13 @@ func (r *Reader) receive(record *Record) error {
 // read reads a record: whose it is, its state and its facts.
 func (r *Reader) read(record *Record) error {
 	step := Step{Record: record}
+	fields := record.Root.Children
 	said, err := r.said(record, &step)
 	if r.failure != nil {
 		return r.failure
+	}
+	if err == nil && step.ID != "" {
+		r.lastFields = fields
 	}
 	if err != nil {
 		step.Rejected = err.Error()

@@ -499,6 +499,53 @@ func TestIDsMayBeWrittenInAnotherWay(t *testing.T) {
 	require.Equal(t, "f3Rt1", ids.Clean("ƒ3Rt1"))
 }
 
+// bulk reads jobs that are reported beside their tasks.
+const bulk = `<x:ids form="(\d+)(?:\[(\d+)\]|_(\d+))?" columns="job task task" own="\d+_\d+"/>
+	<x:reader name="bulk">
+		<x:table columns="id state kind"/>
+		<x:tasks with-whole="kind='bulk'"/>
+		<x:states of="state">
+			<x:state is="RUNNING" words="RUN"/>
+			<x:state is="QUEUED_ACTIVE" words="QUE"/>
+			<x:state is="COMPLETED" words="EXT"/>
+			<x:state is="FAILED" words="BAD"/>
+		</x:states>
+	</x:reader>`
+
+func TestTheEndOfAJobBesideItsTasksNeedsBoth(t *testing.T) {
+	for output, want := range map[string]string{
+		"7 EXT bulk\n7[0] EXT bulk\n7[1] BAD bulk\n": "7 native=BAD state=FAILED tasks=of=;COMPLETED:0;FAILED:1\n",
+		"7 RUN bulk\n7[0] EXT bulk\n":                "7 native=RUN state=RUNNING tasks=of=;COMPLETED:0\n",
+		"7 RUN bulk\n7[0] QUE bulk\n":                "7 native=QUE state=QUEUED_ACTIVE tasks=of=;QUEUED_ACTIVE:0\n",
+		"7 RUN bulk\n7[0] NEW bulk\n":                "7 native=RUN state=RUNNING tasks=of=;UNDETERMINED:0\n",
+		"7 NEW bulk\n7[0] EXT bulk\n":                "7 native=NEW tasks=of=;COMPLETED:0\n",
+		"7 RUN bulk\n":                               "7 native=RUN state=RUNNING\n",
+		"7[0] RUN bulk\n":                            "7 native=RUN state=RUNNING tasks=of=;RUNNING:0\n",
+		"7[0] EXT bulk\n":                            "7 tasks=of=;COMPLETED:0 incomplete: the whole job is not reported\n",
+		"7 EXT bulk\n":                               "7 incomplete: none of its tasks is reported\n",
+		"7 EXT one\n":                                "7 native=EXT state=COMPLETED\n",
+		"7 EXT one\n7[0] BAD bulk\n":                 "7 unreadable: line 2 is of a task, and according to line 1 the job has none\n",
+		"7[0] BAD one\n7 EXT bulk\n":                 "7 unreadable: line 1 is of a task, and according to line 1 the job has none\n",
+	} {
+		require.Equal(t, want, shown(read(t, bulk, output, reader.Query{Job: "7"})), output)
+	}
+	require.Equal(t, "7 native=EXT state=COMPLETED\n", shown(read(t, bulk, "7[0] EXT one\n7[1] RUN bulk\n", reader.Query{Job: "7[0]"})))
+}
+
+func TestATaskMayBeAJobOfItsOwn(t *testing.T) {
+	const output = "7_0 EXT one\n7_1 RUN one\n8[0] RUN bulk\n7_2 RUN\n"
+	require.Equal(t, "7_0 native=EXT state=COMPLETED\n7_1 native=RUN state=RUNNING\n8 native=RUN state=RUNNING tasks=of=;RUNNING:0\n"+
+		"7_2 unreadable: the record has 2 columns instead of 3\n", shown(read(t, bulk, output, reader.Query{})))
+	require.Equal(t, "7 native=EXT state=COMPLETED\n", shown(read(t, bulk, "7_0 EXT one\n7_1 RUN one\n", reader.Query{Job: "7_0"})))
+	ids, err := reader.NewIDs(definitionWith(t, bulk).IDs)
+	require.NoError(t, err)
+	for id, want := range map[string][2]string{"7": {"7", ""}, "7[2]": {"7", "2"}, "7_3": {"7", "3"}, "7[2": {}, "7_3]": {}} {
+		job, task, isID := ids.Split(id)
+		require.Equal(t, want, [2]string{job, task}, id)
+		require.Equal(t, want[0] != "", isID, id)
+	}
+}
+
 func TestEventsOfALogAreOneRecord(t *testing.T) {
 	const bhist = `<x:ids form="(\d+)" columns="job"/><x:reader name="bhist">
 		<x:log begin="Job &lt;(\d+)>.*" columns="id" continued=" {21}" time="(\w{3} \w{3} +\d+ [\d:]+ \d{4}): +">

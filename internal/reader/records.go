@@ -47,7 +47,7 @@ const longestID = 1024
 // assign finds out which job, and which task of it, a record is about.
 func (r *Reader) assign(said *saying, on *evaluation) error {
 	var isID bool
-	if said.job, said.task, isID = r.query.IDs.Split(said.id); !isID {
+	if said.job, said.task, isID = r.query.split(said.id); !isID {
 		return fmt.Errorf("%.100q is not the id of a job", said.id)
 	}
 	alias, err := r.alias.text(on)
@@ -90,6 +90,14 @@ func (r *Reader) isOtherTask(said *saying) bool {
 	}
 	wanted, isTask := ParseRanges(task)
 	return !isTask || len(wanted.without(said.numbers)) > 0
+}
+
+// split returns the job and the task of the id of a record.
+func (q *Query) split(id string) (job, task string, isID bool) {
+	if q.Job == "" {
+		return q.IDs.splitListed(id)
+	}
+	return q.IDs.Split(id)
 }
 
 // wanted returns the job, and the task of it, that is queried for.

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,8 +23,12 @@ type table struct {
 	separator string // empty for none
 	widths    []int  // nil for none
 
-	needs        []string // columns that the header has to have, alternatives separated by |
+	quote        string         // may stand around columns; empty for nothing
+	hasRest      bool           // the last column takes the rest of its line
+	heading      *regexp.Regexp // the header, behind other lines; nil for the first line
+	needs        []string       // columns that the header has to have, alternatives separated by |
 	awaitsHeader bool
+	skipped      int          // the first line before the header; 0 for none
 	awaitsRule   bool         // the header was the line before
 	damage       *DamageError // of the header
 	fields       []fieldText
@@ -36,7 +41,13 @@ func newTable(writer recordWriter, definition *config.Source) (*table, error) {
 		columns:      fieldNames(definition.Columns),
 		separator:    definition.Separator,
 		widths:       definition.Widths,
-		awaitsHeader: definition.Header,
+		quote:        definition.Quote,
+		hasRest:      len(definition.Rest) > 0,
+		awaitsHeader: definition.Header || definition.Heading.IsSet(),
+	}
+	var err error
+	if t.heading, err = compileWhole(definition.Heading); err != nil {
+		return nil, err
 	}
 	if len(t.columns) == 0 && !t.awaitsHeader {
 		return nil, fmt.Errorf("%s: the table has no columns and no header", definition.Position)
@@ -81,7 +92,11 @@ func (t *table) read(line outputLine) error {
 // readHeading reports whether a line belongs to the heading, which ends before the first row.
 func (t *table) readHeading(row string, line outputLine) bool {
 	if t.awaitsHeader {
-		t.readHeader(row, line)
+		if t.heading == nil || !line.isCut && t.heading.MatchString(strings.TrimSuffix(row, "\r")) {
+			t.readHeader(row, line)
+		} else if t.skipped == 0 {
+			t.skipped = line.number
+		}
 		return true
 	}
 	isFirst := t.awaitsRule
@@ -106,6 +121,8 @@ func (t *table) readHeader(header string, line outputLine) {
 		t.damage = &DamageError{Line: line.number, What: "the output ends within the header"}
 	case len(names) > mostColumns:
 		t.damage = &DamageError{Line: line.number, What: fmt.Sprintf("the header has more than %d columns", mostColumns)}
+	case t.heading != nil && len(t.columns) > 0 && len(names) != len(t.columns):
+		t.damage = &DamageError{Line: line.number, What: fmt.Sprintf("the header has %d columns instead of %d", len(names), len(t.columns))}
 	case len(t.columns) == 0:
 		for _, name := range names {
 			t.columns = append(t.columns, xpath.FieldName(strings.TrimSpace(name)))
@@ -148,8 +165,8 @@ func (t *table) split(row string) int {
 
 // splitSeparated splits a row at the separator.
 func (t *table) splitSeparated(row string) int {
-	for _, name := range t.columns {
-		text, rest, isFound := strings.Cut(row, t.separator)
+	for i, name := range t.columns {
+		text, rest, isFound := t.cutColumn(row, t.hasRest && i == len(t.columns)-1)
 		t.fields = append(t.fields, fieldText{name: name, text: text})
 		if !isFound {
 			return len(t.fields)
@@ -157,6 +174,48 @@ func (t *table) splitSeparated(row string) int {
 		row = rest
 	}
 	return len(t.columns) + 1
+}
+
+// cutColumn cuts the first column off a row, or takes all of the row for the last one. With
+// quotes neither these nor blanks around the column count, and separators within quotes
+// separate nothing.
+func (t *table) cutColumn(row string, isRest bool) (text, rest string, isFound bool) {
+	switch end := t.endOfQuoted(row); {
+	case isRest:
+		text = row
+	case end > 0:
+		text = row[:end]
+		rest, isFound = strings.CutPrefix(strings.TrimLeft(row[end:], blanks), t.separator)
+	default:
+		text, rest, isFound = strings.Cut(row, t.separator)
+	}
+	if t.quote == "" {
+		return text, rest, isFound
+	}
+	text = strings.Trim(text, blanks)
+	if inside, isQuoted := strings.CutPrefix(text, t.quote); isQuoted && strings.HasSuffix(inside, t.quote) {
+		text = strings.Trim(strings.TrimSuffix(inside, t.quote), blanks)
+	}
+	return text, rest, isFound
+}
+
+// endOfQuoted returns where the first column of a row ends if it stands between quotes; 0 if
+// it does not.
+func (t *table) endOfQuoted(row string) int {
+	begin := len(row) - len(strings.TrimLeft(row, blanks))
+	if t.quote == "" || !strings.HasPrefix(row[begin:], t.quote) {
+		return 0
+	}
+	for end := begin + len(t.quote); ; {
+		next := strings.Index(row[end:], t.quote)
+		if next < 0 {
+			return 0
+		}
+		end += next + len(t.quote)
+		if behind := strings.TrimLeft(row[end:], blanks); behind == "" || strings.HasPrefix(behind, t.separator) {
+			return end
+		}
+	}
 }
 
 // splitBlanks splits a row at blanks.
@@ -200,8 +259,11 @@ func (t *table) Close() error {
 	if err := t.finish(); err != nil {
 		return err
 	}
-	if t.damage != nil {
+	switch {
+	case t.damage != nil:
 		return t.damage
+	case t.awaitsHeader && t.skipped > 0:
+		return &DamageError{Line: t.skipped, What: "the output has no header"}
 	}
 	return nil
 }

@@ -116,3 +116,52 @@ func TestATableRowThatIsTooLongIsDamaged(t *testing.T) {
 		}, show(records))
 	}
 }
+
+func TestColumnsMayStandBetweenQuotes(t *testing.T) {
+	definition := jobTable(",")
+	definition.Quote = `"`
+	require.Equal(t, []string{
+		`1: id="51" state="R" name="a, b"`,
+		`2: id="52" state="R" name="a"`,
+		`3: id="53" state="R" name="\"a"`,
+		`4: id="54" state="R" name="a \"b\" c"`,
+		`5: id="55" state="R" name="a" ! the record has more than 3 columns`,
+		`6: id="56" state="\"R" ! the record has 2 columns instead of 3`,
+		`7: id="57" name="" without state`,
+		`8: id="58" state="R" ! the output ends within the record`,
+	}, shown(t, strings.Join([]string{
+		`"51","R","a, b"` + "\r", ` "52 " , R ,  a  `, `53,R,"a`, `54,R,"a "b" c"`, `55,R,"a","b"`, `"56","R`, `57,"N/A",""`, `58,R,a`,
+	}, "\n"), definition))
+}
+
+func TestTheLastColumnMayTakeTheRest(t *testing.T) {
+	definition := jobTable(",")
+	definition.Rest = []string{"name"}
+	require.Equal(t, []string{
+		`1: id="51" state="R" name="a, b,"`,
+		`2: id="52" state="R" name=""`,
+		`3: id="53" state="R" ! the record has 2 columns instead of 3`,
+	}, shown(t, "51,R,a, b,\n52,R,\n53,R\n", definition))
+	definition.Quote = `"`
+	require.Equal(t, []string{`1: id="51" state="R" name="a\", \"b"`, `2: id="52" state="R" name="a\", b"`}, shown(t, "51,\"R\",\"a\", \"b\"\n52,R,a\", b\n", definition))
+}
+
+func TestTheHeaderMayStandBehindOtherLines(t *testing.T) {
+	const output = "Welcome,R,a\nJOB,ST,NAME\n51,R,a\n"
+	definition := jobTable(",")
+	definition.Heading = pattern("JOB,.*")
+	require.Equal(t, []string{`3: id="51" state="R" name="a"`}, shown(t, output, definition))
+	require.Empty(t, shown(t, " \n", definition))
+	definition.Columns = nil
+	require.Equal(t, []string{`3: JOB="51" ST="R" NAME="a"`}, shown(t, output, definition))
+	for output, damage := range map[string]string{
+		"\n51,R,a\n":       "the output has no header",
+		"JOB,ST,NAME":      "the output has no header",
+		"JOB,ST\n51,R,a\n": "the header has 2 columns instead of 3",
+	} {
+		_, err := textTest{definitions: []*config.Source{{
+			Kind: config.Table, Separator: ",", Columns: []string{"id", "state", "name"}, Heading: definition.Heading,
+		}}}.read(t, output, len(output))
+		require.EqualError(t, err, damage, output)
+	}
+}

@@ -12,8 +12,8 @@ import (
 
 // taskExpressions say which tasks of a job a record is about.
 type taskExpressions struct {
-	of, count, complete *expression
-	none                []string
+	of, count, complete, withWhole *expression
+	none                           []string
 }
 
 func newTaskExpressions(definition *config.Tasks) taskExpressions {
@@ -22,7 +22,7 @@ func newTaskExpressions(definition *config.Tasks) taskExpressions {
 	}
 	return taskExpressions{
 		of: newExpression(definition.Of), count: newExpression(definition.Count),
-		complete: newExpression(definition.Complete), none: definition.None,
+		complete: newExpression(definition.Complete), withWhole: newExpression(definition.WithWhole), none: definition.None,
 	}
 }
 
@@ -33,11 +33,21 @@ type saying struct {
 	numbers        Ranges // of the tasks
 	count          int    // of all tasks of the job; 0 if unknown
 	isPart         bool   // of an array whose end this answer may not know: complete is false
+	whole          wholeness
 	state          state
 	values         []string // of the facts
 	origin         Origin
 	line           int
 }
+
+// wholeness is what a record says about whether its job is reported beside tasks.
+type wholeness byte
+
+const (
+	unknownTasks wholeness = iota
+	withTasks
+	withoutTasks
+)
 
 // add adds the tasks that a record is about.
 func (t taskExpressions) add(said *saying, on *evaluation) error {
@@ -66,6 +76,14 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	}
 	isComplete, err := t.complete.isTrue(on)
 	said.isPart = !isComplete
+	if err != nil || t.withWhole == nil {
+		return err
+	}
+	said.whole = withoutTasks
+	hasTasks, err := t.withWhole.isTrue(on)
+	if hasTasks {
+		said.whole = withTasks
+	}
 	return err
 }
 
@@ -109,6 +127,13 @@ func (s *saying) isBefore(other *saying) bool {
 		return len(s.numbers) < len(other.numbers)
 	}
 	return s.numbers[0].First < other.numbers[0].First
+}
+
+// isLiveTask reports whether a record is of a task that has not ended, as far as its state
+// is understood.
+func (s *saying) isLiveTask() bool {
+	detail := s.state.detail()
+	return s.task != "" && !detail.Ended() && detail.Primary() != job.Undetermined
 }
 
 // isMinor reports whether the state of a task depends on those beside it.
