@@ -156,8 +156,8 @@ func (c *collection) reject(step Step) error {
 		id, _, _ = c.query.split(id) // empty for what is no id
 	}
 	wanted, _ := c.query.wanted()
-	if id == "" && (c.definition.Sources[0].Separator == config.MarkSeparator || c.definition.RepeatsLast) {
-		id = wanted // nothing else than rows of that job is printed, not even a banner between them, or it may be its last record
+	if id == "" && c.isOfWanted() {
+		id = wanted
 	}
 	if id == "" && c.definition.Sources[0].TotalLine.IsSet() && c.damage == nil {
 		// One of the records that the output says it has, and nobody knows whose.
@@ -175,6 +175,14 @@ func (c *collection) reject(step Step) error {
 	}
 	entry.unreadable = step.Rejected
 	return nil
+}
+
+// isOfWanted reports whether a record without an id may be of the job that is queried: nothing
+// else than rows of that job is printed, not even a banner between them, or the last record
+// counts, which it may be.
+func (c *collection) isOfWanted() bool {
+	source := c.definition.Sources[0]
+	return source.Separator == config.MarkSeparator || source.Heading.IsSet() || c.definition.RepeatsLast
 }
 
 // element returns what the records of one job, node or queue say; nil if all are of an

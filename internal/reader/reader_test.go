@@ -532,6 +532,20 @@ func TestTheEndOfAJobBesideItsTasksNeedsBoth(t *testing.T) {
 	require.Equal(t, "7 native=EXT state=COMPLETED\n", shown(read(t, bulk, "7[0] EXT one\n7[1] RUN bulk\n", reader.Query{Job: "7[0]"})))
 }
 
+func TestALineThatIsNoRowDamagesTheRowsBehindAHeading(t *testing.T) {
+	const jobs = `<x:ids form="(\d+)" columns="job"/><x:reader name="jobs"><x:table separator="," columns="id state" heading="ID,ST"/>
+		<x:states of="state"><x:state is="RUNNING" words="R"/></x:states></x:reader>`
+	for output, want := range map[string]string{
+		"Welcome\nID,ST\n7,R\n\n8,R\n": "7 native=R state=RUNNING\n",
+		"ID,ST\n7,R\nWelcome\n":        "7 unreadable: the record has 1 columns instead of 2\n",
+		"ID,ST\n7,R\n,R\n":             "7 unreadable: \"\" is not the id of a job\n",
+		"ID,ST\n7,R\n8,R,R\n":          "7 native=R state=RUNNING\n",
+	} {
+		require.Equal(t, want, shown(read(t, jobs, output, reader.Query{Job: "7"})), output)
+	}
+	require.Equal(t, "7 native=R state=RUNNING\n8 unreadable: the record has more than 2 columns\n", shown(read(t, jobs, "ID,ST\n7,R\nWelcome\n8,R,R\n", reader.Query{})))
+}
+
 func TestATaskMayBeAJobOfItsOwn(t *testing.T) {
 	const output = "7_0 EXT one\n7_1 RUN one\n8[0] RUN bulk\n7_2 RUN\n"
 	require.Equal(t, "7_0 native=EXT state=COMPLETED\n7_1 native=RUN state=RUNNING\n8 native=RUN state=RUNNING tasks=of=;RUNNING:0\n"+
