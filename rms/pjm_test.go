@@ -5,145 +5,126 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/reader"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 )
 
-// No PJM was at hand: the outputs are made up after its documentation.
+// The outputs are made after the documentation of PJM.
 var pjmCases = casesOf("pjm")
 
-// printsJobs is pjstat: it prints the file of $ANSWERS that tells of its question, of jobs that have not ended, of the
-// history or of resource groups, and exits with the code in the file with .exit behind it. Where it is not asked for
-// names it prints the file with .plain behind it.
-const printsJobs = `file=$ANSWERS/pjstat
-case " $* " in *" -H "*) file=$ANSWERS/history;; *" --rsc "*) file=$ANSWERS/rsc;; esac
-case "$*" in *jnam*) ;; *) [ ! -e "$file.plain" ] || file=$file.plain;; esac
-[ -e "$file" ] || { echo "no answer to $*" >&2; exit 99; }
-cat "$file"
-[ ! -e "$file.err" ] || cat "$file.err" >&2
-[ ! -e "$file.exit" ] || exit "$(cat "$file.exit")"`
-
-// pjm is the programs of a PJM that knows what the files of $ANSWERS tell.
-var pjm = map[string]string{"pjstat": printsJobs, "id": "echo user", "pjhold": `echo "[INFO] PJM 0300 pjhold Accepted job $1."`}
-
-// The shell makes lines of what pjstat prints, which are what the definition reads in the case of the same folder.
-func TestPJMMakesLinesOfWhatPjstatPrints(t *testing.T) {
-	eachAnswered(t, pjmCases, func(t *testing.T, recorded *cases.Case, name string) (stdout, stderr string, exit int) {
-		var arguments []string
-		switch recorded.Command {
-		case "get-job-status", "hold-job":
-			arguments = []string{recorded.Job}
-		case "list-jobs":
-			arguments = []string{map[bool]string{true: "all", false: "own"}[name == "list-all"]}
-		case "find-job":
-			arguments = []string{tag, map[bool]string{true: "40000000", false: "100"}[name == "find-old"]}
-		}
-		return runReplacing(t, "pjm", recorded.Command, pjm, arguments...)
-	})
-}
-
-// The history, which may be long, is asked for only where a job is not among those that have not ended.
-func TestPJMAsksForTheHistoryOnlyWhereAJobIsNotThere(t *testing.T) {
-	questions := filepath.Join(t.TempDir(), "questions")
-	asks := func(answer string) (stdout, stderr string) {
-		require.NoError(t, os.WriteFile(questions, nil, 0o600))
-		stdout, stderr, _ = runReplacing(t, "pjm", "get-job-status", map[string]string{"id": "echo user", "pjstat": `echo "$*" >>"` + questions + `"; ` + answer}, "7[1]")
-		return stdout, stderr
-	}
-	const fields = "jid,st,jmdl,ec,sn,pc,rscg,adt,sdt,edt,lhusr,nidlu,ermsg,std,stde,jnam"
-	asked := func() string {
-		content, err := os.ReadFile(questions)
-		require.NoError(t, err)
-		return string(content)
-	}
-	stdout, stderr := asks("echo H,JOB_ID,ST,a,b,c,d,e,f,g,h,i,j,k,l,m,n; echo ',7[1],RUN,BU,-,-,-,-,-,-,-,-,-,-,-,-,-'")
-	require.Contains(t, stdout, "state\tRUN\tRUN\n", "%s", stderr)
-	require.Equal(t, "-s -E --data --choose="+fields+" 7[1]\n", asked())
-	for _, none := range []string{"exit 0", "echo '[ERR.] PJM 0212 pjstat Job 7[1] does not exist.' >&2; exit 1"} {
-		stdout, stderr = asks(none)
-		require.Empty(t, stdout)
-		require.Equal(t, "no job 7[1] is known\n", stderr)
-		require.Equal(t, "-s -E --data --choose="+fields+" 7[1]\n-H day=365 -s -E --data --choose="+fields+" 7[1]\n", asked())
-	}
-}
-
-// The tag of a submission is added to the comment, whoever has set that, and the script arrives as it is.
+// The tag of a submission stands behind the comment of the user's own script, which arrives as it is.
 func TestPJMSubmitsTheScriptWithItsTagBehindTheComment(t *testing.T) {
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	session := control.New(control.Options{Definition: shippedDefinition(t, "pjm"), Connection: local})
 	for directive, comment := range map[string]string{
-		"":                               "RMCTL_TAG=" + tag,
-		`#PJM --comment "my job; $HOME"`: "my job; $HOME RMCTL_TAG=" + tag,
-		`#PJM -j --comment 'it is' -S`:   "it is RMCTL_TAG=" + tag,
-		`#PJM --comment=word -j`:         "word RMCTL_TAG=" + tag,
-		`echo "#PJM --comment no"`:       "RMCTL_TAG=" + tag,
-		"#PJM --comment a\n#PJM --comment \"last\"": "last RMCTL_TAG=" + tag,
+		"":                                          "",
+		`#PJM --comment "my job; ok"`:               "my job; ok",
+		`#PJM -j --comment 'it is' -S`:              "it is",
+		`#PJM --comment=word -j`:                    "word",
+		`#PJM --comment="two words" -j`:             "two words",
+		`echo "#PJM --comment no"`:                  "",
+		"#PJM --comment a\n#PJM --comment \"last\"": "last",
 	} {
 		script := filepath.Join(t.TempDir(), "a script")
 		require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+directive+"\nexec true 'x y'\n"), 0o600))
-		stdout, stderr, exit := runReplacing(t, "pjm", "submit-batch", map[string]string{"pjsub": `printf '%s|' "$@"; echo " submitted."`}, script, tag)
-		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "--comment|"+comment+"|"+script+"| submitted.\n", stdout)
-	}
-	_, stderr, exit := runReplacing(t, "pjm", "submit-batch", map[string]string{"pjsub": "echo submitted."}, "/no/such/script", tag)
-	require.NotZero(t, exit)
-	require.Contains(t, stderr, "/no/such/script")
-}
-
-// The K computer's pjsub ended with 0 when it had refused a job.
-func TestPJMTakesARefusalForOneWhateverTheExitCode(t *testing.T) {
-	script := filepath.Join(t.TempDir(), "script")
-	require.NoError(t, os.WriteFile(script, nil, 0o600))
-	for refuses, want := range map[string]int{
-		"echo '[ERR.] PJM 0007 pjsub Staging option error (3).'":               1,
-		"echo '[ERR.] PJM 0057 pjsub node=32 is greater than 24.' >&2; exit 9": 9,
-		"echo 'hello'": 0, // nobody knows what became of the job
-	} {
-		stdout, stderr, exit := runReplacing(t, "pjm", "submit-batch", map[string]string{"pjsub": refuses}, script, tag)
-		require.Equal(t, want, exit, refuses)
-		require.Empty(t, stdout)
-		require.NotEmpty(t, stderr)
+		rendering, err := session.Render(job.Submission{Script: script})
+		require.NoError(t, err)
+		require.Equal(t, "#!/bin/sh\n"+directive+"\nexec true 'x y'\n", rendering.Script)
+		at := slices.IndexFunc(rendering.Commands, func(each *command.Invocation) bool { return each.Arguments[0] == "pjsub" })
+		require.GreaterOrEqual(t, at, 0)
+		require.Regexp(t, "^pjsub --comment "+comment+" RMCTL_TAG=[0-9a-f-]* .*/a_script$", strings.Join(rendering.Commands[at].Arguments, " "))
 	}
 }
 
-// What users can forge is asked for by name only where it belongs to this user.
+// Names of other users' jobs could forge rows.
 func TestPJMAsksForNoNamesOfOthers(t *testing.T) {
-	const says = `case "$*" in *-A*jnam*|*cmt*) exit 9;; esac; echo H,JOB_ID,ST,a,b,c,d,e,f,g,h$(case "$*" in *jnam*) echo ,i;; esac)`
-	for _, scope := range []string{"own", "all"} {
-		stdout, stderr, exit := runReplacing(t, "pjm", "list-jobs", map[string]string{"pjstat": says, "id": "echo user"}, scope)
-		require.Zero(t, exit, "%s", stderr)
-		require.Equal(t, "listed\n", stdout)
+	for scope, asks := range map[string]bool{"own": true, "all": false} {
+		line := strings.Join(argumentsWith(t, "pjm", "list-jobs", "1", map[string]string{"job.scope": scope}), " ")
+		require.Equal(t, asks, strings.Contains(line, "jnam"), line)
+		require.Equal(t, !asks, strings.Contains(line, " -A "), line)
+		require.NotContains(t, line, "cmt")
 	}
 }
 
-// An id and a tag go into command lines: nothing else may pass for one.
-func TestPJMRefusesWhatIsNoIDAndNoTag(t *testing.T) {
-	never := map[string]string{"pjstat": "echo asked; exit 0"}
-	for _, id := range []string{"", "-a", "0; date", "4711[*]", "12[1-3]", "a", "7 8"} {
-		stdout, stderr, exit := runReplacing(t, "pjm", "get-job-status", never, id)
-		require.Equal(t, 1, exit, id)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, "no job ")
+// An id goes into command lines: nothing else may pass for one.
+func TestPJMRefusesWhatIsNoID(t *testing.T) {
+	ids, err := reader.NewIDs(shippedDefinition(t, "pjm").IDs)
+	require.NoError(t, err)
+	for id, want := range map[string][2]string{"4711": {"4711", ""}, "4711[2]": {"4711", "2"}, "4711_1": {"4711", "1"}} {
+		number, task, isID := ids.Split(id)
+		require.True(t, isID, id)
+		require.Equal(t, want, [2]string{number, task}, id)
 	}
-	for _, wrong := range []string{"", "*", "a b"} {
-		_, stderr, exit := runReplacing(t, "pjm", "find-job", never, wrong, "100")
-		require.Equal(t, 1, exit)
-		require.Contains(t, stderr, "is not the tag of a submission")
+	for _, id := range []string{"", "-a", "0; date", "4711[*]", "12[1-3]", "a", "7 8", "4711x", "4711[1", "4711_1]", "4711\n"} {
+		_, _, isID := ids.Split(id)
+		require.False(t, isID, id)
 	}
 }
 
-// Of jobs that have ended a few days ago it is asked what was told of those days, and one more.
-func TestPJMLooksForASubmissionAsFarBackAsItWasMade(t *testing.T) {
-	says := map[string]string{"pjstat": `case "$*" in "-H day=3 "*) echo H,JOB_ID,ST,COMMENT; echo ",9,EXT,RMCTL_TAG=` + tag + `";; -H*) exit 9;; *) echo H,JOB_ID,ST,COMMENT;; esac`}
-	stdout, stderr, exit := runReplacing(t, "pjm", "find-job", says, tag, "200000")
-	require.Zero(t, exit, "%s", stderr)
-	require.Equal(t, "found job 9, which is 9\n", stdout)
+// pjmStatus returns what pjstat prints for a status with texts of users, which stand last.
+func pjmStatus(id, word, codes, texts string) string {
+	return "H,JOB_ID,ST,MD,EC,SN,PC,RSC_GRP,ACCEPT,START_DATE,END_DATE,LST_HOLD_USR,NODE_ID,REASON,STD_OUT,STD_ERR,JOB_NAME\n" +
+		"," + id + "," + word + ",NM," + codes + ",small,2027/01/10 17:50:11,2027/01/10 17:52:30,-,-,0x01010010,-," + texts + "\n"
 }
 
-// What other projects know of PJM, read where it is: every state that they name has a meaning here.
+// Names and paths may hold what looks like other columns and rows.
+func TestPJMNoTextOfAUserMakesAJobEnd(t *testing.T) {
+	definition := shippedDefinition(t, "pjm")
+	const ended = ",4711,EXT,NM,0,-,0,small,2027/01/10 17:50:11,2027/01/10 17:52:30,2027/01/10 17:58:02,-,-,-,/o,/e,x"
+	for _, text := range []string{
+		"x", "a, b", "x\n" + ended, "x\n" + strings.Replace(ended, "4711", "4711[1]", 1), "x\n" + strings.Replace(ended, "4711,EXT,NM", "4711[1],EXT,BU", 1),
+		`"x`, `x","EXT`, `"x","`, "x\nH,JOB_ID,ST\n,4711,EXT", "x\n[ERR.] PJM 0212 pjstat Job 4711 does not exist.", "x\x00\n" + ended + "\n", "\n\n" + ended,
+		strings.Repeat(",", 1000), strings.Repeat("\"", 1000), "x\r\n" + ended,
+	} {
+		for _, texts := range []string{"/o,/e," + text, "/o," + text + ",sim", text + ",/e,sim"} {
+			got := replay(t, definition, exchange{selector: "get-job-status", job: "4711", stdout: pjmStatus("4711", "RUN", "-,-,-", texts)})
+			require.Contains(t, []string{"", "RUNNING"}, got.State, "%q", texts)
+			require.NotEqual(t, config.NotFound, got.Outcome, "%q", texts)
+		}
+	}
+}
+
+// An answer that is cut anywhere ends no job.
+func TestPJMConcludesNothingFromACutAnswer(t *testing.T) {
+	definition := shippedDefinition(t, "pjm")
+	for _, name := range []string{"status-done", "status-failed", "status-sub-job", "status-canceled-running"} {
+		whole := recordedExchange(t, filepath.Join(pjmCases, name))
+		require.NotEmpty(t, replay(t, definition, whole).State)
+		for length := range len(whole.stdout) - 1 {
+			cut := whole
+			cut.stdout = whole.stdout[:length]
+			require.Empty(t, replay(t, definition, cut).State, "%s: %q", name, cut.stdout)
+		}
+	}
+}
+
+func TestPJMCodesAreExplained(t *testing.T) {
+	definition := shippedDefinition(t, "pjm")
+	for code, want := range map[string]string{
+		"0": "", "1": "", "2": "rejected (PJM code 2)", "3": "refused by an exit of the job manager (PJM code 3)", "4": "(PJM code 4)",
+		"6": "the condition of a step was not met (PJM code 6)", "7": "ended for a later job or a deadline (PJM code 7)",
+		"8": "refused by an exit of the job manager (PJM code 8)", "11": "over its elapse limit (PJM code 11)", "12": "over its memory (PJM code 12)",
+		"13": "over its disk space (PJM code 13)", "16": "its directory or its files could not be reached (PJM code 16)",
+		"18": "ended for a later job or a deadline (PJM code 18)", "20": "a node went down (PJM code 20)", "21": "its shell could not be run (PJM code 21)",
+		"23": "out of memory (PJM code 23)", "99": "(PJM code 99)",
+	} {
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "4711", stdout: pjmStatus("4711", "EXT", "1,-,"+code, "/o,/e,sim")})
+		require.Equal(t, want, got.Facts["job.reason"], code)
+	}
+}
+
+// Every state that other projects name has a meaning here.
 func TestPJMKnowsWhatOtherProjectsRecorded(t *testing.T) {
 	peers := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), "../../shared"), "captures-peers", "nextflow")
 	if _, err := os.Stat(peers); err != nil {
@@ -177,11 +158,11 @@ func TestPJMEveryAttributeMakesItsDirective(t *testing.T) {
 	definition := shippedDefinition(t, "pjm")
 	covered := map[string]bool{"shell": true, "launcher": true}
 	for pair, directive := range map[string]string{
-		"job-name=a.b-c": `-N "a.b-c"`, "queue=large-2.x": `-L "rscgrp=large-2.x"`, "resource-unit=rscunit_ft01": `-L "rscunit=rscunit_ft01"`,
-		"nodes=2x3x2:torus": `-L "node=2x3x2:torus"`, "vnodes=2": `-L "vnode=2"`, "vnode-cores=8": `-L "vnode-core=8"`, "gpu=1": `-L "gpu=1"`,
-		"elapse=0:30:00-2:00:00": `-L "elapse=0:30:00-2:00:00"`, "node-memory=28Gi": `-L "node-mem=28Gi"`, "vnode-memory=64Gi": `-L "vnode-mem=64Gi"`,
-		"frequency=2200": `-L "freq=2200"`, "resources=eco_state=2,jobenv=singularity": `-L "eco_state=2,jobenv=singularity"`,
-		"mpi-processes=48": `--mpi "proc=48"`, "mpi-per-node=4": `--mpi "max-proc-per-node=4"`, "mpi-options=shape=2x2,rank-map-bynode": `--mpi "shape=2x2,rank-map-bynode"`,
+		"job-name=a.b-c": `-N "a.b-c"`, "queue=large-2.x": `-L rscgrp=large-2.x`, "resource-unit=rscunit_ft01": `-L rscunit=rscunit_ft01`,
+		"nodes=2x3x2:torus": `-L node=2x3x2:torus`, "vnodes=2": `-L vnode=2`, "vnode-cores=8": `-L vnode-core=8`, "gpu=1": `-L gpu=1`,
+		"elapse=0:30:00-2:00:00": `-L elapse=0:30:00-2:00:00`, "node-memory=28Gi": `-L node-mem=28Gi`, "vnode-memory=64Gi": `-L vnode-mem=64Gi`,
+		"frequency=2200": `-L freq=2200`, "resources=eco_state=2,jobenv=singularity": `-L "eco_state=2,jobenv=singularity"`,
+		"mpi-processes=48": `--mpi proc=48`, "mpi-per-node=4": `--mpi max-proc-per-node=4`, "mpi-options=shape=2x2,rank-map-bynode": `--mpi "shape=2x2,rank-map-bynode"`,
 		"group=hp120001": `-g "hp120001"`, "array=0-9": `--bulk --sparam "0-9"`, "step=true": `--step`, "step-parameters=jid=64856,sd=ec!=0:all": `--sparam "jid=64856,sd=ec!=0:all"`,
 		"begin=202701101830": `--at "202701101830"`, "priority=100": `-p 100`, "restart=norestart": `--norestart`, "comment=my job": `--comment "my job"`,
 		"output=o.%j": `-o "o.%j"`, "error=e": `-e "e"`, "join=true": `-j`, "statistics=S": `-S`, "statistics-file=s.%j": `--spath "s.%j"`,
@@ -202,7 +183,7 @@ func TestPJMEveryAttributeMakesItsDirective(t *testing.T) {
 	require.Equal(t, "#!/bin/bash -l\n#PJM -N \"true\"\nexec mpiexec -n 4 true\n", script)
 }
 
-// A value stands in a directive as it is: none may end the quotes around it, or the line.
+// No value may end the quotes around it in a directive, or the line.
 func TestPJMRefusesValuesThatItsDirectivesCannotHold(t *testing.T) {
 	definition := shippedDefinition(t, "pjm")
 	refuses(t, definition, "pjsub-options")
@@ -215,7 +196,7 @@ func TestPJMRefusesValuesThatItsDirectivesCannotHold(t *testing.T) {
 	}
 }
 
-// refuses demands of all attributes of a definition, but for some, that they take no text that could end a directive.
+// refuses requires that all attributes of a definition except some refuse texts that could end a directive.
 func refuses(t *testing.T, definition *config.Definition, except ...string) {
 	t.Helper()
 	excepted := map[string]bool{}

@@ -85,7 +85,7 @@ func argumentsWith(t *testing.T, name, selector, job string, values map[string]s
 	env.SetVariable(job, nil)
 	require.NoError(t, env.Variable(job).Set(attribute.FieldName, job))
 	for attributeName, value := range values {
-		env.Variable(attributeName).SetValue(value)
+		env.SetVariable(attributeName, value)
 	}
 	var words []string
 	request := command.Request{Command: selected, Scope: config.Scope{Environment: env, Job: job}}
