@@ -13,6 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/job"
@@ -122,6 +123,33 @@ func TestPJMCodesAreExplained(t *testing.T) {
 		got := replay(t, definition, exchange{selector: "get-job-status", job: "4711", stdout: pjmStatus("4711", "EXT", "1,-,"+code, "/o,/e,sim")})
 		require.Equal(t, want, got.Facts["job.reason"], code)
 	}
+}
+
+// A site teaches a word, changes a fact, and removes and adds options, a line each.
+func TestPJMSitesChangeLines(t *testing.T) {
+	definition, problems := check.Load("site.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" x:extends="pjm">
+		<control-data>
+			<attribute name="nodes" x:remove="true"/>
+			<attribute name="llio" type="string" x:option="--llio "><description>Storage near the nodes</description></attribute>
+			<x:reader name="pjstat"><x:states><x:state is="RUNNING" words="CHK"/></x:states></x:reader>
+			<x:reader name="pjstat"><x:fact name="queue" from="rscg" find="[^-]+$"/></x:reader>
+		</control-data>
+		<monitor-data><x:list-jobs name="list" x:interval="1m"/></monitor-data>
+	</resource-manager-builder>`), check.ReadBase)
+	require.Empty(t, problems)
+	for word, state := range map[string]string{"CHK": "RUNNING", "RUN": "RUNNING", "QUE": "QUEUED_ACTIVE", "NEW": ""} {
+		texts := pjmStatus("4711", word, "-,-,-", "/o,/e,sim")
+		got := replay(t, definition, exchange{selector: "get-job-status", job: "4711", stdout: strings.Replace(texts, ",small,", ",rack-small,", 1)})
+		require.Equal(t, state, got.State, word)
+		require.Equal(t, "small", got.Facts["job.queue"], word)
+		got = replay(t, definition, exchange{selector: "fallback:get-job-status-without-texts", job: "4711", stdout: strings.ReplaceAll(strings.ReplaceAll(texts, ",/o,/e,sim", ""), ",STD_OUT,STD_ERR,JOB_NAME", "")})
+		require.Equal(t, state, got.State, word)
+	}
+	script, err := renderGridEngine(t, definition, "llio", "localtmp-size=10Gi")
+	require.NoError(t, err)
+	require.Equal(t, "#!/bin/sh\n#PJM -N \"true\"\n#PJM --llio localtmp-size=10Gi\nexec true\n", script)
+	_, err = renderGridEngine(t, definition, "nodes", "2")
+	require.Error(t, err)
 }
 
 // Every state that other projects name has a meaning here.
