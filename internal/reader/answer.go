@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -219,7 +220,7 @@ func (c *collection) describe(element *Element, said []*saying) {
 		element.ID = said[whole].id
 	}
 	element.Alias = said[0].alias
-	var open Ranges // tasks that have not ended, of a source that is believed about ends only
+	var open ranges.Set // tasks that have not ended, of a source that is believed about ends only
 	if c.definition.EndsOnly {
 		if said, open = onlyEnds(said); len(said) == 0 {
 			element.Incomplete = "it is not said to have ended"
@@ -237,75 +238,24 @@ func (c *collection) describe(element *Element, said []*saying) {
 	if _, task := c.query.wanted(); task == "" && detail.Ended() && element.Incomplete == "" {
 		element.Incomplete = lacking(said)
 	}
-	if left := open.without(element.Memory.ended()); len(left) > 0 && element.Incomplete == "" {
+	if left := open.Without(element.Memory.ended()); len(left) > 0 && element.Incomplete == "" {
 		element.Incomplete = fmt.Sprintf("the end of task %s is unknown", left)
 	}
 	c.setState(element, decides, detail)
-}
-
-// parts returns what counts of what was said: beside its tasks the whole job counts while it
-// lasts and none of them does, unless it yields to them.
-func (c *collection) parts(said []*saying) []*saying {
-	if len(said) == 1 {
-		return said
-	}
-	yields := c.definition.Tasks != nil && c.definition.Tasks.WholeYields || slices.ContainsFunc(said, (*saying).isLiveTask)
-	return slices.DeleteFunc(slices.Clone(said), func(each *saying) bool { return each.task == "" && (yields || each.state.detail().Ended()) })
-}
-
-// contradiction returns why the records of a job cannot all be true: a task of a job that
-// has none.
-func (c *collection) contradiction(said []*saying) string {
-	if _, task := c.query.wanted(); task != "" {
-		return ""
-	}
-	isTask := slices.IndexFunc(said, func(each *saying) bool { return each.task != "" })
-	isWithout := slices.IndexFunc(said, func(each *saying) bool { return each.whole == withoutTasks })
-	if isTask < 0 || isWithout < 0 {
-		return ""
-	}
-	return fmt.Sprintf("line %d is of a task, and according to line %d the job has none", said[isTask].line, said[isWithout].line)
-}
-
-// lacking returns what an end lacks: the record of the whole job, or those of its tasks.
-func lacking(said []*saying) string {
-	hasWhole := slices.ContainsFunc(said, func(each *saying) bool { return each.task == "" })
-	hasTask := slices.ContainsFunc(said, func(each *saying) bool { return each.task != "" })
-	switch {
-	case !slices.ContainsFunc(said, func(each *saying) bool { return each.whole == withTasks }):
-		return ""
-	case !hasWhole:
-		return "the whole job is not reported"
-	case !hasTask:
-		return "none of its tasks is reported"
-	}
-	return ""
-}
-
-// onlyEnds returns the records of what has ended, and the tasks of the others.
-func onlyEnds(said []*saying) (ended []*saying, open Ranges) {
-	for _, each := range said {
-		if each.state.detail().Ended() {
-			ended = append(ended, each)
-		} else {
-			open = append(open, each.numbers...)
-		}
-	}
-	return ended, open.merged()
 }
 
 // remember adds the tasks of this answer to those that are remembered, and returns the
 // state of the job. An end is believed only if every task has ended.
 func (c *collection) remember(element *Element, said []*saying, detail job.Detail) job.Detail {
 	element.Memory = c.remembered(said)
-	now := map[job.Detail]Ranges{}
+	now := map[job.Detail]ranges.Set{}
 	count, isPart := 0, false
 	for _, each := range said {
 		now[each.state.detail()] = append(now[each.state.detail()], each.numbers...)
 		count, isPart = max(count, each.count), isPart || each.isPart
 	}
 	for state, numbers := range now {
-		element.Memory.learn(numbers.merged(), state)
+		element.Memory.learn(numbers.Merged(), state)
 	}
 	defer func() { c.set(element, factTasks, element.Memory.String()) }()
 	if said[0].numbers.Count() == 1 && max(count, element.Memory.all().Count()) > 1 {
@@ -348,14 +298,14 @@ func (c *collection) besideOthers(said []*saying) []*saying {
 	if !slices.ContainsFunc(said, (*saying).isMinor) {
 		return said
 	}
-	var minor Ranges
+	var minor ranges.Set
 	others := slices.DeleteFunc(slices.Clone(said), (*saying).isMinor)
 	for _, each := range said {
 		if each.isMinor() {
-			minor = minor.union(each.numbers)
+			minor = minor.Union(each.numbers)
 		}
 	}
-	if len(others) == 0 && len(c.remembered(said).all().without(minor)) == 0 {
+	if len(others) == 0 && len(c.remembered(said).all().Without(minor)) == 0 {
 		return said
 	}
 	for _, each := range said {

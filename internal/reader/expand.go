@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/hostlist"
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
@@ -62,7 +63,7 @@ func itemsOf(list string) (items []string, err error) {
 		items = append(items, item)
 		return len(items) <= mostExpanded
 	}
-	if _, isRanges := ParseRanges(list); isRanges {
+	if _, isRanges := ranges.Parse(list); isRanges {
 		list = "[" + strings.Trim(list, "[] ") + "]"
 	}
 	isWhole := hostlist.Each(list, visit)

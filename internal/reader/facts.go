@@ -5,10 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/plaintext"
 )
 
 // The facts that the engine itself knows.
@@ -257,38 +256,8 @@ const mostItems = 10_000
 // longestFact is the longest fact, in characters.
 const longestFact = 500
 
-// clean returns a text with blanks in place of control characters, at most longestFact
-// characters of it, in valid UTF-8.
-func clean(text string) string {
-	if isPlain(text) {
-		return text
-	}
-	var cleaned strings.Builder
-	count := 0
-	for _, r := range text {
-		if count++; count > longestFact {
-			break
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			r = ' '
-		}
-		cleaned.WriteRune(r)
-	}
-	return strings.TrimSpace(cleaned.String())
-}
-
-// isPlain reports whether a text is short and printable ASCII, so that it is clean.
-func isPlain(text string) bool {
-	if len(text) > longestFact {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] >= utf8.RuneSelf || text[i] == 0x7f {
-			return false
-		}
-	}
-	return !strings.HasPrefix(text, " ") && !strings.HasSuffix(text, " ")
-}
+// clean returns a text as a fact holds it.
+func clean(text string) string { return plaintext.Clean(text, longestFact) }
 
 // notA returns why a text does not count.
 func notA(what, text string) string { return fmt.Sprintf("%.100q is not %s", text, what) }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/ranges"
 )
 
 // A kept is a saying, packed into one text until the output ends: a long listing has 100,000
@@ -57,7 +58,7 @@ func (k kept) saying() *saying {
 		said.values[i] = text()
 	}
 	if said.task != "" {
-		said.numbers, _ = ParseRanges(said.task) // it parsed before
+		said.numbers, _ = ranges.Parse(said.task) // it parsed before
 	}
 	return said
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 )
@@ -18,7 +19,7 @@ type Memory struct {
 	// Of names the job: its identity, or the time of its submission. The memory of
 	// another job does not count.
 	Of    string
-	Tasks map[job.Detail]Ranges // Undetermined for a state that is not understood
+	Tasks map[job.Detail]ranges.Set // Undetermined for a state that is not understood
 	// Missed is since when the ends of tasks are missing that the scheduler no longer has; zero
 	// while none is.
 	Missed time.Time
@@ -31,7 +32,7 @@ func ParseMemory(text string) Memory {
 	if !isQuoted {
 		return Memory{}
 	}
-	memory := Memory{Of: identity, Tasks: map[job.Detail]Ranges{}}
+	memory := Memory{Of: identity, Tasks: map[job.Detail]ranges.Set{}}
 	for _, part := range parts[1:] {
 		if missed, isMissed := missedIn(part); isMissed {
 			memory.Missed = missed
@@ -39,9 +40,9 @@ func ParseMemory(text string) Memory {
 		}
 		state, numbers, _ := strings.Cut(part, ":")
 		detail, isKnown := job.ParseDetail(state)
-		ranges, isRanges := ParseRanges(numbers)
+		tasks, isRanges := ranges.Parse(numbers)
 		if isKnown && isRanges {
-			memory.Tasks[detail] = ranges
+			memory.Tasks[detail] = tasks
 		}
 	}
 	return memory
@@ -111,39 +112,39 @@ func (m Memory) about(identity string) Memory {
 		identity = m.Of
 	}
 	if m.Of != identity || m.Tasks == nil {
-		return Memory{Of: identity, Tasks: map[job.Detail]Ranges{}}
+		return Memory{Of: identity, Tasks: map[job.Detail]ranges.Set{}}
 	}
 	return Memory{Of: identity, Tasks: maps.Clone(m.Tasks), Missed: m.Missed}
 }
 
 // learn notes the state of tasks.
-func (m Memory) learn(tasks Ranges, state job.Detail) {
+func (m Memory) learn(tasks ranges.Set, state job.Detail) {
 	for other, numbers := range m.Tasks {
-		if left := numbers.without(tasks); len(left) > 0 {
+		if left := numbers.Without(tasks); len(left) > 0 {
 			m.Tasks[other] = left
 		} else {
 			delete(m.Tasks, other)
 		}
 	}
-	m.Tasks[state] = m.Tasks[state].union(tasks)
+	m.Tasks[state] = m.Tasks[state].Union(tasks)
 }
 
 // ended returns the numbers of the tasks that have ended.
-func (m Memory) ended() Ranges {
-	var ended Ranges
+func (m Memory) ended() ranges.Set {
+	var ended ranges.Set
 	for state, numbers := range m.Tasks {
 		if state.Ended() {
-			ended = ended.union(numbers)
+			ended = ended.Union(numbers)
 		}
 	}
 	return ended
 }
 
 // all returns the numbers of all tasks.
-func (m Memory) all() Ranges {
-	var all Ranges
+func (m Memory) all() ranges.Set {
+	var all ranges.Set
 	for _, numbers := range m.Tasks {
-		all = all.union(numbers)
+		all = all.Union(numbers)
 	}
 	return all
 }

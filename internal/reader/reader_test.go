@@ -206,20 +206,6 @@ func TestMemoriesOfTasksAreWrittenAndRead(t *testing.T) {
 	require.Equal(t, "of=x", strings.TrimSuffix(reader.ParseMemory("of=x;NOSTATE:1;COMPLETED:x;RUNNING:2").String(), ";RUNNING:2"))
 }
 
-func TestRangesOfTasks(t *testing.T) {
-	for text, want := range map[string]string{
-		"3": "3", "[3,6-9%1]": "3,6-9", "1-12:1": "1-12", "1-7:3": "1,4,7", "5,4,3": "3-5", "1-3,2-8": "1-8", "0": "0",
-	} {
-		ranges, isRanges := reader.ParseRanges(text)
-		require.True(t, isRanges, text)
-		require.Equal(t, want, ranges.String())
-	}
-	for _, text := range []string{"", "x", "3-1", "1-2:0", "-1", "1,", "99999999999", "1-1073741824:2", "[]"} {
-		_, isRanges := reader.ParseRanges(text)
-		require.False(t, isRanges, text)
-	}
-}
-
 const qstat = `<x:ids form="(\d+)(?:\[([\d,:-]*)\])?(?:\.[\w.-]+)?" columns="job task"/>
 	<x:reader name="qstat" needs="job_state project|history">
 		<x:stanzas begin="Job Id: (\S+)" columns="id" field=" {4}(\S+) = (.*)"/>

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
@@ -88,8 +89,8 @@ func (r *Reader) isOtherTask(said *saying) bool {
 	if task == "" || said.task == task {
 		return false
 	}
-	wanted, isTask := ParseRanges(task)
-	return !isTask || len(wanted.without(said.numbers)) > 0
+	wanted, isTask := ranges.Parse(task)
+	return !isTask || len(wanted.Without(said.numbers)) > 0
 }
 
 // split returns the job and the task of the id of a record.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/job"
 )
@@ -117,7 +118,7 @@ func TestATaskThatWasNotToRunDoesNotFailItsJob(t *testing.T) {
 		}
 	}
 	// The other step has been forgotten.
-	query := reader.Query{Job: "a.1", Memory: reader.Memory{Tasks: map[job.Detail]reader.Ranges{job.Completed: {{First: 1, Last: 1}}}}}
+	query := reader.Query{Job: "a.1", Memory: reader.Memory{Tasks: map[job.Detail]ranges.Set{job.Completed: {{First: 1, Last: 1}}}}}
 	require.Equal(t, "COMPLETED", read(t, steps, skipped+"1 steps\n", query).Find("a.1").State)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -29,10 +30,10 @@ func newTaskExpressions(definition *config.Tasks) taskExpressions {
 // A saying is what one record says about a job, a node or a queue.
 type saying struct {
 	id, job, alias string
-	task           string // as it is written; empty for the whole
-	numbers        Ranges // of the tasks
-	count          int    // of all tasks of the job; 0 if unknown
-	isPart         bool   // of an array whose end this answer may not know: complete is false
+	task           string     // as it is written; empty for the whole
+	numbers        ranges.Set // of the tasks
+	count          int        // of all tasks of the job; 0 if unknown
+	isPart         bool       // of an array whose end this answer may not know: complete is false
 	whole          wholeness
 	state          state
 	values         []string // of the facts
@@ -60,7 +61,7 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	}
 	if said.task != "" {
 		var isNumber bool
-		if said.numbers, isNumber = ParseRanges(said.task); !isNumber {
+		if said.numbers, isNumber = ranges.Parse(said.task); !isNumber {
 			return fmt.Errorf("%.100q is not the number of a task", said.task)
 		}
 	}
@@ -68,8 +69,8 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	if err != nil {
 		return err
 	}
-	if ranges, isRanges := ParseRanges(count); isRanges {
-		said.count = ranges.Count()
+	if all, isRanges := ranges.Parse(count); isRanges {
+		said.count = all.Count()
 		if number, err := strconv.Atoi(count); err == nil {
 			said.count = number
 		}

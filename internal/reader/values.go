@@ -11,8 +11,10 @@ import (
 	"unicode"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/exitstatus"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/quantity"
+	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/internal/tag"
 	"github.com/rmctl/rmctl/internal/timezone"
 )
@@ -54,16 +56,29 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 		value, dropped = tag.In(texts[0])
 	case asPath:
 		value, dropped, err = f.path(texts[0], on)
-	case asExitStatus:
-		value, signal, dropped = exitStatus(texts[0], f.SignalBase)
-	case asWaitStatus:
-		value, signal, dropped = waitStatus(texts[0])
+	case asExitStatus, asWaitStatus:
+		value, signal, dropped = f.status(texts[0])
 	case asTime:
 		value, dropped = f.time(strings.TrimSpace(texts[0]), on.location)
 	default:
 		value, dropped = converted(f.As, strings.TrimSpace(texts[0]), f.Unit)
 	}
 	return value, signal, dropped, err
+}
+
+// status reads an exit status or a wait status.
+func (f *fact) status(text string) (code, signal, dropped string) {
+	isStatus, what := false, "an exit status"
+	if f.As == asWaitStatus {
+		what = "a wait status"
+		code, signal, isStatus = exitstatus.ReadWait(text)
+	} else {
+		code, signal, isStatus = exitstatus.Read(text, f.SignalBase)
+	}
+	if !isStatus {
+		dropped = notA(what, text)
+	}
+	return code, signal, dropped
 }
 
 // distinctTexts returns texts in their order, each once.
@@ -132,41 +147,13 @@ func sum(texts []string) (value, dropped string) {
 func count(texts []string) (value, dropped string) {
 	total := 0
 	for _, text := range texts {
-		ranges, isRanges := ParseRanges(text)
+		numbers, isRanges := ranges.Parse(text)
 		if !isRanges {
 			return "", notA("a number or a range", text)
 		}
-		total += ranges.Count()
+		total += numbers.Count()
 	}
 	return strconv.Itoa(total), ""
-}
-
-// exitStatus reads an exit code, which means a signal above one of some bases.
-func exitStatus(text string, bases []int) (code, signal, dropped string) {
-	const mostSignals = 64
-	number, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
-		return "", "", notA("an exit status", text)
-	}
-	for _, base := range bases {
-		if number > base && number <= base+mostSignals {
-			signal = strconv.Itoa(number - base)
-		}
-	}
-	return strconv.Itoa(number), signal, ""
-}
-
-// waitStatus reads a status of wait(2).
-func waitStatus(text string) (code, signal, dropped string) {
-	const codeShift, signalBits = 8, 0x7f
-	number, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
-	if err != nil {
-		return "", "", notA("a wait status", text)
-	}
-	if number&signalBits != 0 {
-		return "", strconv.FormatUint(number&signalBits, 10), ""
-	}
-	return strconv.FormatUint(number>>codeShift, 10), "", ""
 }
 
 // ctimeWithOffset is how Cobalt writes times, with the name of the zone behind.

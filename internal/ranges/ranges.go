@@ -1,4 +1,5 @@
-package reader
+// Package ranges reads and combines the numbers of the tasks of a job.
+package ranges
 
 import (
 	"cmp"
@@ -12,8 +13,8 @@ import (
 // A Range is a range of the numbers of tasks, both ends included.
 type Range struct{ First, Last int }
 
-// Ranges are the numbers of tasks, in order and without overlap.
-type Ranges []Range
+// A Set is the numbers of tasks, as ranges in order and without overlap.
+type Set []Range
 
 // mostRanges bounds how many ranges a text may hold, above what schedulers allow for the
 // tasks of one job as a rule. A range with a step is one for each number.
@@ -22,35 +23,35 @@ const mostRanges = 1 << 20
 // mostTasks bounds the number of a task. Schedulers allow a few million.
 const mostTasks = 1 << 30
 
-// ParseRanges reads numbers and ranges as schedulers write them: 3, 1-12:2, [3,6-9%1].
+// Parse reads numbers and ranges as schedulers write them: 3, 1-12:2, [3,6-9%1].
 // It reports false for every other text.
-func ParseRanges(text string) (Ranges, bool) {
+func Parse(text string) (Set, bool) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "["), "]")
 	text, _, _ = strings.Cut(text, "%") // how many may run at a time
 	if text == "" {
 		return nil, false
 	}
-	var ranges Ranges
+	var found Set
 	for part := range strings.SplitSeq(text, ",") {
 		whole, step, isRange := parseRange(strings.TrimSpace(part))
 		if !isRange {
 			return nil, false
 		}
 		if step == 1 {
-			ranges = append(ranges, whole)
+			found = append(found, whole)
 			continue
 		}
 		if (whole.Last-whole.First)/step > mostRanges {
 			return nil, false
 		}
 		for number := whole.First; number <= whole.Last; number += step {
-			ranges = append(ranges, Range{number, number})
+			found = append(found, Range{number, number})
 		}
-		if len(ranges) > mostRanges {
+		if len(found) > mostRanges {
 			return nil, false
 		}
 	}
-	return ranges.merged(), true
+	return found.Merged(), true
 }
 
 // parseRange reads a number, FIRST-LAST or FIRST-LAST:STEP.
@@ -77,7 +78,7 @@ func taskNumber(text string) (int, bool) {
 }
 
 // Count returns how many numbers there are.
-func (r Ranges) Count() int {
+func (r Set) Count() int {
 	count := 0
 	for _, each := range r {
 		count += each.Last - each.First + 1
@@ -85,8 +86,8 @@ func (r Ranges) Count() int {
 	return count
 }
 
-// String writes the ranges as ParseRanges reads them.
-func (r Ranges) String() string {
+// String writes the ranges as Parse reads them.
+func (r Set) String() string {
 	parts := make([]string, len(r))
 	for i, each := range r {
 		parts[i] = strconv.Itoa(each.First)
@@ -97,17 +98,17 @@ func (r Ranges) String() string {
 	return strings.Join(parts, ",")
 }
 
-// union returns the numbers of both.
-func (r Ranges) union(other Ranges) Ranges {
+// Union returns the numbers of both.
+func (r Set) Union(other Set) Set {
 	if len(other) == 0 {
 		return r
 	}
-	return append(slices.Clone(r), other...).merged()
+	return append(slices.Clone(r), other...).Merged()
 }
 
-// without returns the numbers that are not among the other ones.
-func (r Ranges) without(other Ranges) Ranges {
-	var left Ranges
+// Without returns the numbers that are not among the other ones.
+func (r Set) Without(other Set) Set {
+	var left Set
 	for _, each := range r {
 		next := each.First
 		at, _ := slices.BinarySearchFunc(other, each.First, func(taken Range, first int) int { return cmp.Compare(taken.Last, first) })
@@ -124,8 +125,8 @@ func (r Ranges) without(other Ranges) Ranges {
 	return left
 }
 
-// merged returns the ranges in order, those that touch each other as one.
-func (r Ranges) merged() Ranges {
+// Merged returns the ranges in order, those that touch each other as one.
+func (r Set) Merged() Set {
 	sorting.Stable(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	merged := r[:0]
 	for _, each := range r {
