@@ -54,6 +54,16 @@ func Parse(text string) (Set, bool) {
 	return found.Merged(), true
 }
 
+// ParseCount reads how many there are: a number, or the ranges of all.
+func ParseCount(text string) (count int, isCount bool) {
+	text = strings.TrimSpace(text)
+	all, isCount := Parse(text)
+	if len(all) == 1 && strings.Trim(text, "0123456789") == "" {
+		return all[0].First, true
+	}
+	return all.Count(), isCount
+}
+
 // parseRange reads a number, FIRST-LAST or FIRST-LAST:STEP.
 func parseRange(text string) (whole Range, step int, isRange bool) {
 	bounds, stepText, hasStep := strings.Cut(text, ":")

@@ -30,3 +30,15 @@ func TestRangesAreCombined(t *testing.T) {
 	require.Equal(t, "1-5,8", all.String())
 	require.Equal(t, 6, all.Count())
 }
+
+func TestCounts(t *testing.T) {
+	for text, want := range map[string]int{"0": 0, "1": 1, " 12 ": 12, "1-12": 12, "1-12:2": 6, "[3,6-9%1]": 5, "1073741824": 1 << 30} {
+		count, isCount := ranges.ParseCount(text)
+		require.True(t, isCount, text)
+		require.Equal(t, want, count, text)
+	}
+	for _, text := range []string{"", " ", "-", "-1", "1.5", "1e3", "many", "99999999999", "1-99999999999", "9-1"} {
+		_, isCount := ranges.ParseCount(text)
+		require.False(t, isCount, text)
+	}
+}

@@ -1,6 +1,7 @@
 package reader_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,47 @@ func TestTasksThatAreMissingForLongHaveEnded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A count that cannot be read may be any: one task that ended is not all of them.
+func TestAnArrayOfUnreadableSizeDoesNotEnd(t *testing.T) {
+	for count, incomplete := range map[string]string{
+		"1": "", "1-1": "", " 1 ": "", "0": "",
+		"2":                       "only 1 of 2 tasks are known",
+		" 2 ":                     "only 1 of 2 tasks are known",
+		"1-4:2":                   "only 1 of 2 tasks are known",
+		"1000000":                 "only 1 of 1000000 tasks are known",
+		"99999999999":             "more of its tasks may still be reported",
+		"99999999999999999999999": "more of its tasks may still be reported",
+		"-1":                      "more of its tasks may still be reported",
+		"1e3":                     "more of its tasks may still be reported",
+		"1-99999999999":           "more of its tasks may still be reported",
+		"many":                    "more of its tasks may still be reported",
+		"-":                       "more of its tasks may still be reported",
+	} {
+		for _, id := range []string{"id 7\ntask 1", "id 7.1", "id 7"} {
+			t.Run(id+" "+count, func(t *testing.T) {
+				output := "record\n" + id + "\ncount " + count + "\nstate done\n"
+				seen := read(t, accounting, output, reader.Query{Job: "7"}).Find("7")
+				want := incomplete
+				if known := strings.TrimPrefix(want, "only 1 "); id == "id 7" && known != want {
+					want = "only 0 " + known
+				}
+				require.Equal(t, want, seen.Incomplete)
+				require.Equal(t, want != "", seen.State == "", seen.State)
+			})
+		}
+	}
+}
+
+// Other records of the array may say how many tasks it has: one that cannot be read stays in doubt.
+func TestOneUnreadableSizeIsEnoughForDoubt(t *testing.T) {
+	const two = "record\nid 7\ntask 1\ncount 2\nstate done\nrecord\nid 7\ntask 2\ncount "
+	require.Equal(t, "COMPLETED", read(t, accounting, two+"2\nstate done\n", reader.Query{Job: "7"}).Find("7").State)
+	seen := read(t, accounting, two+"99999999999\nstate done\n", reader.Query{Job: "7"}).Find("7")
+	require.Equal(t, "more of its tasks may still be reported", seen.Incomplete)
+	seen = read(t, accounting, two+"99999999999\nstate running\n", reader.Query{Job: "7"}).Find("7")
+	require.Empty(t, seen.State)
 }
 
 func TestTasksThatAreThereAgainAreNotMissing(t *testing.T) {

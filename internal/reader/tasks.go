@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ type saying struct {
 	task           string     // as it is written; empty for the whole
 	numbers        ranges.Set // of the tasks
 	count          int        // of all tasks of the job; 0 if unknown
-	isPart         bool       // of an array whose end this answer may not know: complete is false
+	isPart         bool       // of an array whose end this answer may not know: complete is false, or count unreadable
 	whole          wholeness
 	state          state
 	values         []string // of the facts
@@ -69,14 +70,13 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	if err != nil {
 		return err
 	}
-	if all, isRanges := ranges.Parse(count); isRanges {
-		said.count = all.Count()
-		if number, err := strconv.Atoi(count); err == nil {
-			said.count = number
-		}
+	number, isCount := ranges.ParseCount(count)
+	isUncounted := !isCount && count != ""
+	if said.count = number; isUncounted {
+		said.count = math.MaxInt // there may be any number of tasks
 	}
 	isComplete, err := t.complete.isTrue(on)
-	said.isPart = !isComplete
+	said.isPart = isUncounted || !isComplete
 	if err != nil || t.withWhole == nil {
 		return err
 	}
