@@ -82,14 +82,17 @@ func (c comparison) isRightText(left, right string) bool {
 
 // anyText reports whether the text of any node has a property.
 func anyText(at *place, of operand, has func(string) bool) bool {
-	if field, isPath := of.(*path); isPath && field.field != "" && at.attribute == noAttribute {
+	if path, isPath := of.(*path); isPath && path.field != "" && at.attribute == noAttribute {
 		at.move(len(at.node.Children))
 		for _, child := range at.node.Children {
-			if child.Name == field.field && has(at.text(item{child, noAttribute})) {
+			if child.Name == path.field && has(at.text(item{child, noAttribute})) {
 				return true
 			}
 		}
 		return false
+	} else if isPath && path.attribute != "" {
+		found, exists := path.attributeOf(at)
+		return exists && has(found)
 	}
 	for _, each := range of.(nodeSet).items(at) {
 		if has(at.text(each)) {

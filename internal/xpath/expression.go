@@ -69,20 +69,19 @@ func (e *Expression) Text(record *Node, attribute Lookup) (value string, err err
 	if e.compiled == nil {
 		return e.firstField(record), nil
 	}
-	err = e.run(record, attribute, func(at *place) { value = text(at, e.compiled) })
-	return value, err
+	defer limited(&err)
+	return text(e.place(record, attribute), e.compiled), nil
 }
 
 // Texts returns the values of all selected nodes that are not empty, or the one value of an
 // expression that is a text, a number or a condition.
-func (e *Expression) Texts(record *Node, attribute Lookup) ([]string, error) {
+func (e *Expression) Texts(record *Node, attribute Lookup) (all []string, err error) {
 	if e.compiled == nil || e.compiled.kind() != nodesKind {
 		value, err := e.Text(record, attribute)
 		return withoutEmpty(value), err
 	}
-	var all []string
-	err := e.run(record, attribute, func(at *place) { all = withoutEmpty(texts(at, e.compiled)...) })
-	return all, err
+	defer limited(&err)
+	return withoutEmpty(texts(e.place(record, attribute), e.compiled)...), nil
 }
 
 func withoutEmpty(texts ...string) []string {
@@ -107,24 +106,27 @@ func (e *Expression) Bool(record *Node, attribute Lookup) (holds bool, err error
 	if e.compiled == nil {
 		return slices.ContainsFunc(e.names, func(name string) bool { return record.Child(name) != nil }), nil
 	}
-	err = e.run(record, attribute, func(at *place) { holds = truth(at, e.compiled) })
-	return holds, err
+	defer limited(&err)
+	return truth(e.place(record, attribute), e.compiled), nil
 }
 
-// run evaluates the expression, and ends an evaluation that takes too much work.
-func (e *Expression) run(record *Node, attribute Lookup, evaluate func(at *place)) (err error) {
-	defer func() {
-		switch failed := recover().(type) {
-		case nil:
-		case tooMuchWork:
-			err = errTooMuchWork
-		default:
-			panic(failed)
-		}
-	}()
-	evaluate(&place{
-		walk: &walk{root: record, names: e.attributes, lookup: attribute},
-		item: item{record, noAttribute}, position: 1, size: 1,
-	})
-	return nil
+// place returns the record as what the expression is evaluated on.
+func (e *Expression) place(record *Node, attribute Lookup) *place {
+	begins := &struct {
+		walk
+		place
+	}{walk: walk{root: record, names: e.attributes, lookup: attribute}}
+	begins.place = place{walk: &begins.walk, item: item{record, noAttribute}, position: 1, size: 1}
+	return &begins.place
+}
+
+// limited turns the end of an evaluation that takes too much work into an error.
+func limited(err *error) {
+	switch failed := recover().(type) {
+	case nil:
+	case tooMuchWork:
+		*err = errTooMuchWork
+	default:
+		panic(failed)
+	}
 }

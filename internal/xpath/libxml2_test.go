@@ -60,8 +60,7 @@ func ourValue(t *testing.T, expression string, of *Node) string {
 		require.NoError(t, err, expression)
 		return shortened(e, value)
 	}
-	var all []string
-	require.NoError(t, e.run(of, ofDefinition, func(at *place) { all = texts(at, e.compiled) }), expression)
+	all := texts(e.place(of, ofDefinition), e.compiled)
 	for i := range all {
 		all[i] = cut(all[i])
 	}

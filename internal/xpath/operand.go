@@ -32,11 +32,14 @@ type nodeSet interface {
 
 // text returns the value of an operand as a text: of nodes that of the first.
 func text(at *place, of operand) string {
-	if field, isPath := of.(*path); isPath && field.field != "" {
-		if found, exists := field.fieldOf(at); exists {
+	if path, isPath := of.(*path); isPath && path.field != "" {
+		if found, exists := path.fieldOf(at); exists {
 			return at.text(found)
 		}
 		return ""
+	} else if isPath && path.attribute != "" {
+		found, _ := path.attributeOf(at)
+		return found
 	}
 	switch value := of.evaluate(at).(type) {
 	case string:
@@ -66,8 +69,11 @@ func number(at *place, of operand) float64 {
 
 // truth returns the value of an operand as a condition: nodes are true if there are any.
 func truth(at *place, of operand) bool {
-	if field, isPath := of.(*path); isPath && field.field != "" {
-		_, exists := field.fieldOf(at)
+	if path, isPath := of.(*path); isPath && path.field != "" {
+		_, exists := path.fieldOf(at)
+		return exists
+	} else if isPath && path.attribute != "" {
+		_, exists := path.attributeOf(at)
 		return exists
 	}
 	switch value := of.evaluate(at).(type) {

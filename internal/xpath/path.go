@@ -7,6 +7,7 @@ type path struct {
 	from       nodeSet // nil for a path from the record or the place
 	steps      []step
 	field      string // of a path that is only the name of a field
+	attribute  string // of a path that is only the name of an attribute
 }
 
 // A step leads from each node to others.
@@ -32,10 +33,21 @@ func newPath(isAbsolute bool, from nodeSet, steps []step) *path {
 		steps[i].isOrdered = isLevel && steps[i].axis.isOrdered
 		isLevel = isLevel && steps[i].axis.isLevel
 	}
-	if !isAbsolute && from == nil && len(steps) == 1 && steps[0].axisName == childAxis && len(steps[0].predicates) == 0 && steps[0].name != "*" {
-		p.field = steps[0].name
+	if !isAbsolute && from == nil && len(steps) == 1 {
+		p.setName(steps[0])
 	}
 	return p
+}
+
+// setName notes the name that the path consists of, if its only step is no more than that.
+func (p *path) setName(only step) {
+	switch {
+	case len(only.predicates) > 0 || only.name == "*":
+	case only.axisName == childAxis:
+		p.field = only.name
+	case only.axisName == attributeAxis:
+		p.attribute = only.name
+	}
 }
 
 func (*path) kind() kind   { return nodesKind }
@@ -74,6 +86,23 @@ func (p *path) fieldOf(at *place) (field item, exists bool) {
 	}
 	at.move(len(at.node.Children))
 	return item{}, false
+}
+
+// attributeOf returns the text of the attribute of a path that is only a name.
+func (p *path) attributeOf(at *place) (text string, exists bool) {
+	at.move(1)
+	if at.item.attribute != noAttribute {
+		return "", false
+	}
+	for _, own := range at.node.Attributes {
+		if own.Name == p.attribute {
+			return own.Value, true
+		}
+	}
+	if at.lookup == nil {
+		return "", false
+	}
+	return at.lookup(p.attribute)
 }
 
 func (f *filter) items(at *place) []item { return keep(at.walk, f.from.items(at), f.predicates) }
