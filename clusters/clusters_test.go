@@ -20,7 +20,8 @@
 //   - calls t.Parallel, since it mostly waits, and takes 90 s at most.
 //
 // Flux is in no package of Debian: its suite runs wherever flux is on the PATH, with
-// RMCTL_CLUSTERS=1 and without.
+// RMCTL_CLUSTERS=1 and without. So does that of OpenPBS, in clusters/openpbs, where
+// pbs_server is on the PATH of root.
 //
 // What breaks software, or works for long, is in clusters/outages, what needs SSH daemons
 // in clusters/ssh. What kills rmctl at

@@ -28,16 +28,12 @@ func GridEngine(t testing.TB, name string, settings ...string) *Cell {
 	t.Helper()
 	NeedClusters(t)
 	directory, port := place(t, "gridengine", name, cells, 26817, 2)
-	c := &Cell{Directory: directory, Environment: map[string]string{}}
+	c := &Cell{Directory: directory}
 	c.settings = append([]string{"RMCTL_GRIDENGINE_DIR=" + directory, fmt.Sprintf("RMCTL_GRIDENGINE_PORT=%d", port)}, settings...)
 	remove := append([]string{"RMCTL_GRIDENGINE_REMOVE=1"}, c.settings...)
 	ClusterScript(t, "gridengine-down.sh", remove...) // a test that was killed leaves jobs behind
 	t.Cleanup(func() { ClusterScript(t, "gridengine-down.sh", remove...) })
-	for _, line := range strings.Split(strings.TrimSpace(ClusterScript(t, "gridengine-up.sh", c.settings...)), "\n") {
-		name, value, found := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-		require.True(t, found, "%s", line)
-		c.Environment[name] = value
-	}
+	c.Environment = exports(t, ClusterScript(t, "gridengine-up.sh", c.settings...))
 	return c
 }
 
