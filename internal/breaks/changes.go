@@ -75,6 +75,7 @@ type changes struct {
 }
 
 func (f *changes) add(c change) {
+	c.what = strings.Join(strings.Fields(c.what), " ") // however the definition wraps its lines
 	key := fmt.Sprint(c.at, c.what)
 	if !f.known[key] {
 		f.known[key] = true
