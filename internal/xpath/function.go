@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A function is one that expressions can call.
@@ -208,7 +210,7 @@ func normalizeSpace(at *place, c *call) any {
 }
 
 // groupInText matches a group in the replacement of replace, and any other dollar.
-var groupInText = regexp.MustCompile(`\$(\d?)`)
+var groupInText = lazyregexp.New(`\$(\d?)`)
 
 // replace replaces what a pattern matches. $1 is the first group; other dollars are texts.
 func replace(at *place, c *call) any {

@@ -2,9 +2,10 @@ package xpath
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A kind is the type of a value, which an expression has whatever the record is.
@@ -97,7 +98,7 @@ func numberOf(condition bool) float64 {
 }
 
 // numberInText matches the numbers of XPath, and those of JSON with an exponent.
-var numberInText = regexp.MustCompile(`^-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$`)
+var numberInText = lazyregexp.New(`^-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$`)
 
 // parseNumber returns the number in a text, NaN if it is none.
 func parseNumber(text string) float64 {
