@@ -68,8 +68,8 @@ const (
 )
 
 // expand calls visit with the names that a pattern stands for, each behind prefix.
-// It reports false once visit wants no more, and of a pattern that is none: a
-// hostile one must not count for long without a name to show.
+// It reports false once visit returns false, and for an invalid pattern: a hostile one
+// must not take long without yielding a name.
 func expand(prefix, pattern string, visit func(string) bool) bool {
 	before, rest, bracketed := strings.Cut(pattern, "[")
 	prefix += before

@@ -100,7 +100,7 @@ func numberOf(condition bool) float64 {
 // numberInText matches the numbers of XPath, and those of JSON with an exponent.
 var numberInText = lazyregexp.New(`^-?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$`)
 
-// parseNumber returns the number in a text, NaN if it is none.
+// parseNumber returns the number in a text, or NaN.
 func parseNumber(text string) float64 {
 	text = strings.Trim(text, blanks)
 	if !numberInText.MatchString(text) {

@@ -19,7 +19,7 @@ type tokenKind uint8
 const (
 	nameToken      tokenKind = iota
 	attributeToken           // a name after @
-	wildcardToken            // a * in the place of a name
+	wildcardToken            // a * that matches any name
 	literalToken
 	numberToken
 	operatorToken // also the brackets, and names that are operators where they stand
