@@ -32,6 +32,7 @@ import (
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -81,9 +82,9 @@ type session struct {
 	onListed   func(config.CommandElement, command.Listed)
 	now        func() time.Time
 
-	placeZone   func() zone   // see zoneOfPlace
-	jobsZone    func() zone   // see zoneOfJobs
-	fingerprint func() string // see fingerprintOf
+	placeZone   func() timezone.Zone // see zoneOfPlace
+	jobsZone    func() timezone.Zone // see zoneOfJobs
+	fingerprint func() string        // see fingerprintOf
 	ids         func() (*reader.IDs, error)
 }
 
@@ -144,8 +145,8 @@ func newSession(o Options) *session {
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 		ids:         sync.OnceValues(func() (*reader.IDs, error) { return reader.NewIDs(o.Definition.IDs) }),
 	}
-	c.placeZone = sync.OnceValue(func() zone { return zoneOfPlace(c.place) })
-	c.jobsZone = sync.OnceValue(func() zone { return zoneOfJobs(c) })
+	c.placeZone = sync.OnceValue(func() timezone.Zone { return zoneOfPlace(c.place) })
+	c.jobsZone = sync.OnceValue(func() timezone.Zone { return zoneOfJobs(c) })
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

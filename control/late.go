@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/listing"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
@@ -46,7 +47,7 @@ func (c *tracker) isForgotten(job job.Job) bool {
 // settle finds out what became of submissions without a job, as a part of a poll. It adopts
 // those whose tags are listed, and looks up some of the others if it is time. The listing
 // may be nil.
-func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing) error {
+func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing.Listing) error {
 	c.recordLate(ctx)
 	open, err := c.openSubmissions(ctx, turn.Targets)
 	if err != nil {
@@ -58,13 +59,13 @@ func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing
 	if len(open) == 0 {
 		return nil
 	}
-	ids := listed.byIdentity()
+	ids := listed.ByIdentity()
 	var due []job.Job
 	for _, job := range open {
 		id, isListed := ids[job.Tag]
 		switch {
 		case isListed:
-			seen, _ := listed.row(id)
+			seen, _ := listed.Row(id)
 			if _, err := c.acceptListed(ctx, job, id, seen); err != nil {
 				return err
 			}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/listing"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
@@ -83,7 +83,7 @@ func isUnsafeInBatch(r rune) bool {
 // listOpen lists the jobs of a poll: all jobs of this user with one command or, if the
 // definition uses ids, the open ones in batches. With an error it returns what the earlier
 // commands listed.
-func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing, error) {
+func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing.Listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")
 	}
@@ -106,7 +106,7 @@ func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poll
 		if err != nil {
 			return whole, err
 		}
-		maps.Copy(whole.rows, listed.rows)
+		whole.AddAll(listed)
 	}
 	return whole, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -61,9 +62,9 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 func daysOf(age time.Duration) int { return int(age/(24*time.Hour)) + 2 }
 
 // since returns a time before a submission, for clocks that differ, in a zone.
-func since(created time.Time, of zone) string {
+func since(created time.Time, of timezone.Zone) string {
 	const slack = 10 * time.Minute
-	return created.Add(-slack).In(of.orLocal()).Format("200601021504")
+	return created.Add(-slack).In(of.OrLocal()).Format("200601021504")
 }
 
 var errAbsenceUnproved = errors.New("the scheduler does not list it, which proves nothing by now")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/listing"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
@@ -19,7 +20,7 @@ type ownPoll struct {
 	*tracker
 	list   *config.Command
 	open   jobstore.Roll
-	listed *listing // nil if none was made
+	listed *listing.Listing // nil if none was made
 }
 
 // query makes one listing, unless at most one job is open, which is queried by itself.
@@ -60,7 +61,7 @@ func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure erro
 	if !errors.As(failure, &query) {
 		return failure
 	}
-	if o.listed != nil && len(o.listed.rows) > 0 {
+	if o.listed != nil && o.listed.Len() > 0 {
 		if _, err := o.compare(ctx, turn); err != nil {
 			return errors.Join(failure, err)
 		}
@@ -81,8 +82,8 @@ func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []un
 		})
 		return unlisted, err
 	}
-	err = o.store.ObserveRoll(ctx, o.open, o.listed.begun, func(job *job.Job) (job.Observation, bool) {
-		seen, isListed := o.listed.about(job)
+	err = o.store.ObserveRoll(ctx, o.open, o.listed.Begun, func(job *job.Job) (job.Observation, bool) {
+		seen, isListed := o.listed.About(job)
 		switch {
 		case isListed:
 			turn.Moved = turn.Moved || seen.Detail != job.Detail

@@ -231,7 +231,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 		}
 		return jobFact(env, fact)
 	})
-	c.zoneOf(source).complete(&found)
+	c.zoneOf(source).Complete(&found.Submitted, &found.Started, &found.Ended)
 	found.Observed, found.Source, found.Evidence, found.Origin = begun, source.Name, result.Stdout, originOf(j)
 	if _, isKnown := job.ParseDetail(word); !isKnown && found.Native == "" {
 		found.Native = word

@@ -21,22 +21,6 @@ func readingOf(known job.Job, tasks reader.Memory) command.Reading {
 	return command.Reading{Job: known.ID, Identity: known.Identity, Memory: tasks}
 }
 
-// remembering returns what a row of a listing says about a job, with what is remembered of
-// its tasks: rows get lost, and schedulers forget tasks.
-func remembering(known *job.Job, seen job.Observation) job.Observation {
-	if seen.Tasks == "" {
-		return seen
-	}
-	tasks := reader.ParseMemory(known.Tasks).With(reader.ParseMemory(seen.Tasks))
-	seen.Tasks = tasks.String()
-	concluded, incomplete := tasks.Conclude(seen.Detail)
-	if incomplete != "" {
-		concluded = "" // its own status says more
-	}
-	seen.Detail = concluded
-	return seen
-}
-
 // doubtOf returns why the answer of a reader says nothing about a job; nil if it does, or
 // does not have the job.
 func doubtOf(which *config.Command, result *command.Result, known job.Job) error {

@@ -27,8 +27,8 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 		return nil, &QueryError{Err: err}
 	}
 	var adopted []job.Job
-	for identity, id := range listed.byIdentity() {
-		seen, isJob := listed.row(id)
+	for identity, id := range listed.ByIdentity() {
+		seen, isJob := listed.Row(id)
 		if uuid.Validate(identity) != nil || !isJob {
 			continue
 		}

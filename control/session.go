@@ -210,7 +210,7 @@ func (c *session) runInvocation(ctx context.Context, request command.Request, in
 	}
 	request.Reading.IDs = ids
 	if which.Read != nil {
-		request.Reading.Now, request.Reading.Location = c.now(), c.zoneOf(which).orLocal()
+		request.Reading.Now, request.Reading.Location = c.now(), c.zoneOf(which).OrLocal()
 	}
 	if c.step != nil {
 		request.Reading.Step = func(step reader.Step) { c.step(which, step) }

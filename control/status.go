@@ -211,3 +211,9 @@ func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
 		Observation: found.Observation,
 	}, nil
 }
+
+// isQueryFailure reports whether a query of a scheduler failed, not recording it.
+func isQueryFailure(err error) bool {
+	var query *QueryError
+	return errors.As(err, &query)
+}

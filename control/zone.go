@@ -11,34 +11,11 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A zone is the time zone that a command writes times of, nil where that is the one
-// of this machine.
-type zone struct{ location *time.Location }
-
-// orLocal returns the location of the zone.
-func (z zone) orLocal() *time.Location {
-	if z.location == nil {
-		return time.Local
-	}
-	return z.location
-}
-
-// complete adds the zone to the times of an observation, unless it is the zone of this
-// machine.
-func (z zone) complete(seen *job.Observation) {
-	if z.location == nil {
-		return
-	}
-	for _, moment := range []*string{&seen.Submitted, &seen.Started, &seen.Ended} {
-		*moment = timezone.WithZone(*moment, z.location)
-	}
-}
-
 // zoneOf returns the zone of a command's times: that which the definition runs it in,
 // else that of the place.
-func (c *session) zoneOf(which *config.Command) zone {
+func (c *session) zoneOf(which *config.Command) timezone.Zone {
 	if own, isOwn := c.ownZone(which); isOwn {
-		return zone{own}
+		return timezone.Zone{Location: own}
 	}
 	return c.placeZone()
 }
@@ -67,15 +44,15 @@ func (c *session) ownZone(which *config.Command) (own *time.Location, isOwn bool
 }
 
 // zoneOfPlace is the zone of commands that the definition has run in none of their own.
-func zoneOfPlace(place remote.Info) zone {
+func zoneOfPlace(place remote.Info) timezone.Zone {
 	if place.Zone == "" {
-		return zone{}
+		return timezone.Zone{}
 	}
-	return zone{place.Location()}
+	return timezone.Zone{Location: place.Location()}
 }
 
 // zoneOfJobs is the zone of the listing of jobs.
-func zoneOfJobs(c *session) zone {
+func zoneOfJobs(c *session) timezone.Zone {
 	if list := c.definition.Command(config.ListJobs); list != nil {
 		return c.zoneOf(list)
 	}
@@ -83,9 +60,4 @@ func zoneOfJobs(c *session) zone {
 }
 
 // Location returns the time zone of the times in rows of x:list-jobs that have none.
-func (c *Controller) Location() *time.Location {
-	if listed := c.jobsZone(); listed.location != nil {
-		return listed.location
-	}
-	return time.Local
-}
+func (c *Controller) Location() *time.Location { return c.jobsZone().OrLocal() }
