@@ -41,20 +41,22 @@ import (
 
 // Options are what a controller is made of.
 type Options struct {
-	Target     string // the name under which jobs are kept; the definition's name if empty
-	Definition *config.Definition
-	Connection remote.Connection
-	Store      *jobstore.Store  // may be nil for a controller that only renders
-	Defaults   []job.Assignment // values for every submission, which the submission's own override
-	Types      map[string]tokenizer.Factory
-	Trace      func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
-	Step       func(*config.Command, reader.Step)          // as Trace, what readers do with each record
-	Log        *slog.Logger                                // nil to log nothing
-	OnListed   func(config.CommandElement, command.Listed) // gets what each whole listing by [Controller.Rows] amounted to; may be nil
-	OnStaging  func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil
-	Now        func() time.Time                            // nil for the clock
-	Pause      func(context.Context, time.Duration) error  // waits between two queries; nil for real time
-	Jitter     func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
+	Target        string // the name under which jobs are kept; the definition's name if empty
+	Definition    *config.Definition
+	Connection    remote.Connection
+	Store         *jobstore.Store  // may be nil for a controller that only renders
+	Defaults      []job.Assignment // values for every submission, which the submission's own override
+	LeastInterval time.Duration    // between two listings, whatever the definition says; 0 for none
+	SharedAnswers time.Duration    // the age up to which processes share an answer about a job; 0 for 1 second
+	Types         map[string]tokenizer.Factory
+	Trace         func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
+	Step          func(*config.Command, reader.Step)          // as Trace, what readers do with each record
+	Log           *slog.Logger                                // nil to log nothing
+	OnListed      func(config.CommandElement, command.Listed) // gets what each whole listing by [Controller.Rows] amounted to; may be nil
+	OnStaging     func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil
+	Now           func() time.Time                            // nil for the clock
+	Pause         func(context.Context, time.Duration) error  // waits between two queries; nil for real time
+	Jitter        func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
 }
 
 // A Controller is one definition bound to one connection. Its methods may be called
@@ -69,18 +71,19 @@ type Controller struct {
 
 // A session runs the commands of the definition, with what the start-up commands found.
 type session struct {
-	target     string
-	definition *config.Definition
-	connection remote.Connection
-	place      remote.Info
-	resolver   *submission.Resolver
-	store      *jobstore.Store
-	types      map[string]tokenizer.Factory
-	trace      func(*config.Parser, tokenizer.TraceEvent)
-	step       func(*config.Command, reader.Step)
-	log        *slog.Logger
-	onListed   func(config.CommandElement, command.Listed)
-	now        func() time.Time
+	target                       string
+	definition                   *config.Definition
+	connection                   remote.Connection
+	place                        remote.Info
+	resolver                     *submission.Resolver
+	store                        *jobstore.Store
+	types                        map[string]tokenizer.Factory
+	trace                        func(*config.Parser, tokenizer.TraceEvent)
+	step                         func(*config.Command, reader.Step)
+	log                          *slog.Logger
+	onListed                     func(config.CommandElement, command.Listed)
+	now                          func() time.Time
+	leastInterval, sharedAnswers time.Duration
 
 	placeZone   func() timezone.Zone // see zoneOfPlace
 	jobsZone    func() timezone.Zone // see zoneOfJobs
@@ -140,7 +143,7 @@ func newSession(o Options) *session {
 	c := &session{
 		target: cmp.Or(o.Target, o.Definition.Name), definition: o.Definition, connection: o.Connection, store: o.Store,
 		types: o.Types, trace: o.Trace, step: o.Step, log: o.Log, onListed: o.OnListed, now: o.Now,
-		place: o.Connection.Info(),
+		place: o.Connection.Info(), leastInterval: o.LeastInterval, sharedAnswers: o.SharedAnswers,
 
 		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
 		ids:         sync.OnceValues(func() (*reader.IDs, error) { return reader.NewIDs(o.Definition.IDs) }),

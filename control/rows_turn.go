@@ -81,7 +81,7 @@ func (c *tracker) sharedListing(list *config.Command, each func(command.Row) err
 	return poller.Listing{
 		Request: poller.Request{
 			Key:    polls.PollKey{Kind: polls.PollKind(list.Element), Key: c.pollKey()},
-			Target: c.target, Interval: intervalOf(list), Limit: limitOf(list), FailureOf: listingFailureOf,
+			Target: c.target, Interval: c.intervalOf(list), Limit: limitOf(list), FailureOf: listingFailureOf,
 		},
 		Variant: string(values),
 		List: func(ctx context.Context, share func(command.Row)) (command.Listed, error) {

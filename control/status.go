@@ -145,7 +145,7 @@ func (c *tracker) stale(ctx context.Context, job job.Job, failure error, begun t
 // wasJustQueried reports whether a job was queried so recently that another query would
 // only burden the scheduler. The submit command is no query.
 func (c *tracker) wasJustQueried(job job.Job) bool {
-	interval := intervalOf(c.definition.Command(config.GetJobStatus))
+	interval := c.intervalOf(c.definition.Command(config.GetJobStatus))
 	submit := c.definition.Submit(false)
 	return !job.Stale && c.now().Sub(job.Observed) < interval && (submit == nil || job.Source != submit.Name)
 }

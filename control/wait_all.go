@@ -281,14 +281,16 @@ func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
 	}
 }
 
-// Interval returns how often the definition lets its scheduler be listed: the shortest
-// time from the beginning of one listing to that of the next.
-func (c *tracker) Interval() time.Duration { return intervalOf(c.definition.Command(config.ListJobs)) }
+// Interval returns how often the definition and the target let the scheduler be listed: the
+// shortest time from the beginning of one listing to that of the next.
+func (c *tracker) Interval() time.Duration {
+	return c.intervalOf(c.definition.Command(config.ListJobs))
+}
 
 // intervalOf is the shortest time between two runs of a command, which may be nil.
-func intervalOf(query *config.Command) time.Duration {
+func (c *session) intervalOf(query *config.Command) time.Duration {
 	if query != nil && query.Interval > 0 {
-		return query.Interval
+		return max(query.Interval, c.leastInterval)
 	}
-	return defaultInterval
+	return max(defaultInterval, c.leastInterval)
 }
