@@ -86,14 +86,16 @@ func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job)
 		return err
 	}
 	submission.JobAttribute(env, j.ID, j.ID, j.ShortID)
-	outcome, err := outcomeOf(c.runFor(ctx, which, env, j.ID, command.Reading{Job: j.ID}))
+	result, err := c.runFor(ctx, which, env, j.ID, command.Reading{Job: j.ID})
+	outcome, err := outcomeOf(result, err)
 	var unmarked error
 	if j.Tag != "" && mayHaveWorked(outcome, err) {
 		// The state observed before may no longer hold; the next look queries again.
 		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
 	}
-	if j.Tag != "" && operation == Cancel && err == nil && outcome == config.Succeeded {
-		unmarked = errors.Join(unmarked, c.store.MarkCanceled(context.WithoutCancel(ctx), j.Tag))
+	if j.Tag != "" && operation == Cancel && err == nil && isAccepted(result, outcome) {
+		unmarked = errors.Join(unmarked, c.store.MarkCanceled(context.WithoutCancel(ctx), j.Tag, job.Observation{
+			Observed: c.now(), Source: which.Name, Evidence: result.Stdout + result.Stderr}))
 	}
 	switch outcome {
 	case config.NotFound:
@@ -156,6 +158,12 @@ func isInStage(detail job.Detail, stage config.Stage) bool {
 		return detail.Primary() == job.Running || detail.Primary() == job.Suspended
 	}
 	return detail != job.Undetermined && string(detail) == string(stage)
+}
+
+// isAccepted reports whether the scheduler accepted a command on a job. That its exit code is
+// ignored does not mean that it did.
+func isAccepted(result *command.Result, outcome config.OutcomeKind) bool {
+	return outcome == config.Succeeded && (result.ExitCode <= 0 || result.Outcome == config.Done)
 }
 
 // mayHaveWorked reports whether a command on a job may have had its effect.

@@ -244,8 +244,37 @@ func TestTheEndOfAJobDependsOnWhetherItWasCanceled(t *testing.T) {
 		require.Equal(t, want == job.Failed, err != nil)
 		known, err := s.store.ByTag(t.Context(), j.Tag)
 		require.NoError(t, err)
-		require.Equal(t, want == job.Canceled, known.CancelAccepted)
+		require.Equal(t, want == job.Canceled, !known.CancelAccepted.IsZero())
 		s.write(t, "says", "7 gone\n")
 		require.Equal(t, want, s.status(t, known).Detail, answer)
+	}
+}
+
+// gone is the status command of definitions that take a job for completed whenever their
+// scheduler complains about it.
+const gone = `<stderr-parser delim="\n"><target ref="@jobId"><match><expression>.+</expression><set field="value"><entry value="COMPLETED"/></set></match></target></stderr-parser>`
+
+func TestAJobThatIsGoneAfterItWasCanceledIsCanceled(t *testing.T) {
+	for name, c := range map[string]struct {
+		cancel, status string
+		want           job.Detail
+	}{
+		"its status command complains":         {`echo deleted`, `echo "Unknown Job 7" >&2; exit 1`, job.Canceled},
+		"it has ended by an outcome":           {`:`, `exit 45`, job.Canceled},
+		"it exited first":                      {`:`, `echo COMPLETED; echo exit 0`, job.Completed},
+		"its scheduler has a word for it":      {`:`, `echo COMPLETED; echo native DONE`, job.Completed},
+		"it was not canceled, as it was gone":  {`echo "Unknown Job 7" >&2; exit 1`, `echo "Unknown Job 7" >&2; exit 1`, job.Completed},
+		"it has failed":                        {`:`, `echo FAILED`, job.Failed},
+		"its scheduler says that it's stopped": {`:`, `echo CANCELED`, job.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, `<x:outcome kind="finished" exit="45"/>`+submitting(`echo job 7`, "")+
+				running("get-job-status", c.status, `ignoreExitStatus="true"`, asStatus+gone)+running("terminate-job", c.cancel, `ignoreExitStatus="true"`, "")))
+			j := s.submits(t, job.Submission{Executable: "x"})
+			require.NoError(t, s.Operate(t.Context(), control.Cancel, j))
+			j, err := s.Wait(t.Context(), j, "", nil)
+			require.NoError(t, err)
+			require.Equal(t, c.want, j.Detail)
+		})
 	}
 }

@@ -54,7 +54,7 @@ func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 	key := uuid.NewString()
 	j := submission.JobAttribute(env, key, known.ID, known.ShortID)
 	clearFacts(env)
-	if known.CancelAccepted {
+	if !known.CancelAccepted.IsZero() {
 		env.SetVariable(submission.AttributeCanceled, "true")
 	}
 	found, outcome := answer{}, config.OutcomeKind("")
@@ -91,7 +91,7 @@ func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.J
 	if last == nil || !known.Missing {
 		return found
 	}
-	state, isOver := last.Absence.StateOf(c.now().Sub(known.MissingSince), known.CancelAccepted)
+	state, isOver := last.Absence.StateOf(c.now().Sub(known.MissingSince), !known.CancelAccepted.IsZero())
 	if !isOver {
 		return found
 	}

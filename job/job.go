@@ -50,8 +50,9 @@ type Job struct {
 	Submitter string
 	Hosted    bool // that process runs jobs for others, and is not to be ended together with one
 
-	// CancelAccepted says that the scheduler accepted a request of rmctl to cancel the job.
-	CancelAccepted bool
+	// CancelAccepted is when the scheduler accepted a request of rmctl to cancel the job; zero
+	// if it did not.
+	CancelAccepted time.Time
 
 	// Successor is the tag of the job that got the same id later; empty if no other
 	// job did. The scheduler says nothing more about the earlier job.

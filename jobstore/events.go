@@ -25,6 +25,7 @@ const (
 	eventClock         job.EventKind = "clock"         // the record had an observation from the future
 	eventStale         job.EventKind = "stale"         // its state is in doubt
 	eventMissing       job.EventKind = "missing"       // a listing lacks it
+	eventCanceling     job.EventKind = "canceling"     // the scheduler accepted a request to cancel it
 	eventSucceeded     job.EventKind = "succeeded"     // another job got its id
 	eventDismissed     job.EventKind = "dismissed"     // the user stopped following it
 )
@@ -50,6 +51,9 @@ func (c *change) events() []job.Event {
 	}
 	if c.replaced != nil {
 		add(eventReplaced, *c.replaced)
+	}
+	if c.canceled != nil {
+		add(eventCanceling, job.Observation{Detail: after.Detail, Observed: c.canceled.Observed, Source: c.canceled.Source, Evidence: c.canceled.Evidence})
 	}
 	if c.isNewlyStale() {
 		add(eventStale, job.Observation{Detail: after.Detail, Reason: after.StaleReason, Observed: after.StaleSince})

@@ -18,6 +18,8 @@ type change struct {
 	// that an older one has replaced. They become events.
 	contradicted, replaced *job.Observation
 	ahead                  time.Time
+
+	canceled *job.Observation // the request to cancel the job that was accepted; becomes an event
 }
 
 // doubt makes what is known of the job stale from a time on.
@@ -83,6 +85,7 @@ func (c *change) observe(observed job.Observation) bool {
 	if observed.Observed.Before(known.Observed) {
 		c.ahead = known.Observed
 	}
+	observed = transition.AfterCancel(known, observed)
 	moves := transition.Between(known.Detail, observed.Detail)
 	switch {
 	case moves == transition.Follows || moves == transition.Returns:
@@ -121,6 +124,15 @@ func (c *change) contradict(observed job.Observation) {
 	if words != c.job.Irregular {
 		c.job.Irregular, c.contradicted = words, &observed
 	}
+}
+
+// cancel keeps when the scheduler accepted to cancel the job.
+func (c *change) cancel(accepted job.Observation) bool {
+	if !c.job.CancelAccepted.IsZero() {
+		return false
+	}
+	c.job.CancelAccepted, c.canceled = accepted.Observed, &accepted
+	return true
 }
 
 const replacedWords = "another job has its id"

@@ -19,6 +19,7 @@ const (
 	EventClock         = eventClock
 	EventStale         = eventStale
 	EventMissing       = eventMissing
+	EventCanceling     = eventCanceling
 	EventSucceeded     = eventSucceeded
 	EventDismissed     = eventDismissed
 )

@@ -34,13 +34,12 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 	return err
 }
 
-// MarkCanceled records that the scheduler accepted a request to cancel a job. It may go on
-// for a while, or end in another way.
-func (s *Store) MarkCanceled(ctx context.Context, tag string) error {
+// MarkCanceled records that the scheduler accepted a request to cancel a job: when, by which
+// command, and what it printed. The job may go on for a while, or end in another way. Only
+// the first request counts.
+func (s *Store) MarkCanceled(ctx context.Context, tag string, accepted job.Observation) error {
 	_, err := s.change(ctx, processed, "cancellation", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
-		isNew := !c.job.CancelAccepted
-		c.job.CancelAccepted = true
-		return isNew, nil
+		return c.cancel(accepted), nil
 	})
 	return err
 }

@@ -40,7 +40,7 @@ func (r *jobRow) columns() []column {
 		column{"submitter", &j.Submitter}, column{"identity", &j.Identity},
 		column{"origin_stream", &j.Origin.Stream}, column{"origin_line", &j.Origin.Line}, column{"origin_text", &j.Origin.Text},
 		column{"irregular", &j.Irregular}, column{"tasks", &j.Tasks}, column{"hosted", &j.Hosted}, column{"undated", &j.Undated},
-		column{"cancel_accepted", &j.CancelAccepted},
+		column{"canceled", stored.At(&j.CancelAccepted)},
 	)
 }
 

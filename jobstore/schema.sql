@@ -284,3 +284,9 @@ ALTER TABLE jobs ADD COLUMN tasks TEXT NOT NULL DEFAULT '';
 -- next version
 -- A job that rmctl canceled may end in ways that look like a failure.
 ALTER TABLE jobs ADD COLUMN cancel_accepted INTEGER NOT NULL DEFAULT 0;
+
+-- next version
+-- When the scheduler accepted to cancel a job is evidence of how it ended.
+ALTER TABLE jobs ADD COLUMN canceled TEXT NOT NULL DEFAULT '';
+UPDATE jobs SET canceled = CASE stale_since WHEN '' THEN created ELSE stale_since END WHERE cancel_accepted <> 0;
+ALTER TABLE jobs DROP COLUMN cancel_accepted;

@@ -199,6 +199,9 @@ func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, 
 	if recorded == nil {
 		return detail, isState
 	}
+	if detail == job.Completed && !recorded.CancelAccepted.IsZero() {
+		detail = transition.AfterCancel(&recorded.Job, job.Observe(listed.Fact)).Detail
+	}
 	return transition.Next(recorded.Detail, detail), true
 }
 

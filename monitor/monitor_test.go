@@ -361,6 +361,17 @@ func TestWhatIsOnRecordDoesNotGoBackward(t *testing.T) {
 	})
 }
 
+func TestARowOfACanceledJobThatSaysOnlyThatItHasEndedShowsItCanceled(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}, CancelAccepted: time.Unix(1, 0)},
+			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Running}, CancelAccepted: time.Unix(1, 0)})
+		w.source.set(model.Job, nil, rowOf("1", "state=COMPLETED"), rowOf("2", "state=COMPLETED", "exitCode=0"))
+		w.begin()
+		require.Equal(t, "CANCELED", w.value(model.Job, "1", vocabulary.AttributeJobDetail))
+		require.Equal(t, "COMPLETED", w.value(model.Job, "2", vocabulary.AttributeJobDetail))
+	})
+}
+
 func TestAnIDThatIsGivenAgainIsAnotherJob(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=COMPLETED", "submitted=1000000000"), rowOf("2", "state=COMPLETED", "submitted=1000000000"))

@@ -3,6 +3,11 @@
 package transition
 
 import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/internal/timezone"
@@ -69,6 +74,33 @@ func Next(current, seen job.Detail) job.Detail {
 	default:
 		return current
 	}
+}
+
+// AfterCancel returns what an observation says about a job that rmctl may have canceled. If
+// the scheduler accepted that, and now says only that the job has ended, it is canceled:
+// parsers take jobs for completed that their scheduler no longer knows.
+func AfterCancel(known *job.Job, seen job.Observation) job.Observation {
+	isCanceled := !known.CancelAccepted.IsZero() && !known.Detail.Ended()
+	if !isCanceled || seen.Detail != job.Completed || seen.ExitCode != nil || saysHowItEnded(seen) {
+		return seen
+	}
+	seen.Detail = job.Canceled
+	reason := "cancel accepted at " + known.CancelAccepted.UTC().Format(time.RFC3339) + ", ended without an exit code"
+	if seen.Reason != "" {
+		reason += "; " + seen.Reason
+	}
+	seen.Reason = reason
+	return seen
+}
+
+// saysHowItEnded reports whether the scheduler itself has a word for how a job ended. A
+// letter, such as C, says only that it did, and so do complaints that there is no such job.
+func saysHowItEnded(seen job.Observation) bool {
+	if len(seen.Native) > 1 {
+		return true
+	}
+	words := strings.FieldsFunc(seen.Origin.Text, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+	return seen.Origin.Stream != "stderr" && slices.Contains(words, string(job.Completed))
 }
 
 // IsAnother reports whether an observation under the id of a job is of another job: the
