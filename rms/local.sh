@@ -4,8 +4,11 @@
 #   sh local.sh submit                                              (reads RMCTL_LOCAL_*)
 #   sh local.sh show|cancel|hold|release|suspend|resume NUMBER
 #   sh local.sh find TAG     the job of a submission
-#   sh local.sh list         the jobs of this machine that have not ended
+#   sh local.sh list         the jobs of this machine that have not ended, or ended within the last minute or two
 #   sh local.sh count        how many of them run and wait
+#
+# show and list print a line for each job, with the values of print_job. What list says of a job last counts: it may
+# change while the list is made.
 #
 # Exit codes: 0 done, 1 refused, 44 no such job, 45 the job has ended, 46 ask the machine that runs it.
 #
@@ -32,6 +35,7 @@
 #       held/NUMBER       ... are on hold,
 #       running/NUMBER    ... have a slot
 #       lock/             a token: the file is named "free", or after the process that has it
+#       recent/MINUTE     what list prints of the jobs that ended in a minute, by the minutes since 1970
 #
 # Jobs and the token move by rename: of several processes that want to move one, one succeeds, and
 # killing any of them at any moment leaves everything somewhere.
@@ -39,6 +43,7 @@
 set -u
 newline='
 '
+tab='	'
 
 refuse() {
 	printf '%s\n' "$1" >&2
@@ -107,8 +112,16 @@ need_sessions() {
 	}
 }
 
+# without_tabs TEXT sets text to it with blanks for the tabs, which separate the values of a job that is printed.
+without_tabs() {
+	text=$1
+	while case $text in *"$tab"*) ;; *) false ;; esac; do text=${text%%"$tab"*}' '${text#*"$tab"}; done
+}
+
+# now sets time, and minute to the minutes since 1970.
 now() {
-	date -u +%Y-%m-%dT%H:%M:%SZ
+	set -- $(date -u '+%Y-%m-%dT%H:%M:%SZ %s')
+	time=$1 minute=$(($2 / 60))
 }
 
 # pause waits a fifth of a second where sleep can, else a second, and adds it to waited, in tenths.
@@ -134,8 +147,8 @@ find_host() {
 }
 
 make_spool() {
-	[ -d "$spool/$place/lock" ] && return
-	mkdir -p "$spool/jobs" "$spool/$place/queue" "$spool/$place/held" "$spool/$place/running" &&
+	[ -d "$spool/$place/lock" ] && [ -d "$spool/$place/recent" ] && return
+	mkdir -p "$spool/jobs" "$spool/$place/queue" "$spool/$place/held" "$spool/$place/running" "$spool/$place/recent" &&
 		chmod 700 "$spool" || refuse "cannot create the spool folder $spool"
 	# The token comes with its folder. Whoever comes second moves into the first one's folder.
 	mkdir "$spool/$place/lock.$$" && : >"$spool/$place/lock.$$/free" &&
@@ -182,10 +195,15 @@ read_description() {
 	} 2>/dev/null <"$folder/description"
 }
 
-# note_end NUMBER WORD CODE REASON; CODE is - where it is not known. One write, so that who reads it sees
-# all or nothing.
+# note_end NUMBER WORD CODE REASON; CODE is - where it is not known. Each note is one write, so that who reads it
+# sees all or nothing. What the list misses of an end somebody asks for.
 note_end() {
-	printf '%s %s %s %s\n' "$2" "$3" "$(now)" "$4" >"jobs/$1/ended"
+	now
+	printf '%s %s %s %s\n' "$2" "$3" "$time" "$4" >"jobs/$1/ended" || return
+	(
+		id=$1 folder=jobs/$1
+		read_description && read_end && print_job >>"$place/recent/$minute"
+	) 2>/dev/null || :
 }
 
 read_end() {
@@ -343,6 +361,8 @@ submit() {
 	[ -d "$directory" ] || refuse "the working directory $directory does not exist"
 	name=${RMCTL_LOCAL_NAME:-${RMCTL_LOCAL_EXECUTABLE:-job}}
 	case $name in */*[!/]*) [ -n "${RMCTL_LOCAL_NAME-}" ] || name=${name##*/} name=${name%\'} ;; esac
+	without_tabs "$name"
+	name=$text
 	limit=
 	[ -z "${RMCTL_LOCAL_TIME_LIMIT-}" ] || limit=$(seconds "$RMCTL_LOCAL_TIME_LIMIT") || exit 1
 	case $name$directory${RMCTL_LOCAL_OUTPUT-}${RMCTL_LOCAL_ERROR-} in
@@ -363,12 +383,13 @@ submit() {
 	output=$path
 	expand_path "${RMCTL_LOCAL_ERROR-}" "$spool/$folder/stderr"
 	error=$path
+	now
 	cp "$script" "$folder/script" || {
 		rm -rf "$folder"
 		refuse "cannot copy the job's script into $spool/$folder"
 	}
 	printf '%s\n' "$host" "$name" "$directory" "$output" "$error" "${RMCTL_LOCAL_SLOTS-}" "$limit" \
-		"${RMCTL_LOCAL_GRACE:-10}" "${RMCTL_LOCAL_NICE-}" "$job_umask" "$(now)" >"$folder/description" || {
+		"${RMCTL_LOCAL_GRACE:-10}" "${RMCTL_LOCAL_NICE-}" "$job_umask" "$time" >"$folder/description" || {
 		rm -rf "$folder"
 		refuse "cannot write into $spool/$folder"
 	}
@@ -425,7 +446,8 @@ wait_for_word() {
 supervise() {
 	wait_for_turn
 	need_sessions
-	now >"$folder/started"
+	now
+	echo "$time" >"$folder/started"
 	in_own_session sh "$program" run "$id" </dev/null >/dev/null 2>&1 &
 	job=$!
 	timer=
@@ -451,7 +473,7 @@ supervise() {
 	done
 	rm -f "$place/running/$id" "$folder/wake"
 	dispatch
-	case $id in *0) remove_old_jobs ;; esac
+	case $id in *0) remove_old_jobs && remove_old_ends ;; esac
 }
 
 # run becomes the job's first process, which leads the job's process group. It notes itself, and then looks
@@ -487,7 +509,8 @@ run() {
 }
 
 cannot() {
-	echo "cannot $1" >"$spool/$folder/problem"
+	without_tabs "cannot $1"
+	echo "$text" >"$spool/$folder/problem"
 	exit 126
 }
 
@@ -653,30 +676,44 @@ is_over() {
 	esac
 }
 
-# print_job prints what is known of the job, a value in each line. Its last line tells that those before are all.
+# print_job prints what is known of the job in one line.
 print_job() {
 	tag= started=
 	{ read -r tag <"$folder/tag"; } 2>/dev/null
 	{ read -r started <"$folder/started"; } 2>/dev/null
-	set -- "id=$id" "state=$word" "name=$name" "host=$job_host" "submitted=$submitted" "tag=$tag" "started=$started"
-	if is_over; then set -- "$@" "ended=$ended" "code=${code#-}" "reason=$reason"; fi
-	printf '%s\n' "$@" whole=yes
+	is_over || ended= code= reason=
+	# The reader jobs in local.xml names these columns.
+	set -- "$id" "$word" "${code#-}" "$submitted" "$started" "$ended" "$job_host" "$tag" "$reason" "$name"
+	IFS=$tab
+	printf '%s\n' "$*"
+	unset IFS
 }
 
-# list prints the jobs that have not ended; who wants to know of others asks for them.
+# list prints the jobs that have not ended, and then those that have meanwhile or did before in this minute or
+# the last.
 list() {
 	cd "$spool" 2>/dev/null || return 0 # nobody has submitted a job
+	now
 	for entry in "$place"/queue/* "$place"/held/* "$place"/running/*; do
 		id=${entry##*/}
 		case $id in *[!0-9]*) continue ;; esac
 		( # which may find that there is no such job any more
 			folder=jobs/$id
 			[ -d "$folder" ] || settle_if_lost "$id"
-			read_description && find_state 2>/dev/null || exit
-			is_over || print_job # else it has ended meanwhile
+			read_description && find_state 2>/dev/null && print_job
 		)
 	done
 	dispatch || : # should the process that was to give a job its turn have been killed
+	cat "$place/recent/$((minute - 1))" "$place/recent/$minute" 2>/dev/null
+	cat "$place/recent/$((minute + 1))" 2>/dev/null # which may have begun
+	remove_old_ends
+}
+
+remove_old_ends() {
+	for file in "$place"/recent/*; do
+		case ${file##*/} in *[!0-9]*) continue ;; esac
+		[ "${file##*/}" -ge $((minute - 1)) ] || rm -f "$file"
+	done
 }
 
 # count_jobs prints how many jobs run and how many wait. Held ones wait, too.

@@ -3,7 +3,6 @@ package rms_test
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -92,11 +91,11 @@ func TestListingHasEveryJobThatHasNotEnded(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		running, unblock := m.submitBlocker(t, "SLOTS=1")
 		waiting, held := m.submit(t, "true", "SLOTS=1"), m.submit(t, "true", "HOLD=true")
-		listed := m.run(nil, "list")
-		require.Zero(t, listed.code)
-		require.Empty(t, listed.stderr)
-		require.ElementsMatch(t, []string{"id=" + running + "\nstate=RUNNING", "id=" + waiting + "\nstate=QUEUED", "id=" + held + "\nstate=HELD"},
-			regexp.MustCompile(`(?m)^id=.*\nstate=.*$`).FindAllString(listed.stdout, -1))
+		listed := m.list(t)
+		require.Len(t, listed, 3)
+		for id, state := range map[string]string{running: "RUNNING", waiting: "QUEUED", held: "HELD"} {
+			require.Equal(t, state, listed[id]["state"])
+		}
 		unblock()
 		m.awaitEnd(t, waiting)
 	})
@@ -124,9 +123,7 @@ func TestJobWhoseTurnWasForgottenGetsItWhenSomebodyAsks(t *testing.T) {
 				m.awaitSleep(t, m.noted(t, id, "supervisor"))
 				require.NoError(t, forget(m.host(t), id))
 				require.NoError(t, os.Rename(held, filepath.Join(lock, "free")))
-				listed := m.run(nil, "list")
-				require.Contains(t, listed.stdout, "id="+id+"\n")
-				require.Empty(t, listed.stderr)
+				require.Contains(t, m.list(t), id)
 				m.awaitFile(t, m.spool("jobs", id, "ended"))
 				require.Equal(t, "COMPLETED", m.status(t, id)["state"])
 			})

@@ -181,7 +181,30 @@ func (m machine) status(t *testing.T, id string) map[string]string {
 	asked := m.run(nil, "show", id)
 	require.Zero(t, asked.code, asked.stderr)
 	require.Empty(t, asked.stderr)
-	return facts(t, asked.stdout)
+	return listed(t, asked.stdout)[id]
+}
+
+// list returns what the program says last about each job that it lists.
+func (m machine) list(t *testing.T) map[string]map[string]string {
+	answer := m.run(nil, "list")
+	require.Zero(t, answer.code, answer.stderr)
+	require.Empty(t, answer.stderr)
+	return listed(t, answer.stdout)
+}
+
+func listed(t *testing.T, output string) map[string]map[string]string {
+	columns := strings.Fields("id state code submitted started ended host tag reason name")
+	jobs := map[string]map[string]string{}
+	for line := range strings.Lines(output) {
+		values := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		require.Len(t, values, len(columns), "line %q", line)
+		job := map[string]string{}
+		for i, column := range columns {
+			job[column] = values[i]
+		}
+		jobs[job["id"]] = job
+	}
+	return jobs
 }
 
 func (m machine) awaitState(t *testing.T, id, state string) map[string]string {
@@ -259,17 +282,47 @@ func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
 	})
 }
 
-func TestAJobThatEndsWhileJobsAreListedIsNotListed(t *testing.T) {
+func TestAJobThatEndsWhileJobsAreListedIsListedAsEnded(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		running, _ := m.submitBlocker(t)
 		ended := m.submit(t, "exit 3")
 		m.awaitEnd(t, ended)
 		// A listing that looked into this folder before sees the job's end after.
 		require.NoError(t, os.WriteFile(filepath.Join(m.host(t), "running", ended), nil, 0o600))
-		listed := m.run(nil, "list").stdout
-		require.Contains(t, listed, "id="+running+"\n")
-		require.NotContains(t, listed, "id="+ended+"\n", "its record would not tell the exit code")
-		require.Equal(t, "3", m.status(t, ended)["code"])
+		listed := m.list(t)
+		require.Equal(t, "RUNNING", listed[running]["state"])
+		require.Equal(t, m.status(t, ended), listed[ended])
+	})
+}
+
+func TestListingHasTheJobsThatEndedRecently(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		failed := m.submit(t, "exit 3", "NAME=a\tname", "TAG=11111111-2222-3333-4444-555555555555")
+		canceled := m.submit(t, "true", "HOLD=true")
+		m.do(t, "cancel", canceled)
+		m.awaitEnd(t, failed)
+		listed := m.list(t)
+		require.Equal(t, map[string]map[string]string{failed: m.status(t, failed), canceled: m.status(t, canceled)}, listed)
+		require.Equal(t, []string{"FAILED", "3", "a name"}, []string{listed[failed]["state"], listed[failed]["code"], listed[failed]["name"]})
+		require.Equal(t, []string{"CANCELED", "canceled"}, []string{listed[canceled]["state"], listed[canceled]["reason"]})
+	})
+}
+
+func TestListingForgetsJobsThatEndedMinutesAgo(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		m.awaitEnd(t, m.submit(t, "true"))
+		var recent []string
+		require.Eventually(t, func() bool {
+			recent, _ = filepath.Glob(filepath.Join(m.host(t), "recent", "*")) // the pattern is well-formed
+			running, _ := filepath.Glob(filepath.Join(m.host(t), "running", "*"))
+			return len(recent) == 1 && len(running) == 0
+		}, patience, time.Millisecond)
+		minute, err := strconv.Atoi(filepath.Base(recent[0]))
+		require.NoError(t, err)
+		past := filepath.Join(m.host(t), "recent", strconv.Itoa(minute-2))
+		require.NoError(t, os.Rename(recent[0], past))
+		require.Empty(t, m.list(t))
+		require.NoFileExists(t, past)
 	})
 }
 
@@ -349,7 +402,7 @@ func TestSpoolStandsBelowTheStateFolder(t *testing.T) {
 		require.DirExists(t, m.file("elsewhere/rmctl/local/jobs/1"))
 		require.Equal(t, 44, m.run(nil, "show", "1").code)
 		require.Eventually(t, func() bool {
-			return strings.Contains(m.run([]string{stateFolder}, "show", "1").stdout, "state=COMPLETED")
+			return strings.Contains(m.run([]string{stateFolder}, "show", "1").stdout, "COMPLETED")
 		}, patience, 5*time.Millisecond)
 	})
 }
