@@ -44,6 +44,9 @@ func amongTags(tags []string) (condition string, arguments []any) {
 	for i := range arguments {
 		arguments[i] = tags[min(i, len(tags)-1)]
 	}
+	if count == 1 {
+		return "tag = ?", arguments // a statement that a single job is looked up with, too
+	}
 	return "tag IN (?" + strings.Repeat(", ?", count-1) + ")", arguments
 }
 
