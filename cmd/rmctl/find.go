@@ -15,7 +15,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// found is a job and the controller of its target, nil if the target cannot be used.
+// found is a job and the controller of its target, nil if the target cannot be used or the
+// controller is not needed.
 type found struct {
 	job.Job
 	controller *control.Controller
@@ -57,10 +58,15 @@ func (t *targetJobs) update(all []found, updated []job.Job) {
 // job that is not on record is looked up at the chosen target. With an error it returns the
 // jobs that it found, but none if a name is invalid or ambiguous.
 func (a *app) findJobs(ctx context.Context, names []string) ([]found, error) {
+	return findEach(ctx, names, a.findJob)
+}
+
+// findEach is findJobs with a function that finds one job.
+func findEach(ctx context.Context, names []string, find func(context.Context, string) (found, error)) ([]found, error) {
 	jobs := make([]found, 0, len(names))
 	var problems []error
 	for _, name := range names {
-		job, err := a.findJob(ctx, name)
+		job, err := find(ctx, name)
 		switch {
 		case err == nil:
 			jobs = append(jobs, job)
@@ -80,12 +86,25 @@ func (e *unclearError) Error() string { return e.err.Error() }
 func (e *unclearError) Unwrap() error { return e.err }
 
 func (a *app) findJob(ctx context.Context, name string) (found, error) {
+	one, err := a.findUnended(ctx, name)
+	if err == nil && one.controller == nil {
+		one.controller, err = a.controllerOfJob(ctx, one.Target, cmp.Or(one.ID, one.Tag))
+	}
+	return one, err
+}
+
+// findUnended is findJob without the controller of a job that has ended: whoever only shows it
+// does not need its definition, which takes longer to read than the record.
+func (a *app) findUnended(ctx context.Context, name string) (found, error) {
 	job, err := a.recordedJob(ctx, name)
 	if errors.Is(err, jobstore.ErrNotFound) {
 		return a.lookFor(ctx, name)
 	}
 	if err != nil {
 		return found{}, &unclearError{err}
+	}
+	if job.Detail.Ended() {
+		return found{Job: job}, nil
 	}
 	controller, err := a.controllerOfJob(ctx, job.Target, cmp.Or(job.ID, job.Tag))
 	return found{job, controller}, err
@@ -123,19 +142,27 @@ func (a *app) lookFor(ctx context.Context, name string) (found, error) {
 
 // recordedJob finds a job on record. If there is none, the error matches jobstore.ErrNotFound.
 func (a *app) recordedJob(ctx context.Context, name string) (job.Job, error) {
-	j, err := a.recordedBrief(ctx, name)
-	if err != nil {
-		return job.Job{}, err
-	}
-	store, err := a.client().Store(ctx)
-	if err != nil {
-		return job.Job{}, err
-	}
-	return store.ByTag(ctx, j.Tag)
+	return a.recorded(ctx, name, (*jobstore.Store).ByTag, (*jobstore.Store).Find)
 }
 
 // recordedBrief is recordedJob for a brief job; see [jobstore.Store.EachBrief].
 func (a *app) recordedBrief(ctx context.Context, name string) (job.Job, error) {
+	byTag := func(store *jobstore.Store, ctx context.Context, tag string) (known job.Job, err error) {
+		err = store.EachBrief(ctx, []string{tag}, func(found *job.Job) { known = *found })
+		if err == nil && known.Tag == "" {
+			err = jobstore.ErrNotFound
+		}
+		return known, err
+	}
+	return a.recorded(ctx, name, byTag, (*jobstore.Store).FindBrief)
+}
+
+// recorded finds a job on record by its tag, or else by its id at a target.
+func (a *app) recorded(
+	ctx context.Context, name string,
+	byTag func(*jobstore.Store, context.Context, string) (job.Job, error),
+	byID func(store *jobstore.Store, ctx context.Context, id, target string) ([]job.Job, error),
+) (job.Job, error) {
 	target, id, err := a.splitJob(name)
 	if err != nil {
 		return job.Job{}, err
@@ -145,12 +172,11 @@ func (a *app) recordedBrief(ctx context.Context, name string) (job.Job, error) {
 		return job.Job{}, err
 	}
 	if uuid.Validate(id) == nil {
-		var known job.Job
-		if err := store.EachBrief(ctx, []string{id}, func(found *job.Job) { known = *found }); err == nil && known.Tag != "" {
+		if known, err := byTag(store, ctx, id); err == nil {
 			return known, nil
 		}
 	}
-	candidates, err := store.FindBrief(ctx, id, target)
+	candidates, err := byID(store, ctx, id, target)
 	if err != nil {
 		return job.Job{}, err
 	}

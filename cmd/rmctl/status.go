@@ -53,7 +53,7 @@ standard error counts them.`,
 // an error, if their targets cannot be queried.
 func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if len(names) > 0 {
-		return a.findJobs(ctx, names)
+		return findEach(ctx, names, a.findUnended)
 	}
 	store, err := a.client().Store(ctx)
 	if err != nil {
