@@ -2,8 +2,9 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/command"
@@ -45,9 +46,14 @@ func resolvedText(which *config.Command, scope config.Scope) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	invocation.Command = nil
-	text, _ := json.Marshal(invocation) // of texts only
-	return string(text), nil
+	parts := []any{
+		invocation.Arguments, invocation.Directory, invocation.Environment, invocation.Unset, invocation.ReplaceEnvironment,
+		invocation.Keep, invocation.Input, invocation.HasInput, invocation.InputFile,
+	}
+	for _, simple := range slices.Concat(invocation.PreLaunch, invocation.PostLaunch) {
+		parts = append(parts, simple.Arguments, simple.Directory)
+	}
+	return fmt.Sprintf("%q", parts), nil // encoding/json would look at all types of a definition first
 }
 
 // batches returns the ids of open jobs for listings, in texts of bounded length. It

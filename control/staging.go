@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/rmctl/rmctl/internal/directory"
 	"github.com/rmctl/rmctl/internal/files"
@@ -17,28 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
-	"github.com/rmctl/rmctl/remote"
 )
-
-// stage writes files and reports their progress, unless onProgress is nil. With an error
-// it returns those that may be there.
-func stage(ctx context.Context, connection remote.Connection, files []submission.StagedFile, onProgress func(remote.Transfer)) ([]submission.StagedFile, error) {
-	for i, file := range files {
-		err := connection.MkdirAll(ctx, path.Dir(file.Path), 0o700)
-		if err == nil {
-			content, done := staging(file, onProgress)
-			err = connection.WriteFile(ctx, file.Path, content, file.Mode)
-			done()
-		}
-		if err == nil && file.Source != "" {
-			err = os.Remove(file.Source)
-		}
-		if err != nil {
-			return files[:i+1], fmt.Errorf("staging %q: %w", file.Path, err)
-		}
-	}
-	return files, nil
-}
 
 // recordOf returns what is recorded of files, and of the folders made for them, before they
 // are staged, so that none is left behind.
@@ -170,36 +146,4 @@ func (c *submitter) tidyOnce(ctx context.Context) {
 			c.log.Info("files of earlier submissions are still there", "error", err)
 		}
 	})
-}
-
-// staging returns what WriteFile is to read of a file, and a function to call
-// when that has ended.
-func staging(file submission.StagedFile, onProgress func(remote.Transfer)) (content io.Reader, done func()) {
-	content = strings.NewReader(file.Content)
-	if onProgress == nil {
-		return content, func() {}
-	}
-	counted := &countedContent{content: content, onProgress: onProgress, progress: remote.Transfer{Path: file.Path, Size: int64(len(file.Content))}}
-	return counted, func() {
-		counted.progress.Done = true
-		onProgress(counted.progress)
-	}
-}
-
-// A countedContent reports how much of a content was read. WriteFile reads it on one
-// goroutine at a time, and not any more once it has returned.
-type countedContent struct {
-	content    io.Reader
-	onProgress func(remote.Transfer)
-	progress   remote.Transfer
-}
-
-// Read reads a part of the content.
-func (c *countedContent) Read(p []byte) (int, error) {
-	n, err := c.content.Read(p)
-	if n > 0 {
-		c.progress.Sent += int64(n)
-		c.onProgress(c.progress)
-	}
-	return n, err
 }

@@ -37,8 +37,12 @@ type keptFile struct {
 	used int64 // bytes from the beginning
 }
 
-// newKeptFile makes such a file. It is nil if files cannot be locked.
+// newKeptFile takes over the file of a process that has ended and left no outcome, or makes
+// one, which takes longer. It is nil if files cannot be locked.
 func newKeptFile(directory string) (*keptFile, error) {
+	if taken, err := takeKept(directory); taken != nil || err != nil {
+		return taken, err
+	}
 	for {
 		file, err := os.CreateTemp(directory, keptPrefix+"*") // with mode 0600
 		if err != nil {
@@ -63,6 +67,78 @@ func newKeptFile(directory string) (*keptFile, error) {
 		}
 		return &keptFile{file: file}, nil
 	}
+}
+
+// takeKept returns an abandoned file without outcomes, nil if there is none, and removes any
+// others.
+func takeKept(directory string) (taken *keptFile, err error) {
+	err = eachKept(directory, func(path string) error {
+		return openKept(path, func(file *os.File) (stays bool, err error) {
+			if isEmpty, err := isEmptyKept(file); err != nil || !isEmpty {
+				return false, err
+			}
+			if taken != nil {
+				return false, os.Remove(path)
+			}
+			taken = &keptFile{file: file}
+			return true, nil
+		})
+	})
+	return taken, err
+}
+
+// isEmptyKept reports whether a file has no outcome, and room for some.
+func isEmptyKept(file *os.File) (bool, error) {
+	var header [keptHeader]byte
+	_, err := file.ReadAt(header[:], 0)
+	if errors.Is(err, io.EOF) || header != [keptHeader]byte{} {
+		return false, nil
+	}
+	info, statErr := file.Stat()
+	return statErr == nil && info.Size() == keptRoom, errors.Join(err, statErr)
+}
+
+// eachKept calls a function with the path of each file for outcomes.
+func eachKept(directory string, do func(path string) error) error {
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), keptPrefix) || !entry.Type().IsRegular() {
+			continue
+		}
+		if err := do(filepath.Join(directory, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openKept calls a function with a file whose process has ended, locked. It closes the file
+// unless the function says that it stays open.
+func openKept(path string, do func(*os.File) (stays bool, err error)) (err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // another process was faster
+	}
+	if err != nil {
+		return err
+	}
+	stays := false
+	defer func() {
+		if !stays {
+			err = errors.Join(err, file.Close())
+		}
+	}()
+	isOurs, err := lockKept(file)
+	if errors.Is(err, errNoLock) {
+		return nil // whether its process lives is unknown
+	}
+	if err == nil && isOurs {
+		stays, err = do(file)
+	}
+	return err
 }
 
 // fullOr marks an error of writing as that of a full disk or of missing permission.
@@ -222,46 +298,25 @@ func decodeOutcome(text []byte) (Outcome, error) {
 
 // settleKept records the outcomes of processes that have ended.
 func (s *Store) settleKept(ctx context.Context) error {
-	entries, err := os.ReadDir(s.directory())
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), keptPrefix) || !entry.Type().IsRegular() {
-			continue
-		}
-		if err := s.settleFile(ctx, filepath.Join(s.directory(), entry.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachKept(s.directory(), func(path string) error { return s.settleFile(ctx, path) })
 }
 
-// settleFile records the outcomes of a file whose process has ended, and removes it.
-func (s *Store) settleFile(ctx context.Context, path string) (err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // another process was faster
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	isOurs, err := lockKept(file)
-	if errors.Is(err, errNoLock) {
-		return nil // whether its process lives is unknown
-	}
-	if err != nil || !isOurs {
-		return err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, keptRoom))
-	if err != nil {
-		return err
-	}
-	for _, outcome := range decodeKept(text) {
-		if _, err := s.settle(ctx, outcome); err != nil && !isDecided(err) {
-			return err
+// settleFile records the outcomes of a file whose process has ended, and removes it. One
+// without outcomes is left to the next submission.
+func (s *Store) settleFile(ctx context.Context, path string) error {
+	return openKept(path, func(file *os.File) (stays bool, err error) {
+		if isEmpty, err := isEmptyKept(file); err != nil || isEmpty {
+			return false, err
 		}
-	}
-	return os.Remove(path)
+		text, err := io.ReadAll(io.LimitReader(file, keptRoom))
+		if err != nil {
+			return false, err
+		}
+		for _, outcome := range decodeKept(text) {
+			if _, err := s.settle(ctx, outcome); err != nil && !isDecided(err) {
+				return false, err
+			}
+		}
+		return false, os.Remove(path)
+	})
 }

@@ -261,3 +261,24 @@ func TestNothingStaysBesideAStoreThatRecordsAll(t *testing.T) {
 	require.NoError(t, os.Remove(keptFiles(t, directory)[0]))
 	require.NoError(t, store.Close())
 }
+
+func TestTheRoomOfProcessesThatHaveEndedIsTakenOver(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	for _, name := range []string{"unrecorded-1", "unrecorded-2"} {
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), make([]byte, 64<<10), 0o600))
+	}
+	cutOff := filepath.Join(directory, "unrecorded-3")
+	require.NoError(t, os.WriteFile(cutOff, make([]byte, 1<<10), 0o600))
+
+	store := openStore(t, directory)
+	require.NoError(t, store.SettleLate(t.Context()))
+	require.NoFileExists(t, cutOff, "it was not written to its end")
+	submit(t, store, "a", "big", "7")
+	require.Len(t, keptFiles(t, directory), 1)
+	require.Contains(t, []string{"unrecorded-1", "unrecorded-2"}, filepath.Base(keptFiles(t, directory)[0]))
+
+	other := openStore(t, directory)
+	submit(t, other, "b", "big", "8")
+	require.Len(t, keptFiles(t, directory), 2, "that of a living process is not taken")
+}

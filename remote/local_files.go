@@ -41,35 +41,48 @@ func (l *local) Open(ctx context.Context, path string) (File, error) {
 // link is replaced, not followed. When content, the context or the disk fails,
 // what was there before stays.
 func (l *local) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
-	if err := contextError(ctx, "writing", path); err != nil {
+	if err := l.replace(ctx, path, content, mode, (*os.File).Sync); err != nil {
 		return err
 	}
-	target := l.absolute(path)
-	directory := filepath.Dir(target)
-	temporary, err := os.CreateTemp(directory, files.PartialName(path, "*"))
-	if err != nil {
-		return fmt.Errorf("writing %q: %w", path, err)
-	}
-	if err := writeContent(ctx, temporary, content, mode); err != nil {
-		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
-	}
-	if err := os.Rename(temporary.Name(), target); err != nil {
-		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
-	}
-	if err := syncDirectory(directory); err != nil {
+	if err := syncDirectory(filepath.Dir(l.absolute(path))); err != nil {
 		return fmt.Errorf("writing %q: making its name durable: %w", path, err)
 	}
 	return nil
 }
 
-// writeContent writes content into an empty file, durably, and closes it.
-func writeContent(ctx context.Context, file *os.File, content io.Reader, mode fs.FileMode) error {
+// WriteTransient is WriteFile for a file that need not survive the loss of power: it does
+// not wait for the disk.
+func (l *local) WriteTransient(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
+	return l.replace(ctx, path, content, mode, func(*os.File) error { return nil })
+}
+
+// replace writes content beside a file, calls finish on what it has written, and renames it.
+func (l *local) replace(ctx context.Context, path string, content io.Reader, mode fs.FileMode, finish func(*os.File) error) error {
+	if err := contextError(ctx, "writing", path); err != nil {
+		return err
+	}
+	target := l.absolute(path)
+	temporary, err := os.CreateTemp(filepath.Dir(target), files.PartialName(path, "*"))
+	if err != nil {
+		return fmt.Errorf("writing %q: %w", path, err)
+	}
+	if err := writeContent(ctx, temporary, content, mode, finish); err != nil {
+		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
+	}
+	if err := os.Rename(temporary.Name(), target); err != nil {
+		return errors.Join(fmt.Errorf("writing %q: %w", path, err), os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
+// writeContent writes content into an empty file, finishes it, and closes it.
+func writeContent(ctx context.Context, file *os.File, content io.Reader, mode fs.FileMode, finish func(*os.File) error) error {
 	_, err := io.Copy(file, execution.ContextReader(ctx, content))
 	if err == nil {
 		err = file.Chmod(mode.Perm())
 	}
 	if err == nil {
-		err = file.Sync()
+		err = finish(file)
 	}
 	return errors.Join(err, file.Close())
 }

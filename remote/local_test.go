@@ -3,8 +3,10 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -351,4 +354,29 @@ func BenchmarkStart(b *testing.B) {
 
 func TestAPlaceWithoutAZoneIsInThatOfThisMachine(t *testing.T) {
 	require.Same(t, time.Local, remote.Info{}.Location())
+}
+
+func TestAFileThatNeedNotLastIsReplacedAsAWhole(t *testing.T) {
+	t.Parallel()
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	swift, isSwift := local.(interface {
+		WriteTransient(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error
+	})
+	require.True(t, isSwift)
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, swift.WriteTransient(t.Context(), path, strings.NewReader("whole"), 0o640))
+
+	broken := errors.New("broken source")
+	require.ErrorIs(t, swift.WriteTransient(t.Context(), path, io.MultiReader(strings.NewReader("new"), iotest.ErrReader(broken)), 0o600), broken)
+
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "whole", string(content))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o640), info.Mode())
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
 }
