@@ -1,6 +1,7 @@
 package rmctl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,15 +49,23 @@ func folder(configured, variable, fallback string) (string, error) {
 	return filepath.Join(home, fallback, "rmctl"), nil
 }
 
-// Targets returns the targets of the user, read once. The error is a
-// *[settings.ConfigurationError] for mistakes in targets.toml.
+// Targets returns the targets of the user, read once. It logs a warning for each setting of
+// the user's targets.toml that the site locks. The error is a *[settings.ConfigurationError]
+// for mistakes in one of the files.
 func (c *Client) Targets() (*Targets, error) {
 	return c.targets.get(struct{}{}, func() (*Targets, error) {
 		folder, err := c.ConfigFolder()
 		if err != nil {
 			return nil, err
 		}
-		return settings.LoadTargets(folder)
+		targets, err := settings.LoadTargets(settings.Folders{Site: cmp.Or(c.options.SiteFolder, settings.SiteFolder), User: folder})
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range targets.Refused() {
+			c.options.Log.Warn(line)
+		}
+		return targets, nil
 	})
 }
 
@@ -114,7 +123,10 @@ func (c *Client) bind(ctx context.Context, target Target, connect func(context.C
 	if err != nil {
 		return nil, nil, err
 	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: c.options.Log, Defaults: target.Defaults()}
+	options := control.Options{
+		Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: c.options.Log,
+		Defaults: target.Defaults(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers(),
+	}
 	if c.options.Configure != nil {
 		c.options.Configure(&options)
 	}

@@ -68,6 +68,8 @@ type Targets = settings.Targets
 type Options struct {
 	// ConfigFolder contains targets.toml; if empty, it is rmctl in $XDG_CONFIG_HOME or ~/.config.
 	ConfigFolder string
+	// SiteFolder contains the targets.toml for all users of a machine; if empty, it is /etc/rmctl.
+	SiteFolder string
 	// StateFolder contains the record of jobs; if empty, it is rmctl in $XDG_STATE_HOME or ~/.local/state.
 	StateFolder string
 

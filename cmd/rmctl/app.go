@@ -30,6 +30,7 @@ type app struct {
 	keepsLog     bool // whether lines of the log have their time and all details
 	configFolder string
 	stateFolder  string
+	siteFolder   string // of the configuration for all users of this machine; empty for the usual one
 
 	opened *rmctl.Client                  // see client
 	used   map[string]*control.Controller // by their targets
@@ -60,7 +61,13 @@ func (a *app) client() *rmctl.Client {
 }
 
 func (a *app) clientOptions(connect func(context.Context, settings.Target) (remote.Connection, error)) rmctl.Options {
-	return rmctl.Options{ConfigFolder: a.configFolder, StateFolder: a.stateFolder, Log: a.log(), Definition: a.definition, Connect: connect}
+	return rmctl.Options{ConfigFolder: a.configFolder, SiteFolder: a.siteFolder, StateFolder: a.stateFolder, Log: a.log(), Definition: a.definition, Connect: connect}
+}
+
+// folders returns the configuration folders.
+func (a *app) folders() (settings.Folders, error) {
+	user, err := a.client().ConfigFolder()
+	return settings.Folders{Site: cmp.Or(a.siteFolder, settings.SiteFolder), User: user}, err
 }
 
 // close closes the connections. It leaves the store open until the process ends: closing it

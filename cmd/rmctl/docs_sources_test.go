@@ -32,7 +32,7 @@ func TestTheExamplesOfSourcesDoWhatThePageShows(t *testing.T) {
 		require.NoError(t, os.WriteFile("example.xml", []byte(definition), 0o600))
 		require.NoError(t, os.WriteFile("output.txt", []byte(output), 0o600))
 		var stdout, stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
+		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, siteFolder: testSite()}
 		require.Zero(t, a.execute(t.Context(), []string{"replay", "example.xml", "--command", "get-job-status", filepath.Base("output.txt")}), stderr.String())
 		require.Equal(t, shown, stdout.String(), title)
 	}

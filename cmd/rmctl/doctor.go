@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/doctor"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
@@ -17,8 +18,8 @@ func newDoctor(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what keeps jobs from running",
-		Long: `doctor examines everything that jobs of a target need: the definition, the state
-directory, the connection, programs and their versions, PATH, locale, the output of a
+		Long: `doctor examines everything that jobs of a target need: the targets for all users of
+this machine, if there are any, the definition, the state directory, the connection, programs and their versions, PATH, locale, the output of a
 login, the clock, the staging folder, and what else the definition probes. For each
 finding that is not "ok" it prints the impact and what to do.
 
@@ -43,20 +44,32 @@ cannot, with 5 if there is no connection.`,
 // examine examines everything that the chosen target needs. The error is that of an unknown
 // target or of the connection.
 func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
+	folders, err := a.folders()
+	if err != nil {
+		return nil, err
+	}
+	site, err := settings.InspectSite(folders.Site)
+	if err != nil {
+		return []doctor.Finding{doctor.ExamineSite("", nil, nil, err)}, nil // the targets are unknown
+	}
 	targets, err := a.client().Targets()
 	if err != nil {
 		return nil, err
 	}
+	var findings []doctor.Finding
+	if site != nil {
+		findings = append(findings, doctor.ExamineSite(site.File, site.Locked, targets.Refused(), nil))
+	}
 	target, err := targets.Find(a.target)
 	if err != nil {
-		return nil, err
+		return findings, err
 	}
 	state, err := a.client().StateFolder()
 	if err != nil {
-		return nil, err
+		return findings, err
 	}
 	definition, found := doctor.ExamineDefinition(target.Definition)
-	findings := []doctor.Finding{found, doctor.ExamineState(state)}
+	findings = append(findings, found, doctor.ExamineState(state))
 	if definition == nil {
 		return findings, nil // it says what else to examine
 	}
@@ -64,7 +77,7 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	if err != nil {
 		return findings, err
 	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log()}
+	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers()}
 	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // doctor creates none
 		if options.Store, err = a.client().Store(ctx); err != nil {
 			return findings, err

@@ -30,7 +30,7 @@ const (
 func rmctlCode() int {
 	number, err := strconv.ParseInt(os.Getenv(faultPoint), 10, 64)
 	if err != nil {
-		return mainCode()
+		return mainCode(testSite())
 	}
 	trace, err := os.OpenFile(os.Getenv(faultTrace), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -38,7 +38,7 @@ func rmctlCode() int {
 		return exitFailed
 	}
 	f := &faults{at: number, trace: trace}
-	a := &app{stdin: os.Stdin, stdout: &faultyWriter{f, "printing", os.Stdout}, stderr: os.Stderr, wrapConnection: func(connection remote.Connection) remote.Connection {
+	a := &app{stdin: os.Stdin, stdout: &faultyWriter{f, "printing", os.Stdout}, stderr: os.Stderr, siteFolder: testSite(), wrapConnection: func(connection remote.Connection) remote.Connection {
 		return &faultyConnection{connection, f}
 	}}
 	root := newRoot(a)
@@ -183,7 +183,7 @@ func settledCode() int {
 }
 
 func settle(ctx context.Context, target string, output io.Writer) error {
-	a := &app{stdin: os.Stdin, stdout: output, stderr: os.Stderr}
+	a := &app{stdin: os.Stdin, stdout: output, stderr: os.Stderr, siteFolder: testSite()}
 	store, err := a.client().Store(ctx)
 	if err != nil {
 		return err

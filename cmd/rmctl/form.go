@@ -150,7 +150,7 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 		return nil, "", errors.Join(findErr, err)
 	}
 	if findErr != nil {
-		chosen = settings.Target{Name: definition.Name, Transport: settings.TransportLocal}
+		chosen = targets.Limited(settings.Target{Name: definition.Name, Transport: settings.TransportLocal})
 	}
 	connection, err := a.client().Connection(ctx, chosen)
 	if err != nil {
@@ -160,7 +160,10 @@ func (a *app) formController(ctx context.Context, name string) (controller *cont
 	if err != nil {
 		return nil, "", err
 	}
-	return control.New(control.Options{Target: definition.Name, Definition: definition, Connection: connection, Store: store, Log: a.log()}), "", nil
+	return control.New(control.Options{
+		Target: definition.Name, Definition: definition, Connection: connection, Store: store, Log: a.log(),
+		LeastInterval: chosen.LeastInterval(), SharedAnswers: chosen.SharedAnswers(),
+	}), "", nil
 }
 
 // concludeForm does what the user chose at the end of the form.

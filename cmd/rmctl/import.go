@@ -35,17 +35,18 @@ FILE may be - for standard input.`,
 			if err != nil {
 				return &usageError{err}
 			}
+			folders := settings.Folders{User: output}
 			if output == "" {
-				if output, err = a.client().ConfigFolder(); err != nil {
+				if folders, err = a.folders(); err != nil {
 					return err
 				}
 			}
 			if !dryRun {
-				if err := result.Save(c.Context(), output); err != nil {
+				if err := result.Save(c.Context(), folders); err != nil {
 					return err
 				}
 			}
-			return a.printImported(arguments[0], output, result, dryRun)
+			return a.printImported(arguments[0], folders.User, result, dryRun)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE: ptp, open-ondemand or troika (default: detected)")

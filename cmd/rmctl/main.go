@@ -24,15 +24,16 @@ import (
 )
 
 func main() {
-	os.Exit(mainCode())
+	os.Exit(mainCode(settings.SiteFolder))
 }
 
 // mainCode runs the command line and returns the exit code. An interrupt or a termination
-// request cancels the command, which leaves processes and records in order.
-func mainCode() int {
+// request cancels the command, which leaves processes and records in order. Users cannot
+// choose the folder of the site: its file limits what they can do.
+func mainCode(siteFolder string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, catchSignals: func() {
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, siteFolder: siteFolder, catchSignals: func() {
 		// Never stopped: a second signal must not end the process before the first is handled.
 		interrupted, _ := signal.NotifyContext(ctx, append(endRequests(), os.Interrupt)...)
 		context.AfterFunc(interrupted, func() { cancel(context.Cause(interrupted)) })

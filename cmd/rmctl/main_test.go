@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -28,6 +29,10 @@ func TestMain(m *testing.M) {
 		"rmctl_settled": func() { os.Exit(settledCode()) },
 	})
 }
+
+// testSite is the configuration folder for all users of this machine, as rmctl has it in tests:
+// that of the machine is none of theirs.
+func testSite() string { return cmp.Or(os.Getenv("RMCTL_TEST_SITE"), os.DevNull+".none") }
 
 // Each script of testdata/script is a conversation with rmctl, with a home
 // directory of its own.

@@ -21,7 +21,7 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 	if err != nil {
 		return nil, err
 	}
-	folder, err := client.ConfigFolder()
+	folders, err := a.folders()
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (a *app) platform(ctx context.Context, prompter remote.Prompter, keepsListi
 		shown = []string{a.target}
 	}
 	return views.New(views.Options{
-		Targets: targets, Folder: folder, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
+		Targets: targets, Folders: folders, Show: shown, Store: store, KeepListings: keepsListings, Log: a.log(),
 		Open: client.NewController, EndHosted: client.EndHosted,
 	})
 }

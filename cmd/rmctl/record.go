@@ -104,7 +104,7 @@ func (a *app) record(ctx context.Context, what recording) error {
 		return fmt.Errorf("making the folder of the recording: %w", err)
 	}
 	var recorder *record.Recorder
-	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, wrapConnection: func(connection remote.Connection) remote.Connection {
+	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, siteFolder: a.siteFolder, wrapConnection: func(connection remote.Connection) remote.Connection {
 		recorder = record.New(connection)
 		return recorder
 	}}

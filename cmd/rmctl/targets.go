@@ -22,9 +22,12 @@ func newTargets(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "targets",
 		Short: "List the targets",
-		Long: `targets lists where jobs can run: each shipped definition on this machine, and the
-targets of targets.toml in the configuration folder. The default is marked. With
---definitions it lists the shipped definitions instead, with what each was tested against.`,
+		Long: `targets lists where jobs can run: each shipped definition on this machine, the targets
+of ` + settings.SiteFolder + "/" + settings.TargetsFile + ` for all users, and those of your targets.toml. The default is
+marked. If there is a file for all users, the columns FROM, INTERVAL and LOCKED show which
+file a target comes from, how often its jobs can be listed, and which settings yours cannot
+change. With --definitions it lists the shipped definitions instead, with what each was
+tested against.`,
 		Example: "  rmctl targets\n  rmctl targets --json\n  rmctl targets --definitions",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			if definitions {
@@ -42,8 +45,20 @@ targets of targets.toml in the configuration folder. The default is marked. With
 }
 
 func (a *app) printTargets(targets *settings.Targets) error {
-	return printAll(a, targets.Documents(), itself, []string{"TARGET", "DEFINITION", "CONNECTION", ""}, func(t settings.TargetDocument) []string {
-		return []string{t.Name, t.Definition, strings.TrimSuffix(t.Transport+":"+t.Host, ":"), defaultMark(t.Default)}
+	columns := []string{"TARGET", "DEFINITION", "CONNECTION", ""}
+	if targets.HasSite() {
+		columns = []string{"TARGET", "DEFINITION", "CONNECTION", "FROM", "INTERVAL", "LOCKED", ""}
+	}
+	return printAll(a, targets.Documents(), itself, columns, func(t settings.TargetDocument) []string {
+		row := []string{t.Name, t.Definition, strings.TrimSuffix(t.Transport+":"+t.Host, ":")}
+		if targets.HasSite() {
+			interval := ""
+			if t.Interval.Duration > 0 {
+				interval = t.Interval.String()
+			}
+			row = append(row, t.Origins(), terminal.OrDash(interval), terminal.OrDash(strings.Join(t.Locked, ", ")))
+		}
+		return append(row, defaultMark(t.Default))
 	})
 }
 

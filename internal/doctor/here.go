@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
@@ -35,6 +36,23 @@ func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 		return definition, Finding{Name: "definition", Verdict: Warning, Seen: seen, Impact: "parts of it may not do what they are meant to", Fix: fix}
 	}
 	return definition, Finding{Name: "definition", Verdict: Fine, Seen: seen}
+}
+
+// ExamineSite examines the file of targets for all users of this machine: which settings it
+// locks, what of the user's file has no effect therefore, and why it cannot be used.
+func ExamineSite(file string, locked, refused []string, err error) Finding {
+	finding := Finding{Name: "site", Verdict: Fine, Seen: file}
+	if len(locked) > 0 {
+		finding.Seen += ", locked: " + strings.Join(locked, ", ")
+	}
+	switch {
+	case err != nil:
+		finding = Finding{Name: "site", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "no command that needs a target works on this machine",
+			Fix: "ask who administers this machine to correct the file"}
+	case len(refused) > 0:
+		finding.Verdict, finding.Impact, finding.Fix = Warning, strings.Join(refused, "; "), "remove these settings from your file"
+	}
+	return finding
 }
 
 // ExamineState examines the state directory without creating it.

@@ -35,11 +35,12 @@ func (r *Result) TargetsText() (string, error) {
 
 // Save writes the definitions, then the targets. Nothing is written where
 // something of it exists, and nothing stays where something cannot be written.
-func (r *Result) Save(ctx context.Context, folder string) (err error) {
+func (r *Result) Save(ctx context.Context, folders settings.Folders) (err error) {
+	folder := folders.User
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("importing: %w", err)
 	}
-	if err := r.checkFree(folder); err != nil {
+	if err := r.checkFree(folders); err != nil {
 		return err
 	}
 	var written []string
@@ -61,26 +62,26 @@ func (r *Result) Save(ctx context.Context, folder string) (err error) {
 	for _, target := range r.Targets {
 		targets = append(targets, settings.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host})
 	}
-	if err := settings.AddTargets(ctx, folder, targets...); err != nil {
+	if err := settings.AddTargets(ctx, folders, targets...); err != nil {
 		return fmt.Errorf("importing: %w", err)
 	}
 	return nil
 }
 
 // checkFree refuses a result if a target or file of it exists in a folder.
-func (r *Result) checkFree(folder string) error {
-	known, err := settings.LoadTargets(folder)
+func (r *Result) checkFree(folders settings.Folders) error {
+	known, err := settings.LoadTargets(folders)
 	if err != nil {
 		return err
 	}
 	for _, target := range r.Targets {
 		if there, err := known.Find(target.Name); err == nil && !there.Shipped {
-			return fmt.Errorf("importing: there is a target %q already in %s; --name gives another name", target.Name, filepath.Join(folder, settings.TargetsFile))
+			return fmt.Errorf("importing: there is a target %q already in %s; --name gives another name", target.Name, filepath.Join(folders.User, settings.TargetsFile))
 		}
 	}
 	for _, file := range r.Files {
-		if _, err := os.Lstat(filepath.Join(folder, file.Name)); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("importing: %s is there already; --name gives another name", filepath.Join(folder, file.Name))
+		if _, err := os.Lstat(filepath.Join(folders.User, file.Name)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("importing: %s is there already; --name gives another name", filepath.Join(folders.User, file.Name))
 		}
 	}
 	return nil

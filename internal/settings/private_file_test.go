@@ -31,9 +31,9 @@ func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
 	if folder, isWriter := os.LookupEnv(writerOfTargets); isWriter {
 		writer := os.Getenv(nameOfWriter)
 		for number := range targets {
-			require.NoError(t, settings.SaveTargets(t.Context(), folder, settings.Target{Name: name(writer, number), Definition: "slurm"}))
+			require.NoError(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: name(writer, number), Definition: "slurm"}))
 			if number%2 == 1 {
-				require.NoError(t, settings.RemoveTarget(t.Context(), folder, name(writer, number)))
+				require.NoError(t, settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, name(writer, number)))
 			}
 		}
 		return
@@ -60,7 +60,7 @@ func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
 		failures = append(failures, <-ended)
 	}
 	require.NoError(t, errors.Join(failures...))
-	read, err := settings.LoadTargets(folder)
+	read, err := settings.LoadTargets(settings.Folders{User: folder})
 	require.NoError(t, err)
 	for writer := range writers {
 		for number := range targets {
@@ -93,20 +93,20 @@ func TestTheWaitForTheTargetsFileEndsWithItsContext(t *testing.T) {
 	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, settings.RemoveTarget(ctx, folder, "small"), context.Canceled)
+	require.ErrorIs(t, settings.RemoveTarget(ctx, settings.Folders{User: folder}, "small"), context.Canceled)
 	require.Equal(t, handWritten, read())
 	require.NoError(t, lock.Close())
-	require.NoError(t, settings.RemoveTarget(t.Context(), folder, "small"))
+	require.NoError(t, settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "small"))
 }
 
 func TestATargetThatIsThereIsNotAdded(t *testing.T) {
 	folder, read := targetsFile(t, handWritten)
 	var exists *settings.TargetExistsError
-	err := settings.AddTargets(t.Context(), folder, settings.Target{Name: "new", Definition: "local"}, settings.Target{Name: "small", Definition: "slurm"})
+	err := settings.AddTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "new", Definition: "local"}, settings.Target{Name: "small", Definition: "slurm"})
 	require.ErrorAs(t, err, &exists)
 	require.Equal(t, "small", exists.Name)
 	require.Equal(t, handWritten, read())
-	require.NoError(t, settings.AddTargets(t.Context(), folder, settings.Target{Name: "slurm", Definition: "slurm", Transport: "ssh", Host: "login"}), "a shipped one is no target of the file")
+	require.NoError(t, settings.AddTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "slurm", Definition: "slurm", Transport: "ssh", Host: "login"}), "a shipped one is no target of the file")
 }
 
 func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWhatAWriterThatWasKilledHasLeftIsRemoved(t *testing.T) {
 	old := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(left, old, old))
 	require.NoError(t, os.Chtimes(other, old, old))
-	require.NoError(t, settings.RemoveTarget(t.Context(), folder, "small"))
+	require.NoError(t, settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "small"))
 	require.NoFileExists(t, left)
 	require.FileExists(t, young)
 	require.FileExists(t, other)
@@ -159,10 +159,10 @@ func TestATargetsFileThatIsNoneIsNotWaitedForNorReadToItsEnd(t *testing.T) {
 	var wrong *settings.ConfigurationError
 	refuses := func(told string) {
 		t.Helper()
-		_, err := settings.LoadTargets(folder)
+		_, err := settings.LoadTargets(settings.Folders{User: folder})
 		require.ErrorAs(t, err, &wrong)
 		require.ErrorContains(t, err, told)
-		require.ErrorContains(t, settings.SaveTargets(t.Context(), folder, settings.Target{Name: "x", Definition: "local"}), told)
+		require.ErrorContains(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"}), told)
 		require.NoError(t, os.Remove(file))
 	}
 	require.NoError(t, syscall.Mkfifo(file, 0o600))

@@ -4,23 +4,29 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/rmctl/rmctl/internal/document"
 	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/rms"
 )
 
-// TargetsFile is the file of a user's targets in the configuration folder.
+// TargetsFile is the file of targets in a configuration folder.
 const TargetsFile = "targets.toml"
+
+// SiteFolder is the configuration folder for all users of a machine.
+const SiteFolder = "/etc/rmctl"
+
+// Folders are the configuration folders that targets are read from, in this order.
+type Folders struct {
+	Site string // for all users of this machine; empty for none
+	User string
+}
 
 // defaultTarget is the default if the configuration names none.
 const defaultTarget = "local"
@@ -35,13 +41,32 @@ const (
 // A Target is a named pair of definition and connection.
 type Target struct {
 	Name       string            `toml:"-" json:"name"`
-	Definition string            `toml:"definition" json:"definition"` // a shipped name or a file
+	Definition string            `toml:"definition,omitempty" json:"definition"` // a shipped name or a file
 	Transport  string            `toml:"transport,omitempty" json:"transport"`
 	Host       string            `toml:"host,omitempty" json:"host,omitempty"`             // as ssh_config knows it; none for TransportLocal
 	SSHConfig  string            `toml:"ssh_config,omitempty" json:"sshConfig,omitempty"`  // file, absolute once loaded; empty for the usual ones
 	Attributes map[string]string `toml:"attributes,omitempty" json:"attributes,omitempty"` // defaults for every submission
-	Shipped    bool              `toml:"-" json:"-"`                                       // stands for a shipped definition of its name
+	Limits                       // as they are set for this target
+	Shipped    bool              `toml:"-" json:"-"` // stands for a shipped definition of its name
+	From       []Origin          `toml:"-" json:"-"` // the files that set something of it
+
+	limits Limits // as they result from all files
 }
+
+// LeastInterval returns the shortest time between two listings; 0 if no file limits it.
+func (t Target) LeastInterval() time.Duration { return t.limits.Interval.Duration }
+
+// SharedAnswers returns the age up to which an answer about a job is shared; 0 if no file
+// sets it.
+func (t Target) SharedAnswers() time.Duration { return t.limits.ShareAnswers.Duration }
+
+// IsAs reports whether two targets have the same definition and connection.
+func (t Target) IsAs(other Target) bool {
+	return t.Definition == other.Definition && t.Transport == other.Transport && t.Host == other.Host && t.SSHConfig == other.SSHConfig
+}
+
+// IsOfUser reports whether the user's file sets something of the target.
+func (t Target) IsOfUser() bool { return slices.Contains(t.From, OriginUser) }
 
 // Defaults returns the attributes of the target as values of submissions.
 func (t Target) Defaults() []job.Assignment {
@@ -52,18 +77,36 @@ func (t Target) Defaults() []job.Assignment {
 	return defaults
 }
 
+// An Origin is where a target comes from.
+type Origin string
+
+// The origins of targets.
+const (
+	OriginShipped Origin = "shipped" // a definition that rmctl has
+	OriginSite    Origin = "site"    // the file for all users of this machine
+	OriginUser    Origin = "user"    // the file of the user
+)
+
 // A TargetDocument is a target in JSON. The names are a contract with scripts.
 type TargetDocument struct {
-	Name       string `json:"name"`
-	Definition string `json:"definition"`
-	Transport  string `json:"transport"`
-	Host       string `json:"host,omitempty"`
-	Default    bool   `json:"default,omitempty"`
+	Name         string   `json:"name"`
+	Definition   string   `json:"definition"`
+	Transport    string   `json:"transport"`
+	Host         string   `json:"host,omitempty"`
+	Default      bool     `json:"default,omitempty"`
+	From         []Origin `json:"from"`
+	Interval     Duration `json:"interval,omitzero"`     // between two listings, whatever the definition says
+	ShareAnswers Duration `json:"shareAnswers,omitzero"` // the age up to which answers are shared
+	Locked       []string `json:"locked,omitempty"`      // its settings that the user's file cannot change
 }
 
-// Document returns the target for JSON.
-func (t Target) Document(isDefault bool) TargetDocument {
-	return TargetDocument{t.Name, t.Definition, t.Transport, t.Host, isDefault}
+// Origins returns where the target comes from in words.
+func (d TargetDocument) Origins() string {
+	words := make([]string, len(d.From))
+	for i, origin := range d.From {
+		words[i] = string(origin)
+	}
+	return strings.Join(words, ", ")
 }
 
 // Targets are all targets of a user.
@@ -71,6 +114,9 @@ type Targets struct {
 	Default    string
 	Background bool // whether the background process may keep connections between calls of rmctl
 	all        map[string]Target
+	site, user *targetsText      // the files, without settings if there are none
+	siteHas    map[string]Target // the targets of the site's file, before the user's file changes them
+	refused    []refusal
 }
 
 // An UnknownTargetError is a name without a target.
@@ -108,123 +154,11 @@ func (e *ConfigurationError) Error() string {
 // Unwrap returns the cause.
 func (e *ConfigurationError) Unwrap() error { return e.Err }
 
-// LoadTargets returns the shipped targets and those of the targets file in a configuration
-// folder, if there is one. Errors are *ConfigurationError.
-func LoadTargets(folder string) (*Targets, error) {
-	targets := shippedTargets()
-	file := filepath.Join(folder, TargetsFile)
-	text, err := readTargetsFile(file)
-	if err != nil {
-		return nil, err
-	}
-	if err := targets.read(file, text); err != nil {
-		return nil, err
-	}
-	return targets, nil
-}
-
-// maxTargetsBytes bounds the targets file.
-const maxTargetsBytes = 4 << 20
-
-// readTargetsFile returns the text of a targets file, empty if there is no file.
-func readTargetsFile(file string) ([]byte, error) {
-	text, err := ReadFile(file, maxTargetsBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if len(text) > maxTargetsBytes {
-		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes", maxTargetsBytes)}
-	}
-	return text, err
-}
-
-// shippedTargets returns the targets of a user who has no targets file.
-func shippedTargets() *Targets {
-	targets := &Targets{Default: defaultTarget, Background: true, all: map[string]Target{}}
-	for _, name := range rms.Names() {
-		targets.all[name] = Target{Name: name, Definition: name, Transport: TransportLocal, Shipped: true}
-	}
-	return targets
-}
-
-func (t *Targets) read(file string, text []byte) error {
-	var settings struct {
-		Default    string            `toml:"default"`
-		Background *bool             `toml:"background"`
-		Targets    map[string]Target `toml:"targets"`
-	}
-	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
-	if err := decoder.Decode(&settings); err != nil {
-		return configurationError(file, err)
-	}
-	for name, target := range settings.Targets {
-		target.Name = name
-		target.Transport = cmp.Or(target.Transport, TransportLocal)
-		if target.Definition == "" {
-			return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q names no definition", name)}
-		}
-		if err := target.completeConnection(file); err != nil {
-			return err
-		}
-		if rms.NamesFile(target.Definition) && !filepath.IsAbs(target.Definition) {
-			target.Definition = filepath.Join(filepath.Dir(file), target.Definition)
-		}
-		t.all[name] = target
-	}
-	if settings.Background != nil {
-		t.Background = *settings.Background
-	}
-	if settings.Default != "" {
-		if _, known := t.all[settings.Default]; !known {
-			return &ConfigurationError{File: file, Reason: fmt.Sprintf("the default target %q is not among the targets", settings.Default)}
-		}
-		t.Default = settings.Default
-	}
-	return nil
-}
-
-// completeConnection checks and completes the connection of a target. It has no fallback:
-// commands must not run on another host.
-func (t *Target) completeConnection(file string) error {
-	wrong := func(format string, arguments ...any) error {
-		return &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q: ", t.Name) + fmt.Sprintf(format, arguments...)}
-	}
-	switch t.Transport {
-	case TransportLocal:
-		if t.Host != "" || t.SSHConfig != "" {
-			return wrong("it has a host or ssh_config, but runs on this machine; transport = %q or %q reaches hosts", TransportSSH, TransportOpenSSH)
-		}
-		return nil
-	case TransportSSH, TransportOpenSSH:
-	default:
-		return wrong("there is no transport %q; there are %q, %q and %q", t.Transport, TransportLocal, TransportSSH, TransportOpenSSH)
-	}
-	switch {
-	case t.Host == "":
-		return wrong("transport %q needs a host", t.Transport)
-	case strings.HasPrefix(t.Host, "-"), strings.ContainsFunc(t.Host, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return wrong("%q cannot be the name of a host", t.Host)
-	case t.SSHConfig == "":
-		return nil
-	}
-	if rest, below := strings.CutPrefix(t.SSHConfig, "~/"); below {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return wrong("finding the home directory for ssh_config: %v", err)
-		}
-		t.SSHConfig = filepath.Join(home, rest)
-	}
-	if !filepath.IsAbs(t.SSHConfig) {
-		t.SSHConfig = filepath.Join(filepath.Dir(file), t.SSHConfig)
-	}
-	return nil
-}
-
 // unknownSetting returns the message for an unknown setting, with a suggestion.
 func unknownSetting(key []string) string {
-	word, known := key[0], []string{"default", "background", "targets"}
+	word, known := key[0], []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, "locked", "targets"}
 	if len(key) > 2 && word == "targets" {
-		word, known = key[2], []string{"definition", "transport", "host", "ssh_config", "attributes"}
+		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes}, known[2:4]...)
 	}
 	hint := "settings are " + strings.Join(known, ", ")
 	if near := wording.Nearest(word, known); near != "" {
@@ -240,6 +174,13 @@ func configurationError(file string, err error) error {
 		return &ConfigurationError{File: file, Line: line, Column: column, Reason: unknownSetting(first.Key())}
 	}
 	return inFile(file)(document.SyntaxError(err))
+}
+
+func (t Target) origins() []Origin {
+	if len(t.From) == 0 {
+		return []Origin{OriginShipped}
+	}
+	return t.From
 }
 
 // Names returns the names of all targets, sorted.
@@ -258,7 +199,10 @@ func (t *Targets) All() []Target {
 func (t *Targets) Documents() []TargetDocument {
 	all := make([]TargetDocument, 0, len(t.all))
 	for _, target := range t.All() {
-		all = append(all, target.Document(target.Name == t.Default))
+		all = append(all, TargetDocument{
+			Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Default: target.Name == t.Default,
+			From: target.origins(), Interval: target.limits.Interval, ShareAnswers: target.limits.ShareAnswers, Locked: t.lockedOf(target),
+		})
 	}
 	return all
 }

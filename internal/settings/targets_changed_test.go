@@ -16,7 +16,7 @@ func TestAChangeOfTheTargetsFileIsMadeAnewWhereTheFileChangedMeanwhile(t *testin
 	calls := 0
 	add := func(edits int) error {
 		calls = 0
-		return changeTargets(t.Context(), folder, func(_ string, text []byte, _ *Targets) ([]byte, error) {
+		return changeTargets(t.Context(), Folders{User: folder}, func(_ string, text []byte, _ *Targets) ([]byte, error) {
 			calls++
 			if calls <= edits {
 				edited := append(text[:len(text):len(text)], "# edited\n"...)

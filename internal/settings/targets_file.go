@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,18 +22,17 @@ import (
 // maxTargetName bounds names that are written; longer ones can be read.
 const maxTargetName = 100
 
-// SaveTargets writes targets to the targets file of a configuration folder, which it creates
-// if needed. It replaces targets of the same name, with the comments within them; everything
+// SaveTargets writes targets to the user's targets file, whose folder it creates if needed. It replaces targets of the same name, with the comments within them; everything
 // else stays, including changes that other processes make at the same time. It writes all
 // targets or none. Errors are *ConfigurationError, or that of the context.
-func SaveTargets(ctx context.Context, folder string, targets ...Target) error {
-	return writeTargets(ctx, folder, true, targets)
+func SaveTargets(ctx context.Context, folders Folders, targets ...Target) error {
+	return writeTargets(ctx, folders, true, targets)
 }
 
 // AddTargets is SaveTargets for new targets. If the file has one of them, the error is a
 // *TargetExistsError.
-func AddTargets(ctx context.Context, folder string, targets ...Target) error {
-	return writeTargets(ctx, folder, false, targets)
+func AddTargets(ctx context.Context, folders Folders, targets ...Target) error {
+	return writeTargets(ctx, folders, false, targets)
 }
 
 // A TargetExistsError means that a target would be replaced.
@@ -43,8 +43,8 @@ func (e *TargetExistsError) Error() string {
 	return fmt.Sprintf("there is a target %q already", e.Name)
 }
 
-func writeTargets(ctx context.Context, folder string, replace bool, targets []Target) error {
-	return changeTargets(ctx, folder, func(file string, text []byte, known *Targets) ([]byte, error) {
+func writeTargets(ctx context.Context, folders Folders, replace bool, targets []Target) error {
+	return changeTargets(ctx, folders, func(file string, text []byte, known *Targets) ([]byte, error) {
 		for _, target := range targets {
 			if err := target.checkName(file); err != nil {
 				return nil, err
@@ -52,7 +52,7 @@ func writeTargets(ctx context.Context, folder string, replace bool, targets []Ta
 			if there, isKnown := known.all[target.Name]; isKnown && !there.Shipped && !replace {
 				return nil, &TargetExistsError{target.Name}
 			}
-			written, err := target.text()
+			written, err := known.withoutSites(target).text()
 			if err != nil {
 				return nil, &ConfigurationError{File: file, Reason: err.Error(), Err: err}
 			}
@@ -66,10 +66,10 @@ func writeTargets(ctx context.Context, folder string, replace bool, targets []Ta
 	}, targets...)
 }
 
-// RemoveTarget removes a target from the targets file of a configuration folder. Errors are
-// those of [SaveTargets], and *UnknownTargetError if the file does not have the target.
-func RemoveTarget(ctx context.Context, folder, name string) error {
-	return changeTargets(ctx, folder, func(file string, text []byte, _ *Targets) ([]byte, error) {
+// RemoveTarget removes a target from the user's targets file. Errors are those of
+// [SaveTargets], and *UnknownTargetError if the file does not have the target.
+func RemoveTarget(ctx context.Context, folders Folders, name string) error {
+	return changeTargets(ctx, folders, func(file string, text []byte, _ *Targets) ([]byte, error) {
 		places, err := placesOfTarget(file, text, name)
 		if err != nil {
 			return nil, err
@@ -94,7 +94,8 @@ const targetsLock = ".targets.lock"
 // changeTargets replaces the text of the targets file by the result of change, if that is
 // valid and contains the wanted targets. Change may be called more than once: editors do not
 // lock the file.
-func changeTargets(ctx context.Context, folder string, change func(file string, text []byte, known *Targets) ([]byte, error), wanted ...Target) (err error) {
+func changeTargets(ctx context.Context, folders Folders, change func(file string, text []byte, known *Targets) ([]byte, error), wanted ...Target) (err error) {
+	folder := folders.User
 	file := filepath.Join(folder, TargetsFile)
 	refuse := func(err error) error { return &ConfigurationError{File: file, Reason: err.Error(), Err: err} }
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -113,15 +114,15 @@ func changeTargets(ctx context.Context, folder string, change func(file string, 
 		if err != nil {
 			return err
 		}
-		known := shippedTargets()
-		if err := known.read(file, before); err != nil {
+		known, err := loadTargets(folders, before)
+		if err != nil {
 			return err
 		}
 		after, err := change(file, before, known)
 		if err != nil {
 			return err
 		}
-		if err := checkChanged(file, after, wanted); err != nil {
+		if err := checkChanged(folders, after, wanted); err != nil {
 			return err
 		}
 		err = writePrivately(file, after, func(draft, place string) error {
@@ -141,18 +142,50 @@ func changeTargets(ctx context.Context, folder string, change func(file string, 
 }
 
 // checkChanged refuses the text of a targets file without the wanted targets.
-func checkChanged(file string, text []byte, wanted []Target) error {
-	read := shippedTargets()
-	if err := read.read(file, text); err != nil {
+func checkChanged(folders Folders, text []byte, wanted []Target) error {
+	read, err := loadTargets(folders, text)
+	if err != nil {
 		return err
 	}
 	for _, target := range wanted {
-		if got := read.all[target.Name]; !isAsWritten(got, target, filepath.Dir(file)) {
-			err := fmt.Errorf("target %q cannot be put into it as it is written; change it by hand", target.Name)
-			return &ConfigurationError{File: file, Reason: err.Error(), Err: err}
+		if isAsWritten(read.all[target.Name], target, folders.User) {
+			continue
 		}
+		err := fmt.Errorf("target %q cannot be put into it as it is written; change it by hand", target.Name)
+		for _, one := range read.refused {
+			if one.target == target.Name {
+				err = errors.New(one.text)
+			}
+		}
+		return &ConfigurationError{File: filepath.Join(folders.User, TargetsFile), Reason: err.Error(), Err: err}
 	}
 	return nil
+}
+
+// withoutSites returns a target without what the file for all users sets in the same way: the
+// user's file has only the differences.
+func (t *Targets) withoutSites(target Target) *Target {
+	site, isSites := t.siteHas[target.Name]
+	if !isSites {
+		return &target
+	}
+	if target.Definition == site.Definition {
+		target.Definition = ""
+	}
+	if cmp.Or(target.Transport, TransportLocal) == site.Transport && target.Host == site.Host && target.SSHConfig == site.SSHConfig {
+		target.Transport, target.Host, target.SSHConfig = "", "", ""
+	}
+	target.Attributes = maps.Clone(target.Attributes)
+	maps.DeleteFunc(target.Attributes, func(name, value string) bool {
+		inherited, has := site.Attributes[name]
+		return has && inherited == value
+	})
+	for _, setting := range []string{settingInterval, settingShareAnswers} {
+		if *target.of(setting) == *site.of(setting) {
+			*target.of(setting) = Duration{}
+		}
+	}
+	return &target
 }
 
 // errChanged means that a file has changed since it was read.
@@ -173,6 +206,11 @@ func isAsWritten(got, wanted Target, folder string) bool {
 		wanted.Definition = filepath.Join(folder, wanted.Definition)
 	}
 	wanted.Transport = cmp.Or(wanted.Transport, TransportLocal)
+	for _, setting := range []string{settingInterval, settingShareAnswers} {
+		if set := *wanted.of(setting); set.Duration > 0 && set != *got.of(setting) {
+			return false
+		}
+	}
 	same := len(got.Attributes) == 0 && len(wanted.Attributes) == 0 || reflect.DeepEqual(got.Attributes, wanted.Attributes)
 	return same && got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
 }

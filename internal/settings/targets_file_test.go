@@ -40,7 +40,7 @@ func targetsFile(t *testing.T, text string) (folder string, read func() string) 
 
 func TestATargetIsReplacedAndTheRestOfTheFileStays(t *testing.T) {
 	folder, read := targetsFile(t, handWritten)
-	require.NoError(t, settings.SaveTargets(t.Context(), folder, settings.Target{
+	require.NoError(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{
 		Name: "big", Definition: "pbs", Transport: "openssh", Host: "other.example.org", Attributes: map[string]string{"queue": "a \"b\""},
 	}))
 	require.Equal(t, `# our machines
@@ -63,9 +63,9 @@ definition = "local"
 
 func TestATargetIsAddedAtTheEnd(t *testing.T) {
 	folder, read := targetsFile(t, handWritten)
-	require.NoError(t, settings.SaveTargets(t.Context(), folder, settings.Target{Name: "new.one", Definition: "site.xml"}))
+	require.NoError(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "new.one", Definition: "site.xml"}))
 	require.Equal(t, handWritten+"\n[targets.'new.one']\ndefinition = 'site.xml'\n", read())
-	targets, err := settings.LoadTargets(folder)
+	targets, err := settings.LoadTargets(settings.Folders{User: folder})
 	require.NoError(t, err)
 	found, err := targets.Find("new.one")
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestATargetIsAddedAtTheEnd(t *testing.T) {
 
 func TestATargetIsTheFirstOfAFileThatIsMade(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "absent")
-	require.NoError(t, settings.SaveTargets(t.Context(), folder, settings.Target{Name: "one", Definition: "slurm"}))
+	require.NoError(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "one", Definition: "slurm"}))
 	info, err := os.Stat(filepath.Join(folder, settings.TargetsFile))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -82,7 +82,7 @@ func TestATargetIsTheFirstOfAFileThatIsMade(t *testing.T) {
 
 func TestATargetIsRemovedWithAllItsTables(t *testing.T) {
 	folder, read := targetsFile(t, "# all\n\n# of big\n[targets.big]\ndefinition = \"slurm\"\n\n[targets.other]\ndefinition = \"local\"\n\n[targets.big.attributes]\naccount = \"x\"\n\n# end\n")
-	require.NoError(t, settings.RemoveTarget(t.Context(), folder, "big"))
+	require.NoError(t, settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "big"))
 	require.Equal(t, "# all\n\n[targets.other]\ndefinition = \"local\"\n\n# end\n", read())
 }
 
@@ -92,25 +92,29 @@ func TestTheTargetsFileIsLeftAloneWhereAChangeIsRefused(t *testing.T) {
 		change func(folder string) error
 		told   string
 	}{
-		"the default target":    {handWritten, func(folder string) error { return settings.RemoveTarget(t.Context(), folder, "big") }, `default target "big"`},
-		"one that is not there": {handWritten, func(folder string) error { return settings.RemoveTarget(t.Context(), folder, "slurm") }, `there is no target "slurm"`},
+		"the default target": {handWritten, func(folder string) error {
+			return settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "big")
+		}, `default target "big"`},
+		"one that is not there": {handWritten, func(folder string) error {
+			return settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "slurm")
+		}, `there is no target "slurm"`},
 		"a host for this machine": {handWritten, func(folder string) error {
-			return settings.SaveTargets(t.Context(), folder, settings.Target{Name: "x", Definition: "local", Transport: "local", Host: "h"})
+			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local", Transport: "local", Host: "h"})
 		}, "has a host"},
 		"a host that ssh would take for an option": {handWritten, func(folder string) error {
-			return settings.SaveTargets(t.Context(), folder, settings.Target{Name: "x", Definition: "local", Transport: "ssh", Host: "-oProxyCommand=x"})
+			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local", Transport: "ssh", Host: "-oProxyCommand=x"})
 		}, "cannot be the name of a host"},
 		"a name with a slash": {handWritten, func(folder string) error {
-			return settings.SaveTargets(t.Context(), folder, settings.Target{Name: "a/b", Definition: "local"})
+			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "a/b", Definition: "local"})
 		}, "cannot be the name of a target"},
 		"a file that is broken": {"[targets", func(folder string) error {
-			return settings.SaveTargets(t.Context(), folder, settings.Target{Name: "x", Definition: "local"})
+			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"})
 		}, "targets.toml:1"},
 		"a target in one line": {"targets.big.definition = \"slurm\"\n", func(folder string) error {
-			return settings.SaveTargets(t.Context(), folder, settings.Target{Name: "big", Definition: "local"})
+			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "big", Definition: "local"})
 		}, "change it by hand"},
 		"all targets in one line": {"targets = { big = { definition = \"slurm\" } }\n", func(folder string) error {
-			return settings.SaveTargets(t.Context(), folder, settings.Target{Name: "x", Definition: "local"})
+			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"})
 		}, "targets.toml"},
 	} {
 		t.Run(name, func(t *testing.T) {

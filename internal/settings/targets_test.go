@@ -19,12 +19,12 @@ func targets(t *testing.T, text string) (*settings.Targets, string, error) {
 	t.Helper()
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
-	loaded, err := settings.LoadTargets(folder)
+	loaded, err := settings.LoadTargets(settings.Folders{User: folder})
 	return loaded, folder, err
 }
 
 func TestShippedDefinitionsAreTargetsWithoutConfiguration(t *testing.T) {
-	loaded, err := settings.LoadTargets(filepath.Join(t.TempDir(), "missing"))
+	loaded, err := settings.LoadTargets(settings.Folders{User: filepath.Join(t.TempDir(), "missing")})
 	require.NoError(t, err)
 	require.ElementsMatch(t, rms.Names(), loaded.Names())
 	target, err := loaded.Find("")
@@ -55,10 +55,10 @@ partition = "debug"
 	require.NoError(t, err)
 	big, err := loaded.Find("")
 	require.NoError(t, err)
-	require.Equal(t, settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}}, big)
+	require.Equal(t, settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}, From: []settings.Origin{settings.OriginUser}}, big)
 	mine, err := loaded.Find("mine")
 	require.NoError(t, err)
-	require.Equal(t, settings.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local"}, mine, "files are relative to the configuration")
+	require.Equal(t, settings.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local", From: []settings.Origin{settings.OriginUser}}, mine, "files are relative to the configuration")
 	elsewhere, err := loaded.Find("elsewhere")
 	require.NoError(t, err)
 	require.Equal(t, "/etc/rmctl/site.xml", elsewhere.Definition)
@@ -74,7 +74,7 @@ func TestASettingThatIsMistypedIsToldWithTheOneThatIsMeant(t *testing.T) {
 		"[targets.b]\ndefinition = \"local\"\ntransprt = \"ssh\"": `targets.toml:3:1: there is no setting "targets.b.transprt"; did you mean "transport"?`,
 		"[targets.b]\ndefinition = \"local\"\ntimeout = 5":        `there is no setting "targets.b.timeout"; settings are definition, transport, host, ssh_config, attributes`,
 		"[target.b]\ndefinition = \"local\"":                      `there is no setting "target.b"; did you mean "targets"?`,
-		"colour = true":                                           `there is no setting "colour"; settings are default, background, targets`,
+		"colour = true":                                           `there is no setting "colour"; settings are default, background, interval, share_answers, locked, targets`,
 	} {
 		_, _, err := targets(t, text)
 		require.ErrorContains(t, err, want)
@@ -155,7 +155,7 @@ func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
 func TestAConfigurationThatCannotBeReadIsReported(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(folder, settings.TargetsFile), 0o700))
-	_, err := settings.LoadTargets(folder)
+	_, err := settings.LoadTargets(settings.Folders{User: folder})
 	var wrong *settings.ConfigurationError
 	require.ErrorAs(t, err, &wrong)
 }
@@ -168,7 +168,7 @@ func FuzzConfiguration(f *testing.F) {
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
-		loaded, err := settings.LoadTargets(folder)
+		loaded, err := settings.LoadTargets(settings.Folders{User: folder})
 		if err != nil {
 			var wrong *settings.ConfigurationError
 			require.ErrorAs(t, err, &wrong)

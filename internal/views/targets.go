@@ -64,7 +64,7 @@ func (p *Views) Remove(name string) error {
 	}
 	if !m.Target.Shipped {
 		var gone *settings.UnknownTargetError // somebody has changed the file
-		if err := settings.RemoveTarget(p.life, p.options.Folder, name); err != nil && !errors.As(err, &gone) {
+		if err := settings.RemoveTarget(p.life, p.options.Folders, name); err != nil && !errors.As(err, &gone) {
 			return err
 		}
 		if err := p.reload(); err != nil {
@@ -86,8 +86,8 @@ func checkDefinition(target settings.Target) error {
 }
 
 // save writes a target and shows it; the lock is held.
-func (p *Views) save(target settings.Target, write func(ctx context.Context, folder string, targets ...settings.Target) error) error {
-	if err := write(p.life, p.options.Folder, target); err != nil {
+func (p *Views) save(target settings.Target, write func(ctx context.Context, folders settings.Folders, targets ...settings.Target) error) error {
+	if err := write(p.life, p.options.Folders, target); err != nil {
 		return err
 	}
 	if err := p.reload(); err != nil {
@@ -101,9 +101,17 @@ func (p *Views) save(target settings.Target, write func(ctx context.Context, fol
 	return nil
 }
 
+// Targets reads the targets again, and returns them all. Errors are *settings.ConfigurationError.
+func (p *Views) Targets() (*settings.Targets, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.reload()
+	return p.targets, err
+}
+
 // reload reads the targets again; the lock is held.
 func (p *Views) reload() error {
-	targets, err := settings.LoadTargets(p.options.Folder)
+	targets, err := settings.LoadTargets(p.options.Folders)
 	if err != nil {
 		return err
 	}

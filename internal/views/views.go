@@ -29,8 +29,8 @@ import (
 // Options say what a platform works with.
 type Options struct {
 	Targets *settings.Targets
-	Folder  string   // of the targets file
-	Show    []string // targets that are resource managers from the beginning; nil for those that usual names
+	Folders settings.Folders // of the targets files
+	Show    []string         // targets that are resource managers from the beginning; nil for those that usual names
 
 	// Open makes the connection of a target and a controller over it. Closing gives
 	// the connection up. It is called again when a connection was lost.

@@ -59,11 +59,11 @@ func newDesk(t *testing.T, targets string) *desk {
 // newDeskOver returns another desk of a user, whose platform may keep listings.
 func newDeskOver(t *testing.T, folder string, store *jobstore.Store, keeps bool) *desk {
 	d := &desk{t: t, folder: folder, store: store, timers: make(chan timer, 100)}
-	loaded, err := settings.LoadTargets(d.folder)
+	loaded, err := settings.LoadTargets(settings.Folders{User: d.folder})
 	require.NoError(t, err)
 	d.open = d.openHere
 	d.Views, err = views.New(views.Options{
-		Targets: loaded, Folder: d.folder, Store: d.store, Jitter: func() float64 { return 0 }, KeepListings: keeps,
+		Targets: loaded, Folders: settings.Folders{User: d.folder}, Store: d.store, Jitter: func() float64 { return 0 }, KeepListings: keeps,
 		Open: func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			d.mu.Lock()
 			open := d.open
@@ -525,7 +525,7 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 	require.EqualError(t, &views.UnknownManagerError{Name: "more", Known: []string{"a", "b"}}, `there is no resource manager "more"; those that there are: a, b`)
 	_, shown := d.Model().Snapshot().Manager("more")
 	require.False(t, shown)
-	targets, err := settings.LoadTargets(d.folder)
+	targets, err := settings.LoadTargets(settings.Folders{User: d.folder})
 	require.NoError(t, err)
 	require.NotContains(t, targets.Names(), "more")
 }

@@ -31,7 +31,7 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	intervals := map[model.Kind]time.Duration{}
 	for kind, listing := range listingOf {
 		if list := controller.Definition.Command(listing); list != nil {
-			intervals[kind] = list.Interval
+			intervals[kind] = max(list.Interval, m.Target.LeastInterval())
 		}
 	}
 	turns := controller.Turns(options.KeepListings)

@@ -191,7 +191,8 @@ func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
 	status, _ = p.call(http.MethodPost, "/managers", map[string]any{"name": "there", "definition": "no such definition"})
 	require.Equal(t, http.StatusBadRequest, status)
 
-	edited := p.done(http.MethodPut, "/managers/here", map[string]any{"definition": "local", "attributes": map[string]string{"name": "other"}})
+	edited := p.done(http.MethodPut, "/managers/here", map[string]any{"definition": "local", "attributes": map[string]string{"name": "other"}, "interval": "30s", "shareAnswers": "2s"})
+	require.Equal(t, []any{"30s", "2s"}, []any{edited["interval"], edited["shareAnswers"]})
 	require.Equal(t, map[string]any{"name": "other"}, edited["attributes"])
 	status, _ = p.call(http.MethodPost, "/managers/here/refresh", nil)
 	require.Equal(t, http.StatusConflict, status, "it is stopped")

@@ -55,13 +55,13 @@ func inventedSite(t *testing.T, definitions map[string]*config.Definition) *laun
 		definition.Monitor = config.Monitor{}
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
-	targets, err := settings.LoadTargets(folder)
+	targets, err := settings.LoadTargets(settings.Folders{User: folder})
 	require.NoError(t, err)
 	store, err := jobstore.Open(t.Context(), filepath.Join(folder, "state"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	d := &launchDesk{folder: folder, store: store}
-	d.platform, err = views.New(views.Options{Targets: targets, Folder: folder, Show: slices.Collect(maps.Keys(definitions)), Store: store,
+	d.platform, err = views.New(views.Options{Targets: targets, Folders: settings.Folders{User: folder}, Show: slices.Collect(maps.Keys(definitions)), Store: store,
 		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			local, err := remote.NewLocal()
 			if err != nil {

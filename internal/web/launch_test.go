@@ -51,10 +51,10 @@ func launchSite(t *testing.T, targets map[string]string) *launchDesk {
 		file += "[targets." + name + "]\ndefinition = '" + definition + "'\n"
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(d.folder, settings.TargetsFile), []byte(file), 0o600))
-	loaded, err := settings.LoadTargets(d.folder)
+	loaded, err := settings.LoadTargets(settings.Folders{User: d.folder})
 	require.NoError(t, err)
 	d.store = newStore(t, filepath.Join(d.folder, "state"))
-	d.platform, err = views.New(views.Options{Targets: loaded, Folder: d.folder, Store: d.store, Open: d.openHere})
+	d.platform, err = views.New(views.Options{Targets: loaded, Folders: settings.Folders{User: d.folder}, Store: d.store, Open: d.openHere})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.platform.Close()) })
 	d.browser = serveWith(t, site{Platform: d.platform, Store: d.store, Folder: d.folder}, nil).enter()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/model"
@@ -151,10 +152,13 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 	until(vocabulary.StateStopped)
 
 	require.Contains(t, b.get("/managers/edit?rm=mine"), "fork")
+	limits := settings.Limits{Interval: settings.Duration{Duration: 30 * time.Second}}
+	require.NoError(t, options.Platform.Edit(settings.Target{Name: "mine", Definition: "fork", Transport: "local", Limits: limits}))
 	expect(http.StatusSeeOther, "/managers/target", url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"local"}, "transport": {"local"}})
 	m, err := options.Platform.Manager("mine")
 	require.NoError(t, err)
 	require.Equal(t, "local", m.Target.Definition)
+	require.Equal(t, limits, m.Target.Limits, "what the form does not have stays")
 
 	require.Contains(t, b.get("/managers/remove?rm=mine"), "Remove the resource manager mine?")
 	expect(http.StatusSeeOther, "/managers/remove", url.Values{"rm": {"mine"}})

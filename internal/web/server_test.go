@@ -105,10 +105,10 @@ func userName(t testing.TB) string {
 func testPlatform(t testing.TB) site {
 	t.Helper()
 	folder := t.TempDir()
-	targets, err := settings.LoadTargets(folder)
+	targets, err := settings.LoadTargets(settings.Folders{User: folder})
 	require.NoError(t, err)
 	store := newStore(t, filepath.Join(folder, "state"))
-	p, err := views.New(views.Options{Targets: targets, Folder: folder, Show: []string{}, Store: store, KeepListings: true,
+	p, err := views.New(views.Options{Targets: targets, Folders: settings.Folders{User: folder}, Show: []string{}, Store: store, KeepListings: true,
 		Open: func(_ context.Context, target settings.Target) (*control.Controller, func() error, error) {
 			definition, _, err := check.UsableDefinition(target.Definition)
 			if err != nil {

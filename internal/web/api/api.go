@@ -29,7 +29,7 @@ var apiDescription []byte
 type Options struct {
 	Platform *views.Views
 	Store    *jobstore.Store
-	Folder   string // of the targets file and the launch configurations
+	Folder   string // of the launch configurations
 	Ledger   *listing.Ledger
 	Log      *slog.Logger
 }

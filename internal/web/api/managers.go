@@ -135,7 +135,7 @@ func refusedTarget(err error) error { return answer.Otherwise(http.StatusBadRequ
 
 // answerTargets answers with all targets, also those that are not resource managers.
 func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
-	targets, err := settings.LoadTargets(a.Folder)
+	targets, err := a.Platform.Targets()
 	if err != nil {
 		return err
 	}

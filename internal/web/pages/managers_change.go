@@ -117,6 +117,9 @@ func (p *Pages) save(form targetForm) error {
 	if form.IsNew {
 		return p.Platform.Add(target)
 	}
+	if known, err := p.Platform.Manager(form.Name); err == nil {
+		target.Limits = known.Target.Limits // which the form does not have
+	}
 	return p.Platform.Edit(target)
 }
 
@@ -130,8 +133,11 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 		Action: "/managers/remove", Question: fmt.Sprintf("Remove the resource manager %s?", listing.Cell(m.Target.Name)),
 		Consequence: "Its entry in the targets file goes, too. Jobs and their records stay.", Yes: "Remove", Back: "/", Fields: []hiddenField{{"rm", m.Target.Name}},
 	}
-	if m.Target.Shipped {
+	switch {
+	case m.Target.Shipped:
 		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
+	case !m.Target.IsOfUser():
+		question.Consequence = "It is one for all users of this machine, so that it can be shown again at any time."
 	}
 	p.answer(w, r, http.StatusOK, document{title: "Remove " + listing.Cell(m.Target.Name), main: question.main(csrf(r))})
 	return nil

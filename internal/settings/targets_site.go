@@ -1,0 +1,189 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/wording"
+)
+
+// The settings that the file for all users can lock.
+const (
+	settingDefault      = "default"
+	settingBackground   = "background"
+	settingInterval     = "interval"
+	settingShareAnswers = "share_answers"
+	settingDefinition   = "definition"
+	settingTransport    = "transport"
+	settingHost         = "host"
+	settingSSHConfig    = "ssh_config"
+	settingAttributes   = "attributes"
+)
+
+// lockable returns the names of the settings that can be locked.
+func lockable() []string {
+	return []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, settingDefinition,
+		settingTransport, settingHost, settingSSHConfig, settingAttributes}
+}
+
+// connectionSettings are locked together: one without the others does not say where commands run.
+func connectionSettings() []string { return []string{settingTransport, settingHost, settingSSHConfig} }
+
+// readSite reads the file for all users of a machine; without one it returns no settings.
+func readSite(folder string) (*targetsText, error) {
+	none := &targetsText{origin: OriginSite}
+	if folder == "" {
+		return none, nil
+	}
+	file := filepath.Join(folder, TargetsFile)
+	text, err := readTargetsFile(file)
+	if err != nil || text == nil {
+		return none, err
+	}
+	if err := refuseWritable(file, folder); err != nil {
+		return none, err
+	}
+	site, err := parseTargets(file, text)
+	if err != nil {
+		return none, err
+	}
+	site.origin = OriginSite
+	for _, setting := range site.Locked {
+		if slices.Contains(lockable(), setting) {
+			continue
+		}
+		hint := "settings that can be are " + strings.Join(lockable(), ", ")
+		if near := wording.Nearest(setting, lockable()); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return none, &ConfigurationError{File: file, Reason: fmt.Sprintf("%.200q cannot be locked; %s", setting, hint)}
+	}
+	return site, nil
+}
+
+// refuseWritable refuses the file for all users if others than its owner can change it: its
+// definitions run commands as every user.
+func refuseWritable(file, folder string) error {
+	for _, path := range []string{file, folder} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err}
+		}
+		if info.Mode().Perm()&0o022 != 0 {
+			return &ConfigurationError{File: file, Reason: fmt.Sprintf("not only its owner can write to %s; its owner can run: chmod go-w %s", path, path)}
+		}
+	}
+	return nil
+}
+
+// A Site describes the file for all users of a machine.
+type Site struct {
+	File   string
+	Locked []string // settings
+}
+
+// InspectSite describes the file for all users; nil if there is none. The error is that of
+// [LoadTargets] for this file alone.
+func InspectSite(folder string) (*Site, error) {
+	file := filepath.Join(folder, TargetsFile)
+	if _, err := os.Stat(file); folder == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	site, err := readSite(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &Site{file, site.Locked}, shippedTargets().add(site)
+}
+
+// HasSite reports whether there is a file for all users of this machine.
+func (t *Targets) HasSite() bool { return t.site.file != "" }
+
+// isLocked reports whether the user's file cannot change a setting.
+func (t *Targets) isLocked(setting string) bool {
+	isConnection := func(s string) bool { return slices.Contains(connectionSettings(), s) }
+	return slices.Contains(t.site.Locked, setting) || isConnection(setting) && slices.ContainsFunc(t.site.Locked, isConnection)
+}
+
+// lockedOf returns the settings of a target that the user's file cannot change.
+func (t *Targets) lockedOf(target Target) []string {
+	_, isSites := t.siteHas[target.Name]
+	var locked []string
+	for _, setting := range lockable() {
+		applies := isSites
+		switch setting {
+		case settingDefault:
+			applies = target.Name == t.Default
+		case settingBackground:
+			applies = false
+		case settingInterval, settingShareAnswers:
+			applies = target.limits.of(setting).Duration > 0
+		}
+		if applies && t.isLocked(setting) {
+			locked = append(locked, setting)
+		}
+	}
+	return locked
+}
+
+// A refusal is a setting of the user's file that has no effect.
+type refusal struct{ target, text string }
+
+// refuse records that a setting of the user's file has no effect. The target is empty for a
+// setting of all targets.
+func (t *Targets) refuse(target, setting string) {
+	text := setting
+	if target != "" {
+		text = fmt.Sprintf("target %q: %s", target, setting)
+	}
+	t.refused = append(t.refused, refusal{target, fmt.Sprintf("%s: %s has no effect: %s locks it", t.user.file, text, t.site.file)})
+}
+
+// Refused returns a line for each setting of the user's file that has no effect, as the file
+// for all users locks it.
+func (t *Targets) Refused() []string {
+	lines := make([]string, len(t.refused))
+	for i, one := range t.refused {
+		lines[i] = one.text
+	}
+	return lines
+}
+
+// withoutLocked returns what the user's file sets for a target, without what is locked.
+func (t *Targets) withoutLocked(name string, given Target) Target {
+	site, isSites := t.siteHas[name]
+	if !isSites {
+		return given
+	}
+	for _, each := range []struct {
+		setting string
+		given   *string
+		site    string
+	}{
+		{settingDefinition, &given.Definition, site.Definition}, {settingTransport, &given.Transport, site.Transport},
+		{settingHost, &given.Host, site.Host}, {settingSSHConfig, &given.SSHConfig, site.SSHConfig},
+	} {
+		if !t.isLocked(each.setting) {
+			continue
+		}
+		if *each.given != "" && *each.given != each.site {
+			t.refuse(name, each.setting)
+		}
+		*each.given = ""
+	}
+	if t.isLocked(settingAttributes) {
+		for _, attribute := range slices.Sorted(maps.Keys(given.Attributes)) {
+			if value, has := site.Attributes[attribute]; !has || value != given.Attributes[attribute] {
+				t.refuse(name, settingAttributes+"."+attribute)
+			}
+		}
+		given.Attributes = nil
+	}
+	return given
+}
