@@ -88,7 +88,11 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 		unrecorded = nil // the end is recorded behind it, or is kept, too, with the reason
 	}
 	if result.ExitCode < 0 {
-		return c.outOfSight(recorded, p.tag, runErr)
+		job, err := c.outOfSight(recorded, p.tag, runErr)
+		if ctx.Err() != nil && job.ID != "" {
+			err = errors.Join(err, c.endNamed(recorded, job))
+		}
+		return job, err
 	}
 	ending := c.ending(ctx, p, result)
 	if code := job.Number(jobFact(p.env, "exitCode")); code != nil && ctx.Err() == nil {

@@ -18,18 +18,28 @@ func (c *tracker) isKnownByProcess(job job.Job) bool {
 }
 
 // statusByProcess returns the record of such a job. If its process is gone and recorded
-// no end, the job is missing from then on. Whether a process of another host lives is
-// unknown here: the record counts, and the doubt is returned but not recorded.
+// no end, the job is missing from then on, or has ended if its scheduler accepted to cancel
+// it. Whether a process of another host lives is unknown here: the record counts, and the
+// doubt is returned but not recorded.
 func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, error) {
 	job, err := c.store.ByTag(ctx, tag)
-	if err != nil || job.Detail.Ended() || job.Missing {
+	switch {
+	case err != nil || job.Detail.Ended():
 		return job, err
+	case job.Missing && !job.CancelAccepted.IsZero():
+		return c.endLost(ctx, job)
+	case job.Missing:
+		return job, nil
 	}
 	switch presence.PresenceOf(job.Submitter) {
 	case presence.IsGone:
 		c.recordLate(ctx) // it may have had no room to record the end
-		if job, err := c.store.ByTag(ctx, tag); err != nil || job.Detail.Ended() {
+		job, err = c.store.ByTag(ctx, tag)
+		switch {
+		case err != nil || job.Detail.Ended():
 			return job, err
+		case !job.CancelAccepted.IsZero():
+			return c.endLost(ctx, job)
 		}
 		return c.lose(ctx, tag, fmt.Sprintf("the process that it was attached to (%s) is gone without having seen its end", presence.ProcessName(job.Submitter)))
 	case presence.Elsewhere:
@@ -37,6 +47,15 @@ func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, err
 		job.StaleReason = fmt.Sprintf("whether the process that it is attached to (%s) is alive can only be told there", presence.ProcessName(job.Submitter))
 	}
 	return job, nil
+}
+
+// endLost records that a job has ended whose process is gone and whose scheduler accepted to
+// cancel it.
+func (c *tracker) endLost(ctx context.Context, lost job.Job) (job.Job, error) {
+	return c.store.Observe(ctx, lost.Tag, job.Observation{
+		Detail: job.Completed, Observed: c.now(),
+		Reason: fmt.Sprintf("the process that it was attached to (%s) is gone", presence.ProcessName(lost.Submitter)),
+	})
 }
 
 // lose records that the end of a job will never be observed, and why. It changes nothing

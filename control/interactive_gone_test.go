@@ -53,6 +53,52 @@ func TestAJobWhoseProcessIsGoneIsMissing(t *testing.T) {
 	}
 }
 
+// terminating is a command that notes which job it ends.
+const terminating = `<terminate-job name="end"><arg>/bin/sh -c 'echo "$1" >ended' sh ${ptp_rm:@jobId#name}</arg></terminate-job>`
+
+func byTag(t *testing.T, s *site, tag string) job.Job {
+	t.Helper()
+	j, err := s.store.ByTag(t.Context(), tag)
+	require.NoError(t, err)
+	return j
+}
+
+func TestAJobWhoseProcessIsGoneEndsOnceItIsCanceled(t *testing.T) {
+	for name, isLost := range map[string]bool{"known to be gone": true, "not looked for yet": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)+terminating))
+			j := s.attachedTo(t, "the-tag", "7", goneHere(t))
+			if isLost {
+				seen, err := s.Status(t.Context(), j, true)
+				require.NoError(t, err)
+				require.True(t, seen.Missing)
+			}
+			require.NoError(t, s.Operate(t.Context(), control.Cancel, j))
+			require.Equal(t, "7\n", s.read(t, "ended"))
+			j, err := s.Wait(t.Context(), j, "", nil)
+			require.NoError(t, err)
+			require.Equal(t, job.Canceled, j.Detail)
+			require.Equal(t, []bool{false, false}, []bool{j.Missing, j.Stale})
+			require.Contains(t, j.Reason, "cancel accepted at ")
+			require.Contains(t, j.Reason, "the process that it was attached to (")
+		})
+	}
+}
+
+func TestAJobIsCanceledThoughItsConnectionIsLost(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, keptOpen, conversation)+terminating), func(o *control.Options) {
+		o.Connection = &losingOnce{Connection: o.Connection, printed: "job 7 ready\n"}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	j, _, _, err := s.converses(t, ctx, func(job.Job) { cancel() })
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, "7\n", s.read(t, "ended"))
+	j, err = s.Status(t.Context(), j, true)
+	require.NoError(t, err)
+	require.Equal(t, job.Canceled, j.Detail)
+	require.False(t, j.Stale)
+}
+
 func TestAWaitForAJobWhoseProcessIsGoneEnds(t *testing.T) {
 	for name, listing := range map[string]string{"asked for one by one": "", "listed": running("x:list-jobs", `:`, "", "")} {
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +189,7 @@ func TestAJobWhoseConnectionIsLostIsMissingAndLetsAnotherRun(t *testing.T) {
 type losingOnce struct {
 	remote.Connection
 	atStart error
+	printed string // before that
 	wasLost bool
 }
 
@@ -151,6 +198,9 @@ func (l *losingOnce) Start(ctx context.Context, c remote.Command) (remote.Handle
 		l.wasLost = true
 		if l.atStart != nil {
 			return nil, l.atStart
+		}
+		if _, err := io.WriteString(c.Stdout, l.printed); err != nil {
+			return nil, err
 		}
 		return lost{}, nil
 	}

@@ -157,6 +157,7 @@ func TestCancelingAJobThatAProcessHoldsEndsItAtItsSchedulerToo(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, job.Canceled, j.Detail)
 	require.Equal(t, "7\n", s.read(t, "ended"))
+	require.False(t, byTag(t, s, j.Tag).Stale, "what has ended stays so")
 }
 
 func TestInputIsResolvedAgainWhileTheJobRuns(t *testing.T) {

@@ -68,6 +68,13 @@ func TestAJobThatHadEndedBeforeItWasCanceledKeepsItsEnd(t *testing.T) {
 	require.Equal(t, job.Completed, again(job.Observation{Detail: job.Completed, Observed: canceledAt.Add(time.Second)}).Detail)
 }
 
+func TestAJobThatHasEndedIsNotStaleAfterACancel(t *testing.T) {
+	t.Parallel()
+	store, tag, _ := seenAs(t, job.Observation{Detail: job.Canceled})
+	require.NoError(t, store.MarkStale(t.Context(), tag, "cancel was asked for since it was seen", canceledAt))
+	require.False(t, byTag(t, store, tag).Stale)
+}
+
 func TestAListingThatShowsACanceledJobAsEndedCancelsIt(t *testing.T) {
 	t.Parallel()
 	store, tag, _ := seenAs(t, job.Observation{Detail: job.Running})

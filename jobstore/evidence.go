@@ -31,9 +31,9 @@ func (c *change) doubt(reason string, since time.Time) {
 }
 
 // failed makes the job stale because a query that began at a time has failed,
-// unless the job was observed since.
+// unless the job was observed since or has ended: nobody queries it again then.
 func (c *change) failed(reason string, attempted time.Time) bool {
-	if isOvertaken(attempted, c.job.Observed) {
+	if c.job.Detail.Ended() || isOvertaken(attempted, c.job.Observed) {
 		return false
 	}
 	c.doubt(reason, attempted)
