@@ -191,7 +191,8 @@ type Command struct {
 	Remembers time.Duration
 }
 
-// A Stage is a part of a job's life: one of these, or a detailed state.
+// A Stage is a part of a job's life: one of these, a detailed state, or, after "word:", a
+// word of the scheduler.
 type Stage string
 
 // The stages.

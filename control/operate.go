@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
@@ -56,9 +57,11 @@ type StageError struct {
 }
 
 func (e *StageError) Error() string {
-	stages := make([]string, len(e.Only))
-	for i, stage := range e.Only {
-		stages[i] = string(stage)
+	var stages []string
+	for _, stage := range e.Only {
+		if !strings.HasPrefix(string(stage), "word:") { // which users need not know
+			stages = append(stages, string(stage))
+		}
 	}
 	return fmt.Sprintf("job %s cannot be %s: it is %s, and only a %s job can be", e.ID, operations[e.Operation].done, e.Detail, strings.Join(stages, " or "))
 }
@@ -143,10 +146,23 @@ func (c *attendant) requireStage(ctx context.Context, which *config.Command, ope
 		return &NotFoundError{ID: j.ID, Target: c.target}
 	case now.Detail.Ended():
 		return &EndedError{ID: j.ID, Operation: operation, Detail: string(now.Detail)}
-	case !slices.ContainsFunc(which.Only, func(stage config.Stage) bool { return isInStage(now.Detail, stage) }):
+	case !slices.ContainsFunc(which.Only, func(stage config.Stage) bool { return isAnyInStage(now.Observation, stage) }):
 		return &StageError{ID: j.ID, Operation: operation, Detail: now.DetailOrUndetermined(), Only: which.Only}
 	}
 	return nil
+}
+
+// isAnyInStage reports whether a job, or any of its tasks, is in a stage.
+func isAnyInStage(now job.Observation, stage config.Stage) bool {
+	if word, isWord := strings.CutPrefix(string(stage), "word:"); isWord {
+		return now.Native == word
+	}
+	for state := range reader.ParseMemory(now.Tasks).Tasks {
+		if isInStage(state, stage) {
+			return true
+		}
+	}
+	return isInStage(now.Detail, stage)
 }
 
 // isInStage reports whether a job in a state is in a stage. One whose state is unknown is in none.

@@ -200,6 +200,8 @@ func TestAnOperationForOneStageIsRefusedInAnother(t *testing.T) {
 		{"waiting", "SUSPENDED", "only a waiting job can be"},
 		{"waiting", "COMPLETED", "it has ended (COMPLETED)"},
 		{"waiting", "ODD", "it is UNDETERMINED, and only a waiting job can be"},
+		{"waiting word:B", "RUNNING; echo native B", ""},
+		{"waiting word:B", "RUNNING; echo native R", "it is RUNNING, and only a waiting job can be"},
 		{"running", "RUNNING", ""},
 		{"running", "QUEUED_ACTIVE", "only a running job can be"},
 		{"waiting running", "SUSPENDED", ""},
@@ -207,12 +209,12 @@ func TestAnOperationForOneStageIsRefusedInAnother(t *testing.T) {
 		{"USER_ON_HOLD USER_SYSTEM_ON_HOLD", "USER_SYSTEM_ON_HOLD", ""},
 		{"USER_ON_HOLD USER_SYSTEM_ON_HOLD", "SYSTEM_ON_HOLD", "only a USER_ON_HOLD or USER_SYSTEM_ON_HOLD job can be"},
 	} {
-		s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `. ./says`, "", asStatus)+
+		s := newSite(t, define(t, facts+submitting(`echo job 7`, "")+running("get-job-status", `. ./says`, "", asStatus)+
 			running("hold-job", `echo held >>did`, `x:only="`+c.only+`"`, "")))
 		s.write(t, "says", "echo "+c.printed)
 		j := s.submits(t, job.Submission{Executable: "x"})
 		err := s.Operate(t.Context(), control.Hold, j)
-		require.Equal(t, c.refused == "", s.exists("did"), c)
+		require.Equal(t, c.refused == "", s.exists("did"), "%v: %v", c, err)
 		if c.refused == "" {
 			require.NoError(t, err)
 		} else {
@@ -225,6 +227,18 @@ func TestAnOperationForOneStageIsRefusedInAnother(t *testing.T) {
 	err := s.Operate(t.Context(), control.Hold, s.submits(t, job.Submission{Executable: "x"}))
 	require.ErrorContains(t, err, "its state is unknown")
 	require.False(t, s.exists("did"))
+}
+
+func TestAnArrayIsHeldWhileATaskWaits(t *testing.T) {
+	s := newSite(t, define(t, `<x:ids form="(\d+)(?:_(\d+))?" columns="job task"/>`+submitting(`echo job 7`, "")+
+		running("get-job-status", `cat says`, "", `<x:read><x:table columns="id word"/><x:states of="word">
+			<x:state is="RUNNING" words="R"/><x:state is="QUEUED_ACTIVE" words="Q"/></x:states></x:read>`)+
+		running("hold-job", `:`, `x:only="waiting"`, "")))
+	j := s.submits(t, job.Submission{Executable: "x"})
+	s.write(t, "says", "7_1 R\n7_2 Q\n")
+	require.NoError(t, s.Operate(t.Context(), control.Hold, j))
+	s.write(t, "says", "7_1 R\n7_2 R\n")
+	require.ErrorContains(t, s.Operate(t.Context(), control.Hold, j), "job 7 cannot be held: it is RUNNING, and only a waiting job can be")
 }
 
 // canceledIs is a status command whose answer depends on who canceled the job.
@@ -259,13 +273,12 @@ func TestAJobThatIsGoneAfterItWasCanceledIsCanceled(t *testing.T) {
 		cancel, status string
 		want           job.Detail
 	}{
-		"its status command complains":         {`echo deleted`, `echo "Unknown Job 7" >&2; exit 1`, job.Canceled},
-		"it has ended by an outcome":           {`:`, `exit 45`, job.Canceled},
-		"it exited first":                      {`:`, `echo COMPLETED; echo exit 0`, job.Completed},
-		"its scheduler has a word for it":      {`:`, `echo COMPLETED; echo native DONE`, job.Completed},
-		"it was not canceled, as it was gone":  {`echo "Unknown Job 7" >&2; exit 1`, `echo "Unknown Job 7" >&2; exit 1`, job.Completed},
-		"it has failed":                        {`:`, `echo FAILED`, job.Failed},
-		"its scheduler says that it's stopped": {`:`, `echo CANCELED`, job.Canceled},
+		"its status command complains":        {`echo deleted`, `echo "Unknown Job 7" >&2; exit 1`, job.Canceled},
+		"it has ended by an outcome":          {`:`, `exit 45`, job.Canceled},
+		"its scheduler calls it COMPLETED":    {`:`, `echo COMPLETED`, job.Completed},
+		"it was not canceled, as it was gone": {`echo "Unknown Job 7" >&2; exit 1`, `echo "Unknown Job 7" >&2; exit 1`, job.Completed},
+		"it has failed":                       {`:`, `echo FAILED`, job.Failed},
+		"its scheduler calls it CANCELED":     {`:`, `echo CANCELED`, job.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, `<x:outcome kind="finished" exit="45"/>`+submitting(`echo job 7`, "")+

@@ -235,16 +235,20 @@ func TestPBSControlsJobsOneByOne(t *testing.T) {
 	s := newPBSSession(t)
 	s.expect(pbsQueues, pbsStep{command: "qsub -f", answer: "submit-ok"})
 	job := s.submit(job.Submission{})
-	for operation, step := range map[control.Operation]pbsStep{
-		control.Hold:    {command: "qhold 1.pbs01", answer: "hold"},
-		control.Release: {command: "qrls 1.pbs01", answer: "release"},
-		control.Suspend: {command: "qsig -s suspend 1.pbs01", answer: "suspend"},
-		control.Resume:  {command: "qsig -s resume 1.pbs01", answer: "resume"},
-		control.Cancel:  {command: "qdel 1.pbs01", answer: "delete-running"},
+	for operation, steps := range map[control.Operation][]pbsStep{
+		control.Hold:    {{command: "qstat -f -w 1.pbs01", answer: "status-waiting", job: job.ID}, {command: "qhold 1.pbs01", answer: "hold"}},
+		control.Release: {{command: "qrls 1.pbs01", answer: "release"}},
+		control.Suspend: {{command: "qsig -s suspend 1.pbs01", answer: "suspend"}},
+		control.Resume:  {{command: "qsig -s resume 1.pbs01", answer: "resume"}},
+		control.Cancel:  {{command: "qdel 1.pbs01", answer: "delete-running"}},
 	} {
-		s.expect(step)
+		s.expect(steps...)
 		require.NoError(t, s.Operate(t.Context(), operation, job))
 	}
+	s.expect(pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-running-held", job: job.ID})
+	require.ErrorContains(t, s.Operate(t.Context(), control.Hold, job), "it is RUNNING, and only a waiting job can be")
+	s.expect(pbsStep{command: "qstat -f -w 1.pbs01", answer: "status-array", job: job.ID}, pbsStep{command: "qhold 1.pbs01", answer: "hold"})
+	require.NoError(t, s.Operate(t.Context(), control.Hold, job), "an array that has begun")
 	s.expect(pbsStep{command: "qsig -s suspend 1.pbs01", answer: "suspend-error-user"})
 	require.ErrorContains(t, s.Operate(t.Context(), control.Suspend, job), "Unauthorized Request")
 	s.expect(pbsStep{command: "qdel 1.pbs01", answer: "delete-error-finished"})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -20,7 +21,7 @@ func (c *checker) checkCommands() {
 			c.checkStates(one)
 		}
 		for _, stage := range command.Only {
-			if stage != config.Waiting && stage != config.Running {
+			if stage != config.Waiting && stage != config.Running && !strings.HasPrefix(string(stage), "word:") {
 				c.checkStateName(string(stage), command.Position, command.Element)
 			}
 		}
