@@ -1,14 +1,17 @@
 package rms_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -134,5 +137,21 @@ func TestGridEngineRefusesSeveralNodesWithoutAParallelEnvironment(t *testing.T) 
 				require.NoError(t, err, "%s: %s", definition, request)
 			}
 		}
+	}
+}
+
+func TestAGridEngineCellWhereNoJobHasEndedNeedsNoAccountingFile(t *testing.T) {
+	definition := shippedDefinition(t, "gridengine")
+	probe := definition.Probes[slices.IndexFunc(definition.Probes, func(p *config.Probe) bool { return p.Name == "accounting" })]
+	for _, c := range []struct {
+		printed command.Result
+		expect  doctor.Verdict
+	}{
+		{command.Result{Stdout: "Total System Usage\n    WALLCLOCK         UTIME\n"}, doctor.Fine},
+		{command.Result{ExitCode: 1, Stdout: "no jobs running since startup\n", Stderr: "/opt/sge/default/common/accounting: No such file or directory\n"}, doctor.Fine},
+		{command.Result{ExitCode: 1, Stdout: "no jobs running since startup\n", Stderr: "error: unable to open /opt/sge/default/common/accounting\n"}, doctor.Problem},
+		{command.Result{ExitCode: 1, Stderr: "error: SGE_ROOT directory \"/opt/sge\" doesn't exist\n"}, doctor.Problem},
+	} {
+		require.Equal(t, c.expect, doctor.JudgeProbe(probe, &c.printed).Verdict, c.printed)
 	}
 }

@@ -102,6 +102,7 @@ func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
 		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo no answer >&2; exit 1"),
 			doctor.Finding{Name: "x:probe", Verdict: doctor.Warning, Seen: "no answer", Impact: "it is not known whether this is as it should be"}},
 		{probe(`version="tool ([\d.]+)"`, "echo other 1"), amiss(doctor.Problem, "not found in: other 1")},
+		{probe(`version="tool ([\d.]+)" x:exits="0 1"`, "echo other 1; echo not readable >&2; exit 1"), amiss(doctor.Problem, "not found in: not readable")},
 		{probe(`version="age=(?:0|(\d+))" at-least="60"`, "echo age=0"), fine("age=0")},
 		{probe(`version="([0-9]+)" at-least="60"`, "echo 99999999999999999999999"), fine("99999999999999999999999")},
 		{probe(``, "echo all is well"), fine("all is well")},

@@ -149,7 +149,11 @@ func JudgeProbe(probe *config.Probe, result *command.Result) Finding {
 	whole = cmp.Or(excerpt.Line(whole), "there")
 	switch {
 	case !found:
-		return missed(probe, "not found in: "+cmp.Or(excerpt.First(result.Stdout), excerpt.First(result.Stderr), "an empty answer"))
+		said := []string{excerpt.First(result.Stdout), excerpt.First(result.Stderr)}
+		if result.ExitCode != 0 {
+			slices.Reverse(said)
+		}
+		return missed(probe, "not found in: "+cmp.Or(said[0], said[1], "an empty answer"))
 	case probe.AtLeast != "" && version != "" && compareVersions(version, probe.AtLeast) < 0:
 		return missed(probe, fmt.Sprintf("%s, below %s", whole, probe.AtLeast))
 	}
