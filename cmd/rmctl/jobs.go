@@ -144,6 +144,9 @@ func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 
 // printEveryone prints listed jobs. Seen is as in printRecorded.
 func (a *app) printEveryone(jobs []job.Document, seen string) error {
+	if len(jobs) == 0 {
+		a.sayNone("the scheduler lists no job; it may not list those that have ended")
+	}
 	document := func(listed job.Document) any {
 		listed.Seen = seen
 		return listed

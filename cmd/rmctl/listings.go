@@ -57,6 +57,9 @@ func knownQueues(ctx context.Context, controller *control.Controller) ([]element
 }
 
 func (a *app) printQueues(queues []elements.Queue, seen string) error {
+	if len(queues) == 0 {
+		a.sayNone("the scheduler lists no queue")
+	}
 	isBare := func(q elements.Queue) bool { return q == elements.Queue{Name: q.Name, Target: q.Target} }
 	for _, q := range queues {
 		if a.json || !isBare(q) {
@@ -109,6 +112,9 @@ state, CPUs in use and in all, memory in MiB, load, queues, and the reason for i
 }
 
 func (a *app) printNodes(nodes []elements.Node, seen string) error {
+	if len(nodes) == 0 {
+		a.sayNone("the scheduler lists no node")
+	}
 	document := func(n elements.Node) any {
 		n.Seen = seen
 		return n
