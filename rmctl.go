@@ -172,7 +172,7 @@ func (c *Client) Output(ctx context.Context, j job.Job, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return controller.Output(ctx, j, false, w)
+	return controller.Output(ctx, j, control.Stream{}, w)
 }
 
 // Follow copies the standard output of a job to w as it grows, until the job has ended.
@@ -181,7 +181,7 @@ func (c *Client) Follow(ctx context.Context, j job.Job, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return controller.Follow(ctx, j, false, w)
+	return controller.Follow(ctx, j, control.Stream{}, w)
 }
 
 // Cancel makes the scheduler end a job; the next Status or Wait shows the effect.

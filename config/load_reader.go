@@ -305,7 +305,7 @@ func idsOf(e *tree.Element) *IDs {
 	return &IDs{
 		Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")),
 		Drop: patternOf(e, "drop"), Replacement: e.Value("replacement"), Own: patternOf(e, "own"),
-		IgnoreCase: e.Boolean("ignore-case", false),
+		Outputs: strings.Fields(e.Value("outputs")), IgnoreCase: e.Boolean("ignore-case", false),
 	}
 }
 

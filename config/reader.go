@@ -241,6 +241,9 @@ type IDs struct {
 	// Own matches the whole id of a task that is a job of its own where no job is queried,
 	// such as in listings: it was submitted by itself.
 	Own Pattern
+	// Outputs are pairs TEXT=TEXT: what the path of a job's output has, and what that of a task has
+	// instead; @job and @task are the parts of the id.
+	Outputs []string
 	// IgnoreCase says that capitals in ids mean the same as small letters.
 	IgnoreCase bool
 }

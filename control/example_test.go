@@ -114,7 +114,7 @@ func ExampleController_Submit() {
 		log.Fatal(err)
 	}
 	fmt.Println(job.Detail, *job.ExitCode)
-	if err := controller.Output(ctx, job, false, os.Stdout); err != nil {
+	if err := controller.Output(ctx, job, control.Stream{}, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -88,11 +88,7 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 		unrecorded = nil // the end is recorded behind it, or is kept, too, with the reason
 	}
 	if result.ExitCode < 0 {
-		job, err := c.outOfSight(recorded, p.tag, runErr)
-		if ctx.Err() != nil && job.ID != "" {
-			err = errors.Join(err, c.endNamed(recorded, job))
-		}
-		return job, err
+		return c.outOfSight(ctx, p.tag, runErr)
 	}
 	ending := c.ending(ctx, p, result)
 	if code := job.Number(jobFact(p.env, "exitCode")); code != nil && ctx.Err() == nil {
@@ -138,8 +134,9 @@ func (c *attendant) endNamed(ctx context.Context, j job.Job) error {
 }
 
 // outOfSight records that the connection to a job was lost: its end was not observed,
-// and only a scheduler can still report it.
-func (c *attendant) outOfSight(ctx context.Context, tag string, lost error) (job.Job, error) {
+// and only a scheduler can still report it. If the caller has given up, the job is canceled.
+func (c *attendant) outOfSight(caller context.Context, tag string, lost error) (job.Job, error) {
+	ctx := context.WithoutCancel(caller)
 	job, err := c.store.ByTag(ctx, tag)
 	switch {
 	case err != nil:
@@ -149,6 +146,9 @@ func (c *attendant) outOfSight(ctx context.Context, tag string, lost error) (job
 		if err = c.store.MarkStale(ctx, tag, lost.Error(), c.now()); err == nil {
 			job, err = c.store.ByTag(ctx, tag)
 		}
+	}
+	if caller.Err() != nil && job.ID != "" {
+		err = errors.Join(err, c.endNamed(ctx, job))
 	}
 	return job, errors.Join(lost, err)
 }

@@ -33,15 +33,23 @@ func (e *OutputError) Error() string {
 // Unwrap returns the cause; it matches fs.ErrNotExist while the file is not there.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// OutputPath returns where a job's standard output, or with stderr its standard
-// error, is kept on the target.
-func (c *attendant) OutputPath(job job.Job, stderr bool) (string, error) {
+// A Stream is a part of a job's output.
+type Stream struct {
+	Stderr bool
+	// Task is the number of a task of an array; empty for the first one that has begun.
+	Task string
+	// Chosen is called with the task of an array that was chosen, and its file; may be nil.
+	Chosen func(task, name string)
+}
+
+// OutputPath returns where a stream of a job's output is kept on the target.
+func (c *attendant) OutputPath(ctx context.Context, job job.Job, stream Stream) (string, error) {
 	name := job.OutputPath
-	if stderr {
+	if stream.Stderr {
 		name = job.ErrorPath
 	}
 	if name != "" {
-		return name, nil
+		return c.outputOfTask(ctx, job, stream, name)
 	}
 	reason := fmt.Errorf("definition %q does not say where it is kept (attributes %s and %s)", c.definition.Name, submission.AttributeStdoutPath, submission.AttributeStderrPath)
 	switch {
@@ -55,12 +63,12 @@ func (c *attendant) OutputPath(job job.Job, stderr bool) (string, error) {
 
 // Output copies a job's output to w. It first queries a job that has not ended, since the
 // scheduler may know the path better.
-func (c *Controller) Output(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
+func (c *Controller) Output(ctx context.Context, job job.Job, stream Stream, w io.Writer) error {
 	job, err := c.Status(ctx, job, false)
 	if err != nil {
 		c.log.Warn("the job's output is looked for without knowing its state", "error", err)
 	}
-	name, err := c.OutputPath(job, stderr)
+	name, err := c.OutputPath(ctx, job, stream)
 	if err != nil {
 		return err
 	}
@@ -70,14 +78,14 @@ func (c *Controller) Output(ctx context.Context, job job.Job, stderr bool, w io.
 
 // Follow copies a job's output to w as it grows until the job has ended. It
 // waits for the file to appear, and returns the error of ctx when that is done.
-func (c *Controller) Follow(ctx context.Context, job job.Job, stderr bool, w io.Writer) error {
-	return c.follow(ctx, job, stderr, w, func(string) (int64, error) { return 0, nil })
+func (c *Controller) Follow(ctx context.Context, job job.Job, stream Stream, w io.Writer) error {
+	return c.follow(ctx, job, stream, w, func(string) (int64, error) { return 0, nil })
 }
 
 // FollowEnd is Follow for the end of an output: it copies at most so many bytes of what
 // is there already. If it leaves bytes out, it first calls skipped with their number.
-func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, most int64, skipped func(bytes int64), w io.Writer) error {
-	return c.follow(ctx, job, stderr, w, func(name string) (int64, error) {
+func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stream Stream, most int64, skipped func(bytes int64), w io.Writer) error {
+	return c.follow(ctx, job, stream, w, func(name string) (int64, error) {
 		info, err := c.connection.Stat(ctx, name)
 		if err != nil || info.Size() <= most {
 			return 0, err
@@ -89,10 +97,17 @@ func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stderr bool, mo
 
 // follow copies a job's output to w as it grows. It calls startAt once the file is there
 // for the offset to begin at.
-func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.Writer, startAt func(name string) (int64, error)) error {
+func (c *attendant) follow(ctx context.Context, job job.Job, stream Stream, w io.Writer, startAt func(name string) (int64, error)) error {
 	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
 	var offset int64
 	isStarted := false
+	chosen := stream.Chosen
+	stream.Chosen = func(task, name string) {
+		if stream.Task == "" && chosen != nil {
+			chosen(task, name)
+		}
+		stream.Task = task // the same one from now on
+	}
 	for {
 		// Query the state first: the output of an ended job is complete, and the scheduler
 		// may know its path better.
@@ -100,7 +115,7 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stderr bool, w io.W
 		if job, err = c.Status(ctx, job, false); err != nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
 		}
-		name, err := c.OutputPath(job, stderr)
+		name, err := c.OutputPath(ctx, job, stream)
 		if err != nil {
 			return err
 		}

@@ -29,17 +29,17 @@ func TestTheOutputOfAJobIsCopied(t *testing.T) {
 	s.write(t, "out-7", "all\xff of it\x00")
 	s.write(t, "err-7", "an error")
 	var text bytes.Buffer
-	require.NoError(t, s.Output(t.Context(), job, false, &text))
+	require.NoError(t, s.Output(t.Context(), job, control.Stream{}, &text))
 	require.Equal(t, "all\xff of it\x00", text.String())
 	text.Reset()
-	require.NoError(t, s.Output(t.Context(), job, true, &text))
+	require.NoError(t, s.Output(t.Context(), job, control.Stream{Stderr: true}, &text))
 	require.Equal(t, "an error", text.String())
 }
 
 func TestOutputThatIsNotThereYetIsSaid(t *testing.T) {
 	s, job := written(t)
 	var text bytes.Buffer
-	err := s.Output(t.Context(), job, false, &text)
+	err := s.Output(t.Context(), job, control.Stream{}, &text)
 	var absent *control.OutputError
 	require.ErrorAs(t, err, &absent)
 	require.ErrorIs(t, err, fs.ErrNotExist)
@@ -47,7 +47,7 @@ func TestOutputThatIsNotThereYetIsSaid(t *testing.T) {
 	require.Equal(t, s.path("out-7"), absent.Path)
 
 	require.NoError(t, os.Mkdir(s.path("out-7"), 0o700))
-	require.ErrorContains(t, s.Output(t.Context(), job, false, &text), "reading its output file")
+	require.ErrorContains(t, s.Output(t.Context(), job, control.Stream{}, &text), "reading its output file")
 }
 
 // A job may be over before its scheduler was asked where its output goes.
@@ -56,7 +56,7 @@ func TestOutputWithARelativeNameIsInTheFolderOfItsJob(t *testing.T) {
 	require.NoError(t, os.Mkdir(s.path("there"), 0o700))
 	s.write(t, "there/out-7", "of this job")
 	var text bytes.Buffer
-	require.NoError(t, s.Output(t.Context(), s.submits(t, job.Submission{Executable: "x", Directory: s.path("there")}), false, &text))
+	require.NoError(t, s.Output(t.Context(), s.submits(t, job.Submission{Executable: "x", Directory: s.path("there")}), control.Stream{}, &text))
 	require.Equal(t, "of this job", text.String())
 }
 
@@ -66,14 +66,14 @@ func TestTheSchedulerKnowsBetterWhereTheOutputGoes(t *testing.T) {
 	s.write(t, "elsewhere", "here it is")
 	s.answering(t, `echo RUNNING; echo output "$PWD/elsewhere"`)
 	var text bytes.Buffer
-	require.NoError(t, s.Output(t.Context(), job, false, &text))
+	require.NoError(t, s.Output(t.Context(), job, control.Stream{}, &text))
 	require.Equal(t, "here it is", text.String())
 
 	text.Reset()
 	job.OutputPath = ""
 	s.answering(t, `echo COMPLETED; echo output "$PWD/elsewhere"`)
 	s.ahead += 1e10
-	require.NoError(t, s.Follow(t.Context(), job, false, &text))
+	require.NoError(t, s.Follow(t.Context(), job, control.Stream{}, &text))
 	require.Equal(t, "here it is", text.String())
 }
 
@@ -82,7 +82,7 @@ func TestOutputIsLookedForThoughTheStateIsNotKnown(t *testing.T) {
 	s.write(t, "out-7", "text")
 	s.answering(t, `exit 1`)
 	var text bytes.Buffer
-	require.NoError(t, s.Output(t.Context(), job, false, &text))
+	require.NoError(t, s.Output(t.Context(), job, control.Stream{}, &text))
 	require.Equal(t, "text", text.String())
 }
 
@@ -94,9 +94,9 @@ func TestWhyThereIsNoOutput(t *testing.T) {
 		"attached":           {ID: "7", Interactive: true},
 		"not submitted":      {},
 	} {
-		_, err := s.OutputPath(job, true)
+		_, err := s.OutputPath(t.Context(), job, control.Stream{Stderr: true})
 		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, s.Follow(t.Context(), job, false, nil), want)
+		require.ErrorContains(t, s.Follow(t.Context(), job, control.Stream{}, nil), want)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestOutputIsFollowedUntilTheJobHasEnded(t *testing.T) {
 		return nil
 	}
 	var text bytes.Buffer
-	require.NoError(t, s.Follow(t.Context(), job, false, &text))
+	require.NoError(t, s.Follow(t.Context(), job, control.Stream{}, &text))
 	require.Equal(t, "one\ntwo\nthe rest", text.String())
 	require.Empty(t, steps)
 }
@@ -136,12 +136,12 @@ func TestTheEndOfALongOutputIsFollowed(t *testing.T) {
 	var text bytes.Buffer
 	var left []int64
 	skipped := func(bytes int64) { left = append(left, bytes) }
-	require.NoError(t, s.FollowEnd(t.Context(), job, false, 4, skipped, &text))
+	require.NoError(t, s.FollowEnd(t.Context(), job, control.Stream{}, 4, skipped, &text))
 	require.Equal(t, "6789 and more than four", text.String())
 	require.Equal(t, []int64{6}, left)
 
 	text.Reset()
-	require.NoError(t, s.FollowEnd(t.Context(), job, false, 100, skipped, &text))
+	require.NoError(t, s.FollowEnd(t.Context(), job, control.Stream{}, 100, skipped, &text))
 	require.Equal(t, "0123456789 and more than four", text.String())
 	require.Len(t, left, 1, "nothing is left out of a short one")
 }
@@ -149,7 +149,7 @@ func TestTheEndOfALongOutputIsFollowed(t *testing.T) {
 func TestAJobMayEndWithoutAnyOutput(t *testing.T) {
 	s, job := written(t)
 	s.answering(t, `echo CANCELED`)
-	err := s.Follow(t.Context(), job, false, nil)
+	err := s.Follow(t.Context(), job, control.Stream{}, nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "CANCELED")
 }
@@ -158,7 +158,7 @@ func TestFollowingMayBeGivenUp(t *testing.T) {
 	s, job := written(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.whilePausing = func() error { cancel(); return nil }
-	require.ErrorIs(t, s.Follow(ctx, job, false, nil), context.Canceled)
+	require.ErrorIs(t, s.Follow(ctx, job, control.Stream{}, nil), context.Canceled)
 }
 
 // refusing is a writer whose reader has gone.
@@ -171,7 +171,7 @@ func (refusing) Write([]byte) (int, error) { return 0, errGone }
 func TestFollowingEndsWithItsReader(t *testing.T) {
 	s, job := written(t)
 	s.write(t, "out-7", "text")
-	require.ErrorIs(t, s.Follow(t.Context(), job, false, refusing{}), errGone)
+	require.ErrorIs(t, s.Follow(t.Context(), job, control.Stream{}, refusing{}), errGone)
 }
 
 // endsAfter ends a context at the first thing that is written.
@@ -186,7 +186,7 @@ func TestOutputWithoutEndIsGivenUp(t *testing.T) {
 	s, job := written(t)
 	require.NoError(t, os.Symlink("/dev/zero", s.path("out-7")))
 	ctx, cancel := context.WithCancel(t.Context())
-	require.ErrorIs(t, s.Output(ctx, job, false, endsAfter{cancel}), context.Canceled)
+	require.ErrorIs(t, s.Output(ctx, job, control.Stream{}, endsAfter{cancel}), context.Canceled)
 
 	require.NoError(t, os.Remove(s.path("out-7")))
 	fifo(t, s.path("out-7"))
@@ -196,5 +196,5 @@ func TestOutputWithoutEndIsGivenUp(t *testing.T) {
 	_, err = writer.WriteString("a line")
 	require.NoError(t, err)
 	ctx, cancel = context.WithCancel(t.Context())
-	require.ErrorIs(t, s.Follow(ctx, job, false, endsAfter{cancel}), context.Canceled)
+	require.ErrorIs(t, s.Follow(ctx, job, control.Stream{}, endsAfter{cancel}), context.Canceled)
 }

@@ -107,15 +107,18 @@ func (a *app) readInput() (string, error) {
 }
 
 func newOutput(a *app) *cobra.Command {
-	var stderr, follow bool
+	var follow bool
+	var stream control.Stream
 	c := &cobra.Command{
 		Use:   "output JOB",
 		Short: "Print what a job has written",
 		Long: `output prints the file that a job's standard output goes to, which the definition
 names. With -f it waits for the file, and prints what is added to it until the job has
-ended.`,
+ended. Of an array it prints the output of the first task that has begun, and says which
+one that is, or that of --task.`,
 		Example: `  rmctl output 4711
   rmctl output -f 4711
+  rmctl output --task 3 4711
   rmctl output --stderr slurm/4711`,
 		Args:              exactly(1, "a job"),
 		ValidArgsFunction: a.completeOneJob(anyJob),
@@ -124,13 +127,17 @@ ended.`,
 			if err != nil {
 				return err
 			}
-			if follow {
-				return job.controller.Follow(c.Context(), job.Job, stderr, a.stdout)
+			if stream.Task == "" {
+				stream.Chosen = func(task, name string) { a.say("task %s of array %s: %s", task, job.ID, name) }
 			}
-			return job.controller.Output(c.Context(), job.Job, stderr, a.stdout)
+			if follow {
+				return job.controller.Follow(c.Context(), job.Job, stream, a.stdout)
+			}
+			return job.controller.Output(c.Context(), job.Job, stream, a.stdout)
 		},
 	}
-	c.Flags().BoolVar(&stderr, "stderr", false, "print standard error instead")
+	c.Flags().StringVar(&stream.Task, "task", "", "print the output of task `N` of an array")
+	c.Flags().BoolVar(&stream.Stderr, "stderr", false, "print standard error instead")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job has ended")
 	return c
 }

@@ -144,7 +144,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	ends.Observe(job)
 	defer ends.Finish()
 	if output {
-		if err := controller.Output(ctx, job, false, a.stdout); err != nil {
+		if err := controller.Output(ctx, job, control.Stream{}, a.stdout); err != nil {
 			return err
 		}
 	}

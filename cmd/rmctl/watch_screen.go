@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/tui/fill"
 	"github.com/rmctl/rmctl/internal/tui/watch"
@@ -137,7 +138,7 @@ func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr 
 	if err != nil {
 		return err
 	}
-	return controller.FollowEnd(ctx, job, stderr, followedOutput, skipped, w)
+	return controller.FollowEnd(ctx, job, control.Stream{Stderr: stderr}, followedOutput, skipped, w)
 }
 
 // LaunchConfigurations implements [watch.Controls].

@@ -27,16 +27,28 @@ var readerCodes = []Code{
 	{"unused-reader", config.Warning, "No command uses a reader."},
 }
 
-// checkReaders checks the readers of the definition, and those of its commands.
-func (c *checker) checkReaders() {
-	if ids := c.definition.IDs; ids != nil {
-		c.checkColumns(ids.Form, ids.Columns, true)
-		c.checkPattern(ids.Drop)
-		c.checkPattern(ids.Own)
-		if ids.Replacement != "" && !ids.Drop.IsSet() {
-			c.report(ids.Position, config.Error, "invalid-reader", "replacement takes the place of what drop matches, and there is no drop", "")
+// checkIDs checks x:ids.
+func (c *checker) checkIDs() {
+	ids := c.definition.IDs
+	if ids == nil {
+		return
+	}
+	c.checkColumns(ids.Form, ids.Columns, true)
+	c.checkPattern(ids.Drop)
+	c.checkPattern(ids.Own)
+	for _, pair := range ids.Outputs {
+		if from, _, isPair := strings.Cut(pair, "="); !isPair || from == "" {
+			c.report(ids.Position, config.Error, "invalid-reader", fmt.Sprintf("outputs: %q is not TEXT=TEXT", pair), "")
 		}
 	}
+	if ids.Replacement != "" && !ids.Drop.IsSet() {
+		c.report(ids.Position, config.Error, "invalid-reader", "replacement takes the place of what drop matches, and there is no drop", "")
+	}
+}
+
+// checkReaders checks the readers of the definition, and those of its commands.
+func (c *checker) checkReaders() {
+	c.checkIDs()
 	used := map[string]bool{}
 	for _, command := range c.definition.Commands {
 		for _, one := range withFallbacks(command) {

@@ -223,9 +223,9 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 		if err := out.start(true); err != nil { // the client learns that it is connected before there is output
 			return err
 		}
-		err = controller.Follow(ctx, job, requested.isStderr, out)
+		err = controller.Follow(ctx, job, control.Stream{Stderr: requested.isStderr}, out)
 	} else {
-		err = controller.Output(ctx, job, requested.isStderr, out)
+		err = controller.Output(ctx, job, control.Stream{Stderr: requested.isStderr}, out)
 	}
 	switch {
 	case errors.Is(err, errEnough):
