@@ -1,6 +1,8 @@
 package rms_test
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -153,5 +155,28 @@ func TestAGridEngineCellWhereNoJobHasEndedNeedsNoAccountingFile(t *testing.T) {
 		{command.Result{ExitCode: 1, Stderr: "error: SGE_ROOT directory \"/opt/sge\" doesn't exist\n"}, doctor.Problem},
 	} {
 		require.Equal(t, c.expect, doctor.JudgeProbe(probe, &c.printed).Verdict, c.printed)
+	}
+}
+
+// What failed says of a job counts whatever its exit status is.
+func TestAJobThatGridEngineReportsAsFailedIsNeverCompleted(t *testing.T) {
+	definition, folder := shippedDefinition(t, "gridengine"), gridengineCases+"/status-ended-ok"
+	ended := recordedExchange(t, folder)
+	left, err := os.ReadFile(folder + "/stdout-left")
+	require.NoError(t, err)
+	ended.programs = map[string]string{"qstat": string(left)}
+	require.Equal(t, "COMPLETED", replay(t, shippedDefinition(t, "gridengine"), ended).State)
+	const ok = "failed       0    "
+	require.Contains(t, ended.stdout, ok)
+	for code := 1; code <= 101; code++ {
+		for _, words := range []string{"", " : assumedly after job"} {
+			failed := ended
+			failed.stdout = strings.Replace(ended.stdout, ok, fmt.Sprintf("failed       %-3d%s", code, words), 1)
+			expected := "FAILED"
+			if code == 24 || code == 25 {
+				expected = "" // migrated or rescheduled: it goes on
+			}
+			require.Equal(t, expected, replay(t, definition, failed).State, "failed %d%s", code, words)
+		}
 	}
 }

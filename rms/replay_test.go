@@ -27,6 +27,7 @@ type exchange struct {
 	selector, job  string
 	stdout, stderr string
 	exit           int
+	programs       map[string]string // what programs of joins print, by name
 }
 
 // A reading is what a definition makes of exchanges.
@@ -166,6 +167,9 @@ func (a answering) Start(_ context.Context, start remote.Command) (remote.Handle
 
 // answer writes the recorded output instead of starting a process.
 func (e exchange) answer(start remote.Command) (remote.Handle, error) {
+	if joined, isJoined := e.programs[start.Arguments[0]]; isJoined {
+		e.stdout = joined
+	}
 	for _, stream := range []struct {
 		to   io.Writer
 		text string
