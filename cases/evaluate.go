@@ -98,7 +98,7 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 
 // isListing reports whether a command lists elements.
 func isListing(of config.CommandElement) bool {
-	return of == config.ListJobs || of == config.ListNodes || of == config.ListQueues
+	return of == config.ListJobs || of == config.ListEnded || of == config.ListNodes || of == config.ListQueues
 }
 
 // addRows adds the rows of a listing.

@@ -65,7 +65,7 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 
 	// A flow asks for its own jobs, one by one; a listing depends on what else there was.
 	asking := *definition
-	asking.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.ListJobs })
+	asking.Commands = slices.DeleteFunc(slices.Clone(definition.Commands), func(c *config.Command) bool { return c.Element == config.ListJobs || c.Element == config.ListEnded })
 
 	p := &player{begins: time.Now().Add(time.Hour), connection: connection, jobs: map[string]job.Job{}}
 	options := control.Options{

@@ -94,6 +94,9 @@ const (
 	ListNodes  CommandElement = "list-nodes"
 	ListQueues CommandElement = "list-queues"
 
+	// ListEnded (x:list-ended) lists jobs that have ended, for those that ListJobs lacks.
+	ListEnded CommandElement = "list-ended"
+
 	// JoinCommand (x:join) adds to the records of another command, BatchCommand (x:for)
 	// prints the ids that one runs for.
 	JoinCommand  CommandElement = "join"
@@ -136,7 +139,7 @@ func (e CommandElement) Controls() bool {
 // can refer to.
 func (e CommandElement) ActsOnJob() bool {
 	switch e {
-	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListNodes, ListQueues, JoinCommand, BatchCommand:
+	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListEnded, ListNodes, ListQueues, JoinCommand, BatchCommand:
 		return false
 	}
 	return true

@@ -41,7 +41,7 @@ var partRules = sync.OnceValue(func() map[string]partRule {
 		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true},
 		"x:reader": {kind: namedPart, merged: true}, "x:states": {merged: true}, "x:state": {kind: listedPart},
 		"x:fact": {kind: namedPart}, "x:join": {kind: namedPart}, "x:environment": {kind: namedPart}, "x:validator": {kind: namedPart},
-		"x:find-job": {merged: true}, "x:list-jobs": {merged: true}, "x:list-nodes": {merged: true}, "x:list-queues": {merged: true},
+		"x:find-job": {merged: true}, "x:list-jobs": {merged: true}, "x:list-ended": {merged: true}, "x:list-nodes": {merged: true}, "x:list-queues": {merged: true},
 	}
 	for _, command := range commandElements {
 		rules[string(command)] = partRule{merged: true}

@@ -93,7 +93,7 @@ func (l *loader) definition(root *tree.Element) *Definition {
 				SchedulerType:  child.Value("schedulerType"),
 				RefreshSeconds: child.Integer("refreshFrequencyInSeconds", 60),
 			}
-			d.Commands = append(d.Commands, l.extensionCommands(child, ListJobs, ListNodes, ListQueues)...)
+			d.Commands = append(d.Commands, l.extensionCommands(child, ListJobs, ListEnded, ListNodes, ListQueues)...)
 		}
 	})
 	d.setEnvironment(d.Commands)

@@ -117,7 +117,7 @@ type attendant struct{ *submitter }
 func New(o Options) *Controller {
 	c := newSession(o)
 	t := &tracker{session: c, pause: o.Pause}
-	t.listsByID = sync.OnceValue(func() bool { return namesIDs(c) })
+	t.listsByID = sync.OnceValue(func() bool { return namesIDs(c, c.definition.Command(config.ListJobs)) })
 	t.pollKey = sync.OnceValue(func() string { return pollKeyOf(c) })
 	if t.pause == nil {
 		t.pause = pause

@@ -17,8 +17,13 @@ func (c *session) newListing(list *config.Command) *listing.Listing {
 // a definition that names ids. That the listing lacks a job, or all of them, proves
 // nothing.
 func (c *session) listJobs(ctx context.Context, list *config.Command, ids string) (*listing.Listing, error) {
-	listed := c.newListing(list)
-	_, err := c.rows(ctx, listRequest{command: list, scope: config.OwnJobs, ids: ids, origins: originsOf(list)}, func(row command.Row) error {
+	return c.listWith(ctx, listRequest{command: list, scope: config.OwnJobs, ids: ids, origins: originsOf(list)})
+}
+
+// listWith lists jobs with one command.
+func (c *session) listWith(ctx context.Context, request listRequest) (*listing.Listing, error) {
+	listed := c.newListing(request.command)
+	_, err := c.rows(ctx, request, func(row command.Row) error {
 		listed.Add(row)
 		return nil
 	})

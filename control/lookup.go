@@ -3,8 +3,6 @@ package control
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -12,7 +10,6 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/submission"
-	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -24,11 +21,8 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 	if err != nil {
 		return job.Job{}, err
 	}
-	age := max(0, c.now().Sub(j.Created))
 	env.SetVariable(submission.AttributeTag, j.Tag)
-	env.SetVariable(submission.AttributeAge, strconv.Itoa(int(age/time.Second)))
-	env.SetVariable(submission.AttributeDays, strconv.Itoa(daysOf(age)))
-	env.SetVariable(submission.AttributeSince, since(j.Created, c.zoneOf(lookUp)))
+	submission.SetCreated(env, j.Created, c.now(), c.zoneOf(lookUp).OrLocal())
 	var outcome config.OutcomeKind
 	isAbsent, isDamaged := false, false // a record that says nothing may be of the job
 	for _, tried := range append([]*config.Command{lookUp}, lookUp.Fallbacks...) {
@@ -55,16 +49,6 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 		return job.Job{}, errAbsenceUnproved
 	}
 	return job.Job{}, nil
-}
-
-// daysOf returns how many days ago something was that has an age. It counts the day that has
-// begun, and one more for clocks that differ.
-func daysOf(age time.Duration) int { return int(age/(24*time.Hour)) + 2 }
-
-// since returns a time before a submission, for clocks that differ, in a zone.
-func since(created time.Time, of timezone.Zone) string {
-	const slack = 10 * time.Minute
-	return created.Add(-slack).In(of.OrLocal()).Format("200601021504")
 }
 
 var errAbsenceUnproved = errors.New("the scheduler does not list it, which proves nothing by now")

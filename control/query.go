@@ -250,7 +250,7 @@ const noState = "null"
 // that report jobs, none for others.
 func originsOf(which *config.Command) string {
 	switch which.Element {
-	case config.GetJobStatus, config.Fallback, config.FindJob, config.ListJobs,
+	case config.GetJobStatus, config.Fallback, config.FindJob, config.ListJobs, config.ListEnded,
 		config.SubmitBatch, config.SubmitBatchDebug, config.SubmitInteractive, config.SubmitInteractiveDebug:
 		return "state"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
@@ -54,6 +55,8 @@ type listRequest struct {
 	scope   config.ListScope // whose jobs; empty for nodes and queues
 	ids     string           // of the jobs, for a definition that names them
 	origins string           // see tokenizer.Options
+
+	earliest time.Time // submission of the jobs, of x:list-ended only
 }
 
 func (c *session) rows(ctx context.Context, request listRequest, each func(command.Row) error) (command.Listed, error) {
@@ -64,9 +67,13 @@ func (c *session) rows(ctx context.Context, request listRequest, each func(comma
 	for _, name := range env.Discovered() {
 		env.Remove(name) // found by the start-up commands, not by this listing
 	}
-	if request.command.Element == config.ListJobs {
+	switch request.command.Element {
+	case config.ListJobs:
 		env.SetVariable(submission.AttributeScope, string(request.scope))
-		env.SetVariable(submission.AttributeIDs, request.ids)
+		submission.SetIDs(env, request.command, request.ids)
+	case config.ListEnded:
+		submission.SetIDs(env, request.command, request.ids)
+		submission.SetCreated(env, request.earliest, c.now(), c.zoneOf(request.command).OrLocal())
 	}
 	var refused error // by whoever takes the rows
 	take := func(row command.Row) error {

@@ -73,7 +73,7 @@ func (w *words) damage(root *node, random *rand.Rand) damage {
 	case drop:
 		parent.children = slices.Delete(parent.children, at, at+1)
 	case duplicate:
-		if once := []string{"x:extends", "x:find-job", "x:ids", "x:read", "x:for", "x:list-jobs", "x:list-nodes", "x:list-queues"}; !slices.Contains(once, n.symbol) {
+		if once := []string{"x:extends", "x:find-job", "x:ids", "x:read", "x:for", "x:list-jobs", "x:list-ended", "x:list-nodes", "x:list-queues"}; !slices.Contains(once, n.symbol) {
 			parent.children = slices.Insert(parent.children, at, n.clone())
 		}
 	case swap:

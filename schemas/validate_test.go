@@ -92,6 +92,7 @@ func TestExtensionsAreAcceptedInTheirPlaces(t *testing.T) {
 			<y:list-queues name="q"><arg>sinfo</arg></y:list-queues>
 			<y:list-nodes name="n"><arg>sinfo</arg></y:list-nodes>
 			<y:list-jobs name="j"><arg>squeue</arg></y:list-jobs>
+			<y:list-ended name="e"><arg>sacct</arg></y:list-ended>
 		</monitor-data>
 	</resource-manager-builder>`))
 }

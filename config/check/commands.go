@@ -34,7 +34,7 @@ func (c *checker) checkCommands() {
 			c.checkNativeStates(command)
 		case command.Element == config.FindJob:
 			c.checkJobID(command)
-		case command.Element == config.ListJobs, command.Element == config.ListNodes, command.Element == config.ListQueues:
+		case slices.Contains(listings, command.Element):
 			c.checkListing(command)
 		}
 	}

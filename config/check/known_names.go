@@ -23,13 +23,13 @@ var suppliedAttributes = []string{
 	"job.tag", "job.canceled", submissionAge, submissionDays, submissionSince, listingScope, listingIDs, "query.mark", "query.ids",
 }
 
-// Attributes that the engine sets for one command only.
+// Attributes that the engine sets for some commands only.
 const (
-	submissionAge   = "job.age"   // of the submission that x:find-job looks up
+	submissionAge   = "job.age"   // of the submission that x:find-job looks up, or the earliest one of x:list-ended
 	submissionDays  = "job.days"  // the same in days
 	submissionSince = "job.since" // before which it was not made
 	listingScope    = "job.scope" // whose jobs x:list-jobs is to list
-	listingIDs      = "job.ids"   // of the jobs that x:list-jobs is to list; empty for all
+	listingIDs      = "job.ids"   // of the jobs that x:list-jobs or x:list-ended is to list; empty for all
 )
 
 // readAttributes are those that the engine reads where a definition has them.
@@ -78,7 +78,7 @@ func (n *knownNames) collect(e *tree.Element) {
 		if !e.Optional("ref").Set {
 			n.construct(e)
 		}
-	case string(config.ListJobs), string(config.ListNodes), string(config.ListQueues):
+	case string(config.ListJobs), string(config.ListEnded), string(config.ListNodes), string(config.ListQueues):
 		return // what they construct are elements of a listing, which no text refers to
 	}
 	for _, child := range e.Children {

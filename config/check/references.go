@@ -157,8 +157,8 @@ func (c *checker) checkAvailable(r reference.Reference, part string, e *tree.Ele
 		c.report(at(r.Offset), config.Warning, "missing-script", "the definition has no script; the reference is always empty", "add a <script>")
 		return
 	}
-	if only := onlyIn[r.Name]; only != "" && part != string(only) {
-		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("%s is known to x:%s only; the reference is empty", r.Name, only), "")
+	if only := onlyIn[r.Name]; len(only) > 0 && !slices.Contains(only, config.CommandElement(part)) {
+		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("%s is known to %s only; the reference is empty", r.Name, commandNames(only)), "")
 		return
 	}
 	if r.Name == attribute.JobPlaceholder {
@@ -185,12 +185,27 @@ func (c *checker) checkJobKnown(r reference.Reference, part string, e *tree.Elem
 	}
 }
 
-// onlyIn are the attributes that the engine sets for one command only, and that command.
-var onlyIn = map[string]config.CommandElement{submissionAge: config.FindJob, submissionDays: config.FindJob, submissionSince: config.FindJob, listingScope: config.ListJobs, listingIDs: config.ListJobs}
+// onlyIn are the attributes that the engine sets for some commands only, and these.
+var onlyIn = map[string][]config.CommandElement{
+	submissionAge: {config.FindJob, config.ListEnded}, submissionDays: {config.FindJob, config.ListEnded}, submissionSince: {config.FindJob, config.ListEnded},
+	listingScope: {config.ListJobs}, listingIDs: {config.ListJobs, config.ListEnded},
+}
+
+// commandNames lists commands of our namespace.
+func commandNames(elements []config.CommandElement) string {
+	names := make([]string, len(elements))
+	for i, element := range elements {
+		names[i] = "x:" + string(element)
+	}
+	return strings.Join(names, " and ")
+}
+
+// listings are the commands that print an element of the model in each row.
+var listings = []config.CommandElement{config.ListJobs, config.ListEnded, config.ListNodes, config.ListQueues}
 
 func isSessionPart(part string) bool {
 	kind := config.CommandElement(part)
-	return (config.CommandElement(part).IsCore() || kind == config.ProbeCommand || kind == config.ListJobs || kind == config.ListNodes || kind == config.ListQueues) && !kind.ActsOnJob()
+	return (config.CommandElement(part).IsCore() || kind == config.ProbeCommand || slices.Contains(listings, kind)) && !kind.ActsOnJob()
 }
 
 // undefined reports a name that nothing defines.

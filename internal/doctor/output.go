@@ -19,7 +19,7 @@ func howToRecord(count jobstore.NotUnderstood) string {
 	if count.Job != "" {
 		return "rmctl record DIR -- status --fresh " + shellescape.Quote(count.Target+"/"+count.Job)
 	}
-	listing := map[config.CommandElement]string{config.ListJobs: "jobs --everyone", config.ListNodes: "nodes", config.ListQueues: "queues"}
+	listing := map[config.CommandElement]string{config.ListJobs: "jobs --everyone", config.ListEnded: "status --fresh", config.ListNodes: "nodes", config.ListQueues: "queues"}
 	element, _, _ := strings.Cut(count.Command, ":")
 	return "rmctl record DIR -- " + listing[config.CommandElement(element)] + " -t " + shellescape.Quote(count.Target)
 }

@@ -57,7 +57,7 @@ func (s *site) definition(line int) string {
 	for _, command := range model.definition.Commands {
 		text := s.command(command, replaced, inShell)
 		switch command.Element {
-		case config.ListJobs, config.ListNodes, config.ListQueues:
+		case config.ListJobs, config.ListEnded, config.ListNodes, config.ListQueues:
 			d.monitor.WriteString(text)
 		default:
 			d.control.WriteString(text)
@@ -124,7 +124,7 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 // isExtension reports whether an element of a command is one that rmctl adds to PTP's.
 func isExtension(element config.CommandElement) bool {
 	switch element {
-	case config.FindJob, config.ProbeCommand, config.Fallback, config.ListJobs, config.ListNodes, config.ListQueues:
+	case config.FindJob, config.ProbeCommand, config.Fallback, config.ListJobs, config.ListEnded, config.ListNodes, config.ListQueues:
 		return true
 	}
 	return false

@@ -219,7 +219,7 @@ func purposeOf(element config.CommandElement) commandPurpose {
 		return findsID
 	case element == config.GetJobStatus:
 		return givesState
-	case element == config.ListJobs:
+	case element == config.ListJobs, element == config.ListEnded:
 		return givesStates
 	}
 	return noPurpose

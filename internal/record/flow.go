@@ -78,7 +78,7 @@ func (w *writer) played() []Recorded {
 		case c.Failure != nil && !c.Missing:
 			w.remark("how %q ended is not known: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
 			continue
-		case c.Command != nil && c.Command.Element == config.ListJobs:
+		case c.Command != nil && (c.Command.Element == config.ListJobs || c.Command.Element == config.ListEnded):
 			continue // it lists jobs that are no part of the flow
 		case c.Command != nil && c.Command.Element == config.StartUpCommand:
 			if started[c.Command] {

@@ -36,12 +36,12 @@ const (
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	AttributeJobPrefix        = "job."
 	AttributeTag              = "job.tag"      // of the submission
-	AttributeAge              = "job.age"      // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	attributeAge              = "job.age"      // of the submission that is looked up, in whole seconds: no clock of another machine takes part
 	AttributeCanceled         = "job.canceled" // true of a job that the scheduler canceled at the request of rmctl; not set for others
-	AttributeDays             = "job.days"     // as job.age, in days, rounded up
-	AttributeSince            = "job.since"    // ten minutes before the submission that is looked up: YYYYMMDDhhmm on the target's clock
+	attributeDays             = "job.days"     // as job.age, in days, rounded up
+	attributeSince            = "job.since"    // ten minutes before the submission that is looked up: YYYYMMDDhhmm on the target's clock
 	AttributeScope            = "job.scope"    // whose jobs a listing is of
-	AttributeIDs              = "job.ids"      // of the jobs that a listing is asked for; empty for all
+	attributeIDs              = "job.ids"      // of the jobs that a listing is asked for, see SetIDs
 	attributeMark             = "query.mark"   // at the end of columns that a command prints
 	attributeBatch            = "query.ids"    // of the batch that a command runs for
 	attributeControlPrefix    = "control."

@@ -106,9 +106,9 @@ func (r *Resolver) ScopeOfAnyJob() (config.Scope, error) {
 	}
 	placeholder := uuid.Nil.String() // for what differs from job to job
 	env.SetVariable(AttributeTag, placeholder)
-	env.SetVariable(AttributeAge, "0")
-	env.SetVariable(AttributeDays, "0")
-	env.SetVariable(AttributeSince, "0")
+	env.SetVariable(attributeAge, "0")
+	env.SetVariable(attributeDays, "0")
+	env.SetVariable(attributeSince, "0")
 	JobAttribute(env, placeholder, placeholder, placeholder)
 	return config.Scope{Environment: env, Job: placeholder}, nil
 }

@@ -1,0 +1,42 @@
+package control
+
+import (
+	"context"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/listing"
+	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/job"
+)
+
+// listEnded lists those of some jobs that have ended, with x:list-ended: with one command
+// or, if the command uses ids, in batches. That the listing lacks a job proves nothing. With
+// an error it returns what the earlier commands listed.
+func (c *tracker) listEnded(ctx context.Context, list *config.Command, jobs []job.Job) (*listing.Listing, error) {
+	whole := c.newListing(list)
+	request := listRequest{command: list, origins: originsOf(list), earliest: c.now()}
+	form, err := c.ids()
+	if err != nil {
+		return whole, err
+	}
+	var batches submission.IDBatches
+	for i := range jobs {
+		if jobs[i].Created.Before(request.earliest) {
+			request.earliest = jobs[i].Created
+		}
+		if _, _, isID := form.Split(jobs[i].ID); isID {
+			batches.Add(jobs[i].ID)
+		}
+	}
+	if !namesIDs(c.session, list) {
+		batches.Texts = []string{""}
+	}
+	for _, request.ids = range batches.Texts {
+		listed, err := c.listWith(ctx, request)
+		if err != nil {
+			return whole, err
+		}
+		whole.AddAll(listed)
+	}
+	return whole, nil
+}
