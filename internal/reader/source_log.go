@@ -135,8 +135,9 @@ func (l *logSource) endEvent() error {
 		l.raw = emptied(l.raw)
 		l.fields = groupFields(l.fields[:0], l.columns, event, match, l.eventAt)
 	}
-	l.hasLast = l.hasLast || l.last != nil && l.last.MatchString(event)
-	if l.isOpen {
+	isBehind := l.hasLast // of another job, whose beginning is damaged
+	l.hasLast = isBehind || l.last != nil && l.last.MatchString(event)
+	if l.isOpen && !isBehind {
 		l.keep(l.eventRaw)
 		switch {
 		case l.tooLong:

@@ -87,6 +87,16 @@ func TestALogWithoutItsLastLineIsCut(t *testing.T) {
 	}
 }
 
+// The beginning of another job may be damaged.
+func TestEventsBehindTheLastLineOfAJobAreNotItsOwn(t *testing.T) {
+	definition := &config.Source{
+		Kind: config.Log, Begin: pattern(`job (\d+)`), Columns: []string{"id"}, End: pattern(`Summary.*`),
+		Lines: []*config.LogEvent{{Expression: pattern(`(done|failed)`), Columns: []string{"word"}}},
+	}
+	require.Equal(t, []string{`1: id="1" word="done"`, `7: id="3" word="done"`},
+		shown(t, "job 1\ndone\nSummary of 1\nxjob 2\nfailed\nSummary of 2\njob 3\ndone\nSummary of 3\n", definition))
+}
+
 func TestALogThatIsTooLongSaysWhoseItIs(t *testing.T) {
 	test := textTest{definitions: []*config.Source{bhistLog()}, longest: 100}
 	folded := strings.Repeat(strings.Repeat(" ", 21)+"xxxxx\n", 10)
