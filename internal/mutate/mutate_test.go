@@ -203,6 +203,14 @@ func TestMutantsAreTheSameEachTimeAndAsManyAsAsked(t *testing.T) {
 	require.Equal(t, run(20, 1).Verdicts, run(20, 4).Verdicts)
 }
 
+func TestACaseNamesTheJobsOfAListingThatDamageMayEnd(t *testing.T) {
+	right := understanding{ends: map[string]job.Detail{"1": job.Failed, "2": job.Failed}}
+	got := understanding{ends: map[string]job.Detail{"1": job.Completed, "2": job.Failed, "3": job.Completed}}
+	require.False(t, got.isNamed(right, map[string]string{"1": "why", "COMPLETED": "why"}), "nor has 3 ended")
+	require.True(t, got.isNamed(right, map[string]string{"1": "why", "3": "why"}))
+	require.Equal(t, `job "1" is COMPLETED in place of FAILED`, got.endOfOther(right))
+}
+
 func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) string {

@@ -166,7 +166,7 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 		}
 		got := purpose.understood(answer, damaged.Exit)
 		verdict, wrong := judge(right, got)
-		if verdict == Fooled && cmp.Or(c.Mutants[got.id], c.Mutants[string(got.detail)]) != "" {
+		if verdict == Fooled && got.isNamed(right, c.Mutants) {
 			verdict = astray
 		}
 		result.verdicts[verdict]++
@@ -319,15 +319,34 @@ func judge(right, got understanding) (verdict Verdict, wrong string) {
 	return Same, ""
 }
 
-// endOfOther describes a row of a listing with an end that the job does not have. An id that
-// is not right either is no job on record.
+// endOfOther describes a row of a listing with an end that the job does not have.
 func (u understanding) endOfOther(right understanding) string {
-	for id, end := range u.ends {
-		if right.ends[id] != end {
-			return fmt.Sprintf("job %q is %s in place of %s", id, end, cmp.Or(string(right.ends[id]), "no end"))
-		}
+	for _, id := range u.wrongEnds(right) {
+		return fmt.Sprintf("job %q is %s in place of %s", id, u.ends[id], cmp.Or(string(right.ends[id]), "no end"))
 	}
 	return ""
+}
+
+// wrongEnds returns the jobs of a listing that have ended otherwise, or not. An id that is
+// not right either is no job on record.
+func (u understanding) wrongEnds(right understanding) []string {
+	var wrong []string
+	for id, end := range u.ends {
+		if right.ends[id] != end {
+			wrong = append(wrong, id)
+		}
+	}
+	slices.Sort(wrong)
+	return wrong
+}
+
+// isNamed reports whether a case says that damaged output may give this: the state or the id
+// of its job, or all jobs of a listing that have another end.
+func (u understanding) isNamed(right understanding, named map[string]string) bool {
+	if wrong := u.wrongEnds(right); len(wrong) > 0 {
+		return !slices.ContainsFunc(wrong, func(id string) bool { return named[id] == "" })
+	}
+	return cmp.Or(named[u.id], named[string(u.detail)]) != ""
 }
 
 // mistake describes what a controller would act on and must not: an absence, an id or
