@@ -24,7 +24,7 @@ func (c *tracker) listEnded(ctx context.Context, list *config.Command, jobs []jo
 		if jobs[i].Created.Before(request.earliest) {
 			request.earliest = jobs[i].Created
 		}
-		if _, _, isID := form.Split(jobs[i].ID); isID {
+		if _, task, isID := form.Split(jobs[i].ID); isID && task == "" { // rows are about whole jobs
 			batches.Add(jobs[i].ID)
 		}
 	}

@@ -60,6 +60,16 @@ func TestAListingOfEndedJobsGetsTheirIDsWithCommas(t *testing.T) {
 	require.Equal(t, "17,18[].server\n", s.read(t, "asked"))
 }
 
+// Its rows are about whole jobs, and would say less of these than there is.
+func TestAListingOfEndedJobsGetsNoIDsOfTasks(t *testing.T) {
+	definition := endedBy(t, "${ptp_rm:job.ids#value}")
+	definition.IDs.Form, definition.IDs.Columns = config.Pattern{Text: `(\d+)(?:\.(\d+))?`}, []string{"job", "task"}
+	s := newSite(t, definition)
+	_, err := s.ListEnded(t.Context(), s.recorded(t, "17", "17.3", "18"))
+	require.NoError(t, err)
+	require.Equal(t, "17,18\n", s.read(t, "asked"))
+}
+
 func TestAListingOfEndedJobsWithoutIDsRunsOnceSinceTheEarliestSubmission(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
