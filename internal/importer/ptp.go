@@ -63,10 +63,6 @@ func (i *importing) fillPTP(d *document, original *config.Definition) {
 		if submit != nil && original.Command(config.FindJob) == nil {
 			f.findJob(submit, original.Script, submit.Line)
 		}
-		if interval := model.definition.Command(config.GetJobStatus).Interval; status != nil && status.Interval == 0 && interval > 0 {
-			f.parts = append(f.parts, fmt.Sprintf(`<get-job-status name="%s" x:interval="%s"/>`, tree.Escape(status.Name), interval))
-			i.remark(added, status.Line, status.Column, "x:interval", "%s, as in %s", interval, model.name)
-		}
 		f.finish()
 	}
 	if status != nil && len(status.Fallbacks) == 0 {

@@ -116,7 +116,7 @@ func TestADefinitionGetsWhatTheShippedOneForItsSchedulerHas(t *testing.T) {
 	require.NotNil(t, definition.Command(config.ListJobs))
 	require.NotEmpty(t, definition.Outcomes)
 	require.NotEmpty(t, definition.Probes)
-	require.NotZero(t, definition.Command(config.GetJobStatus).Interval)
+	require.NotNil(t, definition.Command(config.ListEnded))
 	require.Equal(t, "wall", definition.PortableLinks("wallTime")[0].Attribute)
 	require.Equal(t, "p", definition.PortableLinks("queue")[0].Attribute)
 	require.Len(t, definition.PortableLinks("after"), 2)
