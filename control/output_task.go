@@ -21,7 +21,7 @@ func (c *attendant) outputOfTask(ctx context.Context, j job.Job, stream Stream, 
 			return name, nil
 		}
 	} else if strings.Trim(task, "0123456789") != "" {
-		return "", fmt.Errorf("job %s has no task %q: enter a number", j.ID, task)
+		return "", &OutputError{ID: j.ID, Err: fmt.Errorf("invalid task %q: enter a number", task)}
 	}
 	ids, err := c.ids()
 	if err != nil {

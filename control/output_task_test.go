@@ -74,7 +74,7 @@ func TestWhyATaskHasNoOutput(t *testing.T) {
 	s, j := arraysWriting(t, outputs)
 	s.write(t, "jobs", "7_1 R\n7_9 R\n")
 	require.ErrorIs(t, s.Output(t.Context(), j, control.Stream{Task: "9"}, &bytes.Buffer{}), fs.ErrNotExist)
-	require.ErrorContains(t, s.Output(t.Context(), j, control.Stream{Task: "../x"}, &bytes.Buffer{}), `job 7 has no task "../x": enter a number`)
+	require.ErrorContains(t, s.Output(t.Context(), j, control.Stream{Task: "../x"}, &bytes.Buffer{}), `job 7: invalid task "../x": enter a number`)
 	s, j = arraysWriting(t, "")
 	s.write(t, "jobs", "7_1 R\n7_2 R\n")
 	require.ErrorContains(t, s.Output(t.Context(), j, control.Stream{Task: "1"}, &bytes.Buffer{}), "does not say where the tasks of an array write")

@@ -260,6 +260,8 @@ func TestAJobIsSubmittedFollowedAndExplainedThroughTheAPI(t *testing.T) {
 	require.Equal(t, "thr", output)
 	_, output = p.raw(http.MethodGet, path+"/output?offset=1000", nil)
 	require.Empty(t, output)
+	response, _ = p.raw(http.MethodGet, path+"/output?task=../1", nil)
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
 
 	var kinds []string
 	cursor := 0.0

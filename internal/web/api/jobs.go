@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/control"
@@ -201,7 +202,8 @@ func (a *API) answerProcesses(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerOutput answers with the output of a job: stream=stderr for its standard error,
-// offset and limit for a part of it, follow=true to follow it until the job has ended.
+// offset and limit for a part of it, follow=true to follow it until the job has ended, task=N
+// for a task of an array. A header names the task where the output is not followed.
 func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	requested, err := readOutputRequest(r.URL.Query())
 	if err != nil {
@@ -223,9 +225,10 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 		if err := out.start(true); err != nil { // the client learns that it is connected before there is output
 			return err
 		}
-		err = controller.Follow(ctx, job, control.Stream{Stderr: requested.isStderr}, out)
+		err = controller.Follow(ctx, job, requested.stream, out)
 	} else {
-		err = controller.Output(ctx, job, control.Stream{Stderr: requested.isStderr}, out)
+		requested.stream.Chosen = func(task, _ string) { w.Header().Set("Rmctl-Task", task) }
+		err = controller.Output(ctx, job, requested.stream, out)
 	}
 	switch {
 	case errors.Is(err, errEnough):
@@ -243,8 +246,9 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 
 // An outputRequest is the part of a job's output that a client requests.
 type outputRequest struct {
-	isStderr, isFollowed bool
-	offset, limit        int64
+	stream        control.Stream
+	isFollowed    bool
+	offset, limit int64
 }
 
 func readOutputRequest(query url.Values) (outputRequest, error) {
@@ -252,7 +256,11 @@ func readOutputRequest(query url.Values) (outputRequest, error) {
 	if stream != "stdout" && stream != "stderr" || follow != "true" && follow != "false" {
 		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "stream is stdout or stderr, and follow true or false")
 	}
-	requested := outputRequest{isStderr: stream == "stderr", isFollowed: follow == "true"}
+	task := query.Get("task")
+	if strings.Trim(task, "0123456789") != "" {
+		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "task=%q: write a number", task)
+	}
+	requested := outputRequest{stream: control.Stream{Stderr: stream == "stderr", Task: task}, isFollowed: follow == "true"}
 	var err error
 	if requested.offset, err = readCount(query, "offset", 0); err != nil {
 		return outputRequest{}, err
