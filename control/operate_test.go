@@ -264,6 +264,25 @@ func TestTheEndOfAJobDependsOnWhetherItWasCanceled(t *testing.T) {
 	}
 }
 
+func TestACanceledJobThatNoAnswerHasAnyMoreIsCanceled(t *testing.T) {
+	for name, status := range map[string]string{"no such job": `exit 44`, "a listing without it": `echo "some rows"`} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, `<x:outcome kind="not-found" exit="44"/>`+submitting(`echo job 7`, "")+
+				running("get-job-status", status, "", asStatus)+running("terminate-job", `:`, "", "")))
+			j := s.submits(t, job.Submission{Executable: "x"})
+			require.NoError(t, s.Operate(t.Context(), control.Cancel, j))
+			s.ahead += time.Second
+			seen, _ := s.Status(t.Context(), j, true)
+			require.False(t, seen.Detail.Ended(), "schedulers are late at times")
+			s.ahead += 10 * time.Second
+			seen, err := s.Status(t.Context(), seen, true)
+			require.NoError(t, err)
+			require.Equal(t, job.Canceled, seen.Detail)
+			require.Equal(t, []bool{false, false}, []bool{seen.Missing, seen.Stale})
+		})
+	}
+}
+
 // gone is the status command of definitions that take a job for completed whenever their
 // scheduler complains about it.
 const gone = `<stderr-parser delim="\n"><target ref="@jobId"><match><expression>.+</expression><set field="value"><entry value="COMPLETED"/></set></match></target></stderr-parser>`

@@ -79,23 +79,39 @@ func (c *session) inquire(ctx context.Context, known job.Job) (answer, error) {
 		}
 	}
 	found, err = conclude(found, so.ended, so.failure())
-	if err == nil && found.forgotten {
+	switch {
+	case err == nil && found.forgotten && known.Missing:
 		found = c.concludeAbsence(found, so.earlier, known)
+	case errors.Is(err, errNothingUnderstood) && c.wasCanceled(known): // and its row is gone
+		found.Detail, err = job.Completed, nil
 	}
 	return found, err
 }
 
-// concludeAbsence returns the state that a definition gives jobs that are missing for long,
-// for schedulers that keep no record of them.
+// silenceAfterCancel is how long after a cancel an answer without the job does not mean yet
+// that it has ended.
+const silenceAfterCancel = 10 * time.Second
+
+// wasCanceled reports whether the scheduler accepted some time ago to cancel a job.
+func (c *session) wasCanceled(known job.Job) bool {
+	return !known.CancelAccepted.IsZero() && c.now().Sub(known.CancelAccepted) >= silenceAfterCancel
+}
+
+// concludeAbsence returns the state of a job that is missing: the one that its definition gives
+// jobs that are missing for long, for schedulers that keep no record of them. One that was
+// canceled has ended in any case.
 func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.Job) answer {
-	if last == nil || !known.Missing {
-		return found
+	var absence *reader.Absence
+	if last != nil {
+		absence = last.Absence
 	}
-	state, isOver := last.Absence.StateOf(c.now().Sub(known.MissingSince), !known.CancelAccepted.IsZero())
-	if !isOver {
-		return found
+	state, isOver := absence.StateOf(c.now().Sub(known.MissingSince), !known.CancelAccepted.IsZero())
+	switch {
+	case isOver:
+		found.Detail, found.Reason, found.forgotten = state, absence.Reason, false
+	case absence == nil && c.wasCanceled(known):
+		found.Detail, found.forgotten = job.Completed, false // which the record takes for canceled
 	}
-	found.Detail, found.Reason, found.forgotten = state, last.Absence.Reason, false
 	return found
 }
 
