@@ -22,6 +22,11 @@ type Leftover struct {
 // Leftovers returns the submissions of a target whose staged files are not known
 // to be removed, oldest first. Some may be under way at this moment.
 func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error) {
+	// There are none as a rule, and whether there are any takes far less to ask than for which jobs.
+	var are bool
+	if err := s.database.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM staged)").Scan(&are); err != nil || !are {
+		return nil, failed(err, "listing the files of submissions to target %q", target)
+	}
 	jobs, err := queryJobs(ctx, s.database, "WHERE tag IN (SELECT tag FROM staged) AND target = ? ORDER BY created, sequence", target)
 	leftovers := make([]Leftover, len(jobs))
 	for i, job := range jobs {

@@ -187,7 +187,14 @@ func (s *Store) Adopt(ctx context.Context, j job.Job) (job.Job, error) {
 // succeed makes a job that is accepted now the successor of earlier jobs with its id, or a
 // later job with its id the successor of that job.
 func succeed(ctx context.Context, transaction *sql.Tx, accepted *job.Job) error {
-	others, err := queryJobs(ctx, transaction, "WHERE id = ? AND id <> '' AND target = ? AND tag <> ?"+newestFirst, accepted.ID, accepted.Target, accepted.Tag)
+	// Ids are new as a rule, and whether one is takes far less to ask than for the jobs with it.
+	const sameID = "WHERE id = ? AND id <> '' AND target = ? AND tag <> ?"
+	var isGivenAgain bool
+	row := transaction.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM jobs "+sameID+")", accepted.ID, accepted.Target, accepted.Tag)
+	if err := row.Scan(&isGivenAgain); err != nil || !isGivenAgain {
+		return err
+	}
+	others, err := queryJobs(ctx, transaction, sameID+newestFirst, accepted.ID, accepted.Target, accepted.Tag)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,24 @@ import (
 )
 
 func main() {
+	growStack()
 	os.Exit(mainCode(settings.SiteFolder))
 }
+
+// usualStack is the size, in bytes, that the stack of the main goroutine comes to.
+const usualStack = 48 << 10
+
+// growStack gives the stack of this goroutine its usual size at once. Otherwise it grows in
+// steps, and each copies it frame by frame: 4 to 6 % of the processor time of a status.
+//
+//go:noinline
+func growStack() {
+	var room [usualStack]byte
+	touch(&room)
+}
+
+//go:noinline
+func touch(*[usualStack]byte) {}
 
 // mainCode runs the command line and returns the exit code. An interrupt or a termination
 // request cancels the command, which leaves processes and records in order. Users cannot

@@ -33,6 +33,10 @@ func (r *documentReader) instruction() error {
 	return r.checkDeclaration(content, contentBegin)
 }
 
+// usualDeclaration is the content of the declaration that nearly all documents have. It is
+// read without an expression, which takes long to compile.
+const usualDeclaration = ` version="1.0" encoding="UTF-8"`
+
 // declarationSyntax matches the content of an XML declaration: version, encoding and
 // standalone in this order, the last two optional. Its groups have values with quotes.
 var declarationSyntax = lazyregexp.New(`^\s+version\s*=\s*("[^"]*"|'[^']*')` +
@@ -41,6 +45,9 @@ var declarationSyntax = lazyregexp.New(`^\s+version\s*=\s*("[^"]*"|'[^']*')` +
 
 // checkDeclaration checks the content of the XML declaration, which begins at an offset.
 func (r *documentReader) checkDeclaration(content string, begin int) error {
+	if content == usualDeclaration && r.isDeclared("UTF-8") {
+		return nil
+	}
 	found := declarationSyntax.FindAllStringSubmatchIndex(content, 1)
 	if found == nil || found[0][1] < len(content) {
 		return r.syntaxError(0, "the XML declaration is malformed").withHelp(`write <?xml version="1.0" encoding="UTF-8"?>`)

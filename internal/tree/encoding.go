@@ -62,6 +62,9 @@ func declaredEncoding(text string) string {
 		return ""
 	}
 	content, _, _ = strings.Cut(content, "?>")
+	if content == usualDeclaration {
+		return "UTF-8"
+	}
 	if found := declarationSyntax.FindStringSubmatch(content); found != nil {
 		return strings.Trim(found[2], `"'`)
 	}
