@@ -20,7 +20,7 @@ const rootElement = "resource-manager-builder"
 // cannot be loaded. All problems are reported; when there are errors among them the
 // definition must not be used, and it is nil when the document could not be read at
 // all. Where several files make up the definition, problems are sorted by file, its
-// own first.
+// own first. The definition keeps the source.
 //
 // Check returns the problems of a definition, which was read from the elements below a
 // root; nil checks nothing. Programs call Load of package check, which has all checks.
@@ -33,12 +33,20 @@ func Load(file string, source []byte, base BaseReader, check func(*Definition, *
 	definition := l.definition(root)
 	for _, one := range l.documents {
 		definition.Files = append(definition.Files, one.File)
-		definition.Sources = append(definition.Sources, []byte(one.Text))
+		definition.Sources = append(definition.Sources, sourceText(one, source))
 	}
 	if check != nil {
 		l.problems = append(l.problems, check(definition, root)...)
 	}
 	return definition, l.problems.sorted(l.documents)
+}
+
+// sourceText returns the text of a document, without another copy if it is a source as it was read.
+func sourceText(document *tree.Document, source []byte) []byte {
+	if document.Text == string(source) {
+		return source
+	}
+	return []byte(document.Text)
 }
 
 // Read reads a definition that was checked before, such as a shipped one, and those

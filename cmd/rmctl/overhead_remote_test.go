@@ -48,7 +48,7 @@ func BenchmarkRemoteStatus(b *testing.B) {
 		b.Run(transport+"/thousand", func(b *testing.B) {
 			for b.Loop() {
 				for range 1000 {
-					wallTime(b, asking)
+					measure(b, asking)
 				}
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,36 +66,49 @@ func cancelAll(b *testing.B) func() {
 
 // reportPairs runs the two commands in turn and reports the medians of their
 // times and of the differences, in milliseconds. Without a bare command it
-// reports the other one alone.
+// reports the other one alone. It also reports what hardly depends on what else the
+// machine does: the mean processor time of rmctl and what it waits for, and how many pages
+// of memory both touch.
 func reportPairs(b *testing.B, bare, rmctl []string) {
-	var bareTimes, rmctlTimes, differences []float64
+	var bareTimes, rmctlTimes, differences, pages []float64
+	var processor time.Duration
 	for range 3 { // what the first runs load into memory is not measured
-		wallTime(b, rmctl)
+		measure(b, rmctl)
 	}
 	for b.Loop() {
-		with := wallTime(b, rmctl)
+		with, ended := measure(b, rmctl)
 		rmctlTimes = append(rmctlTimes, with)
+		processor += ended.UserTime() + ended.SystemTime()
+		if usage, isKnown := ended.SysUsage().(*syscall.Rusage); isKnown {
+			pages = append(pages, float64(usage.Minflt))
+		}
 		if bare != nil {
-			without := wallTime(b, bare)
+			without, _ := measure(b, bare)
 			bareTimes = append(bareTimes, without)
 			differences = append(differences, with-without)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(rmctlTimes), "ms-rmctl")
+	b.ReportMetric(milliseconds(processor)/float64(len(rmctlTimes)), "ms-processor")
+	b.ReportMetric(median(pages), "pages")
 	if bare != nil {
 		b.ReportMetric(median(bareTimes), "ms-bare")
 		b.ReportMetric(median(differences), "ms-over")
 	}
 }
 
-func wallTime(b *testing.B, command []string) float64 {
+// measure runs a command and returns its wall time in milliseconds.
+func measure(b *testing.B, command []string) (float64, *os.ProcessState) {
 	start := time.Now()
-	output, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	run := exec.Command(command[0], command[1:]...)
+	output, err := run.CombinedOutput()
 	passed := time.Since(start)
 	require.NoError(b, err, fmt.Sprintf("%s: %s", command, output))
-	return float64(passed.Microseconds()) / 1000
+	return milliseconds(passed), run.ProcessState
 }
+
+func milliseconds(passed time.Duration) float64 { return float64(passed.Microseconds()) / 1000 }
 
 func median(values []float64) float64 {
 	if len(values) == 0 {

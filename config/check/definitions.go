@@ -99,7 +99,7 @@ func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, isShipped := rms.Source(nameOrFile); isShipped && !rms.NamesFile(nameOrFile) {
+	if isShipped := file != nameOrFile; isShipped {
 		definition, err := config.Read(file, source, ReadBase)
 		return definition, nil, err
 	}
