@@ -68,8 +68,13 @@ func (c *connection) ExecContext(ctx context.Context, query string, arguments []
 	if kept == nil {
 		return c.plainConnection.ExecContext(ctx, query, arguments)
 	}
-	return kept.ExecContext(ctx, arguments)
+	return kept.ExecContext(unwatched(ctx), arguments)
 }
+
+// unwatched returns a context for a statement that takes microseconds: the driver would start
+// a goroutine for each one to watch the context. What may wait for other processes, the begin
+// of a transaction, keeps its context.
+func unwatched(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // QueryContext runs what returns rows.
 func (c *connection) QueryContext(ctx context.Context, query string, arguments []driver.NamedValue) (driver.Rows, error) {
@@ -80,7 +85,7 @@ func (c *connection) QueryContext(ctx context.Context, query string, arguments [
 	if kept == nil {
 		return c.plainConnection.QueryContext(ctx, query, arguments)
 	}
-	rows, err := kept.QueryContext(ctx, arguments)
+	rows, err := kept.QueryContext(unwatched(ctx), arguments)
 	if err != nil {
 		return nil, err
 	}
