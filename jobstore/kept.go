@@ -123,7 +123,7 @@ func openKept(path string, do func(*os.File) (stays bool, err error)) (err error
 		return nil // another process was faster
 	}
 	if err != nil {
-		return err
+		return fullOr(err)
 	}
 	stays := false
 	defer func() {
