@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -92,25 +92,20 @@ func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]found, err
 func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 	perTarget := byController(jobs, func(job found) bool { return job.Tag != "" && job.controller != nil }) // others were looked up a moment ago
 	problems := make([]error, len(perTarget))
-	update := func(i int) {
-		of := perTarget[i]
-		updated, err := of.controller.Update(ctx, of.jobs, fresh)
-		of.update(jobs, updated)
-		if isA[*control.TooSoonError](err) {
-			a.say("%s: %v", of.controller.Target, err)
-			return
-		}
-		problems[i] = err
+	var group errgroup.Group
+	for i, of := range perTarget {
+		group.Go(func() error {
+			updated, err := of.controller.Update(ctx, of.jobs, fresh)
+			of.update(jobs, updated)
+			if isA[*control.TooSoonError](err) {
+				a.say("%s: %v", of.controller.Target, err)
+				return nil
+			}
+			problems[i] = err
+			return nil
+		})
 	}
-	if len(perTarget) == 1 {
-		update(0) // on this goroutine, whose stack is large enough already
-		return problems[0]
-	}
-	var group sync.WaitGroup
-	for i := range perTarget {
-		group.Go(func() { update(i) })
-	}
-	group.Wait()
+	_ = group.Wait() // its functions return nil; errors are in problems
 	return errors.Join(problems...)
 }
 
