@@ -24,6 +24,9 @@ const (
 	EventDismissed     = eventDismissed
 )
 
+// Reading returns how many connections to the database are in use.
+func (s *Store) Reading() int { return s.database.Stats().InUse }
+
 func (s *Store) Doubt(ctx context.Context, tag, reason string) error {
 	return s.doubt(ctx, tag, reason)
 }

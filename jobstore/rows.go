@@ -54,6 +54,18 @@ func (r *jobRow) briefColumns() []column {
 	}
 }
 
+// listedColumns returns those columns that listings show.
+func (r *jobRow) listedColumns() []column {
+	j := &r.job
+	return []column{
+		{"tag", &j.Tag}, {"target", &j.Target}, {"id", &j.ID}, {"phase", (*string)(&j.Phase)}, {"interactive", &j.Interactive},
+		{"detail", (*string)(&j.Detail)}, {"native", &j.Native}, {"source", &j.Source}, {"stale", &j.Stale}, {"missing", &j.Missing}, {"successor", &j.Successor},
+		{"name", &j.Name}, {"queue", &j.Queue}, {"reason", &j.Reason}, {"exit_code", &j.ExitCode}, {"signal", &j.Signal},
+		{"nodes", &j.Nodes}, {"started", &j.Started}, {"ended", &j.Ended}, {"created", stored.At(&j.Created)}, {"observed", stored.At(&j.Observed)},
+		{"stale_reason", &j.StaleReason}, {"error", &j.Error}, {"irregular", &j.Irregular}, {"undated", &j.Undated},
+	}
+}
+
 func columnNames(columns []column) []string {
 	names := make([]string, len(columns))
 	for i, each := range columns {
@@ -80,10 +92,9 @@ func (r *jobRow) values() []any { return append(columnValues(r.columns()), r.job
 
 // The statements of the table jobs, composed at first use.
 var (
-	jobColumns = sync.OnceValue(func() []string { return columnNames((&jobRow{}).columns()) })
-	selectJobs = sync.OnceValue(func() string {
-		return "SELECT sequence, " + strings.Replace(strings.Join(jobColumns(), ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs "
-	})
+	jobColumns   = sync.OnceValue(func() []string { return columnNames((&jobRow{}).columns()) })
+	selectJobs   = sync.OnceValue(func() string { return selectSeen(jobColumns()) })
+	selectListed = sync.OnceValue(func() string { return selectSeen(columnNames((&jobRow{}).listedColumns())) })
 	// selectBrief reads little of jobs, for those who look at thousands.
 	selectBrief = sync.OnceValue(func() string {
 		return "SELECT sequence, " + strings.Join(columnNames((&jobRow{}).briefColumns()), ", ") + " FROM jobs "
@@ -96,6 +107,11 @@ var (
 
 // lastSeen is when a job was observed, or when it was seen again as it was observed then.
 const lastSeen = "coalesce((SELECT seen FROM sightings WHERE sightings.job = jobs.sequence AND sightings.observed = jobs.observed), jobs.observed)"
+
+// selectSeen returns the statement that reads columns, of which one is when a job was observed.
+func selectSeen(names []string) string {
+	return "SELECT sequence, " + strings.Replace(strings.Join(names, ", "), " observed,", " "+lastSeen+",", 1) + " FROM jobs "
+}
 
 const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script, request) VALUES (?, ?, ?, ?, ?)"
 
@@ -120,6 +136,12 @@ func eachJob(ctx context.Context, source stored.Queryer, do func(*jobRow) error,
 func eachBrief(ctx context.Context, source stored.Queryer, do func(*jobRow) error, rest string, arguments ...any) error {
 	var row jobRow
 	return row.each(ctx, source, row.briefColumns(), do, selectBrief()+rest, arguments...)
+}
+
+// eachListed is eachJob for the columns that listings show.
+func eachListed(ctx context.Context, source stored.Queryer, do func(*jobRow) error, rest string, arguments ...any) error {
+	var row jobRow
+	return row.each(ctx, source, row.listedColumns(), do, selectListed()+rest, arguments...)
 }
 
 // jobReader is eachJob or eachBrief.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,33 +81,45 @@ func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool
 	if !all {
 		filter.Limit = recentJobs
 	}
-	jobs, err := store.List(ctx, filter)
-	if err != nil {
-		return err
-	}
-	if !all {
-		jobs = slices.DeleteFunc(jobs, func(j job.Job) bool { return j.Phase == job.PhaseRejected })
-	}
-	if len(jobs) == 0 {
+	jobs, isEmpty := a.submissionsPrinter(seen), true
+	err := store.EachListed(ctx, filter, func(j *job.Job) error {
+		if !all && j.Phase == job.PhaseRejected {
+			return nil
+		}
+		isEmpty = false
+		return jobs.print(j)
+	})
+	if err == nil && isEmpty {
 		a.sayNone("no job is on record; rmctl jobs --everyone lists what a scheduler has")
 	}
-	return a.printSubmissions(jobs, seen)
+	return errors.Join(err, jobs.flush())
 }
 
-// printSubmissions prints jobs with the time of their submission. Seen is as in printRecorded.
-func (a *app) printSubmissions(jobs []job.Job, seen string) error {
+// printSubmissions prints jobs with the time of their submission.
+func (a *app) printSubmissions(all []job.Job) error {
+	jobs := a.submissionsPrinter("")
+	for i := range all {
+		if err := jobs.print(&all[i]); err != nil {
+			return err
+		}
+	}
+	return jobs.flush()
+}
+
+// submissionsPrinter prints jobs with the time of their submission. Seen is as in printRecorded.
+func (a *app) submissionsPrinter(seen string) *printer[*job.Job] {
 	now := time.Now()
-	document := func(j job.Job) any {
+	document := func(j *job.Job) any {
 		document := j.Document()
 		document.Seen = seen
 		return document
 	}
-	return printAll(a, jobs, document, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, func(j job.Job) []string {
+	return newPrinter(a, document, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, func(j *job.Job) []string {
 		submitted := "-"
 		if at := j.SubmittedAt(); !at.IsZero() {
 			submitted = terminal.Age(at, now) + " ago"
 		}
-		return []string{terminal.OrDash(j.ID), terminal.OrDash(j.Target), string(j.DetailOrUndetermined()), submitted, terminal.OrDash(j.Name), remark(j)}
+		return []string{terminal.OrDash(j.ID), terminal.OrDash(j.Target), string(j.DetailOrUndetermined()), submitted, terminal.OrDash(j.Name), remark(*j)}
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -26,18 +27,42 @@ func isTerminal(stream any) bool { return terminal.Is(stream) }
 // printAll prints things of one kind: with --json the document of each on a line, otherwise a
 // table with a row for each. If there are none, it prints nothing.
 func printAll[T any](a *app, things []T, document func(T) any, header []string, row func(T) []string) error {
-	var rows [][]string
+	p := newPrinter(a, document, header, row)
+	p.table.Hold(len(things)) // all of them set the widths of the columns
 	for _, thing := range things {
-		if !a.json {
-			rows = append(rows, row(thing))
-		} else if err := terminal.JSON(a.stdout, document(thing)); err != nil {
+		if err := p.print(thing); err != nil {
 			return err
 		}
 	}
-	if len(rows) == 0 {
-		return nil
+	return p.flush()
+}
+
+// A printer prints things of one kind as printAll does, while others are still to come.
+type printer[T any] struct {
+	documentOf func(T) any
+	rowOf      func(T) []string
+	isJSON     bool
+	documents  *bufio.Writer
+	table      *terminal.LongTable
+}
+
+func newPrinter[T any](a *app, document func(T) any, header []string, row func(T) []string) *printer[T] {
+	return &printer[T]{document, row, a.json, bufio.NewWriterSize(a.stdout, terminal.OutputBuffer), terminal.NewTable(a.stdout, header)}
+}
+
+func (p *printer[T]) print(thing T) error {
+	if p.isJSON {
+		return terminal.JSON(p.documents, p.documentOf(thing))
 	}
-	return terminal.Table(a.stdout, header, rows)
+	return p.table.Add(p.rowOf(thing))
+}
+
+// flush prints what is not printed yet.
+func (p *printer[T]) flush() error {
+	if err := p.documents.Flush(); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return p.table.Flush()
 }
 
 // itself is the document of a thing that is one.

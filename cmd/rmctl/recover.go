@@ -64,7 +64,7 @@ func (r *recovery) run(ctx context.Context) error {
 	found, looked, err := r.unresolved(ctx, store)
 	listed, listErr := r.listed(ctx)
 	r.tidy(ctx, append(looked, r.app.target))
-	printErr := r.app.printSubmissions(append(found, listed...), "")
+	printErr := r.app.printSubmissions(append(found, listed...))
 	return errors.Join(err, listErr, printErr)
 }
 

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"github.com/rmctl/rmctl/internal/tui"
@@ -43,6 +41,9 @@ func IndentedJSON(w io.Writer, value any, indent string) error {
 // printableJSON escapes characters that JSON allows but a terminal interprets: 8-bit controls
 // and letters that change the direction of text.
 func printableJSON(encoded []byte) []byte {
+	if len(encoded) > 0 && isASCII(encoded[:len(encoded)-1]) {
+		return encoded
+	}
 	isShown := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
 	if bytes.IndexFunc(encoded, func(r rune) bool { return !isShown(r) }) < 0 {
 		return encoded
@@ -58,36 +59,6 @@ func printableJSON(encoded []byte) []byte {
 		}
 	}
 	return shown
-}
-
-// Table prints rows in aligned columns; the last column is not padded.
-// On a terminal, cells that are states are StateInColour.
-func Table(w io.Writer, header []string, rows [][]string) error {
-	widths := make([]int, len(header))
-	all := append([][]string{header}, rows...)
-	for _, row := range all {
-		for i, cell := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(cell))
-		}
-	}
-	colour := WantsColour(w)
-	for _, row := range all {
-		var line strings.Builder
-		for i, cell := range row {
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			padding := strings.Repeat(" ", widths[i]-ansi.StringWidth(cell))
-			if colour {
-				cell = StateInColour(cell)
-			}
-			line.WriteString(cell + padding)
-		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return fmt.Errorf("printing: %w", err)
-		}
-	}
-	return nil
 }
 
 // StateInColour colours a job state: green for running and completed jobs, red for failed

@@ -1,0 +1,64 @@
+package jobstore
+
+import (
+	"context"
+	"math"
+
+	"github.com/rmctl/rmctl/internal/stored"
+	"github.com/rmctl/rmctl/job"
+)
+
+// Jobs are listed in parts, of which the first is short, as it is shown at once. The database
+// is not being read while one is shown: a pager would keep its log growing, and on a network
+// file system all writers out.
+const (
+	firstPart   = 256
+	furtherPart = 1024
+)
+
+// beforeAll is later than any time on record.
+const beforeAll = "~"
+
+// EachListed gives the jobs that a filter chooses, newest first, to a function until that
+// returns an error. They have what [job.Job.Document] and remarks on them need: neither the
+// submission, nor evidence, nor what decides whether a job is waited for. The job is the
+// function's for the call only.
+func (s *Store) EachListed(ctx context.Context, filter Filter, do func(*job.Job) error) error {
+	condition := "WHERE (created, sequence) < (?, ?)"
+	if !filter.All {
+		condition += " AND finished = 0"
+	}
+	var targets []any
+	if filter.Target != "" {
+		condition, targets = condition+" AND target = ?", []any{filter.Target}
+	}
+	left := filter.Limit
+	if left <= 0 {
+		left = math.MaxInt
+	}
+	created, sequence := beforeAll, int64(0) // of the job before the next part
+	var part []job.Job
+	for most := firstPart; left > 0; most = furtherPart {
+		most = min(most, left)
+		part = part[:0]
+		arguments := append(append([]any{created, sequence}, targets...), most)
+		err := eachListed(ctx, s.database, func(row *jobRow) error {
+			part = append(part, row.job)
+			created, sequence = stored.Time(row.job.Created), row.number
+			return nil
+		}, condition+newestFirst+" LIMIT ?", arguments...)
+		if err != nil {
+			return failed(err, "listing the jobs")
+		}
+		for i := range part {
+			if err := do(&part[i]); err != nil {
+				return err
+			}
+		}
+		if len(part) < most {
+			return nil
+		}
+		left -= most
+	}
+	return nil
+}
