@@ -46,12 +46,12 @@ tested against.`,
 
 func (a *app) printTargets(targets *settings.Targets) error {
 	columns := []string{"TARGET", "DEFINITION", "CONNECTION", ""}
-	if targets.HasSite() {
+	if settings.HaveSite(targets) {
 		columns = []string{"TARGET", "DEFINITION", "CONNECTION", "FROM", "INTERVAL", "LOCKED", ""}
 	}
 	return printAll(a, targets.Documents(), itself, columns, func(t settings.TargetDocument) []string {
 		row := []string{t.Name, t.Definition, strings.TrimSuffix(t.Transport+":"+t.Host, ":")}
-		if targets.HasSite() {
+		if settings.HaveSite(targets) {
 			interval := ""
 			if t.Interval.Duration > 0 {
 				interval = t.Interval.String()

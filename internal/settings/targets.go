@@ -60,13 +60,10 @@ func (t Target) LeastInterval() time.Duration { return t.limits.Interval.Duratio
 // sets it.
 func (t Target) SharedAnswers() time.Duration { return t.limits.ShareAnswers.Duration }
 
-// IsAs reports whether two targets have the same definition and connection.
-func (t Target) IsAs(other Target) bool {
-	return t.Definition == other.Definition && t.Transport == other.Transport && t.Host == other.Host && t.SSHConfig == other.SSHConfig
+// HaveSamePlace reports whether two targets have the same definition and connection.
+func HaveSamePlace(a, b Target) bool {
+	return a.Definition == b.Definition && a.Transport == b.Transport && a.Host == b.Host && a.SSHConfig == b.SSHConfig
 }
-
-// IsOfUser reports whether the user's file sets something of the target.
-func (t Target) IsOfUser() bool { return slices.Contains(t.From, OriginUser) }
 
 // Defaults returns the attributes of the target as values of submissions.
 func (t Target) Defaults() []job.Assignment {

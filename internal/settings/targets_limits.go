@@ -107,7 +107,7 @@ func (t *Targets) least(target *Target, setting string) Duration {
 	least := *t.site.of(setting)
 	sites, isSites := t.siteHas[target.Name]
 	switch {
-	case isSites && sites.IsAs(*target):
+	case isSites && HaveSamePlace(sites, *target):
 		return cmp.Or(*sites.of(setting), least)
 	case target.Shipped:
 		return least

@@ -102,8 +102,8 @@ func InspectSite(folder string) (*Site, error) {
 	return &Site{file, site.Locked}, shippedTargets().add(site)
 }
 
-// HasSite reports whether there is a file for all users of this machine.
-func (t *Targets) HasSite() bool { return t.site.file != "" }
+// HaveSite reports whether there is a file for all users of this machine.
+func HaveSite(t *Targets) bool { return t.site.file != "" }
 
 // isLocked reports whether the user's file cannot change a setting.
 func (t *Targets) isLocked(setting string) bool {

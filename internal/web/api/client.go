@@ -98,7 +98,7 @@ func (c *Client) listed(ctx context.Context, target settings.Target, kind model.
 // current returns the time of the listing of a kind, and whether that is as good as a new
 // one.
 func (m managerJSON) current(target settings.Target, kind model.Kind, now time.Time) (time.Time, bool) {
-	if m.State != vocabulary.StateStarted || !m.Target.IsAs(target) {
+	if m.State != vocabulary.StateStarted || !settings.HaveSamePlace(m.Target, target) {
 		return time.Time{}, false
 	}
 	for _, listing := range m.Listings {

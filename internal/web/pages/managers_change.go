@@ -136,7 +136,7 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 	switch {
 	case m.Target.Shipped:
 		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
-	case !m.Target.IsOfUser():
+	case !slices.Contains(m.Target.From, settings.OriginUser):
 		question.Consequence = "It is one for all users of this machine, so that it can be shown again at any time."
 	}
 	p.answer(w, r, http.StatusOK, document{title: "Remove " + listing.Cell(m.Target.Name), main: question.main(csrf(r))})
