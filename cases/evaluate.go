@@ -57,6 +57,9 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 		return nil, err
 	}
 	env := before.Clone()
+	if selected.Element.IsInteractive() && env.Text(terminalAttribute) != "true" {
+		selected = selected.WithoutTerminal()
+	}
 	reading, err := e.reading(selected, c, env)
 	if err != nil {
 		return nil, err

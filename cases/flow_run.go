@@ -17,6 +17,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
@@ -208,7 +209,7 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 func (p *player) run(ctx context.Context, submission job.Submission) (stepResult, error) {
 	var got stepResult
 	var shown bytes.Buffer
-	job, err := p.controller.RunInteractive(ctx, submission, control.Terminal{Stdout: &shown, Stderr: &shown, Changed: func(job job.Job) {
+	job, err := p.controller.RunInteractive(ctx, submission, control.Terminal{Stdout: &shown, Stderr: &shown, Terminal: &remote.Terminal{}, Changed: func(job job.Job) {
 		if detail := job.Detail; detail != "" && (len(got.states) == 0 || got.states[len(got.states)-1] != detail) {
 			got.states = append(got.states, detail)
 		}

@@ -23,6 +23,9 @@ func (p Place) Info() remote.Info {
 	}
 }
 
+// terminalAttribute says whether an interactive job has a terminal.
+const terminalAttribute = "job.terminal"
+
 // Attributes returns the attributes of the place that a controller supplies to commands.
 func (p Place) Attributes() map[string]string {
 	info := p.Info()
@@ -32,5 +35,6 @@ func (p Place) Attributes() map[string]string {
 		"control.working.dir": info.Home,
 		"working.directory":   info.Home,
 		"ptpDirectory":        info.Home + "/.eclipsesettings",
+		terminalAttribute:     "true",
 	}
 }

@@ -22,11 +22,12 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 
 	t.Run("a program runs on a node, and its code is passed on", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm)
-		said := d.Does("run", "-t", target, "-s", "ntasks=2", "-s", "pty=false", "-s", "label=true", "-e", "GREETING=a b", "--", "sh", "-c", `echo "$GREETING $SLURM_PROCID"`)
-		require.Regexp(t, `(?m)^0: slurm: job \d+ runs on node[12]\r?$`, said)
-		require.Regexp(t, `(?m)^0: a b 0\r?$`, said)
-		require.Regexp(t, `(?m)^1: a b 1\r?$`, said)
-		said = d.Refused(3, "run", "-t", target, "--", "sh", "-c", "exit 3")
+		printed, messages, code := runsWithout(t, d, nil, false, "run", "-t", target, "-s", "ntasks=2", "-s", "label=true", "-e", "GREETING=a b", "--", "sh", "-c", `echo "$GREETING $SLURM_PROCID"`)
+		require.Zero(t, code, messages)
+		require.Regexp(t, `(?m)^0: slurm: job \d+ runs on node[12]$`, messages)
+		require.Regexp(t, `(?m)^0: a b 0$`, printed)
+		require.Regexp(t, `(?m)^1: a b 1$`, printed)
+		said := d.Refused(3, "run", "-t", target, "--", "sh", "-c", "exit 3")
 		id := regexp.MustCompile(`slurm: job (\d+) runs`).FindStringSubmatch(said)[1]
 		require.Regexp(t, "JobState=(FAILED|COMPLETING)", asks("scontrol", "show", "job", id))
 		require.Contains(t, asks("scontrol", "show", "job", id), "ExitCode=3:0")
@@ -36,6 +37,12 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 		d.Refused(137, "run", "-t", target, "--", "sh", "-c", "kill -KILL $$")
 		d.Refused(127, "run", "-t", target, "--", "/nowhere/program")
 	})
+
+	for _, environment := range []string{"", rmctltest.Foreground} {
+		t.Run("without a terminal streams are passed on as they are "+environment, func(t *testing.T) {
+			passesStreams(t, rmctltest.NewDesk(t, interactive, slurm, environment), "run", "-t", target)
+		})
+	}
 
 	t.Run("a job waits, runs at the terminal, and its scheduler is asked meanwhile", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm)
@@ -119,7 +126,7 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 		d := rmctltest.NewDesk(t, interactive, slurm, rmctltest.Foreground)
 		s := d.Sits("run", "-t", target, "--", "sh", "-c", `trap "" HUP; echo begun; sleep 1000`)
 		s.WaitFor("begun")
-		found := becomes(t, d, `"id":`, "jobs", "--json")
+		found := becomes(t, d, `"id":"\d+"`, "jobs", "--json")
 		id := regexp.MustCompile(`"id":"(\d+)"`).FindStringSubmatch(found)[1]
 		tag := regexp.MustCompile(`"tag":"([^"]+)"`).FindStringSubmatch(found)[1]
 		require.Contains(t, asks("scontrol", "show", "job", id), "/"+tag+"managed_file_for_script")

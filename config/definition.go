@@ -167,6 +167,8 @@ type Command struct {
 	IgnoreExitStatus   bool
 	KeepOpen           bool
 	AllocatePTY        bool
+	NeedsTerminal      bool // x:without-terminal: it does not run without one
+	SpeaksOnErrors     bool // x:without-terminal: what its parser reads is on standard error there
 	ForwardX11         bool
 	StdoutParser       *Parser
 	StderrParser       *Parser
@@ -192,6 +194,20 @@ type Command struct {
 	// Remembers is how long after a submission x:find-job finds its job for
 	// certain, however it ended; 0 for ever. x:find-job only.
 	Remembers time.Duration
+}
+
+// WithoutTerminal returns an interactive command as it runs without a terminal. Its streams
+// are apart then, and a parser that was written for both together reads each by itself.
+func (c *Command) WithoutTerminal() *Command {
+	apart := *c
+	apart.AllocatePTY = false
+	if c.AllocatePTY && c.StderrParser == nil && !c.RedirectStderr {
+		apart.StderrParser = c.StdoutParser
+		if c.SpeaksOnErrors {
+			apart.StdoutParser = nil
+		}
+	}
+	return &apart
 }
 
 // A Stage is a part of a job's life: one of these, a detailed state, or, after "word:", a

@@ -64,6 +64,9 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	if file, found := e.Lookup(tree.ExtensionNamespace, "stdin"); found {
 		c.InputFile = file.Value
 	}
+	if way, found := e.Lookup(tree.ExtensionNamespace, "without-terminal"); found {
+		c.NeedsTerminal, c.SpeaksOnErrors = way.Value == "refuse", way.Value == "stderr"
+	}
 	if c.Element == FindJob {
 		c.Remembers = duration(e, "", "remembers")
 	}

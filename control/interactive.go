@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -16,7 +17,8 @@ import (
 type Terminal struct {
 	Stdin          io.Reader // nil for none
 	Stdout, Stderr io.Writer // nil to discard
-	// Terminal is what shows the output, where that is a terminal; nil otherwise.
+	// Terminal is what shows the output, where that is a terminal; nil otherwise, and then
+	// the job has none either.
 	Terminal *remote.Terminal
 	// Signals are sent to the job's process; where it is nil, and the process
 	// runs on this machine without a pseudo-terminal, it stays in the process
@@ -35,6 +37,7 @@ type Terminal struct {
 // may be alive at a time: a second one is an error. A job that its parsers say will
 // never run is a *SubmitError.
 func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, terminal Terminal) (job.Job, error) {
+	s.Terminal = terminal.Terminal != nil
 	p, err := c.prepare(ctx, s, true)
 	if err != nil {
 		return job.Job{}, err
@@ -73,10 +76,14 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 // ended records how the process of an interactive job has ended.
 func (c *attendant) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
 	recorded, p := f.ctx, f.prepared
-	if !f.isKnown() && neverRan(ctx, p, f.finalState(), result, runErr) {
+	var unproven error
+	if result.ExitCode == 0 && ctx.Err() == nil {
+		unproven = f.unproven()
+	}
+	if !f.isKnown() && (neverRan(ctx, p, f.finalState(), result, runErr) || unproven != nil && p.submit.WaitForID) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
-				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result)}
+				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result), Err: unproven}
 		}
 		return job.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(recorded, p.tag, runErr))}
 	}
@@ -91,7 +98,10 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 		return c.outOfSight(ctx, p.tag, runErr)
 	}
 	ending := c.ending(ctx, p, result)
-	if code := job.Number(jobFact(p.env, "exitCode")); code != nil && ctx.Err() == nil {
+	if unproven != nil {
+		ending.ExitCode, ending.Detail, ending.Reason = nil, job.Failed, cmp.Or(ending.Reason, unproven.Error())
+	}
+	if code := job.Number(jobFact(p.env, exitCodeFact)); code != nil && ctx.Err() == nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
 	if reported := f.finalState(); ending.Detail != job.Canceled && (reported == job.Canceled || reported == job.Failed) {

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // The player is a qsub that says what a recorded one said: it reads the events
@@ -119,15 +120,16 @@ func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
 	})
 }
 
-// The shipped definition types the path of its script, and hears of deletions.
+// The shipped definition types the path of its script, and hears of deletions. In the recordings other
+// things were typed: the exit code of no program was printed, without which none has succeeded.
 func TestTheShippedDefinitionFollowsRecordedInteractiveClientsOfPBS(t *testing.T) {
-	followRecorded(t, shippedInteractivePBS, `^exec "\S+managed_file_for_script"\n`, map[string]recordedEnd{
-		"qsub-I-ok":                 {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1002.pbs01"},
-		"qsub-I-exit-7":             {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1003.pbs01"},
-		"qsub-I-walltime":           {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1010.pbs01"},
-		"qsub-I-with-script":        {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1014.pbs01"},
+	followRecorded(t, shippedInteractivePBS, `^exec sh -c '.+' sh "\S+managed_file_for_script"\n`, map[string]recordedEnd{
+		"qsub-I-ok":                 {[]job.Detail{job.Submitted, job.Running}, job.Failed, "1002.pbs01"},
+		"qsub-I-exit-7":             {[]job.Detail{job.Submitted, job.Running}, job.Failed, "1003.pbs01"},
+		"qsub-I-walltime":           {[]job.Detail{job.Submitted, job.Running}, job.Failed, "1010.pbs01"},
+		"qsub-I-with-script":        {[]job.Detail{job.Submitted, job.Running}, job.Failed, "1014.pbs01"},
 		"qsub-I-wait-qdel":          {[]job.Detail{job.Submitted, job.Canceled}, job.Canceled, "1008.pbs01"},
-		"qsub-I-running-qdel":       {[]job.Detail{job.Submitted, job.Running}, job.Completed, "1009.pbs01"},
+		"qsub-I-running-qdel":       {[]job.Detail{job.Submitted, job.Running}, job.Failed, "1009.pbs01"},
 		"qsub-I-err-bad-queue":      {},
 		"qsub-I-err-bad-resource":   {},
 		"qsub-I-err-disabled-queue": {},
@@ -165,7 +167,7 @@ func TestTheCodeOfAProgramUnderInteractivePBSIsItsOwn(t *testing.T) {
 		var stdout bytes.Buffer
 		submission := job.Submission{Executable: "sh", Arguments: []string{"-c", `echo "$GREETING in $PWD"; exit "$1"`, "x", strconv.Itoa(code)}, Directory: folder,
 			Values: []job.Assignment{{Name: "walltime", Value: "10:00"}}, Environment: job.Environment{Variables: []job.Variable{{Name: "GREETING", Value: "it's me"}}}}
-		job, err := s.RunInteractive(t.Context(), submission, control.Terminal{Stdout: &stdout})
+		job, err := s.RunInteractive(t.Context(), submission, control.Terminal{Stdout: &stdout, Terminal: &remote.Terminal{}})
 		require.NoError(t, err, stdout.String())
 		require.Equal(t, "7.pbs01", job.ID)
 		require.Equal(t, code, *job.ExitCode, stdout.String())
@@ -193,7 +195,7 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			var told []job.Detail
 			var stdout bytes.Buffer
 			submission := job.Submission{Executable: "/bin/hostname"}
-			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Changed: func(one job.Job) {
+			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Terminal: &remote.Terminal{}, Changed: func(one job.Job) {
 				told = append(told, one.Detail)
 				if one.Detail == job.Running {
 					typing.Go(func() {

@@ -21,9 +21,10 @@ type follower struct {
 	prepared  *prepared
 	changed   func(job.Job) // may be nil
 
-	lock sync.Mutex
-	job  job.Job // as it was recorded; its ID is empty before that
-	err  error   // of recording; nothing more is recorded after one
+	lock   sync.Mutex
+	job    job.Job // as it was recorded; its ID is empty before that
+	hasRun bool    // the parsers found a state of a job whose program runs or has run
+	err    error   // of recording; nothing more is recorded after one
 }
 
 // isAccepted reports whether the job is recorded; the lock must be held while the
@@ -49,6 +50,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	defer f.lock.Unlock()
 	id := f.prepared.job.Text(attribute.FieldName)
 	state := f.parsedState()
+	f.hasRun = f.hasRun || provesRun(state)
 	if state == job.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != job.Running {
 		err = fmt.Errorf("its output says that the job is %s", state)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -39,12 +40,19 @@ func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive b
 	if p.submit.Element.IsInteractive() != interactive {
 		return nil, c.otherKind(interactive)
 	}
+	if interactive && !s.Terminal {
+		if p.submit.NeedsTerminal {
+			return nil, c.needsTerminal()
+		}
+		p.submit = p.submit.WithoutTerminal()
+	}
 	if p.env, err = c.submissionEnvironment(ctx, s, c.refresh()); err != nil {
 		return nil, err
 	}
 	p.job = submission.JobAttribute(p.env, p.tag, "", "")
 	p.env.SetVariable(submission.AttributeTag, p.tag)
 	clearFacts(p.env)
+	p.env.SetVariable(submission.AttributeTerminal, strconv.FormatBool(s.Terminal))
 	if err := c.resolver.ResolveValues(p.env, s, c.stat(ctx)); err != nil {
 		return nil, err
 	}
@@ -67,6 +75,11 @@ func (c *submitter) otherKind(interactive bool) error {
 			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
 	}
 	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
+}
+
+func (c *submitter) needsTerminal() error {
+	return &UnsupportedError{Definition: c.definition.Name, Lacks: "way to run without a terminal, which standard input is not",
+		Help: "use rmctl submit with a definition for batch jobs"}
 }
 
 func (c *session) stat(ctx context.Context) attribute.Stat {

@@ -17,6 +17,7 @@ type Submission struct {
 	Debug       bool   // whether to use the definition's command for debugging
 	Tag         string // a new UUID that identifies the submission; empty to have one generated
 
+	Terminal  bool // there is a terminal for an interactive job whose definition wants one
 	Hosted    bool // this process runs the job for another one, and goes on when the job has ended
 	Invisible bool // Values may set invisible attributes, replacing what commands find out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,14 +42,26 @@ Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 			if err != nil {
 				return err
 			}
+			withTerminal, err := hasTerminal(c.Context(), sessions, job.Tag)
+			if err != nil {
+				return err
+			}
 			return a.follow(c.Context(), sessions, hold{
-				tag: job.Tag, withTerminal: job.controller.AllocatesTerminal(false), endsInput: isTerminal(a.stdin),
+				tag: job.Tag, withTerminal: withTerminal && isTerminal(a.stdin), endsInput: isTerminal(a.stdin),
 				attach: func(ctx context.Context, attachment daemon.Attachment, _ *terminal.Console) (*daemon.Attached, error) {
 					return sessions.Attach(ctx, job.Tag, attachment)
 				},
 			})
 		},
 	}
+}
+
+// hasTerminal reports whether the job of a session has a terminal.
+func hasTerminal(ctx context.Context, sessions *daemon.Client, tag string) (bool, error) {
+	living, err := sessions.List(ctx)
+	return slices.ContainsFunc(living, func(one daemon.SessionInfo) bool {
+		return one.Terminal && slices.Contains(one.Names, tag)
+	}), err
 }
 
 // A notAttachableError means that a job has no session.
@@ -97,6 +110,7 @@ func (a *app) sessions(ctx context.Context) (*daemon.Client, error) {
 // detach is set.
 func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller *control.Controller, s job.Submission, detach bool) error {
 	s.Tag, s.Hosted = cmp.Or(s.Tag, uuid.NewString()), true
+	s.Terminal = controller.AllocatesTerminal(s.Debug) && (detach || isTerminal(a.stdin))
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here the type of the error is known
 	}
@@ -106,10 +120,10 @@ func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller
 	}
 	launch := daemon.Launch{Name: s.Tag, Request: request}
 	if detach {
-		return a.runDetached(ctx, sessions, launch, controller.AllocatesTerminal(s.Debug), controller.NamesJobs(s.Debug))
+		return a.runDetached(ctx, sessions, launch, s.Terminal, controller.NamesJobs(s.Debug))
 	}
 	return a.follow(ctx, sessions, hold{
-		tag: s.Tag, withTerminal: controller.AllocatesTerminal(s.Debug), endsInput: true,
+		tag: s.Tag, withTerminal: s.Terminal, endsInput: true,
 		attach: func(ctx context.Context, attachment daemon.Attachment, console *terminal.Console) (*daemon.Attached, error) {
 			launch.Terminal = console.Terminal
 			return sessions.Start(ctx, launch, &attachment)

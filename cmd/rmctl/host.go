@@ -70,8 +70,8 @@ func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.H
 	if err != nil && (ctx.Err() == nil || !job.Detail.Ended()) {
 		return exitCode(err), err
 	}
-	if job.ExitCode != nil {
-		return *job.ExitCode, nil
+	if err := jobExit(job); err != nil {
+		return exitCode(err), nil
 	}
 	return exitDone, nil
 }

@@ -99,11 +99,15 @@ func (a *app) runHere(ctx context.Context, controller *control.Controller, s job
 	ctx, stop := a.attached(ctx)
 	defer stop()
 	if !controller.IsHosted(s.Debug) {
-		return controller.RunInteractive(ctx, s, control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr})
+		streams := control.Terminal{Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr}
+		if isTerminal(a.stdin) { // which the job inherits
+			streams.Terminal = terminal.Unseen()
+		}
+		return controller.RunInteractive(ctx, s, streams)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	console, err := terminal.Open(a.stdin, a.stderr, controller.AllocatesTerminal(s.Debug), terminal.Choices{Cancel: func() { cancel(errChosen) }})
+	console, err := terminal.Open(a.stdin, a.stderr, controller.AllocatesTerminal(s.Debug) && isTerminal(a.stdin), terminal.Choices{Cancel: func() { cancel(errChosen) }})
 	if err != nil {
 		return job.Job{}, err
 	}

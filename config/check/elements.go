@@ -52,8 +52,9 @@ var extensionAttributes = map[string][]string{
 	"member": {"input"}, "members": {"input"},
 	"stdin": {"start-up-command", "submit-batch", "submit-batch-debug", "get-job-status", "terminate-job", "suspend-job", "resume-job",
 		"hold-job", "release-job", "shut-down-command", "button-action"},
-	"only":    {"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"},
-	"options": {"line", "arg"}, "rows": {"composite"}, "others": {"items"}, "beside": {"file"},
+	"without-terminal": {"submit-interactive", "submit-interactive-debug"},
+	"only":             {"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"},
+	"options":          {"line", "arg"}, "rows": {"composite"}, "others": {"items"}, "beside": {"file"},
 }
 
 // isCommand reports whether an element is of command type.

@@ -20,7 +20,7 @@ var suppliedAttributes = []string{
 	"launchMode", "executablePath", "executableName", "executableDirectory", "progArgs", "directory",
 	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
 	"ems", "script", "script_path", "managed_file_for_script",
-	"job.tag", "job.canceled", submissionAge, submissionDays, submissionSince, listingScope, listingIDs, "query.mark", "query.ids",
+	"job.tag", "job.terminal", "job.canceled", submissionAge, submissionDays, submissionSince, listingScope, listingIDs, "query.mark", "query.ids",
 }
 
 // Attributes that the engine sets for some commands only.

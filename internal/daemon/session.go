@@ -72,6 +72,7 @@ type SessionInfo struct {
 	Names    []string  `json:"names"` // the one it was started with first
 	Since    time.Time `json:"since"`
 	Attached int       `json:"attached"` // clients
+	Terminal bool      `json:"terminal"` // whether the process has a terminal
 }
 
 // Errors that callers distinguish.

@@ -43,6 +43,8 @@ type session struct {
 	input       *io.PipeReader
 	inputWriter *io.PipeWriter
 
+	hasTerminal bool
+
 	// Of the mutex of sessions.
 	names    []string
 	since    time.Time
@@ -120,7 +122,7 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
 	}
 	ctx, run := execution.NewRun(s.ctx)
-	one = &session{Run: run, sessions: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions()}
+	one = &session{Run: run, sessions: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions(), hasTerminal: request.Terminal != nil}
 	one.input, one.inputWriter = io.Pipe()
 	if err := s.name(one, request.Name); err != nil {
 		run.Terminate()
@@ -160,7 +162,7 @@ func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
 func (o *session) info() SessionInfo {
 	o.sessions.mutex.Lock()
 	defer o.sessions.mutex.Unlock()
-	return SessionInfo{Names: slices.Clone(o.names), Since: o.since, Attached: o.attached}
+	return SessionInfo{Names: slices.Clone(o.names), Since: o.since, Attached: o.attached, Terminal: o.hasTerminal}
 }
 
 // count adds to the clients that are attached.

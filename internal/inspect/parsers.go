@@ -58,6 +58,25 @@ func MaySet(c *config.Command, field attribute.Field) bool {
 	})
 }
 
+// MayRead reports whether the parsers of a command have a target for an attribute.
+func MayRead(c *config.Command, name string) bool {
+	return slices.ContainsFunc(ReadingParsers(c), func(parser *config.Parser) bool {
+		return slices.ContainsFunc(parser.Targets, func(target *config.Target) bool { return target.Ref.Text == name })
+	})
+}
+
+// SetsState reports whether an action of the parsers of a command gives the job a state.
+func SetsState(c *config.Command, state string) bool {
+	isState := func(entry *config.Entry) bool { return entry.Value.Text == state }
+	return slices.ContainsFunc(ReadingParsers(c), func(parser *config.Parser) bool {
+		return slices.ContainsFunc(parser.Targets, func(target *config.Target) bool {
+			return MayActOnJob(target) && slices.ContainsFunc(Actions(target), func(action *config.Action) bool {
+				return Sets(action, attribute.FieldValue) && slices.ContainsFunc(action.Entries, isState)
+			})
+		})
+	})
+}
+
 func maySet(t *config.Target, field attribute.Field) bool {
 	for _, action := range Actions(t) {
 		_, known := attribute.ParseField(action.Field.Text)

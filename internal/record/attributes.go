@@ -70,7 +70,7 @@ func before(c Recorded, definition *config.Definition) *initial.Environment {
 			if fresh.Equal(now) {
 				continue
 			}
-		} else if key == scriptAttribute || isOfPlace(key) || now.Value() == nil && now.Text(attribute.FieldName) == key {
+		} else if key == scriptAttribute || isOfPlace(key, attribute.Text(now.Value())) || now.Value() == nil && now.Text(attribute.FieldName) == key {
 			continue
 		}
 		start.Attributes = append(start.Attributes, initial.Attribute{Key: key, Attribute: now})
@@ -78,9 +78,11 @@ func before(c Recorded, definition *config.Definition) *initial.Environment {
 	return start
 }
 
-func isOfPlace(attribute string) bool {
-	_, is := cases.Place{}.Attributes()[attribute]
-	return is || strings.HasPrefix(attribute, "os.")
+// isOfPlace reports whether every case has an attribute, be it with another value. Only for an
+// interactive job without a terminal the value matters.
+func isOfPlace(name, value string) bool {
+	usual, is := cases.Place{}.Attributes()[name]
+	return is && (value == usual || !strings.HasPrefix(name, "job.")) || strings.HasPrefix(name, "os.")
 }
 
 // replaced returns attributes with placeholders in their texts.

@@ -36,6 +36,7 @@ const (
 	settingsFolder            = ".eclipsesettings" // where the reference keeps scripts on the target
 	AttributeJobPrefix        = "job."
 	AttributeTag              = "job.tag"      // of the submission
+	AttributeTerminal         = "job.terminal" // whether an interactive job has a terminal
 	attributeAge              = "job.age"      // of the submission that is looked up, in whole seconds: no clock of another machine takes part
 	AttributeCanceled         = "job.canceled" // true of a job that the scheduler canceled at the request of rmctl; not set for others
 	attributeDays             = "job.days"     // as job.age, in days, rounded up
@@ -67,6 +68,7 @@ func (r *Resolver) NewEnvironment() *attribute.Environment {
 	env.SetVariable(attributeControlDir, info.Home)
 	env.SetVariable(attributeWorkingDir, info.Home)
 	env.SetVariable(attributeSettings, path.Join(info.Home, settingsFolder))
+	env.SetVariable(AttributeTerminal, "true") // until a job without one runs
 	if r.Definition.HasReaders() {
 		env.SetVariable(attributeMark, "@mark") // until a command runs
 		env.SetVariable(attributeBatch, "")
