@@ -56,10 +56,8 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	selected = asStarted(selected, before)
 	env := before.Clone()
-	if selected.Element.IsInteractive() && env.Text(terminalAttribute) != "true" {
-		selected = selected.WithoutTerminal()
-	}
 	reading, err := e.reading(selected, c, env)
 	if err != nil {
 		return nil, err
@@ -97,6 +95,14 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
 	answer.addRows(rows)
 	return answer, err
+}
+
+// asStarted returns a command as it runs with or without a terminal.
+func asStarted(c *config.Command, before *attribute.Environment) *config.Command {
+	if c.Element.IsInteractive() && before.Text(terminalAttribute) != "true" {
+		return c.WithoutTerminal()
+	}
+	return c
 }
 
 // isListing reports whether a command lists elements.

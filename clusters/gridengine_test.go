@@ -3,8 +3,10 @@ package clusters_test
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,29 +33,56 @@ func TestInteractiveGridEngine(t *testing.T) {
 
 	t.Run("a program has a terminal, its words and variables, and its exit code is passed on", func(t *testing.T) {
 		d := desk(t)
-		for try := 1; ; try++ {
-			require.LessOrEqual(t, try, 10, "qrsh loses every exit code")
-			s := d.Sits("run", "-t", "gridengine-interactive", "-e", "GREETING=hello  you", "--",
-				"sh", "-c", `echo "<$GREETING>"; printf "[%s]" "$@"; read -r line; echo "<$line>"; stty size; exit 4`, "x", "a  b", "$HOME", "c'd", "*", "", `"e"`)
-			s.WaitFor("<hello  you>")
-			s.WaitFor(`[a  b][$HOME][c'd][*][]["e"]`)
-			becomes(t, d, `"state":"RUNNING"`, "jobs", "--json")
-			require.Contains(t, cell.Asks(t, "qstat", "-s", "r"), " sh ")
-			s.Type("typed\r")
-			s.WaitFor("<typed>")
-			s.WaitFor("24 80") // which may come a moment after the program has begun
-			err := s.End()
-			if !strings.Contains(s.Screen, "could not be scheduled") {
-				var exit *exec.ExitError
-				require.ErrorAs(t, err, &exit)
-				require.Equal(t, 4, exit.ExitCode(), s.Screen)
-				require.Contains(t, d.Does("jobs", "--all", "--json"), `"exitCode":4`)
-				return
-			}
-			// qrsh 8.1.9 asks for its job once more when the session has ended; where the
-			// qmaster has forgotten it by then, it says this and ends with 1.
-			t.Log("the exit code was lost by qrsh; another try")
-		}
+		s := d.Sits("run", "-t", "gridengine-interactive", "-e", "GREETING=hello  you", "--",
+			"sh", "-c", `echo "<$GREETING>"; printf "[%s]" "$@"; read -r line; echo "<$line>"; stty size; exit 4`, "x", "a  b", "$HOME", "c'd", "*", "", `"e"`)
+		s.WaitFor("<hello  you>")
+		s.WaitFor(`[a  b][$HOME][c'd][*][]["e"]`)
+		becomes(t, d, `"state":"RUNNING"`, "jobs", "--json")
+		require.Contains(t, cell.Asks(t, "qstat", "-s", "r"), " sh ")
+		s.Type("typed\r")
+		s.WaitFor("<typed>")
+		s.WaitFor("24 80") // which may come a moment after the program has begun
+		s.Ends(4)          // also where qrsh has lost the exit code
+		require.Contains(t, d.Does("jobs", "--all", "--json"), `"exitCode":4`)
+		require.NotContains(t, s.Screen, "@rmctl")
+	})
+
+	t.Run("Ctrl-C is for the program", func(t *testing.T) {
+		d := desk(t)
+		s := d.Sits("run", "-t", "gridengine-interactive", "--", "sh", "-c", `trap 'echo interrupted; exit 5' INT; echo begun; while :; do sleep 0.2; done`)
+		s.WaitFor("begun")
+		s.Type("\x03")
+		s.WaitFor("interrupted")
+		s.Ends(5)
+	})
+
+	for _, environment := range []string{"", rmctltest.Foreground} {
+		t.Run("without a terminal streams are passed on as they are "+environment, func(t *testing.T) {
+			d := rmctltest.NewDesk(t, interactive, append(cell.Settings(), environment)...)
+			passesStreams(t, d, "run", "-t", "gridengine-interactive")
+		})
+	}
+
+	t.Run("what Grid Engine does not start has not completed", func(t *testing.T) {
+		d := desk(t)
+		stdout, stderr, code := runsWithout(t, d, nil, false, "run", "-t", "gridengine-interactive", "-s", "queue=closed.q", "-s", "wait=n", "--", "touch", "ran")
+		require.Equal(t, exitScheduler, code, stderr)
+		require.Contains(t, stderr, "could not be scheduled")
+		require.Empty(t, stdout)
+		require.NotContains(t, d.Does("jobs", "--all", "--json"), `"detail":"COMPLETED"`)
+		require.NoFileExists(t, filepath.Join(d.Home, "ran"))
+	})
+
+	t.Run("a job that Grid Engine ends has not completed", func(t *testing.T) {
+		d := desk(t)
+		_, stderr, code := runsWithout(t, d, nil, false, "run", "-t", "gridengine-interactive", "--", "sh", "-c", `qdel "$JOB_ID"; sleep 600`)
+		require.NotZero(t, code, stderr)
+		id := regexp.MustCompile(`job (\d+) runs`).FindStringSubmatch(stderr)[1]
+		require.Eventually(t, func() bool {
+			found, err := exec.Command("env", append(cell.Settings(), "qacct", "-j", id)...).CombinedOutput()
+			return err == nil && strings.Contains(string(found), "failed       100")
+		}, 5*time.Minute, 200*time.Millisecond)
+		require.Contains(t, d.Does("jobs", "--all", "--json"), `"detail":"FAILED"`)
 	})
 
 	t.Run("one that waits is canceled", func(t *testing.T) {

@@ -17,6 +17,7 @@ type mark struct {
 	pieces []processmark.Piece
 	output bool
 	shown  bool
+	isJob  bool
 }
 
 // longestField bounds a field of a mark, in bytes: the name of a machine at most.
@@ -41,7 +42,7 @@ func resolveMarks(s config.Scope, marks []*config.ProcessMark) ([]*mark, error) 
 		if err != nil {
 			return nil, fmt.Errorf("%s: the mark %q can never be found: %w", m.Position, text, err)
 		}
-		resolved = append(resolved, &mark{pieces: pieces, output: m.Output, shown: shown == "true"})
+		resolved = append(resolved, &mark{pieces: pieces, output: m.Output, shown: shown == "true", isJob: m.IsJob})
 	}
 	return resolved, nil
 }
@@ -245,6 +246,8 @@ type markedStream struct {
 	unowned []byte // for parsers: what the command itself printed
 	learned []job.Process
 	printed []ownedText
+
+	ended *job.Process // the job, once a mark said how it ended
 }
 
 // An ownedText is what a process printed.
@@ -330,6 +333,9 @@ func (s *markedStream) filter() *markFilter {
 			text:  func(text []byte) { s.deliver(rank, text) },
 			found: func(m *mark, written []byte, process job.Process) {
 				s.learned = append(s.learned, process)
+				if m.isJob && (process.ExitCode != nil || process.Signal != nil) {
+					s.ended = &process
+				}
 				if m.shown {
 					s.deliver(rank, written)
 				}

@@ -63,6 +63,7 @@ type Result struct {
 	Stderr     string
 	Listed     Listed
 	Answer     *reader.Answer // of a command with a reader; nil for any other
+	Ended      *job.Process   // how the program ended, as a mark of the job says; nil without one
 	Unsignaled error          // why a signal could not be passed on; nil if all were
 	Started    time.Time
 	Duration   time.Duration
@@ -149,6 +150,7 @@ func (r *run) do(ctx context.Context) error {
 	parserErr := streams.finish()
 	r.finishRows(streams)
 	r.result.Stdout, r.result.Stderr = streams.printed()
+	r.result.Ended = streams.ended
 	if r.result.Outcome == "" && (code == 0 || r.isExpected(code)) {
 		r.result.Outcome = r.found
 	}
@@ -264,9 +266,14 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Handle, error
 // input is what the process reads: the definition's input, a line of its own,
 // and then what the caller types.
 func (r *run) input() io.Reader {
-	if r.invocation.HasInput && r.waitsForState() {
+	if (r.invocation.HasInput || r.readsLate()) && r.waitsForState() {
+		text := r.invocation.Input + "\n"
+		if !r.invocation.HasInput {
+			text = ""
+			r.attached.send()
+		}
 		return &gatedInput{
-			state: r.attached, input: bytes.NewReader([]byte(r.invocation.Input + "\n")), typed: r.Attach.Stdin,
+			state: r.attached, input: bytes.NewReader([]byte(text)), typed: r.Attach.Stdin,
 			isTerminal: r.Command.AllocatePTY,
 		}
 	}
@@ -285,6 +292,12 @@ func (r *run) input() io.Reader {
 		return nil
 	}
 	return io.MultiReader(parts...)
+}
+
+// readsLate reports whether the command gets no input before its job runs: a client of a
+// scheduler that does not expect any earlier may hang.
+func (r *run) readsLate() bool {
+	return r.Attach != nil && r.Command.SpeaksOnErrors && r.Command.KeepOpen && !r.Command.AllocatePTY
 }
 
 func (r *run) failure(how Failure, err error) *Error {

@@ -23,6 +23,7 @@ type streams struct {
 	progress       func()
 	ready          bool // the parsers are compiled
 	processes      *processTable
+	ended          *job.Process // the job, as a mark said how it ended
 	spooled        *spool
 	input          io.Closer // the file that is the standard input; nil for none
 }
@@ -162,6 +163,7 @@ func (s *streams) learn(from *markedStream) {
 	for _, process := range from.learned {
 		s.processes.learn(process)
 	}
+	s.ended = cmp.Or(from.ended, s.ended)
 	for _, printed := range from.printed {
 		s.processes.printed(printed.rank, printed.text)
 	}

@@ -196,20 +196,6 @@ type Command struct {
 	Remembers time.Duration
 }
 
-// WithoutTerminal returns an interactive command as it runs without a terminal. Its streams
-// are apart then, and a parser that was written for both together reads each by itself.
-func (c *Command) WithoutTerminal() *Command {
-	apart := *c
-	apart.AllocatePTY = false
-	if c.AllocatePTY && c.StderrParser == nil && !c.RedirectStderr {
-		apart.StderrParser = c.StdoutParser
-		if c.SpeaksOnErrors {
-			apart.StdoutParser = nil
-		}
-	}
-	return &apart
-}
-
 // A Stage is a part of a job's life: one of these, a detailed state, or, after "word:", a
 // word of the scheduler.
 type Stage string

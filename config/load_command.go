@@ -180,9 +180,10 @@ type ProcessMark struct {
 	Text   string // with fields in braces, references unresolved
 	Output bool   // what follows it, to the end of the line or the next such mark, was printed by the process
 	Shown  string // "true", once resolved, where the mark is shown
+	IsJob  bool   // the process is the job: its exit code is that of the job
 }
 
 // processMark reads an x:process-mark.
 func (l *loader) processMark(e *tree.Element) *ProcessMark {
-	return &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown")}
+	return &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown"), IsJob: e.Boolean("job", false)}
 }

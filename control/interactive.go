@@ -76,11 +76,8 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 // ended records how the process of an interactive job has ended.
 func (c *attendant) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
 	recorded, p := f.ctx, f.prepared
-	var unproven error
-	if result.ExitCode == 0 && ctx.Err() == nil {
-		unproven = f.unproven()
-	}
-	if !f.isKnown() && (neverRan(ctx, p, f.finalState(), result, runErr) || unproven != nil && p.submit.WaitForID) {
+	unproven := f.unproven(ctx, result)
+	if !f.isKnown() && neverRan(ctx, p, f.finalState(), result, errors.Join(runErr, unproven)) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
 				ExitCode: result.ExitCode, Outcome: result.Outcome, Output: printed(result), Err: unproven}
@@ -97,17 +94,7 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 	if result.ExitCode < 0 {
 		return c.outOfSight(ctx, p.tag, runErr)
 	}
-	ending := c.ending(ctx, p, result)
-	if unproven != nil {
-		ending.ExitCode, ending.Detail, ending.Reason = nil, job.Failed, cmp.Or(ending.Reason, unproven.Error())
-	}
-	if code := job.Number(jobFact(p.env, exitCodeFact)); code != nil && ctx.Err() == nil {
-		ending.ExitCode, ending.Detail = code, endOf(*code)
-	}
-	if reported := f.finalState(); ending.Detail != job.Canceled && (reported == job.Canceled || reported == job.Failed) {
-		ending.Detail = reported // its output says more than a code
-	}
-	job, err := c.recordEnd(recorded, p.tag, ending)
+	job, err := c.recordEnd(recorded, p.tag, c.ending(ctx, f, result, unproven))
 	if ctx.Err() != nil && err == nil {
 		err = c.endNamed(recorded, job)
 	}
@@ -116,14 +103,17 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 
 // neverRan reports whether a process, of whose job nothing was seen, leaves no job
 // behind. A process that is kept open for a job that it never named, and fails, was
-// refused. So was a process whose output says that the job failed. Any other process is
-// the job itself.
-func neverRan(ctx context.Context, p *prepared, reported job.Detail, result *command.Result, runErr error) bool {
+// refused. So was a process whose output says that the job failed, or does not show that it
+// ran. Any other process is the job itself.
+func neverRan(ctx context.Context, p *prepared, reported job.Detail, result *command.Result, err error) bool {
 	var failed *command.Error
-	if errors.As(runErr, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {
+	if errors.As(err, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {
 		return true
 	}
-	return ctx.Err() == nil && p.submit.WaitForID && (p.submit.KeepOpen || reported == job.Failed) && result.ExitCode > 0
+	if ctx.Err() != nil || !p.submit.WaitForID {
+		return false
+	}
+	return errors.Is(err, errUnproven) || (p.submit.KeepOpen || reported == job.Failed) && result.ExitCode > 0
 }
 
 // endNamed cancels a job whose process was ended: a job that waits in a queue may stay
@@ -164,12 +154,23 @@ func (c *attendant) outOfSight(caller context.Context, tag string, lost error) (
 }
 
 // ending returns what the end of the local process says about its job.
-func (c *attendant) ending(ctx context.Context, p *prepared, result *command.Result) job.Observation {
-	detail := endOf(result.ExitCode)
+func (c *attendant) ending(ctx context.Context, f *follower, result *command.Result, unproven error) job.Observation {
+	p := f.prepared
+	ending := job.Observation{Detail: endOf(result.ExitCode), Reason: jobFact(p.env, "reason"), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
 	if ctx.Err() != nil {
-		detail = job.Canceled
+		ending.Detail = job.Canceled
+		return ending
 	}
-	return job.Observation{Detail: detail, Reason: jobFact(p.env, "reason"), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
+	if unproven != nil {
+		ending.ExitCode, ending.Detail, ending.Reason = nil, job.Failed, cmp.Or(ending.Reason, unproven.Error())
+	}
+	if code := programExit(p, result); code != nil {
+		ending.ExitCode, ending.Detail = code, endOf(*code)
+	}
+	if reported := f.finalState(); reported == job.Canceled || reported == job.Failed {
+		ending.Detail = reported // its output says more than a code
+	}
+	return ending
 }
 
 // endOf returns the state of a job whose program exited with a code.

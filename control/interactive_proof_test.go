@@ -104,3 +104,50 @@ func TestADefinitionKnowsWhetherThereIsATerminal(t *testing.T) {
 		require.Equal(t, map[bool]string{false: "program\n", true: "program --pty\n"}[shown != nil], stdout.String())
 	}
 }
+
+// endMark says how the program of a job ended.
+const endMark = `<x:process-mark text="@rmctl ${ptp_rm:job.tag#value} rank {rank} ended {exitCode}&#10;" job="true"/>`
+
+func TestTheMarkOfAJobSaysHowItsProgramEnded(t *testing.T) {
+	for script, want := range map[string]struct {
+		detail job.Detail
+		code   any
+	}{
+		`echo "@rmctl $0 rank 0 ended 0"; exit 1`:   {job.Completed, 0}, // the client lost it
+		`echo "@rmctl $0 rank 0 ended 4"; exit 0`:   {job.Failed, 4},
+		`echo "@rmctl $0 rank 0 ended 137"; exit 0`: {job.Failed, 137},
+		`echo "@rmctl x rank 0 ended 0"; exit 3`:    {job.Failed, 3}, // another job's
+		`echo "@rmctl x rank 0 ended 0"; exit 0`:    {job.Failed, nil},
+	} {
+		s := newSite(t, define(t, `<submit-interactive name="s" `+keptOpen+`><arg>/bin/sh -c</arg><arg resolve="false"><![CDATA['echo "job 7 ready"; `+script+`']]></arg>`+
+			`<arg>${ptp_rm:job.tag#value}</arg>`+conversation+endMark+`</submit-interactive>`))
+		j, _, stdout, err := s.converses(t, t.Context(), nil)
+		require.NoError(t, err)
+		require.Equal(t, want.detail, j.Detail, script)
+		if want.code == nil {
+			require.Nil(t, j.ExitCode)
+		} else {
+			require.Equal(t, want.code, *j.ExitCode, script)
+		}
+		require.NotContains(t, stdout, j.Tag, "users do not see the mark")
+	}
+}
+
+func TestAJobWhoseClientSpeaksOnStandardErrorGetsNoInputBeforeItRuns(t *testing.T) {
+	s := newSite(t, define(t, running("submit-interactive",
+		`echo "waiting for job 7" >&2; read -r line <go; dd if=/dev/stdin iflag=nonblock bs=100 count=1 2>dd >early; echo "job 7 ready" >&2; cat`,
+		keptOpen+` flags="ALLOCATE_PTY" x:without-terminal="stderr"`, conversation)))
+	fifo(t, s.path("go"))
+	var stdout bytes.Buffer
+	j, err := s.RunInteractive(t.Context(), job.Submission{Executable: "/bin/true"}, control.Terminal{
+		Stdin: strings.NewReader("a line\n"), Stdout: &stdout, Changed: func(one job.Job) {
+			if one.Detail == job.Submitted {
+				s.goOn(t)
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, job.Completed, j.Detail)
+	require.Equal(t, "a line\n", stdout.String())
+	require.Empty(t, s.read(t, "early"))
+}

@@ -47,6 +47,7 @@ type markDescription struct {
 	Text     string `json:"text"`
 	Output   bool   `json:"output,omitempty"` // what follows it was printed by the process
 	Shown    string `json:"shown,omitempty"`
+	Job      bool   `json:"job,omitempty"` // the process is the job
 	Position string `json:"position"`
 }
 
@@ -70,7 +71,7 @@ func describeCommand(c *config.Command) commandDescription {
 		d.Timeout = c.Timeout.String()
 	}
 	for _, mark := range c.ProcessMarks {
-		d.Marks = append(d.Marks, markDescription{mark.Text, mark.Output, mark.Shown, mark.Position.String()})
+		d.Marks = append(d.Marks, markDescription{mark.Text, mark.Output, mark.Shown, mark.IsJob, mark.Position.String()})
 	}
 	return d
 }
@@ -86,6 +87,7 @@ func properties(c *config.Command) []string {
 		{"waitForId", c.WaitForID}, {"keepOpen", c.KeepOpen}, {"ignoreExitStatus", c.IgnoreExitStatus},
 		{"redirectStderr", c.RedirectStderr}, {"replaceEnvironment", c.ReplaceEnvironment},
 		{"ALLOCATE_PTY", c.AllocatePTY}, {"FORWARD_X11", c.ForwardX11},
+		{"without-terminal=refuse", c.NeedsTerminal}, {"without-terminal=stderr", c.SpeaksOnErrors},
 	} {
 		if property.isSet {
 			set = append(set, property.name)
