@@ -23,6 +23,27 @@ func TestMPI(t *testing.T) {
 	rmctltest.Scripts(t, filepath.Join("testdata", "script-mpi"), nil)
 }
 
+// Streams of programs that a launcher starts are those of rmctl.
+func TestMPIPassesStreams(t *testing.T) {
+	t.Parallel()
+	rmctltest.NeedClusters(t)
+	rmctltest.ClusterScript(t, "install.sh")
+	for target, input := range map[string]string{
+		"fork": anyBytes, "openmpi": anyBytes,
+		"mpich": anyBytes[:60_000], // Hydra ends a job that gets more than a pipe holds faster than it reads
+	} {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			d := rmctltest.NewDesk(t, "", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+			arguments := []string{"run", "-t", target}
+			if target != "fork" {
+				arguments = append(arguments, "-s", "tasks=1")
+			}
+			passesStreams(t, d, input, arguments...)
+		})
+	}
+}
+
 // nobody is a user of every Debian.
 const nobody = 65534
 
