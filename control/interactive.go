@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/proof"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -76,7 +77,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 // ended records how the process of an interactive job has ended.
 func (c *attendant) ended(ctx context.Context, f *follower, result *command.Result, runErr error) (job.Job, error) {
 	recorded, p := f.ctx, f.prepared
-	unproven := f.unproven(ctx, result)
+	unproven := f.unproven(result)
 	if !f.isKnown() && neverRan(ctx, p, f.finalState(), result, errors.Join(runErr, unproven)) {
 		if runErr == nil {
 			runErr = &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.BadExit,
@@ -113,7 +114,7 @@ func neverRan(ctx context.Context, p *prepared, reported job.Detail, result *com
 	if ctx.Err() != nil || !p.submit.WaitForID {
 		return false
 	}
-	return errors.Is(err, errUnproven) || (p.submit.KeepOpen || reported == job.Failed) && result.ExitCode > 0
+	return errors.Is(err, proof.ErrMissing) || (p.submit.KeepOpen || reported == job.Failed) && result.ExitCode > 0
 }
 
 // endNamed cancels a job whose process was ended: a job that waits in a queue may stay
@@ -164,7 +165,7 @@ func (c *attendant) ending(ctx context.Context, f *follower, result *command.Res
 	if unproven != nil {
 		ending.ExitCode, ending.Detail, ending.Reason = nil, job.Failed, cmp.Or(ending.Reason, unproven.Error())
 	}
-	if code := programExit(p, result); code != nil {
+	if code := proof.ExitCode(p.env, result); code != nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
 	if reported := f.finalState(); reported == job.Canceled || reported == job.Failed {

@@ -8,6 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/inspect"
+	"github.com/rmctl/rmctl/internal/proof"
 	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 )
@@ -50,7 +51,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 	defer f.lock.Unlock()
 	id := f.prepared.job.Text(attribute.FieldName)
 	state := f.parsedState()
-	f.hasRun = f.hasRun || provesRun(state)
+	f.hasRun = f.hasRun || proof.IsOfRun(state)
 	if state == job.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != job.Running {
 		err = fmt.Errorf("its output says that the job is %s", state)
 	}
@@ -89,6 +90,13 @@ func (f *follower) finalState() job.Detail {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return f.parsedState()
+}
+
+// unproven returns why the end of the process does not prove the end of the job.
+func (f *follower) unproven(result *command.Result) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return proof.Missing(f.prepared.submit, f.prepared.env, result, f.hasRun)
 }
 
 // atFirst returns the state of a job whose id was just found. Where parsers say when the
