@@ -25,7 +25,7 @@ var allowedImports = map[string][]string{
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
-	"cases":                     {"attribute", "command", "config", "config/check", "control", "internal/document", "internal/initial", "internal/reader", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cases":                     {"attribute", "command", "config", "config/check", "control", "internal/document", "internal/initial", "internal/inspect", "internal/reader", "job", "jobstore", "remote", "rms", "tokenizer"},
 	"cases/casetest":            {"cases"},
 	"control":                   {"attribute", "command", "config", "internal/directory", "internal/document", "internal/excerpt", "internal/files", "internal/form", "internal/inspect", "internal/launchtab", "internal/listing", "internal/poller", "internal/polls", "internal/presence", "internal/proof", "internal/reader", "internal/rendering", "internal/submission", "internal/taskfile", "internal/timezone", "internal/transition", "job", "jobstore", "remote", "tokenizer"},
 	"internal/proof":            {"attribute", "command", "config", "internal/inspect", "job"},

@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/tokenizer"
@@ -100,7 +101,7 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 // asStarted returns a command as it runs with or without a terminal.
 func asStarted(c *config.Command, before *attribute.Environment) *config.Command {
 	if c.Element.IsInteractive() && before.Text(terminalAttribute) != "true" {
-		return c.WithoutTerminal()
+		return inspect.WithoutTerminal(c)
 	}
 	return c
 }

@@ -196,16 +196,6 @@ type Command struct {
 	Remembers time.Duration
 }
 
-// A Stage is a part of a job's life: one of these, a detailed state, or, after "word:", a
-// word of the scheduler.
-type Stage string
-
-// The stages.
-const (
-	Waiting Stage = "waiting" // not yet started, held or not
-	Running Stage = "running" // started, suspended or not
-)
-
 // Purpose returns the element whose work the command does: that of a fallback is the one
 // that it stands in.
 func (c *Command) Purpose() CommandElement {

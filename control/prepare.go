@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
@@ -44,7 +45,7 @@ func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive b
 		if p.submit.NeedsTerminal {
 			return nil, c.needsTerminal()
 		}
-		p.submit = p.submit.WithoutTerminal()
+		p.submit = inspect.WithoutTerminal(p.submit)
 	}
 	if p.env, err = c.submissionEnvironment(ctx, s, c.refresh()); err != nil {
 		return nil, err
