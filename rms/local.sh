@@ -2,7 +2,8 @@
 # A batch system for one user of one machine: the program behind rms/local.xml.
 #
 #   sh local.sh submit                                              (reads RMCTL_LOCAL_*)
-#   sh local.sh show|cancel|hold|release|suspend|resume NUMBER
+#   sh local.sh show NUMBER,NUMBER...
+#   sh local.sh cancel|hold|release|suspend|resume NUMBER
 #   sh local.sh find TAG     the job of a submission
 #   sh local.sh list         the jobs of this machine that have not ended, or ended within the last minute or two
 #   sh local.sh count        how many of them run and wait
@@ -12,16 +13,16 @@
 #
 # Exit codes: 0 done, 1 refused, 44 no such job, 45 the job has ended, 46 ask the machine that runs it.
 #
-# Each job has a supervisor, a process in a session of its own that waits for the job's turn, runs it
-# and notes how it ended. The spool, .local/state/rmctl/local in the home directory, holds
+# Workers run the jobs: processes, each in a session of its own, that take the first job of the queue, run it, note how
+# it ended, and go on until nothing waits. Whoever submits a job starts one where there are fewer than the job's
+# slots. The spool, .local/state/rmctl/local in the home directory, holds
 #
 #   jobs/NUMBER/          a folder per job
 #       description       what was submitted, one value per line
+#       environment       the variables of the submission, as commands of the shell; empty once the job has ended
 #       tag               of the submission
-#       script            what to run
+#       script            what to run, unless the description has the words of a single command
 #       submitter         process id and start time of the process that submitted it
-#       supervisor        process id and start time of the supervisor
-#       wake              a pipe on which a waiting supervisor is told that it is its turn
 #       process           process id and start time of the job's first process
 #       timer             process id and start time of the process that ends the job at its time limit
 #       started           when the job started
@@ -31,14 +32,20 @@
 #       ended             word, exit code, time and reason; once it is there, nothing changes
 #   last                  the highest number given out, a hint
 #   hosts/HOST/           homes are shared, processes are not: which of this host's jobs ...
-#       queue/NUMBER      ... wait,
-#       held/NUMBER       ... are on hold,
-#       running/NUMBER    ... have a slot
-#       lock/             a token: the file is named "free", or after the process that has it
+#       queue/HUNDREDS/NUMBER  ... wait, by a hundred, so that the first of ten thousand is found soon,
+#       held/NUMBER            ... are on hold,
+#       running/PROCESS        ... have a slot: the files of the workers, named after their process id and start time
 #       recent/MINUTE     what list prints of the jobs that ended in a minute, by the minutes since 1970
+#       processors        how many slots there are for jobs that do not say, as the last worker counted them
+#       clock             when somebody asked for the time last, as the system counts since its start, and the answer
+#       cleaned           the hour in which old folders of jobs were removed last, since 1970
 #
-# Jobs and the token move by rename: of several processes that want to move one, one succeeds, and
-# killing any of them at any moment leaves everything somewhere.
+# A job that has not ended is one file, the line that list prints of it, and moves by rename: between the queue and the
+# held jobs, and into the file of the worker that takes it, in place of the job before. Of several processes that want to
+# move one, one succeeds, and killing any of them at any moment leaves everything somewhere.
+
+# The variables of the submission, before any of those below is set.
+case ${1-} in submit) environment=$(export -p) ;; esac
 
 set -u
 newline='
@@ -50,21 +57,21 @@ refuse() {
 	exit 1
 }
 
-# look_up PID sets process_state to the process's state, a letter, and process_start to the time of its
-# start, which tells it from a later process with the same id. It fails when there is no such process;
+# look_up PID sets process_state to the process's state, a letter, process_nice to its niceness, and process_start to
+# the time of its start, which tells it from a later process with the same id. It fails when there is no such process;
 # one that has ended and was not reaped is none.
 look_up() {
 	if [ -r /proc/self/stat ]; then
 		{ read -r process_line <"/proc/$1/stat"; } 2>/dev/null || return 1
 		process_line=${process_line##*) } # the name before it may hold anything
 		set -- $process_line
-		process_state=$1 process_start=${20}
+		process_state=$1 process_nice=${17} process_start=${20}
 	else
-		process_line=$(ps -o stat= -o lstart= -p "$1" 2>/dev/null) || return 1
+		process_line=$(ps -o stat= -o nice= -o lstart= -p "$1" 2>/dev/null) || return 1
 		set -- $process_line
-		[ $# -gt 1 ] || return 1
-		process_state=$1
-		shift
+		[ $# -gt 2 ] || return 1
+		process_state=$1 process_nice=$2
+		shift 2
 		process_start=$*
 	fi
 	case $process_state in [ZX]*) return 1 ;; esac
@@ -118,11 +125,33 @@ without_tabs() {
 	while case $text in *"$tab"*) ;; *) false ;; esac; do text=${text%%"$tab"*}' '${text#*"$tab"}; done
 }
 
-# now sets time, and minute to the minutes since 1970.
-now() {
-	set -- $(date -u '+%Y-%m-%dT%H:%M:%SZ %s')
-	time=$1 minute=$(($2 / 60))
+read_description() {
+	{
+		IFS= read -r slots && IFS= read -r job_host && IFS= read -r name && IFS= read -r directory &&
+			IFS= read -r output && IFS= read -r error && IFS= read -r limit && IFS= read -r grace &&
+			IFS= read -r niceness && IFS= read -r job_umask && IFS= read -r submitted && IFS= read -r words
+	} 2>/dev/null <"$folder/description"
 }
+
+# --- times ---
+
+# now sets time to the seconds since 1970, and minute to the minutes. Within a tenth of a second, one process asks for it
+# for all.
+now() {
+	moment=
+	{ read -r moment rest </proc/uptime; } 2>/dev/null
+	moment=${moment%?}
+	[ -z "$moment" ] || [ "$moment" != "$asked" ] || return 0
+	asked=
+	[ -z "$moment" ] || { read -r asked time <"$place/clock"; } 2>/dev/null
+	[ -n "$moment" ] && [ "$moment" = "$asked" ] && [ -n "$time" ] || {
+		time=$(date +%s)
+		asked=$moment
+		{ echo "$asked $time" >"$place/clock"; } 2>/dev/null
+	}
+	minute=$((time / 60))
+}
+asked=
 
 # pause waits a fifth of a second where sleep can, else a second, and adds it to waited, in tenths.
 pause() {
@@ -147,20 +176,28 @@ find_host() {
 }
 
 make_spool() {
-	[ -d "$spool/$place/lock" ] && [ -d "$spool/$place/recent" ] && return
+	[ -d "$spool/$place/recent" ] && return
 	mkdir -p "$spool/jobs" "$spool/$place/queue" "$spool/$place/held" "$spool/$place/running" "$spool/$place/recent" &&
 		chmod 700 "$spool" || refuse "cannot create the spool folder $spool"
-	# The token comes with its folder. Whoever comes second moves into the first one's folder.
-	mkdir "$spool/$place/lock.$$" && : >"$spool/$place/lock.$$/free" &&
-		mv "$spool/$place/lock.$$" "$spool/$place/lock" 2>/dev/null
-	rm -rf "$spool/$place/lock.$$" "$spool/$place/lock/lock.$$"
-	[ -d "$spool/$place/lock" ] || refuse "cannot create the folder $spool/$place/lock"
 }
 
 # is_unused: where a job's folder was removed, its place in a queue may still be there.
 is_unused() {
-	set -- jobs/"$id" hosts/*/*/"$id"
-	[ ! -e "$1" ] && [ ! -e "$2" ]
+	[ ! -e "jobs/$id" ] || return 1
+	for entry in hosts/*/queue/$((id / 100))/"$id" hosts/*/held/"$id"; do
+		[ ! -e "$entry" ] || return 1
+	done
+	[ -n "$lost_hint" ] || return 0
+	for entry in hosts/*/running/*; do
+		read_entry "$entry"
+		[ "$number" != "$id" ] || return 1
+	done
+}
+
+# read_entry FILE sets number to that of the job in the file; to nothing for a worker without one.
+read_entry() {
+	number=
+	{ read -r number rest <"$1"; } 2>/dev/null
 }
 
 # take_number makes the folder of a new job and sets id and folder.
@@ -170,8 +207,9 @@ take_number() {
 	# The last job's folder is never removed. Where there is none, the hint is absent or was written while it was
 	# read.
 	case $last in *[!0-9]*) last= ;; esac
+	lost_hint=
 	[ -n "$last" ] && [ -d "jobs/$last" ] || {
-		last=0
+		last=0 lost_hint=yes
 		for folder in jobs/*; do
 			number=${folder#jobs/}
 			case $number in *[!0-9]*) continue ;; esac
@@ -187,44 +225,107 @@ take_number() {
 	folder=jobs/$id
 }
 
-read_description() {
-	{
-		IFS= read -r job_host && IFS= read -r name && IFS= read -r directory && IFS= read -r output &&
-			IFS= read -r error && IFS= read -r slots && IFS= read -r limit && IFS= read -r grace &&
-			IFS= read -r niceness && IFS= read -r job_umask && IFS= read -r submitted
-	} 2>/dev/null <"$folder/description"
-}
-
-# note_end NUMBER WORD CODE REASON; CODE is - where it is not known. Each note is one write, so that who reads it
-# sees all or nothing. What the list misses of an end somebody asks for.
+# note_end WORD CODE REASON notes how the job ended; CODE is - where it is not known. Each note is one write, so that who
+# reads it sees all or nothing. Of ends that the list misses somebody asks.
 note_end() {
 	now
-	printf '%s %s %s %s\n' "$2" "$3" "$time" "$4" >"jobs/$1/ended" || return
-	(
-		id=$1 folder=jobs/$1
-		read_description && read_end && print_job >>"$place/recent/$minute"
-	) 2>/dev/null || :
+	word=$1 code=$2 ended=$time reason=$3
+	printf '%s %s %s %s\n' "$word" "$code" "$ended" "$reason" >"$folder/ended" || return
+	{ : >"$folder/environment" && print_job >>"$place/recent/$minute"; } 2>/dev/null || :
 }
 
 read_end() {
 	{ read -r word code ended reason <"$folder/ended"; } 2>/dev/null
 }
 
-# --- whose turn it is ---
+# --- the queue ---
 
-# settle_if_lost NUMBER succeeds for a job whose supervisor is gone, after a reboot or a kill, and for one whose
-# folder was removed: it ends what is left of the job, notes the end and frees its slot. It fails where the
-# disk refuses the note, too, so that somebody tries again.
-settle_if_lost() {
-	# In this order: whoever submitted the job has noted its supervisor before ending.
-	runs "jobs/$1/submitter" && return 1
-	runs "jobs/$1/supervisor" && return 1
-	if [ -d "jobs/$1" ] && [ ! -s "jobs/$1/ended" ]; then
-		runs "jobs/$1/timer" && kill_session "$noted_process"
-		runs "jobs/$1/process" && kill -KILL "-$noted_process" 2>/dev/null
-		note_end "$1" LOST - lost || return 1
+# find_next sets next to the lowest number that waits, and entry to its file.
+find_next() {
+	while :; do
+		first= count=0
+		for entry in "$place"/queue/*; do
+			entry=${entry##*/}
+			case $entry in *[!0-9]*) continue ;; esac
+			count=$((count + 1))
+			if [ -z "$first" ] || [ "$entry" -lt "$first" ]; then first=$entry; fi
+		done
+		[ -n "$first" ] || return 1
+		next=
+		for entry in "$place/queue/$first"/*; do
+			entry=${entry##*/}
+			case $entry in *[!0-9]*) continue ;; esac
+			if [ -z "$next" ] || [ "$entry" -lt "$next" ]; then next=$entry; fi
+		done
+		entry=$place/queue/$first/$next
+		[ -z "$next" ] || return 0
+		# An empty folder stays while there is no other: it is about to be filled. Nobody can remove one that was just
+		# filled, and who filled it looks for a worker.
+		[ "$count" -gt 1 ] && rmdir "$place/queue/$first" 2>/dev/null || return 1
+	done
+}
+
+# enqueue FILE moves a job into the queue, whose folder may be removed meanwhile.
+enqueue() {
+	for attempt in 1 2 3; do
+		mv -f "$1" "$place/queue/$((id / 100))/$id" 2>/dev/null && return
+		[ -e "$1" ] && mkdir -p "$place/queue/$((id / 100))" || return 1
+	done
+}
+
+# read_slots NUMBER sets slots to how many jobs may run when that one does.
+read_slots() {
+	slots=
+	{ read -r slots <"jobs/$1/description"; } 2>/dev/null
+	[ -z "$slots" ] || return 0
+	[ -n "$processors" ] || { read -r processors <"$place/processors"; } 2>/dev/null
+	slots=${processors:-1}
+}
+processors=
+
+# count_workers sets workers to how many there are, and busy to how many of them run a job, beside this process.
+count_workers() {
+	workers=0 busy=0
+	for file in "$place"/running/*; do
+		[ -e "$file" ] && [ "$file" != "$own" ] || continue
+		workers=$((workers + 1))
+		[ ! -s "$file" ] || busy=$((busy + 1))
+	done
+}
+own= # the file of this process, if it is a worker
+
+# is_free reports whether fewer than slots workers run a job. Those that are gone do not count.
+is_free() {
+	count_workers
+	[ "$busy" -ge "$slots" ] || return 0
+	settle_workers
+	count_workers
+	[ "$busy" -lt "$slots" ]
+}
+
+# settle_workers settles the workers that are gone.
+settle_workers() {
+	for file in "$place"/running/*; do
+		[ ! -e "$file" ] || [ "$file" = "$own" ] || works "$file" || settle "$file"
+	done
+}
+
+# works FILE reports whether the worker with that file still runs.
+works() {
+	process=${1##*/}
+	look_up "${process%% *}" && [ "$process_start" = "${process#* }" ]
+}
+
+# settle FILE ends what is left of the job of a worker that is gone, after a reboot or a kill, notes that it is lost and
+# frees its slot. It fails where the disk refuses the note, so that somebody tries again.
+settle() {
+	read_entry "$1"
+	if [ -n "$number" ] && [ -d "jobs/$number" ] && [ ! -s "jobs/$number/ended" ]; then
+		runs "jobs/$number/timer" && kill_session "$noted_process"
+		runs "jobs/$number/process" && kill_session "$noted_process"
+		(id=$number folder=jobs/$number && read_description && note_end LOST - lost) || return 1
 	fi
-	rm -f "$place/queue/$1" "$place/held/$1" "$place/running/$1"
+	rm -f "$1"
 }
 
 # kill_session PID ends a process that in_own_session began, and what it runs. One that has only just begun has
@@ -235,81 +336,31 @@ kill_session() {
 	kill -KILL "-$1" 2>/dev/null
 }
 
-# find_next sets next to the lowest number that waits.
-find_next() {
-	next=
-	for entry in "$place"/queue/*; do
-		entry=${entry##*/}
-		case $entry in *[!0-9]*) continue ;; esac
-		if [ -z "$next" ] || [ "$entry" -lt "$next" ]; then next=$entry; fi
-	done
-	[ -n "$next" ]
-}
-
-count_running() {
-	running=0
-	for entry in "$place"/running/*; do
-		entry=${entry##*/}
-		case $entry in *[!0-9]*) continue ;; esac
-		settle_if_lost "$entry" || running=$((running + 1))
-	done
-}
-
-# find_startable sets next to the job whose turn it is and succeeds when there is a slot for it.
-find_startable() {
-	while find_next; do
-		settle_if_lost "$next" || break
-	done
-	[ -n "$next" ] || return 1
-	count_running
-	[ "$running" -eq 0 ] && return
-	next_slots=
-	{ for line in host name directory output error slots; do IFS= read -r next_slots; done; } <"jobs/$next/description"
-	if [ -z "$next_slots" ]; then
-		: "${processors:=$(getconf _NPROCESSORS_ONLN 2>/dev/null || getconf NPROCESSORS_ONLN 2>/dev/null || echo 1)}"
-		next_slots=$processors
-	fi
-	[ "$running" -lt "$next_slots" ]
-}
-
-# take_token and return_token: the token goes to one process at a time. The name of a holder that died
-# is taken over by rename, which fails for all but one.
-take_token() {
-	look_up $$ || return 1
-	token="$place/lock/$$ $process_start"
-	[ -e "$place/lock/free" ] && mv -f "$place/lock/free" "$token" 2>/dev/null && return
-	for holder in "$place"/lock/[0-9]*; do
-		holder=${holder##*/}
-		look_up "${holder%% *}" && [ "$process_start" = "${holder#* }" ] && continue
-		mv -f "$place/lock/$holder" "$token" 2>/dev/null && return
-	done
-	return 1
-}
-
-return_token() {
-	mv -f "$token" "$place/lock/free"
-}
-
-# dispatch gives the free slots to the jobs that wait, lowest number first. Who finds the token taken may
-# go: its holder looks at the queue once more after it has returned it.
+# dispatch starts a worker where there are fewer than the slots of the first job that waits.
 dispatch() {
-	while find_startable; do
-		take_token || return 0
-		while find_startable; do
-			if mv -f "$place/queue/$next" "$place/running/$next" 2>/dev/null; then
-				wake "$next"
-			elif [ -e "$place/queue/$next" ]; then # the disk refuses; not somebody who was faster
-				return_token
-				return 1
-			fi
-		done
-		return_token
-	done
+	find_next || return 0
+	read_slots "$next"
+	count_workers
+	[ "$workers" -lt "$slots" ] || {
+		settle_workers
+		count_workers
+		[ "$workers" -lt "$slots" ] || return 0
+	}
+	start_worker
 }
 
-# wake NUMBER: opening the pipe for both directions never waits for a reader.
-wake() {
-	[ -p "jobs/$1/wake" ] && { echo go 1<>"jobs/$1/wake"; } 2>/dev/null
+# start_worker: what a shell runs in the background ignores the signals INT and QUIT, and so would its jobs. A worker runs
+# jobs of several submissions, and has the variables of none. It gets no stream of the caller, who waits for their end.
+start_worker() {
+	need_sessions
+	set -- env -i PATH="$PATH" sh "$program" work
+	if env --default-signal=INT,QUIT true 2>/dev/null; then
+		shift
+		set -- env --default-signal=INT,QUIT "$@"
+	elif command -v perl >/dev/null 2>&1; then
+		set -- perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec { $ARGV[0] } @ARGV; exit 127' "$@"
+	fi
+	in_own_session "$@" </dev/null >/dev/null 2>&1 &
 }
 
 # --- submit ---
@@ -370,142 +421,177 @@ submit() {
 	esac
 	job_umask=${RMCTL_LOCAL_UMASK:-$(umask)}
 	umask 077
-	need_sessions
 	make_spool
 	cd "$spool" || exit 1
 	take_number
-	# Until the supervisor is noted this process stands for it: a submission that is killed half-way is lost.
-	note_process $$ "$folder/submitter" || {
+	describe || {
 		rm -rf "$folder"
 		refuse "cannot write into $spool/$folder"
 	}
+	word=QUEUED
+	if [ "${RMCTL_LOCAL_HOLD-}" = true ]; then
+		print_job >"$place/held/$id"
+	else # its folder of the queue may be removed meanwhile
+		queue=$place/queue/$((id / 100))
+		until { print_job >"$queue/$id"; } 2>/dev/null; do
+			[ "$waited" -lt 9 ] && mkdir -p "$queue" || break
+			waited=$((waited + 1))
+		done
+		[ "$waited" -lt 9 ]
+	fi || refuse "cannot write into $spool/$place"
+	dispatch
+	printf 'id=%s\noutput=%s\nerror=%s\nwhole=yes\n' "$id" "$output" "$error"
+}
+
+# find_words sets words to those of the command where the script is that one alone, which needs no shell, and no copy.
+find_words() {
+	words= third=
+	{ IFS= read -r first && IFS= read -r words && ! IFS= read -r third; } <"$script" && [ "$first$third" = '#!/bin/sh' ] || words=
+	case $words in
+	'exec '*[!A-Za-z0-9\ ./_=:,+@%^\'-]* | 'exec -'*) words= ;;
+	'exec '*) words=${words#exec } ;;
+	*) words= ;;
+	esac
+}
+
+# describe writes the folder of the job. Until it is queued this process stands for it: a submission that is killed
+# half-way is lost.
+describe() {
+	note_process $$ "$folder/submitter" || return
 	expand_path "${RMCTL_LOCAL_OUTPUT-}" "$spool/$folder/stdout"
 	output=$path
 	expand_path "${RMCTL_LOCAL_ERROR-}" "$spool/$folder/stderr"
 	error=$path
 	now
-	cp "$script" "$folder/script" || {
-		rm -rf "$folder"
-		refuse "cannot copy the job's script into $spool/$folder"
-	}
-	printf '%s\n' "$host" "$name" "$directory" "$output" "$error" "${RMCTL_LOCAL_SLOTS-}" "$limit" \
-		"${RMCTL_LOCAL_GRACE:-10}" "${RMCTL_LOCAL_NICE-}" "$job_umask" "$time" >"$folder/description" || {
-		rm -rf "$folder"
-		refuse "cannot write into $spool/$folder"
-	}
-	# Before the job can run: a submission that nobody saw the end of is looked up by it.
-	printf '%s\n' "${RMCTL_LOCAL_TAG-}" >"$folder/tag" || {
-		rm -rf "$folder"
-		refuse "cannot write into $spool/$folder"
-	}
-	queue=queue
-	[ "${RMCTL_LOCAL_HOLD-}" = true ] && queue=held
-	: >"$place/$queue/$id" || refuse "cannot write into $spool/$place/$queue"
-	# The caller waits for the end of its streams, so the supervisor gets none of them.
-	in_own_session sh "$program" supervise "$id" </dev/null >/dev/null 2>&1 &
-	note_process $! "$folder/supervisor"
-	printf 'id=%s\noutput=%s\nerror=%s\nwhole=yes\n' "$id" "$output" "$error"
+	submitted=$time job_host=$host
+	find_words
+	{ [ -n "$words" ] || cp "$script" "$folder/script"; } && printf '%s\n' "$environment" >"$folder/environment" &&
+		printf '%s\n' "${RMCTL_LOCAL_SLOTS-}" "$host" "$name" "$directory" "$output" "$error" "$limit" \
+			"${RMCTL_LOCAL_GRACE:-10}" $((process_nice + ${RMCTL_LOCAL_NICE:-0})) "$job_umask" "$submitted" "$words" >"$folder/description" &&
+		# Before the job can run: a submission that nobody saw the end of is looked up by it.
+		printf '%s\n' "${RMCTL_LOCAL_TAG-}" >"$folder/tag"
 }
 
-# --- the supervisor ---
+# --- the worker ---
 
-has_turn() {
-	[ -e "$place/running/$id" ]
-}
-
-wait_for_turn() {
-	dispatch
-	has_turn && return
-	# The pipe is open before the next look, so that no word on it is missed. Opening it to read alone
-	# would wait for a writer.
-	mkfifo "$folder/wake" 2>/dev/null && exec 4<>"$folder/wake" 3<"$folder/wake" 4<&-
-	until is_wanted && has_turn; do
-		if [ -p "$folder/wake" ]; then wait_for_word; else pause; fi
-	done
-	exec 3<&-
-}
-
-# is_wanted returns while the job is to run, and ends this process when it was canceled, when its folder was
-# removed, or when that is another job's by now.
-is_wanted() {
-	[ ! -s "$folder/ended" ] && [ -d "$folder" ] || exit 0
-	is_noted supervisor || [ -z "$noted_process" ] || exit 0
-}
-
-# wait_for_word returns when somebody has written into the pipe, or after ten minutes: nobody can write into one
-# whose folder was removed. The sleeping process alone has it open for writing, so its end ends the wait.
-wait_for_word() {
-	exec 4<>"$folder/wake"
-	sleep 600 >&4 3<&- 4<&- &
-	exec 4<&-
-	read -r word <&3
-	kill $! 2>/dev/null
-	wait $!
-}
-
-supervise() {
-	wait_for_turn
+# work runs jobs until none waits, and looks once more after it has removed its file: whoever submits a job counts on
+# a worker that has one. It stays for a moment, as starting a worker takes longer than many a job.
+work() {
 	need_sessions
-	now
-	echo "$time" >"$folder/started"
-	in_own_session sh "$program" run "$id" </dev/null >/dev/null 2>&1 &
-	job=$!
-	timer=
-	if [ -n "$limit" ]; then
-		in_own_session sh "$program" expire "$id" "$job" </dev/null >/dev/null 2>&1 &
-		timer=$!
-		look_up "$timer"
-		timer_start=$process_start
-	fi
-	wait "$job"
-	code=$?
-	# With job control, wait returns for a job that is only stopped, too.
-	case $- in *m*) while look_up "$job"; do
+	look_up $$ && own="$place/running/$$ $process_start" && : >"$own" || exit 1
+	processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || getconf NPROCESSORS_ONLN 2>/dev/null || echo 1)
+	echo "$processors" >"$place/processors"
+	waited=0
+	while :; do
+		if take_job; then
+			# The jobs behind it may have more slots.
+			! find_next || { read_slots "$next" && [ $((workers + 1)) -ge "$slots" ]; } || start_worker
+			carry_out
+			waited=0
+		elif [ "$waited" -lt 6 ]; then
+			pause
+		elif [ -e "$own" ]; then
+			rm -f "$own"
+		else
+			exit 0
+		fi
+	done
+}
+
+# take_job moves the first job that waits into this worker's file, if it has a slot. Several workers may do so at the
+# same time, so each counts again after it has taken one, and puts it back where there are too many.
+take_job() {
+	while find_next; do
+		id=$next folder=jobs/$next
+		read_slots "$id"
+		is_free || return 1
+		mv -f "$place/queue/$((id / 100))/$id" "$own" 2>/dev/null || {
+			[ ! -e "$place/queue/$((id / 100))/$id" ] || return 1 # the disk refuses; not somebody who was faster
+			continue
+		}
+		[ -s "$own" ] || echo "$id" >>"$own"
+		# Its folder may have been removed, or somebody who canceled it was killed half-way.
+		if ! read_description || [ -s "$folder/ended" ]; then
+			: >"$own"
+			continue
+		fi
+		read_slots "$id"
+		is_free && return
+		enqueue "$own" || return 0
+		: >"$own"
 		pause
+	done
+	return 1
+}
+
+# carry_out runs the job that this worker has taken, and notes how it ended.
+carry_out() {
+	now
+	[ "$time" -ge "$submitted" ] || time=$submitted # a worker may be late by a tenth of a second
+	echo "$time" >"$folder/started"
+	case $- in
+	*m*) # with job control, wait returns for a job that is only stopped, too
+		run </dev/null >/dev/null 2>&1 &
+		job=$!
 		wait "$job"
 		code=$?
-	done ;; esac
-	[ -n "$timer" ] && look_up "$timer" && [ "$process_start" = "$timer_start" ] && kill_session "$timer"
-	end_group "$job" # what the job left running in the background
-	is_noted supervisor || [ -z "$noted_process" ] || exit 0 # its number is another job's
+		while look_up "$job"; do
+			pause
+			wait "$job"
+			code=$?
+		done
+		;;
+	*)
+		(run) </dev/null >/dev/null 2>&1
+		code=$?
+		;;
+	esac
+	job=
+	{ read -r job rest <"$folder/process"; } 2>/dev/null
+	[ -z "$job" ] || end_group "$job" # what the job left running in the background
 	until note_how_it_ended || [ ! -d "$folder" ]; do
 		sleep 1 # a full disk may have room again
 	done
-	rm -f "$place/running/$id" "$folder/wake"
-	dispatch
-	case $id in *0) remove_old_jobs && remove_old_ends ;; esac
+	runs "$folder/timer" && kill_session "$noted_process"
+	: >"$own"
+	remove_old
 }
 
 # run becomes the job's first process, which leads the job's process group. It notes itself, and then looks
 # whether it is to end; who wants it to end first says so, and then looks whether it is noted. A job that cannot
 # be noted, on a full disk or because its folder is gone, could not be ended.
 run() {
-	note_process $$ "$folder/process" || cannot "write into $spool/$folder"
+	if [ -r /proc/self/stat ]; then read -r process rest </proc/self/stat; else process=$(exec sh -c 'echo $PPID'); fi
+	note_process "$process" "$folder/process" || cannot "write into $spool/$folder"
 	[ ! -s "$folder/request" ] && [ ! -s "$folder/ended" ] || exit 143
-	script=$spool/$folder/script
+	if [ -n "$limit" ]; then # by a process between, so that the timer is no child of the job
+		(in_own_session sh "$program" expire "$id" "$process" &)
+	fi
 	umask "$job_umask"
 	cd "$directory" 2>/dev/null || cannot "enter the directory $directory"
 	{ true >"$output"; } 2>/dev/null || cannot "write $output"
 	{ true >>"$error"; } 2>/dev/null || cannot "write $error"
 	exec >"$output"
 	if [ "$error" = "$output" ] || [ "$error" -ef "$output" ]; then exec 2>&1; else exec 2>"$error"; fi
-	for variable in TAG SCRIPT DIRECTORY EXECUTABLE NAME SLOTS TIME_LIMIT OUTPUT ERROR HOLD NICE UMASK GRACE; do
-		unset "RMCTL_LOCAL_$variable"
-	done
-	unset LC_ALL # which rmctl sets for its own commands
-	export RMCTL_JOB_ID="$id" RMCTL_JOB_NAME="$name"
-	# The script's first line says what runs it; running it by itself would need a file system that allows that.
-	read -r directive <"$script"
 	set -f
-	case $directive in '#!'*) set -- ${directive#??} "$script" ;; *) set -- sh "$script" ;; esac
-	[ -z "$niceness" ] || set -- nice -n "$niceness" "$@"
-	# A shell's background processes ignore these signals, and so would the job.
-	if env --default-signal=INT,QUIT true 2>/dev/null; then
-		set -- env --default-signal=INT,QUIT "$@"
-	elif command -v perl >/dev/null 2>&1; then
-		set -- perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec { $ARGV[0] } @ARGV; print STDERR "$ARGV[0]: $!\n"; exit 127' "$@"
+	if [ -n "$words" ]; then
+		eval "set -- $words"
+	else # The first line says what runs it; running it by itself would need a file system that allows that.
+		script=$spool/$folder/script
+		read -r directive <"$script"
+		case $directive in '#!'*) set -- ${directive#??} "$script" ;; *) set -- sh "$script" ;; esac
 	fi
-	exec "$@"
+	[ "${niceness:-0}" -le "$process_nice" ] || set -- nice -n $((niceness - process_nice)) "$@"
+	# Variables of the job may have the names of those above.
+	set -- "$id" "$name" "$directory" "$@"
+	{ . "$spool/$folder/environment"; } 2>/dev/null
+	cd "$3"
+	unset LC_ALL # which rmctl sets for its own commands
+	unset RMCTL_LOCAL_TAG RMCTL_LOCAL_SCRIPT RMCTL_LOCAL_DIRECTORY RMCTL_LOCAL_EXECUTABLE RMCTL_LOCAL_NAME RMCTL_LOCAL_SLOTS \
+		RMCTL_LOCAL_TIME_LIMIT RMCTL_LOCAL_OUTPUT RMCTL_LOCAL_ERROR RMCTL_LOCAL_HOLD RMCTL_LOCAL_NICE RMCTL_LOCAL_UMASK RMCTL_LOCAL_GRACE
+	export RMCTL_JOB_ID="$1" RMCTL_JOB_NAME="$2"
+	shift 3
+	in_own_session "$@"
 }
 
 cannot() {
@@ -518,14 +604,14 @@ note_how_it_ended() {
 	request=
 	{ read -r request <"$folder/request"; } 2>/dev/null
 	case $request:$code in
-	CANCELED:*) note_end "$id" CANCELED "$code" canceled ;;
-	TIMEOUT:*) note_end "$id" TIMEOUT "$code" "time limit of $limit s reached" ;;
-	*:0) note_end "$id" COMPLETED 0 '' ;;
+	CANCELED:*) note_end CANCELED "$code" canceled ;;
+	TIMEOUT:*) note_end TIMEOUT "$code" "time limit of $limit s reached" ;;
+	*:0) note_end COMPLETED 0 '' ;;
 	*)
 		reason= # the code says it
 		is_signal "$code" && reason=$(kill -l $((code - 128))) && reason=${reason:+SIG$reason}
 		{ IFS= read -r reason <"$folder/problem"; } 2>/dev/null
-		note_end "$id" FAILED "$code" "$reason"
+		note_end FAILED "$code" "$reason"
 		;;
 	esac
 }
@@ -568,8 +654,8 @@ request_end() {
 	set +C
 }
 
-# expire FIRST ends the job at its time limit; FIRST is the job's first process. It outlives the supervisor, so that
-# the limit holds until somebody finds that the supervisor is gone.
+# expire FIRST ends the job at its time limit; FIRST is the job's first process. It outlives the worker, so that
+# the limit holds until somebody finds that the worker is gone.
 expire() {
 	note_process $$ "$folder/timer"
 	first=$1 first_start=
@@ -592,11 +678,24 @@ expire() {
 
 # finish ends a running job, for cancel and expire, and stays until it has ended.
 finish() {
-	runs "$folder/process" && end_group "$noted_process"
+	while runs "$folder/process"; do
+		leads_group && end_group "$noted_process" && return
+		pause
+	done
 }
 
-# remove_old_jobs spares the last job, from which the numbers go on.
-remove_old_jobs() {
+# leads_group reports whether the noted process has begun its session: it notes itself before.
+leads_group() {
+	kill -0 "-$noted_process" 2>/dev/null
+}
+
+# remove_old removes, once an hour, the folders of jobs that ended more than a week ago. It spares the last job, from
+# which the numbers go on.
+remove_old() {
+	hour=
+	{ read -r hour <"$place/cleaned"; } 2>/dev/null
+	[ "$hour" != $((time / 3600)) ] && echo $((time / 3600)) >"$place/cleaned" || return 0
+	remove_old_ends
 	last=
 	{ read -r last <last; } 2>/dev/null
 	find jobs -name ended -mtime +7 2>/dev/null | while IFS= read -r mark; do
@@ -607,6 +706,17 @@ remove_old_jobs() {
 
 # --- what can be asked of a job ---
 
+# find_worker succeeds where a worker has the job. It settles workers that are gone.
+find_worker() {
+	for file in "$place"/running/*; do
+		read_entry "$file"
+		[ "$number" = "$id" ] || continue
+		works "$file" && return
+		settle "$file"
+	done
+	return 1
+}
+
 # find_state sets word to where the job stands. A job may move between two looks, so where nothing is found, it
 # looks again. Then it has ended meanwhile, or it was not queued: its submission goes on, or was killed before.
 find_state() {
@@ -614,31 +724,26 @@ find_state() {
 		read_end && return
 		# Somebody who canceled it was killed half-way.
 		[ -e "$folder/canceled" ] && note_canceled
-		if [ -e "$place/running/$id" ]; then
+		word=QUEUED
+		[ -e "$place/queue/$((id / 100))/$id" ] && return
+		word=HELD
+		[ -e "$place/held/$id" ] && return
+		if find_worker; then
 			word=STARTING
-			settle_if_lost "$id" && dispatch && continue
 			if runs "$folder/process"; then
-				judge_process
-			elif [ -n "$noted_process" ]; then # the supervisor is about to note its end
+				if leads_group; then judge_process; fi
+			elif [ -n "$noted_process" ]; then # the worker is about to note its end
 				word=RUNNING noted_process=
-			else # should the process that gave this job its turn have been killed before it said so
-				wake "$id"
 			fi
 			return 0
 		fi
-		for entry in queue held; do
-			[ -e "$place/$entry/$id" ] || continue
-			settle_if_lost "$id" && dispatch && continue 2
-			word=QUEUED
-			[ "$entry" = held ] && word=HELD
-			return 0
-		done
 	done
-	settle_if_lost "$id"
 	read_end && return
 	# Whoever submits it is about to put it into the queue.
 	word=QUEUED
-	runs "$folder/submitter" || no_such_job
+	runs "$folder/submitter" && return
+	[ -e "$folder/tag" ] || no_such_job
+	note_end LOST - lost && read_end
 }
 
 # judge_process sets word by the state of the job's first process. A shell that was stopped while it started
@@ -694,19 +799,24 @@ print_job() {
 list() {
 	cd "$spool" 2>/dev/null || return 0 # nobody has submitted a job
 	now
-	for entry in "$place"/queue/* "$place"/held/* "$place"/running/*; do
-		id=${entry##*/}
-		case $id in *[!0-9]*) continue ;; esac
+	for entry in "$place"/queue/*/* "$place"/held/*; do # where a job's folder was removed
+		[ -d "jobs/${entry##*/}" ] || case ${entry##*/} in *[!0-9]*) ;; *) rm -f "$entry" ;; esac
+	done
+	find "$place/queue" -type f -exec cat {} + 2>/dev/null
+	find "$place/held" -type f -exec sed "s/^\([0-9]*\)${tab}QUEUED${tab}/\1${tab}HELD${tab}/" {} + 2>/dev/null
+	for file in "$place"/running/*; do
+		read_entry "$file"
+		[ -n "$number" ] || continue
 		( # which may find that there is no such job any more
-			folder=jobs/$id
-			[ -d "$folder" ] || settle_if_lost "$id"
+			id=$number folder=jobs/$number
 			read_description && find_state 2>/dev/null && print_job
 		)
 	done
-	dispatch || : # should the process that was to give a job its turn have been killed
+	settle_workers
 	cat "$place/recent/$((minute - 1))" "$place/recent/$minute" 2>/dev/null
 	cat "$place/recent/$((minute + 1))" 2>/dev/null # which may have begun
 	remove_old_ends
+	dispatch # should whoever was to start a worker have been killed
 }
 
 remove_old_ends() {
@@ -719,12 +829,14 @@ remove_old_ends() {
 # count_jobs prints how many jobs run and how many wait. Held ones wait, too.
 count_jobs() {
 	cd "$spool" 2>/dev/null || place=/nowhere
-	for list in running queue held; do
-		set -- "$place/$list"/*
-		[ -e "$1" ] || set --
-		case $list in running) running=$# waiting=0 ;; *) waiting=$((waiting + $#)) ;; esac
-	done
-	printf 'queue=local running=%s waiting=%s\n' "$running" "$waiting"
+	settle_workers
+	count_workers
+	set -- "$place"/queue/*/*
+	[ -e "$1" ] || shift
+	waiting=$#
+	set -- "$place"/held/*
+	[ -e "$1" ] || shift
+	printf 'queue=local running=%s waiting=%s\n' "$busy" $((waiting + $#))
 }
 
 # find_tag prints the number of the job of a submission, or that there is none: nothing at all is no answer. What
@@ -747,8 +859,21 @@ find_tag() {
 show() {
 	find_state
 	print_job
-	# Should the process that was to give this job its turn have been killed.
+	# Should whoever was to start a worker have been killed.
 	[ "$word" != QUEUED ] || dispatch
+}
+
+# show_several prints those of some jobs, separated by commas, that there are and can be told of.
+show_several() {
+	cd "$spool" 2>/dev/null || return 0
+	IFS=,
+	set -- $id
+	unset IFS
+	for id; do
+		case $id in '' | *[!0-9]*) continue ;; esac
+		folder=jobs/$id
+		if read_description && read_end; then print_job; else (find_job && show) 2>/dev/null; fi
+	done
 }
 
 # has_ended answers what is asked of a job that has ended.
@@ -758,7 +883,7 @@ has_ended() {
 }
 
 hold() {
-	mv -f "$place/queue/$id" "$place/held/$id" 2>/dev/null && dispatch && return
+	mv -f "$place/queue/$((id / 100))/$id" "$place/held/$id" 2>/dev/null && dispatch && return
 	find_state
 	case $word in
 	HELD) ;;
@@ -769,7 +894,7 @@ hold() {
 }
 
 release() {
-	mv -f "$place/held/$id" "$place/queue/$id" 2>/dev/null && dispatch && return
+	enqueue "$place/held/$id" && dispatch && return
 	find_state
 	case $word in
 	HELD) refuse "cannot move job $id to the waiting jobs" ;;
@@ -819,14 +944,13 @@ resume() {
 
 # note_canceled ends a job that has left the queue without a turn.
 note_canceled() {
-	note_end "$id" CANCELED - canceled
-	wake "$id"
+	note_end CANCELED - canceled
 }
 
 # leave_queue takes a job out of the queue for good: then nobody can start it any more.
 leave_queue() {
-	for entry in queue held; do
-		mv -f "$place/$entry/$id" "$folder/canceled" 2>/dev/null && return
+	for entry in "$place/queue/$((id / 100))/$id" "$place/held/$id"; do
+		mv -f "$entry" "$folder/canceled" 2>/dev/null && return
 	done
 	return 1
 }
@@ -860,9 +984,9 @@ main() {
 	verb=${1-} id=${2-} waited=0
 	find_host
 	case $verb in
-	supervise | run | expire | finish) # started in the spool by this program itself
+	work | expire | finish) # started in the spool by this program itself
 		spool=$PWD folder=jobs/$id
-		read_description || exit 1
+		[ "$verb" = work ] || read_description || exit 1
 		"$verb" "${3-}"
 		;;
 	submit)
@@ -877,8 +1001,13 @@ main() {
 	show | hold | release | suspend | resume | cancel)
 		umask 077
 		find_spool
-		find_job
-		"$verb"
+		case $verb,$id in
+		show,*,*) show_several ;;
+		*)
+			find_job
+			"$verb"
+			;;
+		esac
 		;;
 	*) refuse "usage: sh local.sh submit, list, count, find with a tag, or show, cancel, hold, release, suspend or resume with the number of a job" ;;
 	esac

@@ -32,36 +32,39 @@ func requireLost(t *testing.T, job map[string]string) {
 	require.Empty(t, job["code"])
 }
 
-func TestJobWhoseSupervisorWasKilledIsLost(t *testing.T) {
+func TestJobWhoseWorkerWasKilledIsLost(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		running, _ := m.submitBlocker(t, "SLOTS=1")
-		waiting := m.submit(t, "true", "SLOTS=1")
 		next := m.submit(t, "true", "SLOTS=1")
 		process := m.noted(t, running, "process")
 		require.True(t, alive(t, process))
-		kill(t, m.noted(t, waiting, "supervisor"))
-		kill(t, m.noted(t, running, "supervisor"))
+		kill(t, m.workerOf(t, running))
 		requireLost(t, m.status(t, running))
-		require.Eventually(t, func() bool { return !alive(t, process) }, patience, time.Millisecond, "what is left of it still runs")
-		requireLost(t, m.status(t, waiting))
+		requireGone(t, process, "what is left of it still runs")
+		require.Equal(t, "QUEUED", m.status(t, next)["state"], "it waits for nobody")
 		require.Equal(t, "COMPLETED", m.awaitEnd(t, next)["state"], "its slot is free again")
 	})
 }
 
-func TestProcessThatGotTheSupervisorsNumberIsNotTakenForIt(t *testing.T) {
+func TestProcessThatGotTheWorkersNumberIsNotTakenForIt(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		id := m.submit(t, "true", "HOLD=true")
-		kill(t, m.noted(t, id, "supervisor"))
-		mine := strconv.Itoa(os.Getpid()) + " 1\n"
-		require.NoError(t, os.WriteFile(m.spool("jobs", id, "supervisor"), []byte(mine), 0o600))
-		require.NoError(t, os.WriteFile(m.spool("jobs", id, "process"), []byte(mine), 0o600))
+		id, _ := m.submitBlocker(t)
+		worker := m.workerOf(t, id)
+		files, err := filepath.Glob(filepath.Join(m.host(t), "running", worker+" *"))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		mine := strconv.Itoa(os.Getpid()) + " 1"
+		process := m.noted(t, id, "process")
+		kill(t, worker)
+		kill(t, process)
+		require.NoError(t, os.Rename(files[0], filepath.Join(m.host(t), "running", mine)))
+		require.NoError(t, os.WriteFile(m.spool("jobs", id, "process"), []byte(mine+"\n"), 0o600))
 		requireLost(t, m.status(t, id))
-		require.NoError(t, os.WriteFile(m.spool("jobs", id, "supervisor"), []byte("0 0\n"), 0o600)) // nobody to wait for
 	})
 }
 
-// holderOfToken names this process as the holder of the token.
-func holderOfToken(t *testing.T) string {
+// ownName names this process as files of local.sh do.
+func ownName(t *testing.T) string {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		t.Skip("start times are read from /proc")
@@ -70,18 +73,17 @@ func holderOfToken(t *testing.T) string {
 	return strconv.Itoa(os.Getpid()) + " " + strings.Fields(after)[19]
 }
 
-func TestOnlyTheHolderOfTheTokenGivesOutSlots(t *testing.T) {
-	holder := holderOfToken(t)
+func TestWorkersThatRunJobsTakeSlots(t *testing.T) {
+	name := ownName(t)
 	onEveryShell(t, func(t *testing.T, m machine) {
 		m.awaitEnd(t, m.submit(t, "true"))
-		free := filepath.Join(m.host(t), "lock", "free")
-		held := filepath.Join(m.host(t), "lock", holder)
-		require.Eventually(t, func() bool { return os.Rename(free, held) == nil }, patience, time.Millisecond)
-		id := m.submit(t, "true")
+		worker := filepath.Join(m.host(t), "running", name)
+		require.NoError(t, os.WriteFile(worker, []byte("999\n"), 0o600))
+		id := m.submit(t, "true", "SLOTS=1")
 		for range 5 {
 			require.Equal(t, "QUEUED", m.status(t, id)["state"])
 		}
-		require.NoError(t, os.Rename(held, free))
+		require.NoError(t, os.Remove(worker))
 		m.awaitState(t, id, "COMPLETED")
 	})
 }
@@ -101,58 +103,15 @@ func TestListingHasEveryJobThatHasNotEnded(t *testing.T) {
 	})
 }
 
-// Whoever gives out slots may be killed before it has given one, and between giving
-// it and saying so.
-func TestJobWhoseTurnWasForgottenGetsItWhenSomebodyAsks(t *testing.T) {
-	for name, forget := range map[string]func(host, id string) error{
-		"given": func(string, string) error { return nil },
-		"not told of": func(host, id string) error {
-			return os.Rename(filepath.Join(host, "queue", id), filepath.Join(host, "running", id))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			onEveryShell(t, func(t *testing.T, m machine) {
-				first := m.submit(t, "true") // which makes the lock
-				m.awaitEnd(t, first)
-				supervisor := m.noted(t, first, "supervisor")
-				require.Eventually(t, func() bool { return !alive(t, supervisor) }, patience, time.Millisecond)
-				lock := filepath.Join(m.host(t), "lock")
-				held := filepath.Join(lock, holderOfToken(t))
-				require.Eventually(t, func() bool { return os.Rename(filepath.Join(lock, "free"), held) == nil }, patience, time.Millisecond)
-				id := m.submit(t, "true")
-				m.awaitSleep(t, m.noted(t, id, "supervisor"))
-				require.NoError(t, forget(m.host(t), id))
-				require.NoError(t, os.Rename(held, filepath.Join(lock, "free")))
-				require.Contains(t, m.list(t), id)
-				m.awaitFile(t, m.spool("jobs", id, "ended"))
-				require.Equal(t, "COMPLETED", m.status(t, id)["state"])
-			})
-		})
-	}
-}
-
-// awaitSleep waits until a supervisor has opened its pipe and waits for a word on it.
-func (m machine) awaitSleep(t *testing.T, supervisor string) {
-	require.Eventually(t, func() bool {
-		// In this order: before it has the pipe it sleeps, too, until that is made.
-		pipe, pipeErr := os.Readlink(filepath.Join("/proc", supervisor, "fd", "3"))
-		stat, err := os.ReadFile(filepath.Join("/proc", supervisor, "stat"))
-		return err == nil && pipeErr == nil && filepath.Base(pipe) == "wake" && strings.Contains(string(stat), ") S ")
-	}, patience, time.Millisecond)
-}
-
-func TestTokenOfAKilledProcessIsTakenOver(t *testing.T) {
+// A worker may be killed before it has taken the job that it was started for.
+func TestJobWhoseWorkerWasKilledBeforeItTookItRunsWhenSomebodyLists(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		m.awaitEnd(t, m.submit(t, "true"))
-		lock := filepath.Join(m.host(t), "lock")
-		require.Eventually(t, func() bool {
-			return os.Rename(filepath.Join(lock, "free"), filepath.Join(lock, strconv.Itoa(os.Getpid())+" 1")) == nil
-		}, patience, time.Millisecond)
-		require.Equal(t, "COMPLETED", m.awaitEnd(t, m.submit(t, "true"))["state"])
-		require.Eventually(t, func() bool {
-			_, err := os.Stat(filepath.Join(lock, "free"))
-			return err == nil
-		}, patience, time.Millisecond)
+		id := m.submit(t, "true", "HOLD=true")
+		require.NoError(t, os.MkdirAll(filepath.Join(m.host(t), "queue", "0"), 0o700))
+		require.NoError(t, os.Rename(filepath.Join(m.host(t), "held", id), filepath.Join(m.host(t), "queue", "0", id)))
+		require.Equal(t, "QUEUED", m.list(t)[id]["state"])
+		m.awaitFile(t, m.spool("jobs", id, "ended"))
+		require.Equal(t, "COMPLETED", m.status(t, id)["state"])
 	})
 }
 
@@ -181,14 +140,15 @@ func TestJobOfAnotherHostIsLeftAlone(t *testing.T) {
 		id, unblock := m.submitBlocker(t)
 		description := m.spool("jobs", id, "description")
 		here := m.read(t, description)
-		_, rest, _ := strings.Cut(here, "\n")
-		require.NoError(t, os.WriteFile(description, []byte("elsewhere\n"+rest), 0o600))
+		moved := strings.Replace(here, "\n"+filepath.Base(m.host(t))+"\n", "\nelsewhere\n", 1)
+		require.NotEqual(t, here, moved)
+		require.NoError(t, os.WriteFile(description, []byte(moved), 0o600))
 		for _, verb := range []string{"show", "cancel", "suspend"} {
 			m.refuses(t, 46, "job "+id+" runs on elsewhere, which has to be asked for it", verb, id)
 		}
 		require.NoError(t, os.WriteFile(description, []byte(here), 0o600))
 		unblock()
-		require.NoError(t, os.WriteFile(description, []byte("elsewhere\n"+rest), 0o600))
+		require.NoError(t, os.WriteFile(description, []byte(moved), 0o600))
 		require.Equal(t, "COMPLETED", m.status(t, id)["state"], "what has ended can be told anywhere")
 	})
 }
@@ -211,11 +171,9 @@ func TestFoldersOfOldJobsAreRemoved(t *testing.T) {
 		m.awaitEnd(t, young)
 		past := time.Now().Add(-9 * 24 * time.Hour)
 		require.NoError(t, os.Chtimes(m.spool("jobs", old, "ended"), past, past))
-		// Every tenth job cleans up.
-		require.NoError(t, os.WriteFile(m.spool("last"), []byte("9\n"), 0o600))
-		require.NoError(t, os.Mkdir(m.spool("jobs/9"), 0o700))
-		require.Equal(t, "10", m.submit(t, "true"))
-		require.NoError(t, os.Remove(m.spool("jobs/9")))
+		// The first job of every hour cleans up.
+		require.NoError(t, os.WriteFile(filepath.Join(m.host(t), "cleaned"), []byte("1\n"), 0o600))
+		m.submit(t, "true")
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(m.spool("jobs", old))
 			return os.IsNotExist(err)

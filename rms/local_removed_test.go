@@ -47,75 +47,44 @@ func (m machine) remove(t *testing.T, id string) {
 	require.Eventually(t, func() bool { return os.RemoveAll(m.spool("jobs", id)) == nil }, patience, time.Millisecond)
 }
 
-// Nobody can tell a supervisor of its turn when the pipe is gone. It looks every ten minutes, when the process that sleeps
-// so long has ended.
-func TestSupervisorThatWaitsEndsWhenItsFolderWasRemoved(t *testing.T) {
+func TestJobWhoseFolderWasRemovedLosesItsTurn(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		_, unblock := m.submitBlocker(t, "SLOTS=1")
 		waiting := m.submit(t, "true", "SLOTS=1")
-		held := m.submit(t, "true", "HOLD=true")
+		listed := m.submit(t, "true", "SLOTS=1")
 		behind := m.submit(t, "true", "SLOTS=1")
-		for _, id := range []string{waiting, held} {
-			supervisor := m.noted(t, id, "supervisor")
-			m.awaitSleep(t, supervisor)
-			sleeps := sleepOf(t, supervisor)
-			m.remove(t, id)
-			kill(t, sleeps)
-			requireGone(t, supervisor, "the supervisor of a removed job waits on")
-		}
-		require.NotContains(t, m.list(t), waiting)
+		m.remove(t, listed)
+		require.NotContains(t, m.list(t), listed)
+		m.remove(t, waiting)
 		unblock()
-		require.Equal(t, "COMPLETED", m.awaitEnd(t, behind)["state"], "the removed job keeps its turn")
+		require.Equal(t, "COMPLETED", m.awaitEnd(t, behind)["state"])
 	})
 }
 
-func TestSupervisorThatLooksInVainWaitsOn(t *testing.T) {
+func TestNumberOfARemovedJobIsGivenAgainOnceNothingOfItIsLeft(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		id := m.submit(t, "true", "HOLD=true")
-		supervisor := m.noted(t, id, "supervisor")
-		m.awaitSleep(t, supervisor)
-		kill(t, sleepOf(t, supervisor))
-		again := sleepOf(t, supervisor)
-		m.do(t, "release", id)
-		require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
-		requireGone(t, again, "what slept for a supervisor stays")
-	})
-}
-
-// The number of the last job is given again where its folder was removed, and its place in the queue after that.
-func TestSupervisorOfARemovedJobDoesNotRunTheOneThatGotItsNumber(t *testing.T) {
-	onEveryShell(t, func(t *testing.T, m machine) {
-		_, unblock := m.submitBlocker(t, "SLOTS=1")
-		id := m.submit(t, "echo old >>order", "SLOTS=1")
-		old := m.noted(t, id, "supervisor")
-		m.awaitSleep(t, old)
-		sleeps := sleepOf(t, old)
+		id := m.submit(t, "echo old >>order", "HOLD=true")
 		m.remove(t, id)
-		require.Empty(t, m.run(nil, "list").stderr)
-		require.Equal(t, id, m.submit(t, "echo new >>order", "SLOTS=1"))
-		kill(t, sleeps)
-		requireGone(t, old, "the supervisor of the removed job waits on")
-		unblock()
+		between := m.submit(t, "true", "HOLD=true")
+		require.NotEqual(t, id, between, "its place among the held jobs would be that of another job")
+		m.remove(t, between)
+		require.Empty(t, m.list(t))
+		require.Equal(t, id, m.submit(t, "echo new >>order"))
 		require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
 		require.Equal(t, "new\n", m.read(t, m.file("order")))
 	})
 }
 
-func TestEndOfARemovedJobIsNotNotedForTheOneThatGotItsNumber(t *testing.T) {
+func TestNumberOfARemovedJobThatRunsIsNotGivenAgain(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		id := m.submit(t, "echo >running; sleep 1000")
-		m.awaitFile(t, m.file("running"))
-		old, process := m.noted(t, id, "supervisor"), m.noted(t, id, "process")
+		id, _ := m.submitBlocker(t, "SLOTS=1")
+		process := m.noted(t, id, "process")
 		m.remove(t, id)
-		between := m.submit(t, "true")
-		require.NotEqual(t, id, between, "the removed job still has its slot")
-		m.awaitEnd(t, between)
-		m.remove(t, between)
-		require.Empty(t, m.run(nil, "list").stderr)
-		require.Equal(t, id, m.submit(t, "true", "HOLD=true"))
+		next := m.submit(t, "true", "SLOTS=1")
+		require.NotEqual(t, id, next)
 		kill(t, process)
-		requireGone(t, old, "the supervisor of the removed job stays")
-		require.Equal(t, "HELD", m.status(t, id)["state"])
+		require.Equal(t, "COMPLETED", m.awaitEnd(t, next)["state"], "the worker goes on")
+		require.NoFileExists(t, m.spool("jobs", id, "ended"))
 	})
 }
 
@@ -124,10 +93,11 @@ func TestTimeLimitHoldsForAJobWhoseFolderWasRemoved(t *testing.T) {
 		id := m.submit(t, "echo >running; sleep 1000", "TIME_LIMIT=10") // within which it has to begin
 		m.awaitFile(t, m.file("running"))
 		processes := map[string]string{}
-		for _, name := range []string{"supervisor", "process", "timer"} {
+		for _, name := range []string{"process", "timer"} {
 			m.awaitFile(t, m.spool("jobs", id, name))
 			processes[name] = m.noted(t, id, name)
 		}
+		processes["worker"] = m.workerOf(t, id)
 		m.remove(t, id)
 		for name, pid := range processes {
 			requireGone(t, pid, name+" stays")
@@ -135,13 +105,13 @@ func TestTimeLimitHoldsForAJobWhoseFolderWasRemoved(t *testing.T) {
 	})
 }
 
-func TestTimerOfAKilledSupervisorEndsWithTheJob(t *testing.T) {
+func TestTimerOfAKilledWorkerEndsWithTheJob(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id, _ := m.submitBlocker(t, "TIME_LIMIT=1d")
 		m.awaitFile(t, m.spool("jobs", id, "timer"))
 		timer := m.noted(t, id, "timer")
 		sleeps := sleepOf(t, timer)
-		kill(t, m.noted(t, id, "supervisor"))
+		kill(t, m.workerOf(t, id))
 		requireLost(t, m.status(t, id))
 		requireGone(t, timer, "the timer of a lost job stays")
 		requireGone(t, sleeps, "what slept for the timer of a lost job stays")
@@ -187,15 +157,15 @@ func TestEndOfAJobIsNotedWhenTheDiskHasRoomAgain(t *testing.T) {
 		id := m.submit(t, "exit 3", "HOLD=true")
 		end := m.spool("jobs", id, "ended")
 		require.NoError(t, os.Symlink(m.file("missing", "file"), end))
-		supervisor := m.noted(t, id, "supervisor")
 		m.do(t, "release", id)
 		m.awaitFile(t, m.spool("jobs", id, "process"))
+		worker := m.workerOf(t, id)
 		process := m.noted(t, id, "process")
 		requireGone(t, process, "the job does not end")
-		sleeps := sleepOf(t, supervisor)
+		sleeps := sleepOf(t, worker)
 		require.Equal(t, "RUNNING", m.status(t, id)["state"], "how it ended is not known yet")
 		require.NoError(t, os.Remove(end))
-		requireGone(t, sleeps, "the supervisor does not try again")
+		requireGone(t, sleeps, "the worker does not try again")
 		require.Equal(t, "3", m.awaitEnd(t, id)["code"])
 	})
 }
@@ -204,7 +174,6 @@ func TestEndOfAJobIsNotedWhenTheDiskHasRoomAgain(t *testing.T) {
 func TestSubmissionThatWasKilledBeforeItsJobWasQueuedIsLost(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id := m.submit(t, "true", "HOLD=true", "TAG=11111111-2222-3333-4444-555555555555")
-		kill(t, m.noted(t, id, "supervisor"))
 		require.NoError(t, os.Remove(filepath.Join(m.host(t), "held", id)))
 		require.Equal(t, "id="+id+" tag="+"11111111-2222-3333-4444-555555555555"+"\n", m.run(nil, "find", "11111111-2222-3333-4444-555555555555").stdout)
 		requireLost(t, m.status(t, id))
@@ -213,10 +182,9 @@ func TestSubmissionThatWasKilledBeforeItsJobWasQueuedIsLost(t *testing.T) {
 
 // The job of a submission whose connection was lost is found by its tag before it is queued: it is not lost.
 func TestJobThatIsJustBeingSubmittedWaits(t *testing.T) {
-	submitter := holderOfToken(t)
+	submitter := ownName(t)
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id := m.submit(t, "true", "HOLD=true")
-		kill(t, m.noted(t, id, "supervisor"))
 		require.NoError(t, os.WriteFile(m.spool("jobs", id, "submitter"), []byte(submitter+"\n"), 0o600))
 		held := filepath.Join(m.host(t), "held", id)
 		require.NoError(t, os.Rename(held, m.file("aside")))

@@ -69,7 +69,7 @@ func newMachine(t *testing.T, shell string) machine {
 	m := machine{home: home, path: filepath.Join(home, "bin") + ":" + os.Getenv("PATH")}
 	require.NoError(t, os.MkdirAll(m.file("bin"), 0o700))
 	if filepath.Base(shell) == "busybox" {
-		for _, applet := range strings.Fields("sh cat chmod cp date env find getconf grep kill mkdir mkfifo mv nice nohup ps rm setsid sleep uname") {
+		for _, applet := range strings.Fields("sh cat chmod cp date env find getconf grep kill mkdir mv nice nohup ps rm rmdir sed setsid sleep uname") {
 			if exec.Command(shell, applet, "--help").Run() == nil {
 				require.NoError(t, os.Symlink(shell, m.file("bin", applet)))
 			}
@@ -83,7 +83,7 @@ func newMachine(t *testing.T, shell string) machine {
 	return m
 }
 
-// endEverything cancels what a test left and waits for the supervisors, so
+// endEverything cancels what a test left and waits for the workers, so
 // that nothing writes into the test's folder while that is removed.
 func (m machine) endEverything(t *testing.T) {
 	jobs, err := filepath.Glob(m.spool("jobs/*"))
@@ -94,10 +94,11 @@ func (m machine) endEverything(t *testing.T) {
 			m.run(nil, "cancel", id)
 			m.awaitFile(t, filepath.Join(job, "ended"))
 		}
-		supervisor := m.noted(t, id, "supervisor")
-		require.Eventually(t, func() bool { return !alive(t, supervisor) }, patience, 2*time.Millisecond)
 	}
-	// What slept for a supervisor that a test killed would stay for ten minutes.
+	for _, worker := range m.workers(t) {
+		requireGone(t, worker, "a worker stays")
+	}
+	// What a worker that a test killed has started would stay.
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	require.NoError(t, err)
 	for _, process := range processes {
@@ -112,6 +113,34 @@ func (m machine) endEverything(t *testing.T) {
 type result struct {
 	stdout, stderr string
 	code           int
+}
+
+// workers returns the processes of the workers that there are.
+func (m machine) workers(t *testing.T) []string {
+	files, err := filepath.Glob(m.spool("hosts/*/running/*"))
+	require.NoError(t, err)
+	var processes []string
+	for _, file := range files {
+		process, _, _ := strings.Cut(filepath.Base(file), " ")
+		processes = append(processes, process)
+	}
+	return processes
+}
+
+// workerOf returns the worker that runs a job.
+func (m machine) workerOf(t *testing.T, id string) string {
+	files, err := filepath.Glob(m.spool("hosts/*/running/*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if strings.HasPrefix(string(content), id+"\t") {
+			process, _, _ := strings.Cut(filepath.Base(file), " ")
+			return process
+		}
+	}
+	require.FailNow(t, "no worker has job "+id)
+	return ""
 }
 
 // replaceProgram has the program's scripts find another one of that name, a shell script.
@@ -271,8 +300,9 @@ func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
 		} {
 			job := m.awaitEnd(t, m.submit(t, script))
 			for _, when := range []string{"submitted", "started", "ended"} {
-				_, err := time.Parse(time.RFC3339, job[when])
+				moment, err := strconv.ParseInt(job[when], 10, 64)
 				require.NoError(t, err, when)
+				require.WithinDuration(t, time.Now(), time.Unix(moment, 0), patience, when)
 				delete(job, when)
 			}
 			require.NotEmpty(t, job["host"])
@@ -287,8 +317,9 @@ func TestAJobThatEndsWhileJobsAreListedIsListedAsEnded(t *testing.T) {
 		running, _ := m.submitBlocker(t)
 		ended := m.submit(t, "exit 3")
 		m.awaitEnd(t, ended)
-		// A listing that looked into this folder before sees the job's end after.
-		require.NoError(t, os.WriteFile(filepath.Join(m.host(t), "running", ended), nil, 0o600))
+		// A listing that looked into the queue before sees the job's end after.
+		entry := filepath.Join(m.host(t), "queue", "0", ended)
+		require.NoError(t, os.WriteFile(entry, []byte(strings.Join([]string{ended, "QUEUED", "", "", "", "", "", "", "", ""}, "\t")+"\n"), 0o600))
 		listed := m.list(t)
 		require.Equal(t, "RUNNING", listed[running]["state"])
 		require.Equal(t, m.status(t, ended), listed[ended])
@@ -314,8 +345,7 @@ func TestListingForgetsJobsThatEndedMinutesAgo(t *testing.T) {
 		var recent []string
 		require.Eventually(t, func() bool {
 			recent, _ = filepath.Glob(filepath.Join(m.host(t), "recent", "*")) // the pattern is well-formed
-			running, _ := filepath.Glob(filepath.Join(m.host(t), "running", "*"))
-			return len(recent) == 1 && len(running) == 0
+			return len(recent) == 1
 		}, patience, time.Millisecond)
 		minute, err := strconv.Atoi(filepath.Base(recent[0]))
 		require.NoError(t, err)
@@ -347,6 +377,52 @@ func TestJobGetsWhatWasAskedFor(t *testing.T) {
 		info, err := os.Stat(said["output"])
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
+	})
+}
+
+// Jobs of several submissions are run by one worker, which has the variables of none.
+func TestJobHasTheVariablesOfItsSubmission(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		script := m.file("script")
+		require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$id,$name,$words,${ONLY-unset},$PWD\"\n"), 0o600))
+		settings := []string{"RMCTL_LOCAL_SCRIPT=" + script, "RMCTL_LOCAL_DIRECTORY=" + m.home}
+		for i, set := range [][]string{{"id=it's", "ONLY=a\n\"b\" $c", "words=*"}, {"name=x", "words=\\"}} {
+			require.Zero(t, m.run(append(set, settings...), "submit").code)
+			id := strconv.Itoa(i + 1)
+			require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"])
+			require.Equal(t, []string{
+				"it's,,*,a\n\"b\" $c," + m.home + "\n", ",x,\\,unset," + m.home + "\n",
+			}[i], m.read(t, m.spool("jobs", id, "stdout")))
+			require.Empty(t, m.read(t, m.spool("jobs", id, "environment")), "what may be secret stays")
+		}
+	})
+}
+
+func TestSingleCommandRunsAsInItsScript(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		for script, printed := range map[string]string{
+			"#!/bin/sh\nexec printf '%s,' 'a b' c\n":            "a b,c,",
+			"#!/bin/sh\nexec printf '%s,' 'a  b' ''\n":          "a  b,,",
+			"#!/bin/sh\nexec printf '%s,' \"$PPID\" >/dev/null": "",
+			"#!/bin/sh\nexec printf '%s,' a*z\n":                "a*z,",
+			"#!/bin/sh\nexec printf '%s,' ok\necho more":        "ok,",
+		} {
+			id := m.submit(t, script)
+			require.Equal(t, "COMPLETED", m.awaitEnd(t, id)["state"], script)
+			require.Equal(t, printed, m.read(t, m.spool("jobs", id, "stdout")), script)
+		}
+		job := m.awaitEnd(t, m.submit(t, "#!/bin/sh\nexec no/such/program\n"))
+		require.Equal(t, "127", job["code"])
+	})
+}
+
+func TestSeveralJobsAreShownAtOnce(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		failed, held := m.submit(t, "exit 3"), m.submit(t, "true", "HOLD=true")
+		m.awaitEnd(t, failed)
+		answer := m.run(nil, "show", strings.Join([]string{failed, "99", "", "x", held}, ","))
+		require.Zero(t, answer.code)
+		require.Equal(t, map[string]map[string]string{failed: m.status(t, failed), held: m.status(t, held)}, listed(t, answer.stdout))
 	})
 }
 
