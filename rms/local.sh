@@ -3,7 +3,8 @@
 #
 #   sh local.sh submit                                              (reads RMCTL_LOCAL_*)
 #   sh local.sh show NUMBER,NUMBER...
-#   sh local.sh cancel|hold|release|suspend|resume NUMBER
+#   sh local.sh cancel NUMBER or NUMBER_TASK
+#   sh local.sh hold|release|suspend|resume NUMBER
 #   sh local.sh find TAG     the job of a submission
 #   sh local.sh list         the jobs of this machine that have not ended, or ended within the last minute or two
 #   sh local.sh count        how many of them run and wait
@@ -30,11 +31,17 @@
 #       request           why the job is to end: CANCELED or TIMEOUT
 #       problem           what kept the job from starting
 #       ended             word, exit code, time and reason; once it is there, nothing changes
+#       successors        the jobs that wait for this one
+#       next              of an array: the place of the next task, a hint
+#       ends              of an array: task, word, exit code, start, end and reason of each task that has ended
+#                         process, timer, started, request and problem of a task have its index behind a dot
 #   last                  the highest number given out, a hint
 #   hosts/HOST/           homes are shared, processes are not: which of this host's jobs ...
 #       queue/HUNDREDS/NUMBER  ... wait, by a hundred, so that the first of ten thousand is found soon,
 #       held/NUMBER            ... are on hold,
+#       blocked/NUMBER         ... wait for other jobs,
 #       running/PROCESS        ... have a slot: the files of the workers, named after their process id and start time
+#       arrays/NUMBER          ... are arrays of which a task has not ended
 #       recent/MINUTE     what list prints of the jobs that ended in a minute, by the minutes since 1970
 #       processors        how many slots there are for jobs that do not say, as the last worker counted them
 #       clock             when somebody asked for the time last, as the system counts since its start, and the answer
@@ -42,7 +49,8 @@
 #
 # A job that has not ended is one file, the line that list prints of it, and moves by rename: between the queue and the
 # held jobs, and into the file of the worker that takes it, in place of the job before. Of several processes that want to
-# move one, one succeeds, and killing any of them at any moment leaves everything somewhere.
+# move one, one succeeds, and killing any of them at any moment leaves everything somewhere. An array stays in the queue
+# until its tasks have begun. A worker takes a task by creating the task's file process, as one alone can.
 
 # The variables of the submission, before any of those below is set.
 case ${1-} in submit) environment=$(export -p) ;; esac
@@ -129,7 +137,8 @@ read_description() {
 	{
 		IFS= read -r slots && IFS= read -r job_host && IFS= read -r name && IFS= read -r directory &&
 			IFS= read -r output && IFS= read -r error && IFS= read -r limit && IFS= read -r grace &&
-			IFS= read -r niceness && IFS= read -r job_umask && IFS= read -r submitted && IFS= read -r words
+			IFS= read -r niceness && IFS= read -r job_umask && IFS= read -r submitted && IFS= read -r words &&
+			IFS= read -r array && IFS= read -r after
 	} 2>/dev/null <"$folder/description"
 }
 
@@ -177,24 +186,25 @@ find_host() {
 
 make_spool() {
 	[ -d "$spool/$place/recent" ] && return
-	mkdir -p "$spool/jobs" "$spool/$place/queue" "$spool/$place/held" "$spool/$place/running" "$spool/$place/recent" &&
-		chmod 700 "$spool" || refuse "cannot create the spool folder $spool"
+	for folder in queue held blocked arrays running recent; do mkdir -p "$spool/$place/$folder"; done
+	mkdir -p "$spool/jobs" && chmod 700 "$spool" && [ -d "$spool/$place/recent" ] || refuse "cannot create the spool folder $spool"
 }
 
 # is_unused: where a job's folder was removed, its place in a queue may still be there.
 is_unused() {
 	[ ! -e "jobs/$id" ] || return 1
-	for entry in hosts/*/queue/$((id / 100))/"$id" hosts/*/held/"$id"; do
+	for entry in hosts/*/queue/$((id / 100))/"$id" hosts/*/held/"$id" hosts/*/blocked/"$id" hosts/*/arrays/"$id"; do
 		[ ! -e "$entry" ] || return 1
 	done
 	[ -n "$lost_hint" ] || return 0
 	for entry in hosts/*/running/*; do
 		read_entry "$entry"
-		[ "$number" != "$id" ] || return 1
+		[ "${number%_*}" != "$id" ] || return 1
 	done
 }
 
-# read_entry FILE sets number to that of the job in the file; to nothing for a worker without one.
+# read_entry FILE sets number to that of the job in the file, with an underscore and its index for a task; to nothing
+# for a worker without one.
 read_entry() {
 	number=
 	{ read -r number rest <"$1"; } 2>/dev/null
@@ -225,14 +235,27 @@ take_number() {
 	folder=jobs/$id
 }
 
-# note_end WORD CODE REASON notes how the job ended; CODE is - where it is not known. Each note is one write, so that who
-# reads it sees all or nothing. Of ends that the list misses somebody asks.
+# note_end WORD CODE REASON notes how the job or its task ended; CODE is - where it is not known. Each note is one write,
+# so that who reads it sees all or nothing. Of ends that the list misses somebody asks.
 note_end() {
 	now
 	word=$1 code=$2 ended=$time reason=$3
+	if [ -n "$task" ]; then
+		started=
+		{ read -r started <"$folder/started$part"; } 2>/dev/null
+		printf '%s %s %s %s %s %s\n' "$task" "$word" "$code" "${started:--}" "$ended" "$reason" >>"$folder/ends"
+		return
+	fi
 	printf '%s %s %s %s\n' "$word" "$code" "$ended" "$reason" >"$folder/ended" || return
 	{ : >"$folder/environment" && print_job >>"$place/recent/$minute"; } 2>/dev/null || :
+	release_successors
 }
+
+# choose_task TASK: what follows is about a task of an array; about the whole job where TASK is empty.
+choose_task() {
+	task=$1 part=${1:+.$1}
+}
+choose_task ''
 
 read_end() {
 	{ read -r word code ended reason <"$folder/ended"; } 2>/dev/null
@@ -283,6 +306,11 @@ read_slots() {
 }
 processors=
 
+count_processors() {
+	processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || getconf NPROCESSORS_ONLN 2>/dev/null || echo 1)
+	echo "$processors" >"$place/processors"
+}
+
 # count_workers sets workers to how many there are, and busy to how many of them run a job, beside this process.
 count_workers() {
 	workers=0 busy=0
@@ -320,10 +348,17 @@ works() {
 # frees its slot. It fails where the disk refuses the note, so that somebody tries again.
 settle() {
 	read_entry "$1"
-	if [ -n "$number" ] && [ -d "jobs/$number" ] && [ ! -s "jobs/$number/ended" ]; then
-		runs "jobs/$number/timer" && kill_session "$noted_process"
-		runs "jobs/$number/process" && kill_session "$noted_process"
-		(id=$number folder=jobs/$number && read_description && note_end LOST - lost) || return 1
+	if [ -n "$number" ] && [ -d "jobs/${number%_*}" ] && [ ! -s "jobs/$number/ended" ]; then
+		(
+			id=${number%_*} folder=jobs/${number%_*}
+			case $number in *_*) choose_task "${number#*_}" ;; esac
+			[ -z "$task" ] || ! grep -qs "^$task " "$folder/ends" || exit 0
+			runs "$folder/timer$part" && kill_session "$noted_process"
+			runs "$folder/process$part" && kill_session "$noted_process"
+			read_description && note_end LOST - lost
+		) || return 1
+	elif [ -s "jobs/$number/ended" ]; then # it was killed when it was about to release these
+		(id=$number folder=jobs/$number && release_successors)
 	fi
 	rm -f "$1"
 }
@@ -423,24 +458,87 @@ submit() {
 	umask 077
 	make_spool
 	cd "$spool" || exit 1
+	read_array "${RMCTL_LOCAL_ARRAY-}"
+	read_predecessors "${RMCTL_LOCAL_AFTER-}"
 	take_number
 	describe || {
 		rm -rf "$folder"
 		refuse "cannot write into $spool/$folder"
 	}
 	word=QUEUED
+	entry="print_job"
+	if [ -n "$array" ]; then # which is listed by its tasks, as long as it is in this folder
+		entry=true
+		true >"$place/arrays/$id" || refuse "cannot write into $spool/$place"
+	fi
 	if [ "${RMCTL_LOCAL_HOLD-}" = true ]; then
-		print_job >"$place/held/$id"
+		"$entry" >"$place/held/$id"
+	elif [ -n "$after" ]; then
+		"$entry" >"$place/blocked/$id"
 	else # its folder of the queue may be removed meanwhile
 		queue=$place/queue/$((id / 100))
-		until { print_job >"$queue/$id"; } 2>/dev/null; do
+		until { "$entry" >"$queue/$id"; } 2>/dev/null; do
 			[ "$waited" -lt 9 ] && mkdir -p "$queue" || break
 			waited=$((waited + 1))
 		done
 		[ "$waited" -lt 9 ]
 	fi || refuse "cannot write into $spool/$place"
+	for number in $predecessors; do echo "$id" >>"jobs/$number/successors"; done
+	unblock
 	dispatch
 	printf 'id=%s\noutput=%s\nerror=%s\nwhole=yes\n' "$id" "$output" "$error"
+}
+
+# read_array INDICES sets array to them without the %N for how many run at a time, which limits slots.
+read_array() {
+	slots=${RMCTL_LOCAL_SLOTS-} array=${1%\%*}
+	case $array in *[!0-9,:-]*) refuse "$1 are not the indices of an array" ;; esac
+	case $1 in
+	*%*)
+		count_processors
+		[ "${1#*%}" -ge "${slots:-$processors}" ] || slots=${1#*%}
+		;;
+	esac
+	place_task 1 || [ -z "$array" ] || refuse "$1 are not the indices of an array"
+}
+
+# place_task PLACE sets task to the index of the task in that place of the array, and rest to the indices from there on.
+place_task() {
+	left=$1 task= rest=
+	IFS=,
+	set -- $array
+	unset IFS
+	for range; do
+		step=1 every=
+		case $range in *:*) step=${range#*:} every=:${range#*:} range=${range%:*} ;; esac
+		first=${range%-*} last=${range#*-}
+		if [ -n "$task" ]; then
+			rest=$rest,$first-$last${every}
+		elif [ "$left" -le $(((last - first) / step + 1)) ]; then
+			task=$((first + (left - 1) * step))
+			rest=$task-$last${every}
+		else
+			left=$((left - (last - first) / step - 1))
+		fi
+	done
+	[ -n "$task" ]
+}
+
+# read_predecessors CONDITIONS sets after to them, such as afterok:1:2,afterany:3, and predecessors to the jobs.
+read_predecessors() {
+	after=$1 predecessors=
+	IFS=,:
+	set -- $1
+	unset IFS
+	for word; do
+		case $word in
+		afterok | afterany) ;;
+		*)
+			case $word in *_*) false ;; esac && (id=$word && find_job) || refuse "the job cannot wait for job $word"
+			predecessors="$predecessors $word"
+			;;
+		esac
+	done
 }
 
 # find_words sets words to those of the command where the script is that one alone, which needs no shell, and no copy.
@@ -458,16 +556,16 @@ find_words() {
 # half-way is lost.
 describe() {
 	note_process $$ "$folder/submitter" || return
-	expand_path "${RMCTL_LOCAL_OUTPUT-}" "$spool/$folder/stdout"
+	expand_path "${RMCTL_LOCAL_OUTPUT-}" "$spool/$folder/stdout${array:+.%a}"
 	output=$path
-	expand_path "${RMCTL_LOCAL_ERROR-}" "$spool/$folder/stderr"
+	expand_path "${RMCTL_LOCAL_ERROR-}" "$spool/$folder/stderr${array:+.%a}"
 	error=$path
 	now
 	submitted=$time job_host=$host
 	find_words
 	{ [ -n "$words" ] || cp "$script" "$folder/script"; } && printf '%s\n' "$environment" >"$folder/environment" &&
-		printf '%s\n' "${RMCTL_LOCAL_SLOTS-}" "$host" "$name" "$directory" "$output" "$error" "$limit" \
-			"${RMCTL_LOCAL_GRACE:-10}" $((process_nice + ${RMCTL_LOCAL_NICE:-0})) "$job_umask" "$submitted" "$words" >"$folder/description" &&
+		printf '%s\n' "$slots" "$host" "$name" "$directory" "$output" "$error" "$limit" \
+			"${RMCTL_LOCAL_GRACE:-10}" $((process_nice + ${RMCTL_LOCAL_NICE:-0})) "$job_umask" "$submitted" "$words" "$array" "$after" >"$folder/description" &&
 		# Before the job can run: a submission that nobody saw the end of is looked up by it.
 		printf '%s\n' "${RMCTL_LOCAL_TAG-}" >"$folder/tag"
 }
@@ -479,8 +577,7 @@ describe() {
 work() {
 	need_sessions
 	look_up $$ && own="$place/running/$$ $process_start" && : >"$own" || exit 1
-	processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || getconf NPROCESSORS_ONLN 2>/dev/null || echo 1)
-	echo "$processors" >"$place/processors"
+	count_processors
 	waited=0
 	while :; do
 		if take_job; then
@@ -505,10 +602,15 @@ take_job() {
 		id=$next folder=jobs/$next
 		read_slots "$id"
 		is_free || return 1
+		if [ -e "$place/arrays/$id" ]; then
+			take_task && return
+			continue
+		fi
 		mv -f "$place/queue/$((id / 100))/$id" "$own" 2>/dev/null || {
 			[ ! -e "$place/queue/$((id / 100))/$id" ] || return 1 # the disk refuses; not somebody who was faster
 			continue
 		}
+		choose_task ''
 		[ -s "$own" ] || echo "$id" >>"$own"
 		# Its folder may have been removed, or somebody who canceled it was killed half-way.
 		if ! read_description || [ -s "$folder/ended" ]; then
@@ -524,11 +626,44 @@ take_job() {
 	return 1
 }
 
+# take_task takes the next task of the array that is first in the queue. Where there is none any more the array leaves
+# the queue.
+take_task() {
+	read_description || array=
+	index=1
+	{ read -r index <"$folder/next"; } 2>/dev/null
+	while place_task "${index:-1}"; do
+		# In this order: whose task has not ended has a worker.
+		echo "${id}_$task" >"$own"
+		set -C
+		{ true >"$folder/process.$task"; } 2>/dev/null
+		taken=$?
+		set +C
+		index=$((index + 1))
+		[ "$taken" = 0 ] || continue
+		echo "$index" >"$folder/next"
+		read_slots "$id"
+		if [ ! -e "$folder/canceled" ] && is_free; then
+			choose_task "$task"
+			return 0
+		fi
+		echo "$((index - 1))" >"$folder/next"
+		rm -f "$folder/process.$task"
+		: >"$own"
+		pause
+		return 1
+	done
+	rm -f "$place/queue/$((id / 100))/$id"
+	: >"$own"
+	end_array
+	return 1
+}
+
 # carry_out runs the job that this worker has taken, and notes how it ended.
 carry_out() {
 	now
 	[ "$time" -ge "$submitted" ] || time=$submitted # a worker may be late by a tenth of a second
-	echo "$time" >"$folder/started"
+	echo "$time" >"$folder/started$part"
 	case $- in
 	*m*) # with job control, wait returns for a job that is only stopped, too
 		run </dev/null >/dev/null 2>&1 &
@@ -547,13 +682,17 @@ carry_out() {
 		;;
 	esac
 	job=
-	{ read -r job rest <"$folder/process"; } 2>/dev/null
+	{ read -r job rest <"$folder/process$part"; } 2>/dev/null
 	[ -z "$job" ] || end_group "$job" # what the job left running in the background
 	until note_how_it_ended || [ ! -d "$folder" ]; do
 		sleep 1 # a full disk may have room again
 	done
-	runs "$folder/timer" && kill_session "$noted_process"
+	runs "$folder/timer$part" && kill_session "$noted_process"
 	: >"$own"
+	if [ -n "$task" ]; then
+		choose_task ''
+		[ -e "$place/queue/$((id / 100))/$id" ] || end_array
+	fi
 	remove_old
 }
 
@@ -562,11 +701,15 @@ carry_out() {
 # be noted, on a full disk or because its folder is gone, could not be ended.
 run() {
 	if [ -r /proc/self/stat ]; then read -r process rest </proc/self/stat; else process=$(exec sh -c 'echo $PPID'); fi
-	note_process "$process" "$folder/process" || cannot "write into $spool/$folder"
-	[ ! -s "$folder/request" ] && [ ! -s "$folder/ended" ] || exit 143
+	note_process "$process" "$folder/process$part" || cannot "write into $spool/$folder"
+	[ ! -s "$folder/request" ] && [ ! -s "$folder/request$part" ] && [ ! -s "$folder/ended" ] || exit 143
 	if [ -n "$limit" ]; then # by a process between, so that the timer is no child of the job
-		(in_own_session sh "$program" expire "$id" "$process" &)
+		(in_own_session sh "$program" expire "$id" "$process" "$task" &)
 	fi
+	expand_index "$output"
+	output=$path
+	expand_index "$error"
+	error=$path
 	umask "$job_umask"
 	cd "$directory" 2>/dev/null || cannot "enter the directory $directory"
 	{ true >"$output"; } 2>/dev/null || cannot "write $output"
@@ -583,26 +726,34 @@ run() {
 	fi
 	[ "${niceness:-0}" -le "$process_nice" ] || set -- nice -n $((niceness - process_nice)) "$@"
 	# Variables of the job may have the names of those above.
-	set -- "$id" "$name" "$directory" "$@"
+	set -- "$id" "$name" "$directory" "$task" "$@"
 	{ . "$spool/$folder/environment"; } 2>/dev/null
 	cd "$3"
 	unset LC_ALL # which rmctl sets for its own commands
 	unset RMCTL_LOCAL_TAG RMCTL_LOCAL_SCRIPT RMCTL_LOCAL_DIRECTORY RMCTL_LOCAL_EXECUTABLE RMCTL_LOCAL_NAME RMCTL_LOCAL_SLOTS \
-		RMCTL_LOCAL_TIME_LIMIT RMCTL_LOCAL_OUTPUT RMCTL_LOCAL_ERROR RMCTL_LOCAL_HOLD RMCTL_LOCAL_NICE RMCTL_LOCAL_UMASK RMCTL_LOCAL_GRACE
+		RMCTL_LOCAL_TIME_LIMIT RMCTL_LOCAL_OUTPUT RMCTL_LOCAL_ERROR RMCTL_LOCAL_HOLD RMCTL_LOCAL_NICE RMCTL_LOCAL_UMASK RMCTL_LOCAL_GRACE \
+		RMCTL_LOCAL_ARRAY RMCTL_LOCAL_AFTER RMCTL_TASK_INDEX
 	export RMCTL_JOB_ID="$1" RMCTL_JOB_NAME="$2"
-	shift 3
+	[ -z "$4" ] || export RMCTL_TASK_INDEX="$4"
+	shift 4
 	in_own_session "$@"
+}
+
+# expand_index FILE sets path to the file of a task, whose index takes the place of %a.
+expand_index() {
+	path=$1
+	while [ -n "$task" ] && case $path in *%a*) ;; *) false ;; esac; do path=${path%%%a*}$task${path#*%a}; done
 }
 
 cannot() {
 	without_tabs "cannot $1"
-	echo "$text" >"$spool/$folder/problem"
+	echo "$text" >"$spool/$folder/problem$part"
 	exit 126
 }
 
 note_how_it_ended() {
 	request=
-	{ read -r request <"$folder/request"; } 2>/dev/null
+	{ read -r request <"$folder/request" || read -r request <"$folder/request$part"; } 2>/dev/null
 	case $request:$code in
 	CANCELED:*) note_end CANCELED "$code" canceled ;;
 	TIMEOUT:*) note_end TIMEOUT "$code" "time limit of $limit s reached" ;;
@@ -610,7 +761,7 @@ note_how_it_ended() {
 	*)
 		reason= # the code says it
 		is_signal "$code" && reason=$(kill -l $((code - 128))) && reason=${reason:+SIG$reason}
-		{ IFS= read -r reason <"$folder/problem"; } 2>/dev/null
+		{ IFS= read -r reason <"$folder/problem$part"; } 2>/dev/null
 		note_end FAILED "$code" "$reason"
 		;;
 	esac
@@ -650,24 +801,24 @@ end_group() {
 # request_end WORD notes why a job is to end; the first one counts.
 request_end() {
 	set -C
-	{ echo "$1" >"$folder/request"; } 2>/dev/null
+	{ echo "$1" >"$folder/request$part"; } 2>/dev/null
 	set +C
 }
 
 # expire FIRST ends the job at its time limit; FIRST is the job's first process. It outlives the worker, so that
 # the limit holds until somebody finds that the worker is gone.
 expire() {
-	note_process $$ "$folder/timer"
-	first=$1 first_start=
-	look_up "$first" && first_start=$process_start
-	[ ! -s "$folder/ended" ] || exit 0
+	note_process $$ "$folder/timer$part"
+	first=$1
+	look_up "$first" && [ ! -s "$folder/ended" ] || exit 0 # it was faster
+	first_start=$process_start
 	over=$(($(date +%s) + limit)) remaining=$limit
 	until sleep "$remaining"; do
 		[ $? -gt 128 ] || break # else somebody has killed what sleeps
 		remaining=$((over - $(date +%s)))
 		[ "$remaining" -gt 0 ] || break
 	done
-	if is_noted timer; then
+	if is_noted "timer$part"; then
 		[ -s "$folder/ended" ] && exit 0
 		request_end TIMEOUT
 		finish
@@ -678,7 +829,7 @@ expire() {
 
 # finish ends a running job, for cancel and expire, and stays until it has ended.
 finish() {
-	while runs "$folder/process"; do
+	while runs "$folder/process$part"; do
 		leads_group && end_group "$noted_process" && return
 		pause
 	done
@@ -723,9 +874,9 @@ find_state() {
 	for attempt in 1 2 3; do
 		read_end && return
 		# Somebody who canceled it was killed half-way.
-		[ -e "$folder/canceled" ] && note_canceled
+		[ -e "$folder/canceled" ] && [ ! -e "$place/arrays/$id" ] && note_canceled
 		word=QUEUED
-		[ -e "$place/queue/$((id / 100))/$id" ] && return
+		[ -e "$place/queue/$((id / 100))/$id" ] || [ -e "$place/blocked/$id" ] && return
 		word=HELD
 		[ -e "$place/held/$id" ] && return
 		if find_worker; then
@@ -739,6 +890,8 @@ find_state() {
 		fi
 	done
 	read_end && return
+	word=RUNNING
+	[ -e "$place/arrays/$id" ] && return
 	# Whoever submits it is about to put it into the queue.
 	word=QUEUED
 	runs "$folder/submitter" && return
@@ -762,10 +915,12 @@ no_such_job() {
 }
 
 find_job() {
-	case $id in '' | *[!0-9]*) no_such_job ;; esac
+	case $id in '' | *[!0-9_]* | _* | *_ | *_*_*) no_such_job ;; esac
 	cd "$spool" 2>/dev/null || no_such_job
-	folder=jobs/$id
+	case $id in *_*) choose_task "${id#*_}" ;; esac
+	id=${id%_*} folder=jobs/${id%_*}
 	read_description || no_such_job
+	[ -z "$task" ] || [ -n "$array" ] || no_such_job
 	read_end && return
 	[ "$job_host" = "$host" ] || {
 		printf 'job %s runs on %s, which has to be asked for it\n' "$id" "$job_host" >&2
@@ -781,38 +936,182 @@ is_over() {
 	esac
 }
 
-# print_job prints what is known of the job in one line.
+# print_array prints a line for each state and exit code that tasks have, with their indices. What waits comes first, as
+# it may change meanwhile.
+print_array() {
+	reason= started= ended= code= index=1
+	{ read -r index <"$folder/next"; } 2>/dev/null
+	place_task "${index:-1}"
+	choose_task ''
+	word=QUEUED
+	[ ! -e "$place/held/$id" ] || word=HELD
+	if [ -e "$folder/canceled" ]; then
+		word=CANCELED reason=canceled
+		{ read -r number code ended number <"$folder/ended"; } 2>/dev/null || ended=$submitted
+	fi
+	[ -z "$rest" ] || print_line "${id}_[$rest]"
+	for file in "$place"/running/*; do
+		read_entry "$file"
+		[ "${number%_*}" = "$id" ] && [ "$number" != "$id" ] || continue
+		choose_task "${number#*_}"
+		word=STARTING code= reason= started= ended=
+		{ read -r started <"$folder/started$part"; } 2>/dev/null
+		! runs "$folder/process$part" || ! leads_group || word=RUNNING
+		print_line "$number"
+	done
+	choose_task ''
+	[ ! -s "$folder/ends" ] || sort -n "$folder/ends" | awk -v OFS="$tab" -v id="$id" -v submitted="$submitted" -v host="$job_host" -v tag="$tag" '
+		$1 == last { next }
+		{
+			task = last = $1; code = $3 == "-" ? "" : $3; started = $4 == "-" ? "" : $4; ended = $5
+			reason = $0
+			for (i = 1; i <= 5; i++) sub(/^[^ ]* /, "", reason)
+			key = $2 OFS code OFS reason
+			if (!(key in ranges)) { keys[++count] = key; word[key] = $2; codes[key] = code; reasons[key] = reason; begun[key] = started }
+			else if (task == until[key] + 1) { until[key] = task; if (ended > over[key]) over[key] = ended; next }
+			else ranges[key] = ranges[key] (from[key] == until[key] ? from[key] : from[key] "-" until[key]) ","
+			if (!(key in ranges)) ranges[key] = ""
+			from[key] = until[key] = task
+			if (ended > over[key]) over[key] = ended
+		}
+		END {
+			for (i = 1; i <= count; i++) {
+				key = keys[i]
+				print id "_[" ranges[key] (from[key] == until[key] ? from[key] : from[key] "-" until[key]) "]", word[key], codes[key],
+					submitted, begun[key], over[key], host, tag, reasons[key], ENVIRON["name"]
+			}
+		}'
+}
+
+# print_job prints what is known of the job.
 print_job() {
 	tag= started=
 	{ read -r tag <"$folder/tag"; } 2>/dev/null
 	{ read -r started <"$folder/started"; } 2>/dev/null
+	if [ -n "$array" ]; then
+		(export name && print_array)
+		return
+	fi
 	is_over || ended= code= reason=
-	# The reader jobs in local.xml names these columns.
-	set -- "$id" "$word" "${code#-}" "$submitted" "$started" "$ended" "$job_host" "$tag" "$reason" "$name"
+	print_line "$id"
+}
+
+# print_line ID prints a line with the columns that the reader jobs in local.xml names.
+print_line() {
+	set -- "$1" "$word" "${code#-}" "$submitted" "$started" "$ended" "$job_host" "$tag" "$reason" "$name"
 	IFS=$tab
 	printf '%s\n' "$*"
 	unset IFS
 }
+
+# end_array notes the end of an array whose tasks have all ended: the first that any of them has of these.
+end_array() {
+	[ ! -e "$place/queue/$((id / 100))/$id" ] && [ ! -e "$place/held/$id" ] && [ ! -e "$place/blocked/$id" ] || return 0
+	if [ -d "$folder" ] && [ ! -s "$folder/ended" ]; then
+		settle_workers
+		for file in "$place"/running/*; do
+			[ "$file" != "$own" ] || continue
+			read_entry "$file"
+			[ "${number%_*}" != "$id" ] || return 0
+		done
+		choose_task ''
+		if grep -qs '^[0-9]* [FTL]' "$folder/ends"; then
+			note_end FAILED - ''
+		elif [ -e "$folder/canceled" ] || grep -qs '^[0-9]* CANCELED ' "$folder/ends"; then
+			note_end CANCELED - canceled
+		elif [ -s "$folder/ends" ]; then
+			note_end COMPLETED 0 ''
+		elif ! runs "$folder/submitter"; then
+			note_end LOST - lost
+		else
+			return 0
+		fi
+	fi
+	rm -f "$place/arrays/$id"
+}
+
+# --- jobs that wait for others ---
+
+# unblock moves a job that waits for others into the queue when these have ended, or cancels it.
+unblock() {
+	[ -e "$place/blocked/$id" ] || return 0
+	judge_predecessors
+	case $verdict in
+	wait) ;;
+	go) enqueue "$place/blocked/$id" && dispatch ;;
+	*)
+		mv -f "$place/blocked/$id" "$folder/canceled" 2>/dev/null || return 0
+		note_end CANCELED - "$verdict"
+		rm -f "$place/arrays/$id"
+		;;
+	esac
+}
+
+# judge_predecessors sets verdict to wait, go, or why the job can never run.
+judge_predecessors() {
+	verdict=go
+	IFS=,:
+	set -- $after
+	unset IFS
+	for number; do
+		case $number in
+		afterok | afterany)
+			condition=$number
+			continue
+			;;
+		esac
+		end=
+		{ read -r end rest <"jobs/$number/ended"; } 2>/dev/null
+		[ -d "jobs/$number" ] || end=gone
+		case $condition:$end in
+		*:) verdict=wait ;;
+		afterok:COMPLETED | afterany:*) ;;
+		*)
+			verdict="job $number is $end"
+			return
+			;;
+		esac
+	done
+}
+
+# release_successors looks at the jobs that wait for this one.
+release_successors() {
+	[ -s "$folder/successors" ] || return 0
+	while read -r successor; do
+		( # whose own successors may follow
+			id=$successor folder=jobs/$successor
+			choose_task ''
+			read_description && unblock
+		)
+	done <"$folder/successors"
+}
+
 
 # list prints the jobs that have not ended, and then those that have meanwhile or did before in this minute or
 # the last.
 list() {
 	cd "$spool" 2>/dev/null || return 0 # nobody has submitted a job
 	now
-	for entry in "$place"/queue/*/* "$place"/held/*; do # where a job's folder was removed
+	for entry in "$place"/queue/*/* "$place"/held/* "$place"/blocked/*; do # where a job's folder was removed
 		[ -d "jobs/${entry##*/}" ] || case ${entry##*/} in *[!0-9]*) ;; *) rm -f "$entry" ;; esac
 	done
-	find "$place/queue" -type f -exec cat {} + 2>/dev/null
+	find "$place/queue" "$place/blocked" -type f -exec cat {} + 2>/dev/null
 	find "$place/held" -type f -exec sed "s/^\([0-9]*\)${tab}QUEUED${tab}/\1${tab}HELD${tab}/" {} + 2>/dev/null
 	for file in "$place"/running/*; do
 		read_entry "$file"
-		[ -n "$number" ] || continue
+		case $number in '' | *_*) continue ;; esac
 		( # which may find that there is no such job any more
 			id=$number folder=jobs/$number
 			read_description && find_state 2>/dev/null && print_job
 		)
 	done
 	settle_workers
+	for entry in "$place"/arrays/*; do
+		id=${entry##*/} folder=jobs/${entry##*/}
+		[ -e "$entry" ] && read_description || continue
+		print_job
+		end_array
+	done
 	cat "$place/recent/$((minute - 1))" "$place/recent/$minute" 2>/dev/null
 	cat "$place/recent/$((minute + 1))" 2>/dev/null # which may have begun
 	remove_old_ends
@@ -834,9 +1133,12 @@ count_jobs() {
 	set -- "$place"/queue/*/*
 	[ -e "$1" ] || shift
 	waiting=$#
-	set -- "$place"/held/*
-	[ -e "$1" ] || shift
-	printf 'queue=local running=%s waiting=%s\n' "$busy" $((waiting + $#))
+	for folder in held blocked; do
+		set -- "$place/$folder"/*
+		[ -e "$1" ] || shift
+		waiting=$((waiting + $#))
+	done
+	printf 'queue=local running=%s waiting=%s\n' "$busy" "$waiting"
 }
 
 # find_tag prints the number of the job of a submission, or that there is none: nothing at all is no answer. What
@@ -857,7 +1159,9 @@ find_tag() {
 }
 
 show() {
+	unblock
 	find_state
+	[ ! -e "$place/arrays/$id" ] || end_array
 	print_job
 	# Should whoever was to start a worker have been killed.
 	[ "$word" != QUEUED ] || dispatch
@@ -870,7 +1174,7 @@ show_several() {
 	set -- $id
 	unset IFS
 	for id; do
-		case $id in '' | *[!0-9]*) continue ;; esac
+		case $id in '' | *[!0-9_]*) continue ;; esac
 		folder=jobs/$id
 		if read_description && read_end; then print_job; else (find_job && show) 2>/dev/null; fi
 	done
@@ -883,7 +1187,9 @@ has_ended() {
 }
 
 hold() {
-	mv -f "$place/queue/$((id / 100))/$id" "$place/held/$id" 2>/dev/null && dispatch && return
+	for entry in "$place/queue/$((id / 100))/$id" "$place/blocked/$id"; do
+		mv -f "$entry" "$place/held/$id" 2>/dev/null && dispatch && return
+	done
 	find_state
 	case $word in
 	HELD) ;;
@@ -894,7 +1200,11 @@ hold() {
 }
 
 release() {
-	enqueue "$place/held/$id" && dispatch && return
+	if [ -n "$after" ]; then
+		mv -f "$place/held/$id" "$place/blocked/$id" 2>/dev/null && unblock && return
+	else
+		enqueue "$place/held/$id" && dispatch && return
+	fi
 	find_state
 	case $word in
 	HELD) refuse "cannot move job $id to the waiting jobs" ;;
@@ -915,6 +1225,7 @@ wait_until() {
 }
 
 suspend() {
+	[ -z "$array" ] || refuse "job $id is an array; its tasks cannot be suspended"
 	find_state
 	case $word in
 	SUSPENDED) return ;;
@@ -949,13 +1260,45 @@ note_canceled() {
 
 # leave_queue takes a job out of the queue for good: then nobody can start it any more.
 leave_queue() {
-	for entry in "$place/queue/$((id / 100))/$id" "$place/held/$id"; do
+	for entry in "$place/queue/$((id / 100))/$id" "$place/held/$id" "$place/blocked/$id"; do
 		mv -f "$entry" "$folder/canceled" 2>/dev/null && return
 	done
 	return 1
 }
 
+# cancel_array cancels an array, or a task of it.
+cancel_array() {
+	whole=$task
+	! read_end || has_ended
+	if [ -n "$task" ]; then
+		! grep -qs "^$task " "$folder/ends" || has_ended
+		set -C
+		if { true >"$folder/process$part"; } 2>/dev/null; then
+			set +C
+			note_end CANCELED - canceled
+			return
+		fi
+		set +C
+	else
+		leave_queue || true >"$folder/canceled"
+	fi
+	request_end CANCELED
+	need_sessions
+	for file in "$place"/running/*; do
+		read_entry "$file"
+		case $number in "${id}_"*) ;; *) continue ;; esac
+		[ -z "$whole" ] || [ "$number" = "${id}_$whole" ] || continue
+		in_own_session sh "$program" finish "$id" - "${number#*_}" </dev/null >/dev/null 2>&1 &
+	done
+	choose_task ''
+	end_array
+}
+
 cancel() {
+	if [ -n "$array" ]; then
+		cancel_array
+		return
+	fi
 	until leave_queue; do
 		find_state
 		case $word in
@@ -987,6 +1330,7 @@ main() {
 	work | expire | finish) # started in the spool by this program itself
 		spool=$PWD folder=jobs/$id
 		[ "$verb" = work ] || read_description || exit 1
+		choose_task "${4-}"
 		"$verb" "${3-}"
 		;;
 	submit)

@@ -69,7 +69,7 @@ func newMachine(t *testing.T, shell string) machine {
 	m := machine{home: home, path: filepath.Join(home, "bin") + ":" + os.Getenv("PATH")}
 	require.NoError(t, os.MkdirAll(m.file("bin"), 0o700))
 	if filepath.Base(shell) == "busybox" {
-		for _, applet := range strings.Fields("sh cat chmod cp date env find getconf grep kill mkdir mv nice nohup ps rm rmdir sed setsid sleep uname") {
+		for _, applet := range strings.Fields("sh awk cat chmod cp date env find getconf grep kill mkdir mv nice nohup ps rm rmdir sed setsid sleep sort uname") {
 			if exec.Command(shell, applet, "--help").Run() == nil {
 				require.NoError(t, os.Symlink(shell, m.file("bin", applet)))
 			}

@@ -93,7 +93,7 @@ var portableRequests = []struct {
 		"cobalt":      "-A p --proccount 1",
 	}},
 	{"stdout=o.%a array=1-9%3", map[string]string{
-		"slurm": `--array=1-9%3 --output="o.%a"`, "pbs": "-J 1-9%3 -o /work/o.^array_index^", "local": `!attribute "stdout": %a cannot be part`,
+		"slurm": `--array=1-9%3 --output="o.%a"`, "pbs": "-J 1-9%3 -o /work/o.^array_index^", "local": "RMCTL_LOCAL_OUTPUT=o.%a RMCTL_LOCAL_ARRAY=1-9%3",
 		"gridengine":  "-t 1-9 -tc 3 -o o.$TASK_ID",
 		"lsf":         `-J "run[1-9]%3" -o "o.%I"`,
 		"pjm":         `!attribute "array"`,
@@ -113,7 +113,7 @@ var portableRequests = []struct {
 	}},
 	{"after=12,13 mail=end,fail:ada@example.org", map[string]string{
 		"slurm": "--dependency=afterok:12:13 --mail-type=END,FAIL --mail-user=ada@example.org",
-		"pbs":   "-W depend=afterok:12:13 -m eae -M ada@example.org", "local": `!attribute "after"`,
+		"pbs":   "-W depend=afterok:12:13 -m eae -M ada@example.org", "local": `!attribute "mail"`,
 		"gridengine":  `!attribute "after"`, // a predecessor's end is all that it can wait for
 		"lsf":         `-w "done(12) && done(13)" -N -u "ada@example.org"`,
 		"pjm":         `!attribute "after"`,
@@ -121,7 +121,7 @@ var portableRequests = []struct {
 		"loadleveler": `!attribute "after"`,
 	}},
 	{"after=any:12 queue=debug-a.b", map[string]string{
-		"slurm": "--partition=debug-a.b --dependency=afterany:12", "pbs": "-q debug-a.b -W depend=afterany:12", "local": `!attribute "after"`,
+		"slurm": "--partition=debug-a.b --dependency=afterany:12", "pbs": "-q debug-a.b -W depend=afterany:12", "local": `!attribute "queue"`,
 		"gridengine": "-q debug-a.b -hold_jid 12",
 		"lsf":        `-q "debug-a.b" -w "ended(12)"`,
 		"cobalt":     `!attribute "after"`,
