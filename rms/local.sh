@@ -960,7 +960,7 @@ print_array() {
 		print_line "$number"
 	done
 	choose_task ''
-	[ ! -s "$folder/ends" ] || sort -n "$folder/ends" | awk -v OFS="$tab" -v id="$id" -v submitted="$submitted" -v host="$job_host" -v tag="$tag" '
+	[ ! -s "$folder/ends" ] || sort -n "$folder/ends" | awk -v OFS="$tab" -v id="$id" -v array="$array" -v submitted="$submitted" -v host="$job_host" -v tag="$tag" '
 		$1 == last { next }
 		{
 			task = last = $1; code = $3 == "-" ? "" : $3; started = $4 == "-" ? "" : $4; ended = $5
@@ -977,7 +977,7 @@ print_array() {
 		END {
 			for (i = 1; i <= count; i++) {
 				key = keys[i]
-				print id "_[" ranges[key] (from[key] == until[key] ? from[key] : from[key] "-" until[key]) "]", word[key], codes[key],
+				print id "_[" ranges[key] (from[key] == until[key] ? from[key] : from[key] "-" until[key]) "]", array, word[key], codes[key],
 					submitted, begun[key], over[key], host, tag, reasons[key], ENVIRON["name"]
 			}
 		}'
@@ -998,7 +998,7 @@ print_job() {
 
 # print_line ID prints a line with the columns that the reader jobs in local.xml names.
 print_line() {
-	set -- "$1" "$word" "${code#-}" "$submitted" "$started" "$ended" "$job_host" "$tag" "$reason" "$name"
+	set -- "$1" "$array" "$word" "${code#-}" "$submitted" "$started" "$ended" "$job_host" "$tag" "$reason" "$name"
 	IFS=$tab
 	printf '%s\n' "$*"
 	unset IFS
@@ -1096,7 +1096,7 @@ list() {
 		[ -d "jobs/${entry##*/}" ] || case ${entry##*/} in *[!0-9]*) ;; *) rm -f "$entry" ;; esac
 	done
 	find "$place/queue" "$place/blocked" -type f -exec cat {} + 2>/dev/null
-	find "$place/held" -type f -exec sed "s/^\([0-9]*\)${tab}QUEUED${tab}/\1${tab}HELD${tab}/" {} + 2>/dev/null
+	find "$place/held" -type f -exec sed "s/^\([0-9]*$tab$tab\)QUEUED$tab/\1HELD$tab/" {} + 2>/dev/null
 	for file in "$place"/running/*; do
 		read_entry "$file"
 		case $number in '' | *_*) continue ;; esac

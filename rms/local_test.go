@@ -222,7 +222,7 @@ func (m machine) list(t *testing.T) map[string]map[string]string {
 }
 
 func listed(t *testing.T, output string) map[string]map[string]string {
-	columns := strings.Fields("id state code submitted started ended host tag reason name")
+	columns := strings.Fields("id array state code submitted started ended host tag reason name")
 	jobs := map[string]map[string]string{}
 	for line := range strings.Lines(output) {
 		values := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -306,7 +306,7 @@ func TestJobEndsWithItsProgramsExitCode(t *testing.T) {
 				delete(job, when)
 			}
 			require.NotEmpty(t, job["host"])
-			maps.Copy(expected, map[string]string{"id": job["id"], "name": "job", "host": job["host"], "tag": "", "reason": expected["reason"]})
+			maps.Copy(expected, map[string]string{"id": job["id"], "name": "job", "host": job["host"], "array": "", "tag": "", "reason": expected["reason"]})
 			require.Equal(t, expected, job, script)
 		}
 	})
@@ -319,7 +319,7 @@ func TestAJobThatEndsWhileJobsAreListedIsListedAsEnded(t *testing.T) {
 		m.awaitEnd(t, ended)
 		// A listing that looked into the queue before sees the job's end after.
 		entry := filepath.Join(m.host(t), "queue", "0", ended)
-		require.NoError(t, os.WriteFile(entry, []byte(strings.Join([]string{ended, "QUEUED", "", "", "", "", "", "", "", ""}, "\t")+"\n"), 0o600))
+		require.NoError(t, os.WriteFile(entry, []byte(strings.Join([]string{ended, "", "QUEUED", "", "", "", "", "", "", "", ""}, "\t")+"\n"), 0o600))
 		listed := m.list(t)
 		require.Equal(t, "RUNNING", listed[running]["state"])
 		require.Equal(t, m.status(t, ended), listed[ended])
