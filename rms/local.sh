@@ -185,9 +185,11 @@ find_host() {
 }
 
 make_spool() {
-	[ -d "$spool/$place/recent" ] && return
-	for folder in queue held blocked arrays running recent; do mkdir -p "$spool/$place/$folder"; done
-	mkdir -p "$spool/jobs" && chmod 700 "$spool" && [ -d "$spool/$place/recent" ] || refuse "cannot create the spool folder $spool"
+	[ -d "$spool/$place/recent" ] && return # which comes last
+	for folder in jobs "$place/queue" "$place/held" "$place/blocked" "$place/arrays" "$place/running" "$place/recent"; do
+		mkdir -p "$spool/$folder" || refuse "cannot create the spool folder $spool"
+	done
+	chmod 700 "$spool"
 }
 
 # is_unused: where a job's folder was removed, its place in a queue may still be there.
@@ -231,7 +233,7 @@ take_number() {
 		[ -e "jobs/$id" ] || ! is_unused || refuse "cannot create the folder $spool/jobs/$id"
 		id=$((id + 1))
 	done
-	echo "$id" >last
+	echo "$id" 1<>last # which is never empty, as it is with >
 	folder=jobs/$id
 }
 
@@ -626,13 +628,22 @@ take_job() {
 	return 1
 }
 
+# read_next sets index to the place of the next task, or of an earlier one. Its file is empty while somebody writes it.
+read_next() {
+	index= looks=0
+	while [ -e "$folder/next" ] && [ "$looks" -lt 99 ]; do
+		read -r index <"$folder/next" && break
+		looks=$((looks + 1))
+	done
+	index=${index:-1}
+}
+
 # take_task takes the next task of the array that is first in the queue. Where there is none any more the array leaves
 # the queue.
 take_task() {
 	read_description || array=
-	index=1
-	{ read -r index <"$folder/next"; } 2>/dev/null
-	while place_task "${index:-1}"; do
+	read_next
+	while place_task "$index"; do
 		# In this order: whose task has not ended has a worker.
 		echo "${id}_$task" >"$own"
 		set -C
@@ -939,9 +950,9 @@ is_over() {
 # print_array prints a line for each state and exit code that tasks have, with their indices. What waits comes first, as
 # it may change meanwhile.
 print_array() {
-	reason= started= ended= code= index=1
-	{ read -r index <"$folder/next"; } 2>/dev/null
-	place_task "${index:-1}"
+	reason= started= ended= code=
+	read_next
+	place_task "$index"
 	choose_task ''
 	word=QUEUED
 	[ ! -e "$place/held/$id" ] || word=HELD
