@@ -185,8 +185,8 @@ find_host() {
 }
 
 make_spool() {
-	[ -d "$spool/$place/recent" ] && return # which comes last
-	for folder in jobs "$place/queue" "$place/held" "$place/blocked" "$place/arrays" "$place/running" "$place/recent"; do
+	[ -d "$spool/$place/arrays" ] && return # which comes last
+	for folder in jobs "$place/queue" "$place/held" "$place/blocked" "$place/running" "$place/recent" "$place/arrays"; do
 		mkdir -p "$spool/$folder" || refuse "cannot create the spool folder $spool"
 	done
 	chmod 700 "$spool"
