@@ -18,7 +18,7 @@ import (
 const openPBSHost = "RMCTL_OPENPBS_HOST"
 
 // openPBSServers each have a number, and by that their ports.
-var openPBSServers = []string{"scripts", "forgetful"}
+var openPBSServers = []string{"scripts", "forgetful", "interactive"}
 
 // An OpenPBSServer is a real OpenPBS with one node.
 type OpenPBSServer struct {
