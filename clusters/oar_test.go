@@ -2,6 +2,7 @@ package clusters_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,13 @@ func TestOAR(t *testing.T) {
 			require.Contains(t, d.Refused(exitScheduler, "suspend", id), "only oar or root")
 			d.Does("cancel", id)
 			reaches(t, d, id, "Error", "CANCELED")
+		})
+
+		t.Run("the outcomes of many jobs are known soon after the last end", func(t *testing.T) {
+			t.Parallel()
+			knowsOutcomes(t, desk(t), "oar", func(ids []string) bool {
+				return oar.Asks(t, "oarstat", "-J", "--sql", "state not in ('Terminated', 'Error') and job_id in ("+strings.Join(ids, ",")+")") != ""
+			})
 		})
 
 		t.Run("an array fails with one of its jobs", func(t *testing.T) {

@@ -1,0 +1,91 @@
+package clusters_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/rmctltest"
+)
+
+// How long after the last end all outcomes are known, on a machine that is busy with other
+// suites: docs/performance.md has that of a quiet one. One by one it would take minutes.
+const outcomesKnown = time.Minute
+
+// knowsOutcomes submits many short jobs, half of which fail, and requires that rmctl knows
+// how each ended soon after the scheduler has none of their ids left. RMCTL_OUTCOMES is their
+// number.
+func knowsOutcomes(t *testing.T, d *rmctltest.Desk, target string, hasLeft func(ids []string) bool) {
+	t.Helper()
+	count := 100
+	if text := os.Getenv("RMCTL_OUTCOMES"); text != "" {
+		var err error
+		count, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	var jobs strings.Builder
+	for i := range count {
+		fmt.Fprintf(&jobs, `{"executable": "/bin/sh", "arguments": ["-c", "exit %d"]}`+"\n", i%2*3)
+	}
+	batch := filepath.Join(d.Home, "jobs.jsonl")
+	require.NoError(t, os.WriteFile(batch, []byte(jobs.String()), 0o644))
+	d.Does("submit", "-t", target, "--batch", batch)
+
+	var ids, named []string
+	for _, j := range recordedJobs(t, d, target) {
+		ids, named = append(ids, j.ID), append(named, target+"/"+j.ID)
+	}
+	waiting := d.Command(t.Context(), append([]string{"wait", "--timeout", "10m"}, named...)...)
+	require.NoError(t, waiting.Start())
+	require.Eventually(t, func() bool { return !hasLeft(ids) }, 10*time.Minute, 100*time.Millisecond)
+	ended := time.Now()
+	_ = waiting.Wait()
+	took := time.Since(ended)
+	require.Equal(t, 3, waiting.ProcessState.ExitCode(), "the code of a job that failed")
+	t.Logf("%s: the outcomes of %d jobs are known %s after the last end", target, count, took.Round(10*time.Millisecond))
+	require.Less(t, took, outcomesKnown)
+	outcomes := map[string]int{}
+	for _, j := range recordedJobs(t, d, target) {
+		outcomes[fmt.Sprint(j.Detail, " ", *j.ExitCode)]++
+	}
+	require.Equal(t, map[string]int{"COMPLETED 0": (count + 1) / 2, "FAILED 3": count / 2}, outcomes)
+}
+
+// recordedJobs returns the jobs of a target on record.
+func recordedJobs(t *testing.T, d *rmctltest.Desk, target string) []jobStatus {
+	t.Helper()
+	var jobs []jobStatus
+	for line := range strings.Lines(d.Does("jobs", "--all", "--json", "-t", target)) {
+		var j jobStatus
+		require.NoError(t, json.Unmarshal([]byte(line), &j))
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+func TestOutcomesOfManyJobsOfSlurm(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string][]string{
+		"outcomes":           nil,
+		"outcomes-forgotten": {"RMCTL_SLURM_MINJOBAGE=2", "RMCTL_SLURM_ACCOUNTING=yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := rmctltest.Slurm(t, name, settings...)
+			knowsOutcomes(t, rmctltest.NewDesk(t, "", cluster.Setting()), "slurm", func([]string) bool { return cluster.Asks(t, "squeue", "--noheader") != "" })
+		})
+	}
+}
+
+func TestOutcomesOfManyJobsOfGridEngine(t *testing.T) {
+	t.Parallel()
+	cell := rmctltest.GridEngine(t, "outcomes", "RMCTL_GRIDENGINE_SLOTS=32")
+	knowsOutcomes(t, rmctltest.NewDesk(t, "", cell.Settings()...), "gridengine", func([]string) bool { return cell.Asks(t, "qstat", "-u", "*") != "" })
+}
