@@ -21,13 +21,13 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/breaks", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/elements", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/breaks", "internal/casereport", "internal/coverage", "internal/daemon", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/elements", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/settings", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
 	"cases":                     {"attribute", "command", "config", "config/check", "control", "internal/document", "internal/initial", "internal/inspect", "internal/reader", "job", "jobstore", "remote", "rms", "tokenizer"},
 	"cases/casetest":            {"cases"},
-	"control":                   {"attribute", "command", "config", "internal/directory", "internal/document", "internal/excerpt", "internal/files", "internal/form", "internal/inspect", "internal/launchtab", "internal/listing", "internal/poller", "internal/polls", "internal/presence", "internal/proof", "internal/reader", "internal/rendering", "internal/submission", "internal/taskfile", "internal/timezone", "internal/transition", "job", "jobstore", "remote", "tokenizer"},
+	"control":                   {"attribute", "command", "config", "internal/directory", "internal/document", "internal/excerpt", "internal/files", "internal/form", "internal/inspect", "internal/launchtab", "internal/listing", "internal/poller", "internal/polls", "internal/presence", "internal/proof", "internal/reader", "internal/recovery", "internal/rendering", "internal/repeated", "internal/submission", "internal/taskfile", "internal/timezone", "internal/transition", "job", "jobstore", "remote", "tokenizer"},
 	"internal/proof":            {"attribute", "command", "config", "internal/inspect", "job"},
 	"internal/listing":          {"attribute", "command", "internal/reader", "internal/timezone", "internal/transition", "job", "tokenizer"},
 	"internal/poller":           {"command", "internal/polls", "tokenizer"},
@@ -37,6 +37,9 @@ var allowedImports = map[string][]string{
 	"command":                   {"attribute", "config", "internal/processmark", "internal/reader", "job", "remote", "tokenizer"},
 	"internal/polls":            {"internal/stored"},
 	"internal/quantity":         {},
+	"internal/doubt":            {"internal/recovery", "internal/terminal", "internal/tui", "job"},
+	"internal/repeated":         {"remote"},
+	"internal/recovery":         {"internal/timezone", "job", "jobstore"},
 	"internal/ranges":           {},
 	"internal/exitstatus":       {},
 	"internal/plaintext":        {},

@@ -79,7 +79,11 @@ func (r *run) attributeText(name string) (string, bool) {
 	if a == nil || a.Value() == nil {
 		return "", false
 	}
-	return attribute.Text(a.Value()), true
+	text := attribute.Text(a.Value())
+	if resolved, err := r.Scope.Environment.Resolve(text, r.Scope.Job); err == nil {
+		text = resolved // such as a name that is by default that of the program
+	}
+	return text, true
 }
 
 // Close ends the output and hands out what it says.

@@ -124,7 +124,7 @@ func (l *loader) fillReader(r *Reader, e *tree.Element) {
 		case "absent":
 			r.Absent = &Absent{
 				Position: child.Position(), Within: xpathOf(child, "within"), Since: xpathOf(child, "since"), Unless: xpathOf(child, "unless"),
-				Is: child.Value("is"), After: xpathOf(child, "after"), Reason: child.Value("reason"),
+				Candidates: xpathOf(child, "candidates"), Is: child.Value("is"), After: xpathOf(child, "after"), Reason: child.Value("reason"),
 			}
 		case string(Table), string(Stanzas), string(Lines), string(Log), string(JSON), string(XML):
 			if !sources {

@@ -27,6 +27,9 @@ type Absent struct {
 	Within XPath // x:find-job only: of submissions that are younger; a length of time, or an expression for one
 	Since  XPath // x:find-job only: of submissions after this time
 	Unless XPath // not while this is true
+	// x:find-job only: ids of jobs that do not say which submission they are of. Those on record
+	// for another one do not count.
+	Candidates XPath
 
 	// Of get-job-status only: the state of a job that no command finds, once it has been
 	// missing for some time.

@@ -84,6 +84,7 @@ type session struct {
 	onListed                     func(config.CommandElement, command.Listed)
 	now                          func() time.Time
 	leastInterval, sharedAnswers time.Duration
+	mark                         string // of the columns that all queries print; empty for a new one each
 
 	placeZone   func() timezone.Zone // see zoneOfPlace
 	jobsZone    func() timezone.Zone // see zoneOfJobs

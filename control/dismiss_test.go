@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -17,9 +18,9 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	jobs = s.updates(t, jobs, false)
 	require.True(t, jobs[1].Missing)
 
-	_, err := control.Dismiss(t.Context(), s.store, jobs[0])
+	_, err := recovery.Dismiss(t.Context(), s.store, jobs[0])
 	require.ErrorContains(t, err, "was seen RUNNING")
-	dismissed, err := control.Dismiss(t.Context(), s.store, jobs[1])
+	dismissed, err := recovery.Dismiss(t.Context(), s.store, jobs[1])
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseDismissed, dismissed.Phase)
 	require.Equal(t, job.Submitted, dismissed.Detail, "no end is made up")
@@ -45,16 +46,16 @@ func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T)
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
 	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), true)
 	require.NoError(t, err)
-	dismissed, err := control.Dismiss(t.Context(), s.store, job)
+	dismissed, err := recovery.Dismiss(t.Context(), s.store, job)
 	require.NoError(t, err)
 	require.Contains(t, dismissed.Error, "dismissed by the user: the process that it was attached to")
-	_, err = control.Dismiss(t.Context(), s.store, dismissed)
+	_, err = recovery.Dismiss(t.Context(), s.store, dismissed)
 	require.NoError(t, err, "again, which changes nothing")
 }
 
 func TestAJobThatHasEndedIsNotPutAside(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Failed, job.Running)
-	_, err := control.Dismiss(t.Context(), s.store, s.updates(t, jobs, false)[0])
+	_, err := recovery.Dismiss(t.Context(), s.store, s.updates(t, jobs, false)[0])
 	require.ErrorContains(t, err, "has ended")
 }

@@ -6,36 +6,19 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/listing"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/presence"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 )
 
-// rmctl records a submission as not made if its scheduler has no such job after a while.
-// The scheduler may still accept it: rmctl looks for the tag of the submission for longer,
-// in each listing, and with x:find-job at growing intervals.
 const (
-	firstLateLook = time.Minute // after it was found that there is no job; each later distance is twice as long
-	// LastLateLook is how long after a submission its job is looked for at most.
-	LastLateLook = 24 * time.Hour
 	// How long rmctl does not look up a submission again after an undecided query.
 	undecidedPause = 5 * time.Minute
 	lookUpLimit    = 16 // submissions that one poll looks up
 )
-
-// IsLookedForAgain reports whether it is time to look again for the job of a
-// submission that is on record as not made.
-func IsLookedForAgain(j job.Job, now time.Time) bool {
-	if j.Phase != job.PhaseRejected || !j.Missing || j.MissingCount < 1 {
-		return false
-	}
-	again := j.MissingSince.Add(firstLateLook << min(j.MissingCount-1, 20))
-	return !now.Before(again) && now.Before(j.Created.Add(LastLateLook))
-}
 
 // isForgotten reports whether the scheduler would have forgotten the job of a submission
 // by now.
@@ -60,21 +43,18 @@ func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing
 		return nil
 	}
 	ids := listed.ByIdentity()
-	var due []job.Job
-	for _, job := range open {
-		id, isListed := ids[job.Tag]
-		switch {
-		case isListed:
-			seen, _ := listed.Row(id)
-			if _, err := c.acceptListed(ctx, job, id, seen); err != nil {
-				return err
-			}
-			turn.Moved = true
-		case c.isLookedUp(job):
-			due = append(due, job)
+	for i := range open {
+		id, isListed := ids[open[i].Tag]
+		if !isListed {
+			continue
 		}
+		seen, _ := listed.Row(id)
+		if open[i], err = c.acceptListed(ctx, open[i], id, seen); err != nil {
+			return err
+		}
+		turn.Moved = true
 	}
-	return c.lookUpEach(ctx, turn, due)
+	return c.lookUpEach(ctx, turn, slices.DeleteFunc(open, func(j job.Job) bool { return j.ID != "" || !c.isLookedUp(j) }))
 }
 
 // isLookedUp reports whether a poll looks a submission up now.
@@ -83,7 +63,7 @@ func (c *tracker) isLookedUp(j job.Job) bool {
 	case c.definition.Command(config.FindJob) == nil, c.isForgotten(j):
 		return false
 	case j.Phase == job.PhaseRejected:
-		return IsLookedForAgain(j, c.now())
+		return recovery.IsDue(j, c.now())
 	}
 	settled := j.Created.Add(c.submitLimit() + settling)
 	return !c.now().Before(settled) && !c.now().Before(j.LastQueried().Add(undecidedPause))
@@ -92,17 +72,11 @@ func (c *tracker) isLookedUp(j job.Job) bool {
 // lookUpEach looks submissions up, as many as a poll does.
 func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) error {
 	return inBatches(ctx, c, turn, jobs[:min(len(jobs), lookUpLimit)], func(batch []job.Job) (isFound bool, err error) {
-		problems := make([]error, len(batch))
-		var group errgroup.Group
-		for i, job := range batch {
-			group.Go(func() error {
-				batch[i], problems[i] = c.Recover(ctx, job)
-				problems[i] = c.noteUndecided(ctx, job, problems[i])
-				return nil
-			})
+		found, problems := c.recoverEach(ctx, batch, nil)
+		for i := range problems {
+			problems[i] = c.noteUndecided(ctx, batch[i], problems[i])
 		}
-		_ = group.Wait() // its functions return nil; errors are in problems
-		return slices.ContainsFunc(batch, func(job job.Job) bool { return job.ID != "" }), errors.Join(problems...)
+		return slices.ContainsFunc(found, func(job job.Job) bool { return job.ID != "" }), errors.Join(problems...)
 	})
 }
 
@@ -115,5 +89,5 @@ func (c *tracker) noteUndecided(ctx context.Context, j job.Job, err error) error
 	case j.Phase == job.PhaseRejected:
 		return nil // the next look is on record already
 	}
-	return c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, unconfirmed.because(), c.now())
+	return c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, unconfirmed.Because(), c.now())
 }

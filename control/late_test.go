@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -104,7 +105,7 @@ func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
 	j, err := s.Status(t.Context(), rejected, false)
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseRejected, j.Phase)
-	require.False(t, control.IsLookedForAgain(j, s.options.Now()), "a look-up that always fails is not made all the time")
+	require.False(t, recovery.IsDue(j, s.options.Now()), "a look-up that always fails is not made all the time")
 	require.NoError(t, os.Remove(s.path("broken")))
 	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
 	s.ahead += time.Minute

@@ -3,28 +3,43 @@ package control
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/recovery"
+	"github.com/rmctl/rmctl/internal/repeated"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
+// search looks up the submissions with some numbers. A command that is the same for several
+// runs once for all, as one that lists the jobs of a user does. So that it is the same, those
+// of about the same age are looked up as if they were all as old as the oldest.
+func (c *session) search(ctx context.Context, lookUp *config.Command, jobs []job.Job, open []int, progress func(done int)) map[int]recovery.Finding {
+	search := recovery.Search{Now: c.now(), Width: directWidth, Progress: progress, Begin: func(oldest time.Time) recovery.LookUp {
+		shared := *c
+		shared.connection, shared.mark = repeated.New(c.connection), newMark()
+		return func(ctx context.Context, j job.Job) recovery.Finding { return shared.lookUp(ctx, lookUp, j, oldest) }
+	}}
+	return search.Run(ctx, jobs, open)
+}
+
 // lookUp queries the scheduler for the job of a tag: x:find-job, and its fallbacks while
-// the job is not found. The id is empty if there is certainly none.
-func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
-	env, err := c.jobEnvironment(ctx, j)
+// the job is not found. The submission may be made as late as the oldest one that is looked
+// up in the same way.
+func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job, oldest time.Time) recovery.Finding {
+	env, err := c.lookUpEnvironment(ctx, lookUp, j, oldest)
 	if err != nil {
-		return job.Job{}, err
+		return recovery.Finding{Err: err}
 	}
-	env.SetVariable(submission.AttributeTag, j.Tag)
-	submission.SetCreated(env, j.Created, c.now(), c.zoneOf(lookUp).OrLocal())
 	var outcome config.OutcomeKind
-	isAbsent, isDamaged := false, false // a record that says nothing may be of the job
+	var found recovery.Finding
+	isDamaged := false // a record that says nothing may be of the job
 	for _, tried := range append([]*config.Command{lookUp}, lookUp.Fallbacks...) {
 		isFallback := tried != lookUp
 		if isFallback && !triedAfter(tried, outcome) {
@@ -37,21 +52,38 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job)
 		}
 		outcome, err = outcomeOf(result, err)
 		if err != nil {
-			return job.Job{}, err
+			return recovery.Finding{Err: err}
 		}
 		if accepted.ID != "" {
-			return accepted, nil
+			return recovery.Finding{Job: accepted}
 		}
-		isAbsent = isAbsent || c.provesAbsence(tried, result, outcome, j)
+		found.IsAbsent = found.IsAbsent || c.provesAbsence(tried, result, outcome, j)
 		isDamaged = isDamaged || result.Answer != nil && result.Answer.Rejections > 0
+		if result.Answer != nil && result.Answer.Absence != nil {
+			found.Candidates = append(found.Candidates, result.Answer.Absence.Candidates...)
+		}
 	}
-	if !isAbsent || isDamaged {
-		return job.Job{}, errAbsenceUnproved
-	}
-	return job.Job{}, nil
+	found.IsAbsent = found.IsAbsent && !isDamaged
+	return found
 }
 
-var errAbsenceUnproved = errors.New("the scheduler does not list it, which proves nothing by now")
+// lookUpEnvironment is jobEnvironment for looking a submission up.
+func (c *session) lookUpEnvironment(ctx context.Context, lookUp *config.Command, j job.Job, oldest time.Time) (*attribute.Environment, error) {
+	env, err := c.jobEnvironment(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	launched, err := requestFor(j)
+	if err != nil {
+		launched = job.Submission{Script: "unknown"} // which may give its job any name
+	}
+	submission.SetLaunch(env, launched)
+	env.SetVariable(submission.AttributeTag, j.Tag)
+	submission.SetCreated(env, oldest, c.now(), c.zoneOf(lookUp).OrLocal())
+	return env, nil
+}
+
+const absenceUnproved = "the scheduler does not list it, which proves nothing by now"
 
 // lookUpBy queries for the job of a tag with one command. The id is empty if the command
 // does not have it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/polls"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -76,7 +77,7 @@ func (c *tracker) openSubmissions(ctx context.Context, targets []string) ([]job.
 		if err != nil {
 			return nil, err
 		}
-		late, err := c.store.Unseen(ctx, c.now().Add(-LastLateLook), filter.Target)
+		late, err := c.store.Unseen(ctx, c.now().Add(-recovery.LastLateLook), filter.Target)
 		if err != nil {
 			return nil, err
 		}

@@ -4,40 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/presence"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 // An UnconfirmedError says that it is still unknown what became of a submission.
-type UnconfirmedError struct {
-	Tag    string
-	Reason string    // why it is not known
-	Again  time.Time // when looking again decides it; zero if unknown
-	Err    error     // what looking it up failed with; may be nil
-}
-
-func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("it is not known whether submission %s became a job: %s", e.Tag, e.because())
-}
-
-func (e *UnconfirmedError) because() string {
-	text := e.Reason
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	if !e.Again.IsZero() {
-		text += fmt.Sprintf("; looking again after %s will tell", e.Again.Format(time.TimeOnly))
-	}
-	return text
-}
-
-// Unwrap returns what looking the submission up failed with.
-func (e *UnconfirmedError) Unwrap() error { return e.Err }
+type UnconfirmedError = recovery.UnconfirmedError
 
 // settling is how long after the time limit of a submit command its scheduler may still
 // accept the job.
@@ -52,53 +31,112 @@ const settling = 30 * time.Second
 //
 // [jobstore.Store.Unresolved] and [jobstore.Store.Unseen] return such submissions.
 func (c *tracker) Recover(ctx context.Context, j job.Job) (job.Job, error) {
+	jobs, problems := c.recoverEach(ctx, []job.Job{j}, nil)
+	return jobs[0], problems[0]
+}
+
+// RecoverEach is Recover for several submissions, which it looks up together. It returns an
+// error for each, nil for those that are decided. It calls progress, which may be nil, with
+// how many it has looked up.
+func (c *Controller) RecoverEach(ctx context.Context, jobs []job.Job, progress func(done int)) ([]job.Job, []error) {
+	return c.recoverEach(ctx, jobs, progress)
+}
+
+func (c *tracker) recoverEach(ctx context.Context, jobs []job.Job, progress func(done int)) ([]job.Job, []error) {
 	c.recordLate(ctx)
-	j, err := c.store.ByTag(ctx, j.Tag)
-	if err != nil || j.ID != "" || j.Phase == job.PhaseRejected && !j.Missing {
-		return j, err
-	}
-	if j.Phase == job.PhaseIntended && presence.IsAlive(j.Submitter) {
-		return j, unconfirmed(&j, "it is being submitted at this moment", nil)
-	}
+	jobs, problems := slices.Clone(jobs), make([]error, len(jobs))
 	lookUp := c.definition.Command(config.FindJob)
+	var open []int
+	for i := range jobs {
+		var isOpen bool
+		if jobs[i], isOpen, problems[i] = c.withoutOutcome(ctx, jobs[i]); isOpen {
+			open = append(open, i)
+		}
+	}
+	if lookUp != nil {
+		c.recoverByLookUp(ctx, lookUp, jobs, problems, open, progress)
+		return jobs, problems
+	}
+	for _, i := range open {
+		jobs[i], problems[i] = c.recoverWithoutLookUp(ctx, jobs[i])
+	}
+	return jobs, problems
+}
+
+// withoutOutcome returns a submission as it is on record, and whether it is to be looked for.
+func (c *tracker) withoutOutcome(ctx context.Context, j job.Job) (now job.Job, isOpen bool, err error) {
+	now, err = c.store.ByTag(ctx, j.Tag)
+	if err != nil {
+		return j, false, err
+	}
+	if now.ID != "" || now.Phase == job.PhaseRejected && !now.Missing {
+		return now, false, nil
+	}
+	if now.Phase == job.PhaseIntended && presence.IsAlive(now.Submitter) {
+		return now, false, recovery.Unconfirmed(&now, "it is being submitted at this moment", nil)
+	}
+	return now, true, nil
+}
+
+// recoverWithoutLookUp decides what can be decided about a submission that no command finds.
+func (c *tracker) recoverWithoutLookUp(ctx context.Context, j job.Job) (job.Job, error) {
 	switch {
-	case lookUp != nil:
-		return c.recoverByLookUp(ctx, lookUp, j)
 	case j.Phase == job.PhaseRejected:
 		return j, nil // only a listing may find it
 	case j.Interactive && presence.PresenceOf(j.Submitter) == presence.Elsewhere:
-		return j, unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", presence.ProcessName(j.Submitter)), nil)
+		return j, recovery.Unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", presence.ProcessName(j.Submitter)), nil)
 	case j.Interactive:
 		// Its process was a child of the one that is gone, and has no other name than the tag.
 		return j, c.reject(ctx, &j, "rmctl ended before the job was seen to run")
 	}
-	return j, unconfirmed(&j, fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), nil)
+	return j, recovery.Unconfirmed(&j, fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), nil)
 }
 
-func unconfirmed(j *job.Job, reason string, err error) *UnconfirmedError {
-	return &UnconfirmedError{Tag: j.Tag, Reason: reason, Err: err}
-}
-
-// recoverByLookUp is Recover for a definition that finds jobs by their tags.
-func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j job.Job) (job.Job, error) {
+// recoverByLookUp looks up the submissions with some numbers, and records what came of it.
+func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, jobs []job.Job, problems []error, open []int, progress func(done int)) {
 	queried := c.now() // the scheduler may accept the job during the query
-	found, err := c.lookUp(ctx, lookUp, j)
-	if err != nil {
+	searched := c.search(ctx, lookUp, jobs, open, progress)
+	for _, i := range open {
+		if found := searched[i]; found.Err == nil && found.Job.ID != "" {
+			jobs[i], problems[i] = c.store.Accept(ctx, jobs[i].Tag, found.Job)
+		}
+	}
+	// What is on record by now for one submission is no candidate for another one.
+	claims := c.claims()
+	for _, i := range open {
+		if found := searched[i]; found.Err != nil || found.Job.ID == "" {
+			jobs[i], problems[i] = c.decideUnfound(ctx, lookUp, jobs[i], found, queried, claims)
+		}
+	}
+}
+
+// decideUnfound decides about a submission whose job was not found.
+func (c *tracker) decideUnfound(ctx context.Context, lookUp *config.Command, j job.Job, found recovery.Finding, queried time.Time, claims *recovery.Claims) (job.Job, error) {
+	if found.Err != nil || !found.IsAbsent {
+		reason := "it could not be looked up"
+		if found.Err == nil {
+			reason = absenceUnproved
+		}
+		err := found.Err
 		if j.Phase == job.PhaseRejected && ctx.Err() == nil {
 			// It counts: some queries fail whenever a job is older than their scheduler remembers.
 			missed, missErr := c.store.MarkMissing(ctx, j.Tag, c.now())
 			j.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
 		}
-		return j, unconfirmed(&j, "it could not be looked up", err)
-	}
-	if found.ID != "" {
-		return c.store.Accept(ctx, j.Tag, found)
+		return j, recovery.Unconfirmed(&j, reason, err)
 	}
 	if settled := j.Created.Add(c.submitLimit() + settling); queried.Before(settled) {
 		return j, &UnconfirmedError{Tag: j.Tag, Reason: "the scheduler does not know it yet", Again: settled}
 	}
 	if j.Phase != job.PhaseRejected && c.isForgotten(j) {
-		return j, unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), nil)
+		return j, recovery.Unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), nil)
+	}
+	candidates, err := claims.Without(ctx, found.Candidates, j)
+	if err != nil {
+		return j, err
+	}
+	if len(candidates) > 0 && j.Phase != job.PhaseRejected {
+		return j, &UnconfirmedError{Tag: j.Tag, Reason: "it may be " + recovery.OneOf(candidates), Candidates: candidates}
 	}
 	if _, err := c.store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", queried); err != nil {
 		return j, err

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -188,7 +189,7 @@ func (c *session) runFor(ctx context.Context, which *config.Command, env *attrib
 // runRequest resolves a command and runs it as this definition and its user want it.
 func (c *session) runRequest(ctx context.Context, request command.Request) (*command.Result, error) {
 	if request.Command.Read != nil {
-		request.Scope.Environment.SetVariable(command.MarkAttribute, newMark())
+		request.Scope.Environment.SetVariable(command.MarkAttribute, cmp.Or(c.mark, newMark()))
 	}
 	invocation, err := request.Resolve()
 	if err != nil {

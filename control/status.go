@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -85,7 +86,7 @@ func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, e
 
 // isSettled reports whether a query would say nothing new about a job.
 func (c *tracker) isSettled(j *job.Job) bool {
-	return j.Detail.Ended() || j.Phase == job.PhaseDismissed || j.Successor != "" || j.Phase == job.PhaseRejected && !IsLookedForAgain(*j, c.now())
+	return j.Detail.Ended() || j.Phase == job.PhaseDismissed || j.Successor != "" || j.Phase == job.PhaseRejected && !recovery.IsDue(*j, c.now())
 }
 
 // statusByQuery queries the scheduler for a job on record, and records the answer.
@@ -112,7 +113,7 @@ func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job,
 	job, err := c.Recover(ctx, job)
 	var unconfirmed *UnconfirmedError
 	if errors.As(err, &unconfirmed) {
-		job.Stale, job.StaleReason = true, unconfirmed.because()
+		job.Stale, job.StaleReason = true, unconfirmed.Because()
 		return job, nil
 	}
 	return job, err
@@ -187,29 +188,35 @@ func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (isQueried b
 // nothing. If the scheduler does not know the job, or the definition has no such ids, or
 // the id looks like an option, the error is a *NotFoundError.
 func (c *session) Look(ctx context.Context, id string) (job.Job, error) {
+	found, _, err := c.look(ctx, id)
+	return found, err
+}
+
+// look is Look, and returns the answer, too.
+func (c *session) look(ctx context.Context, id string) (job.Job, answer, error) {
 	if _, err := c.resolver.Command(config.GetJobStatus); err != nil {
-		return job.Job{}, err
+		return job.Job{}, answer{}, err
 	}
 	ids, err := c.ids()
 	if err != nil {
-		return job.Job{}, err
+		return job.Job{}, answer{}, err
 	}
 	short, _, isID := ids.Split(id)
 	if !isID || strings.HasPrefix(id, "-") {
-		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
+		return job.Job{}, answer{}, &NotFoundError{ID: id, Target: c.target}
 	}
 	id = ids.Clean(id)
 	found, err := c.query(ctx, job.Job{ID: id, ShortID: short})
 	if err != nil {
-		return job.Job{}, &QueryError{ID: id, Err: err}
+		return job.Job{}, found, &QueryError{ID: id, Err: err}
 	}
 	if found.forgotten {
-		return job.Job{}, &NotFoundError{ID: id, Target: c.target}
+		return job.Job{}, found, &NotFoundError{ID: id, Target: c.target}
 	}
 	return job.Job{
 		ID: id, ShortID: short, Target: c.target, Definition: c.definition.File, Phase: job.PhaseSubmitted,
 		Observation: found.Observation,
-	}, nil
+	}, found, nil
 }
 
 // isQueryFailure reports whether a query of a scheduler failed, not recording it.

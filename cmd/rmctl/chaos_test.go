@@ -19,6 +19,7 @@ import (
 
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -209,7 +210,7 @@ func (h *household) chaos() string {
 func recoverAll(t *testing.T, controller *control.Controller, store *jobstore.Store, decided map[string]bool) (undecided []error) {
 	open, err := store.Unresolved(t.Context(), controller.Target)
 	require.NoError(t, err)
-	late, err := store.Unseen(t.Context(), time.Now().Add(-control.LastLateLook), controller.Target)
+	late, err := store.Unseen(t.Context(), time.Now().Add(-recovery.LastLateLook), controller.Target)
 	require.NoError(t, err)
 	for _, job := range append(open, late...) {
 		if decided[job.Tag] {

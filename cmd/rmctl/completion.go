@@ -252,6 +252,7 @@ const mostCompletedJobs = 100
 // Which jobs a command offers.
 func anyJob(job.Job) bool            { return true }
 func openJob(job job.Job) bool       { return !job.Detail.Ended() }
+func doubtfulJob(job job.Job) bool   { return job.ID == "" }
 func parallelJob(job job.Job) bool   { return job.Interactive }
 func attachableJob(job job.Job) bool { return job.Interactive && openJob(job) }
 

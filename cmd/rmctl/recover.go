@@ -6,25 +6,35 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/doubt"
+	"github.com/rmctl/rmctl/internal/recovery"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newRecover(a *app) *cobra.Command {
-	r := &recovery{app: a}
+	r := &recoverCommand{app: a}
 	c := &cobra.Command{
 		Use:   "recover",
 		Short: "Recover interrupted submissions and lost jobs",
-		Long: `recover queries the schedulers for every submission with an unknown outcome: rmctl was
-killed, a connection broke, or a submit command timed out. It adopts the job if there is
-one; if there certainly is none, it records the submission as not made and removes its
-files. Then it lists the jobs of the target, and adopts those that were submitted with
-rmctl and are not on record. It never submits anything.
+		Long: `recover lists the jobs of the target, and of others with submissions in doubt, and adopts
+those that were submitted with rmctl and are not on record. Then it looks for the job of every other submission with an unknown
+outcome: rmctl was killed, a connection broke, or a submit command timed out. It adopts the
+job if there is one; if there certainly is none, it records the submission as not made and
+removes its files. It looks all submissions of a target up together, and never submits
+anything.
+
+--adopt records that a submission became the JOB of the scheduler, where rmctl cannot tell:
+some schedulers do not say which submission a job that ended was of. With several
+submissions in doubt, name one with --as TAG. rmctl refuses a job that is on record, of
+another user, or older than the submission.
 
 --dismiss gives up a submission or job. A submission whose scheduler cannot be queried is
 recorded as not made. A job that its scheduler has forgotten, or whose terminal is gone, is
@@ -32,6 +42,7 @@ no longer shown by rmctl status; its last observation stays on record. A job tha
 running cannot be dismissed.`,
 		Example: `  rmctl recover
   rmctl recover -t slurm --rebuild
+  rmctl recover --adopt 4711 --as 2f1c…
   rmctl recover --dismiss 2f1c…
   rmctl recover --dismiss slurm/4711`,
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c.Context()) },
@@ -39,49 +50,67 @@ running cannot be dismissed.`,
 	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "set the record of jobs aside, even if it is damaged, and begin a new one")
 	c.Flags().StringVar(&r.dismiss, "dismiss", "", "give up a submission without an outcome, or a `JOB` whose end cannot be observed, by tag or id")
 	completeFlag(c, "dismiss", a.completeJobs(openJob))
+	c.Flags().StringVar(&r.adopt, "adopt", "", "record that a submission without an outcome became this `JOB`")
+	c.Flags().StringVar(&r.as, "as", "", "`TAG` of that submission, if several have no outcome")
+	completeFlag(c, "as", a.completeJobs(doubtfulJob))
+	c.MarkFlagsMutuallyExclusive("adopt", "dismiss")
+	c.MarkFlagsMutuallyExclusive("adopt", "rebuild")
 	return c
 }
 
-type recovery struct {
+type recoverCommand struct {
 	app     *app
 	rebuild bool
 	dismiss string
+	adopt   string
+	as      string
 }
 
-func (r *recovery) run(ctx context.Context) error {
+func (r *recoverCommand) run(ctx context.Context) error {
+	if r.as != "" && r.adopt == "" {
+		return usage("--as requires --adopt")
+	}
 	if r.rebuild {
 		if err := r.setAside(); err != nil {
 			return err
 		}
 	}
 	store, err := r.app.client().Store(ctx)
+	switch {
+	case err != nil:
+		return err
+	case r.dismiss != "":
+		return r.dismissJob(ctx, store)
+	case r.adopt != "":
+		return r.adoptJob(ctx, store)
+	}
+	open, err := r.open(ctx, store)
 	if err != nil {
 		return err
 	}
-	if r.dismiss != "" {
-		return r.dismissJob(ctx, store)
-	}
-	found, looked, err := r.unresolved(ctx, store)
-	listed, listErr := r.listed(ctx)
-	r.tidy(ctx, append(looked, r.app.target))
+	listed, listErr := r.listed(ctx, targetsOf(open))
+	found, inDoubt := r.recover(ctx, open)
+	r.tidy(ctx, append(targetsOf(open), r.app.target))
+	found = withoutAny(found, listed)
+	r.summarize(append(found, listed...), inDoubt.Count())
 	printErr := r.app.printSubmissions(append(found, listed...))
-	return errors.Join(err, listErr, printErr)
+	return errors.Join(inDoubt.Err(), listErr, printErr)
 }
 
 // dismissJob dismisses the submission or job of the flag.
-func (r *recovery) dismissJob(ctx context.Context, store *jobstore.Store) error {
+func (r *recoverCommand) dismissJob(ctx context.Context, store *jobstore.Store) error {
 	job, err := r.app.recordedJob(ctx, r.dismiss)
 	if err != nil {
 		return err
 	}
-	job, err = control.Dismiss(ctx, store, job)
+	job, err = recovery.Dismiss(ctx, store, job)
 	if err == nil {
 		r.app.say("%s: %s", cmp.Or(job.ID, job.Tag), job.Error)
 	}
 	return err
 }
 
-func (r *recovery) setAside() error {
+func (r *recoverCommand) setAside() error {
 	directory, err := r.app.client().StateFolder()
 	if err != nil {
 		return err
@@ -96,37 +125,62 @@ func (r *recovery) setAside() error {
 	return err
 }
 
-// unresolved looks up the submissions without an outcome, and again those that are on record
-// as not made, of which it returns only those that changed. It also returns the targets of
-// all of them.
-func (r *recovery) unresolved(ctx context.Context, store *jobstore.Store) (found []job.Job, targets []string, err error) {
+// open returns the submissions without an outcome, and those that are on record as not made,
+// but may be accepted late.
+func (r *recoverCommand) open(ctx context.Context, store *jobstore.Store) ([]job.Job, error) {
 	open, err := store.Unresolved(ctx, r.app.target)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	late, err := store.Unseen(ctx, time.Now().Add(-control.LastLateLook), r.app.target)
-	if err != nil {
-		return nil, nil, err
-	}
-	var problems []error
-	for _, before := range append(open, late...) {
-		j := before
-		controller, err := r.app.controller(ctx, j.Target)
-		if err == nil {
-			j, err = controller.Recover(ctx, j)
+	late, err := store.Unseen(ctx, time.Now().Add(-recovery.LastLateLook), r.app.target)
+	return append(open, late...), err
+}
+
+// recover looks up submissions, those of a target together. Of those that are on record as
+// not made it returns only the ones that changed.
+func (r *recoverCommand) recover(ctx context.Context, open []job.Job) (found []job.Job, inDoubt doubt.Submissions) {
+	for _, target := range targetsOf(open) {
+		group := slices.DeleteFunc(slices.Clone(open), func(j job.Job) bool { return j.Target != target })
+		controller, err := r.app.controller(ctx, target)
+		if err != nil {
+			inDoubt.Add(job.Job{}, err)
+			found = append(found, group...)
+			continue
 		}
-		if before.Phase != job.PhaseRejected || j.Phase != before.Phase {
-			found = append(found, j)
+		progress := terminal.StartProgress(r.app.stderr, r.app.verbose > 0, "looking for submissions at "+target, len(group))
+		recovered, problems := controller.RecoverEach(ctx, group, progress.Set)
+		progress.Stop()
+		for i, now := range recovered {
+			inDoubt.Add(now, problems[i])
+			if group[i].Phase != job.PhaseRejected || now.Phase != job.PhaseRejected {
+				found = append(found, now)
+			}
 		}
-		problems = append(problems, err)
-		targets = append(targets, j.Target)
 	}
-	return found, targets, errors.Join(problems...)
+	return found, inDoubt
+}
+
+// targetsOf returns the targets of jobs, each once.
+func targetsOf(jobs []job.Job) []string {
+	var targets []string
+	for _, j := range jobs {
+		if !slices.Contains(targets, j.Target) {
+			targets = append(targets, j.Target)
+		}
+	}
+	return targets
+}
+
+// withoutAny returns jobs without those that others have.
+func withoutAny(jobs, others []job.Job) []job.Job {
+	return slices.DeleteFunc(jobs, func(j job.Job) bool {
+		return slices.ContainsFunc(others, func(other job.Job) bool { return other.Tag == j.Tag })
+	})
 }
 
 // tidy removes the files of interrupted submissions on targets; the chosen target has an empty
 // name.
-func (r *recovery) tidy(ctx context.Context, targets []string) {
+func (r *recoverCommand) tidy(ctx context.Context, targets []string) {
 	tidied := map[*control.Controller]bool{}
 	for _, target := range targets {
 		controller, err := r.app.controller(ctx, target)
@@ -140,16 +194,85 @@ func (r *recovery) tidy(ctx context.Context, targets []string) {
 	}
 }
 
-// listed finds the jobs of the target that are not on record. It is an error if the definition
-// cannot list jobs only with -t or --rebuild.
-func (r *recovery) listed(ctx context.Context) ([]job.Job, error) {
-	controller, err := r.app.controller(ctx, "")
+// listed finds the jobs of the chosen target that are not on record, and of other targets that
+// have submissions in doubt: one listing tells of many. It is an error if the definition of the
+// chosen one cannot list jobs only with -t or --rebuild.
+func (r *recoverCommand) listed(ctx context.Context, others []string) ([]job.Job, error) {
+	chosen, err := r.app.controller(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := controller.Rediscover(ctx)
+	jobs, err := chosen.Rediscover(ctx)
 	if isA[*control.UnsupportedError](err) && r.app.target == "" && !r.rebuild {
 		err = nil
 	}
+	for _, target := range others {
+		other, otherErr := r.app.controller(ctx, target)
+		if otherErr != nil || other == chosen {
+			continue // looking the submissions up says why
+		}
+		found, otherErr := other.Rediscover(ctx)
+		if jobs = append(jobs, found...); otherErr != nil && !isA[*control.UnsupportedError](otherErr) {
+			err = errors.Join(err, otherErr)
+		}
+	}
 	return jobs, err
+}
+
+// adoptJob records that a submission without an outcome became the job of the flag.
+func (r *recoverCommand) adoptJob(ctx context.Context, store *jobstore.Store) error {
+	target, id, err := r.app.splitJob(r.adopt)
+	if err != nil {
+		return err
+	}
+	submission, err := r.submission(ctx, store, target)
+	if err != nil {
+		return err
+	}
+	controller, err := r.app.controllerOfJob(ctx, submission.Target, id)
+	if err != nil {
+		return err
+	}
+	adopted, err := controller.Adopt(ctx, submission.Tag, id)
+	if err != nil {
+		return err
+	}
+	return r.app.printSubmissions([]job.Job{adopted})
+}
+
+// submission returns the one that the flags mean: by its tag, or the only one in doubt.
+func (r *recoverCommand) submission(ctx context.Context, store *jobstore.Store, target string) (job.Job, error) {
+	if r.as != "" {
+		submission, err := r.app.recordedJob(ctx, r.as)
+		if err == nil && target != "" && submission.Target != target {
+			err = usage("submission %s was made at %s, not at %s", submission.Tag, submission.Target, target)
+		}
+		return submission, err
+	}
+	open, err := store.Unresolved(ctx, target)
+	switch {
+	case err != nil:
+		return job.Job{}, err
+	case len(open) == 0:
+		return job.Job{}, fmt.Errorf("no submission is in doubt")
+	case len(open) > 1:
+		return job.Job{}, usage("%d submissions are in doubt; add --as and the tag of one:\n%s", len(open), doubt.List(open))
+	}
+	return open[0], nil
+}
+
+// summarize prints how many submissions were decided, if any were in question.
+func (r *recoverCommand) summarize(jobs []job.Job, doubt int) {
+	adopted, notMade := 0, 0
+	for _, j := range jobs {
+		switch {
+		case j.ID != "":
+			adopted++
+		case j.Phase == job.PhaseRejected:
+			notMade++
+		}
+	}
+	if len(jobs) > 0 {
+		r.app.say("%d adopted, %d not submitted, %d in doubt", adopted, notMade, doubt)
+	}
 }

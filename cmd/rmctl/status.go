@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -75,11 +76,11 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 // appeared since. It only warns of targets that cannot be queried.
 func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]found, error) {
 	now := time.Now()
-	unseen, err := store.Unseen(ctx, now.Add(-control.LastLateLook), a.target)
+	unseen, err := store.Unseen(ctx, now.Add(-recovery.LastLateLook), a.target)
 	if err != nil {
 		return nil, err
 	}
-	due := slices.DeleteFunc(unseen, func(job job.Job) bool { return !control.IsLookedForAgain(job, now) })
+	due := slices.DeleteFunc(unseen, func(job job.Job) bool { return !recovery.IsDue(job, now) })
 	late, err := a.withControllers(ctx, due)
 	if err != nil {
 		a.say("submissions that may have become jobs late were not looked for: %v", err)

@@ -127,6 +127,7 @@ func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement
 	if a := r.Absent; a != nil {
 		c.checkXPath(a.Unless, nil)
 		c.checkXPath(a.Since, nil)
+		c.checkXPath(a.Candidates, nil)
 	}
 }
 

@@ -2,6 +2,7 @@
 package listing
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 	"time"
@@ -112,15 +113,22 @@ func (l *Listing) Row(id string) (job.Observation, bool) {
 	return seen, true
 }
 
-// ByIdentity returns the ids of the rows by the identities of their jobs, such as the
-// tags of submissions.
+// ByIdentity returns the ids of the rows by the identities of their jobs, such as the tags
+// of submissions. Of several with one identity the job that was submitted first counts: a
+// user may submit the file of a script once more.
 func (l *Listing) ByIdentity() map[string]string {
 	ids := map[string]string{}
 	if l == nil {
 		return ids
 	}
+	submitted := map[string]string{}
 	for id, listed := range l.rows {
-		ids[listed.observation().Identity] = id
+		seen := listed.observation()
+		first, isKnown := ids[seen.Identity]
+		if isKnown && cmp.Or(cmp.Compare(submitted[seen.Identity], seen.Submitted), cmp.Compare(len(first), len(id)), cmp.Compare(first, id)) < 0 {
+			continue
+		}
+		ids[seen.Identity], submitted[seen.Identity] = id, seen.Submitted
 	}
 	return ids
 }

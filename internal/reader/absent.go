@@ -20,6 +20,9 @@ type Absence struct {
 	Within time.Duration // only of submissions younger than this; 0 without a limit
 	Since  time.Time     // only of submissions after this; zero without a limit
 	Doubt  string        // why it proves nothing; empty if it does
+	// Candidates are the ids of jobs that do not say which submission they are of, and may be
+	// the one in question.
+	Candidates []string
 
 	State  job.Detail    // of a job that is still absent after a while; empty for none
 	After  time.Duration // how long that while is
@@ -31,6 +34,8 @@ func (a *Absence) String() string {
 	switch {
 	case a.Doubt != "":
 		return "proves nothing: " + a.Doubt
+	case len(a.Candidates) > 0:
+		return "proves that there is no job, unless it is one of " + strings.Join(a.Candidates, " ")
 	case a.State != "":
 		return fmt.Sprintf("means %s for a job that has been missing for %s and %s", a.State, a.After, afterAbsence)
 	case a.Within > 0:
@@ -87,6 +92,10 @@ func (r *Reader) absence() (*Absence, error) {
 	}
 	if r.isSilent() && r.definition.Sources[0].Total.IsSet() {
 		found.Doubt = silence
+	}
+	var err error
+	if found.Candidates, err = newExpression(defined.Candidates).texts(on); err != nil {
+		return nil, err
 	}
 	if defined.Unless.IsSet() {
 		isDoubtful, err := newExpression(defined.Unless).isTrue(on)

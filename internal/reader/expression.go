@@ -46,8 +46,11 @@ func (e *expression) text(on *evaluation) (string, error) {
 	return value, on.locate(e, err)
 }
 
-// texts returns all values for a record.
+// texts returns all values for a record; none without an expression.
 func (e *expression) texts(on *evaluation) ([]string, error) {
+	if e == nil {
+		return nil, nil
+	}
 	if err := e.compile(); err != nil {
 		return nil, err
 	}

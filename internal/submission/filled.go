@@ -33,7 +33,7 @@ func (r *Resolver) FormOver(env *attribute.Environment, s job.Submission, stat a
 
 // ShowLaunch lets the fields of a form show what is to be run.
 func ShowLaunch(filled *form.Form, s job.Submission) {
-	filled.Launch(func(env *attribute.Environment) { setLaunch(env, s) })
+	filled.Launch(func(env *attribute.Environment) { SetLaunch(env, s) })
 }
 
 // Filled returns a submission with the values that a form hands over from a page.

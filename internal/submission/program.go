@@ -11,10 +11,10 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// setLaunch sets what the engine knows of the program. Arguments are quoted so
+// SetLaunch sets what the engine knows of the program. Arguments are quoted so
 // that a line of a shell script and the splitting of command lines both give
 // them back unchanged.
-func setLaunch(env *attribute.Environment, s job.Submission) {
+func SetLaunch(env *attribute.Environment, s job.Submission) {
 	mode := "run"
 	if s.Debug {
 		mode = "debug"

@@ -64,7 +64,7 @@ func (r *Resolver) ResolveValues(env *attribute.Environment, s job.Submission, s
 		return err
 	}
 	selection.Clear()
-	setLaunch(env, s)
+	SetLaunch(env, s)
 	if err := selection.FollowLinks(); err != nil {
 		// The reference takes what it finds, and there are values for all links.
 		r.Log.Warn("some attributes take their defaults instead of each other's values", "error", err)

@@ -1,0 +1,44 @@
+package recovery
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/job"
+)
+
+// An UnconfirmedError says that it is still unknown what became of a submission.
+type UnconfirmedError struct {
+	Tag        string
+	Reason     string    // why it is not known
+	Candidates []string  // the jobs that it may be, as far as the scheduler names them
+	Again      time.Time // when looking again decides it; zero if unknown
+	Err        error     // what looking it up failed with; may be nil
+}
+
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("it is not known whether submission %s became a job: %s", e.Tag, e.Because())
+}
+
+// Because says why it is unknown, and what to do.
+func (e *UnconfirmedError) Because() string {
+	text := e.Reason
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	if len(e.Candidates) > 0 {
+		text += "; record one with rmctl recover --adopt JOB --as " + e.Tag
+	}
+	if !e.Again.IsZero() {
+		text += fmt.Sprintf("; looking again after %s will tell", e.Again.Format(time.TimeOnly))
+	}
+	return text
+}
+
+// Unwrap returns what looking the submission up failed with.
+func (e *UnconfirmedError) Unwrap() error { return e.Err }
+
+// Unconfirmed returns the error for a submission.
+func Unconfirmed(j *job.Job, reason string, err error) *UnconfirmedError {
+	return &UnconfirmedError{Tag: j.Tag, Reason: reason, Err: err}
+}
