@@ -20,16 +20,17 @@ var suppliedAttributes = []string{
 	"launchMode", "executablePath", "executableName", "executableDirectory", "progArgs", "directory",
 	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
 	"ems", "script", "script_path", "managed_file_for_script",
-	"job.tag", "job.terminal", "job.canceled", submissionAge, submissionDays, submissionSince, listingScope, listingIDs, "query.mark", "query.ids",
+	"job.tag", "job.terminal", "job.canceled", submissionAge, submissionDays, submissionSince, submissionSinceSeconds, listingScope, listingIDs, "query.mark", "query.ids",
 }
 
 // Attributes that the engine sets for some commands only.
 const (
-	submissionAge   = "job.age"   // of the submission that x:find-job looks up, or the earliest one of x:list-ended
-	submissionDays  = "job.days"  // the same in days
-	submissionSince = "job.since" // before which it was not made
-	listingScope    = "job.scope" // whose jobs x:list-jobs is to list
-	listingIDs      = "job.ids"   // of the jobs that x:list-jobs or x:list-ended is to list; empty for all
+	submissionAge          = "job.age"           // of the submission that x:find-job looks up, or the earliest one of x:list-ended
+	submissionDays         = "job.days"          // the same in days
+	submissionSince        = "job.since"         // before which it was not made
+	submissionSinceSeconds = "job.since.seconds" // the same in seconds since 1970
+	listingScope           = "job.scope"         // whose jobs x:list-jobs is to list
+	listingIDs             = "job.ids"           // of the jobs that x:list-jobs or x:list-ended is to list; empty for all
 )
 
 // readAttributes are those that the engine reads where a definition has them.

@@ -188,7 +188,8 @@ func (c *checker) checkJobKnown(r reference.Reference, part string, e *tree.Elem
 // onlyIn are the attributes that the engine sets for some commands only, and these.
 var onlyIn = map[string][]config.CommandElement{
 	submissionAge: {config.FindJob, config.ListEnded}, submissionDays: {config.FindJob, config.ListEnded}, submissionSince: {config.FindJob, config.ListEnded},
-	listingScope: {config.ListJobs}, listingIDs: {config.ListJobs, config.ListEnded},
+	submissionSinceSeconds: {config.FindJob, config.ListEnded},
+	listingScope:           {config.ListJobs}, listingIDs: {config.ListJobs, config.ListEnded},
 }
 
 // commandNames lists commands of our namespace.

@@ -53,15 +53,12 @@ func SetCreated(env *attribute.Environment, created, now time.Time, zone *time.L
 	age := max(0, now.Sub(created))
 	env.SetVariable(attributeAge, strconv.Itoa(int(age/time.Second)))
 	env.SetVariable(attributeDays, strconv.Itoa(daysOf(age)))
-	env.SetVariable(attributeSince, since(created, zone))
+	const slack = 10 * time.Minute // for clocks that differ
+	since := created.Add(-slack)
+	env.SetVariable(attributeSince, since.In(zone).Format("200601021504"))
+	env.SetVariable(attributeSinceSeconds, strconv.FormatInt(since.Unix(), 10))
 }
 
 // daysOf returns how many days ago something was that has an age. It counts the day that has
 // begun, and one more for clocks that differ.
 func daysOf(age time.Duration) int { return int(age/(24*time.Hour)) + 2 }
-
-// since returns a time before a submission, for clocks that differ, in a zone.
-func since(created time.Time, zone *time.Location) string {
-	const slack = 10 * time.Minute
-	return created.Add(-slack).In(zone).Format("200601021504")
-}

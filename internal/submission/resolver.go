@@ -109,6 +109,7 @@ func (r *Resolver) ScopeOfAnyJob() (config.Scope, error) {
 	env.SetVariable(attributeAge, "0")
 	env.SetVariable(attributeDays, "0")
 	env.SetVariable(attributeSince, "0")
+	env.SetVariable(attributeSinceSeconds, "0")
 	JobAttribute(env, placeholder, placeholder, placeholder)
 	return config.Scope{Environment: env, Job: placeholder}, nil
 }
