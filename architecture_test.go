@@ -39,7 +39,7 @@ var allowedImports = map[string][]string{
 	"internal/quantity":         {},
 	"internal/doubt":            {"internal/recovery", "internal/terminal", "internal/tui", "job"},
 	"internal/repeated":         {"remote"},
-	"internal/recovery":         {"internal/timezone", "job", "jobstore"},
+	"internal/recovery":         {"command", "config", "internal/presence", "internal/timezone", "job", "jobstore"},
 	"internal/ranges":           {},
 	"internal/exitstatus":       {},
 	"internal/plaintext":        {},

@@ -57,7 +57,7 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job,
 		if accepted.ID != "" {
 			return recovery.Finding{Job: accepted}
 		}
-		found.IsAbsent = found.IsAbsent || c.provesAbsence(tried, result, outcome, j)
+		found.IsAbsent = found.IsAbsent || recovery.ProvesAbsence(tried, result, outcome, j.Created, c.now())
 		isDamaged = isDamaged || result.Answer != nil && result.Answer.Rejections > 0
 		if result.Answer != nil && result.Answer.Absence != nil {
 			found.Candidates = append(found.Candidates, result.Answer.Absence.Candidates...)
@@ -83,8 +83,6 @@ func (c *session) lookUpEnvironment(ctx context.Context, lookUp *config.Command,
 	return env, nil
 }
 
-const absenceUnproved = "the scheduler does not list it, which proves nothing by now"
-
 // lookUpBy queries for the job of a tag with one command. The id is empty if the command
 // does not have it.
 func (c *session) lookUpBy(ctx context.Context, tried *config.Command, env *attribute.Environment, j job.Job) (job.Job, *command.Result, error) {
@@ -101,13 +99,4 @@ func (c *session) lookUpBy(ctx context.Context, tried *config.Command, env *attr
 		accepted.Detail = detail
 	}
 	return accepted, result, nil
-}
-
-// provesAbsence reports whether a command that does not have the job of a submission proves
-// that there is none.
-func (c *session) provesAbsence(tried *config.Command, result *command.Result, outcome config.OutcomeKind, j job.Job) bool {
-	if tried.Read == nil || result.Answer == nil || outcome != config.Succeeded {
-		return tried.Read == nil
-	}
-	return result.Answer.Absence.Proves(j.Created, c.now())
 }

@@ -49,7 +49,7 @@ func (c *tracker) recoverEach(ctx context.Context, jobs []job.Job, progress func
 	var open []int
 	for i := range jobs {
 		var isOpen bool
-		if jobs[i], isOpen, problems[i] = c.withoutOutcome(ctx, jobs[i]); isOpen {
+		if jobs[i], isOpen, problems[i] = recovery.Current(ctx, c.store, jobs[i]); isOpen {
 			open = append(open, i)
 		}
 	}
@@ -61,21 +61,6 @@ func (c *tracker) recoverEach(ctx context.Context, jobs []job.Job, progress func
 		jobs[i], problems[i] = c.recoverWithoutLookUp(ctx, jobs[i])
 	}
 	return jobs, problems
-}
-
-// withoutOutcome returns a submission as it is on record, and whether it is to be looked for.
-func (c *tracker) withoutOutcome(ctx context.Context, j job.Job) (now job.Job, isOpen bool, err error) {
-	now, err = c.store.ByTag(ctx, j.Tag)
-	if err != nil {
-		return j, false, err
-	}
-	if now.ID != "" || now.Phase == job.PhaseRejected && !now.Missing {
-		return now, false, nil
-	}
-	if now.Phase == job.PhaseIntended && presence.IsAlive(now.Submitter) {
-		return now, false, recovery.Unconfirmed(&now, "it is being submitted at this moment", nil)
-	}
-	return now, true, nil
 }
 
 // recoverWithoutLookUp decides what can be decided about a submission that no command finds.
@@ -102,46 +87,12 @@ func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j
 		}
 	}
 	// What is on record by now for one submission is no candidate for another one.
-	claims := c.claims()
+	unfound := recovery.Unfound{Store: c.store, Claims: c.claims(), Queried: queried, Now: c.now, Settling: c.submitLimit() + settling, Remembers: lookUp.Remembers}
 	for _, i := range open {
 		if found := searched[i]; found.Err != nil || found.Job.ID == "" {
-			jobs[i], problems[i] = c.decideUnfound(ctx, lookUp, jobs[i], found, queried, claims)
+			jobs[i], problems[i] = unfound.Decide(ctx, jobs[i], found)
 		}
 	}
-}
-
-// decideUnfound decides about a submission whose job was not found.
-func (c *tracker) decideUnfound(ctx context.Context, lookUp *config.Command, j job.Job, found recovery.Finding, queried time.Time, claims *recovery.Claims) (job.Job, error) {
-	if found.Err != nil || !found.IsAbsent {
-		reason := "it could not be looked up"
-		if found.Err == nil {
-			reason = absenceUnproved
-		}
-		err := found.Err
-		if j.Phase == job.PhaseRejected && ctx.Err() == nil {
-			// It counts: some queries fail whenever a job is older than their scheduler remembers.
-			missed, missErr := c.store.MarkMissing(ctx, j.Tag, c.now())
-			j.MissingCount, err = missed.MissingCount, errors.Join(err, missErr)
-		}
-		return j, recovery.Unconfirmed(&j, reason, err)
-	}
-	if settled := j.Created.Add(c.submitLimit() + settling); queried.Before(settled) {
-		return j, &UnconfirmedError{Tag: j.Tag, Reason: "the scheduler does not know it yet", Again: settled}
-	}
-	if j.Phase != job.PhaseRejected && c.isForgotten(j) {
-		return j, recovery.Unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", lookUp.Remembers), nil)
-	}
-	candidates, err := claims.Without(ctx, found.Candidates, j)
-	if err != nil {
-		return j, err
-	}
-	if len(candidates) > 0 && j.Phase != job.PhaseRejected {
-		return j, &UnconfirmedError{Tag: j.Tag, Reason: "it may be " + recovery.OneOf(candidates), Candidates: candidates}
-	}
-	if _, err := c.store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", queried); err != nil {
-		return j, err
-	}
-	return c.store.ByTag(ctx, j.Tag) // also where another process has found it meanwhile
 }
 
 // reject records that a submission was not made, and that there is nothing to look for.

@@ -101,8 +101,8 @@ func (s *Search) byAge(jobs []job.Job, numbers []int) [][]int {
 	return groups
 }
 
-// OneOf names jobs.
-func OneOf(ids []string) string {
+// oneOf names jobs.
+func oneOf(ids []string) string {
 	const most = 10
 	if len(ids) == 1 {
 		return "job " + ids[0]

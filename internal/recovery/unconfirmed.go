@@ -1,10 +1,13 @@
 package recovery
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 // An UnconfirmedError says that it is still unknown what became of a submission.
@@ -41,4 +44,19 @@ func (e *UnconfirmedError) Unwrap() error { return e.Err }
 // Unconfirmed returns the error for a submission.
 func Unconfirmed(j *job.Job, reason string, err error) *UnconfirmedError {
 	return &UnconfirmedError{Tag: j.Tag, Reason: reason, Err: err}
+}
+
+// Current returns a submission as it is on record, and whether it is to be looked for.
+func Current(ctx context.Context, store *jobstore.Store, j job.Job) (now job.Job, isOpen bool, err error) {
+	now, err = store.ByTag(ctx, j.Tag)
+	if err != nil {
+		return j, false, err
+	}
+	if now.ID != "" || now.Phase == job.PhaseRejected && !now.Missing {
+		return now, false, nil
+	}
+	if now.Phase == job.PhaseIntended && presence.IsAlive(now.Submitter) {
+		return now, false, Unconfirmed(&now, "it is being submitted at this moment", nil)
+	}
+	return now, true, nil
 }

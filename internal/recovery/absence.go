@@ -1,0 +1,17 @@
+package recovery
+
+import (
+	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+)
+
+// ProvesAbsence reports whether a command that does not have the job of a submission made at
+// a time proves that there is none.
+func ProvesAbsence(tried *config.Command, result *command.Result, outcome config.OutcomeKind, created, now time.Time) bool {
+	if tried.Read == nil || result.Answer == nil || outcome != config.Succeeded {
+		return tried.Read == nil
+	}
+	return result.Answer.Absence.Proves(created, now)
+}
