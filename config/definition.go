@@ -183,6 +183,7 @@ type Command struct {
 
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
+	Busy      float64       // x:busy, the share of the time that queries may keep the scheduler busy; 0 for the engine's own
 	Fallbacks []*Command    // x:fallback
 	Only      []Stage       // x:only: the command acts on jobs in these stages, and does something else to others; empty for any
 
@@ -191,8 +192,7 @@ type Command struct {
 	FallbackOf CommandElement
 	On         []OutcomeKind
 
-	// Remembers is how long after a submission x:find-job finds its job for
-	// certain, however it ended; 0 for ever. x:find-job only.
+	// Remembers is how long after a submission x:find-job finds its job for certain; 0 for ever.
 	Remembers time.Duration
 }
 

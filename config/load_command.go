@@ -56,6 +56,7 @@ func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	c.Timeout = duration(e, tree.ExtensionNamespace, "timeout")
 	c.Interval = duration(e, tree.ExtensionNamespace, "interval")
+	c.Busy = share(e, "busy")
 	if only, found := e.Lookup(tree.ExtensionNamespace, "only"); found {
 		for word := range strings.FieldsSeq(only.Value) {
 			c.Only = append(c.Only, Stage(word))
@@ -110,6 +111,20 @@ func exitCodes(text string) []int {
 		}
 	}
 	return codes
+}
+
+// share returns a percentage as a number up to 1, 0 for an attribute that is absent, or
+// that is invalid, which the schema reports.
+func share(e *tree.Element, name string) float64 {
+	text, found := e.Lookup(tree.ExtensionNamespace, name)
+	if !found {
+		return 0
+	}
+	percent, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text.Value), "%"))
+	if err != nil || percent < 0 || percent > 100 {
+		return 0
+	}
+	return float64(percent) / 100
 }
 
 // duration returns a length of time, 0 for an attribute that is absent, or that

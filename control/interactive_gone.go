@@ -82,7 +82,7 @@ func (c *tracker) missing(j job.Job, forgotten int) error {
 		return nil
 	case c.isKnownByProcess(j):
 		return &MissingError{Job: j, Reason: j.StaleReason}
-	case forgotten >= maxForgotten && !c.isAbsenceAwaited(j):
+	case forgotten >= maxForgotten && c.now().Sub(j.MissingSince) >= longestForgotten && !c.isAbsenceAwaited(j):
 		return &MissingError{Job: j}
 	}
 	return nil

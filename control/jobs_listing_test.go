@@ -33,7 +33,7 @@ func listsAs(t *testing.T, rows ...string) job.Job {
 	s := newSite(t, teller(t))
 	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
 	s.write(t, "jobs", strings.Join(append(rows, told("8", "RUNNING")), ""))
-	return s.updates(t, jobs, true)[0]
+	return s.updates(t, jobs, false)[0]
 }
 
 // told is a row with the first facts of a job.

@@ -22,35 +22,59 @@ const (
 	// How long a user waits before losing patience.
 	shortPatience = time.Second
 
-	directLimit = 64 // jobs that one poll queries one by one
-	directWidth = 4  // of these at the same time
+	directWidth  = 4  // jobs that are queried one by one at the same time
+	directAtOnce = 16 // jobs that a user may want to be queried one by one, without a listing
 )
 
-// Update returns jobs of this target as they are now. Where a query is due, or fresh is
-// set, it queries their scheduler: with one listing for all jobs of this user,
-// whichever process wants whichever of them, and one by one for those that the listing
-// lacks. Other processes that call it meanwhile get the same answer.
+// Update returns jobs of this target as they are now. Where a query is due it queries
+// their scheduler: with one listing for all jobs of this user, whichever process wants
+// whichever of them, and one by one for those that the listing lacks. Other processes that
+// call it meanwhile get the same answer.
+//
+// If fresh is set, each job has an answer of now, or one that another process got less
+// than a second before: a few jobs are queried by themselves and at once, more of them by
+// a listing, for which Update waits until the definition allows it. A job without such an
+// answer is marked stale, and the error says why.
 //
 // If a query fails, the error is a *QueryError, and the jobs have their last known states.
-// While the target is paused Update queries nothing, and the error matches [ErrPaused]. If
-// a fresh answer would take more than a minute, the error is a *TooSoonError.
+// While the target is paused Update queries nothing unless fresh is set, and the error
+// matches [ErrPaused]. If no listing may be made for more than a minute, the error is a
+// *TooSoonError.
 func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
-	if list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isQueryable(&job) }) {
-		return c.updateEach(ctx, jobs, fresh)
+	switch {
+	case list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isQueryable(&job) }):
+		return c.updateEach(ctx, jobs, func(ctx context.Context, job job.Job) (job.Job, error) { return c.Status(ctx, job, fresh) })
+	case fresh:
+		return c.updateFresh(ctx, list, jobs)
 	}
-	wish, err := c.wish(ctx, jobs, fresh)
+	wish, err := c.wish(ctx, jobs)
 	if err != nil {
 		return jobs, err
 	}
-	pollErr := c.poll(ctx, list, wish)
-	var tooSoon *TooSoonError
-	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) && !errors.As(pollErr, &tooSoon) {
+	pollErr := c.poll(ctx, list, wish, hasTag(jobs))
+	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
 		return jobs, pollErr
 	}
+	updated, err := c.recordedNow(ctx, jobs, func(ctx context.Context, job job.Job) (job.Job, error) { return c.Status(ctx, job, false) })
+	return updated, errors.Join(pollErr, err)
+}
+
+// hasTag returns a function that reports whether any of the jobs has a tag.
+func hasTag(jobs []job.Job) func(string) bool {
+	tags := make(map[string]bool, len(jobs))
+	for _, job := range jobs {
+		tags[job.Tag] = true
+	}
+	return func(tag string) bool { return tags[tag] }
+}
+
+// recordedNow returns jobs as they are on record now. Those whose record no listing
+// changes are queried.
+func (c *tracker) recordedNow(ctx context.Context, jobs []job.Job, query statusFunc) ([]job.Job, error) {
 	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
 	if err != nil {
-		return jobs, errors.Join(pollErr, err)
+		return jobs, err
 	}
 	updated := slices.Clone(jobs)
 	var problems []error
@@ -58,7 +82,7 @@ func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]
 		now, isRecorded := recorded[job.Tag]
 		switch {
 		case job.Tag == "" || job.ID == "" || job.Interactive:
-			updated[i], err = c.Status(ctx, job, fresh)
+			updated[i], err = query(ctx, job)
 			problems = append(problems, err)
 		case isRecorded:
 			// What was submitted does not change.
@@ -68,7 +92,7 @@ func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]
 			problems = append(problems, fmt.Errorf("looking up job %s: %w", job.ID, jobstore.ErrNotFound))
 		}
 	}
-	return updated, errors.Join(append([]error{pollErr}, problems...)...)
+	return updated, errors.Join(problems...)
 }
 
 // isQueryable reports whether a listing may have news of a job.
@@ -76,19 +100,16 @@ func isQueryable(j *job.Job) bool {
 	return j.ID != "" && j.Tag != "" && !j.Detail.Ended() && j.Phase != job.PhaseDismissed && j.Successor == "" && !(j.Interactive && j.ID == j.Tag)
 }
 
-// wish returns how new an answer must be: as new as possible if the user insists. For jobs
-// that were never queried it includes a short wait.
-func (c *tracker) wish(ctx context.Context, jobs []job.Job, fresh bool) (poller.Wish, error) {
-	if fresh {
-		return poller.Insist, nil
-	}
+// wish returns how new an answer must be. For jobs that were never queried it includes a
+// short wait.
+func (c *tracker) wish(ctx context.Context, jobs []job.Job) (poller.Wish, error) {
 	for _, job := range jobs {
-		if !isQueryable(&job) || !c.isUnqueried(job.Source, job.Missing, job.Stale) {
+		if !isQueryable(&job) || !c.isUnqueried(&job) {
 			continue
 		}
 		// Another process may have queried it meanwhile.
 		now, err := c.store.ByTag(ctx, job.Tag)
-		if err != nil || c.isUnqueried(now.Source, now.Missing, now.Stale) {
+		if err != nil || c.isUnqueried(&now) {
 			return poller.Wish{Patience: shortPatience}, err
 		}
 	}
@@ -96,20 +117,23 @@ func (c *tracker) wish(ctx context.Context, jobs []job.Job, fresh bool) (poller.
 }
 
 // isUnqueried reports whether all that is known of a job comes from its submit command.
-func (c *tracker) isUnqueried(source string, missing, stale bool) bool {
+func (c *tracker) isUnqueried(j *job.Job) bool {
 	submit := c.definition.Submit(false)
-	return submit != nil && source == submit.Name && !missing && !stale
+	return submit != nil && j.Source == submit.Name && !j.Missing && !j.Stale
 }
 
-// updateEach queries jobs one by one.
-func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
+// A statusFunc returns a job as it is now.
+type statusFunc func(context.Context, job.Job) (job.Job, error)
+
+// updateEach updates jobs one by one, a few at the same time.
+func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, query statusFunc) ([]job.Job, error) {
 	updated := slices.Clone(jobs)
 	problems := make([]error, len(jobs))
 	var group errgroup.Group
 	group.SetLimit(directWidth)
 	for i := range updated {
 		group.Go(func() error {
-			updated[i], problems[i] = c.Status(ctx, updated[i], fresh)
+			updated[i], problems[i] = query(ctx, updated[i])
 			return nil
 		})
 	}
@@ -117,35 +141,40 @@ func (c *tracker) updateEach(ctx context.Context, jobs []job.Job, fresh bool) ([
 	return updated, errors.Join(problems...)
 }
 
+// queryEachOf queries jobs one by one, a few at the same time.
+func (c *tracker) queryEachOf(ctx context.Context, jobs []job.Job) ([]job.Job, error) {
+	return c.updateEach(ctx, jobs, c.queryStatus)
+}
+
 // ErrPaused is matched by the error for a target that rmctl does not query after repeated
 // failures.
 var ErrPaused = errors.New("the target is paused")
 
-// A TooSoonError says that there is no fresh answer yet: after a slow query rmctl does not
-// query the scheduler for more than a minute. The jobs have their last known states.
+// A TooSoonError says that there is no fresh answer yet: the jobs may not be listed again
+// for more than a minute, by their definition or as their scheduler is slow. The jobs have
+// their last known states.
 type TooSoonError struct {
-	Until time.Time     // when the scheduler may be queried again
-	Took  time.Duration // how long its last query took
+	Until time.Time // when the jobs may be listed again
 }
 
-// Error says that what is shown is older, and when the next query may be made.
+// Error says that what is shown is older, and when the next listing may be made.
 func (e *TooSoonError) Error() string {
-	return fmt.Sprintf("what is shown was seen earlier: the scheduler took %s for the last query, and is not asked again before %s", e.Took.Round(time.Millisecond), e.Until.Format(time.TimeOnly))
+	return fmt.Sprintf("what is shown was seen earlier: the jobs are not listed again before %s; name a few of them to query only those", e.Until.Format(time.TimeOnly))
 }
 
-// poll makes the shared query of the target if it is due, or waits for the
-// process that makes it.
-func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wish) error {
-	jobs := &ownPoll{tracker: c, list: list}
+// poll makes the shared query of the target if it is due, or waits for the process that
+// makes it. Jobs that are wanted come first.
+func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wish, isWanted func(tag string) bool) error {
+	jobs := &ownPoll{tracker: c, list: list, isWanted: isWanted}
 	outcome, err := c.poller.Jobs(ctx, poller.Request{
-		Key: c.ownJobs(), Target: c.target, Interval: c.Interval(), Limit: limitOf(list),
+		Key: c.ownJobs(), Target: c.target, Interval: c.Interval(), Limit: limitOf(list), Share: list.Busy,
 		Query: jobs.query, Apply: jobs.apply, FailureOf: pollFailureOf,
 	}, wish)
 	switch {
 	case err != nil || outcome.Made:
 		return err
 	case !outcome.Due.IsZero():
-		return &TooSoonError{Until: outcome.Due, Took: outcome.Last.Took}
+		return &TooSoonError{Until: outcome.Due}
 	}
 	return earlierError(list, outcome.Last)
 }

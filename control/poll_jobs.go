@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -18,9 +19,10 @@ import (
 // An ownPoll is one query for the jobs on record of all targets that share it.
 type ownPoll struct {
 	*tracker
-	list   *config.Command
-	open   jobstore.Roll
-	listed *listing.Listing // nil if none was made
+	list     *config.Command
+	isWanted func(tag string) bool // by the user of this process
+	open     jobstore.Roll
+	listed   *listing.Listing // nil if none was made
 }
 
 // query makes one listing, unless at most one job is open, which is queried by itself.
@@ -40,9 +42,9 @@ func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 	return nil
 }
 
-// apply records what the listing says. Then it queries one by one the jobs that the
-// listing lacks, and looks for those of submissions that have none. If the listing
-// failed, the jobs that it lacks are in doubt.
+// apply records what the listing says. Then it queries the jobs that the listing lacks, and
+// looks for those of submissions that have none. If the listing failed, the jobs that it
+// lacks are in doubt.
 func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) error {
 	if failure != nil {
 		return o.applyPart(ctx, turn, failure)
@@ -95,19 +97,16 @@ func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []un
 	return unlisted, err
 }
 
-// An unlistedJob is what decides whether a job that a listing lacks is queried by itself.
+// An unlistedJob is what decides when a job that a listing lacks is queried.
 type unlistedJob struct {
-	tag            string
-	missingCount   int
-	queried, again time.Time // when it was queried last, and when it may be again
+	tag          string
+	isWanted     bool
+	missingCount int
+	seen, again  time.Time // when its scheduler last had it, and when it may be queried again
 }
 
-func (c *tracker) unlisted(job *job.Job) unlistedJob {
-	again := nextQuery(job)
-	if askable := c.queryableAt(job); askable.After(again) {
-		again = askable
-	}
-	return unlistedJob{job.Tag, job.MissingCount, job.LastQueried(), again}
+func (o *ownPoll) unlisted(job *job.Job) unlistedJob {
+	return unlistedJob{job.Tag, o.isWanted(job.Tag), job.MissingCount, job.Observed, nextQuery(job)}
 }
 
 func tagsOf(jobs []job.Job) []string {
@@ -118,32 +117,40 @@ func tagsOf(jobs []job.Job) []string {
 	return tags
 }
 
-// queryEach queries jobs one by one, the one queried longest ago first. The next poll
-// continues if there are too many for this one.
+// singlesLimit is how long a poll queries jobs one by one. The next poll continues.
+const singlesLimit = 20 * time.Second
+
+// queryEach queries jobs one by one: those that are wanted first, and then those that the
+// scheduler will forget first.
 func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
 	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
 	sorting.Stable(jobs, func(a, b unlistedJob) int {
-		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.queried.Compare(b.queried))
+		if a.isWanted != b.isWanted {
+			return map[bool]int{true: -1, false: 1}[a.isWanted]
+		}
+		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.seen.Compare(b.seen))
 	})
-	return inBatches(ctx, o.tracker, turn, jobs[:min(len(jobs), directLimit)], func(batch []unlistedJob) (bool, error) {
-		return o.queryBatch(ctx, batch)
+	end := o.now().Add(singlesLimit)
+	return inBatches(ctx, o.tracker, turn, jobs, func(batch []unlistedJob) (hasMoved, isEnough bool, err error) {
+		hasMoved, err = o.queryBatch(ctx, batch)
+		return hasMoved, o.now().After(end), err
 	})
 }
 
 // inBatches queries single jobs as a part of a poll, a few at a time, and stops when
 // another process has taken over.
-func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs []T, query func(batch []T) (hasMoved bool, err error)) error {
+func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs []T, query func(batch []T) (hasMoved, isEnough bool, err error)) error {
 	var problems []error
 	for batch := range slices.Chunk(jobs, directWidth) {
 		if held, err := turn.Renew(ctx); err != nil || !held {
 			return errors.Join(append(problems, err)...)
 		}
 		begun := c.now()
-		hasMoved, err := query(batch)
+		hasMoved, isEnough, err := query(batch)
 		problems = append(problems, err)
 		turn.Moved = turn.Moved || hasMoved
 		turn.AddBusy(len(batch), begun)
-		if ctx.Err() != nil {
+		if isEnough || ctx.Err() != nil {
 			break
 		}
 	}
@@ -166,18 +173,20 @@ func (c *tracker) queryBatch(ctx context.Context, batch []unlistedJob) (moved bo
 			jobs = append(jobs, job)
 		}
 	}
-	updated, err := c.updateEach(ctx, jobs, true)
+	updated, err := c.queryEachOf(ctx, jobs)
 	for i := range updated {
 		moved = moved || updated[i].Detail != jobs[i].Detail
 	}
 	return moved, err
 }
 
-// nextQuery returns when to query a missing job again: queries become rare once it has
-// been missing for long, but never stop.
+// nextQuery returns when to query a missing job again: the longer it has been missing, the
+// more rarely, but queries never stop.
 func nextQuery(job *job.Job) time.Time {
 	if !job.Missing || job.MissingCount < maxForgotten {
 		return time.Time{}
 	}
-	return job.MissingSince.Add(time.Minute << min(job.MissingCount-maxForgotten, 12))
+	const growth, longest = 1.25, 48 * time.Hour // which it has grown to after two days
+	missing := float64(longestForgotten) * math.Pow(growth, float64(job.MissingCount-maxForgotten))
+	return job.MissingSince.Add(time.Duration(min(missing, float64(longest)*float64(job.MissingCount))))
 }

@@ -51,12 +51,15 @@ func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 	return adopted, c.queryStates(ctx, adopted)
 }
 
+// statelessLimit is how many jobs without a state are queried when they are found.
+const statelessLimit = 64
+
 // queryStates queries one by one some of the jobs that the listing has no state of, such as
 // arrays, which it lists by parts. Later polls query the others.
 func (c *tracker) queryStates(ctx context.Context, jobs []job.Job) error {
 	var stateless []int
 	for i, j := range jobs {
-		if j.Detail.Primary() == job.Undetermined && len(stateless) < directLimit {
+		if j.Detail.Primary() == job.Undetermined && len(stateless) < statelessLimit {
 			stateless = append(stateless, i)
 		}
 	}
@@ -64,7 +67,7 @@ func (c *tracker) queryStates(ctx context.Context, jobs []job.Job) error {
 	for k, i := range stateless {
 		queried[k] = jobs[i]
 	}
-	queried, err := c.updateEach(ctx, queried, true)
+	queried, err := c.queryEachOf(ctx, queried)
 	for k, i := range stateless {
 		jobs[i] = queried[k]
 	}

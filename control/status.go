@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +65,14 @@ func (e *readingError) Error() string {
 // returns the last known state, marked stale, with a *QueryError. A job that the scheduler
 // has forgotten is marked missing, without an error.
 func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, error) {
+	if !fresh && j.ID != "" && !c.isKnownByProcess(j) && c.wasJustQueried(j) {
+		return j, nil
+	}
+	return c.queryStatus(ctx, j)
+}
+
+// queryStatus is Status for a fresh answer.
+func (c *tracker) queryStatus(ctx context.Context, j job.Job) (job.Job, error) {
 	switch {
 	case c.isSettled(&j):
 		return j, nil
@@ -73,13 +80,10 @@ func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, e
 		return c.statusOfSubmission(ctx, j)
 	case j.Tag != "" && c.isKnownByProcess(j):
 		return c.statusByProcess(ctx, j.Tag)
-	case c.definition.Command(config.GetJobStatus) == nil || !fresh && c.wasJustQueried(j):
+	case c.definition.Command(config.GetJobStatus) == nil:
 		return j, nil
 	case j.Tag == "":
 		return c.lookAgain(ctx, j)
-	}
-	if isQueried, err := c.untilQueryable(ctx, &j); err != nil || isQueried {
-		return j, err
 	}
 	return c.statusByQuery(ctx, j)
 }
@@ -149,39 +153,6 @@ func (c *tracker) wasJustQueried(job job.Job) bool {
 	interval := c.intervalOf(c.definition.Command(config.GetJobStatus))
 	submit := c.definition.Submit(false)
 	return !job.Stale && c.now().Sub(job.Observed) < interval && (submit == nil || job.Source != submit.Name)
-}
-
-// queryableAt returns when the definition allows the next run of the status command for a
-// job; the zero time without a limit, or if the job was observed by another command.
-func (c *tracker) queryableAt(job *job.Job) time.Time {
-	status := c.definition.Command(config.GetJobStatus)
-	if status == nil || status.Interval == 0 || job.Observed.After(c.now()) { // a clock was set back
-		return time.Time{}
-	}
-	isSource := func(command *config.Command) bool { return command.Name == job.Source }
-	if !isSource(status) && !slices.ContainsFunc(status.Fallbacks, isSource) {
-		return time.Time{}
-	}
-	return job.Observed.Add(status.Interval)
-}
-
-// untilQueryable waits until the definition allows the next run of the status command. It
-// reports whether another process has queried the job meanwhile; the job then has that
-// answer.
-func (c *tracker) untilQueryable(ctx context.Context, job *job.Job) (isQueried bool, err error) {
-	wait := c.queryableAt(job).Sub(c.now())
-	if wait <= 0 {
-		return false, nil
-	}
-	if err := c.pause(ctx, wait); err != nil {
-		return false, err
-	}
-	now, err := c.store.ByTag(ctx, job.Tag)
-	if err != nil || !now.Observed.After(job.Observed) {
-		return false, err
-	}
-	*job = now
-	return true, nil
 }
 
 // Look queries the scheduler for a job that was not submitted through rmctl, and records

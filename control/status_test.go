@@ -330,34 +330,36 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 	require.Equal(t, "17", job.ShortID)
 }
 
-// The definition says how often a scheduler may be asked, whoever asks.
-func TestTheStatusCommandRunsNoMoreOftenThanItsIntervalAllows(t *testing.T) {
+func TestWhoNeedsNoFreshAnswerTakesOneOfSomeSecondsAgo(t *testing.T) {
 	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus)))
 	s.stopClock()
 	j := s.submits(t, job.Submission{Executable: "x"})
 	asked := func() int { return strings.Count(s.read(t, "asked"), "\n") }
-	j, err := s.Status(t.Context(), j, true)
-	require.NoError(t, err)
-	require.Equal(t, 1, asked())
-
-	s.ahead += 20 * time.Second
-	j, err = s.Status(t.Context(), j, false)
-	require.NoError(t, err)
-	require.Equal(t, 1, asked(), "an answer of 20 s ago will do")
-	before := s.ahead
-	j, err = s.Status(t.Context(), j, true)
-	require.NoError(t, err)
-	require.Equal(t, 2, asked())
-	require.InDelta(t, 10, (s.ahead - before).Seconds(), 2, "who wants a fresh one waits for the moment")
-
-	s.whilePausing = func() error { // as another process does
-		_, err := s.store.Observe(t.Context(), j.Tag, job.Observation{Detail: job.Suspended, Observed: s.options.Now(), Source: "get-job-status"})
-		return err
+	for i, look := range []struct {
+		after time.Duration
+		fresh bool
+		asked int
+	}{{0, true, 1}, {20 * time.Second, false, 1}, {0, true, 2}, {31 * time.Second, false, 3}} {
+		s.ahead += look.after
+		var err error
+		j, err = s.Status(t.Context(), j, look.fresh)
+		require.NoError(t, err)
+		require.Equal(t, look.asked, asked(), i)
 	}
-	j, err = s.Status(t.Context(), j, true)
-	require.NoError(t, err)
-	require.Equal(t, job.Suspended, j.Detail)
-	require.Equal(t, 2, asked(), "the answer that another one got meanwhile counts")
+	require.Empty(t, s.pauses)
+}
+
+// A site may want processes to share answers for longer.
+func TestProcessesShareAnswersForAsLongAsTheDefinitionSays(t *testing.T) {
+	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus),
+		`<monitor-data schedulerType="test">`+running("x:list-jobs", ":", "", "")+`</monitor-data>`))
+	s.stopClock()
+	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"})}
+	for _, after := range []time.Duration{0, 29 * time.Second, 2 * time.Second} {
+		s.ahead += after
+		jobs = s.updates(t, jobs, true)
+	}
+	require.Equal(t, 2, strings.Count(s.read(t, "asked"), "\n"))
 }
 
 func TestNoJobHasAnIDThatLooksLikeAnOption(t *testing.T) {

@@ -11,24 +11,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A pace is how long to wait between two looks at something: short while it moves,
-// longer and longer while it does not.
-type pace struct {
-	shortest, longest time.Duration
-	current           time.Duration
-}
-
-// next returns how long to wait now. The growth makes a wait about a sixth of
-// the time that has passed since something moved.
-func (p *pace) next(moved bool) time.Duration {
-	if moved || p.current == 0 {
-		p.current = p.shortest
-	} else {
-		p.current = min(p.current*6/5, p.longest)
-	}
-	return p.current
-}
-
 // pause waits, or until ctx is done.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
@@ -41,12 +23,13 @@ func pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// How often in a row a scheduler may not know a job, and how often queries may fail,
-// before a wait for the job is given up. A list that is incomplete for a moment, or a
-// controller that restarts, must not end a wait.
+// How often in a row, and for how long, a scheduler may not know a job, and how often
+// queries may fail, before a wait for the job is given up. A list that is incomplete for a
+// moment, or a controller that restarts, must not end a wait.
 const (
-	maxForgotten = 4
-	maxFailures  = 60
+	maxForgotten     = 4
+	longestForgotten = 15 * time.Second
+	maxFailures      = 60
 )
 
 // A MissingError says that nobody has seen the end of a job, and nobody will: its
@@ -73,12 +56,16 @@ func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed
 		jobs, err := c.WaitAll(ctx, []job.Job{j}, until, changed)
 		return jobs[0], err
 	}
-	w := singleWait{tracker: c, pace: c.statusPace()}
+	w := singleWait{tracker: c}
+	pace, changedAt := c.jobPace(), cmp.Or(j.Created, c.now())
 	for {
 		before := j
 		var err error
-		j, err = c.Status(ctx, j, true)
+		j, err = c.queryStatus(ctx, j)
 		moved := j.Detail != before.Detail || j.Native != before.Native
+		if moved {
+			changedAt = c.now()
+		}
 		if moved && changed != nil {
 			changed(j)
 		}
@@ -88,25 +75,15 @@ func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed
 		if j.Detail.Ended() || reached(j.Detail, until) {
 			return j, nil
 		}
-		if err := c.pause(ctx, w.pace.next(moved)); err != nil {
+		if err := c.pause(ctx, pace.after(c.now().Sub(changedAt))); err != nil {
 			return j, err
 		}
 	}
 }
 
-// statusPace is how often a wait queries for one job.
-func (c *tracker) statusPace() pace {
-	p := pace{shortest: 250 * time.Millisecond, longest: 10 * time.Second}
-	if status := c.definition.Command(config.GetJobStatus); status != nil {
-		p.shortest, p.longest = max(p.shortest, status.Interval), max(p.longest, status.Interval)
-	}
-	return p
-}
-
 // A singleWait is a wait for one job that no listing has.
 type singleWait struct {
 	tracker             *tracker
-	pace                pace
 	forgotten, failures int // queries in a row that did not find the job, and that failed
 }
 

@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/follow"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// How often a wait checks for new events on record.
 const (
-	shortestLook = 250 * time.Millisecond
-	longestLook  = time.Second
+	// How often a wait checks for new events on record.
+	eventLook = 250 * time.Millisecond
+	// How often it looks at its jobs where none comes.
+	lookAtAll = time.Minute
 )
 
 // WaitAll waits for many jobs of this target as Wait does for one, with queries
@@ -114,7 +116,8 @@ type wait struct {
 	until   job.Detail
 	changed func(job.Job)
 
-	followed *followedJobs
+	followed *follow.Jobs
+	direct   directLooks
 	single   []*job.Job // which need queries of their own
 }
 
@@ -122,7 +125,7 @@ func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
 	if changed == nil {
 		changed = func(job.Job) {}
 	}
-	return &wait{tracker: c, until: until, changed: changed, followed: &followedJobs{tracker: c, jobs: map[string]*followedJob{}}}
+	return &wait{tracker: c, until: until, changed: changed, followed: follow.New(c.store, c.target, c.now, c.isUnqueried), direct: c.directLooks()}
 }
 
 func (w *wait) isOver(detail job.Detail) bool { return detail.Ended() || reached(detail, w.until) }
@@ -133,22 +136,22 @@ func (w *wait) add(job *job.Job) {
 		w.single = append(w.single, job)
 		return
 	}
-	w.followed.add(job)
+	w.followed.Add(job)
 }
 
 // addRecorded adds jobs that are on record.
 func (w *wait) addRecorded(ctx context.Context, tags []string) error {
-	if err := w.followed.followFromNow(ctx); err != nil {
+	if err := w.followed.FromNow(ctx); err != nil {
 		return err
 	}
 	plain := make(map[string]bool, len(tags)) // whether the job needs no queries of its own
 	err := w.tracker.store.EachBrief(ctx, tags, func(j *job.Job) {
 		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
 		if plain[j.Tag] && !w.isOver(j.Detail) {
-			w.followed.add(j)
+			w.followed.Add(j)
 		}
 	})
-	if err == nil && w.followed.count() > 0 {
+	if err == nil && w.followed.Count() > 0 {
 		_, err = w.tracker.resolver.Command(config.GetJobStatus)
 	}
 	for _, tag := range tags {
@@ -175,7 +178,6 @@ func (w *wait) addByTag(ctx context.Context, tag string) error {
 // all waits until nothing is left to wait for.
 func (w *wait) all(ctx context.Context) error {
 	var problems []error
-	pace := pace{shortest: shortestLook, longest: longestLook}
 	for w.count() > 0 {
 		moved, ended, err := w.look(ctx)
 		problems = append(problems, ended...)
@@ -185,14 +187,17 @@ func (w *wait) all(ctx context.Context) error {
 		if w.count() == 0 {
 			break
 		}
-		if err := w.untilNews(ctx, &pace, moved); err != nil {
+		if moved {
+			continue
+		}
+		if err := w.untilNews(ctx); err != nil {
 			return errors.Join(append(problems, err)...)
 		}
 	}
 	return errors.Join(problems...)
 }
 
-func (w *wait) count() int { return w.followed.count() + len(w.single) }
+func (w *wait) count() int { return w.followed.Count() + len(w.single) }
 
 // look makes a query if one is due, reports the jobs that have moved, and removes the jobs
 // that are over, or whose end will never be observed, which are the problems.
@@ -201,7 +206,7 @@ func (w *wait) look(ctx context.Context) (moved bool, problems []error, err erro
 	if pollErr != nil && !isQueryFailure(pollErr) && !errors.Is(pollErr, ErrPaused) {
 		return false, nil, pollErr
 	}
-	err = w.followed.eachChange(ctx, func(job job.Job, hasMoved bool) (isDone bool) {
+	err = w.followed.EachChange(ctx, func(job job.Job, hasMoved bool) (isDone bool) {
 		moved = moved || hasMoved
 		isDone, problem := w.report(job, hasMoved)
 		if problem != nil {
@@ -216,22 +221,31 @@ func (w *wait) look(ctx context.Context) (moved bool, problems []error, err erro
 	return moved || hasMoved, append(problems, singleProblems...), errors.Join(pollErr, err)
 }
 
-// poll makes the shared query if it is due and may concern any of the jobs.
+// poll queries the jobs directly while that is quicker, or else makes the shared query if
+// it is due and may concern any of them.
 func (w *wait) poll(ctx context.Context) error {
-	if w.followed.count() == 0 && !slices.ContainsFunc(w.single, isQueryable) {
+	if w.followed.Count() == 0 && !slices.ContainsFunc(w.single, isQueryable) {
 		return nil
 	}
-	patience, err := w.followed.patience(ctx)
+	if isQueried, err := w.direct.look(ctx, w.followed); err != nil || isQueried {
+		return err
+	}
+	wish := poller.Wish{}
+	isUnqueried, err := w.followed.HasUnqueried(ctx)
 	if err != nil {
 		return err
 	}
-	return w.tracker.poll(ctx, w.tracker.definition.Command(config.ListJobs), poller.Wish{Patience: patience})
+	if isUnqueried {
+		wish.Patience = shortPatience
+	}
+	return w.tracker.poll(ctx, w.tracker.definition.Command(config.ListJobs), wish, w.followed.Has)
 }
 
 // report reports a job as it is now, and returns whether the wait for it is over; a problem
 // is why it is over without an end.
 func (w *wait) report(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	if hasMoved {
+		w.direct.moved(job.Tag)
 		w.changed(job)
 	}
 	problem = w.tracker.missing(job, job.MissingCount)
@@ -247,7 +261,7 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 	for i, job := range w.single {
 		before[i] = *job
 	}
-	updated, err := w.tracker.updateEach(ctx, before, false)
+	updated, err := w.tracker.updateEach(ctx, before, func(ctx context.Context, job job.Job) (job.Job, error) { return w.tracker.Status(ctx, job, false) })
 	left := w.single[:0]
 	for i, job := range w.single {
 		*job = updated[i]
@@ -266,15 +280,17 @@ func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, 
 }
 
 // untilNews waits until a process has recorded an event, or a query may be due.
-func (w *wait) untilNews(ctx context.Context, pace *pace, moved bool) error {
+func (w *wait) untilNews(ctx context.Context) error {
 	c := w.tracker
-	due := c.now().Add(min(c.Interval(), lookAtAll))
-	length := pace.next(moved)
+	due := w.direct.next
+	if due.IsZero() {
+		due = c.now().Add(min(c.Interval(), lookAtAll))
+	}
 	for {
-		if err := c.pause(ctx, length); err != nil {
+		if err := c.pause(ctx, max(time.Millisecond, min(eventLook, due.Sub(c.now())))); err != nil {
 			return err
 		}
-		isNews, err := w.followed.isNews(ctx)
+		isNews, err := w.followed.IsNews(ctx)
 		if err != nil || isNews || !c.now().Before(due) {
 			return err
 		}

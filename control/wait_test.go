@@ -51,24 +51,31 @@ func TestWaitingMayEndAtAState(t *testing.T) {
 
 func askedSite(t *testing.T) (*site, job.Job) { return asked(t, "", "") }
 
-func TestWaitingGrowsSlowerWhileNothingMoves(t *testing.T) {
-	s, job := asked(t, "", "")
+func TestAWaitLooksSoonAfterAChangeAndMoreRarelyWhileNothingMoves(t *testing.T) {
+	s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `. ./answer`, "", asStatus)))
+	s.stopClock()
+	j := s.submits(t, job.Submission{Executable: "x"})
+	j.Created = s.options.Now()
 	s.answering(t, `echo RUNNING`)
+	var looks []time.Duration
 	s.whilePausing = func() error {
-		switch len(s.pauses) {
-		case 30:
+		looks = append(looks, s.ahead)
+		switch len(looks) {
+		case 5:
 			s.answering(t, `echo SUSPENDED`)
-		case 31:
+		case 60:
 			s.answering(t, `echo COMPLETED`)
 		}
 		return nil
 	}
-	_, err := s.Wait(t.Context(), job, "", nil)
+	_, err := s.Wait(t.Context(), j, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, 250*time.Millisecond, s.pauses[0])
-	require.Equal(t, 300*time.Millisecond, s.pauses[1])
-	require.Equal(t, 10*time.Second, s.pauses[29])
-	require.Equal(t, 250*time.Millisecond, s.pauses[30], "and short again once something does")
+	since := func(change, look int) float64 { return (looks[look] - looks[change]).Seconds() }
+	require.InDelta(t, 0.2, looks[0].Seconds(), 0.05)
+	for i, after := range []float64{0.2, 0.5, 1, 2, 3, 4} {
+		require.InDelta(t, after, since(4, 5+i), 0.1, "after a change")
+	}
+	require.InDelta(t, 0.05*since(4, 50), since(50, 51), 0.1, "a twentieth of the time since")
 }
 
 func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
@@ -80,7 +87,7 @@ func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
 	require.ErrorContains(t, err, "last seen RUNNING")
 	require.Equal(t, job.Running, j.Detail, "that it is gone is not an end")
 	require.True(t, j.Missing)
-	require.Equal(t, 5, s.count(t, "asked"))
+	require.GreaterOrEqual(t, s.ahead, 15*time.Second, "a scheduler may not have its list yet")
 }
 
 func TestAJobThatComesBackIsWaitedForAnew(t *testing.T) {

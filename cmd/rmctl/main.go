@@ -158,7 +158,7 @@ func exitCode(err error) int {
 		return exitScheduler
 	case hasFailed, errors.Is(err, context.DeadlineExceeded):
 		return exitTimeout
-	case isA[*control.QueryError](err) && !errors.Is(err, context.Canceled):
+	case isA[*control.TooSoonError](err), isA[*control.QueryError](err) && !errors.Is(err, context.Canceled):
 		return exitScheduler
 	}
 	return exitFailed

@@ -30,6 +30,9 @@ func newStatus(a *app) *cobra.Command {
 		Long: `status prints a line for each job: id, target, state, detail, queue, and the age of the
 last observation. Without a job it prints all jobs that have not ended.
 
+With --fresh each job has an answer of less than a second ago: a few jobs are queried by
+themselves and at once; with more of them rmctl waits until the scheduler may list its jobs.
+
 If a query fails, the job keeps its last known state and is marked stale, and rmctl exits
 with 3. If the definition did not understand recent answers of the scheduler, a warning on
 standard error counts them.`,
@@ -46,7 +49,7 @@ standard error counts them.`,
 			return errors.Join(a.printStatus(c.Context(), jobs), err, queryErr)
 		},
 	}
-	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler, even if the last query is only seconds old")
+	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler for each job, or mark it stale")
 	return c
 }
 
@@ -98,10 +101,6 @@ func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
 		group.Go(func() error {
 			updated, err := of.controller.Update(ctx, of.jobs, fresh)
 			of.update(jobs, updated)
-			if isA[*control.TooSoonError](err) {
-				a.say("%s: %v", of.controller.Target, err)
-				return nil
-			}
 			problems[i] = err
 			return nil
 		})

@@ -39,7 +39,7 @@ func TestJobsAreWatchedAndCanceledOnAScreen(t *testing.T) {
 	s.Type("3")
 	s.Shows(endOfJobs, "used", "by", "me", "1", "node")
 	s.Type("4\r\t")
-	s.Shows(endOfDetail, "accepted", "SUBMITTED", "status", "stdout:2:")
+	s.Shows(endOfDetail, "accepted", "SUBMITTED", "status", "stdout:1:")
 	s.Type("\t")
 	s.Shows(endOfDetail, "it", "begins")
 	require.NoError(t, pty.Setsize(s.Device, &pty.Winsize{Rows: 12, Cols: 75}))

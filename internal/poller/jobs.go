@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,9 +11,15 @@ import (
 const (
 	longestInterval = time.Minute
 	longestBackOff  = 5 * time.Minute
-	// rmctl spends at most a twentieth of the time querying a scheduler: from the start
-	// of one query to that of the next or, after an outlier, with all recent queries.
-	quietFactor = 20
+	// rmctl spends at most a twentieth of the time querying a scheduler, unless its
+	// definition says otherwise.
+	usualShare = 1.0 / 20
+	// quietShare is the part of the time since the last change that rmctl waits until the
+	// next query.
+	quietShare = 20
+	// While all queries of this time together are within the limit, the next one waits for
+	// the interval alone, so that somebody who waits gets quick answers.
+	recent = 10 * time.Minute
 )
 
 // A Wish says how new an answer must be.
@@ -37,7 +44,7 @@ type Outcome struct {
 
 // Jobs makes the query for the jobs on record, or waits for the process that makes it.
 func (p *Poller) Jobs(ctx context.Context, r Request, wish Wish) (Outcome, error) {
-	s := &jobSchedule{poller: p, interval: r.Interval, wish: wish, wished: p.Now()}
+	s := &jobSchedule{poller: p, interval: r.Interval, share: cmp.Or(r.Share, usualShare), wish: wish, wished: p.Now()}
 	turn, err := p.poll(ctx, &r, s)
 	s.outcome.Made = turn != nil
 	return s.outcome, err
@@ -47,39 +54,30 @@ func (p *Poller) Jobs(ctx context.Context, r Request, wish Wish) (Outcome, error
 type jobSchedule struct {
 	poller   *Poller
 	interval time.Duration
+	share    float64 // of the time, that queries may keep the scheduler busy
 	wish     Wish
 	wished   time.Time // when it was
-	slow     outlier   // the last query, if it was one
+	spared   time.Time // when the last query began, if the recent ones together are within the limit
 	outcome  Outcome
 }
 
-// dueAt returns when the query may be made again.
+// dueAt returns when the query may be made again. A wish for a new answer is satisfied by a
+// query that began after it. A user who insists waits for the interval of the definition,
+// and for as long as the scheduler was busy with the last query.
 func (s *jobSchedule) dueAt(last polls.Poll) time.Time {
-	if s.wish.Insists && last.Failures > 0 {
-		last.Failures, last.Took = 0, 0 // a user does not wait for the end of a back-off
-	}
-	due := s.regular(last)
-	if s.slow.isLast(last) {
-		last.Took = 0
-		quiet := s.slow.due
-		if regular := s.regular(last); regular.After(quiet) {
-			quiet = regular
-		}
-		if quiet.Before(due) {
-			due = quiet
-		}
-	}
-	return due
-}
-
-// regular returns when the query may be made again, whether it was an outlier or not.
-// A wish for a new answer still waits for the definition's interval, and is satisfied by a
-// query that began after it.
-func (s *jobSchedule) regular(last polls.Poll) time.Time {
 	if last.Begun.IsZero() || last.Begun.After(s.poller.Now()) { // a clock was set back
 		return time.Time{}
 	}
-	wait := max(s.interval, last.Took*quietFactor)
+	if s.wish.Insists && last.Failures > 0 {
+		last.Failures, last.Took = 0, 0 // a user does not wait for the end of a back-off
+	}
+	wait := s.interval
+	switch {
+	case s.wish.Insists:
+		wait = max(wait, directFactor*last.Took)
+	case !s.spared.Equal(last.Begun):
+		wait = max(wait, time.Duration(float64(last.Took)/s.share))
+	}
 	switch {
 	case last.Failures > 0:
 		// A query that timed out says nothing about how long a good one takes.
@@ -89,7 +87,7 @@ func (s *jobSchedule) regular(last polls.Poll) time.Time {
 			wait = max(wait, longestInterval) // its answer satisfies the wish
 		}
 	default:
-		wait = max(wait, min(last.Begun.Sub(last.Changed)/6, max(longestInterval, s.interval)))
+		wait = max(wait, min(last.Begun.Sub(last.Changed)/quietShare, max(longestInterval, s.interval)))
 	}
 	return last.Begun.Add(wait)
 }
@@ -106,16 +104,16 @@ func (s *jobSchedule) backOff(failures int) time.Duration {
 
 // standBy ends the wait if the answer is known already, or would come too late.
 func (s *jobSchedule) standBy(ctx context.Context, last polls.Poll) (wait time.Duration, isOver bool, err error) {
-	known := s.slow
-	if s.slow, err = s.poller.outlierOf(ctx, last); err != nil {
+	wasDue := s.poller.isPast(s.dueAt(last))
+	if err := s.spareRecent(ctx, last); err != nil {
 		return 0, false, err
 	}
 	s.outcome.Last = last
 	due := s.dueAt(last)
 	isDue := s.poller.isPast(due)
 	switch {
-	case s.slow != known && isDue:
-		return 0, false, nil // as an outlier it is due after all
+	case isDue && !wasDue:
+		return 0, false, nil // as the recent ones are within the limit
 	case last.Holder != "":
 		return claimPause, s.wish.Patience == 0 && !isDue, nil // the last answer may do, though a process queries
 	}
@@ -125,4 +123,16 @@ func (s *jobSchedule) standBy(ctx context.Context, last polls.Poll) (wait time.D
 	}
 	isOver = isNew || isLate || last.Failures > 0 && !s.wish.Insists
 	return min(max(claimPause, due.Sub(s.poller.Now())), longestStandBy), isOver, nil
+}
+
+// spareRecent finds out whether the recent queries together are within the limit.
+func (s *jobSchedule) spareRecent(ctx context.Context, last polls.Poll) error {
+	if last.Failures > 0 || s.spared.Equal(last.Begun) {
+		return nil
+	}
+	spent, err := s.poller.Store.Spent(ctx, last.PollKey, s.poller.Now().Add(-recent))
+	if err == nil && spent+last.Took <= time.Duration(s.share*float64(recent)) {
+		s.spared = last.Begun
+	}
+	return err
 }

@@ -153,7 +153,7 @@ func (p *Poller) listingDue(interval time.Duration, last polls.Poll) time.Time {
 	if last.Begun.After(p.Now()) { // a clock was set back
 		return time.Time{}
 	}
-	return last.Begun.Add(max(interval, min(last.Took*quietFactor, longestBackOff)))
+	return last.Begun.Add(max(interval, min(time.Duration(float64(last.Took)/usualShare), longestBackOff)))
 }
 
 // A listingSchedule lists once per interval, or receives what was listed.

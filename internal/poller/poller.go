@@ -42,6 +42,7 @@ type Request struct {
 	Target   string        // that it is made for
 	Interval time.Duration // the shortest time from one query to the next
 	Limit    time.Duration // how long its command may take
+	Share    float64       // of the time, that queries for jobs may keep the scheduler busy; 0 for the usual
 
 	// Query queries the scheduler.
 	Query func(context.Context, *Turn) error

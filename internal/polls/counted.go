@@ -26,22 +26,11 @@ func (c PollCount) rank() string {
 	return string(c.Kind)
 }
 
-// A PollLoad is how much a shared query has burdened its scheduler in some time.
-type PollLoad struct {
-	Count   int           // how often it was made, the last time included
-	First   time.Time     // when the first of these began
-	Spent   time.Duration // that all of them took
-	Longest time.Duration // that one of them took, but for the last one
-}
-
-// Load returns the load of a query since a time.
-func (r *Record) Load(ctx context.Context, key PollKey, since time.Time) (PollLoad, error) {
-	var load PollLoad
-	row := r.read.QueryRowContext(ctx, `WITH lately AS (SELECT begun, took FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?)
-		SELECT count(*), coalesce(min(begun), ''), coalesce(sum(took), 0),
-		coalesce((SELECT max(took) FROM lately WHERE begun < (SELECT max(begun) FROM lately)), 0) FROM lately`, key.Kind, key.Key, stored.Time(since))
-	err := row.Scan(&load.Count, stored.At(&load.First), &load.Spent, &load.Longest)
-	return load, r.failed(err, "looking up how long a query took")
+// Spent returns how long the shared queries since a time have kept their scheduler busy.
+func (r *Record) Spent(ctx context.Context, key PollKey, since time.Time) (time.Duration, error) {
+	var spent time.Duration
+	row := r.read.QueryRowContext(ctx, "SELECT coalesce(sum(took), 0) FROM polls_past WHERE kind = ? AND key = ? AND begun >= ?", key.Kind, key.Key, stored.Time(since))
+	return spent, r.failed(row.Scan(&spent), "looking up how long a query took")
 }
 
 // All returns all shared queries with their counts up to now, by targets; of the

@@ -39,9 +39,12 @@ const pollsKept = 24 * time.Hour
 // A PollKind says what a shared query is for.
 type PollKind string
 
-// OwnJobs is the query for the jobs of this user that are on record. The other kinds
-// are listings, named as the definition's commands are, such as "list-nodes".
-const OwnJobs PollKind = "own-jobs"
+// The kinds of queries that are no listings; those are named as the definition's commands
+// are, such as "list-nodes".
+const (
+	OwnJobs   PollKind = "own-jobs"   // for the jobs of this user that are on record
+	NamedJobs PollKind = "named-jobs" // for single jobs that somebody waits for
+)
 
 // A PollKey identifies a shared query.
 type PollKey struct {

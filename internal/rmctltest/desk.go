@@ -132,25 +132,16 @@ func (d *Desk) Command(ctx context.Context, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// Does runs rmctl, which must succeed, and returns what it prints. Where a fresh answer
-// was wanted and the scheduler, on a busy machine, took too long to be asked once more
-// within a minute, it is run again.
+// Does runs rmctl, which must succeed, and returns what it prints.
 func (d *Desk) Does(arguments ...string) string {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.t.Context()), patience)
 	defer cancel()
-	again := time.NewTicker(time.Second)
-	defer again.Stop()
-	for {
-		command := d.Command(ctx, arguments...)
-		var stdout, stderr strings.Builder
-		command.Stdout, command.Stderr = &stdout, &stderr
-		require.NoError(d.t, command.Run(), "rmctl %s: %s", strings.Join(arguments, " "), &stderr)
-		if !strings.Contains(stderr.String(), TooSoon) {
-			return strings.TrimSpace(stdout.String())
-		}
-		<-again.C
-	}
+	command := d.Command(ctx, arguments...)
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	require.NoError(d.t, command.Run(), "rmctl %s: %s", strings.Join(arguments, " "), &stderr)
+	return strings.TrimSpace(stdout.String())
 }
 
 // Refused runs rmctl, which must exit with a code that tells of a failure, and

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sync/semaphore"
@@ -92,22 +91,10 @@ func commandExit(script *testscript.TestScript, _ bool, arguments []string) {
 	want, err := strconv.Atoi(arguments[0])
 	script.Check(err)
 	code := rmctlExits(script, arguments[1:])
-	again := time.NewTicker(time.Second)
-	defer again.Stop()
-	for limit := time.Now().Add(patience); strings.Contains(script.ReadFile("stderr"), TooSoon); code = rmctlExits(script, arguments[1:]) {
-		if time.Now().After(limit) {
-			script.Fatalf("no fresh answer within %v", patience)
-		}
-		<-again.C
-	}
 	if code != want {
 		script.Fatalf("rmctl exited with %d, not %d", code, want)
 	}
 }
-
-// TooSoon is what rmctl says where it has no fresh answer, since the scheduler took so
-// long for the last one that it is to be left alone for more than a minute.
-const TooSoon = "what is shown was seen earlier: the scheduler took "
 
 // rmctlExits runs rmctl and returns its exit code.
 func rmctlExits(script *testscript.TestScript, arguments []string) int {

@@ -1,8 +1,10 @@
-package control
+// Package follow follows jobs on record, whoever records what becomes of them.
+package follow
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 	"unique"
@@ -17,15 +19,25 @@ const lookAtAll = time.Minute
 // readAtOnce is how many jobs a wait reads at once, which bounds the memory for it.
 const readAtOnce = 256
 
-// followedJobs are jobs on record whose scheduler lists them: the record has all their
-// changes. They keep little of each, since there may be tens of thousands.
-type followedJobs struct {
-	tracker   *tracker
+// Jobs are jobs on record that somebody waits for. They keep little of each, since there
+// may be tens of thousands.
+type Jobs struct {
+	store       *jobstore.Store
+	target      string
+	now         func() time.Time
+	isUnqueried func(*job.Job) bool
+
 	jobs      map[string]*followedJob // by tag
 	order     []string                // of the tags; some may not be followed any more
 	unqueried []string                // tags of jobs that were never queried since their submit command
 	seen      int64                   // the last event that was read
 	lookedAt  time.Time               // when all were read last; zero if they never were
+}
+
+// New returns no jobs of a target yet. IsUnqueried reports whether all that is known of a
+// job comes from its submit command.
+func New(store *jobstore.Store, target string, now func() time.Time, isUnqueried func(*job.Job) bool) *Jobs {
+	return &Jobs{store: store, target: target, now: now, isUnqueried: isUnqueried, jobs: map[string]*followedJob{}}
 }
 
 // A followedJob is what is known of one.
@@ -44,63 +56,70 @@ func shownOf(job *job.Job) unique.Handle[shownState] {
 	return unique.Make(shownState{job.Detail, job.Native})
 }
 
-// followFromNow declares that jobs are added as they are on record now.
-func (f *followedJobs) followFromNow(ctx context.Context) error {
-	last, err := f.tracker.store.LastEvent(ctx)
-	f.seen, f.lookedAt = last, f.tracker.now()
+// FromNow declares that jobs are added as they are on record now.
+func (f *Jobs) FromNow(ctx context.Context) error {
+	last, err := f.store.LastEvent(ctx)
+	f.seen, f.lookedAt = last, f.now()
 	return err
 }
 
-func (f *followedJobs) count() int { return len(f.jobs) }
+// Count returns how many there are.
+func (f *Jobs) Count() int { return len(f.jobs) }
 
-// add follows a job from now on.
-func (f *followedJobs) add(j *job.Job) {
+// Add follows a job from now on.
+func (f *Jobs) Add(j *job.Job) {
 	if f.jobs[j.Tag] != nil {
 		return
 	}
 	f.jobs[j.Tag] = &followedJob{shownOf(j), j.MissingCount}
 	f.order = append(f.order, j.Tag)
-	if f.tracker.isUnqueried(j.Source, j.Missing, j.Stale) {
+	if f.isUnqueried(j) {
 		f.unqueried = append(f.unqueried, j.Tag)
 	}
 }
 
-// patience is how long to wait until the scheduler may be queried again: a short time
-// while one of the jobs was never queried.
-func (f *followedJobs) patience(ctx context.Context) (time.Duration, error) {
+// HasUnqueried reports whether all that is known of one of the jobs comes from its submit
+// command.
+func (f *Jobs) HasUnqueried(ctx context.Context) (bool, error) {
 	for size := 1; len(f.unqueried) > 0; size = readAtOnce {
 		some := f.unqueried[:min(size, len(f.unqueried))]
 		isOpen := map[string]bool{}
-		err := f.tracker.store.EachBrief(ctx, some, func(job *job.Job) {
-			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.tracker.isUnqueried(job.Source, job.Missing, job.Stale)
+		err := f.store.EachBrief(ctx, some, func(job *job.Job) {
+			isOpen[job.Tag] = f.jobs[job.Tag] != nil && f.isUnqueried(job)
 		})
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		some = slices.DeleteFunc(slices.Clone(some), func(tag string) bool { return !isOpen[tag] })
 		f.unqueried = append(some, f.unqueried[min(size, len(f.unqueried)):]...)
 		if len(some) > 0 {
-			return shortPatience, nil
+			return true, nil
 		}
 	}
-	return 0, nil
+	return false, nil
 }
 
-// isNews reports whether any event was recorded since the last look.
-func (f *followedJobs) isNews(ctx context.Context) (bool, error) {
-	last, err := f.tracker.store.LastEvent(ctx)
+// Has reports whether the job of a tag is followed.
+func (f *Jobs) Has(tag string) bool { return f.jobs[tag] != nil }
+
+// Tags returns the tags of the jobs, in no order.
+func (f *Jobs) Tags() []string { return slices.Collect(maps.Keys(f.jobs)) }
+
+// IsNews reports whether any event was recorded since the last look.
+func (f *Jobs) IsNews(ctx context.Context) (bool, error) {
+	last, err := f.store.LastEvent(ctx)
 	return last != f.seen, err
 }
 
-// eachChange calls report with each job that changed on record since the last look, as it
+// EachChange calls report with each job that changed on record since the last look, as it
 // is now and without its submission, and stops following it if report returns true.
-func (f *followedJobs) eachChange(ctx context.Context, report func(job job.Job, hasMoved bool) (isDone bool)) error {
-	last, err := f.tracker.store.LastEvent(ctx)
+func (f *Jobs) EachChange(ctx context.Context, report func(job job.Job, hasMoved bool) (isDone bool)) error {
+	last, err := f.store.LastEvent(ctx)
 	if err != nil {
 		return err
 	}
 	var touched []string
-	if now := f.tracker.now(); f.lookedAt.IsZero() || now.Sub(f.lookedAt) >= lookAtAll || now.Before(f.lookedAt) {
+	if now := f.now(); f.lookedAt.IsZero() || now.Sub(f.lookedAt) >= lookAtAll || now.Before(f.lookedAt) {
 		f.lookedAt = now
 		touched, err = f.differing(ctx)
 	} else {
@@ -120,10 +139,10 @@ func (f *followedJobs) eachChange(ctx context.Context, report func(job job.Job, 
 
 // touched returns the tags of the jobs with events since the last look, and the last
 // event.
-func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64, error) {
+func (f *Jobs) touched(ctx context.Context, last int64) ([]string, int64, error) {
 	var touched []string
 	if last != f.seen {
-		newest, err := f.tracker.store.EachTouched(ctx, f.seen, func(tag string) {
+		newest, err := f.store.EachTouched(ctx, f.seen, func(tag string) {
 			if f.jobs[tag] != nil {
 				touched = append(touched, tag)
 			}
@@ -134,7 +153,7 @@ func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64
 		last = max(last, newest)
 	}
 	// That a job is missing once more is no event.
-	err := f.tracker.store.EachMissing(ctx, f.tracker.target, func(job *job.Job) {
+	err := f.store.EachMissing(ctx, f.target, func(job *job.Job) {
 		if known := f.jobs[job.Tag]; known != nil && known.missingCount != job.MissingCount {
 			touched = append(touched, job.Tag)
 		}
@@ -144,11 +163,11 @@ func (f *followedJobs) touched(ctx context.Context, last int64) ([]string, int64
 
 // differing returns the tags of the jobs that have changed, or that may be over without an
 // end.
-func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
+func (f *Jobs) differing(ctx context.Context) ([]string, error) {
 	f.order = slices.DeleteFunc(f.order, func(tag string) bool { return f.jobs[tag] == nil })
 	var differing []string
 	found := 0
-	err := f.tracker.store.EachBrief(ctx, f.order, func(j *job.Job) {
+	err := f.store.EachBrief(ctx, f.order, func(j *job.Job) {
 		found++
 		known := f.jobs[j.Tag]
 		isPlain := !j.Missing && j.Successor == "" && j.Phase == job.PhaseSubmitted
@@ -163,13 +182,17 @@ func (f *followedJobs) differing(ctx context.Context) ([]string, error) {
 }
 
 // reportSome calls report with some jobs.
-func (f *followedJobs) reportSome(ctx context.Context, tags []string, report func(job job.Job, hasMoved bool) (isDone bool)) error {
-	recorded, err := f.tracker.recordedJobs(ctx, tags)
+func (f *Jobs) reportSome(ctx context.Context, tags []string, report func(job job.Job, hasMoved bool) (isDone bool)) error {
+	recorded, err := f.store.ByTags(ctx, tags)
 	if err != nil {
 		return err
 	}
-	for _, j := range recorded {
-		known := f.jobs[j.Tag]
+	for _, tag := range tags {
+		j, isRecorded := recorded[tag]
+		if !isRecorded {
+			return fmt.Errorf("looking up submission %s: %w", tag, jobstore.ErrNotFound)
+		}
+		known := f.jobs[tag]
 		if known == nil {
 			continue // it was reported already
 		}
