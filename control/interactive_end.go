@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/follow"
 	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
@@ -62,9 +63,9 @@ func (c *Controller) EndHeld(ctx context.Context, job job.Job) (job.Job, error) 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, endingTakes, fmt.Errorf("the program that holds job %s (process %d) did not end it within %s", job.ID, id, endingTakes))
 	defer cancel()
-	pace := pace{shortest: 20 * time.Millisecond, longest: time.Second}
+	pace := follow.Pace{Shortest: 20 * time.Millisecond, Longest: time.Second}
 	for c.isAttached(job) {
-		if err := c.pause(ctx, pace.next(false)); err != nil {
+		if err := c.pause(ctx, pace.Next(false)); err != nil {
 			return job, fmt.Errorf("ending job %s: %w", job.ID, context.Cause(ctx))
 		}
 		if job, err = c.store.ByTag(ctx, job.Tag); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/follow"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
@@ -98,7 +99,7 @@ func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stream Stream, 
 // follow copies a job's output to w as it grows. It calls startAt once the file is there
 // for the offset to begin at.
 func (c *attendant) follow(ctx context.Context, job job.Job, stream Stream, w io.Writer, startAt func(name string) (int64, error)) error {
-	pace := pace{shortest: 200 * time.Millisecond, longest: 2 * time.Second}
+	pace := follow.Pace{Shortest: 200 * time.Millisecond, Longest: 2 * time.Second}
 	var offset int64
 	isStarted := false
 	chosen := stream.Chosen
@@ -136,7 +137,7 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stream Stream, w io
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return c.outputError(job, name, err)
 		}
-		if err := c.pause(ctx, pace.next(copied > 0)); err != nil {
+		if err := c.pause(ctx, pace.Next(copied > 0)); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,10 @@ func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) e
 	if err != nil {
 		return err
 	}
-	err = o.queryEach(ctx, turn, unlisted)
+	unlisted, err = o.compareEnded(ctx, turn, o.due(unlisted))
+	if err == nil {
+		err = o.queryEach(ctx, turn, unlisted)
+	}
 	return errors.Join(err, o.settle(ctx, turn, o.listed))
 }
 
@@ -117,12 +120,9 @@ func tagsOf(jobs []job.Job) []string {
 	return tags
 }
 
-// singlesLimit is how long a poll queries jobs one by one. The next poll continues.
-const singlesLimit = 20 * time.Second
-
-// queryEach queries jobs one by one: those that are wanted first, and then those that the
-// scheduler will forget first.
-func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
+// due returns the jobs that may be queried now: those that are wanted first, and then those
+// that the scheduler will forget first.
+func (o *ownPoll) due(jobs []unlistedJob) []unlistedJob {
 	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
 	sorting.Stable(jobs, func(a, b unlistedJob) int {
 		if a.isWanted != b.isWanted {
@@ -130,6 +130,47 @@ func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlis
 		}
 		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.seen.Compare(b.seen))
 	})
+	return jobs
+}
+
+// compareEnded lists together those of the jobs that have ended, if they are more than a few,
+// records how they ended, and returns the others.
+func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) ([]unlistedJob, error) {
+	list := o.definition.Command(config.ListEnded)
+	if list == nil || len(jobs) <= directWidth {
+		return jobs, nil
+	}
+	tags := make([]string, len(jobs))
+	for i, job := range jobs {
+		tags[i] = job.tag
+	}
+	known, err := o.recordedJobs(ctx, tags)
+	if err != nil {
+		return jobs, err
+	}
+	begun, isOpen := o.now(), hasTag(known)
+	listed, err := o.listEnded(ctx, list, known)
+	turn.AddBusy(1, begun)
+	if err != nil { // such as without accounting; queries of single jobs say what fails
+		o.log.Info("ended jobs cannot be listed together", "error", err)
+	}
+	settled := map[string]bool{}
+	err = o.store.ObserveRoll(ctx, o.open, listed.Begun, func(job *job.Job) (job.Observation, bool) {
+		seen, isListed := listed.About(job)
+		if !isOpen(job.Tag) || !isListed || !seen.Detail.Ended() {
+			return seen, false
+		}
+		settled[job.Tag], turn.Moved = true, true
+		return seen, true
+	})
+	return slices.DeleteFunc(jobs, func(job unlistedJob) bool { return settled[job.tag] }), err
+}
+
+// singlesLimit is how long a poll queries jobs one by one. The next poll continues.
+const singlesLimit = 20 * time.Second
+
+// queryEach queries jobs one by one.
+func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
 	end := o.now().Add(singlesLimit)
 	return inBatches(ctx, o.tracker, turn, jobs, func(batch []unlistedJob) (hasMoved, isEnough bool, err error) {
 		hasMoved, err = o.queryBatch(ctx, batch)

@@ -22,6 +22,17 @@ import (
 // the file "asked": "list", or the id.
 func cluster(t testing.TB, attributes string) *config.Definition {
 	t.Helper()
+	return clusterWith(t, attributes, "")
+}
+
+// rowsOfCluster reads the rows of the listings of a cluster.
+const rowsOfCluster = `<stdout-parser delim="\n"><target><match><expression>(\d+) ([A-Z_]+) (\S+) (\S+)</expression>
+	<set field="name"><entry valueGroup="1"/></set>
+	<put field="value"><entry key="state" valueGroup="2"/><entry key="submitted" valueGroup="3"/><entry key="identity" valueGroup="4"/></put></match></target></stdout-parser>`
+
+// clusterWith is such a definition with more commands that monitor.
+func clusterWith(t testing.TB, attributes, others string) *config.Definition {
+	t.Helper()
 	return define(t, `<attribute name="job.identity" visible="false"/>`+running("submit-batch", `number=$(cat number 2>/dev/null || echo 0); number=$((number+1)); echo $number >number; echo job $number`, `waitForId="true"`, jobIDParser)+
 		running("get-job-status", `echo "$JOB" >>asked; test ! -e down || exit 1; test ! -e behind || exit 45; grep "^$JOB " jobs >row.$$ || exit 44; read id state at tag <row.$$; printf "state %s\ntag %s\n" "$state" "$tag"`, "",
 			`<environment name="JOB" value="${ptp_rm:@jobId#name}"/>
@@ -30,11 +41,8 @@ func cluster(t testing.TB, attributes string) *config.Definition {
 				<target ref="job.identity"><match><expression>tag (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 			</stdout-parser>`)+
 		`<x:outcome kind="not-found" exit="44"/><x:outcome kind="transient" exit="45"/>`,
-		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo list >>asked; test ! -e down || { echo "controller is down" >&2; exit 1; }; test ! -e away || exit 45; cat jobs 2>/dev/null; test ! -e cut || exit 1`, attributes,
-			`<stdout-parser delim="\n"><target><match><expression>(\d+) ([A-Z_]+) (\S+) (\S+)</expression>
-				<set field="name"><entry valueGroup="1"/></set>
-				<put field="value"><entry key="state" valueGroup="2"/><entry key="submitted" valueGroup="3"/><entry key="identity" valueGroup="4"/></put></match></target></stdout-parser>`)+
-			`</monitor-data>`)
+		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo list >>asked; test ! -e down || { echo "controller is down" >&2; exit 1; }; test ! -e away || exit 45; cat jobs 2>/dev/null; test ! -e cut || exit 1`, attributes, rowsOfCluster)+
+			others+`</monitor-data>`)
 }
 
 // Everybody's jobs may be thousands of times as many.
@@ -114,6 +122,31 @@ func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
 	require.True(t, updated[1].Missing)
 	require.False(t, updated[1].Detail.Ended(), "absence alone is no end")
 	require.False(t, updated[0].Missing)
+}
+
+// Accounting knows thousands of jobs that the scheduler has forgotten.
+func TestWhatAListingLacksIsListedAmongTheEndedJobs(t *testing.T) {
+	s := newSite(t, clusterWith(t, `x:interval="1s"`, running("x:list-ended", `echo "ended $IDS" >>asked; cat ended`, "", `<environment name="IDS" value="${ptp_rm:job.ids#value}"/>`+rowsOfCluster)))
+	s.stopClock()
+	jobs := make([]job.Job, 9)
+	for i := range jobs {
+		jobs[i] = s.submits(t, job.Submission{Executable: "x"})
+	}
+	s.ahead += time.Minute
+	s.shows(t, jobs, job.Running)
+	row := func(i int, detail job.Detail) string {
+		return fmt.Sprintf("%s %s 10:00 %s\n", jobs[i].ID, detail, jobs[i].Tag)
+	}
+	s.write(t, "ended", row(1, job.Completed)+row(2, job.Failed)+row(3, job.Canceled)+row(4, job.Failed)+row(5, job.Failed)+row(6, job.Running)+"8 FAILED 10:00 11111111-2222-3333-4444-555555555555\n")
+	updated := s.updates(t, jobs, false)
+	require.Equal(t, []job.Detail{job.Running, job.Completed, job.Failed, job.Canceled, job.Failed, job.Failed}, details(updated)[:6])
+	for _, j := range updated[6:] {
+		require.True(t, j.Missing, "%s: accounting is believed about ends of the same jobs only", j.ID)
+	}
+	asked := s.asked(t)
+	require.Equal(t, []string{"list", "ended", "2,3,4,5,6,7,8,9"}, asked[:3])
+	require.ElementsMatch(t, []string{"7", "8", "9"}, asked[3:])
+	require.Equal(t, "x:list-ended", updated[2].Source)
 }
 
 // Headings and closing lines are no rows.

@@ -75,7 +75,7 @@ func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed
 		if j.Detail.Ended() || reached(j.Detail, until) {
 			return j, nil
 		}
-		if err := c.pause(ctx, pace.after(c.now().Sub(changedAt))); err != nil {
+		if err := c.pause(ctx, pace.After(c.now().Sub(changedAt))); err != nil {
 			return j, err
 		}
 	}

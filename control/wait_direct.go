@@ -16,7 +16,7 @@ import (
 // shared query would be late for them: soon after a change the next one may follow.
 type directLooks struct {
 	tracker *tracker
-	pace    jobPace
+	pace    follow.JobPace
 	changed map[string]time.Time // when jobs were seen to change, by tag
 	next    time.Time            // the next look; zero while the shared query does
 }
@@ -47,16 +47,16 @@ func (d *directLooks) look(ctx context.Context, followed *follow.Jobs) (isQuerie
 		if quiet < 0 || since < quiet {
 			quiet = since
 		}
-		if isQueryable(&j) && !j.Missing && now.Sub(j.LastQueried()) >= d.pace.after(since)/2 {
+		if isQueryable(&j) && !j.Missing && now.Sub(j.LastQueried()) >= d.pace.After(since)/2 {
 			due = append(due, j)
 		}
 	}
-	if d.pace.after(quiet) >= c.Interval() {
+	if d.pace.After(quiet) >= c.Interval() {
 		return false, nil
 	}
 	isQueried, err = c.queryDirectly(ctx, due)
 	quiet += c.now().Sub(now)
-	d.next = c.now().Add(d.pace.after(quiet))
+	d.next = c.now().Add(d.pace.After(quiet))
 	return isQueried, err
 }
 
@@ -78,54 +78,17 @@ func (c *tracker) queryDirectly(ctx context.Context, jobs []job.Job) (isQueried 
 	})
 }
 
-// A pace is how long to wait between two looks at something: short while it moves,
-// longer and longer while it does not.
-type pace struct {
-	shortest, longest time.Duration
-	current           time.Duration
-}
-
-// next returns how long to wait now. The growth makes a wait about a sixth of
-// the time that has passed since something moved.
-func (p *pace) next(moved bool) time.Duration {
-	if moved || p.current == 0 {
-		p.current = p.shortest
-	} else {
-		p.current = min(p.current*6/5, p.longest)
+// jobPace returns the pace of waits for single jobs.
+func (c *tracker) jobPace() follow.JobPace {
+	pace := follow.JobPace{Least: c.sharedFor()}
+	if list := c.definition.Command(config.ListJobs); list != nil {
+		pace.Busy = list.Busy
 	}
-	return p.current
+	return pace
 }
 
-// earlyLooks are when somebody who waits looks for news of a job after it has changed, or
-// was submitted.
-var earlyLooks = []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second}
-
-const (
-	// usualAge is how old an answer about a job may be for another process to use it.
-	usualAge = time.Second
-	// longestPause is the longest time between two looks at a job that no listing has.
-	longestPause = 10 * time.Second
-	// A wait looks again after this share of the time since the last change, so that it
-	// ends late by as much at most.
-	lateness = 0.05
-)
-
-// A jobPace says how long a wait pauses between two looks at a job.
-type jobPace struct {
-	least, longest time.Duration
-	share          float64 // of the time since the last change
-}
-
-// jobPace returns the pace of waits for single jobs. Where queries may keep the scheduler busy
-// for longer than usual, it is quicker by as much.
-func (c *tracker) jobPace() jobPace {
-	p := jobPace{least: c.sharedFor(), longest: longestPause, share: lateness}
-	if list := c.definition.Command(config.ListJobs); list != nil && list.Busy > 0 {
-		p.share *= usualBusy / list.Busy
-	}
-	p.longest = max(p.longest, p.least)
-	return p
-}
+// usualAge is how old an answer about a job may be for another process to use it.
+const usualAge = time.Second
 
 // sharedFor returns how old an answer about a job may be for another process to use it.
 func (c *tracker) sharedFor() time.Duration {
@@ -134,17 +97,4 @@ func (c *tracker) sharedFor() time.Duration {
 		shared = cmp.Or(status.Interval, usualAge)
 	}
 	return max(shared, c.sharedAnswers)
-}
-
-// usualBusy is the share of the time that queries may keep a scheduler busy.
-const usualBusy = 0.05
-
-// after returns how long to pause when there was no change for a time.
-func (p jobPace) after(quiet time.Duration) time.Duration {
-	for _, early := range earlyLooks {
-		if ahead := early - quiet; ahead > 0 {
-			return min(ahead, p.longest)
-		}
-	}
-	return min(max(p.least, time.Duration(float64(quiet)*p.share)), p.longest)
 }

@@ -1,0 +1,56 @@
+package follow
+
+import "time"
+
+// A Pace is how long to wait between two looks at something: short while it moves,
+// longer and longer while it does not.
+type Pace struct {
+	Shortest, Longest time.Duration
+	current           time.Duration
+}
+
+// Next returns how long to wait now. The growth makes a wait about a sixth of
+// the time that has passed since something moved.
+func (p *Pace) Next(moved bool) time.Duration {
+	if moved || p.current == 0 {
+		p.current = p.Shortest
+	} else {
+		p.current = min(p.current*6/5, p.Longest)
+	}
+	return p.current
+}
+
+// earlyLooks are when somebody who waits looks for news of a job after it has changed, or
+// was submitted.
+var earlyLooks = [...]time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second}
+
+const (
+	// longestPause is the longest time between two looks at a job that no listing has.
+	longestPause = 10 * time.Second
+	// A wait looks again after this share of the time since the last change, so that it
+	// ends late by as much at most, where queries may keep the scheduler busy for as large a
+	// share of the time.
+	lateness = 0.05
+)
+
+// A JobPace says how long a wait pauses between two looks at a job.
+type JobPace struct {
+	Least time.Duration // between two looks, once some time has passed since the last change
+	Busy  float64       // the share of the time that queries may keep the scheduler busy; 0 for the usual
+}
+
+// After returns how long to pause when there was no change for a time. Where queries may
+// keep the scheduler busy for longer than usual, that is shorter by as much.
+func (p JobPace) After(quiet time.Duration) time.Duration {
+	longest := max(longestPause, p.Least)
+	for _, early := range earlyLooks {
+		if ahead := early - quiet; ahead > 0 {
+			return min(ahead, longest)
+		}
+	}
+	share := lateness
+	if p.Busy > 0 {
+		share *= lateness / p.Busy
+	}
+	return min(max(p.Least, time.Duration(float64(quiet)*share)), longest)
+}
