@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/follow"
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/job"
 )
@@ -82,7 +83,7 @@ func (c *tracker) missing(j job.Job, forgotten int) error {
 		return nil
 	case c.isKnownByProcess(j):
 		return &MissingError{Job: j, Reason: j.StaleReason}
-	case forgotten >= maxForgotten && c.now().Sub(j.MissingSince) >= longestForgotten && !c.isAbsenceAwaited(j):
+	case forgotten >= follow.MaxForgotten && c.now().Sub(j.MissingSince) >= follow.LongestForgotten && !c.isAbsenceAwaited(j):
 		return &MissingError{Job: j}
 	}
 	return nil

@@ -1,17 +1,15 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/follow"
 	"github.com/rmctl/rmctl/internal/listing"
 	"github.com/rmctl/rmctl/internal/poller"
-	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -53,7 +51,7 @@ func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) e
 	if err != nil {
 		return err
 	}
-	unlisted, err = o.compareEnded(ctx, turn, o.due(unlisted))
+	unlisted, err = o.compareEnded(ctx, turn, follow.Due(unlisted, o.now()))
 	if err == nil {
 		err = o.queryEach(ctx, turn, unlisted)
 	}
@@ -79,10 +77,10 @@ func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure erro
 
 // compare records what the listing says about the open jobs, and returns those that it
 // lacks: all of them without a listing.
-func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []unlistedJob, err error) {
+func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []follow.Unlisted, err error) {
 	if o.listed == nil {
 		err = o.store.EachOf(ctx, o.open, func(job *job.Job) error {
-			unlisted = append(unlisted, o.unlisted(job))
+			unlisted = append(unlisted, follow.UnlistedJob(job, o.isWanted(job.Tag)))
 			return nil
 		})
 		return unlisted, err
@@ -93,23 +91,11 @@ func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []un
 		case isListed:
 			turn.Moved = turn.Moved || seen.Detail != job.Detail
 		case isQueryable(job):
-			unlisted = append(unlisted, o.unlisted(job))
+			unlisted = append(unlisted, follow.UnlistedJob(job, o.isWanted(job.Tag)))
 		}
 		return seen, isListed
 	})
 	return unlisted, err
-}
-
-// An unlistedJob is what decides when a job that a listing lacks is queried.
-type unlistedJob struct {
-	tag          string
-	isWanted     bool
-	missingCount int
-	seen, again  time.Time // when its scheduler last had it, and when it may be queried again
-}
-
-func (o *ownPoll) unlisted(job *job.Job) unlistedJob {
-	return unlistedJob{job.Tag, o.isWanted(job.Tag), job.MissingCount, job.Observed, nextQuery(job)}
 }
 
 func tagsOf(jobs []job.Job) []string {
@@ -120,29 +106,16 @@ func tagsOf(jobs []job.Job) []string {
 	return tags
 }
 
-// due returns the jobs that may be queried now: those that are wanted first, and then those
-// that the scheduler will forget first.
-func (o *ownPoll) due(jobs []unlistedJob) []unlistedJob {
-	jobs = slices.DeleteFunc(jobs, func(job unlistedJob) bool { return o.now().Before(job.again) })
-	sorting.Stable(jobs, func(a, b unlistedJob) int {
-		if a.isWanted != b.isWanted {
-			return map[bool]int{true: -1, false: 1}[a.isWanted]
-		}
-		return cmp.Or(cmp.Compare(a.missingCount, b.missingCount), a.seen.Compare(b.seen))
-	})
-	return jobs
-}
-
 // compareEnded lists together those of the jobs that have ended, if they are more than a few,
 // records how they ended, and returns the others.
-func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) ([]unlistedJob, error) {
+func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []follow.Unlisted) ([]follow.Unlisted, error) {
 	list := o.definition.Command(config.ListEnded)
 	if list == nil || len(jobs) <= directWidth {
 		return jobs, nil
 	}
 	tags := make([]string, len(jobs))
 	for i, job := range jobs {
-		tags[i] = job.tag
+		tags[i] = job.Tag
 	}
 	known, err := o.recordedJobs(ctx, tags)
 	if err != nil {
@@ -163,16 +136,16 @@ func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []un
 		settled[job.Tag], turn.Moved = true, true
 		return seen, true
 	})
-	return slices.DeleteFunc(jobs, func(job unlistedJob) bool { return settled[job.tag] }), err
+	return slices.DeleteFunc(jobs, func(job follow.Unlisted) bool { return settled[job.Tag] }), err
 }
 
 // singlesLimit is how long a poll queries jobs one by one. The next poll continues.
 const singlesLimit = 20 * time.Second
 
 // queryEach queries jobs one by one.
-func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []unlistedJob) error {
+func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []follow.Unlisted) error {
 	end := o.now().Add(singlesLimit)
-	return inBatches(ctx, o.tracker, turn, jobs, func(batch []unlistedJob) (hasMoved, isEnough bool, err error) {
+	return inBatches(ctx, o.tracker, turn, jobs, func(batch []follow.Unlisted) (hasMoved, isEnough bool, err error) {
 		hasMoved, err = o.queryBatch(ctx, batch)
 		return hasMoved, o.now().After(end), err
 	})
@@ -199,10 +172,10 @@ func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs [
 }
 
 // queryBatch queries some jobs, each by itself and all at the same time.
-func (c *tracker) queryBatch(ctx context.Context, batch []unlistedJob) (moved bool, err error) {
+func (c *tracker) queryBatch(ctx context.Context, batch []follow.Unlisted) (moved bool, err error) {
 	tags := make([]string, len(batch))
 	for i, job := range batch {
-		tags[i] = job.tag
+		tags[i] = job.Tag
 	}
 	known, err := c.store.ByTags(ctx, tags)
 	if err != nil {
@@ -219,15 +192,4 @@ func (c *tracker) queryBatch(ctx context.Context, batch []unlistedJob) (moved bo
 		moved = moved || updated[i].Detail != jobs[i].Detail
 	}
 	return moved, err
-}
-
-// nextQuery returns when to query a missing job again: the longer it has been missing, the
-// more rarely, but queries never stop.
-func nextQuery(job *job.Job) time.Time {
-	if !job.Missing || job.MissingCount < maxForgotten {
-		return time.Time{}
-	}
-	const growth, longest = 1.25, 48 * time.Hour // which it has grown to after two days
-	missing := float64(longestForgotten) * math.Pow(growth, float64(job.MissingCount-maxForgotten))
-	return job.MissingSince.Add(time.Duration(min(missing, float64(longest)*float64(job.MissingCount))))
 }

@@ -23,14 +23,9 @@ func pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// How often in a row, and for how long, a scheduler may not know a job, and how often
-// queries may fail, before a wait for the job is given up. A list that is incomplete for a
-// moment, or a controller that restarts, must not end a wait.
-const (
-	maxForgotten     = 4
-	longestForgotten = 15 * time.Second
-	maxFailures      = 60
-)
+// maxFailures is how often in a row queries may fail before a wait for the job is given up:
+// a controller that restarts must not end one.
+const maxFailures = 60
 
 // A MissingError says that nobody has seen the end of a job, and nobody will: its
 // scheduler has forgotten it, or it has none and its process is gone.

@@ -80,7 +80,7 @@ func (c *tracker) queryDirectly(ctx context.Context, jobs []job.Job) (isQueried 
 
 // jobPace returns the pace of waits for single jobs.
 func (c *tracker) jobPace() follow.JobPace {
-	pace := follow.JobPace{Least: c.sharedFor()}
+	pace := follow.JobPace{Least: c.sharedFor() * 3 / 4} // the rest is for the query itself
 	if list := c.definition.Command(config.ListJobs); list != nil {
 		pace.Busy = list.Busy
 	}
