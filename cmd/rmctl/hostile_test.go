@@ -143,9 +143,9 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 
 	// The end of a job.
 	site.sees("COMPLETED")
-	out, messages := site.run("status", "--json", "--fresh", tag)
+	out, _ = site.run("status", "--json", "--fresh", tag)
 	require.Contains(t, out, `"detail":"COMPLETED"`)
-	out, messages = site.run("watch", "--after", "0", "--on-change", `printf 'I:%.100s\nR:%.100s\nN:%.100s\n' "$RMCTL_JOB_ID" "$RMCTL_JOB_REASON" "$RMCTL_JOB_NATIVE"; [ ${#RMCTL_JOB_ID} -le 4100 ] && [ ${#RMCTL_JOB_REASON} -le 4100 ] || echo endless`, tag)
+	out, messages := site.run("watch", "--after", "0", "--on-change", `printf 'I:%.100s\nR:%.100s\nN:%.100s\n' "$RMCTL_JOB_ID" "$RMCTL_JOB_REASON" "$RMCTL_JOB_NATIVE"; [ ${#RMCTL_JOB_ID} -le 4100 ] && [ ${#RMCTL_JOB_REASON} -le 4100 ] || echo endless`, tag)
 	require.Contains(t, out, `\u202e`)
 	for _, variable := range []string{"I:4711", "R:", "N:"} {
 		require.Contains(t, messages, variable+`\u001b]0;title\u0007\u001b]52;c;`, "the hook runs, whatever the scheduler said, and gets it spelled out")

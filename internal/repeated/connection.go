@@ -4,7 +4,6 @@ package repeated
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,10 +48,7 @@ func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.
 	if command.Stdin != nil || command.Terminal != nil || command.Foreground {
 		return c.Connection.Start(ctx, command)
 	}
-	key, err := keyOf(command)
-	if err != nil {
-		return nil, err
-	}
+	key := keyOf(command)
 	for {
 		r, isFirst := c.run(key)
 		if isFirst {
@@ -73,11 +69,10 @@ func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.
 }
 
 // keyOf returns what equal commands have in common.
-func keyOf(command remote.Command) (string, error) {
+func keyOf(command remote.Command) string {
 	merged := command.Stdout != nil && command.Stdout == command.Stderr
-	command.Stdout, command.Stderr = nil, nil
-	key, err := json.Marshal(command) // of texts only
-	return fmt.Sprintf("%v %s", merged, key), err
+	return fmt.Sprintf("%v %v %q %q %q %q %q", merged, command.ReplaceEnvironment,
+		command.Arguments, command.Directory, command.Environment, command.Unset, command.Keep)
 }
 
 // run returns the run of a key, and whether it is to be started.
