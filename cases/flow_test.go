@@ -177,7 +177,7 @@ do = "wait"
 	require.Equal(t, cases.Expect{ID: "7", State: "SUBMITTED", Detail: "SUBMITTED"}, flow.Steps[0].Expect)
 	require.Equal(t, cases.Expect{ID: "7", State: "RUNNING", Detail: "RUNNING"}, flow.Steps[1].Expect)
 	require.Equal(t, cases.Expect{}, flow.Steps[2].Expect)
-	require.Equal(t, cases.Expect{ID: "7", State: "COMPLETED", Detail: "COMPLETED"}, flow.Steps[3].Expect)
+	require.Equal(t, cases.Expect{ID: "7", State: "COMPLETED", Detail: "CANCELED"}, flow.Steps[3].Expect)
 	require.Equal(t, cases.Passed, updating.RunFolder(t.Context(), folder).Verdict)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "03-end")))

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
@@ -88,6 +89,12 @@ func (e *Error) Ambiguous() bool {
 		return !e.Unstarted
 	case Lost, ParserFailed, postLaunchFailed:
 		return true
+	case BadExit:
+		return e.Outcome == "" && slices.Contains(endedBySignal, e.ExitCode)
 	}
 	return false
 }
+
+// endedBySignal are the exit codes of processes that were ended by the signals HUP, INT, ABRT,
+// BUS, KILL, SEGV, PIPE and TERM. Codes of schedulers begin at 152.
+var endedBySignal = []int{129, 130, 134, 135, 137, 139, 141, 143}

@@ -115,6 +115,14 @@ func TestExitCodesAreErrorsWithWhatWasPrinted(t *testing.T) {
 	require.ErrorContains(t, b.fails(t, config.StartUpCommand), "only out")
 }
 
+// A shell between rmctl and the submit command may be killed once that has done its work.
+func TestACommandThatASignalEndedMayHaveHadItsEffect(t *testing.T) {
+	for script, isAmbiguous := range map[string]bool{"kill -KILL $$": true, "exit 143": true, "exit 153": false, "exit 1": false} {
+		b := newBench(t, shell(script, "", ""))
+		require.Equal(t, isAmbiguous, b.fails(t, config.StartUpCommand).Ambiguous(), script)
+	}
+}
+
 const throwing = `<stdout-parser delim="\n"><target ref="a"><match><expression>bad (.*)</expression>` +
 	`<throw field="value" message="the definition says: ${ptp_rm:a#value}"><entry valueGroup="1"/></throw></match></target></stdout-parser>`
 

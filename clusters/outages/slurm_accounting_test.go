@@ -46,7 +46,7 @@ func testAccountingAway(t *testing.T, cluster *rmctltest.Cluster) {
 	require.Eventually(t, func() bool {
 		return !strings.Contains(o.Asks(t, "squeue", "--states=all", "--noheader", "--format=|%A|"), "|"+job+"|")
 	}, 10*time.Minute, 200*time.Millisecond, "slurmctld forgets the job")
-	said := o.Refused(exitScheduler, "status", "--json", "--fresh", job)
+	said := o.refusedOnceAnswersAreOld("status", "--json", "--fresh", job)
 	require.Contains(t, said, `"stale":true`)
 	require.Contains(t, said, "Connection refused")
 	o.Start(t)
