@@ -46,6 +46,7 @@ type site struct {
 	store   *jobstore.Store
 	state   string // the store's folder
 	home    string
+	clock   sync.Mutex    // of ahead, while commands run at the same time
 	ahead   time.Duration // how far the clock is ahead of the real one, or of where it stands
 	stands  time.Time     // where the clock stands; zero while it goes like the real one
 	looked  atomic.Int64  // how often a clock that stands was looked at
@@ -80,7 +81,7 @@ func newRenderer(t testing.TB, definition *config.Definition, change ...func(*co
 		Now: s.now,
 		Pause: func(ctx context.Context, length time.Duration) error {
 			s.pauses = append(s.pauses, length)
-			s.ahead += length
+			s.passes(length)
 			if s.whilePausing != nil {
 				if err := s.whilePausing(); err != nil {
 					return err
@@ -98,10 +99,19 @@ func newRenderer(t testing.TB, definition *config.Definition, change ...func(*co
 
 // now is the time of the site's clock. No two looks at one that stands tell the same.
 func (s *site) now() time.Time {
+	s.clock.Lock()
+	defer s.clock.Unlock()
 	if s.stands.IsZero() {
 		return time.Now().Add(s.ahead)
 	}
 	return s.stands.Add(s.ahead + time.Duration(s.looked.Add(1))*time.Millisecond)
+}
+
+// passes lets time pass while commands may run at the same time.
+func (s *site) passes(length time.Duration) {
+	s.clock.Lock()
+	defer s.clock.Unlock()
+	s.ahead += length
 }
 
 // stopClock makes time pass where the test moves the clock only, so that what a slow

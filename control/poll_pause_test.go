@@ -72,7 +72,7 @@ func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
 	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
 	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 10 * time.Second })}
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(10 * time.Second) })}
 	s.Controller = control.New(slow) // as commands are whose controller does not answer
 	for range 8 {
 		s.ahead += 6 * time.Minute

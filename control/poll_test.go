@@ -264,7 +264,7 @@ func TestASlowSchedulerIsAskedLess(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 20 * time.Second })}
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(20 * time.Second) })}
 	s.Controller = control.New(slow)
 	s.updates(t, jobs, false)
 	s.ahead += 370 * time.Second
@@ -427,7 +427,7 @@ func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	away := s.options
-	away.Connection = &faultyConnection{Connection: away.Connection, start: startHook(func() { s.ahead += 9 * time.Second })}
+	away.Connection = &faultyConnection{Connection: away.Connection, start: startHook(func() { s.passes(9 * time.Second) })}
 	s.Controller = control.New(away)
 	for name, outage := range map[string]struct {
 		file    string
@@ -463,7 +463,7 @@ func TestASchedulerThatComesBackIsAskedAgainSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 16 * time.Second })}
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(16 * time.Second) })}
 	isAskedSoon := func() bool {
 		before := len(s.asked(t))
 		s.ahead += 20 * time.Second
@@ -491,7 +491,7 @@ func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
 	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
 	hanging := s.options
-	hanging.Connection = &faultyConnection{Connection: hanging.Connection, start: startHook(func() { s.ahead += 2 * time.Minute })}
+	hanging.Connection = &faultyConnection{Connection: hanging.Connection, start: startHook(func() { s.passes(2 * time.Minute) })}
 	_, err := control.New(hanging).Update(t.Context(), jobs, false)
 	require.Error(t, err)
 	require.NoError(t, os.Remove(s.path("down")))

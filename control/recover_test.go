@@ -80,7 +80,7 @@ func TestAbsenceIsAsOldAsTheQuestion(t *testing.T) {
 	s.stopClock()
 	cut := s.cutOff(t)
 	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += time.Minute })}
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(time.Minute) })}
 	_, err := control.New(slow).Recover(t.Context(), cut)
 	var unconfirmed *control.UnconfirmedError
 	require.ErrorAs(t, err, &unconfirmed, "it may have been taken up since the scheduler looked")

@@ -188,7 +188,7 @@ func TestASchedulerThatWasAwayIsListedInTurnAsSoonAsItIsBack(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
 	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 9 * time.Second })}
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(9 * time.Second) })}
 	turns := control.New(slow).Turns(false)
 	lists := func() error {
 		_, err := turns.Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })

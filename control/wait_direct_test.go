@@ -63,7 +63,7 @@ func TestTwoWaitsForAJobShareAnswers(t *testing.T) {
 func TestJobsThatSomebodyWaitsForAreQueriedBeforeOthers(t *testing.T) {
 	s, jobs := crowd(t, 60, `x:interval="1s"`)
 	slow := s.options
-	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.ahead += 5 * time.Second })}
+	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(5 * time.Second) })}
 	s.Controller = control.New(slow)
 	s.shows(t, jobs, job.Running)
 	_, err := s.Update(t.Context(), jobs[50:], false)

@@ -40,7 +40,7 @@ func TestKilledWhileAnInteractiveJobBeginsItIsFoundAtSlurm(t *testing.T) {
 	}
 	require.Positive(t, found.Load(), "no job had to be looked for")
 
-	firstOutput := 1 + slices.IndexFunc(*whole.Load(), regexp.MustCompile("^before reading the output of .*managed_file_for_script$").MatchString)
+	firstOutput := 1 + slices.IndexFunc(*whole.Load(), regexp.MustCompile("^before reading the messages of .*managed_file_for_script$").MatchString)
 	require.Positive(t, firstOutput)
 	for name, number := range map[string]int{"before its id is read": firstOutput, "when its id is read": firstOutput + 1} {
 		t.Run("it waits, "+name, func(t *testing.T) {

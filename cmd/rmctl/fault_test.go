@@ -80,12 +80,14 @@ type faultyConnection struct {
 
 func (c *faultyConnection) Start(ctx context.Context, command remote.Command) (process remote.Handle, err error) {
 	program := filepath.Base(command.Arguments[len(command.Arguments)-1])
+	merged := command.Stderr == command.Stdout
 	if command.Stdout != nil {
-		wrapped := &faultyWriter{c.faults, "reading the output of " + program, command.Stdout}
-		if command.Stderr == command.Stdout {
-			command.Stderr = wrapped
-		}
-		command.Stdout = wrapped
+		command.Stdout = &faultyWriter{c.faults, "reading the output of " + program, command.Stdout}
+	}
+	if merged {
+		command.Stderr = command.Stdout
+	} else if command.Stderr != nil {
+		command.Stderr = &faultyWriter{c.faults, "reading the messages of " + program, command.Stderr}
 	}
 	c.faults.around("starting "+program, func() { process, err = c.Connection.Start(ctx, command) })
 	if err != nil {
