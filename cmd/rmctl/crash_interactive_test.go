@@ -42,18 +42,23 @@ func TestKilledWhileAnInteractiveJobBeginsItIsFoundAtSlurm(t *testing.T) {
 
 	firstOutput := 1 + slices.IndexFunc(*whole.Load(), regexp.MustCompile("^before reading the messages of .*managed_file_for_script$").MatchString)
 	require.Positive(t, firstOutput)
-	for name, number := range map[string]int{"before its id is read": firstOutput, "when its id is read": firstOutput + 1} {
+	for name, number := range map[string]int{readBefore: firstOutput, "when its id is read": firstOutput + 1} {
 		t.Run("it waits, "+name, func(t *testing.T) {
 			t.Parallel()
 			h := newHousehold(t, "slurm-interactive", cluster.Setting())
 			o := h.endureAttached(number, "-s", "partition=closed")
 			require.NoError(t, o.err)
 			require.True(t, o.killed)
-			require.EqualValues(t, 1, h.verifyAttached(cluster), "it did not have to be looked for")
+			looked := h.verifyAttached(cluster)
+			if name == readBefore { // else it may be on record already
+				require.EqualValues(t, 1, looked, "it did not have to be looked for")
+			}
 			require.Empty(t, h.marks())
 		})
 	}
 }
+
+const readBefore = "before its id is read"
 
 // endureAttached is endure for a job attached to a terminal, which leaves a mark.
 // srun 22.05 that loses its terminal between saying that it waits and waiting
