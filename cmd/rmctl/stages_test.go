@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +29,11 @@ func BenchmarkStages(b *testing.B) {
 		"scontrol": `read -r submitted <"$HOME/$3.job"
 echo "JobId=$3 JobName=true"
 echo "   JobState=PENDING Reason=Priority Dependency=(null)"
-echo "   SubmitTime=$submitted EligibleTime=$submitted"`,
+echo "   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0"
+echo "   SubmitTime=$submitted EligibleTime=$submitted"
+echo "   StartTime=Unknown EndTime=Unknown Deadline=N/A"
+echo "   Partition=debug AllocNode:Sid=here:1"
+echo "   NodeList=(null)"`,
 	} {
 		require.NoError(b, os.WriteFile(filepath.Join(home, name), []byte("#!/bin/sh\n"+program+"\n"), 0o700))
 	}
@@ -45,10 +47,7 @@ echo "   SubmitTime=$submitted EligibleTime=$submitted"`,
 	b.Run("record", func(b *testing.B) { reportPairs(b, nil, []string{rmctl, "status", "slurm/5000"}) })
 	b.Run("submit", func(b *testing.B) { reportPairs(b, []string{"sbatch"}, submit) })
 	b.Run("query", func(b *testing.B) {
-		printed, err := exec.Command(submit[0], submit[1:]...).Output()
-		require.NoError(b, err)
-		id := strings.TrimSpace(string(printed))
-		reportPairs(b, []string{"scontrol", "show", "job", id}, []string{rmctl, "status", "--fresh", id})
+		reportStatus(b, submit[0], submit[1:]...)
 	})
 }
 
