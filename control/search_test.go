@@ -74,7 +74,7 @@ func TestManySubmissionsAreLookedUpByOneCommand(t *testing.T) {
 		}
 		require.Equal(t, want, now.ID)
 	}
-	require.Equal(t, 1, s.ran(t, "queried"), "one command tells of all submissions")
+	require.Equal(t, 1, s.ran(t, "queried"), "one command looks up all submissions")
 	require.Equal(t, "since 3600\n", s.read(t, "accounted"), "it covers the oldest of them")
 	require.Len(t, done, 50)
 	require.Equal(t, 50, done[49])

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // testSite is the configuration folder for all users of this machine, as rmctl has it in tests:
-// that of the machine is none of theirs.
+// no test reads that of the machine.
 func testSite() string { return cmp.Or(os.Getenv("RMCTL_TEST_SITE"), os.DevNull+".none") }
 
 // Each script of testdata/script is a conversation with rmctl, with a home

@@ -25,11 +25,11 @@ func newRecover(a *app) *cobra.Command {
 		Use:   "recover",
 		Short: "Recover interrupted submissions and lost jobs",
 		Long: `recover lists the jobs of the target, and of others with submissions in doubt, and adopts
-those that were submitted with rmctl and are not on record. Then it looks for the job of every other submission with an unknown
-outcome: rmctl was killed, a connection broke, or a submit command timed out. It adopts the
-job if there is one; if there certainly is none, it records the submission as not made and
-removes its files. It looks all submissions of a target up together, and never submits
-anything.
+those that were submitted with rmctl and are not on record. Then it looks for the jobs of
+all other submissions with an unknown outcome: rmctl was killed, a connection broke, or a
+submit command timed out. It adopts the job if there is one. If it is certain that there is
+none, it records the submission as not made and removes its files. It looks up all
+submissions of a target together, and never submits anything.
 
 --adopt records that a submission became the JOB of the scheduler, where rmctl cannot tell:
 some schedulers do not say which submission a job that ended was of. With several
@@ -195,7 +195,7 @@ func (r *recoverCommand) tidy(ctx context.Context, targets []string) {
 }
 
 // listed finds the jobs of the chosen target that are not on record, and of other targets that
-// have submissions in doubt: one listing tells of many. It is an error if the definition of the
+// have submissions in doubt: one listing may have many of them. It is an error if the definition of the
 // chosen one cannot list jobs only with -t or --rebuild.
 func (r *recoverCommand) listed(ctx context.Context, others []string) ([]job.Job, error) {
 	chosen, err := r.app.controller(ctx, "")

@@ -19,6 +19,7 @@ type UnconfirmedError struct {
 	Err        error     // what looking it up failed with; may be nil
 }
 
+// Error says why it is unknown, and when looking again decides it.
 func (e *UnconfirmedError) Error() string {
 	return fmt.Sprintf("it is not known whether submission %s became a job: %s", e.Tag, e.Because())
 }
