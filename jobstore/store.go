@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -46,10 +47,35 @@ type Store struct {
 // belongs to another user is refused, as is a store of a later version of the program.
 func Open(ctx context.Context, directory string) (*Store, error) {
 	store, err := open(ctx, directory)
+	for begun := time.Now(); isBeingMade(err) && time.Since(begun) < longestDelay && wait(ctx, retryPause); {
+		store, err = open(ctx, directory)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the job store in %q: %w", directory, explainedAt(directory, err))
 	}
 	return store, nil
+}
+
+// A file server may show a directory that another machine has just made with a delay, and
+// refuses to make it again meanwhile.
+const (
+	longestDelay = 2 * time.Second
+	retryPause   = 20 * time.Millisecond
+)
+
+// isBeingMade reports whether another machine may be making the directory of a store.
+func isBeingMade(err error) bool {
+	return errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE)
+}
+
+// wait pauses. It reports false if the context ends first.
+func wait(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pause):
+		return true
+	}
 }
 
 func open(ctx context.Context, directory string) (*Store, error) {

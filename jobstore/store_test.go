@@ -114,6 +114,23 @@ func TestWhatIsNoStoreIsRefused(t *testing.T) {
 	}
 }
 
+func TestOpenWaitsForADirectoryThatAnotherMachineIsMaking(t *testing.T) {
+	t.Parallel()
+	// As on a file server, the directory exists already where it is to be made, and is not
+	// found where it is to be used.
+	folder := t.TempDir()
+	directory, made := filepath.Join(folder, "state"), filepath.Join(folder, "made")
+	require.NoError(t, os.Symlink(made, directory))
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := jobstore.Open(canceled, directory)
+	require.ErrorIs(t, err, os.ErrExist)
+	problem := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() { problem <- os.Mkdir(made, 0o700) })
+	intend(t, openStore(t, directory), "a", "big")
+	require.NoError(t, <-problem)
+}
+
 func TestNamesOfStateDirectoriesAreNotInterpreted(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b", "?mode=memory", "#x", "%41", "'\"", "é\xff", ":memory:"} {
