@@ -40,23 +40,20 @@ func (d *directLooks) look(ctx context.Context, followed *follow.Jobs) (isQuerie
 	if err != nil {
 		return false, err
 	}
-	quiet, now := time.Duration(-1), c.now()
+	now := c.now()
+	schedule := follow.Schedule{Pace: d.pace, Now: now}
 	var due []job.Job
 	for tag, j := range known {
-		since := now.Sub(cmp.Or(d.changed[tag], j.Created))
-		if quiet < 0 || since < quiet {
-			quiet = since
-		}
-		if isQueryable(&j) && !j.Missing && now.Sub(j.LastQueried()) >= d.pace.After(since)/2 {
+		changed := cmp.Or(d.changed[tag], j.Created)
+		if schedule.IsDue(changed, j.LastQueried()) && isQueryable(&j) && !j.Missing {
 			due = append(due, j)
 		}
 	}
-	if d.pace.After(quiet) >= c.Interval() {
+	if schedule.Pause() >= c.Interval() {
 		return false, nil
 	}
 	isQueried, err = c.queryDirectly(ctx, due)
-	quiet += c.now().Sub(now)
-	d.next = c.now().Add(d.pace.After(quiet))
+	d.next = schedule.Next(c.now())
 	return isQueried, err
 }
 

@@ -72,7 +72,8 @@ func TestAWaitLooksSoonAfterAChangeAndMoreRarelyWhileNothingMoves(t *testing.T) 
 	require.NoError(t, err)
 	since := func(change, look int) float64 { return (looks[look] - looks[change]).Seconds() }
 	require.InDelta(t, 0.2, looks[0].Seconds(), 0.05)
-	for i, after := range []float64{0.2, 0.5, 1, 2, 2.75, 3.5} {
+	// A pause of a whole second, and the query, would notice an end later than a second.
+	for i, after := range []float64{0.2, 0.5, 1, 1.75, 2, 2.75, 3.5} {
 		require.InDelta(t, after, since(4, 5+i), 0.1, "after a change")
 	}
 	require.InDelta(t, 0.05*since(4, 50), since(50, 51), 0.1, "a twentieth of the time since")

@@ -1,6 +1,9 @@
 package follow
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Pace is how long to wait between two looks at something: short while it moves,
 // longer and longer while it does not.
@@ -45,7 +48,7 @@ func (p JobPace) After(quiet time.Duration) time.Duration {
 	longest := max(longestPause, p.Least)
 	for _, early := range earlyLooks {
 		if ahead := early - quiet; ahead > 0 {
-			return min(ahead, longest)
+			return min(ahead, cmp.Or(p.Least, longest), longest)
 		}
 	}
 	share := lateness
@@ -53,4 +56,47 @@ func (p JobPace) After(quiet time.Duration) time.Duration {
 		share *= lateness / p.Busy
 	}
 	return min(max(p.Least, time.Duration(float64(quiet)*share)), longest)
+}
+
+// A Schedule says when to query the jobs of a wait. Queries by other processes count like
+// its own, so that all keep to one pace together.
+type Schedule struct {
+	Pace JobPace
+	Now  time.Time
+
+	isAnyDue bool
+	changed  time.Time // the latest change of a job
+	earliest time.Time // when the first of the jobs that are not due is
+}
+
+// IsDue adds a job to the schedule, with its last change and its last query, and reports
+// whether it is to be queried now.
+func (s *Schedule) IsDue(changed, queried time.Time) bool {
+	if changed.After(s.changed) {
+		s.changed = changed
+	}
+	if queried.Before(changed) || queried.After(s.Now) { // a clock may have been set back
+		queried = changed
+	}
+	due := queried.Add(s.Pace.After(queried.Sub(changed)))
+	if !due.After(s.Now) {
+		s.isAnyDue = true
+		return true
+	}
+	if s.earliest.IsZero() || due.Before(s.earliest) {
+		s.earliest = due
+	}
+	return false
+}
+
+// Pause returns how long to pause after a query of all jobs.
+func (s *Schedule) Pause() time.Duration { return s.Pace.After(s.Now.Sub(s.changed)) }
+
+// Next returns when to look again, once the due jobs have been queried.
+func (s *Schedule) Next(queried time.Time) time.Time {
+	next := queried.Add(s.Pace.After(queried.Sub(s.changed)))
+	if !s.earliest.IsZero() && (!s.isAnyDue || s.earliest.Before(next)) {
+		return s.earliest
+	}
+	return next
 }
