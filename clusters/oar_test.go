@@ -58,6 +58,16 @@ func TestOAR(t *testing.T) {
 			})
 		})
 
+		t.Run("recover adopts many submissions", func(t *testing.T) {
+			t.Parallel()
+			recoversMany(t, desk(t), "oar", "oarsub")
+		})
+
+		t.Run("a wait notices the end of a job", func(t *testing.T) {
+			t.Parallel()
+			noticesEnds(t, desk(t), "oar", func(id string) bool { return oar.Asks(t, "oarstat", "-s", "-j", id) == id+": Terminated" })
+		})
+
 		t.Run("an array fails with one of its jobs", func(t *testing.T) {
 			t.Parallel()
 			d := desk(t)

@@ -1,0 +1,65 @@
+package clusters_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/rmctltest"
+)
+
+// recovered is how long recover may take for many submissions, on a machine that is busy
+// with other suites: docs/reliability.md has that of a quiet one. With a search for each it
+// would take minutes.
+const recovered = time.Minute
+
+// killsRmctl stands in for a scheduler's submit command. It kills the rmctl that started it,
+// before or after the command has submitted the job.
+const killsRmctl = `#!/bin/sh
+[ "$WHEN" = before ] || PATH=${PATH#*:} %[1]s "$@"
+process=$PPID
+until [ "$(ps -o comm= -p $process)" = rmctl ]; do process=$(ps -o ppid= -p $process | tr -d ' '); done
+kill -KILL $process
+`
+
+// recoversMany leaves fifty submissions in doubt, half of which the scheduler knows, and
+// requires that one recover adopts these.
+func recoversMany(t *testing.T, d *rmctltest.Desk, target, submit string) {
+	t.Helper()
+	const each = 25
+	folder := filepath.Join(d.Home, "killing")
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, submit), fmt.Appendf(nil, killsRmctl, submit), 0o755))
+	for range each {
+		for _, when := range []string{"before", "after"} {
+			submitting := d.Command(t.Context(), "submit", "-t", target, "-s", "wallTime=10m", "--", "true")
+			submitting.Env = append(submitting.Env, "WHEN="+when, "PATH="+folder+":"+os.Getenv("PATH"))
+			require.ErrorContains(t, submitting.Run(), "signal: killed")
+		}
+	}
+	recovering := d.Command(t.Context(), "recover", "-t", target)
+	begun := time.Now()
+	said, _ := recovering.CombinedOutput() // it fails while some are in doubt
+	took := time.Since(begun)
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	t.Logf("%s: recover takes %s: %s", target, took.Round(10*time.Millisecond), lines[len(lines)-1])
+	require.Contains(t, string(said), fmt.Sprintf("rmctl: %d adopted", each))
+	require.Less(t, took, recovered)
+}
+
+func TestRecoverOfManySubmissionsToGridEngine(t *testing.T) {
+	t.Parallel()
+	cell := rmctltest.GridEngine(t, "recover")
+	recoversMany(t, rmctltest.NewDesk(t, "", cell.Settings()...), "gridengine", "qsub")
+}
+
+func TestRecoverOfManySubmissionsToSlurm(t *testing.T) {
+	t.Parallel()
+	cluster := rmctltest.Slurm(t, "recover")
+	recoversMany(t, rmctltest.NewDesk(t, "", cluster.Setting()), "slurm", "sbatch")
+}
