@@ -66,7 +66,11 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
 	d.sees(job.ID, vocabulary.StateError)
 	d.knowsEnd(job.ID)
-	page = d.get(address)
+	// The record, which the history is from, is written by a query of its own.
+	require.Eventually(t, func() bool {
+		page = d.get(address)
+		return strings.Contains(between(t, page, `<div id="job-history">`, "</tbody>"), "failed")
+	}, time.Minute, 20*time.Millisecond)
 	require.NotContains(t, page, "Its resource manager does not show it")
 	headline := between(t, page, `<p class="headline">`, "</p>")
 	require.Contains(t, headline, "failed")
