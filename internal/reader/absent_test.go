@@ -119,4 +119,23 @@ func TestAccountingDoesNotEndAnArrayWhoseTasksItHasOpen(t *testing.T) {
 	}
 }
 
+func TestAMemoryIsThatOfAJobWhoseRecordsNameItInDifferentWays(t *testing.T) {
+	const tag, at = "01234567-89ab-4cde-8f01-23456789abcd", "2026-11-23T09:26:25Z"
+	const elements = `<x:ids form="(\d+)(?:_\[?([\d,-]+)\]?)?" columns="job task"/><x:reader name="sacct"><x:table separator="|" columns="id state tag at"/><x:states of="state">
+		<x:state is="COMPLETED" words="CD"/></x:states><x:fact name="identity" from="tag"/><x:fact name="submitted" from="at" as="time"/></x:reader>`
+	ids, err := reader.NewIDs(definitionWith(t, elements).IDs)
+	require.NoError(t, err)
+	for _, c := range []struct{ output, memory, state, tasks string }{
+		{"7_1|CD||" + at, "of=" + tag + ";FAILED:2", "FAILED", "of=" + tag + ";COMPLETED:1;FAILED:2"}, // accounting has no tag yet
+		{"7_1|CD||", "of=" + tag + ";FAILED:2", "FAILED", "of=" + tag + ";COMPLETED:1;FAILED:2"},
+		{"7_1|CD|" + tag + "|" + at, "of=" + at + ";FAILED:2", "FAILED", "of=" + tag + ";COMPLETED:1;FAILED:2"},
+		{"7_1|CD|" + tag + "|2026-11-23T10:00:00Z", "of=" + at + ";FAILED:2", "COMPLETED", "of=" + tag + ";COMPLETED:1"},
+		{"7_1|CD||2026-11-23T10:00:00Z", "of=" + at + ";FAILED:2", "COMPLETED", "of=2026-11-23T10:00:00Z;COMPLETED:1"},
+		{"7_1|CD|" + strings.Replace(tag, "0", "9", 1) + "|" + at, "of=" + tag + ";FAILED:2", "COMPLETED", "of=" + strings.Replace(tag, "0", "9", 1) + ";COMPLETED:1"},
+	} {
+		found := read(t, elements, c.output+"\n", reader.Query{IDs: ids, Job: "7", Memory: reader.ParseMemory(c.memory)}).Find("7")
+		require.Equal(t, []string{c.state, c.tasks}, []string{found.State, found.Fact("tasks")}, c.output)
+	}
+}
+
 func replaced(elements, with string) string { return strings.Replace(elements, "%s", with, 1) }

@@ -286,11 +286,7 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 
 // remembered returns what is remembered of the tasks of the job.
 func (c *collection) remembered(said []*saying) Memory {
-	identity := c.fact(said[0], factIdentity)
-	if identity == "" {
-		identity = c.fact(said[0], factSubmitted)
-	}
-	return c.query.Memory.about(identity)
+	return c.query.Memory.about(c.fact(said[0], factIdentity), c.fact(said[0], factSubmitted))
 }
 
 // besideOthers gives tasks the state that they have beside others.

@@ -77,7 +77,7 @@ func (m Memory) With(later Memory) Memory {
 	if len(later.Tasks) == 0 {
 		return m
 	}
-	merged := m.about(later.Of)
+	merged := m.about(later.Of, "")
 	merged.Missed = later.Missed
 	for state, tasks := range later.Tasks {
 		merged.learn(tasks, state)
@@ -101,11 +101,18 @@ func (m Memory) Conclude(seen job.Detail) (concluded job.Detail, incomplete stri
 	return decidingState(states), ""
 }
 
-// about returns the memory if it is that of a job, or an empty one of that job. Where an
-// output does not say which submission it is about, it is that of before.
-func (m Memory) about(identity string) Memory {
-	if identity == "" {
+// about returns the memory if it is that of a job, or an empty one of that job. An output
+// that names neither its submission nor when it was made is about the job of before, as is
+// one that does not name it where the memory has a name.
+func (m Memory) about(identity, submitted string) Memory {
+	_, isDated := timezone.ParseTime(m.Of, time.UTC)
+	switch {
+	case identity == "" && (submitted == "" || m.Of != "" && !isDated):
 		identity = m.Of
+	case identity == "":
+		identity = submitted
+	case isDated && timezone.IsSameTime(m.Of, submitted) && !timezone.IsSameTime(m.Of, identity):
+		m.Of = identity
 	}
 	identity = strings.ReplaceAll(identity, ";", " ") // which separates the states in the text of a memory
 	if timezone.IsSameTime(m.Of, identity) {
