@@ -49,9 +49,9 @@ type lifeStep struct {
 
 // jobStatus is what rmctl status tells of a job.
 type jobStatus struct {
-	ID, Detail, Native, Reason string
-	ExitCode, Signal           *int
-	Stale, Missing             bool
+	ID, Tag, Detail, Native, Reason string
+	ExitCode, Signal                *int
+	Stale, Missing                  bool
 }
 
 func (s jobStatus) words() ownWords {
