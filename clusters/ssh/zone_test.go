@@ -34,7 +34,7 @@ func testSlurmInAnotherTimeZone(t *testing.T, there slurmThere) {
 
 			elsewhere := filepath.Join(d.Home, "elsewhere")
 			d.Does("--state", elsewhere, "recover", "-t", "far")
-			found, err := time.Parse(time.RFC3339, fieldOf(t, d.Does("--state", elsewhere, "jobs", "--json"), job, "submitted"))
+			found, err := time.Parse(time.RFC3339, fieldOf(t, d.Does("--state", elsewhere, "jobs", "--all", "--json"), job, "submitted"))
 			require.NoError(t, err, "it was submitted when its scheduler says")
 			require.WithinRange(t, found, begun.Add(-time.Minute), time.Now())
 			d.Does("cancel", job)
