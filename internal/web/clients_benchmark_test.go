@@ -32,6 +32,7 @@ type crowd struct {
 	told   []atomic.Int64 // nanoseconds since start
 	events atomic.Int64
 	bytes  atomic.Int64
+	news   chan struct{} // has an element once a client was sent something
 	start  time.Time
 }
 
@@ -55,6 +56,10 @@ func (c *crowd) join(b *testing.B, base *browser, i int, query url.Values, readi
 				}
 			}
 			c.told[i].Store(int64(time.Since(c.start)))
+			select {
+			case c.news <- struct{}{}:
+			default: // there is one already
+			}
 		}
 	})
 	<-first
@@ -62,11 +67,12 @@ func (c *crowd) join(b *testing.B, base *browser, i int, query url.Values, readi
 
 // settled waits until nobody was sent anything for longer than there is between two drawings.
 func (c *crowd) settled() {
-	quiet := time.Since(c.start)
-	for time.Since(c.start)-quiet < 1200*time.Millisecond {
-		time.Sleep(5 * time.Millisecond)
-		for i := range c.told {
-			quiet = max(quiet, time.Duration(c.told[i].Load()))
+	const quiet = 1200 * time.Millisecond
+	for end := time.NewTimer(quiet); ; end.Reset(quiet) {
+		select {
+		case <-c.news:
+		case <-end.C:
+			return
 		}
 	}
 }
@@ -105,7 +111,7 @@ func benchmarkClients(b *testing.B, queries []url.Values) {
 	server := options.server(b)
 	base := run(b, server).enter()
 	base.client.Transport.(*http.Transport).MaxIdleConnsPerHost = loadClients
-	c := &crowd{told: make([]atomic.Int64, len(queries)), start: time.Now()}
+	c := &crowd{told: make([]atomic.Int64, len(queries)), news: make(chan struct{}, 1), start: time.Now()}
 	var reading sync.WaitGroup
 	b.Cleanup(reading.Wait)
 	b.Cleanup(server.cancel)
