@@ -93,7 +93,7 @@ func (g *group) Error() string {
 	case !g.again.IsZero():
 		lines = append(lines, fmt.Sprintf("run rmctl recover again after %s", g.again.Format(time.TimeOnly)))
 	case g.isAmbiguous && len(g.last.Candidates) == 1:
-		lines = append(lines, fmt.Sprintf("if it is that job, run rmctl recover --adopt %s/%s --as TAG; if there is none, run rmctl recover --dismiss TAG", g.jobs[0].Target, g.last.Candidates[0]))
+		lines = append(lines, fmt.Sprintf("if it is that job, run rmctl recover --adopt %s/%s --as TAG; otherwise run rmctl recover --dismiss TAG", g.jobs[0].Target, g.last.Candidates[0]))
 	case g.isAmbiguous:
 		lines = append(lines, "run rmctl recover --adopt JOB --as TAG for each that became one, and rmctl recover --dismiss TAG for the others")
 	default:

@@ -7,8 +7,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// ProvesAbsence reports whether a command that does not have the job of a submission made at
-// a time proves that there is none.
+// ProvesAbsence reports whether the answer of a command, which lacks the job of a submission,
+// proves that the submission made no job.
 func ProvesAbsence(tried *config.Command, result *command.Result, outcome config.OutcomeKind, created, now time.Time) bool {
 	if tried.Read == nil || result.Answer == nil || outcome != config.Succeeded {
 		return tried.Read == nil

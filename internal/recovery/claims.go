@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Claims tell which submission has a job on record. They read the record once for many
+// Claims know which submission has a job on record, and read the record once for many
 // submissions.
 type Claims struct {
 	Store                          *jobstore.Store
@@ -24,8 +24,8 @@ type Claims struct {
 	known map[string][]job.Job
 }
 
-// of returns the tag of another submission that has the job with an id on record; empty if
-// there is none. A job that had ended before the submission was made had the same id earlier.
+// of returns the tag of another submission that has the job with an id on record, or an empty
+// text. A job that had ended before the submission was made had the same id earlier.
 func (c *Claims) of(ctx context.Context, id string, j job.Job) (tag string, err error) {
 	known, isRead := c.known[id]
 	if !isRead {

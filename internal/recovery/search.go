@@ -72,7 +72,7 @@ func (s *Search) runGroup(ctx context.Context, jobs []job.Job, group []int) {
 			s.Progress(len(s.found))
 		}
 	}
-	one(group[0]) // alone: what its commands print may tell of the others
+	one(group[0]) // alone: the output of its commands may have the others, too
 	var others errgroup.Group
 	others.SetLimit(s.Width)
 	for _, i := range group[1:] {
