@@ -20,11 +20,10 @@ import (
 const outcomesKnown = time.Minute
 
 // knowsOutcomes submits many short jobs, half of which fail, and requires that rmctl knows
-// how each ended soon after the scheduler has none of their ids left. RMCTL_OUTCOMES is their
-// number.
-func knowsOutcomes(t *testing.T, d *rmctltest.Desk, target string, hasLeft func(ids []string) bool) {
+// how each ended soon after the scheduler has none of their ids left. RMCTL_OUTCOMES replaces
+// their number.
+func knowsOutcomes(t *testing.T, d *rmctltest.Desk, target string, count int, hasLeft func(ids []string) bool) {
 	t.Helper()
-	count := 100
 	if text := os.Getenv("RMCTL_OUTCOMES"); text != "" {
 		var err error
 		count, err = strconv.Atoi(text)
@@ -79,7 +78,7 @@ func TestOutcomesOfManyJobsOfSlurm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := rmctltest.Slurm(t, name, settings...)
-			knowsOutcomes(t, rmctltest.NewDesk(t, "", cluster.Setting()), "slurm", func([]string) bool { return cluster.Asks(t, "squeue", "--noheader") != "" })
+			knowsOutcomes(t, rmctltest.NewDesk(t, "", cluster.Setting()), "slurm", 100, func([]string) bool { return cluster.Asks(t, "squeue", "--noheader") != "" })
 		})
 	}
 }
@@ -87,5 +86,5 @@ func TestOutcomesOfManyJobsOfSlurm(t *testing.T) {
 func TestOutcomesOfManyJobsOfGridEngine(t *testing.T) {
 	t.Parallel()
 	cell := rmctltest.GridEngine(t, "outcomes", "RMCTL_GRIDENGINE_SLOTS=32")
-	knowsOutcomes(t, rmctltest.NewDesk(t, "", cell.Settings()...), "gridengine", func([]string) bool { return cell.Asks(t, "qstat", "-u", "*") != "" })
+	knowsOutcomes(t, rmctltest.NewDesk(t, "", cell.Settings()...), "gridengine", 100, func([]string) bool { return cell.Asks(t, "qstat", "-u", "*") != "" })
 }

@@ -28,7 +28,7 @@ kill -KILL $process
 `
 
 // recoversMany leaves fifty submissions in doubt, half of which the scheduler knows, and
-// requires that one recover adopts these.
+// requires that one recover adopts these. Held jobs take no time of the scheduler.
 func recoversMany(t *testing.T, d *rmctltest.Desk, target, submit string) {
 	t.Helper()
 	const each = 25
@@ -37,7 +37,7 @@ func recoversMany(t *testing.T, d *rmctltest.Desk, target, submit string) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, submit), fmt.Appendf(nil, killsRmctl, submit), 0o755))
 	for range each {
 		for _, when := range []string{"before", "after"} {
-			submitting := d.Command(t.Context(), "submit", "-t", target, "-s", "wallTime=10m", "--", "true")
+			submitting := d.Command(t.Context(), "submit", "-t", target, "-s", "hold=true", "-s", "wallTime=10m", "--", "true")
 			submitting.Env = append(submitting.Env, "WHEN="+when, "PATH="+folder+":"+os.Getenv("PATH"))
 			require.ErrorContains(t, submitting.Run(), "signal: killed")
 		}
