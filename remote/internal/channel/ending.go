@@ -160,9 +160,6 @@ func (p *handle) end(ctx context.Context) (code int, err error) {
 	default:
 	}
 	settings := p.connection.settings
-	limit := settings.Grace + settings.Linger
-	signals, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*limit)
-	defer cancel()
 	grace := time.NewTimer(settings.Grace)
 	defer grace.Stop()
 
@@ -172,7 +169,7 @@ func (p *handle) end(ctx context.Context) (code int, err error) {
 		}
 	}
 	// A stopped process would not see the request before it is continued.
-	_, failure := p.signal(signals, everything, "TERM", "CONT")
+	failure := p.signalSoon(ctx, everything, "TERM", "CONT")
 	grace.Reset(settings.Grace) // it begins when the signals were sent
 	var hangUp <-chan time.Time
 	if p.command.Terminal != nil {
@@ -183,21 +180,21 @@ func (p *handle) end(ctx context.Context) (code int, err error) {
 	for waiting := true; waiting; {
 		select {
 		case code = <-p.task.exited:
-			p.endRest(ctx, signals, grace.C)
+			p.endRest(ctx, grace.C)
 			return code, nil
 		case <-p.task.ended:
 			if code, err = p.outcome(false); err == nil {
-				p.endRest(ctx, signals, grace.C)
+				p.endRest(ctx, grace.C)
 			}
 			return code, err
 		case <-hangUp:
-			_, failure = p.signal(signals, everything, "HUP")
+			failure = p.signalSoon(ctx, everything, "HUP")
 			grace.Reset(settings.Grace / 2)
 		case <-grace.C:
 			waiting = false
 		}
 	}
-	killing := p.kill(ctx, everything)
+	killing := p.signalSoon(ctx, everything, "KILL")
 	select {
 	case code = <-p.task.exited:
 		return code, nil
@@ -224,19 +221,22 @@ func (p *handle) awaitReport(ctx context.Context, grace <-chan time.Time) error 
 	return nil
 }
 
-// kill sends KILL. It has its own time limit, because a busy machine may have run into the
-// limit of the signals before.
-func (p *handle) kill(ctx context.Context, whom reach) error {
+// signalSoon sends signals within a time limit that is its own: a busy machine may take long
+// for one of them, which must not keep the next from being sent.
+func (p *handle) signalSoon(ctx context.Context, whom reach, names ...string) error {
 	settings := p.connection.settings
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Grace+settings.Linger)
 	defer cancel()
-	_, err := p.signal(ctx, whom, "KILL")
+	_, err := p.signal(ctx, whom, names...)
 	return err
 }
 
 // endRest gives what is left of the group, or on the terminal, the rest of the
-// grace period, then kills it. Signals is the context for all before that.
-func (p *handle) endRest(ctx, signals context.Context, grace <-chan time.Time) {
+// grace period, then kills it.
+func (p *handle) endRest(ctx context.Context, grace <-chan time.Time) {
+	settings := p.connection.settings
+	signals, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.Grace+settings.Linger)
+	defer cancel()
 	pause, first := groupPoll, "0"
 	if p.command.Terminal != nil {
 		pause, first = sessPoll, "HUP"
@@ -259,7 +259,7 @@ func (p *handle) endRest(ctx, signals context.Context, grace <-chan time.Time) {
 			}
 		}
 		// Where this fails, too, nothing can be ended.
-		_ = p.kill(ctx, whatIsLeft)
+		_ = p.signalSoon(ctx, whatIsLeft, "KILL")
 		return
 	}
 }
