@@ -32,10 +32,11 @@ func ExampleMonitor() {
 	}.Rows})
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	picture := pictures.Snapshot() // before the first listing, which is the only change
 	ended := make(chan error)
 	go func() { ended <- watching.Run(ctx) }()
 
-	for picture := pictures.Snapshot(); ; {
+	for {
 		newer, err := pictures.Next(ctx, picture)
 		if err != nil {
 			break // the context has ended
