@@ -142,6 +142,25 @@ func TestProcessesThatVanishDoNotKeepSignalsFromOthers(t *testing.T) {
 	require.Equal(t, 42, code)
 }
 
+// The shell that is to request the end does not answer, as on a busy machine.
+func TestATerminalIsHungUpHoweverLongTheRequestBeforeTakes(t *testing.T) {
+	t.Parallel()
+	dialer := loginShell(t, "sh")
+	connection := connect(t, dialer, quick())
+	_, _, code := run(t, connection, shell("exit 3"))
+	require.Equal(t, 3, code)
+	idle := dialer.ids()
+	require.NotEmpty(t, idle)
+	process := onTerminal(t, connection, "trap '' TERM; trap 'exit 42' HUP; echo; while :; do sleep 0.01; done")
+	for _, id := range idle {
+		require.NoError(t, syscall.Kill(-id, syscall.SIGSTOP))
+	}
+	process.Terminate()
+	code, err := process.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 42, code)
+}
+
 // The shell of ours on a terminal waits to be hung up on, which is nothing that the
 // program left: here it waits for ever, and heeds no signal.
 func TestWhatServesATerminalIsNotWaitedForWithWhatIsLeftOnIt(t *testing.T) {
