@@ -101,11 +101,11 @@ func TestAButtonOfTheLaunchTabIsPressedThroughTheAPI(t *testing.T) {
 		object map[string]any
 		status int
 	}{
-		"no button":                    {map[string]any{}, http.StatusBadRequest},
-		"a field that is none":         {map[string]any{"button": queue}, http.StatusBadRequest},
-		"a button that there is not":   {map[string]any{"button": "no such"}, http.StatusBadRequest},
-		"a button of another tab":      {map[string]any{"button": button, "tab": "Options"}, http.StatusConflict},
-		"an edit of what there is not": {map[string]any{"button": button, "edits": []any{map[string]any{"id": "x", "text": "1"}}}, http.StatusBadRequest},
+		"no button":                   {map[string]any{}, http.StatusBadRequest},
+		"a field that is no button":   {map[string]any{"button": queue}, http.StatusBadRequest},
+		"an unknown button":           {map[string]any{"button": "no such"}, http.StatusBadRequest},
+		"a button of another tab":     {map[string]any{"button": button, "tab": "Options"}, http.StatusConflict},
+		"an edit of an unknown field": {map[string]any{"button": button, "edits": []any{map[string]any{"id": "x", "text": "1"}}}, http.StatusBadRequest},
 		"a field that cannot be used": {map[string]any{"button": button, "edits": []any{edits[2], map[string]any{"id": address, "text": "<nobody>"}}},
 			http.StatusBadRequest},
 	} {
