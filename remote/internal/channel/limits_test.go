@@ -119,7 +119,7 @@ func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
 		"unwilling":       {"trap '' TERM; echo; while :; do sleep 0.01; done", 0, 128 + 9},
 		"signalled":       {"trap 'exit 5' USR1; echo; while :; do sleep 0.01; done", syscall.SIGUSR1, 5},
 		"with an heir":    {"(trap '' TERM; echo; while :; do sleep 0.01; done) & wait", 0, 128 + 15},
-		"that is stopped": {"trap 'exit 42' TERM; echo; kill -STOP $$; while :; do sleep 0.01; done", 0, 42},
+		"that is stopped": {"trap 'exit 42' TERM; (until ps -o state= -p $$ | grep -q T; do :; done; echo) & kill -STOP $$; while :; do sleep 0.01; done", 0, 42},
 	} {
 		for _, input := range []io.Reader{nil, strings.NewReader("")} {
 			t.Run(name, func(t *testing.T) {
