@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pkg/sftp"
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,10 @@ func newSSHServer(t testing.TB) (server *sshServer, configuration string) {
 	folder := t.TempDir()
 	home := filepath.Join(folder, "there")
 	require.NoError(t, os.Mkdir(home, 0o700))
+	// What ends a job may write there for a moment longer than the job runs.
+	t.Cleanup(func() {
+		require.Eventually(t, func() bool { return os.RemoveAll(home) == nil }, time.Minute, 20*time.Millisecond)
+	})
 	write := func(name, text string) string {
 		path := filepath.Join(folder, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
