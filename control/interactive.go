@@ -168,8 +168,14 @@ func (c *attendant) ending(ctx context.Context, f *follower, result *command.Res
 	if code := proof.ExitCode(p.env, result); code != nil {
 		ending.ExitCode, ending.Detail = code, endOf(*code)
 	}
-	if reported := f.finalState(); reported == job.Canceled || reported == job.Failed {
+	switch reported := f.finalState(); {
+	case reported == job.Canceled || reported == job.Failed:
 		ending.Detail = reported // its output says more than a code
+	case reported.Primary() == job.Submitted && ending.Detail == job.Failed && !c.isKnownByProcess(f.job):
+		// It never ran. Its command may not have printed that the job was canceled meanwhile.
+		if found, err := c.query(f.ctx, f.job); err == nil && found.Detail == job.Canceled {
+			ending.Detail = job.Canceled
+		}
 	}
 	return ending
 }

@@ -72,13 +72,27 @@ func TestAJobThatIsKeptOpenGoesThroughItsStatesAndGetsItsInputWhenItRuns(t *test
 	require.Equal(t, 3, *j.ExitCode)
 }
 
-func TestAJobThatEndsWhileItWaitsHasFailed(t *testing.T) {
-	s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; echo "apparently deleted"; exit 1`, keptOpen, `<input>never sent</input>`+conversation)))
-	j, _, stdout, err := s.converses(t, t.Context(), nil)
-	require.NoError(t, err)
-	require.Equal(t, "7", j.ID)
-	require.Equal(t, job.Failed, j.Detail)
-	require.NotContains(t, stdout, "never sent")
+func TestAJobThatEndsWhileItWaitsHasEndedAsItsSchedulerSays(t *testing.T) {
+	for name, try := range map[string]struct {
+		status string
+		end    job.Detail
+	}{
+		"nobody can be asked": {"", job.Failed},
+		"canceled":            {running("get-job-status", `echo CANCELED`, "", asStatus), job.Canceled},
+		"completed":           {running("get-job-status", `echo COMPLETED`, "", asStatus), job.Failed},
+		"not ended":           {running("get-job-status", `echo QUEUED_ACTIVE`, "", asStatus), job.Failed},
+		"no answer":           {running("get-job-status", `exit 1`, "", asStatus), job.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; echo "apparently deleted"; exit 1`, keptOpen, `<input>never sent</input>`+conversation)+try.status))
+			j, _, stdout, err := s.converses(t, t.Context(), nil)
+			require.NoError(t, err)
+			require.Equal(t, "7", j.ID)
+			require.Equal(t, try.end, j.Detail)
+			require.Equal(t, 1, *j.ExitCode)
+			require.NotContains(t, stdout, "never sent")
+		})
+	}
 }
 
 func TestAKeptOpenCommandThatFailsWithoutAJobSubmittedNone(t *testing.T) {
