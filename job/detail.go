@@ -71,6 +71,33 @@ func (d Detail) Primary() Detail {
 	return Undetermined
 }
 
+var wordOf = map[Detail]string{
+	Undetermined:        "UNKNOWN",
+	Submitted:           "QUEUED",
+	QueuedActive:        "QUEUED",
+	SystemOnHold:        "HELD",
+	UserOnHold:          "HELD",
+	UserSystemOnHold:    "HELD",
+	Suspended:           "SUSPENDED",
+	SystemSuspended:     "SUSPENDED",
+	UserSuspended:       "SUSPENDED",
+	UserSystemSuspended: "SUSPENDED",
+	Running:             "RUNNING",
+	Completed:           "COMPLETED",
+	Failed:              "FAILED",
+	Canceled:            "CANCELED",
+	OutputReady:         "COMPLETED",
+}
+
+// Word returns the one word that people see for d on every screen. JSON has d and its
+// primary state instead.
+func (d Detail) Word() string {
+	if word, known := wordOf[d]; known {
+		return word
+	}
+	return wordOf[Undetermined]
+}
+
 // Ended reports whether a job in this state will never run again.
 func (d Detail) Ended() bool { return d.Primary() == Completed }
 

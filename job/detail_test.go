@@ -33,3 +33,16 @@ func TestOnlyCompletedStatesHaveEnded(t *testing.T) {
 		require.Equal(t, ended[detail], detail.Ended(), detail)
 	}
 }
+
+func TestPeopleSeeOneWordForAState(t *testing.T) {
+	words := map[string]string{}
+	for _, detail := range append(job.Details(), "", "KILLING") {
+		words[string(detail)] = detail.Word()
+	}
+	require.Equal(t, map[string]string{
+		"": "UNKNOWN", "KILLING": "UNKNOWN", "UNDETERMINED": "UNKNOWN", "SUBMITTED": "QUEUED", "QUEUED_ACTIVE": "QUEUED",
+		"SYSTEM_ON_HOLD": "HELD", "USER_ON_HOLD": "HELD", "USER_SYSTEM_ON_HOLD": "HELD",
+		"SUSPENDED": "SUSPENDED", "SYSTEM_SUSPENDED": "SUSPENDED", "USER_SUSPENDED": "SUSPENDED", "USER_SYSTEM_SUSPENDED": "SUSPENDED",
+		"RUNNING": "RUNNING", "COMPLETED": "COMPLETED", "JOB_OUTERR_READY": "COMPLETED", "FAILED": "FAILED", "CANCELED": "CANCELED",
+	}, words)
+}
