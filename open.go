@@ -44,7 +44,7 @@ func folder(configured, variable, fallback string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("finding the home directory: %w; --config and --state name the folders that are looked for in it", err)
+		return "", fmt.Errorf("finding the home directory: %w; --config-dir and --state-dir name the folders that are looked for in it", err)
 	}
 	return filepath.Join(home, fallback, "rmctl"), nil
 }

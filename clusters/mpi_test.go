@@ -76,6 +76,6 @@ func TestMPIAsAnOrdinaryUser(t *testing.T) {
 	}
 	require.Contains(t, runs("run", "-t", "openmpi", "-s", "tasks=2", "-s", "oversubscribe=true", "--", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK"), "rank 1\n")
 	require.Contains(t, runs("run", "-t", "mpich", "-s", "tasks=2", "--", "sh", "-c", "echo rank $PMI_RANK"), "rank 1\n")
-	batch := runs("submit", "-t", "local", "--wait", "--output", "--", "mpirun.openmpi", "--oversubscribe", "-n", "3", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK")
+	batch := runs("submit", "-t", "local", "--wait", "--show", "--", "mpirun.openmpi", "--oversubscribe", "-n", "3", "sh", "-c", "echo rank $OMPI_COMM_WORLD_RANK")
 	require.Contains(t, batch, "rank 2\n")
 }

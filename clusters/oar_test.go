@@ -31,7 +31,7 @@ func TestOAR(t *testing.T) {
 		t.Run("a job fails", func(t *testing.T) {
 			t.Parallel()
 			d := desk(t)
-			said := d.Refused(3, "submit", "-t", "oar", "-s", "wallTime=10m", "-s", "nodes=2", "-s", "tasksPerNode=2", "-e", "GREETING=hello  you", "--output",
+			said := d.Refused(3, "submit", "-t", "oar", "-s", "wallTime=10m", "-s", "nodes=2", "-s", "tasksPerNode=2", "-e", "GREETING=hello  you", "--show",
 				"--", "sh", "-c", `echo "<$GREETING> $(wc -l <"$OAR_NODEFILE")"; exit 3`)
 			require.Contains(t, said, "<hello  you> 4")
 			require.Contains(t, d.Does("jobs", "--all", "--json"), `"exitCode":3`)

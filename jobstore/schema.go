@@ -52,7 +52,7 @@ func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 		return err
 	}
 	if version > len(steps) {
-		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state", errNewerSchema, version, len(steps))
+		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state-dir", errNewerSchema, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
 		if _, err := transaction.ExecContext(ctx, steps[version]); err != nil {

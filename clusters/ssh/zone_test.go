@@ -33,8 +33,8 @@ func testSlurmInAnotherTimeZone(t *testing.T, there slurmThere) {
 			isNow(fieldOf(t, d.Does("status", "--json", job), job, "started"))
 
 			elsewhere := filepath.Join(d.Home, "elsewhere")
-			d.Does("--state", elsewhere, "recover", "-t", "far")
-			found, err := time.Parse(time.RFC3339, fieldOf(t, d.Does("--state", elsewhere, "jobs", "--all", "--json"), job, "submitted"))
+			d.Does("--state-dir", elsewhere, "recover", "-t", "far")
+			found, err := time.Parse(time.RFC3339, fieldOf(t, d.Does("--state-dir", elsewhere, "jobs", "--all", "--json"), job, "submitted"))
 			require.NoError(t, err, "it was submitted when its scheduler says")
 			require.WithinRange(t, found, begun.Add(-time.Minute), time.Now())
 			d.Does("cancel", job)

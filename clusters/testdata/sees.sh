@@ -12,7 +12,7 @@ ended | gone) word='"state":"COMPLETED"' ;;
 esac
 case $1,$3 in
 ended, | gone, | *,followed) record= ;;
-*) record="--state $WORK/seen.$$ -t gridengine" ;;
+*) record="--state-dir $WORK/seen.$$ -t gridengine" ;;
 esac
 shown() { qstat -u '*' | awk -v job="$2" -v letters="$1" '$1 == job && (letters == "" || $5 == letters) { found = 1 } END { exit !found }'; }
 reached() {

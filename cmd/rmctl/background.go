@@ -103,7 +103,7 @@ func (a *app) startBackground() error {
 	if err != nil {
 		return err
 	}
-	return daemon.StartProcess(program, backgroundCommand, "--state", state, "--config", configuration)
+	return daemon.StartProcess(program, backgroundCommand, "--state-dir", state, "--config-dir", configuration)
 }
 
 // buildIdentity identifies a build of rmctl, even one that was not built from a commit.

@@ -64,7 +64,7 @@ func newDegraded(t *testing.T) *degraded {
 // prints and whether it ended well.
 func (d *degraded) with(environment, before []string, arguments ...string) (stdout, stderr string, done bool) {
 	d.t.Helper()
-	plain := d.command("rmctl", append([]string{"--state", d.state}, arguments...)...)
+	plain := d.command("rmctl", append([]string{"--state-dir", d.state}, arguments...)...)
 	line := append(append([]string{}, before...), append([]string{plain.Path}, plain.Args[1:]...)...)
 	ctx, cancel := context.WithTimeout(d.t.Context(), endsWithin)
 	defer cancel()

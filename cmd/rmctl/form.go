@@ -207,10 +207,10 @@ func (a *app) submitFilled(ctx context.Context, f *fill.Form) error {
 func (a *app) filledLine(f *fill.Form) string {
 	var flags []string
 	if a.configFolder != "" {
-		flags = append(flags, "--config", a.configFolder)
+		flags = append(flags, "--config-dir", a.configFolder)
 	}
 	if a.stateFolder != "" {
-		flags = append(flags, "--state", a.stateFolder)
+		flags = append(flags, "--state-dir", a.stateFolder)
 	}
 	return f.CommandLine(flags...)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func newImport(a *app) *cobra.Command {
-	var format, name, output string
+	var format, name, into string
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "import FILE",
@@ -24,7 +24,7 @@ func newImport(a *app) *cobra.Command {
 file of Troika. It writes definitions, adds targets to targets.toml, and reports what it
 converted and what it could not. It never overwrites anything.
 FILE may be - for standard input.`,
-		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import troika.yml --output site",
+		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import troika.yml --into site",
 		Args:    exactly(1, "FILE"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			source, err := readImported(c.InOrStdin(), arguments[0])
@@ -35,8 +35,8 @@ FILE may be - for standard input.`,
 			if err != nil {
 				return &usageError{err}
 			}
-			folders := settings.Folders{User: output}
-			if output == "" {
+			folders := settings.Folders{User: into}
+			if into == "" {
 				if folders, err = a.folders(); err != nil {
 					return err
 				}
@@ -51,7 +51,7 @@ FILE may be - for standard input.`,
 	}
 	c.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE: ptp, open-ondemand or troika (default: detected)")
 	c.Flags().StringVar(&name, "name", "", "`NAME` of target and definition (default: that of FILE)")
-	c.Flags().StringVarP(&output, "output", "o", "", "folder `DIR` to write to (default: the configuration folder)")
+	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: the configuration folder)")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")
 	var formats []cobra.Completion
 	for _, known := range importer.Formats() {

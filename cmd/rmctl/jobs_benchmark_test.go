@@ -22,7 +22,7 @@ func BenchmarkJobsAll(b *testing.B) {
 	fillRecord(b, store, 100_000)
 	require.NoError(b, store.Close())
 	for name, flags := range map[string][]string{"table": nil, "JSON": {"--json"}} {
-		arguments := append([]string{"jobs", "--all", "--state", folder}, flags...)
+		arguments := append([]string{"jobs", "--all", "--state-dir", folder}, flags...)
 		b.Run(name+"/first page", func(b *testing.B) {
 			for b.Loop() {
 				require.NotZero(b, execute(b.Context(), arguments, strings.NewReader(""), firstPage{}, io.Discard))

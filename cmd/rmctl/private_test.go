@@ -182,7 +182,7 @@ func TestTheRecordIsNotKeptBelowAFolderOfSomebodyElse(t *testing.T) {
 	require.NoError(t, os.Mkdir(foreign, 0o777))
 	require.NoError(t, os.Chmod(foreign, 0o777))
 	require.NoError(t, os.Lchown(foreign, 65533, 65533))
-	_, messages := site.run("--state", filepath.Join(foreign, "state"), "jobs")
+	_, messages := site.run("--state-dir", filepath.Join(foreign, "state"), "jobs")
 	require.Contains(t, messages, "another user may change what is in it")
 	require.NoDirExists(t, filepath.Join(foreign, "state"))
 }

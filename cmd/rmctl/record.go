@@ -123,7 +123,7 @@ func (a *app) record(ctx context.Context, what recording) error {
 // sharedFlags returns the flags of this command line that all commands have.
 func (a *app) sharedFlags() []string {
 	var flags []string
-	for _, flag := range [][2]string{{"--target", a.target}, {"--config", a.configFolder}, {"--state", a.stateFolder}} {
+	for _, flag := range [][2]string{{"--target", a.target}, {"--config-dir", a.configFolder}, {"--state-dir", a.stateFolder}} {
 		if flag[1] != "" {
 			flags = append(flags, flag[0], flag[1])
 		}
@@ -197,7 +197,7 @@ func (a *app) writeRecording(ctx context.Context, inner *app, controller *contro
 		Folder: what.folder, Append: what.add, Definition: target.Definition, Loaded: definition, Place: recorder.Info(),
 		Commands:    recorder.CommandsOf(definition),
 		Description: "recorded by rmctl record -- " + what.arguments[0],
-		Waited:      what.arguments[0] == "wait" || slices.Contains(what.arguments, "--wait") || slices.Contains(what.arguments, "--output"),
+		Waited:      what.arguments[0] == "wait" || slices.Contains(what.arguments, "--wait") || slices.Contains(what.arguments, "--show"),
 	}
 	if r.Jobs, err = inner.recordedJobs(ctx, target.Name, r.Commands); err != nil {
 		return err

@@ -44,7 +44,7 @@ func newRootFor(a *app, arguments []string) *cobra.Command {
 func commandWord(arguments []string) string {
 	for i := 0; i < len(arguments); i++ {
 		switch argument := arguments[i]; {
-		case slices.Contains([]string{"-t", "--target", "--config", "--state"}, argument):
+		case slices.Contains([]string{"-t", "--target", "--config-dir", "--state-dir"}, argument):
 			i++
 		case argument == "--":
 			return ""
@@ -86,12 +86,12 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	flags.StringVarP(&a.target, "target", "t", "", "target `NAME` (default from targets.toml, otherwise \"local\")")
 	flags.BoolVar(&a.json, "json", false, "print JSON, one object per line")
 	flags.CountVarP(&a.verbose, "verbose", "v", "``print details; twice: also every command that runs")
-	flags.StringVar(&a.configFolder, "config", "", "configuration folder `DIR` (default $XDG_CONFIG_HOME/rmctl)")
-	flags.StringVar(&a.stateFolder, "state", "", "state directory `DIR` (default $XDG_STATE_HOME/rmctl)")
+	flags.StringVar(&a.configFolder, "config-dir", "", "configuration folder `DIR` (default $XDG_CONFIG_HOME/rmctl)")
+	flags.StringVar(&a.stateFolder, "state-dir", "", "folder `DIR` of the record (default $XDG_STATE_HOME/rmctl)")
 
 	completeFlag(root, "target", a.completeTargets)
-	completeFlag(root, "config", completeDirectories)
-	completeFlag(root, "state", completeDirectories)
+	completeFlag(root, "config-dir", completeDirectories)
+	completeFlag(root, "state-dir", completeDirectories)
 
 	root.AddGroup(
 		&cobra.Group{ID: groupUsing, Title: "Using:"},

@@ -16,7 +16,7 @@ func TestEachCommandHasTheNameOfItsConstructor(t *testing.T) {
 func TestOnlyTheCommandThatRunsIsMade(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{
-		{"status"}, {"status", "--help"}, {"-t", "status", "status"}, {"--target", "wait", "--json", "status", "submit"}, {"-vv", "--config=help", "status"},
+		{"status"}, {"status", "--help"}, {"-t", "status", "status"}, {"--target", "wait", "--json", "status", "submit"}, {"-vv", "--config-dir=help", "status"},
 	} {
 		commands := newRootFor(&app{}, arguments).Commands()
 		require.Len(t, commands, 1, "%q", arguments)

@@ -259,11 +259,11 @@ func TestListingsOfARunningServerArePrinted(t *testing.T) {
 	}
 	for _, kind := range []string{"queues", "nodes"} {
 		served := fromServer(kind, "--json")
-		_, ofAnother := list(kind, "--json", "--state", t.TempDir())
+		_, ofAnother := list(kind, "--json", "--state-dir", t.TempDir())
 		require.Empty(t, ofAnother, "the server of another state folder is not asked")
-		asked := fromServer(kind, "--json", "--config", configured(t, "[targets.local]\ndefinition = 'local'\n[targets.local.attributes]\nname = 'x'\n"))
+		asked := fromServer(kind, "--json", "--config-dir", configured(t, "[targets.local]\ndefinition = 'local'\n[targets.local.attributes]\nname = 'x'\n"))
 		require.Equal(t, served, asked, "values for submissions do not matter to listings")
-		_, seen := list(kind, "--json", "--config", configured(t, "default = 'own'\n[targets.own]\ndefinition = 'local'\n"))
+		_, seen := list(kind, "--json", "--config-dir", configured(t, "default = 'own'\n[targets.own]\ndefinition = 'local'\n"))
 		require.Empty(t, seen, "the server has no such target")
 	}
 	served, _ := list("queues", "--json")
@@ -287,7 +287,7 @@ func TestTheJobsOfEverybodyAreThoseOfARunningServer(t *testing.T) {
 		require.NoError(t, err)
 		return strings.Count(string(text), "asked")
 	}
-	s := runServe(t, "--config", folder)
+	s := runServe(t, "--config-dir", folder)
 	defer s.stop() // before the environment is another one
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
@@ -303,7 +303,7 @@ func TestTheJobsOfEverybodyAreThoseOfARunningServer(t *testing.T) {
 	require.Equal(t, 1, asked())
 
 	list := func(flags ...string) (out, messages bytes.Buffer) {
-		arguments := append([]string{"jobs", "--everyone", "--config", folder}, flags...)
+		arguments := append([]string{"jobs", "--everyone", "--config-dir", folder}, flags...)
 		require.Equal(t, exitDone, execute(t.Context(), arguments, strings.NewReader(""), &out, &messages), messages.String())
 		return out, messages
 	}
@@ -317,7 +317,7 @@ func TestTheJobsOfEverybodyAreThoseOfARunningServer(t *testing.T) {
 	printed, out := io.Pipe()
 	var running sync.WaitGroup
 	running.Go(func() {
-		_ = execute(watching, []string{"jobs", "--everyone", "--watch", "--config", folder}, strings.NewReader(""), out, io.Discard) // it is interrupted
+		_ = execute(watching, []string{"jobs", "--everyone", "--watch", "--config-dir", folder}, strings.NewReader(""), out, io.Discard) // it is interrupted
 		_ = out.Close()                                                                                                              // never fails
 	})
 	first := make([]byte, len("2006-01-02 15:04:05  jobs of site\n")+text.Len())

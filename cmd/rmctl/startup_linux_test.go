@@ -29,7 +29,7 @@ func TestTheStatusOfAnEndedJobTouchesLittleMemory(t *testing.T) {
 		least := int64(1 << 40)
 		for range 3 { // what is not in memory yet is read in the first run
 			run := exec.Command(program)
-			run.Args = append([]string{"rmctl", "--state", state}, arguments...)
+			run.Args = append([]string{"rmctl", "--state-dir", state}, arguments...)
 			output, err := run.Output()
 			require.NoError(t, err)
 			require.NotEmpty(t, output)

@@ -241,7 +241,7 @@ func evidence(event job.Event) string {
 }
 
 func newProcesses(a *app) *cobra.Command {
-	var output int
+	var rank int
 	c := &cobra.Command{
 		Use:   "processes JOB",
 		Short: "Show the processes of a parallel job",
@@ -250,9 +250,9 @@ func newProcesses(a *app) *cobra.Command {
 that ended it, and the last line that it printed, if outputs are separate. It works
 while the job runs and afterwards.
 
---output RANK prints the end of the output of one of them.`,
+--show RANK prints the end of the output of one of them.`,
 		Example: `  rmctl processes 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33
-  rmctl processes --output 3 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33`,
+  rmctl processes --show 3 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33`,
 		Args:              exactly(1, "a job"),
 		ValidArgsFunction: a.completeOneJob(parallelJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -271,13 +271,13 @@ while the job runs and afterwards.
 			if err != nil {
 				return err
 			}
-			if c.Flags().Changed("output") {
-				return a.printProcessOutput(job, processes, output)
+			if c.Flags().Changed("show") {
+				return a.printProcessOutput(job, processes, rank)
 			}
 			return a.printProcesses(processes)
 		},
 	}
-	c.Flags().IntVar(&output, "output", 0, "print the end of the output of the process of `RANK`")
+	c.Flags().IntVar(&rank, "show", 0, "print the end of the output of the process of `RANK`")
 	return c
 }
 

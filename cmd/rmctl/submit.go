@@ -69,7 +69,7 @@ func (f *submissionFlags) submission(arguments []string) (job.Submission, error)
 
 func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
-	var dryRun, wait, output bool
+	var dryRun, wait, shown bool
 	var batch, onEnd string
 	var width int
 	c := &cobra.Command{
@@ -83,17 +83,17 @@ does not have an attribute, or refuses its value, nothing is submitted.`,
   rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
   rmctl submit --config-name nightly -s time=60
-  rmctl submit --wait --output -- make check
+  rmctl submit --wait --show -- make check
   rmctl submit --batch jobs.jsonl --parallel 8`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if batch != "" {
-				if err := excludes(c, "batch", "dry-run", "wait", "output", "on-end"); err != nil {
+				if err := excludes(c, "batch", "dry-run", "wait", "show", "on-end"); err != nil {
 					return err
 				}
 				return a.submitBatch(c.Context(), flags, arguments, batch, width)
 			}
-			if onEnd != "" && !wait && !output {
-				return usage("--on-end requires --wait or --output; rmctl watch --on-end waits for jobs later")
+			if onEnd != "" && !wait && !shown {
+				return usage("--on-end requires --wait or --show; rmctl watch --on-end waits for jobs later")
 			}
 			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
@@ -106,16 +106,16 @@ does not have an attribute, or refuses its value, nothing is submitted.`,
 			if err != nil {
 				return r.located(err)
 			}
-			if err := a.printSubmitted(job); err != nil || !wait && !output {
+			if err := a.printSubmitted(job); err != nil || !wait && !shown {
 				return err
 			}
-			return a.waitForSubmitted(c.Context(), controller, job, output, onEnd)
+			return a.waitForSubmitted(c.Context(), controller, job, shown, onEnd)
 		},
 	}
 	flags.add(a, c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run without running it, as rmctl render does")
 	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, print changes of state, and exit with the job's code")
-	c.Flags().BoolVar(&output, "output", false, "wait for the end, then print the job's output")
+	c.Flags().BoolVar(&shown, "show", false, "wait for the end, then print the job's output")
 	addOnEnd(c, &onEnd)
 	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug")
 	c.Flags().IntVar(&width, "parallel", 4, "number `N` of jobs to submit at a time, with --batch")
@@ -130,7 +130,7 @@ func (a *app) printSubmitted(job job.Job) error {
 	return err
 }
 
-func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job job.Job, output bool, onEnd string) error {
+func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job job.Job, shown bool, onEnd string) error {
 	a.showChange(job)
 	id := oneLine(job.ID)
 	job, err := controller.Wait(ctx, job, "", a.showChange)
@@ -143,7 +143,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, onEnd, 1)
 	ends.Observe(job)
 	defer ends.Finish()
-	if output {
+	if shown {
 		if err := controller.Output(ctx, job, control.Stream{}, a.stdout); err != nil {
 			return err
 		}

@@ -62,10 +62,10 @@ func ExamineState(folder string) Finding {
 	switch {
 	case err != nil:
 		return Finding{Name: "state", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "jobs cannot be remembered, so that none is submitted",
-			Fix: "make the folder yours, or name another one with --state or XDG_STATE_HOME"}
+			Fix: "make the folder yours, or name another one with --state-dir or XDG_STATE_HOME"}
 	case place.Free == 0:
 		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Impact: "jobs cannot be remembered, so that none is submitted",
-			Fix: "make room, or name another folder with --state or XDG_STATE_HOME"}
+			Fix: "make room, or name another folder with --state-dir or XDG_STATE_HOME"}
 	case !place.Exists:
 		finding.Seen += " (will be made)"
 	}
@@ -74,12 +74,12 @@ func ExamineState(folder string) Finding {
 		finding.Seen += ", on a network file system"
 		finding.Verdict = Warning
 		finding.Impact = "each change waits for a lock and the file server: commands are slower"
-		finding.Fix = "name a folder on a local disk with --state, if one machine is all that you use rmctl on"
+		finding.Fix = "name a folder on a local disk with --state-dir, if one machine is all that you use rmctl on"
 	}
 	if place.OnFUSE {
 		finding.Seen += " (FUSE)"
 		finding.Impact = "rmctl on several machines at the same time may damage the record, where this machine keeps parts of files; and commands are slower"
-		finding.Fix = "use rmctl on one machine, mount the file system so that nothing is kept (glusterfs: direct-io-mode=enable), or name another folder with --state"
+		finding.Fix = "use rmctl on one machine, mount the file system so that nothing is kept (glusterfs: direct-io-mode=enable), or name another folder with --state-dir"
 	}
 	return finding
 }
