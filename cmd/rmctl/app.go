@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/reader"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/jobstore"
@@ -102,6 +103,11 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 		a.used[controller.Target] = controller
 	}
 	return controller, err
+}
+
+// finder returns what finds jobs by the names that users write.
+func (a *app) finder() *selection.Finder {
+	return &selection.Finder{Target: a.target, Store: a.client().Store, Targets: a.client().Targets, Controller: a.controller}
 }
 
 // definition loads a usable definition; it prints warnings with -v.

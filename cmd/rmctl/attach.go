@@ -15,6 +15,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
@@ -34,7 +35,7 @@ Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
 		Args:              exactly(1, "a job"),
 		ValidArgsFunction: a.completeOneJob(attachableJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			job, err := a.findJob(c.Context(), arguments[0])
+			job, err := a.finder().Job(c.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -74,9 +75,9 @@ func (e *notAttachableError) Error() string {
 }
 
 // sessionOf returns a client of the background process that has the session of a job.
-func (a *app) sessionOf(ctx context.Context, job found) (*daemon.Client, error) {
+func (a *app) sessionOf(ctx context.Context, job selection.Handle) (*daemon.Client, error) {
 	why := ""
-	switch held := job.controller.Holder(job.Job); {
+	switch held := job.Controller.Holder(job.Job); {
 	case held == control.HeldByHost:
 		return a.sessions(ctx)
 	case !job.Interactive:

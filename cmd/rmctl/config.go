@@ -116,7 +116,7 @@ func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string)
 	case configName != "" && fromJob != "":
 		return nil, usage("give either --config-name or --from-job")
 	case fromJob != "":
-		job, err := a.findJob(ctx, fromJob)
+		job, err := a.finder().Job(ctx, fromJob)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/elements"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web/api"
@@ -131,9 +132,9 @@ func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) er
 		if err != nil {
 			return listed{}, err
 		}
-		jobs, err := a.withControllers(ctx, open)
+		jobs, err := a.finder().WithControllers(ctx, open)
 		if err == nil {
-			err = a.refresh(ctx, jobs, false)
+			err = selection.Refresh(ctx, jobs, false)
 		}
 		return listed{print: func(seen string) error { return a.printRecorded(ctx, store, all, seen) }}, unlessStale(err)
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -174,6 +175,7 @@ func isUsage(err error) bool {
 		isA[*control.ValueError](err) ||
 		isA[*control.VariableNameError](err) ||
 		isA[*form.UnknownPageError](err) ||
+		isA[*selection.NameError](err) ||
 		isA[*settings.ConfigurationError](err) ||
 		isA[*settings.LaunchConfigurationNameError](err) ||
 		isA[*settings.UnknownLaunchConfigurationError](err) ||

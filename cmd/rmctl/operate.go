@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/selection"
 )
 
 // newOperation returns the command for an operation on jobs.
@@ -24,7 +25,7 @@ func newOperation(a *app, operation control.Operation, short, long string) *cobr
 		Args:              atLeast(1, "a job"),
 		ValidArgsFunction: a.completeJobs(openJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			jobs, err := a.findJobs(c.Context(), arguments)
+			jobs, err := a.finder().Jobs(c.Context(), arguments)
 			for _, job := range jobs {
 				err = errors.Join(err, a.operate(c.Context(), operation, job))
 			}
@@ -34,11 +35,11 @@ func newOperation(a *app, operation control.Operation, short, long string) *cobr
 }
 
 // operate applies an operation to a job.
-func (a *app) operate(ctx context.Context, operation control.Operation, job found) error {
+func (a *app) operate(ctx context.Context, operation control.Operation, job selection.Handle) error {
 	if operation == control.Cancel {
 		return a.client().Cancel(ctx, job.Job)
 	}
-	return job.controller.Operate(ctx, operation, job.Job)
+	return job.Controller.Operate(ctx, operation, job.Job)
 }
 
 // largestInput bounds the input that is sent to a job at once, in bytes.
@@ -70,7 +71,7 @@ the definition's input for such jobs, resolved again; the job has to be running.
 }
 
 func (a *app) send(ctx context.Context, name string, words []string, again bool) error {
-	job, err := a.findJob(ctx, name)
+	job, err := a.finder().Job(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (a *app) send(ctx context.Context, name string, words []string, again bool)
 	input := strings.Join(words, " ") + "\n"
 	switch {
 	case again:
-		input, err = job.controller.Input(ctx, job.Job)
+		input, err = job.Controller.Input(ctx, job.Job)
 	case len(words) == 0:
 		input, err = a.readInput()
 	}
@@ -123,7 +124,7 @@ one that is, or that of --task.`,
 		Args:              exactly(1, "a job"),
 		ValidArgsFunction: a.completeOneJob(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			job, err := a.findJob(c.Context(), arguments[0])
+			job, err := a.finder().Job(c.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -131,9 +132,9 @@ one that is, or that of --task.`,
 				stream.Chosen = func(task, name string) { a.say("task %s of array %s: %s", task, job.ID, name) }
 			}
 			if follow {
-				return job.controller.Follow(c.Context(), job.Job, stream, a.stdout)
+				return job.Controller.Follow(c.Context(), job.Job, stream, a.stdout)
 			}
-			return job.controller.Output(c.Context(), job.Job, stream, a.stdout)
+			return job.Controller.Output(c.Context(), job.Job, stream, a.stdout)
 		},
 	}
 	c.Flags().StringVar(&stream.Task, "task", "", "print the output of task `N` of an array")

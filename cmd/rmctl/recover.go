@@ -99,7 +99,7 @@ func (r *recoverCommand) run(ctx context.Context) error {
 
 // dismissJob dismisses the submission or job of the flag.
 func (r *recoverCommand) dismissJob(ctx context.Context, store *jobstore.Store) error {
-	job, err := r.app.recordedJob(ctx, r.dismiss)
+	job, err := r.app.finder().Recorded(ctx, r.dismiss)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (r *recoverCommand) listed(ctx context.Context, others []string) ([]job.Job
 
 // adoptJob records that a submission without an outcome became the job of the flag.
 func (r *recoverCommand) adoptJob(ctx context.Context, store *jobstore.Store) error {
-	target, id, err := r.app.splitJob(r.adopt)
+	target, id, err := r.app.finder().Split(r.adopt)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (r *recoverCommand) adoptJob(ctx context.Context, store *jobstore.Store) er
 	if err != nil {
 		return err
 	}
-	controller, err := r.app.controllerOfJob(ctx, submission.Target, id)
+	controller, err := r.app.finder().ControllerOf(ctx, job.Job{Target: submission.Target, ID: id})
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (r *recoverCommand) adoptJob(ctx context.Context, store *jobstore.Store) er
 // submission returns the one that the flags mean: by its tag, or the only one in doubt.
 func (r *recoverCommand) submission(ctx context.Context, store *jobstore.Store, target string) (job.Job, error) {
 	if r.as != "" {
-		submission, err := r.app.recordedJob(ctx, r.as)
+		submission, err := r.app.finder().Recorded(ctx, r.as)
 		if err == nil && target != "" && submission.Target != target {
 			err = usage("submission %s was made at %s, not at %s", submission.Tag, submission.Target, target)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +119,7 @@ func (a *app) explainQuery(ctx context.Context, j job.Job) (job.Job, error) {
 			problem = errors.Join(problem, a.printRecord(record))
 		}
 	}
-	controller, err := a.controllerOfJob(ctx, j.Target, cmp.Or(j.ID, j.Tag))
+	controller, err := a.finder().ControllerOf(ctx, j)
 	if err != nil {
 		return j, err
 	}

@@ -12,10 +12,10 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/recovery"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -41,8 +41,8 @@ standard error counts them.`,
   rmctl status --json 4711`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			jobs, err := a.statusJobs(c.Context(), arguments)
-			queryErr := a.refresh(c.Context(), jobs, fresh)
-			jobs = slices.DeleteFunc(jobs, func(j found) bool { return len(arguments) == 0 && j.Phase == job.PhaseRejected })
+			queryErr := selection.Refresh(c.Context(), jobs, fresh)
+			jobs = slices.DeleteFunc(jobs, func(j selection.Handle) bool { return len(arguments) == 0 && j.Phase == job.PhaseRejected })
 			if len(jobs) == 0 && err == nil {
 				a.sayNone("no job is on record that has not ended; rmctl jobs lists the others")
 			}
@@ -55,9 +55,9 @@ standard error counts them.`,
 
 // statusJobs returns the named jobs, or all that have not ended. These are returned also with
 // an error, if their targets cannot be queried.
-func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
+func (a *app) statusJobs(ctx context.Context, names []string) ([]selection.Handle, error) {
 	if len(names) > 0 {
-		return findEach(ctx, names, a.findUnended)
+		return a.finder().JobsToShow(ctx, names)
 	}
 	store, err := a.client().Store(ctx)
 	if err != nil {
@@ -70,43 +70,25 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := a.withControllers(ctx, listed)
+	jobs, err := a.finder().WithControllers(ctx, listed)
 	late, lateErr := a.lateJobs(ctx, store)
 	return append(jobs, late...), errors.Join(err, lateErr)
 }
 
 // lateJobs returns the submissions that are on record as not made but whose jobs may have
 // appeared since. It only warns of targets that cannot be queried.
-func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]found, error) {
+func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]selection.Handle, error) {
 	now := time.Now()
 	unseen, err := store.Unseen(ctx, now.Add(-recovery.LastLateLook), a.target)
 	if err != nil {
 		return nil, err
 	}
 	due := slices.DeleteFunc(unseen, func(job job.Job) bool { return !recovery.IsDue(job, now) })
-	late, err := a.withControllers(ctx, due)
+	late, err := a.finder().WithControllers(ctx, due)
 	if err != nil {
 		a.say("submissions that may have become jobs late were not looked for: %v", err)
 	}
-	return slices.DeleteFunc(late, func(job found) bool { return job.controller == nil }), nil
-}
-
-// refresh asks for the jobs' states, all targets at the same time. It goes on when
-// asking for one fails and returns all errors.
-func (a *app) refresh(ctx context.Context, jobs []found, fresh bool) error {
-	perTarget := byController(jobs, func(job found) bool { return job.Tag != "" && job.controller != nil }) // others were looked up a moment ago
-	problems := make([]error, len(perTarget))
-	var group errgroup.Group
-	for i, of := range perTarget {
-		group.Go(func() error {
-			updated, err := of.controller.Update(ctx, of.jobs, fresh)
-			of.update(jobs, updated)
-			problems[i] = err
-			return nil
-		})
-	}
-	_ = group.Wait() // its functions return nil; errors are in problems
-	return errors.Join(problems...)
+	return slices.DeleteFunc(late, func(job selection.Handle) bool { return job.Controller == nil }), nil
 }
 
 // A statusDocument is a line of status --json.
@@ -115,7 +97,7 @@ type statusDocument struct {
 	NotUnderstood int `json:"notUnderstood,omitempty"` // in answers of the target's scheduler
 }
 
-func (a *app) printStatus(ctx context.Context, asked []found) error {
+func (a *app) printStatus(ctx context.Context, asked []selection.Handle) error {
 	notUnderstood, err := a.warnOfNotUnderstood(ctx, asked)
 	if err != nil {
 		return err
@@ -124,7 +106,7 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 		for _, job := range asked {
 			printed, err := a.withProcesses(ctx, job.Job)
 			if err == nil {
-				err = terminal.JSON(a.stdout, statusDocument{printed, notUnderstood[job.controller]})
+				err = terminal.JSON(a.stdout, statusDocument{printed, notUnderstood[job.Controller]})
 			}
 			if err != nil {
 				return err
@@ -133,7 +115,7 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 		return nil
 	}
 	now := time.Now()
-	return printAll(a, asked, itself, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, func(job found) []string {
+	return printAll(a, asked, itself, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, func(job selection.Handle) []string {
 		return []string{
 			terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
 			terminal.OrDash(job.Queue), terminal.Age(job.Observed, now), remark(job.Job),
@@ -143,18 +125,18 @@ func (a *app) printStatus(ctx context.Context, asked []found) error {
 
 // warnOfNotUnderstood warns of targets whose definitions did not understand answers of the
 // scheduler, and returns the number of such answers.
-func (a *app) warnOfNotUnderstood(ctx context.Context, asked []found) (map[*control.Controller]int, error) {
+func (a *app) warnOfNotUnderstood(ctx context.Context, asked []selection.Handle) (map[*control.Controller]int, error) {
 	counts := map[*control.Controller]int{}
-	for _, of := range byController(asked, func(job found) bool { return job.controller != nil }) {
-		perCommand, err := of.controller.NotUnderstood(ctx)
+	for _, of := range selection.ByController(asked, func(job selection.Handle) bool { return job.Controller != nil }) {
+		perCommand, err := of.Controller.NotUnderstood(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, command := range perCommand {
-			counts[of.controller] += command.Count
+			counts[of.Controller] += command.Count
 		}
-		if count := counts[of.controller]; count > 0 {
-			target := of.controller.Target
+		if count := counts[of.Controller]; count > 0 {
+			target := of.Controller.Target
 			a.say("warning: %s: not understood: %s; rmctl doctor -t %s shows more", target, counted(count, "answer"), shellescape.Quote(target))
 		}
 	}
@@ -182,7 +164,7 @@ rejected and why, and what the command printed.`,
 				return err
 			}
 			for _, name := range arguments {
-				job, err := a.recordedJob(c.Context(), name)
+				job, err := a.finder().Recorded(c.Context(), name)
 				if errors.Is(err, jobstore.ErrNotFound) {
 					return fmt.Errorf("%w\nonly jobs that were submitted through rmctl have a history; rmctl status asks for others", err)
 				}
@@ -260,7 +242,7 @@ while the job runs and afterwards.
 			if err != nil {
 				return err
 			}
-			job, err := a.recordedJob(c.Context(), arguments[0])
+			job, err := a.finder().Recorded(c.Context(), arguments[0])
 			if errors.Is(err, jobstore.ErrNotFound) {
 				return fmt.Errorf("%w\nonly of jobs that were submitted through rmctl are processes known", err)
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -262,15 +261,15 @@ func (a *app) awaitedJobs(ctx context.Context, names []string) ([]awaited, error
 }
 
 func (a *app) awaitedJob(ctx context.Context, name string) (awaited, error) {
-	job, err := a.recordedBrief(ctx, name)
+	job, err := a.finder().RecordedBrief(ctx, name)
 	if errors.Is(err, jobstore.ErrNotFound) {
-		other, err := a.lookFor(ctx, name)
-		return awaited{other: &other.Job, controller: other.controller}, err
+		other, err := a.finder().Listed(ctx, name)
+		return awaited{other: &other.Job, controller: other.Controller}, err
 	}
 	if err != nil {
 		return awaited{}, err
 	}
-	controller, err := a.controllerOfJob(ctx, job.Target, cmp.Or(job.ID, job.Tag))
+	controller, err := a.finder().ControllerOf(ctx, job)
 	return awaited{tag: job.Tag, controller: controller}, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/hooks"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -160,7 +161,7 @@ func (w *jobWatch) prepare(ctx context.Context, names []string, resumes bool) er
 	}
 	w.tags, w.unusable, w.warned = map[string]bool{}, map[string]time.Time{}, map[string]bool{}
 	for _, name := range names {
-		job, err := w.app.recordedJob(ctx, name)
+		job, err := w.app.finder().Recorded(ctx, name)
 		if errors.Is(err, jobstore.ErrNotFound) {
 			return fmt.Errorf("%w\nonly jobs that were submitted through rmctl can be watched; rmctl wait waits for others", err)
 		}
@@ -191,7 +192,7 @@ func (w *jobWatch) ask(ctx context.Context, first bool, answers chan<- answer) a
 	}
 	now := time.Now()
 	open, due := w.watched(listed, now)
-	jobs, err := w.app.withControllers(ctx, due)
+	jobs, err := w.app.finder().WithControllers(ctx, due)
 	isAnyUsable := w.noteUnusable(jobs, now)
 	if err != nil && first && !isAnyUsable || ctx.Err() != nil {
 		return answer{open: open, err: err}
@@ -204,7 +205,7 @@ func (w *jobWatch) ask(ctx context.Context, first bool, answers chan<- answer) a
 			return answer{open: open}
 		}
 	}
-	return answer{open: open, err: unlessStale(w.app.refresh(ctx, jobs, false))}
+	return answer{open: open, err: unlessStale(selection.Refresh(ctx, jobs, false))}
 }
 
 // unlessStale is nil for an error of a query, which listings show otherwise: jobs that
@@ -233,9 +234,9 @@ func (w *jobWatch) watched(listed []job.Job, now time.Time) (open int, due []job
 
 // noteUnusable postpones the targets that have no controller, and reports whether any
 // has one.
-func (w *jobWatch) noteUnusable(jobs []found, now time.Time) (isAnyUsable bool) {
+func (w *jobWatch) noteUnusable(jobs []selection.Handle, now time.Time) (isAnyUsable bool) {
 	for _, job := range jobs {
-		if job.controller == nil {
+		if job.Controller == nil {
 			w.unusable[job.Target] = now.Add(retryPace)
 			continue
 		}
