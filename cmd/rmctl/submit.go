@@ -23,50 +23,6 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// submissionFlags are the flags that submit, run and render share.
-type submissionFlags struct {
-	job.Submission // without what the following say
-	values         []string
-	environment    []string
-	configName     string
-}
-
-func (f *submissionFlags) add(a *app, c *cobra.Command) {
-	flags := c.Flags()
-	flags.SetInterspersed(false) // flags after the program are the program's
-	flags.StringArrayVarP(&f.values, "set", "s", nil, "attribute of the definition, as `name=value`; may be repeated")
-	flags.StringArrayVarP(&f.environment, "env", "e", nil, "variable of the job's environment, as `NAME=VALUE`; may be repeated")
-	flags.StringVarP(&f.Directory, "directory", "d", "", "working directory `DIR` of the job (default: the current one)")
-	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
-	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
-	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
-	flags.StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
-	a.completeSubmissions(c)
-}
-
-// submission returns the submission of the flags and arguments.
-func (f *submissionFlags) submission(arguments []string) (job.Submission, error) {
-	s := f.Submission
-	if len(arguments) > 0 {
-		s.Executable, s.Arguments = arguments[0], arguments[1:]
-	}
-	for _, setting := range f.values {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return s, usage("-s %q: write name=value", setting)
-		}
-		s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
-	}
-	for _, setting := range f.environment {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return s, usage("-e %q: write NAME=VALUE", setting)
-		}
-		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: value})
-	}
-	return s, nil
-}
-
 func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
 	var dryRun, wait, shown bool
@@ -77,12 +33,13 @@ func newSubmit(a *app) *cobra.Command {
 		Short: "Submit a batch job and print its id",
 		Long: `submit submits a batch job and prints its id on standard output.
 
--s sets an attribute of the definition; rmctl describe lists them. If the definition
-does not have an attribute, or refuses its value, nothing is submitted.`,
+Flags such as --time mean the same with every scheduler. -s sets any attribute of the
+definition; rmctl describe lists them. If the definition does not have an attribute, or
+refuses its value, nothing is submitted.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
-  rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+  rmctl submit -t slurm -n 16 --queue debug --time 5m -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
-  rmctl submit --config-name nightly -s time=60
+  rmctl submit --config-name nightly --time 90m
   rmctl submit --wait --show -- make check
   rmctl submit --batch jobs.jsonl --parallel 8`,
 		RunE: func(c *cobra.Command, arguments []string) error {
