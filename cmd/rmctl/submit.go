@@ -19,6 +19,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/hooks"
+	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
@@ -115,7 +116,7 @@ func (a *app) showChange(job job.Job) {
 		detail = terminal.StateInColour(detail)
 	}
 	line := fmt.Sprintf("%s: %s", oneLine(job.ID), detail)
-	if note := remark(job); note != "" {
+	if note := listings.Remark(job); note != "" {
 		line += " (" + note + ")"
 	}
 	fmt.Fprintln(a.stderr, line)
