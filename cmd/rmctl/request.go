@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -179,6 +183,16 @@ func (r request) located(err error) error {
 		return err
 	}
 	return r.launch.Locate(err, r.flags)
+}
+
+// explained adds to the error of a submission what to do about it: the place in the launch
+// configuration, or what examines a scheduler that is not there.
+func (r request) explained(err error, target string) error {
+	failed, isCommand := errors.AsType[*command.Error](err)
+	if isCommand && (failed.Command.Element == config.StartUpCommand || failed.Command.Element == config.SubmitBatch && failed.Failure == command.NotStarted) {
+		return fmt.Errorf("%w\nrun rmctl doctor -t %s to see what is missing", err, shellescape.Quote(target))
+	}
+	return r.located(err)
 }
 
 // prepare returns the request of a submission and the controller of its target.

@@ -62,7 +62,7 @@ refuses its value, nothing is submitted.`,
 			}
 			job, err := controller.Submit(c.Context(), r.Submission)
 			if err != nil {
-				return r.located(err)
+				return r.explained(err, controller.Target)
 			}
 			if err := a.printSubmitted(job); err != nil || !wait && !shown {
 				return err
