@@ -20,7 +20,6 @@ import (
 
 // completeSubmissions completes the values of the flags of submissions.
 func (a *app) completeSubmissions(c *cobra.Command) {
-	completeFlag(c, "config-name", a.completeLaunchConfigurations)
 	completeFlag(c, "set", a.completeValues)
 	completeFlag(c, "queue", a.completeQueues)
 	completeFlag(c, "tab", a.completeTabs)

@@ -92,13 +92,8 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	if err != nil {
 		return nil, err
 	}
-	here, err := placed(s, false)
-	if err != nil {
+	if s, err = placedChanges(s, false); err != nil {
 		return nil, err
-	}
-	s.Script = here.Script
-	if s.Directory != "" {
-		s.Directory = here.Directory
 	}
 	l.Submission = s.Over(l.Submission)
 	if a.target != "" {

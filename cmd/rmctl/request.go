@@ -29,8 +29,15 @@ type submissionFlags struct {
 }
 
 func (f *submissionFlags) add(a *app, c *cobra.Command) {
+	f.addChanges(a, c)
+	c.Flags().SetInterspersed(false) // flags after the program are the program's
+	c.Flags().StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
+	completeFlag(c, "config-name", a.completeLaunchConfigurations)
+}
+
+// addChanges adds the flags without the one of what a submission starts from.
+func (f *submissionFlags) addChanges(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	flags.SetInterspersed(false) // flags after the program are the program's
 	flags.VarP(&settingFlag{values: &f.values}, "set", "s", "attribute of the definition, as `name=value`; may be repeated")
 	for _, each := range portableFlags {
 		flags.VarP(&settingFlag{&f.values, each.name + "=", each.placeholder}, each.flag, each.shorthand, each.usage)
@@ -40,7 +47,6 @@ func (f *submissionFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
 	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
 	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
-	flags.StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
 	a.completeSubmissions(c)
 }
 
@@ -130,15 +136,21 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 // isElsewhere reports whether the chosen target is on another machine. Errors are left to
 // what needs the target: not every request does.
 func (a *app) isElsewhere(l *settings.LaunchConfiguration) bool {
-	targets, err := a.client().Targets()
-	if err != nil {
-		return false
-	}
 	name := a.target
 	if name == "" && l != nil {
+		var err error
 		if name, err = a.targetOf(l); err != nil {
 			return false
 		}
+	}
+	return a.isTargetElsewhere(name)
+}
+
+// isTargetElsewhere is isElsewhere for a target, the default one if the name is empty.
+func (a *app) isTargetElsewhere(name string) bool {
+	targets, err := a.client().Targets()
+	if err != nil {
+		return false
 	}
 	target, err := targets.Find(name)
 	return err == nil && target.Transport != settings.TransportLocal
@@ -164,6 +176,15 @@ func placed(s job.Submission, elsewhere bool) (job.Submission, error) {
 		s.Directory = filepath.Join(here, s.Directory)
 	}
 	return s, nil
+}
+
+// placedChanges is placed for changes of another submission, which may leave the folder as it is.
+func placedChanges(s job.Submission, elsewhere bool) (job.Submission, error) {
+	here, err := placed(s, elsewhere)
+	if s.Directory == "" {
+		here.Directory = ""
+	}
+	return here, err
 }
 
 // runnable refuses a request without program and script.
