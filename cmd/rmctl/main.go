@@ -175,6 +175,7 @@ func isUsage(err error) bool {
 		isA[*control.ValueError](err) ||
 		isA[*control.VariableNameError](err) ||
 		isA[*form.UnknownPageError](err) ||
+		isA[*selection.FilterError](err) ||
 		isA[*selection.NameError](err) ||
 		isA[*settings.ConfigurationError](err) ||
 		isA[*settings.LaunchConfigurationNameError](err) ||

@@ -37,45 +37,7 @@ func (s *RowSet) Rows() []command.Row { return s.rows }
 func byName(rows []command.Row) []command.Row {
 	sorted := slices.Clone(rows)
 	sorting.Stable(sorted, func(a, b command.Row) int {
-		return cmp.Or(compareNumbered(a.ID, b.ID), strings.Compare(a.ID, b.ID))
+		return cmp.Or(sorting.CompareNumbered(a.ID, b.ID), strings.Compare(a.ID, b.ID))
 	})
 	return sorted
-}
-
-// compareNumbered compares names in which numbers count as such: node2 comes
-// before node10.
-func compareNumbered(a, b string) int {
-	for a != "" && b != "" {
-		textA, digitsA, restA := cutNumber(a)
-		textB, digitsB, restB := cutNumber(b)
-		if textA != textB || digitsA == "" || digitsB == "" {
-			return strings.Compare(a, b)
-		}
-		if order := len(digitsA) - len(digitsB); order != 0 {
-			return order
-		}
-		if order := strings.Compare(digitsA, digitsB); order != 0 {
-			return order
-		}
-		a, b = restA, restB
-	}
-	return len(a) - len(b)
-}
-
-// cutNumber cuts a text into what stands before its first number, the digits of
-// that without leading zeros, and the rest. There are no digits where there is no number.
-func cutNumber(text string) (before, digits, rest string) {
-	begin := strings.IndexAny(text, "0123456789")
-	if begin < 0 {
-		return text, "", ""
-	}
-	end := begin
-	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-		end++
-	}
-	digits = strings.TrimLeft(text[begin:end], "0")
-	if digits == "" {
-		digits = "0"
-	}
-	return text[:begin], digits, text[end:]
 }

@@ -1,0 +1,41 @@
+package sorting
+
+import "strings"
+
+// CompareNumbered compares names in which numbers count as such: node2 comes
+// before node10.
+func CompareNumbered(a, b string) int {
+	for a != "" && b != "" {
+		textA, digitsA, restA := cutNumber(a)
+		textB, digitsB, restB := cutNumber(b)
+		if textA != textB || digitsA == "" || digitsB == "" {
+			return strings.Compare(a, b)
+		}
+		if order := len(digitsA) - len(digitsB); order != 0 {
+			return order
+		}
+		if order := strings.Compare(digitsA, digitsB); order != 0 {
+			return order
+		}
+		a, b = restA, restB
+	}
+	return len(a) - len(b)
+}
+
+// cutNumber cuts a text into what stands before its first number, the digits of
+// that without leading zeros, and the rest. There are no digits where there is no number.
+func cutNumber(text string) (before, digits, rest string) {
+	begin := strings.IndexAny(text, "0123456789")
+	if begin < 0 {
+		return text, "", ""
+	}
+	end := begin
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	digits = strings.TrimLeft(text[begin:end], "0")
+	if digits == "" {
+		digits = "0"
+	}
+	return text[:begin], digits, text[end:]
+}
