@@ -39,6 +39,23 @@ func (d Diagnostic) String() string {
 // Diagnostics are the problems of one definition in the order of their positions.
 type Diagnostics []Diagnostic
 
+// Lenient returns the problems with unknown elements and attributes as warnings if there
+// are no other errors: the reference ignores them.
+func (d Diagnostics) Lenient() Diagnostics {
+	isIgnored := func(one Diagnostic) bool { return one.Code == "unknown-element" || one.Code == "unknown-attribute" }
+	lenient := slices.Clone(d)
+	for i, one := range d {
+		switch {
+		case one.Code == "too-many-problems" || one.Severity == Error && !isIgnored(one):
+			return d
+		case one.Severity == Error:
+			lenient[i].Severity = Warning
+			lenient[i].Message += "; it is ignored"
+		}
+	}
+	return lenient
+}
+
 // Err returns the errors among the problems as one error, nil if there are none.
 func (d Diagnostics) Err() error {
 	var errors Diagnostics
@@ -57,6 +74,19 @@ func (d Diagnostics) Err() error {
 // will look again.
 const maxProblems = 1000
 
+// cut returns the first problems and one that says that there are more. If all shown are
+// warnings, the first error follows: with it the definition cannot be used.
+func (d Diagnostics) cut() Diagnostics {
+	isError := func(one Diagnostic) bool { return one.Severity == Error }
+	last := Diagnostic{Position: d[maxProblems].Position, Severity: Warning, Code: "too-many-problems",
+		Message: fmt.Sprintf("there are more than %d problems; those from here on are not shown", maxProblems)}
+	shown := append(slices.Clip(d[:maxProblems]), last)
+	if first := slices.IndexFunc(d, isError); first >= maxProblems {
+		shown = append(shown, d[first])
+	}
+	return shown
+}
+
 // sorted returns the first problems in the order of their positions, those of
 // one file after the other.
 func (d Diagnostics) sorted(documents []*tree.Document) Diagnostics {
@@ -67,10 +97,7 @@ func (d Diagnostics) sorted(documents []*tree.Document) Diagnostics {
 		return cmp.Or(cmp.Compare(index(a.File), index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if len(d) > maxProblems {
-		last := d[maxProblems]
-		last.Severity, last.Code, last.Suggestion = Error, "too-many-problems", ""
-		last.Message = fmt.Sprintf("there are more than %d problems; those from here on are not shown", maxProblems)
-		d = append(d[:maxProblems], last)
+		d = d.cut()
 	}
 	for i := range d {
 		d[i].source = documents[index(d[i].File)].Text

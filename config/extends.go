@@ -29,6 +29,11 @@ func (l *loader) read(file string, source []byte) *tree.Element {
 		return nil
 	}
 	root := document.Root
+	if root.Name == rootElement && !tree.IsCore(root.Space) {
+		l.report(root.Position(), Error, "wrong-root",
+			fmt.Sprintf("<%s> is in the namespace %q", root.Name, root.Space), fmt.Sprintf("write xmlns=%q", tree.CoreNamespace))
+		return nil
+	}
 	if root.Name != rootElement || !tree.IsCore(root.Space) {
 		l.report(root.Position(), Error, "wrong-root",
 			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", rootElement))

@@ -38,7 +38,11 @@ func Load(file string, source []byte, base BaseReader, check func(*Definition, *
 	if check != nil {
 		l.problems = append(l.problems, check(definition, root)...)
 	}
-	return definition, l.problems.sorted(l.documents)
+	problems := l.problems.sorted(l.documents)
+	if lenient, _ := root.Lookup(tree.ExtensionNamespace, "lenient"); lenient.Value == "true" {
+		problems = problems.Lenient()
+	}
+	return definition, problems
 }
 
 // sourceText returns the text of a document, without another copy if it is a source as it was read.

@@ -17,7 +17,7 @@ import (
 )
 
 func newValidate(a *app) *cobra.Command {
-	var strict, sarif bool
+	var strict, lenient, sarif bool
 	c := &cobra.Command{
 		Use:   "validate FILE|NAME|TARGET|DIR...",
 		Short: "Check definitions and show every problem with its line",
@@ -27,7 +27,9 @@ with 0 if there is no error, otherwise with 2; docs/diagnostics.md explains each
 and how to fix it.
 
 With --json it prints each problem as an object on a line; with --sarif it prints one
-SARIF 2.1.0 document, which tools for code review read. With -v it also prints which
+SARIF 2.1.0 document, which tools for code review read. PTP ignores unknown elements and
+attributes: --lenient shows what rmctl would ignore, and x:lenient="true" on the root
+makes rmctl use such a definition. With -v it also prints which
 engine runs each regular expression.`,
 		Example: `  rmctl validate mysite.xml
   rmctl validate --strict slurm pbs local
@@ -38,11 +40,14 @@ engine runs each regular expression.`,
 			if sarif && a.json {
 				return usage("--json and --sarif exclude each other")
 			}
+			if strict && lenient {
+				return usage("--strict and --lenient exclude each other")
+			}
 			names, err := a.definitionsIn(arguments)
 			if err != nil {
 				return err
 			}
-			v := &validation{app: a, strict: strict, sarif: sarif}
+			v := &validation{app: a, strict: strict, lenient: lenient, sarif: sarif}
 			v.show = v.showText
 			switch {
 			case sarif:
@@ -59,6 +64,7 @@ engine runs each regular expression.`,
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
+	c.Flags().BoolVar(&lenient, "lenient", false, "accept unknown elements and attributes, and list them")
 	c.Flags().BoolVar(&sarif, "sarif", false, "print one SARIF 2.1.0 document")
 	return c
 }
@@ -98,7 +104,8 @@ func (a *app) definitionsIn(arguments []string) ([]string, error) {
 // A validation is one run of validate over several definitions.
 type validation struct {
 	*app
-	strict, sarif    bool
+	strict, lenient  bool
+	sarif            bool
 	show             func(config.Diagnostic) error
 	files            int
 	errors, warnings int
@@ -116,6 +123,9 @@ func (v *validation) check(name string) error {
 	}
 	v.files++
 	definition, problems := check.Load(file, source, check.ReadBase)
+	if v.lenient {
+		problems = problems.Lenient()
+	}
 	before := v.errors
 	for _, problem := range problems {
 		if v.strict {

@@ -14,6 +14,7 @@ import (
 
 var argumentCodes = []Code{
 	{"no-shell", config.Warning, "A command line holds what only a shell would understand."},
+	{"unclosed-quote", config.Warning, "A quote of a command line is not closed."},
 	{"never-undefined", config.Warning, "An argument cannot match the expression by which it is to vanish."},
 	{"invalid-environment-name", config.Error, "A variable has a name that no environment can hold."},
 	{"duplicate-command", config.Warning, "Two commands of one kind have one name."},
@@ -26,12 +27,18 @@ func (c *checker) checkArguments(e *tree.Element) {
 	case isArgument(e.Name):
 		c.checkVanishing(e)
 	case e.Name == "pre-launch-cmd" || e.Name == "post-launch-cmd":
-		c.checkWords([]argumentText{{e.Value("exec"), func(index int) config.Position { return e.ValueWithin("exec", index) }}})
+		exec := argumentText{e.Value("exec"), func(index int) config.Position { return e.ValueWithin("exec", index) }}
+		c.checkQuotes(exec)
+		c.checkWords([]argumentText{exec})
 	}
 	if config.CommandElement(e.Name).IsCore() || e.IsExtension(string(config.Fallback)) || e.IsExtension(string(config.ProbeCommand)) {
 		var texts []argumentText
 		for _, argument := range e.Named("arg") {
-			texts = append(texts, argumentText{argument.Text, argument.TextWithin})
+			text := argumentText{argument.Text, argument.TextWithin}
+			if word, _ := argument.Lookup(tree.ExtensionNamespace, "word"); word.Value != "true" {
+				c.checkQuotes(text)
+			}
+			texts = append(texts, text)
 		}
 		c.checkWords(texts)
 	}

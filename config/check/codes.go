@@ -25,7 +25,7 @@ var documentCodes = []Code{
 	{"xml-doctype", config.Error, "The file has a document type declaration."},
 	{"xml-limit", config.Error, "The file is larger or deeper than any definition."},
 	{"wrong-root", config.Error, "The root element is not that of a definition."},
-	{"too-many-problems", config.Error, "There are more problems than are shown."},
+	{"too-many-problems", config.Warning, "There are more problems than are shown."},
 }
 
 var schemaCodes = []Code{
@@ -55,6 +55,9 @@ var extendsCodes = []Code{
 // parserCodes are the problems of commands, parsers and expressions.
 var parserCodes = []Code{
 	{"invalid-expression", config.Error, "A regular expression does not compile."},
+	{"unknown-flag", config.Warning, "A flag of an expression or a command is unknown and ignored."},
+	{"unknown-parser-type", config.Warning, "A parser names a type that rmctl does not have."},
+	{"long-delimiter", config.Warning, "A delimiter has several characters, of which one counts."},
 	{"runaway-expression", config.Warning, "A regular expression takes exponential time on some texts."},
 	{"never-matches", config.Warning, "No segment can fit a regular expression."},
 	{"only-flags", config.Warning, "A regular expression has flags and nothing else."},

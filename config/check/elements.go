@@ -39,12 +39,15 @@ func (c *checker) checkExtensionAttributes(e *tree.Element) {
 		elements, isBound := extensionAttributes[attribute.Name]
 		isMisplaced := isBound && (!tree.IsCore(e.Space) || !slices.Contains(elements, e.Name))
 		isMisplaced = isMisplaced || attribute.Name == "options" && e.Name == "arg" && !isCommand(e.Parent)
-		if isMisplaced || attribute.Name == "timeout" && !isCommand(e) || attribute.Name == "extends" && e.Parent != nil {
+		if isMisplaced || attribute.Name == "timeout" && !isCommand(e) || isOfRoot(attribute.Name) && e.Parent != nil {
 			c.report(attribute.Position(), config.Error, "unknown-attribute",
 				fmt.Sprintf("%q cannot have the attribute %q", e.QualifiedName(), attribute.QualifiedName()), "")
 		}
 	}
 }
+
+// isOfRoot reports whether only the root can have an attribute of ours.
+func isOfRoot(name string) bool { return name == "extends" || name == "lenient" }
 
 // extensionAttributes are attributes of ours that few elements of the format can have.
 var extensionAttributes = map[string][]string{
@@ -74,7 +77,10 @@ func (c *checker) checkElement(e *tree.Element) {
 	case e.Space == tree.ExtensionNamespace:
 		c.checkExtension(e)
 	case !tree.IsCore(e.Space):
+	case config.CommandElement(e.Name).IsCore():
+		c.checkFlags(e, commandFlags)
 	case isExpression(parent, e):
+		c.checkFlags(e, javaregex.FlagNames())
 		flags, _ := javaregex.ParseFlags(e.Value("flags"))
 		text, at, within := e.Expression()
 		c.checkExpression(&config.Expression{Position: at, Text: text, Flags: flags}, within)
@@ -111,9 +117,27 @@ func (c *checker) checkActionOrValue(parent, e *tree.Element) {
 	}
 }
 
+// commandFlags are the flags that a command may have.
+var commandFlags = []string{"ALLOCATE_PTY", "FORWARD_X11", "NONE"}
+
+// checkFlags reports flags that are not among the known ones: they are ignored.
+func (c *checker) checkFlags(e *tree.Element, known []string) {
+	text := e.Value("flags")
+	for at := 0; at < len(text); {
+		flag, _, _ := strings.Cut(text[at:], "|")
+		name := strings.TrimSpace(flag)
+		if name != "" && !slices.Contains(known, name) {
+			c.reportName(e.ValueWithin("flags", at+strings.Index(flag, name)), config.Warning, "unknown-flag",
+				fmt.Sprintf("%s is not a flag here and is ignored; flags are %s", wording.Quote(name), strings.Join(known, ", ")), name, known)
+		}
+		at += len(flag) + 1
+	}
+}
+
 func (c *checker) checkExtension(e *tree.Element) {
 	switch e.Name {
 	case "outcome":
+		c.checkFlags(e, javaregex.FlagNames())
 		c.checkSearched(e, "expression", e.Value("flags"))
 	case string(config.ProbeCommand):
 		c.checkProbe(e)

@@ -85,9 +85,12 @@ func (c *checker) checkExpression(x *config.Expression, at func(offset int) conf
 		return
 	case strings.Contains(x.Text, attribute.JobPlaceholder):
 		// An id has no groups of its own.
-		if compiled, err := c.expressions.compile(strings.ReplaceAll(x.Text, attribute.JobPlaceholder, "0"), x.Flags); err == nil {
-			written.groups = compiled.Groups()
+		compiled, err := c.expressions.compile(strings.ReplaceAll(x.Text, attribute.JobPlaceholder, strings.Repeat("0", len(attribute.JobPlaceholder))), x.Flags)
+		if err != nil {
+			c.reportExpression(err, at)
+			return
 		}
+		written.groups = compiled.Groups()
 		return
 	}
 	compiled, err := c.expressions.compile(x.Text, x.Flags)

@@ -99,7 +99,32 @@ func TestAFloodOfProblemsIsCutShort(t *testing.T) {
 	_, problems := check.Load("flood.xml", []byte(source), nil)
 	require.Len(t, problems, 1001)
 	require.Equal(t, "too-many-problems", problems[1000].Code)
-	require.Error(t, problems.Err(), "what is not shown may be an error")
+	require.NoError(t, problems.Err(), "all of them are warnings")
+}
+
+func TestAnErrorBehindAFloodOfWarningsIsStillOne(t *testing.T) {
+	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data><nothing/></resource-manager-builder>"
+	_, problems := check.Load("flood.xml", []byte(source), nil)
+	require.Len(t, problems, 1002)
+	require.Equal(t, "too-many-problems", problems[1000].Code)
+	require.ErrorContains(t, problems.Err(), `"nothing" is not an element`)
+	require.Equal(t, problems, problems.Lenient(), "there may be errors of other kinds among those that are not shown")
+}
+
+func TestALenientDefinitionIsUsableWithoutWhatItIgnores(t *testing.T) {
+	source := `<resource-manager-builder xmlns:x="urn:rmctl:definition:1" name="x"><control-data colour="red"><nothing/></control-data></resource-manager-builder>`
+	_, problems := check.Load("strict.xml", []byte(source), nil)
+	require.Error(t, problems.Err())
+	require.NoError(t, problems.Lenient().Err())
+
+	_, problems = check.Load("lenient.xml", []byte(strings.Replace(source, "name=", `x:lenient="true" name=`, 1)), nil)
+	require.NoError(t, problems.Err())
+	require.Len(t, problems, 2)
+	require.Contains(t, problems[0].String(), `warning: "control-data" has no attributes, not "colour"; it is ignored (unknown-attribute)`)
+	require.Contains(t, problems[1].String(), `; it is ignored (unknown-element)`)
+
+	_, problems = check.Load("wrong.xml", []byte(strings.Replace(source, `<nothing/>`, `<nothing/><script/>`, 1)), nil)
+	require.Equal(t, problems, problems.Lenient(), "other errors stay, and what is unknown with them")
 }
 
 func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/javaregex"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 func (c *checker) checkParser(command *config.Command, parser *config.Parser) {
@@ -44,6 +45,14 @@ func (c *checker) checkSettings(command *config.Command, parser *config.Parser) 
 		c.withoutEffect(parser.Position, `all="true" without save keeps no segment: nothing matches`, `set save="1" for the last segment that is not empty`)
 	case !parser.All && parser.Save > 0:
 		c.withoutEffect(parser.Position, "save has no effect without all", `set all="true" too`)
+	}
+	if parser.Type != "" {
+		c.report(parser.Position, config.Warning, "unknown-parser-type",
+			fmt.Sprintf("rmctl has no parser of type %s: reading the output fails unless a program registers it", wording.Quote(parser.Type)), "describe the output with targets, or with x:read")
+	}
+	if cut := delimiter(parser); parser.MaxMatchLength == 0 && !isOneCharacter(parser.Delimiter.Text) {
+		c.report(parser.Position, config.Warning, "long-delimiter",
+			fmt.Sprintf("segments end at one character: of the delimiter %s only %q counts", wording.Quote(parser.Delimiter.Text), cut), "write one character")
 	}
 	switch {
 	case parser.MaxMatchLength > 0 && parser.Delimiter.Text != "":
@@ -242,6 +251,12 @@ func delimiter(p *config.Parser) rune {
 	}
 	first, _ := utf8.DecodeRuneInString(text)
 	return first
+}
+
+// isOneCharacter reports whether a delimiter is no more than the character that segments
+// end at.
+func isOneCharacter(text string) bool {
+	return utf8.RuneCountInString(text) <= 1 || text == `\n` || text == `\r` || text == `\t`
 }
 
 func (c *checker) checkExits(parser *config.Parser) {

@@ -108,12 +108,7 @@ func forShell(word writtenWord, first bool) string {
 
 // writtenWords splits a text as attribute.Words does, but keeps what is written.
 func writtenWords(text string) []writtenWord {
-	masked := []byte(text)
-	for _, r := range reference.Find(text) {
-		if r.Prefix == reference.Prefix {
-			clear(masked[r.Offset : r.Offset+len(r.Written)])
-		}
-	}
+	masked := maskedReferences(text)
 	var words []writtenWord
 	for at := 0; at < len(masked); at++ {
 		if isBlank(masked[at]) {

@@ -32,6 +32,15 @@ var flagNames = []struct {
 	{"UNIX_LINES", unixLines},
 }
 
+// FlagNames returns the names that [ParseFlags] knows.
+func FlagNames() []string {
+	var names []string
+	for _, one := range flagNames {
+		names = append(names, one.name)
+	}
+	return names
+}
+
 // ParseFlags reads flag names separated by '|', blanks around them allowed.
 // Names that it does not know are returned, not refused: the reference ignores them.
 func ParseFlags(text string) (flags Flags, unknown []string) {
