@@ -112,7 +112,7 @@ func (l *loader) fillReader(r *Reader, e *tree.Element) {
 		}
 		switch child.Name {
 		case "id":
-			r.ID = &RecordID{Position: child.Position(), From: xpathOf(child, "from"), Also: xpathOf(child, "also")}
+			r.ID, r.Alias = xpathOf(child, "from"), xpathOf(child, "also")
 		case "tasks":
 			r.Tasks = tasksOf(child, r.Tasks)
 		case "states":

@@ -11,9 +11,10 @@ type Reader struct {
 	RepeatsLast bool     // of several records with one id the last counts, as in accounting
 	EndsOnly    bool     // believed about jobs that have ended, and about no others
 	Sources     []*Source
-	ID          *RecordID // nil where records have no ids, such as those of settings
-	Tasks       *Tasks    // nil where only ids separate tasks
-	States      *States   // nil where records have no states
+	ID          XPath   // x:id: whose record it is; unset where records have no ids, such as those of settings
+	Alias       XPath   // another id of the same job
+	Tasks       *Tasks  // nil where only ids separate tasks
+	States      *States // nil where records have no states
 	Facts       []*Fact
 	Joins       []*Join
 	Absent      *Absent // nil where nothing is said about jobs that are not there
@@ -117,13 +118,6 @@ type LogEvent struct {
 	Columns    []string // names of the groups, which are set as fields
 	Time       string   // field that the event's time is set as; empty for none
 	Clears     []string // fields that are emptied first
-}
-
-// A RecordID (x:id) says whose record it is.
-type RecordID struct {
-	Position
-	From XPath
-	Also XPath // another id of the same job
 }
 
 // Tasks (x:tasks) says which tasks of a job a record is about.

@@ -111,14 +111,12 @@ func (c *checker) checkReader(r *config.Reader, of config.CommandElement) {
 // checkIdentification checks whose records a reader's are, and what it means that there are
 // none.
 func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement, fields map[string]bool) {
-	hasID := r.ID != nil || slices.ContainsFunc(r.Sources, func(source *config.Source) bool { return slices.Contains(source.Columns, "id") })
+	hasID := r.ID.IsSet() || slices.ContainsFunc(r.Sources, func(source *config.Source) bool { return slices.Contains(source.Columns, "id") })
 	if !hasID && of.ActsOnJob() && of != "" && r.Absent == nil && !setsAttributesOnly(r) {
 		c.report(r.Position, config.Error, "invalid-reader", "its records have no ids", "add an x:id, or name a column id")
 	}
-	if r.ID != nil {
-		c.checkXPath(r.ID.From, fields)
-		c.checkXPath(r.ID.Also, fields)
-	}
+	c.checkXPath(r.ID, fields)
+	c.checkXPath(r.Alias, fields)
 	if t := r.Tasks; t != nil {
 		for _, x := range []config.XPath{t.Of, t.Count, t.Complete, t.WithWhole} {
 			c.checkXPath(x, nil)

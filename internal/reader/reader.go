@@ -122,8 +122,8 @@ func (r *Reader) compile() (err error) {
 // idExpressions returns the expressions of the id and of its alias. A source with a column
 // id needs no x:id.
 func idExpressions(d *config.Reader) (id, alias *expression) {
-	if d.ID != nil {
-		return newExpression(d.ID.From), newExpression(d.ID.Also)
+	if d.ID.IsSet() {
+		return newExpression(d.ID), newExpression(d.Alias)
 	}
 	for _, source := range d.Sources {
 		if slices.Contains(source.Columns, "id") {
