@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Brief jobs have what decides whether a job is waited for: Tag, Target, ID, Phase,
+// Brief jobs have what decides whether a job is waited for: Tag, Target, ID, ShortID, Phase,
 // Interactive, Detail, Native, Source, Stale, Missing, MissingCount, MissingSince and Successor.
 
 // EachBrief gives the jobs of the submissions with some tags, brief, to a function,
@@ -17,7 +17,7 @@ import (
 func (s *Store) EachBrief(ctx context.Context, tags []string, do func(*job.Job)) error {
 	for some := range slices.Chunk(tags, tagsPerQuery) {
 		condition, arguments := amongTags(some)
-		if err := eachBrief(ctx, s.database, plain(do), "WHERE "+condition, arguments...); err != nil {
+		if err := eachBrief(ctx, s.lenient(s.database), plain(do), "WHERE "+condition, arguments...); err != nil {
 			return failed(err, "looking up %d jobs", len(tags))
 		}
 	}
@@ -27,7 +27,7 @@ func (s *Store) EachBrief(ctx context.Context, tags []string, do func(*job.Job))
 // EachMissing gives the open jobs of a target that newer listings lack, brief, to a
 // function. The job is the function's for the call only.
 func (s *Store) EachMissing(ctx context.Context, target string, do func(*job.Job)) error {
-	err := eachBrief(ctx, s.database, plain(do), "WHERE missing = 1 AND finished = 0 AND target = ?", target)
+	err := eachBrief(ctx, s.lenient(s.database), plain(do), "WHERE missing = 1 AND finished = 0 AND target = ?", target)
 	return failed(err, "looking for missing jobs of target %q", target)
 }
 

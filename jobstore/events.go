@@ -3,7 +3,6 @@ package jobstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -126,16 +125,17 @@ func eventColumns(e *job.Event) []column {
 // The statements of the table events, composed at first use.
 var (
 	selectEvents = sync.OnceValue(func() string {
-		return "SELECT sequence, " + strings.Join(columnNames(eventColumns(&job.Event{})), ", ") + " FROM events "
+		return "SELECT sequence, sum, " + strings.Join(columnNames(eventColumns(&job.Event{})), ", ") + " FROM events "
 	})
-	insertEventRow = sync.OnceValue(func() string { return insertInto("events", columnNames(eventColumns(&job.Event{}))) })
+	insertEventRow = sync.OnceValue(func() string { return insertInto("events", append(columnNames(eventColumns(&job.Event{})), "sum")) })
 )
 
 // insertEvent records an event of a job.
 func insertEvent(ctx context.Context, transaction *sql.Tx, event job.Event, of *job.Job) error {
 	event.Tag, event.Target, event.ID, event.Recorded = of.Tag, of.Target, of.ID, time.Now()
 	event.Reason, event.Evidence, event.Origin.Text = stored.Bounded(event.Reason), stored.Bounded(event.Evidence), stored.Bounded(event.Origin.Text)
-	_, err := transaction.ExecContext(ctx, insertEventRow(), columnValues(eventColumns(&event))...)
+	values := columnValues(eventColumns(&event))
+	_, err := transaction.ExecContext(ctx, insertEventRow(), append(values, stored.Sum("events", values...))...)
 	return err
 }
 
@@ -187,15 +187,17 @@ func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	return last, nil
 }
 
+// queryEvents returns the events that the rest of a query chooses, without those that cannot be
+// read.
 func queryEvents(ctx context.Context, source stored.Queryer, rest string, arguments ...any) (events []job.Event, err error) {
 	var event job.Event
-	fields := append([]any{&event.Sequence}, columnValues(eventColumns(&event))...)
-	err = stored.Each(ctx, source, fields, func() error {
-		events = append(events, event)
+	var sum int64
+	values := columnValues(eventColumns(&event))
+	err = stored.EachReadable(ctx, source, append([]any{&event.Sequence, &sum}, values...), func() error {
+		if stored.Verify(sum, "events", values...) == nil {
+			events = append(events, event)
+		}
 		return nil
-	}, selectEvents()+rest, arguments...)
-	if errors.Is(err, stored.ErrDamaged) {
-		err = fmt.Errorf("reading event %d: %w", event.Sequence, err)
-	}
+	}, func(error) error { return nil }, selectEvents()+rest, arguments...)
 	return events, err
 }

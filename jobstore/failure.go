@@ -18,7 +18,7 @@ var (
 	errFull        = errors.New("the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
 	errReadOnly    = errors.New("it may only be read: check the permissions and how the file system is mounted, or name another folder with --state-dir")
 	errUnopened    = errors.New("its files cannot be opened: check the permissions of the folder and how the file system is mounted, or name another folder with --state-dir")
-	errFileDamaged = errors.New("its file is damaged: rmctl recover --rebuild puts it aside and looks for the jobs with the schedulers")
+	errFileDamaged = errors.New("its file is damaged; rmctl recover --rebuild keeps what is readable and looks for the rest with the schedulers")
 	errNoLocks     = errors.New("its file cannot be locked, as some network file systems have it: name a folder on this machine with --state-dir")
 	errBusy        = errors.New("other processes of rmctl are writing to it all the time")
 )

@@ -37,25 +37,31 @@ func (s *Store) EachListed(ctx context.Context, filter Filter, do func(*job.Job)
 		left = math.MaxInt
 	}
 	created, sequence := beforeAll, int64(0) // of the job before the next part
-	var part []job.Job
+	var part []jobRow
 	for most := firstPart; left > 0; most = furtherPart {
 		most = min(most, left)
+		arguments := append([]any{created, sequence}, targets...)
 		part = part[:0]
-		arguments := append(append([]any{created, sequence}, targets...), most)
-		err := eachListed(ctx, s.database, func(row *jobRow) error {
-			part = append(part, row.job)
-			created, sequence = stored.Time(row.job.Created), row.number
+		source := s.lenient(s.database)
+		err := eachListed(ctx, source, func(row *jobRow) error {
+			part = append(part, *row)
 			return nil
-		}, condition+newestFirst+" LIMIT ?", arguments...)
+		}, condition+newestFirst+" LIMIT ?", append(arguments, most)...)
+		isLast := len(part)+source.skipped < most
+		if isCorrupt(err) || len(part) == 0 && !isLast {
+			isLast = true
+			part, err = s.listReadable(ctx, eachListed, left, condition, arguments...)
+		}
 		if err != nil {
 			return failed(err, "listing the jobs")
 		}
 		for i := range part {
-			if err := do(&part[i]); err != nil {
+			created, sequence = stored.Time(part[i].job.Created), part[i].number
+			if err := do(&part[i].job); err != nil {
 				return err
 			}
 		}
-		if len(part) < most {
+		if isLast {
 			return nil
 		}
 		left -= most

@@ -4,30 +4,36 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
 )
 
-// processColumns returns the columns of the table processes, the output last.
+// processColumns returns the columns of the table processes without the output, which has a
+// checksum of its own.
 func processColumns(tag *string, p *job.Process) []column {
 	return []column{
 		{"tag", tag}, {"rank", &p.Rank}, {"node", &p.Node}, {"pid", &p.PID}, {"state", (*string)(&p.State)},
-		{"exit_code", &p.ExitCode}, {"signal", &p.Signal}, {"output", &p.Output},
+		{"exit_code", &p.ExitCode}, {"signal", &p.Signal},
 	}
 }
+
+func sumOfOutput(p *job.Process) int64 { return stored.Sum("output", &p.Output) }
 
 // RecordProcesses records what is known of processes of a job, in place of what
 // was known of them before.
 func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job.Process) error {
 	var process job.Process
 	columns := processColumns(&tag, &process)
-	statement := strings.Replace(insertInto("processes", columnNames(columns)), "INSERT", "INSERT OR REPLACE", 1)
+	values := columnValues(columns)
+	statement := strings.Replace(insertInto("processes", append(columnNames(columns), "sum", "output", "output_sum")), "INSERT", "INSERT OR REPLACE", 1)
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
 		for _, process = range processes {
 			process.Output = process.Output[max(0, len(process.Output)-stored.MaximumText):]
-			if _, err := transaction.ExecContext(ctx, statement, columnValues(columns)...); err != nil {
+			row := append(slices.Clone(values), stored.Sum("processes", values...), &process.Output, sumOfOutput(&process))
+			if _, err := transaction.ExecContext(ctx, statement, row...); err != nil {
 				return err
 			}
 		}
@@ -39,14 +45,14 @@ func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job
 // EachProcess gives what is known of the processes of all jobs of a target to a
 // function, without Output, by job and rank, until it returns an error.
 func (s *Store) EachProcess(ctx context.Context, target string, do func(tag string, process job.Process) error) error {
-	err := s.queryProcesses(ctx, "''", do, "WHERE tag IN (SELECT tag FROM jobs WHERE target = ?) ORDER BY tag, rank", target)
+	err := s.queryProcesses(ctx, "'', -1", do, "WHERE tag IN (SELECT tag FROM jobs WHERE target = ?) ORDER BY tag, rank", target)
 	return failed(err, "reading the processes of the jobs of target %q", target)
 }
 
 // Processes returns what is known of the processes of a job, by rank; nothing for
 // a job without known processes.
 func (s *Store) Processes(ctx context.Context, tag string) (processes []job.Process, err error) {
-	err = s.queryProcesses(ctx, "output", func(_ string, process job.Process) error {
+	err = s.queryProcesses(ctx, "output, output_sum", func(_ string, process job.Process) error {
 		processes = append(processes, process)
 		return nil
 	}, "WHERE tag = ? ORDER BY rank", tag)
@@ -57,12 +63,18 @@ func (s *Store) Processes(ctx context.Context, tag string) (processes []job.Proc
 }
 
 // queryProcesses gives the processes that the rest of a query chooses to a function; output
-// is what is selected for the output.
+// is what is selected for the output and its checksum. It leaves out those that cannot be read.
 func (s *Store) queryProcesses(ctx context.Context, output string, do func(tag string, process job.Process) error, rest string, arguments ...any) error {
 	var tag string
 	var process job.Process
+	var sum, outputSum int64
 	columns := processColumns(&tag, &process)
-	names := columnNames(columns[:len(columns)-1])
-	statement := "SELECT " + strings.Join(names, ", ") + ", " + output + " FROM processes " + rest
-	return stored.Each(ctx, s.database, columnValues(columns), func() error { return do(tag, process) }, statement, arguments...)
+	values := columnValues(columns)
+	statement := "SELECT " + strings.Join(columnNames(columns), ", ") + ", sum, " + output + " FROM processes " + rest
+	return stored.EachReadable(ctx, s.database, append(slices.Clone(values), &sum, &process.Output, &outputSum), func() error {
+		if stored.Verify(sum, "processes", values...) != nil || outputSum != stored.Unsummed && outputSum != sumOfOutput(&process) {
+			return nil
+		}
+		return do(tag, process)
+	}, func(error) error { return nil }, statement, arguments...)
 }

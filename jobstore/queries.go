@@ -1,6 +1,7 @@
 package jobstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,16 +18,13 @@ const findByID = "WHERE ((id = ?1 AND id <> '') OR (short_id = ?1 AND short_id <
 const newestFirst = " ORDER BY created DESC, sequence DESC"
 
 // ByTag returns the job of a submission, complete. The error matches ErrNotFound
-// when there is none.
+// when there is none. If only the submission cannot be read, the job comes with the error.
 func (s *Store) ByTag(ctx context.Context, tag string) (job.Job, error) {
 	j, err := queryJob(ctx, s.database, tag)
 	if err == nil {
 		err = addSubmission(ctx, s.database, &j)
 	}
-	if err != nil {
-		return job.Job{}, failed(err, "looking up a job")
-	}
-	return j, nil
+	return j, failed(err, "looking up a job")
 }
 
 // tagsPerQuery bounds the tags of one query.
@@ -56,7 +54,7 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]job.Job, 
 	found := make(map[string]job.Job, len(tags))
 	for some := range slices.Chunk(tags, tagsPerQuery) {
 		condition, arguments := amongTags(some)
-		jobs, err := queryJobs(ctx, s.database, "WHERE "+condition, arguments...)
+		jobs, err := queryJobs(ctx, s.lenient(s.database), "WHERE "+condition, arguments...)
 		if err != nil {
 			return nil, failed(err, "looking up %d jobs", len(tags))
 		}
@@ -99,7 +97,8 @@ func (s *Store) find(ctx context.Context, id, target string, each jobReader, do 
 	}
 	found := map[[2]string]bool{}
 	err := each(ctx, s.database, func(row *jobRow) error {
-		if key := [2]string{row.job.Target, row.job.ID}; !found[key] {
+		isCalled := row.job.ID == id || row.job.ShortID == id // a damaged index leads to others
+		if key := [2]string{row.job.Target, row.job.ID}; isCalled && !found[key] {
 			found[key] = true
 			do(row)
 		}
@@ -138,7 +137,13 @@ func (s *Store) list(ctx context.Context, target string, limit int, condition st
 	if limit <= 0 {
 		limit = -1 // which is no limit
 	}
-	return queryJobs(ctx, s.database, condition+newestFirst+" LIMIT ?", append(arguments, limit)...)
+	jobs, err := queryJobs(ctx, s.lenient(s.database), condition+newestFirst+" LIMIT ?", append(arguments, limit)...)
+	if isCorrupt(err) {
+		var rows []jobRow
+		rows, err = s.listReadable(ctx, eachJob, limit, condition, arguments...)
+		jobs = jobsOf(rows)
+	}
+	return jobs, err
 }
 
 // Unseen returns the submissions, newest first, that were recorded since a time and
@@ -155,10 +160,17 @@ func (s *Store) Unseen(ctx context.Context, since time.Time, target string) ([]j
 // since when.
 func (s *Store) Unresolved(ctx context.Context, target string) ([]job.Job, error) {
 	jobs, err := s.list(ctx, target, 0, "WHERE finished = 0 AND phase IN (?, ?)", string(job.PhaseIntended), string(job.PhaseUnknown))
-	for i := range jobs {
-		if err == nil {
-			err = addSubmission(ctx, s.database, &jobs[i])
+	complete := jobs[:0]
+	for _, j := range jobs {
+		problem := addSubmission(ctx, s.database, &j)
+		switch {
+		case problem == nil:
+			complete = append(complete, j)
+		case isDamage(problem):
+			s.damage.add(j.Tag, "submission "+j.Tag)
+		default:
+			err = cmp.Or(err, problem)
 		}
 	}
-	return jobs, failed(err, "listing the submissions without an outcome")
+	return complete, failed(err, "listing the submissions without an outcome")
 }

@@ -63,7 +63,7 @@ func jsonNumbers(numbers []int64) string {
 // a function until that returns an error. The job is the function's for the call only.
 func (s *Store) EachOf(ctx context.Context, roll Roll, do func(*job.Job) error) error {
 	for some := range slices.Chunk(roll, recordedTogether) {
-		err := eachJob(ctx, s.database, func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
+		err := eachJob(ctx, s.lenient(s.database), func(row *jobRow) error { return do(&row.job) }, ofNumbers, jsonNumbers(some))
 		if err != nil {
 			return failed(err, "looking at %d open jobs", len(roll))
 		}
@@ -96,7 +96,7 @@ func (s *Store) MarkRollStale(ctx context.Context, roll Roll, reason string, att
 func (s *Store) decideOnRoll(ctx context.Context, roll Roll, observed time.Time, decide func(*change) bool) error {
 	for some := range slices.Chunk(roll, recordedTogether) {
 		err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-			return decideOnSome(ctx, transaction, some, observed, decide)
+			return s.decideOnSome(ctx, transaction, some, observed, decide)
 		})
 		if err != nil {
 			return err
@@ -107,10 +107,10 @@ func (s *Store) decideOnRoll(ctx context.Context, roll Roll, observed time.Time,
 
 // decideOnSome applies a decision to the jobs with some numbers, and records what
 // happened by it. Those that were seen at a time, and are as they were, are not written again.
-func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, observed time.Time, decide func(*change) bool) error {
+func (s *Store) decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, observed time.Time, decide func(*change) bool) error {
 	var changes []change
 	var confirmed []int64
-	err := eachJob(ctx, transaction, func(row *jobRow) error {
+	err := eachJob(ctx, s.lenient(transaction), func(row *jobRow) error {
 		c := change{before: row.job, job: row.job}
 		switch {
 		case !decide(&c):
@@ -128,8 +128,8 @@ func decideOnSome(ctx context.Context, transaction *sql.Tx, numbers []int64, obs
 	}
 	if err == nil && len(confirmed) > 0 {
 		_, err = transaction.ExecContext(ctx,
-			"INSERT OR REPLACE INTO sightings (job, observed, seen) SELECT sequence, observed, ? FROM jobs "+ofNumbers,
-			stored.Time(observed), jsonNumbers(confirmed))
+			"INSERT OR REPLACE INTO sightings (job, observed, seen, sum) SELECT sequence, observed, ?, ? FROM jobs "+ofNumbers,
+			stored.Time(observed), stored.Sum("sightings", stored.At(&observed)), jsonNumbers(confirmed))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package jobstore
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
@@ -19,6 +20,13 @@ type Leftover struct {
 	Staged []Staged // in the order in which they are to be removed
 }
 
+// stage records a file of a submission.
+func stage(ctx context.Context, transaction *sql.Tx, tag string, file Staged) error {
+	_, err := transaction.ExecContext(ctx, "INSERT OR IGNORE INTO staged (tag, path, stays, sum) VALUES (?, ?, ?, ?)",
+		tag, file.Path, file.Stays, stored.Sum("staged", &tag, &file.Path, &file.Stays))
+	return err
+}
+
 // Leftovers returns the submissions of a target whose staged files are not known
 // to be removed, oldest first. Some may be under way at this moment.
 func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error) {
@@ -27,7 +35,7 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 	if err := s.database.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM staged)").Scan(&are); err != nil || !are {
 		return nil, failed(err, "listing the files of submissions to target %q", target)
 	}
-	jobs, err := queryJobs(ctx, s.database, "WHERE tag IN (SELECT tag FROM staged) AND target = ? ORDER BY created, sequence", target)
+	jobs, err := queryJobs(ctx, s.lenient(s.database), "WHERE tag IN (SELECT tag FROM staged) AND target = ? ORDER BY created, sequence", target)
 	leftovers := make([]Leftover, len(jobs))
 	for i, job := range jobs {
 		if err == nil {
@@ -40,10 +48,11 @@ func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error
 
 func (s *Store) stagedBy(ctx context.Context, tag string) (staged []Staged, err error) {
 	var file Staged
-	err = stored.Each(ctx, s.database, []any{&file.Path, &file.Stays}, func() error {
+	var sum int64
+	err = stored.Each(ctx, s.database, []any{&file.Path, &file.Stays, &sum}, func() error {
 		staged = append(staged, file)
-		return nil
-	}, "SELECT path, stays FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag) // a folder comes after the file in it, as its path is the shorter one
+		return stored.Verify(sum, "staged", &tag, &file.Path, &file.Stays)
+	}, "SELECT path, stays, sum FROM staged WHERE tag = ? ORDER BY length(path) DESC, path", tag) // a folder comes after the file in it, as its path is the shorter one
 	return staged, err
 }
 

@@ -40,6 +40,7 @@ type Store struct {
 	waiting  writeQueue
 
 	unrecorded unrecorded
+	damage     damage
 }
 
 // Open opens the store in a state directory, and makes both where they are

@@ -31,7 +31,7 @@ func (s *Store) Intend(ctx context.Context, j job.Job, staged ...Staged) error {
 			return err
 		}
 		for _, file := range staged {
-			if _, err := transaction.ExecContext(ctx, "INSERT OR IGNORE INTO staged (tag, path, stays) VALUES (?, ?, ?)", j.Tag, file.Path, file.Stays); err != nil {
+			if err := stage(ctx, transaction, j.Tag, file); err != nil {
 				return err
 			}
 		}

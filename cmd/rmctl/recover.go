@@ -94,7 +94,7 @@ func (r *recoverCommand) run(ctx context.Context) error {
 	found = withoutAny(found, listed)
 	r.summarize(append(found, listed...), inDoubt.Count())
 	printErr := r.app.printSubmissions(append(found, listed...))
-	return errors.Join(inDoubt.Err(), listErr, printErr)
+	return errors.Join(inDoubt.Err(), listErr, printErr, store.Damaged())
 }
 
 // dismissJob dismisses the submission or job of the flag.

@@ -37,12 +37,16 @@ func (r *Record) AddChunk(ctx context.Context, key ListingKey, begun time.Time, 
 			VALUES (?, ?, ?, '', '', 0, 0, 0, 0, 0)`, key.Kind, key.Key, key.Variant)
 		if err == nil {
 			_, err = transaction.ExecContext(ctx,
-				"INSERT INTO listing_chunks (listing, begun, place, rows) SELECT number, ?, ?, ? FROM listings WHERE kind = ? AND key = ? AND variant = ?",
-				stored.Time(begun), place, rows, key.Kind, key.Key, key.Variant)
+				"INSERT INTO listing_chunks (listing, begun, place, rows, sum) SELECT number, ?, ?, ?, ? FROM listings WHERE kind = ? AND key = ? AND variant = ?",
+				stored.Time(begun), place, rows, sumOfChunk(begun, place, rows), key.Kind, key.Key, key.Variant)
 		}
 		return err
 	})
 	return r.failed(err, "recording what was listed")
+}
+
+func sumOfChunk(begun time.Time, place int, rows []byte) int64 {
+	return stored.Sum("listing_chunks", stored.At(&begun), &place, &rows)
 }
 
 // replaceListings shows a listing to all processes, if its chunks are all there, and
@@ -114,11 +118,15 @@ var ErrGone = errors.New("the rows of the listing were removed")
 // it was removed, as after two newer listings.
 func (r *Record) Chunk(ctx context.Context, listing Listing, place int) (rows []byte, err error) {
 	row := r.read.QueryRowContext(ctx,
-		"SELECT rows FROM listing_chunks WHERE begun = ? AND place = ? AND listing = (SELECT number FROM listings WHERE kind = ? AND key = ? AND variant = ?)",
+		"SELECT rows, sum FROM listing_chunks WHERE begun = ? AND place = ? AND listing = (SELECT number FROM listings WHERE kind = ? AND key = ? AND variant = ?)",
 		stored.Time(listing.Begun), place, listing.Kind, listing.Key, listing.Variant)
-	err = row.Scan(&rows)
-	if errors.Is(err, sql.ErrNoRows) {
+	var sum int64
+	err = row.Scan(&rows, &sum)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		err = ErrGone
+	case err == nil && sum != stored.Unsummed && sum != sumOfChunk(listing.Begun, place, rows):
+		err = stored.ErrChecksum
 	}
 	return rows, r.failed(err, "reading what was listed")
 }

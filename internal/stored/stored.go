@@ -12,7 +12,7 @@ import (
 )
 
 // ErrDamaged is matched by errors for data that rmctl never writes.
-var ErrDamaged = errors.New("the record is damaged")
+var ErrDamaged = errors.New("the record is damaged; rmctl recover --rebuild keeps what is readable")
 
 // MaximumText bounds, in bytes, each text that quotes what a scheduler said at length.
 const MaximumText = 4096
@@ -66,7 +66,13 @@ type Queryer interface {
 
 // Each scans the rows that a statement selects into fields, one after the other, and
 // calls a function after each until that returns an error.
-func Each(ctx context.Context, source Queryer, fields []any, do func() error, statement string, arguments ...any) (err error) {
+func Each(ctx context.Context, source Queryer, fields []any, do func() error, statement string, arguments ...any) error {
+	return EachReadable(ctx, source, fields, do, func(err error) error { return err }, statement, arguments...)
+}
+
+// EachReadable is Each for a record that may be damaged: it passes the error for a row whose
+// values cannot be read to a function, and goes on if that returns nil.
+func EachReadable(ctx context.Context, source Queryer, fields []any, do func() error, unreadable func(error) error, statement string, arguments ...any) (err error) {
 	rows, err := source.QueryContext(ctx, statement, arguments...)
 	if err != nil {
 		return err
@@ -78,13 +84,25 @@ func Each(ctx context.Context, source Queryer, fields []any, do func() error, st
 	}()
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
-			return err
+			err = unreadable(AsDamage(err))
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		if err := do(); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
+}
+
+// AsDamage returns the error for a value that does not have the type of its column.
+func AsDamage(err error) error {
+	if err == nil || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
 // A Change is what is done in a transaction.

@@ -1,0 +1,78 @@
+package stored
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// Unsummed is the checksum of rows that versions without checksums wrote. No other row has it.
+const Unsummed int64 = -1
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sum returns the checksum of a row, or of a part of one: its name, which tells rows of one
+// table from those of another, and its values. They are pointers as for [Each], or Moments.
+func Sum(name string, values ...any) int64 {
+	buffer := make([]byte, 0, 1024)
+	buffer = appendText(buffer, name)
+	for _, value := range values {
+		switch v := value.(type) {
+		case *string:
+			buffer = appendText(buffer, *v)
+		case *[]byte:
+			buffer = appendText(buffer, *v)
+		case *int:
+			buffer = binary.AppendVarint(buffer, int64(*v))
+		case **int:
+			buffer = appendOptional(buffer, *v)
+		case *bool:
+			buffer = appendBool(buffer, *v)
+		case Moment:
+			buffer = appendMoment(buffer, v)
+		default:
+			panic(fmt.Sprintf("a row has no values of type %T", value))
+		}
+	}
+	return int64(crc32.Checksum(buffer, castagnoli))
+}
+
+func appendText[Text string | []byte](buffer []byte, text Text) []byte {
+	return append(binary.AppendUvarint(buffer, uint64(len(text))), text...)
+}
+
+func appendBool(buffer []byte, value bool) []byte {
+	if value {
+		return append(buffer, 1)
+	}
+	return append(buffer, 0)
+}
+
+func appendOptional(buffer []byte, value *int) []byte {
+	buffer = appendBool(buffer, value != nil)
+	if value != nil {
+		buffer = binary.AppendVarint(buffer, int64(*value))
+	}
+	return buffer
+}
+
+// appendMoment appends seconds and nanoseconds, not the text, which takes longer to compose.
+func appendMoment(buffer []byte, moment Moment) []byte {
+	buffer = appendBool(buffer, moment.time.IsZero())
+	if moment.time.IsZero() {
+		return buffer
+	}
+	return binary.AppendVarint(binary.AppendVarint(buffer, moment.time.Unix()), int64(moment.time.Nanosecond()))
+}
+
+// ErrChecksum says that a row has another checksum than its values. It matches [ErrDamaged].
+var ErrChecksum = fmt.Errorf("%w: a checksum does not match", ErrDamaged)
+
+// Verify returns [ErrChecksum] unless sum, as it was read, is that of a row. Rows without a
+// checksum pass.
+func Verify(sum int64, name string, values ...any) error {
+	if sum == Unsummed || sum == Sum(name, values...) {
+		return nil
+	}
+	return ErrChecksum
+}
