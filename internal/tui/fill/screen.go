@@ -63,6 +63,7 @@ func (s *screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := message.(type) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = m.Width, m.Height
+		return s, tea.ClearScreen // terminals move what they show when their size changes
 	case tea.PasteMsg:
 		if e, _ := s.focused(); s.busy == "" && s.overlay == nil && e.takesText() {
 			s.typing.Insert(m.Content)

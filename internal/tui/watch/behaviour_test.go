@@ -28,7 +28,7 @@ func TestJobsAreSearchedChosenAndSorted(t *testing.T) {
 	u.press("esc")
 	u.shows("6 jobs")
 	u.press("f")
-	u.shows("4713", "4712", "2 of 6 jobs", "waiting")
+	u.shows("4713", "4712", "2 of 6 jobs", "queued or held")
 	u.press("f")
 	u.shows("10001", "4711", "2 of 6 jobs", "running")
 	u.press("f", "f", "f")
@@ -37,11 +37,31 @@ func TestJobsAreSearchedChosenAndSorted(t *testing.T) {
 	u.shows("4711", "5 ", "2 of 6 jobs", "mine")
 	u.press("esc")
 	u.press(">", ">", "o") // by state, what runs first
-	u.shows("STATE^", "RUNNING", "SUSPENDED", "QUEUED_ACTIVE", "USER_ON_HOLD", "COMPLETED", "FAILED")
+	u.shows("STATE^", "RUNNING", "SUSPENDED", "QUEUED", "HELD", "COMPLETED", "FAILED")
 	u.press("o")
 	u.shows("STATEv", "FAILED", "COMPLETED")
 	u.press("<", "<", "<") // round to the last
 	u.shows("REASONv")
+}
+
+func TestAWideTerminalShowsWholeNamesAndDetails(t *testing.T) {
+	m := cluster(t)
+	long := "fluid-dynamics-of-a-" + strings.Repeat("very-", 4) + "long-name"
+	change(t, m, func(up *model.Update) {
+		up.Put(model.Row{Manager: "slurm", Kind: model.Job, Parent: "batch", ID: "4712", Attributes: attributes("name", long)})
+	})
+	u := sit(t, m)
+	u.resize(160, 24)
+	u.shows("STATE", "DETAIL", "HELD", "USER_ON_HOLD", "QUEUED", "QUEUED_ACTIVE", long, "Priority", "RUNNING  ")
+	u.resize(80, 24)
+	u.shows("QUEUED", "fluid", "…", "Priority")
+	u.lacks("DETAIL", "QUEUED_ACTIVE", long)
+	change(t, m, func(up *model.Update) {
+		up.Put(model.Row{Manager: "slurm", Kind: model.Job, Parent: "batch", ID: "4712", Attributes: attributes("name", strings.Repeat("x", 1000))})
+	})
+	u.resize(160, 24)
+	u.sees(m)
+	u.shows("xxx…", "Priority")
 }
 
 func TestANarrowTerminalTellsHowToLeaveAndWhereTheHelpIs(t *testing.T) {
@@ -155,7 +175,7 @@ func TestWhatIsOldIsMarked(t *testing.T) {
 	})
 	u.sees(m)
 	u.press("4")
-	u.shows("1/4 started, 1 old, 2 in error", "FAILED ", "USER_ON_HOLD?", "RUNNING?", "COMPLETED ")
+	u.shows("1/4 started, 1 old, 2 in error", "FAILED ", "HELD?", "RUNNING?", "COMPLETED ")
 	u.press("2")
 	u.shows("COLLECTING?")
 	u.press("3", "v")
@@ -209,7 +229,7 @@ func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
 		{Kind: job.EventState, Observation: job.Observation{Observed: noon, Detail: job.Running, Native: "R\x1b[2J", Source: "status", Origin: job.Origin{Stream: "stdout", Line: 3, Text: "10001 RUNNING \u202e" + strings.Repeat("x", 9000)}}},
 	}
 	u.press("enter", "right")
-	u.shows("[History]", "accepted  SUBMITTED", "submit stdout:1: Submitted batch job 10001", `state  RUNNING (R\u001b[2J)`, `status stdout:3: 10001 RUNNING`, `\u202e`, "xxx")
+	u.shows("[History]", "accepted  QUEUED  SUBMITTED", "submit stdout:1: Submitted batch job 10001", `state  RUNNING (R\u001b[2J)`, `status stdout:3: 10001 RUNNING`, `\u202e`, "xxx")
 	u.history = append(u.history, job.Event{Kind: "missing", Observation: job.Observation{Observed: noon, Reason: "gone"}})
 	u.press("home")
 	u.lacks("missing")

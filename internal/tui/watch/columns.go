@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -21,7 +22,7 @@ type column struct {
 	title     string
 	least     int // of its width
 	firm      int // up to which it is not cut to the least, as ids are not
-	most      int
+	most      int // of its width, unless the screen has room for more
 	rank      int
 	right     bool                              // its cells are numbers
 	state     bool                              // its cells are coloured by the state of the row
@@ -69,7 +70,7 @@ var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
 			{title: "QUEUES", least: 6, most: 9, rank: 7, right: true, cell: countOf(model.Queue), key: byCount(model.Queue)},
 			{title: "SEEN", least: 6, most: 7, rank: 5, right: true, cell: lastSeen, key: func(r row) sortKey { return sortKey{number: seconds(newestListing(r))} }},
 			{title: "HOST", least: 9, most: 24, rank: 8, attribute: views.AttributeHost},
-			{title: "CAUSE", least: 20, most: 200, rank: 2, cell: cause, attribute: views.AttributeCause},
+			{title: "CAUSE", least: 20, most: 60, rank: 2, cell: cause, attribute: views.AttributeCause},
 		},
 		model.Queue: {
 			{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name},
@@ -92,19 +93,20 @@ var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
 			{title: "LOAD", least: 5, most: 8, rank: 7, right: true, cell: nodeLoad, attribute: vocabulary.AttributeNodeLoad},
 			{title: "MEMORY", least: 6, most: 9, rank: 9, right: true, attribute: vocabulary.AttributeNodeMemory},
 			{title: "QUEUES", least: 6, most: 24, rank: 8, attribute: vocabulary.AttributeNodeQueues},
-			{title: "REASON", least: 8, most: 200, rank: 3, attribute: vocabulary.AttributeNodeReason},
+			{title: "REASON", least: 8, most: 40, rank: 3, attribute: vocabulary.AttributeNodeReason},
 		},
 		model.Job: {
 			{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }},
 			{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
-			{title: "STATE", least: 13, most: 22, rank: 1, cell: jobDetail, key: byJobState, state: true},
+			{title: "STATE", least: 9, most: 10, rank: 1, cell: jobState, key: byJobState, state: true},
+			{title: "DETAIL", least: 8, most: 22, rank: 10, cell: jobDetail, attribute: vocabulary.AttributeJobDetail},
 			{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},
 			{title: "USER", least: 6, most: 12, rank: 4, attribute: vocabulary.AttributeJobUser},
 			{title: "NAME", least: 10, most: 32, rank: 2, attribute: vocabulary.AttributeName},
 			{title: "AGE", least: 6, most: 7, rank: 8, right: true, cell: age(vocabulary.AttributeJobSubmitted), attribute: vocabulary.AttributeJobSubmitted},
 			{title: "RAN", least: 6, most: 7, rank: 3, right: true, cell: jobRan, attribute: vocabulary.AttributeJobStarted},
 			{title: "NODES", least: 6, most: 20, rank: 9, attribute: vocabulary.AttributeJobNodes},
-			{title: "REASON", least: 8, most: 200, rank: 7, cell: jobReason, attribute: vocabulary.AttributeJobMessage},
+			{title: "REASON", least: 8, most: 40, rank: 7, cell: jobReason, attribute: vocabulary.AttributeJobMessage},
 		},
 	}
 })
@@ -225,14 +227,26 @@ func nodeLoad(r row, _ time.Time) string {
 	return strconv.FormatFloat(value.Double(), 'f', 2, 64)
 }
 
-// jobDetail is the state of a job as exactly as it is known; a question mark says
-// that it may be another by now.
-func jobDetail(r row, _ time.Time) string {
-	detail := cmp.Or(r.text(vocabulary.AttributeJobDetail), string(r.element.State()))
+// jobState is the word for the state of a job; a question mark says that it may be
+// another by now.
+func jobState(r row, _ time.Time) string {
+	word := jobWord(r)
 	if r.text(vocabulary.AttributeJobDoubt) != "" || isOld(r.manager) && !model.Ended(model.Job, r.element.State()) {
-		detail += "?"
+		word += "?"
 	}
-	return detail
+	return word
+}
+
+// jobWord is the word for the state of a job.
+func jobWord(r row) string { return job.Detail(r.text(vocabulary.AttributeJobDetail)).Word() }
+
+// jobDetail is the state of a job as exactly as it is known; empty if the word for it
+// says the same.
+func jobDetail(r row, _ time.Time) string {
+	if detail := r.text(vocabulary.AttributeJobDetail); detail != jobWord(r) {
+		return detail
+	}
+	return ""
 }
 
 // jobReason is why a job is in its state, and why that is in doubt.

@@ -41,6 +41,10 @@ func (s *detail) factLines(width int, now time.Time) []string {
 		facts.add("Manager", s.last.manager.Element().Name())
 	}
 	for definition, value := range s.last.element.Attributes() {
+		if s.kind == model.Job && definition.ID == vocabulary.AttributeJobState {
+			facts.add(definition.Label(), jobWord(s.last))
+			continue
+		}
 		if definition.ID != vocabulary.AttributeID && (definition.ID != vocabulary.AttributeName || value.Text() != s.ref.id) {
 			facts.addAttribute(definition, value, now)
 		}
@@ -178,7 +182,10 @@ func eventTitle(event job.Event) string {
 	}
 	title := observed.Local().Format(time.DateTime) + "  " + tui.Safe(string(event.Kind))
 	if event.Detail != "" {
-		title += "  " + tui.Safe(string(event.Detail))
+		title += "  " + event.Detail.Word()
+		if word := event.Detail.Word(); word != string(event.Detail) {
+			title += "  " + tui.Safe(string(event.Detail))
+		}
 	}
 	if event.Native != "" {
 		title += fmt.Sprintf(" (%s)", tui.Safe(event.Native))

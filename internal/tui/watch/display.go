@@ -85,6 +85,7 @@ func (d *display) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := message.(type) {
 	case tea.WindowSizeMsg:
 		d.width, d.height = max(m.Width, 1), max(m.Height, 1)
+		cmd = tea.ClearScreen // terminals move what they show when their size changes
 	case tea.PasteMsg:
 		d.insert(m.Content)
 	case tea.KeyPressMsg:

@@ -71,7 +71,7 @@ type stateFilter struct {
 
 var stateFilters = [...]stateFilter{
 	{"", func(model.State) bool { return true }},
-	{"waiting", func(s model.State) bool { return s == vocabulary.StatePending }},
+	{"queued or held", func(s model.State) bool { return s == vocabulary.StatePending }},
 	{"running", func(s model.State) bool {
 		return s == vocabulary.StateRunning || s == vocabulary.StateStarted || s == vocabulary.StateSuspended
 	}},
@@ -194,6 +194,7 @@ var searched = map[model.Kind][]string{
 func (q query) holdsWords(r row) bool {
 	for _, word := range q.words {
 		if !holds(r.element.ID(), word) && !holds(r.element.Name(), word) && !holds(r.manager.Element().ID(), word) &&
+			!(q.kind == model.Job && holds(jobWord(r), word)) &&
 			!slices.ContainsFunc(searched[q.kind], func(attribute string) bool { return holds(r.text(attribute), word) }) {
 			return false
 		}

@@ -36,7 +36,7 @@ func (d *display) findJobs() {
 // jobLine describes a job on one line.
 func jobLine(job row) string {
 	var parts []string
-	for _, part := range []string{jobDetail(job, time.Time{}), job.text(vocabulary.AttributeJobUser), job.text(vocabulary.AttributeName), jobQueue(job, time.Time{}), job.text(vocabulary.AttributeJobNodes)} {
+	for _, part := range []string{jobState(job, time.Time{}), job.text(vocabulary.AttributeJobUser), job.text(vocabulary.AttributeName), jobQueue(job, time.Time{}), job.text(vocabulary.AttributeJobNodes)} {
 		if part != "" {
 			parts = append(parts, part)
 		}

@@ -82,7 +82,7 @@ func helpPager(width int) *pager {
 		"  < >              sort by another column    o  the other way round",
 		"  w                show only what is within this manager or queue",
 		"  m                jobs: mine, or everyone's",
-		"  f                jobs: waiting, running, ended, in error, all",
+		"  f                jobs: queued or held, running, ended, in error, all",
 		"  v                nodes: as a map, or as a table",
 		"  Space            mark a row; what is done is done to all marked",
 		"",

@@ -120,6 +120,7 @@ type shownColumn struct {
 	column
 	place  int // in columnsOf
 	width  int
+	wanted int  // the widest text that was seen in it
 	filled bool // whether anything was seen in it
 }
 
@@ -150,17 +151,20 @@ func (t *table) fit(width, height int, now time.Time) {
 	rows := t.visible(height)
 	for i := range t.fitted {
 		c := &t.fitted[i]
-		needed := max(c.width, len(c.title)+1, c.least) // with room for the sign of the order
+		c.wanted = max(c.wanted, len(c.title)+1, c.least) // with room for the sign of the order
 		for _, r := range rows {
-			if needed < c.most || !c.filled {
-				text := tui.Fitted(c.text(r, now), c.most)
-				needed = max(needed, tui.Width(text))
+			if c.wanted < widestCell || !c.filled {
+				text := tui.Fitted(c.text(r, now), widestCell)
+				c.wanted = max(c.wanted, tui.Width(text))
 				c.filled = c.filled || text != "" && text != "-"
 			}
 		}
-		c.width = min(needed, max(c.most, len(c.title)+1))
+		c.width = min(c.wanted, max(c.most, len(c.title)+1))
 	}
 }
+
+// widestCell is the width at which texts are cut even if the screen has room for more.
+const widestCell = 200
 
 // gap is what stands between two columns, and markWidth what stands before the
 // first one.
@@ -171,7 +175,8 @@ const (
 
 // shown returns the columns that a screen of a width has. Where there is not room for
 // all, those go first in which nothing was seen, then those of the highest rank as long
-// as not even their least has room; of the others the widest are cut.
+// as not even their least has room; of the others the widest are cut. Room that is left
+// goes to the columns with longer texts.
 func (t *table) shown(width int) []shownColumn {
 	room := width - markWidth + gap
 	columns := reduced(slices.Clone(t.fitted), room, shownColumn.full, func(c shownColumn) bool { return !c.filled })
@@ -185,7 +190,25 @@ func (t *table) shown(width int) []shownColumn {
 		}
 		columns[widest].width--
 	}
+	widen(columns, room-total(columns, shownColumn.full))
 	return columns
+}
+
+// widen gives room to columns with longer texts, the narrowest first, so that one long
+// text leaves room for the others.
+func widen(columns []shownColumn, room int) {
+	for ; room > 0; room-- {
+		narrowest := -1
+		for i, c := range columns {
+			if c.width < c.wanted && (narrowest < 0 || c.width < columns[narrowest].width) {
+				narrowest = i
+			}
+		}
+		if narrowest < 0 {
+			return
+		}
+		columns[narrowest].width++
+	}
 }
 
 // reduced leaves out dispensable columns, those of the highest rank first, until the
