@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/follow"
 	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/presence"
+	"github.com/rmctl/rmctl/internal/requested"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 )
@@ -85,7 +86,7 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if j.Detail != job.Running {
 		return "", fmt.Errorf("sending input to job %s: it is %s, not %s", j.ID, j.Detail, job.Running)
 	}
-	s, err := requestFor(j)
+	s, err := requested.Of(j)
 	if err != nil {
 		return "", err
 	}

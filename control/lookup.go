@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/internal/repeated"
+	"github.com/rmctl/rmctl/internal/requested"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
@@ -73,7 +74,7 @@ func (c *session) lookUpEnvironment(ctx context.Context, lookUp *config.Command,
 	if err != nil {
 		return nil, err
 	}
-	launched, err := requestFor(j)
+	launched, err := requested.Of(j)
 	if err != nil {
 		launched = job.Submission{Script: "unknown"} // which may give its job any name
 	}

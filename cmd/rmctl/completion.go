@@ -20,8 +20,8 @@ import (
 
 // completeSubmissions completes the values of the flags of submissions.
 func (a *app) completeSubmissions(c *cobra.Command) {
-	completeFlag(c, "config-name", a.completeLaunchConfigurations)
 	completeFlag(c, "set", a.completeValues)
+	completeFlag(c, "queue", a.completeQueues)
 	completeFlag(c, "tab", a.completeTabs)
 	completeFlag(c, "directory", completeDirectories)
 }
@@ -78,6 +78,21 @@ func (a *app) completeValues(c *cobra.Command, arguments []string, typed string)
 		}
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeQueues offers the values of the attribute that the queue is linked to.
+func (a *app) completeQueues(c *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	definition := a.completionDefinition(c, arguments)
+	if definition == nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offered []cobra.Completion
+	for _, link := range definition.PortableLinks("queue") {
+		if known := definition.Attribute(link.Attribute); known != nil {
+			offered = append(offered, a.offeredValues(c, definition, known)...)
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
 // offeredValues returns the values to offer for an attribute: its choice, or what the last

@@ -22,10 +22,10 @@ func newConfig(a *app) *cobra.Command {
 		Long: `config saves submissions under a name, from which submit, run and render start with
 --config-name NAME. A launch configuration is a file in the folder launch of the
 configuration folder, which you can edit with any editor.`,
-		Example: `  rmctl config save nightly -t slurm -s time=60 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+		Example: `  rmctl config save nightly -t slurm --time 1h -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl config save again --from-job 4711
   rmctl config list
-  rmctl submit --config-name nightly -s time=90`,
+  rmctl submit --config-name nightly --time 90m`,
 		RunE: noArguments,
 	}
 	c.AddCommand(newConfigSave(a), newConfigList(a), newConfigShow(a), newConfigEdit(a), newConfigRemove(a))
@@ -46,9 +46,9 @@ add what is missing. It also saves values that the definition refuses, with a wa
 configuration.
 
 The file contains all values in plain text: do not save secrets.`,
-		Example: `  rmctl config save nightly -t slurm -s time=60 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
-  rmctl config save short -s time=5
-  rmctl config save again --from-job 4711 -s time=90 --force`,
+		Example: `  rmctl config save nightly -t slurm --time 1h -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+  rmctl config save short --time 5m
+  rmctl config save again --from-job 4711 --time 90m --force`,
 		Args: atLeast(1, "a name"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
@@ -92,13 +92,8 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	if err != nil {
 		return nil, err
 	}
-	here, err := placed(s, false)
-	if err != nil {
+	if s, err = placedChanges(s, false); err != nil {
 		return nil, err
-	}
-	s.Script = here.Script
-	if s.Directory != "" {
-		s.Directory = here.Directory
 	}
 	l.Submission = s.Over(l.Submission)
 	if a.target != "" {

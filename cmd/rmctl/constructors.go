@@ -19,6 +19,7 @@ type constructor struct {
 func constructors() []constructor {
 	return []constructor{
 		{name: "submit", group: groupUsing, create: newSubmit},
+		{name: "resubmit", group: groupUsing, create: newResubmit},
 		{name: "run", group: groupUsing, create: newRun},
 		{name: "attach", group: groupUsing, create: newAttach},
 		{name: "send", group: groupUsing, create: newSend},

@@ -32,7 +32,7 @@ Tab and the arrow keys move, Space switches, Ctrl-N and Ctrl-P change the tab, C
 to the end, Esc leaves. --plain asks line by line instead, as it does on terminals without
 a full screen.`,
 		Example: `  rmctl form slurm -- ./simulate input.dat
-  rmctl form slurm -s partition=debug --tab Advanced
+  rmctl form slurm --queue debug --tab Advanced
   rmctl form mysite.xml --plain`,
 		Args:              atLeast(1, "a target or a definition"),
 		ValidArgsFunction: a.completeForms,

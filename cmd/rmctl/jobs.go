@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/elements"
+	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -65,7 +66,7 @@ Without --everyone it queries the jobs that have not ended.`,
 			case isWatched:
 				return a.watchJobs(c.Context(), store, all)
 			}
-			return a.printRecorded(c.Context(), store, all, "")
+			return a.printRecorded(c.Context(), store, all, a.listing(""))
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "list all jobs, also refused submissions")
@@ -76,74 +77,57 @@ Without --everyone it queries the jobs that have not ended.`,
 	return c
 }
 
-// printRecorded prints the jobs on record. Seen is the time of the listing, or empty.
-func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool, seen string) error {
+// printRecorded prints the jobs on record.
+func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool, output listings.Output) error {
 	filter := jobstore.Filter{Target: a.target, All: true}
 	if !all {
 		filter.Limit = recentJobs
 	}
-	jobs, isEmpty := a.submissionsPrinter(seen), true
+	jobs, isEmpty := listings.RecordedJobs(output.Seen).Printer(output), true
 	err := store.EachListed(ctx, filter, func(j *job.Job) error {
 		if !all && j.Phase == job.PhaseRejected {
 			return nil
 		}
 		isEmpty = false
-		return jobs.print(j)
+		return jobs.Print(j)
 	})
 	if err == nil && isEmpty {
 		a.sayNone("no job is on record; rmctl jobs --everyone lists what a scheduler has")
 	}
-	return errors.Join(err, jobs.flush(), store.Damaged())
+	return errors.Join(err, jobs.Flush(), store.Damaged())
 }
 
 // printSubmissions prints jobs with the time of their submission.
 func (a *app) printSubmissions(all []job.Job) error {
-	jobs := a.submissionsPrinter("")
+	jobs := listings.RecordedJobs("").Printer(a.listing(""))
 	for i := range all {
-		if err := jobs.print(&all[i]); err != nil {
+		if err := jobs.Print(&all[i]); err != nil {
 			return err
 		}
 	}
-	return jobs.flush()
-}
-
-// submissionsPrinter prints jobs with the time of their submission. Seen is as in printRecorded.
-func (a *app) submissionsPrinter(seen string) *printer[*job.Job] {
-	now := time.Now()
-	document := func(j *job.Job) any {
-		document := j.Document()
-		document.Seen = seen
-		return document
-	}
-	return newPrinter(a, document, []string{"JOB", "TARGET", "DETAIL", "SUBMITTED", "NAME", ""}, func(j *job.Job) []string {
-		submitted := "-"
-		if at := j.SubmittedAt(); !at.IsZero() {
-			submitted = terminal.Age(at, now) + " ago"
-		}
-		return []string{terminal.OrDash(j.ID), terminal.OrDash(j.Target), string(j.DetailOrUndetermined()), submitted, terminal.OrDash(j.Name), remark(*j)}
-	})
+	return jobs.Flush()
 }
 
 // watchJobs prints the jobs on record repeatedly. Meanwhile it queries those that have not
 // ended, as often as their definitions allow.
 func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) error {
-	return a.watchListing(ctx, "jobs", askPace, func(ctx context.Context) (listed, error) {
+	return a.watchListing(ctx, "jobs", askPace, func(ctx context.Context) (listings.Listed, error) {
 		open, err := store.List(ctx, jobstore.Filter{Target: a.target})
 		if err != nil {
-			return listed{}, err
+			return listings.Listed{}, err
 		}
 		jobs, err := a.finder().WithControllers(ctx, open)
 		if err == nil {
 			err = selection.Refresh(ctx, jobs, false)
 		}
-		return listed{print: func(seen string) error { return a.printRecorded(ctx, store, all, seen) }}, unlessStale(err)
+		return listings.Listed{Print: func(output listings.Output) error { return a.printRecorded(ctx, store, all, output) }}, unlessStale(err)
 	})
 }
 
 // printJobsOfEveryone prints the jobs that the target's scheduler lists, once or repeatedly.
 func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 	return listingOf[job.Document]{
-		what: "jobs", kind: config.ListJobs, print: a.printEveryone, of: elements.JobsOf,
+		what: "jobs", kind: config.ListJobs, print: listings.PrintJobsOfEveryone, of: elements.JobsOf,
 		served: func(client *api.Client, ctx context.Context, target settings.Target) ([]job.Document, time.Time, error) {
 			jobs, wrong, at, err := client.Jobs(ctx, target)
 			if err == nil {
@@ -152,23 +136,6 @@ func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
 			return jobs, at, err
 		},
 	}.run(ctx, a, isWatched)
-}
-
-// printEveryone prints listed jobs. Seen is as in printRecorded.
-func (a *app) printEveryone(jobs []job.Document, seen string) error {
-	if len(jobs) == 0 {
-		a.sayNone("the scheduler lists no job; it may not list those that have ended")
-	}
-	document := func(listed job.Document) any {
-		listed.Seen = seen
-		return listed
-	}
-	return printAll(a, jobs, document, []string{"JOB", "USER", "DETAIL", "QUEUE", "NAME", "SUBMITTED", "NODES", "REASON"}, func(listed job.Document) []string {
-		return []string{
-			terminal.OrDash(listed.ID), terminal.OrDash(listed.Owner), terminal.OrDash(listed.Detail), terminal.OrDash(listed.Queue), terminal.OrDash(listed.Name), terminal.OrDash(listed.Submitted), terminal.OrDash(listed.Nodes),
-			terminal.AtMost(oneLine(listed.Reason), terminal.LongestCell),
-		}
-	})
 }
 
 // pruneJobs forgets jobs that have ended and are older than an age.

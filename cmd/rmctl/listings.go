@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,9 +12,9 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/elements"
+	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
@@ -36,7 +33,7 @@ definition has no x:list-queues, it prints the names that the start-up commands 
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Queue]{
-				what: "queues", kind: config.ListQueues, print: a.printQueues,
+				what: "queues", kind: config.ListQueues, print: listings.PrintQueues,
 				served: (*api.Client).Queues, of: elements.QueuesOf, known: knownQueues,
 			}.run(c.Context(), a, isWatched)
 		},
@@ -56,39 +53,6 @@ func knownQueues(ctx context.Context, controller *control.Controller) ([]element
 	return queues, err
 }
 
-func (a *app) printQueues(queues []elements.Queue, seen string) error {
-	if len(queues) == 0 {
-		a.sayNone("the scheduler lists no queue")
-	}
-	isBare := func(q elements.Queue) bool { return q == elements.Queue{Name: q.Name, Target: q.Target} }
-	for _, q := range queues {
-		if a.json || !isBare(q) {
-			continue
-		}
-		if _, err := fmt.Fprintln(a.stdout, oneLine(q.Name)); err != nil {
-			return err
-		}
-	}
-	if !a.json {
-		queues = slices.DeleteFunc(slices.Clone(queues), isBare)
-	}
-	document := func(q elements.Queue) any {
-		q.Seen = seen
-		return q
-	}
-	return printAll(a, queues, document, []string{"QUEUE", "STATE", "NATIVE", "TIME LIMIT", "NODES", "RUNNING", "WAITING", ""}, func(q elements.Queue) []string {
-		return []string{terminal.OrDash(q.Name), terminal.OrDash(q.State), terminal.OrDash(q.Native), terminal.OrDash(q.TimeLimit), orDashNumber(q.Nodes), orDashNumber(q.Running), orDashNumber(q.Waiting), defaultMark(q.Default)}
-	})
-}
-
-// defaultMark marks the default among others.
-func defaultMark(isDefault bool) string {
-	if isDefault {
-		return "default"
-	}
-	return ""
-}
-
 func newNodes(a *app) *cobra.Command {
 	isWatched := false
 	c := &cobra.Command{
@@ -102,31 +66,13 @@ state, CPUs in use and in all, memory in MiB, load, queues, and the reason for i
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Node]{
-				what: "nodes", kind: config.ListNodes, print: a.printNodes,
+				what: "nodes", kind: config.ListNodes, print: listings.PrintNodes,
 				served: (*api.Client).Nodes, of: elements.NodesOf,
 			}.run(c.Context(), a, isWatched)
 		},
 	}
 	addWatch(c, &isWatched)
 	return c
-}
-
-func (a *app) printNodes(nodes []elements.Node, seen string) error {
-	if len(nodes) == 0 {
-		a.sayNone("the scheduler lists no node")
-	}
-	document := func(n elements.Node) any {
-		n.Seen = seen
-		return n
-	}
-	return printAll(a, nodes, document, []string{"NODE", "STATE", "NATIVE", "CPUS", "MEMORY", "LOAD", "QUEUES", "REASON"}, func(n elements.Node) []string {
-		load := "-"
-		if n.Load != nil {
-			load = strconv.FormatFloat(*n.Load, 'f', 2, 64)
-		}
-		return []string{terminal.OrDash(n.Name), terminal.OrDash(n.State), terminal.OrDash(n.Native), orDashNumber(n.CPUsUsed) + "/" + orDashNumber(n.CPUs), orDashNumber(n.Memory), load,
-			terminal.OrDash(strings.Join(n.Queues, ",")), terminal.AtMost(oneLine(n.Reason), terminal.LongestCell)}
-	})
 }
 
 // warnOfListing returns a function that warns, once for each kind of listing, of output that
@@ -149,135 +95,23 @@ func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
 	}
 }
 
-// orDashNumber returns a number for a cell of a table, "-" for none.
-func orDashNumber(number *int) string {
-	if number == nil {
-		return "-"
-	}
-	return strconv.Itoa(*number)
-}
-
-// A listingWatch prints a listing repeatedly: in place on a terminal, otherwise one after the
-// other, each with its time.
-type listingWatch struct {
-	app      *app
-	title    string
-	interval time.Duration // the shortest from the beginning of one listing to that of the next
-	list     lister
-}
-
-// quietListings limits listings to a twentieth of the time of a scheduler.
-const quietListings = 20
-
 // watchListing prints a listing until the context ends, which is no error.
-func (a *app) watchListing(ctx context.Context, title string, interval time.Duration, list lister) error {
-	w := &listingWatch{app: a, title: title, interval: interval, list: list}
-	return unlessInterrupted(ctx, w.run(ctx))
-}
-
-// run lists and prints. The first listing has to succeed; if a later one fails, run prints
-// the error and continues.
-func (w *listingWatch) run(ctx context.Context) error {
-	show, isShown := w.append, false
-	if file, isFile := w.app.stdout.(*os.File); isFile && !w.app.json && isTerminal(file) && os.Getenv("TERM") != "dumb" {
+func (a *app) watchListing(ctx context.Context, title string, interval time.Duration, list listings.Lister) error {
+	repeated := listings.Repeated{Title: title, Interval: interval, List: list, Output: a.listing("")}
+	if listings.IsInPlace(repeated.Output) {
 		// Messages would move the listing on the screen: they are printed below it.
-		notices, stderr := &tui.Notices{}, w.app.stderr
-		w.app.stderr = notices
-		defer func() { w.app.stderr = stderr }()
-		show = (&frame{Sink: terminal.Sink{File: file}, notices: notices, draw: tui.InPlace(file)}).show(w)
+		notices, stderr := &tui.Notices{}, a.stderr
+		a.stderr, repeated.Notices = notices, notices
+		defer func() { a.stderr = stderr }()
 	}
-	for {
-		asked := time.Now()
-		l, err := w.list(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil && !isShown {
-			return err
-		}
-		if l.begun.IsZero() {
-			l.begun, l.took = asked, time.Since(asked)
-		}
-		if err := show(l.begun, func() error { return l.print(job.Timestamp(l.begun)) }, err); err != nil {
-			return err
-		}
-		isShown = true
-		next := l.begun.Add(max(w.interval, l.took*quietListings))
-		select {
-		case <-time.After(max(time.Until(next), 0)):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return repeated.Run(ctx)
 }
-
-// append prints a listing after the others.
-func (w *listingWatch) append(at time.Time, print func() error, failure error) error {
-	if failure != nil {
-		w.app.say("%s: %v", terminal.Clock(at), failure)
-		return nil
-	}
-	if w.app.json {
-		return print()
-	}
-	if _, err := fmt.Fprintf(w.app.stdout, "%s  %s\n", terminal.Clock(at), w.title); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	err := print()
-	if err == nil {
-		_, err = fmt.Fprintln(w.app.stdout)
-	}
-	return err
-}
-
-// A frame takes what is printed until it is drawn over the listing before.
-type frame struct {
-	terminal.Sink
-	notices *tui.Notices
-	draw    func(text string) error
-}
-
-// show returns what prints listings in place.
-func (f *frame) show(w *listingWatch) func(time.Time, func() error, error) error {
-	shown := ""
-	return func(at time.Time, print func() error, failure error) error {
-		problem := ""
-		if failure != nil {
-			problem = "\n! " + oneLine(failure.Error())
-		} else {
-			f.Reset()
-			stdout := w.app.stdout
-			w.app.stdout = &f.Sink
-			err := print()
-			w.app.stdout = stdout
-			if err != nil {
-				return err
-			}
-			shown = strings.TrimRight(fmt.Sprintf("%s  %s\n%s", terminal.Clock(at), w.title, f.String()), "\n")
-		}
-		for _, notice := range f.notices.Take() {
-			problem += "\n" + oneLine(notice)
-		}
-		return f.draw(shown + problem)
-	}
-}
-
-// A listed is a listing.
-type listed struct {
-	begun time.Time     // zero if the listing began with the call of the lister
-	took  time.Duration // likewise
-	// print prints the listing. Seen is when it began, for JSON; may be empty.
-	print func(seen string) error
-}
-
-// A lister makes a listing. With an error, the listing has times but cannot be printed.
-type lister func(ctx context.Context) (listed, error)
 
 // listInTurn returns a lister that shares each listing with all views of this user. Only the
 // first listing is made at once.
-func listInTurn(controller *control.Controller, kind config.CommandElement, print func(rows []command.Row, seen string) error) lister {
+func listInTurn(controller *control.Controller, kind config.CommandElement, print func(output listings.Output, rows []command.Row) error) listings.Lister {
 	turns, isFirst := controller.Turns(false), true
-	return func(ctx context.Context) (listed, error) {
+	return func(ctx context.Context) (listings.Listed, error) {
 		var rows elements.RowSet
 		var made polls.Listing
 		due, err := turns.Due(ctx, kind)
@@ -289,7 +123,7 @@ func listInTurn(controller *control.Controller, kind config.CommandElement, prin
 			made, err = turns.Rows(ctx, kind, rows.Add)
 		}
 		isFirst = false
-		return listed{made.Begun, made.Took, func(seen string) error { return print(rows.Rows(), seen) }}, err
+		return listings.Listed{Begun: made.Begun, Took: made.Took, Print: func(output listings.Output) error { return print(output, rows.Rows()) }}, err
 	}
 }
 
@@ -314,7 +148,7 @@ type listingOf[T any] struct {
 	served func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)
 	of     func(*control.Controller, []command.Row) []T
 	known  func(context.Context, *control.Controller) ([]T, error) // for a definition without the listing; nil where it is required
-	print  func(things []T, seen string) error
+	print  func(output listings.Output, things []T) error
 }
 
 // run prints the listing of the chosen target, once or repeatedly.
@@ -322,7 +156,7 @@ func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 	if !isWatched {
 		things, at, err := served(ctx, a, l.served)
 		if err == nil {
-			return l.print(things, job.Timestamp(at))
+			return l.print(a.listing(job.Timestamp(at)), things)
 		}
 		a.log().Info("the scheduler is asked", "reason", err)
 	}
@@ -335,14 +169,16 @@ func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 		if err != nil {
 			return err
 		}
-		return l.print(things, "")
+		return l.print(a.listing(""), things)
 	}
-	list := func(ctx context.Context) (listed, error) {
+	list := func(ctx context.Context) (listings.Listed, error) {
 		things, err := l.list(ctx, controller)
-		return listed{print: func(seen string) error { return l.print(things, seen) }}, err
+		return listings.Listed{Print: func(output listings.Output) error { return l.print(output, things) }}, err
 	}
 	if controller.Definition.Command(l.kind) != nil {
-		list = listInTurn(controller, l.kind, func(rows []command.Row, seen string) error { return l.print(l.of(controller, rows), seen) })
+		list = listInTurn(controller, l.kind, func(output listings.Output, rows []command.Row) error {
+			return l.print(output, l.of(controller, rows))
+		})
 	}
 	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target)), controller.Interval(), list)
 }

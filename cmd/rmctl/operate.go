@@ -131,14 +131,27 @@ one that is, or that of --task.`,
 			if stream.Task == "" {
 				stream.Chosen = func(task, name string) { a.say("task %s of array %s: %s", task, job.ID, name) }
 			}
-			if follow {
-				return job.Controller.Follow(c.Context(), job.Job, stream, a.stdout)
-			}
-			return job.Controller.Output(c.Context(), job.Job, stream, a.stdout)
+			return a.printOutputs(c.Context(), []selection.Handle{job}, stream, follow)
 		},
 	}
 	c.Flags().StringVar(&stream.Task, "task", "", "print the output of task `N` of an array")
 	c.Flags().BoolVar(&stream.Stderr, "stderr", false, "print standard error instead")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job has ended")
 	return c
+}
+
+// printOutputs prints the output of jobs, each under its name if there are several.
+func (a *app) printOutputs(ctx context.Context, jobs []selection.Handle, stream control.Stream, follow bool) error {
+	var problems []error
+	for i, job := range jobs {
+		if len(jobs) > 1 {
+			fmt.Fprintf(a.stdout, "%s==> %s <==\n", strings.Repeat("\n", min(i, 1)), oneLine(job.Label()))
+		}
+		print := job.Controller.Output
+		if follow {
+			print = job.Controller.Follow
+		}
+		problems = append(problems, print(ctx, job.Job, stream, a.stdout))
+	}
+	return errors.Join(problems...)
 }

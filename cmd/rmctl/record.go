@@ -45,7 +45,7 @@ share them. It does not record variables of the job's environment, scripts, and 
 jobs.
 
 It exits with the code of the command.`,
-		Example: `  rmctl record failing -- submit -t slurm -s partition=debug --wait -- false
+		Example: `  rmctl record failing -- submit -t slurm --queue debug --wait -- false
   rmctl record --replace ourcode=program status -- status --fresh 4711
   rmctl test failing status`,
 		Args: func(c *cobra.Command, arguments []string) error {

@@ -2,24 +2,108 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
+
+// submissionFlags are the flags that submit, run and render share.
+type submissionFlags struct {
+	job.Submission // without what the following say
+	values         []string
+	environment    []string
+	configName     string
+}
+
+func (f *submissionFlags) add(a *app, c *cobra.Command) {
+	f.addChanges(a, c)
+	c.Flags().SetInterspersed(false) // flags after the program are the program's
+	c.Flags().StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
+	completeFlag(c, "config-name", a.completeLaunchConfigurations)
+}
+
+// addChanges adds the flags without the one of what a submission starts from.
+func (f *submissionFlags) addChanges(a *app, c *cobra.Command) {
+	flags := c.Flags()
+	flags.VarP(&settingFlag{values: &f.values}, "set", "s", "attribute of the definition, as `name=value`; may be repeated")
+	for _, each := range portableFlags {
+		flags.VarP(&settingFlag{&f.values, each.name + "=", each.placeholder}, each.flag, each.shorthand, each.usage)
+	}
+	flags.StringArrayVarP(&f.environment, "env", "e", nil, "variable of the job's environment, as `NAME=VALUE`; may be repeated")
+	flags.StringVarP(&f.Directory, "directory", "d", "", "working directory `DIR` of the job (default: the current one)")
+	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
+	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
+	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
+	a.completeSubmissions(c)
+}
+
+// portableFlags are the flags for portable names.
+var portableFlags = []struct{ flag, shorthand, name, placeholder, usage string }{
+	{"tasks", "n", "tasks", "N", "tasks of the job in all"},
+	{"nodes", "N", "nodes", "N", "nodes of the job"},
+	{"time", "", "wallTime", "TIME", "longest run time, such as 1h30m or 2d"},
+	{"mem", "", "memory", "SIZE", "memory on each node, such as 4GiB"},
+	{"queue", "", "queue", "NAME", "queue or partition that the job waits in"},
+	{"account", "A", "account", "NAME", "account or project that the job is charged to"},
+	{"gpus", "", "gpus", "N", "GPUs of the job in all"},
+	{"array", "", "array", "INDICES", "make the job an array, such as 1-100 or 1-9:2%3"},
+	{"after", "", "after", "JOBS", "ids of jobs that have to succeed first, or any:JOBS to end first"},
+}
+
+// A settingFlag adds what it is set to, behind a prefix, to the settings of -s. So the last
+// of -s and these flags on the command line counts.
+type settingFlag struct {
+	values              *[]string
+	prefix, placeholder string
+}
+
+// String returns no default.
+func (f *settingFlag) String() string { return "" }
+
+// Set adds a setting.
+func (f *settingFlag) Set(value string) error {
+	*f.values = append(*f.values, f.prefix+value)
+	return nil
+}
+
+// Type returns what stands for the value in help.
+func (f *settingFlag) Type() string { return f.placeholder }
+
+// submission returns the submission of the flags and arguments.
+func (f *submissionFlags) submission(arguments []string) (job.Submission, error) {
+	s := f.Submission
+	if len(arguments) > 0 {
+		s.Executable, s.Arguments = arguments[0], arguments[1:]
+	}
+	for _, setting := range f.values {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return s, usage("-s %q: write name=value", setting)
+		}
+		s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
+	}
+	for _, setting := range f.environment {
+		name, value, found := strings.Cut(setting, "=")
+		if !found || name == "" {
+			return s, usage("-e %q: write NAME=VALUE", setting)
+		}
+		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: value})
+	}
+	return s, nil
+}
 
 // A request is a submission and where its parts come from.
 type request struct {
@@ -52,15 +136,21 @@ func (a *app) request(flags submissionFlags, arguments []string) (request, error
 // isElsewhere reports whether the chosen target is on another machine. Errors are left to
 // what needs the target: not every request does.
 func (a *app) isElsewhere(l *settings.LaunchConfiguration) bool {
-	targets, err := a.client().Targets()
-	if err != nil {
-		return false
-	}
 	name := a.target
 	if name == "" && l != nil {
+		var err error
 		if name, err = a.targetOf(l); err != nil {
 			return false
 		}
+	}
+	return a.isTargetElsewhere(name)
+}
+
+// isTargetElsewhere is isElsewhere for a target, the default one if the name is empty.
+func (a *app) isTargetElsewhere(name string) bool {
+	targets, err := a.client().Targets()
+	if err != nil {
+		return false
 	}
 	target, err := targets.Find(name)
 	return err == nil && target.Transport != settings.TransportLocal
@@ -88,6 +178,15 @@ func placed(s job.Submission, elsewhere bool) (job.Submission, error) {
 	return s, nil
 }
 
+// placedChanges is placed for changes of another submission, which may leave the folder as it is.
+func placedChanges(s job.Submission, elsewhere bool) (job.Submission, error) {
+	here, err := placed(s, elsewhere)
+	if s.Directory == "" {
+		here.Directory = ""
+	}
+	return here, err
+}
+
 // runnable refuses a request without program and script.
 func (r request) runnable() error {
 	if r.Executable != "" || r.Script != "" {
@@ -105,6 +204,16 @@ func (r request) located(err error) error {
 		return err
 	}
 	return r.launch.Locate(err, r.flags)
+}
+
+// explained adds to the error of a submission what to do about it: the place in the launch
+// configuration, or what examines a scheduler that is not there.
+func (r request) explained(err error, target string) error {
+	failed, isCommand := errors.AsType[*command.Error](err)
+	if isCommand && (failed.Command.Element == config.StartUpCommand || failed.Command.Element == config.SubmitBatch && failed.Failure == command.NotStarted) {
+		return fmt.Errorf("%w\nrun rmctl doctor -t %s to see what is missing", err, shellescape.Quote(target))
+	}
+	return r.located(err)
 }
 
 // prepare returns the request of a submission and the controller of its target.
@@ -174,7 +283,7 @@ and input of every command. @jobId stands for the job's id, and UUID for the tex
 makes file names unique.
 
 With --config-name, the definition of the launch configuration is the default.`,
-		Example: `  rmctl render slurm -s nodes=2 -s time=30 -- ./a.out x
+		Example: `  rmctl render slurm -N 2 --time 30m -- ./a.out x
   rmctl render mysite.xml --json -- ./a.out
   rmctl render --config-name nightly`,
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -251,53 +360,6 @@ func (a *app) render(controller *control.Controller, s job.Submission) error {
 	if a.json {
 		return terminal.JSON(a.stdout, rendering.Document())
 	}
-	return printRendered(a.stdout, rendering)
-}
-
-// printRendered prints command lines quoted for a shell, to be tried by hand.
-func printRendered(w io.Writer, rendering *control.Rendering) error {
-	r := rendering.Document()
-	var text strings.Builder
-	for _, file := range r.Files {
-		fmt.Fprintf(&text, "# %s: %s (mode %s)\n%s", file.Name, file.Path, file.Mode, file.Content)
-		if !strings.HasSuffix(file.Content, "\n") {
-			text.WriteByte('\n')
-		}
-		text.WriteByte('\n')
-	}
-	for _, c := range r.Commands {
-		fmt.Fprintf(&text, "# %s %q\n", c.Element, c.Name)
-		for _, simple := range c.PreLaunch {
-			fmt.Fprintf(&text, "before: %s\n", shellescape.QuoteCommand(simple))
-		}
-		if c.Directory != "" {
-			fmt.Fprintf(&text, "directory: %s\n", c.Directory)
-		}
-		if c.ReplaceEnvironment {
-			fmt.Fprintf(&text, "environment: only what follows; kept: %s\n", strings.Join(c.Keep, " "))
-		}
-		for _, name := range slices.Sorted(maps.Keys(c.Environment)) {
-			fmt.Fprintf(&text, "environment: %s=%s\n", name, shellescape.Quote(c.Environment[name]))
-		}
-		if len(c.Arguments) == 0 {
-			text.WriteString("# nothing to run: all arguments are empty\n")
-		} else {
-			fmt.Fprintf(&text, "%s\n", shellescape.QuoteCommand(c.Arguments))
-		}
-		if c.Input != nil {
-			fmt.Fprintf(&text, "input: %s\n", *c.Input)
-		}
-		if c.InputFile != "" {
-			fmt.Fprintf(&text, "input from: %s\n", c.InputFile)
-		}
-		for _, simple := range c.PostLaunch {
-			fmt.Fprintf(&text, "after: %s\n", shellescape.QuoteCommand(simple))
-		}
-		text.WriteByte('\n')
-	}
-	if !slices.ContainsFunc(rendering.Commands, func(i *command.Invocation) bool { return i.Command.Element.IsSubmit() }) {
-		text.WriteString("# the definition has no submit command\n")
-	}
-	_, err := fmt.Fprint(w, printable(strings.TrimSuffix(text.String(), "\n\n")+"\n"))
+	_, err = fmt.Fprint(a.stdout, printable(rendering.Text()))
 	return err
 }

@@ -68,7 +68,7 @@ Exit codes: 0 done; 1 the operation failed; 2 wrong usage or an invalid
 definition; 3 a scheduler command failed; 4 no such job; 5 no connection or
 authentication; 124 timed out. run and wait pass the job's own code through.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
-  rmctl submit -t slurm -s partition=debug -s time=5 -- ./simulate input.dat
+  rmctl submit -t slurm --queue debug --time 5m -- ./simulate input.dat
   rmctl status
   rmctl validate mysite.xml`,
 		SilenceUsage:  true,

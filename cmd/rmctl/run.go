@@ -48,7 +48,7 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 				return usage("--on-end cannot be used together with --detach; rmctl watch --on-end waits for jobs")
 			}
 			r.Submission.Tag = uuid.NewString()
-			err = r.located(a.runInteractive(c.Context(), controller, r.Submission, detach))
+			err = r.explained(a.runInteractive(c.Context(), controller, r.Submission, detach), controller.Target)
 			if hookErr := a.hookEnd(c.Context(), onEnd, r.Submission.Tag); hookErr != nil {
 				return errors.Join(err, hookErr)
 			}

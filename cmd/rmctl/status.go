@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -102,25 +103,19 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		for _, job := range asked {
-			printed, err := a.withProcesses(ctx, job.Job)
-			if err == nil {
-				err = terminal.JSON(a.stdout, statusDocument{printed, notUnderstood[job.Controller]})
-			}
-			if err != nil {
-				return err
-			}
+	lines := make([]listings.Status, len(asked))
+	for i, job := range asked {
+		lines[i].Job = job.Job
+		if !a.json {
+			continue
 		}
-		return nil
+		printed, err := a.withProcesses(ctx, job.Job)
+		if err != nil {
+			return err
+		}
+		lines[i].Document = statusDocument{printed, notUnderstood[job.Controller]}
 	}
-	now := time.Now()
-	return printAll(a, asked, itself, []string{"JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", ""}, func(job selection.Handle) []string {
-		return []string{
-			terminal.OrDash(job.ID), terminal.OrDash(job.Target), string(job.Detail.Primary()), string(job.DetailOrUndetermined()),
-			terminal.OrDash(job.Queue), terminal.Age(job.Observed, now), remark(job.Job),
-		}
-	})
+	return listings.StatusOfJobs().PrintAll(a.listing(""), lines)
 }
 
 // warnOfNotUnderstood warns of targets whose definitions did not understand answers of the
@@ -272,7 +267,7 @@ func (a *app) printProcesses(processes []job.Process) error {
 		if p.PID != 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		return []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), pid, terminal.OrDash(string(p.State)), orDashNumber(p.ExitCode), orDashNumber(p.Signal), terminal.OrDash(lastLine(p.Output))}
+		return []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), pid, terminal.OrDash(string(p.State)), listings.Number(p.ExitCode), listings.Number(p.Signal), terminal.OrDash(lastLine(p.Output))}
 	})
 }
 

@@ -12,77 +12,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/document"
-
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/bulk"
+	"github.com/rmctl/rmctl/internal/document"
 	"github.com/rmctl/rmctl/internal/hooks"
+	"github.com/rmctl/rmctl/internal/listings"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
 
-// submissionFlags are the flags that submit, run and render share.
-type submissionFlags struct {
-	job.Submission // without what the following say
-	values         []string
-	environment    []string
-	configName     string
-}
-
-func (f *submissionFlags) add(a *app, c *cobra.Command) {
-	flags := c.Flags()
-	flags.SetInterspersed(false) // flags after the program are the program's
-	flags.StringArrayVarP(&f.values, "set", "s", nil, "attribute of the definition, as `name=value`; may be repeated")
-	flags.StringArrayVarP(&f.environment, "env", "e", nil, "variable of the job's environment, as `NAME=VALUE`; may be repeated")
-	flags.StringVarP(&f.Directory, "directory", "d", "", "working directory `DIR` of the job (default: the current one)")
-	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
-	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
-	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
-	flags.StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
-	a.completeSubmissions(c)
-}
-
-// submission returns the submission of the flags and arguments.
-func (f *submissionFlags) submission(arguments []string) (job.Submission, error) {
-	s := f.Submission
-	if len(arguments) > 0 {
-		s.Executable, s.Arguments = arguments[0], arguments[1:]
-	}
-	for _, setting := range f.values {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return s, usage("-s %q: write name=value", setting)
-		}
-		s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
-	}
-	for _, setting := range f.environment {
-		name, value, found := strings.Cut(setting, "=")
-		if !found || name == "" {
-			return s, usage("-e %q: write NAME=VALUE", setting)
-		}
-		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: value})
-	}
-	return s, nil
-}
-
 func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
-	var dryRun, wait, shown bool
-	var batch, onEnd string
+	var following followingFlags
+	var dryRun bool
+	var batch string
 	var width int
 	c := &cobra.Command{
 		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Submit a batch job and print its id",
 		Long: `submit submits a batch job and prints its id on standard output.
 
--s sets an attribute of the definition; rmctl describe lists them. If the definition
-does not have an attribute, or refuses its value, nothing is submitted.`,
+Flags such as --time mean the same with every scheduler. -s sets any attribute of the
+definition; rmctl describe lists them. If the definition does not have an attribute, or
+refuses its value, nothing is submitted.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
-  rmctl submit -t slurm -s partition=debug -s time=5 -e OMP_NUM_THREADS=4 -- ./simulate input.dat
+  rmctl submit -t slurm -n 16 --queue debug --time 5m -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
-  rmctl submit --config-name nightly -s time=60
+  rmctl submit --config-name nightly --time 90m
   rmctl submit --wait --show -- make check
   rmctl submit --batch jobs.jsonl --parallel 8`,
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -92,8 +51,8 @@ does not have an attribute, or refuses its value, nothing is submitted.`,
 				}
 				return a.submitBatch(c.Context(), flags, arguments, batch, width)
 			}
-			if onEnd != "" && !wait && !shown {
-				return usage("--on-end requires --wait or --show; rmctl watch --on-end waits for jobs later")
+			if err := following.check(); err != nil {
+				return err
 			}
 			controller, r, err := a.prepare(c.Context(), flags, arguments)
 			if err != nil {
@@ -104,21 +63,19 @@ does not have an attribute, or refuses its value, nothing is submitted.`,
 			}
 			job, err := controller.Submit(c.Context(), r.Submission)
 			if err != nil {
-				return r.located(err)
+				return r.explained(err, controller.Target)
 			}
-			if err := a.printSubmitted(job); err != nil || !wait && !shown {
+			if err := a.printSubmitted(job); err != nil || !following.isWanted() {
 				return err
 			}
-			return a.waitForSubmitted(c.Context(), controller, job, shown, onEnd)
+			return a.followSubmitted(c.Context(), []selection.Handle{{Job: job, Controller: controller}}, following)
 		},
 	}
 	flags.add(a, c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run without running it, as rmctl render does")
-	c.Flags().BoolVar(&wait, "wait", false, "wait for the end, print changes of state, and exit with the job's code")
-	c.Flags().BoolVar(&shown, "show", false, "wait for the end, then print the job's output")
-	addOnEnd(c, &onEnd)
+	following.add(c)
 	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug")
-	c.Flags().IntVar(&width, "parallel", 4, "number `N` of jobs to submit at a time, with --batch")
+	c.Flags().IntVar(&width, "parallel", bulk.Width, "number `N` of jobs to submit at a time, with --batch")
 	return c
 }
 
@@ -130,7 +87,57 @@ func (a *app) printSubmitted(job job.Job) error {
 	return err
 }
 
-func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job job.Job, shown bool, onEnd string) error {
+// followingFlags say what follows a submission.
+type followingFlags struct {
+	wait, shown bool
+	onEnd       string
+}
+
+func (f *followingFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for the end, print changes of state, and exit with the job's code")
+	c.Flags().BoolVar(&f.shown, "show", false, "wait for the end, then print the job's output")
+	addOnEnd(c, &f.onEnd)
+}
+
+func (f *followingFlags) check() error {
+	if f.onEnd != "" && !f.isWanted() {
+		return usage("--on-end requires --wait or --show; rmctl watch --on-end waits for jobs later")
+	}
+	return nil
+}
+
+func (f *followingFlags) isWanted() bool { return f.wait || f.shown }
+
+// followSubmitted waits for jobs that were just submitted, prints their output if that is
+// wanted, and returns the exit code of the first that failed.
+func (a *app) followSubmitted(ctx context.Context, jobs []selection.Handle, following followingFlags) error {
+	if len(jobs) == 1 {
+		return a.waitForSubmitted(ctx, jobs[0].Controller, jobs[0].Job, following)
+	}
+	all := make([]awaited, len(jobs))
+	for i, job := range jobs {
+		all[i] = awaited{tag: job.Tag, controller: job.Controller}
+	}
+	if err := a.await(ctx, all, "", 0, following.onEnd); err != nil {
+		return err
+	}
+	if following.shown {
+		ended := make([]selection.Handle, 0, len(jobs))
+		err := a.eachAwaited(ctx, all, func(now job.Job) error {
+			ended = append(ended, selection.Handle{Job: now, Controller: jobs[len(ended)].Controller})
+			return nil
+		})
+		if err == nil {
+			err = a.printOutputs(ctx, ended, control.Stream{}, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return a.firstExit(ctx, all, "")
+}
+
+func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job job.Job, following followingFlags) error {
 	a.showChange(job)
 	id := oneLine(job.ID)
 	job, err := controller.Wait(ctx, job, "", a.showChange)
@@ -140,10 +147,10 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	if err != nil {
 		return err
 	}
-	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, onEnd, 1)
+	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, following.onEnd, 1)
 	ends.Observe(job)
 	defer ends.Finish()
-	if shown {
+	if following.shown {
 		if err := controller.Output(ctx, job, control.Stream{}, a.stdout); err != nil {
 			return err
 		}
@@ -158,7 +165,7 @@ func (a *app) showChange(job job.Job) {
 		detail = terminal.StateInColour(detail)
 	}
 	line := fmt.Sprintf("%s: %s", oneLine(job.ID), detail)
-	if note := remark(job); note != "" {
+	if note := listings.Remark(job); note != "" {
 		line += " (" + note + ")"
 	}
 	fmt.Fprintln(a.stderr, line)
@@ -267,36 +274,20 @@ type batchJSON struct {
 }
 
 func (a *app) submitEach(ctx context.Context, controller *control.Controller, lines []batchLine, width int) error {
-	results := make([]chan batchResult, len(lines))
-	for i := range results {
-		results[i] = make(chan batchResult, 1)
-	}
-	var group errgroup.Group
-	group.SetLimit(width + 1) // one starts the others
-	group.Go(func() error {
-		for i, line := range lines {
-			group.Go(func() error {
-				if ctx.Err() != nil {
-					results[i] <- batchResult{err: ctx.Err()}
-					return nil
-				}
-				job, err := controller.Submit(ctx, line.Submission)
-				results[i] <- batchResult{job, err}
-				return nil
-			})
-		}
-		return nil
-	})
 	failed := 0
 	var printErr error
-	for i, line := range lines {
-		result := <-results[i]
+	bulk.Each(lines, width, func(line batchLine) batchResult {
+		if ctx.Err() != nil {
+			return batchResult{err: ctx.Err()}
+		}
+		job, err := controller.Submit(ctx, line.Submission)
+		return batchResult{job, err}
+	}, func(i int, result batchResult) {
 		if result.err != nil {
 			failed++
 		}
-		printErr = errors.Join(printErr, a.printBatchResult(line.number, result))
-	}
-	_ = group.Wait() // its functions return nil; failures are in the results
+		printErr = errors.Join(printErr, a.printBatchResult(lines[i].number, result))
+	})
 	if failed > 0 {
 		printErr = errors.Join(printErr, fmt.Errorf("%d of %d jobs were not submitted", failed, len(lines)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/describe"
+	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -58,7 +59,7 @@ func (a *app) printTargets(targets *settings.Targets) error {
 			}
 			row = append(row, t.Origins(), terminal.OrDash(interval), terminal.OrDash(strings.Join(t.Locked, ", ")))
 		}
-		return append(row, defaultMark(t.Default))
+		return append(row, listings.DefaultMark(t.Default))
 	})
 }
 

@@ -61,22 +61,13 @@ with the code of the first job that failed. It prints changes of state on standa
 			if err != nil {
 				return err
 			}
-			ctx := c.Context()
-			if timeout > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, timeout)
-				defer cancel()
-			}
-			if err := a.showAwaited(c.Context(), jobs, wanted); err != nil {
+			if err := a.await(c.Context(), jobs, wanted, timeout, onEnd); err != nil {
 				return err
 			}
-			ends := hooks.AtEnd(c.Context(), a.client().Store, a.stderr, onEnd, len(jobs))
-			err = a.waitForAll(ctx, jobs, wanted, ends)
-			ends.Finish()
-			if err != nil {
+			if err := a.printAwaited(c.Context(), jobs); err != nil {
 				return err
 			}
-			return a.waited(c.Context(), jobs, wanted)
+			return a.firstExit(c.Context(), jobs, wanted)
 		},
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after `TIME`, such as 90s or 2h, with exit code 124")
@@ -99,6 +90,22 @@ func waitedFor(text string) (job.Detail, error) {
 		return "", usage("--state %q: states are %s", text, strings.Join(names, ", "))
 	}
 	return detail, nil
+}
+
+// await waits until jobs have ended or have reached a state, at most for a time unless that is
+// zero, and runs a command for each job that has ended.
+func (a *app) await(ctx context.Context, jobs []awaited, until job.Detail, timeout time.Duration, onEnd string) error {
+	if err := a.showAwaited(ctx, jobs, until); err != nil {
+		return err
+	}
+	ends := hooks.AtEnd(ctx, a.client().Store, a.stderr, onEnd, len(jobs))
+	defer ends.Finish()
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	return a.waitForAll(ctx, jobs, until, ends)
 }
 
 // shownAtFirst is the most jobs whose states are printed when a wait begins.
@@ -192,15 +199,20 @@ func (a *app) stillOpen(ctx context.Context, jobs []awaited, until job.Detail) e
 	return &exitError{exitTimeout, errors.Join(append(open, err)...)}
 }
 
-// waited prints the jobs with --json, and returns the exit code of the first that failed.
-func (a *app) waited(ctx context.Context, jobs []awaited, until job.Detail) error {
+// printAwaited prints the jobs with --json.
+func (a *app) printAwaited(ctx context.Context, jobs []awaited) error {
+	if !a.json {
+		return nil
+	}
+	return a.eachAwaited(ctx, jobs, func(job job.Job) error { return terminal.JSON(a.stdout, job.Document()) })
+}
+
+// firstExit returns the exit code of the first job that failed.
+func (a *app) firstExit(ctx context.Context, jobs []awaited, until job.Detail) error {
 	var exit error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if exit == nil && (until == "" || job.Detail.Ended()) {
 			exit = jobExit(job)
-		}
-		if a.json {
-			return terminal.JSON(a.stdout, job.Document())
 		}
 		return nil
 	})

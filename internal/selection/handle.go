@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,15 @@ import (
 type Handle struct {
 	job.Job
 	Controller *control.Controller
+}
+
+// Label returns what users call the job: target and id, and its name if it has one.
+func (h Handle) Label() string {
+	label := h.Target + "/" + cmp.Or(h.ID, h.Tag)
+	if h.Name != "" {
+		label += " " + h.Name
+	}
+	return label
 }
 
 // A Group is the jobs of one controller.

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/bulk"
+	"github.com/rmctl/rmctl/internal/requested"
+	"github.com/rmctl/rmctl/internal/selection"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func newResubmit(a *app) *cobra.Command {
+	var flags submissionFlags
+	var following followingFlags
+	c := &cobra.Command{
+		Use:   "resubmit JOB... [flags] [-- PROGRAM [ARGUMENT...]]",
+		Short: "Submit jobs again, with changes",
+		Long: `resubmit submits what was asked for when a job was submitted, and prints the id of the
+new job. Flags and a program after -- change it: each -s and -e replaces one value, all
+others stay. -t submits to another target.
+
+A script is submitted as the file is now.`,
+		Example: `  rmctl resubmit 4711
+  rmctl resubmit 4711 -s wallTime=02:00:00
+  rmctl resubmit -t slurm local/4711 --wait
+  rmctl resubmit 4711 4712 -- ./simulate --restart`,
+		Args:              atLeast(1, "a job"),
+		ValidArgsFunction: a.completeJobs(anyJob),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			var program []string
+			if dash := c.ArgsLenAtDash(); dash >= 0 {
+				arguments, program = arguments[:dash], arguments[dash:]
+			}
+			if err := following.check(); err != nil {
+				return err
+			}
+			changes, err := flags.submission(program)
+			if err != nil {
+				return err
+			}
+			jobs, err := a.resubmissions(c.Context(), arguments, changes)
+			if err != nil {
+				return err
+			}
+			return a.resubmit(c.Context(), jobs, following)
+		},
+	}
+	flags.addChanges(a, c)
+	following.add(c)
+	return c
+}
+
+// A resubmission is a job that is submitted again, and where.
+type resubmission struct {
+	name       string // of the job before
+	submission job.Submission
+	controller *control.Controller
+}
+
+// resubmissions returns what to submit for jobs on record, with changes.
+func (a *app) resubmissions(ctx context.Context, names []string, changes job.Submission) ([]resubmission, error) {
+	finder := a.finder()
+	finder.Target = "" // -t says where the jobs go
+	all := make([]resubmission, 0, len(names))
+	for _, name := range names {
+		before, err := finder.Recorded(ctx, name)
+		if errors.Is(err, jobstore.ErrNotFound) {
+			err = fmt.Errorf("%w\nonly jobs that were submitted through rmctl can be submitted again", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		again, err := a.resubmissionOf(ctx, before, changes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, again)
+	}
+	return all, nil
+}
+
+func (a *app) resubmissionOf(ctx context.Context, before job.Job, changes job.Submission) (resubmission, error) {
+	target := cmp.Or(a.target, before.Target)
+	changes, err := placedChanges(changes, a.isTargetElsewhere(target))
+	if err != nil {
+		return resubmission{}, err
+	}
+	submission, err := requested.Again(before, changes)
+	if err != nil {
+		return resubmission{}, err
+	}
+	controller, err := a.controller(ctx, target)
+	return resubmission{cmp.Or(before.ID, before.Tag), submission, controller}, err
+}
+
+// resubmit submits jobs, prints their ids in order, and waits for them if that is wanted.
+func (a *app) resubmit(ctx context.Context, all []resubmission, following followingFlags) error {
+	type outcome struct {
+		job job.Job
+		err error
+	}
+	var submitted []selection.Handle
+	var problems []error
+	bulk.Each(all, bulk.Width, func(again resubmission) outcome {
+		job, err := again.controller.Submit(ctx, again.submission)
+		return outcome{job, err}
+	}, func(i int, result outcome) {
+		err := result.err
+		if err != nil && len(all) > 1 {
+			err = fmt.Errorf("submitting job %s again: %w", all[i].name, err)
+		}
+		if err == nil {
+			submitted = append(submitted, selection.Handle{Job: result.job, Controller: all[i].controller})
+			err = a.printSubmitted(result.job)
+		}
+		problems = append(problems, err)
+	})
+	failed := errors.Join(problems...)
+	if len(submitted) == 0 || !following.isWanted() {
+		return failed
+	}
+	err := a.followSubmitted(ctx, submitted, following)
+	if isSilent(err) && failed != nil {
+		return failed // which counts for more than the exit code of another job
+	}
+	return errors.Join(failed, err)
+}

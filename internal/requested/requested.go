@@ -1,0 +1,64 @@
+// Package requested keeps what users ask for with their jobs, so that it can be submitted again.
+package requested
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/rmctl/rmctl/internal/document"
+	"github.com/rmctl/rmctl/job"
+)
+
+// keyTarget is the key of the target in a recorded request. The others are those of a
+// submission, so that the request can be read as a launch configuration.
+const keyTarget = "target"
+
+// Encode returns a submission to a target as text to be recorded with the job. It is an error
+// if the text could not be read back.
+func Encode(target string, s job.Submission) (string, error) {
+	settings := []document.Setting{{Key: keyTarget, Value: target}}
+	text, err := document.EncodeTOML(append(settings, document.Settings(s.Over(job.Submission{}), nil)...))
+	if err == nil {
+		_, err = parse(text)
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(text), nil
+}
+
+// Of returns the submission that was made for a job, which must be complete, as Store.ByTag
+// returns it.
+func Of(j job.Job) (job.Submission, error) {
+	if j.Request == "" {
+		return job.Submission{}, fmt.Errorf("what was asked for when job %q was submitted is not recorded", j.ID)
+	}
+	s, err := parse([]byte(j.Request))
+	if err != nil {
+		return s, fmt.Errorf("reading what was asked for when job %q was submitted: %w", j.ID, err)
+	}
+	return s, nil
+}
+
+func parse(text []byte) (job.Submission, error) {
+	table, err := document.ParseTOML(text)
+	if err != nil {
+		return job.Submission{}, err
+	}
+	table.Text(keyTarget)
+	s := table.Submission()
+	return s, table.Err()
+}
+
+// Again returns a submission that repeats the one of a job, with changes. The job must be
+// complete, as Store.ByTag returns it. A script is the file as it is now.
+func Again(j job.Job, changes job.Submission) (job.Submission, error) {
+	if j.Interactive {
+		return job.Submission{}, fmt.Errorf("job %q cannot be submitted again: it ran interactively", cmp.Or(j.ID, j.Tag))
+	}
+	s, err := Of(j)
+	if err != nil {
+		return s, err
+	}
+	return changes.Over(s), nil
+}

@@ -1,0 +1,62 @@
+package requested_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/requested"
+	"github.com/rmctl/rmctl/job"
+)
+
+func recorded(t *testing.T, s job.Submission) job.Job {
+	t.Helper()
+	text, err := requested.Encode("slurm", s)
+	require.NoError(t, err)
+	return job.Job{ID: "7", Request: text}
+}
+
+var asked = job.Submission{
+	Executable: "./simulate", Arguments: []string{"a b", ""}, Directory: "/work", Tab: "Basic", Debug: true,
+	Values:      []job.Assignment{{Name: "nodes", Value: "2"}, {Name: "time", Value: "5"}},
+	Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "x\ny"}}},
+}
+
+func TestAJobIsSubmittedAgainAsItWas(t *testing.T) {
+	again, err := requested.Again(recorded(t, asked), job.Submission{})
+	require.NoError(t, err)
+	require.Equal(t, asked, again)
+}
+
+func TestChangesReplaceWhatWasAskedForOneByOne(t *testing.T) {
+	again, err := requested.Again(recorded(t, asked), job.Submission{
+		Executable: "./other", Values: []job.Assignment{{Name: "time", Value: "9"}},
+		Environment: job.Environment{Variables: []job.Variable{{Name: "B", Value: "1"}}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, job.Submission{
+		Executable: "./other", Directory: "/work", Tab: "Basic", Debug: true,
+		Values:      []job.Assignment{{Name: "nodes", Value: "2"}, {Name: "time", Value: "9"}},
+		Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "x\ny"}, {Name: "B", Value: "1"}}},
+	}, again)
+}
+
+func TestAScriptIsReplacedByAProgram(t *testing.T) {
+	again, err := requested.Again(recorded(t, job.Submission{Script: "/work/job.sh"}), job.Submission{Executable: "true"})
+	require.NoError(t, err)
+	require.Equal(t, job.Submission{Executable: "true"}, again)
+}
+
+func TestOnlyRecordedBatchJobsCanBeSubmittedAgain(t *testing.T) {
+	_, err := requested.Again(job.Job{ID: "7"}, job.Submission{})
+	require.EqualError(t, err, `what was asked for when job "7" was submitted is not recorded`)
+	interactive := recorded(t, asked)
+	interactive.Interactive = true
+	_, err = requested.Again(interactive, job.Submission{})
+	require.EqualError(t, err, `job "7" cannot be submitted again: it ran interactively`)
+}
+
+func TestARequestThatCannotBeReadBackIsNotEncoded(t *testing.T) {
+	_, err := requested.Encode("slurm", job.Submission{Executable: "\xff"})
+	require.Error(t, err)
+}
