@@ -59,8 +59,8 @@ type TraceEvent struct {
 	match     *match
 }
 
-// A Nearness says how near a match was that did not take a text.
-type Nearness struct {
+// A nearness says how near a match was that did not take a text.
+type nearness struct {
 	// Near is set where the expression matches a part of the text, from Start to
 	// End, and would have taken it if it had to match only there.
 	Near       bool

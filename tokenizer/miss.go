@@ -7,19 +7,19 @@ import "github.com/rmctl/rmctl/internal/javaregex"
 // if it matches none of it, how far it gets; nothing if finding out takes too long.
 // It takes more time than the match itself, and may be called only until the
 // function that got the event returns.
-func (e TraceEvent) Explain() Nearness {
+func (e TraceEvent) Explain() nearness {
 	if e.match == nil {
-		return Nearness{}
+		return nearness{}
 	}
 	found, ok, err := e.match.regex.regexp.Find(nil, e.Text, 0)
 	switch {
 	case err != nil:
-		return Nearness{}
+		return nearness{}
 	case ok && found[1] > found[0]:
-		return Nearness{Near: true, Start: found[0], End: found[1]}
+		return nearness{Near: true, Start: found[0], End: found[1]}
 	}
 	part, end := e.tokenizer.leadingPart(e.match, e.Text)
-	return Nearness{Leading: part, LeadingEnd: end}
+	return nearness{Leading: part, LeadingEnd: end}
 }
 
 // leadingPart returns the longest beginning of an expression that matches at
