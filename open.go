@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/files"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -119,6 +120,7 @@ func (c *Client) bind(ctx context.Context, target Target, connect func(context.C
 	if err != nil {
 		return nil, nil, err
 	}
+	definition = inspect.WithEnvironment(definition, target.Environment)
 	connection, err := connect(ctx, target)
 	if err != nil {
 		return nil, nil, err

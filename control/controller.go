@@ -17,8 +17,6 @@ package control
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -28,6 +26,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/poller"
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/reader"
@@ -88,7 +87,7 @@ type session struct {
 
 	placeZone   func() timezone.Zone // see zoneOfPlace
 	jobsZone    func() timezone.Zone // see zoneOfJobs
-	fingerprint func() string        // see fingerprintOf
+	fingerprint func() string        // see inspect.Fingerprint
 	ids         func() (*reader.IDs, error)
 }
 
@@ -146,7 +145,7 @@ func newSession(o Options) *session {
 		types: o.Types, trace: o.Trace, step: o.Step, log: o.Log, onListed: o.OnListed, now: o.Now,
 		place: o.Connection.Info(), leastInterval: o.LeastInterval, sharedAnswers: o.SharedAnswers,
 
-		fingerprint: sync.OnceValue(func() string { return fingerprintOf(o.Definition) }),
+		fingerprint: sync.OnceValue(func() string { return inspect.Fingerprint(o.Definition) }),
 		ids:         sync.OnceValues(func() (*reader.IDs, error) { return reader.NewIDs(o.Definition.IDs) }),
 	}
 	c.placeZone = sync.OnceValue(func() timezone.Zone { return zoneOfPlace(c.place) })
@@ -159,14 +158,4 @@ func newSession(o Options) *session {
 	}
 	c.resolver = &submission.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
 	return c
-}
-
-// fingerprintOf identifies the text of a definition, and of what it extends.
-func fingerprintOf(definition *config.Definition) string {
-	sum := sha256.New()
-	for _, source := range definition.Sources {
-		sum.Write(source)
-		sum.Write([]byte{0})
-	}
-	return hex.EncodeToString(sum.Sum(nil))
 }

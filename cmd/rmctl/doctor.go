@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/doctor"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -77,7 +78,7 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	if err != nil {
 		return findings, err
 	}
-	options := control.Options{Target: target.Name, Definition: definition, Connection: connection, Log: a.log(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers()}
+	options := control.Options{Target: target.Name, Definition: inspect.WithEnvironment(definition, target.Environment), Connection: connection, Log: a.log(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers()}
 	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // doctor creates none
 		if options.Store, err = a.client().Store(ctx); err != nil {
 			return findings, err

@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
@@ -346,6 +347,7 @@ func (a *app) renderBy(name string, r request) error {
 	if options.Definition, err = a.definition(name); err != nil {
 		return err
 	}
+	options.Definition = inspect.WithEnvironment(options.Definition, target.Environment)
 	if options.Connection, err = remote.NewLocal(); err != nil {
 		return err
 	}

@@ -57,6 +57,9 @@ type Target struct {
 	Definition string `toml:"definition" json:"definition"` // a shipped name or one of the files
 	Transport  string `toml:"transport,omitempty" json:"transport"`
 	Host       string `toml:"host,omitempty" json:"host,omitempty"`
+
+	Attributes  map[string]string `toml:"attributes,omitempty" json:"attributes,omitempty"`   // of all submissions
+	Environment map[string]string `toml:"environment,omitempty" json:"environment,omitempty"` // of all commands
 }
 
 // A Kind is what became of a part of the file.

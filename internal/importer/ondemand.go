@@ -62,6 +62,7 @@ func (i *importing) openOnDemand() {
 	definition := s.definition(at.Line)
 	i.remark(carried, at.Line, at.Column, "v2.job.adapter", "the definition is %s", definition)
 	target := Target{Name: s.name, Definition: definition, Transport: settings.TransportLocal}
+	s.fill(&target)
 	i.onDemandHost(cluster, job, &target)
 	i.result.Targets = []Target{target}
 	for _, each := range []*mapping{metadata, job, cluster} {
@@ -121,7 +122,7 @@ func (i *importing) onDemandEnvironment(job *mapping, s *site) {
 		if member == "exec" {
 			s.folder = value + "/bin"
 		}
-		s.variables = append(s.variables, [2]string{variables[member], value})
+		s.variables[variables[member]] = value
 		i.remark(carried, at.Line, at.Column, "v2.job."+member, "commands find it in %s", variables[member])
 	}
 }
@@ -132,9 +133,9 @@ func (i *importing) onDemandCluster(job *mapping, s *site) {
 		return
 	}
 	if cluster, at := i.jobWord(job, "cluster"); at != nil {
-		s.lines["clusters"] = cluster
-		s.variables = append(s.variables, [2]string{"SLURM_CLUSTERS", cluster})
-		i.remark(carried, at.Line, at.Column, "v2.job.cluster", "it is the default of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
+		s.attributes["clusters"] = cluster
+		s.variables["SLURM_CLUSTERS"] = cluster
+		i.remark(carried, at.Line, at.Column, "v2.job.cluster", "it is the value of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
 	}
 }
 

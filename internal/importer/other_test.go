@@ -63,17 +63,15 @@ v2:
 	result, err := importer.Import("owens.yml", []byte(text), "", "")
 	require.NoError(t, err)
 	require.Equal(t, importer.OpenOnDemand, result.Format)
-	require.Equal(t, []importer.Target{{Name: "Owens-Cluster", Definition: "Owens-Cluster.xml", Transport: "ssh", Host: "owens.example.org"}}, result.Targets)
+	require.Equal(t, []importer.Target{{Name: "Owens-Cluster", Definition: "Owens-Cluster.xml", Transport: "ssh", Host: "owens.example.org", Attributes: map[string]string{"clusters": "owens"}, Environment: map[string]string{
+		"PATH": "/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin", "SLURM_CLUSTERS": "owens", "SLURM_CONF": "/etc/slurm/slurm.conf",
+	}}}, result.Targets)
 	definition, problems := load(t, result)
 	require.Empty(t, problems)
 	ran := invocations(t, definition)
 	submit := ran[config.SubmitBatch]
 	require.Equal(t, "/usr/local/bin/sbatch_wrapper", submit.Arguments[0])
-	require.Equal(t, "/etc/slurm/slurm.conf", variable(submit, "SLURM_CONF"))
-	for _, element := range []config.CommandElement{config.SubmitBatch, config.GetJobStatus, config.TerminateJob, config.FindJob, config.ListJobs} {
-		require.True(t, strings.HasPrefix(variable(ran[element], "PATH"), "/opt/slurm/bin:"), element)
-		require.Equal(t, "owens", variable(ran[element], "SLURM_CLUSTERS"), element)
-	}
+	require.NotContains(t, result.Files[0].Text, "<environment", "the target has the variables for all commands")
 	require.Equal(t, "/usr/local/bin/our_sinfo", ran[config.ListNodes].Arguments[0])
 	require.ElementsMatch(t, []string{"v2.metadata.hidden", "v2.job.copy_environment", "v2.acls", "v2.batch_connect"}, kinds(result, importer.Lost))
 

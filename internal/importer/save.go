@@ -60,7 +60,7 @@ func (r *Result) Save(ctx context.Context, folders settings.Folders) (err error)
 	}
 	var targets []settings.Target
 	for _, target := range r.Targets {
-		targets = append(targets, settings.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host})
+		targets = append(targets, settings.Target{Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Attributes: target.Attributes, Environment: target.Environment})
 	}
 	if err := settings.AddTargets(ctx, folders, targets...); err != nil {
 		return fmt.Errorf("importing: %w", err)

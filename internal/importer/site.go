@@ -10,22 +10,22 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// A site is what a file says of how the commands of a scheduler are called; it
-// becomes a definition that extends the shipped one.
+// A site is what a file says of how the commands of a scheduler are called. Variables go into
+// the target; the rest becomes a definition that extends the shipped one.
 type site struct {
 	*importing
-	name      string
-	scheduler string
-	model     *shipped          // the definition that it extends, nil where none is shipped
-	folder    string            // of the programs; empty for those of the PATH
-	variables [][2]string       // for all commands
-	programs  map[string]string // what is called instead, by the program's name
-	places    map[string][2]int // of these in the file
-	lines     map[string]string // what attributes have for a default
+	name       string
+	scheduler  string
+	model      *shipped          // the definition that it extends, nil where none is shipped
+	folder     string            // of the programs; empty for those of the PATH
+	variables  map[string]string // for all commands, of the target
+	programs   map[string]string // what is called instead, by the program's name
+	places     map[string][2]int // of these in the file
+	attributes map[string]string // of the target
 }
 
 func (i *importing) newSite(name, scheduler string) *site {
-	return &site{importing: i, name: name, scheduler: scheduler, model: i.shippedFor(scheduler), programs: map[string]string{}, places: map[string][2]int{}, lines: map[string]string{}}
+	return &site{importing: i, name: name, scheduler: scheduler, model: i.shippedFor(scheduler), variables: map[string]string{}, programs: map[string]string{}, places: map[string][2]int{}, attributes: map[string]string{}}
 }
 
 // usualPath is where programs are found beside the folder of the scheduler's.
@@ -40,17 +40,14 @@ func (s *site) definition(line int) string {
 		return ""
 	}
 	if s.folder != "" {
-		s.variables = append(s.variables, [2]string{"PATH", s.folder + ":" + usualPath})
+		s.variables["PATH"] = s.folder + ":" + usualPath
 	}
-	if len(s.variables) == 0 && len(s.programs) == 0 && len(s.lines) == 0 {
+	if len(s.programs) == 0 {
 		return model.name
 	}
 	d := &document{
 		comment:    fmt.Sprintf("%s: what this site has of its own; the rest is as in %s.", s.name, model.name),
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(s.name), tree.Escape(model.name)),
-	}
-	for _, name := range sortedKeys(s.lines) {
-		fmt.Fprintf(&d.control, "    <attribute name=\"%s\"><default>%s</default></attribute>\n", tree.Escape(name), tree.Escape(s.lines[name]))
 	}
 	replaced := map[string]int{}
 	inShell := map[string]bool{}
@@ -82,6 +79,16 @@ func (s *site) definition(line int) string {
 	return file
 }
 
+// fill gives a target what the site has for all its commands and submissions.
+func (s *site) fill(target *Target) {
+	if len(s.variables) > 0 {
+		target.Environment = s.variables
+	}
+	if len(s.attributes) > 0 {
+		target.Attributes = s.attributes
+	}
+}
+
 // command writes what the site changes of a command, empty for nothing.
 func (s *site) command(c *config.Command, replaced map[string]int, inShell map[string]bool) string {
 	tag, indent := string(c.Element), "    "
@@ -108,9 +115,6 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 		if called := program(needed); s.programs[called] != "" {
 			inShell[called] = true // it is called for a join, which has no name by which to change it
 		}
-	}
-	for _, variable := range s.variables {
-		fmt.Fprintf(&inner, "%s  <environment name=\"%s\" value=\"%s\"/>\n", indent, tree.Escape(variable[0]), tree.Escape(variable[1]))
 	}
 	for _, fallback := range c.Fallbacks {
 		inner.WriteString(s.command(fallback, replaced, inShell))

@@ -46,9 +46,11 @@ type Target struct {
 	Host       string            `toml:"host,omitempty" json:"host,omitempty"`             // as ssh_config knows it; none for TransportLocal
 	SSHConfig  string            `toml:"ssh_config,omitempty" json:"sshConfig,omitempty"`  // file, absolute once loaded; empty for the usual ones
 	Attributes map[string]string `toml:"attributes,omitempty" json:"attributes,omitempty"` // defaults for every submission
-	Limits                       // as they are set for this target
-	Shipped    bool              `toml:"-" json:"-"` // stands for a shipped definition of its name
-	From       []Origin          `toml:"-" json:"-"` // the files that set something of it
+	// Environment has variables for all commands of the target.
+	Environment map[string]string `toml:"environment,omitempty" json:"environment,omitempty"`
+	Limits                        // as they are set for this target
+	Shipped     bool              `toml:"-" json:"-"` // stands for a shipped definition of its name
+	From        []Origin          `toml:"-" json:"-"` // the files that set something of it
 
 	limits Limits // as they result from all files
 }
@@ -60,9 +62,10 @@ func (t Target) LeastInterval() time.Duration { return t.limits.Interval.Duratio
 // sets it.
 func (t Target) SharedAnswers() time.Duration { return t.limits.ShareAnswers.Duration }
 
-// HaveSamePlace reports whether two targets have the same definition and connection.
+// HaveSamePlace reports whether two targets have the same definition, connection and environment.
 func HaveSamePlace(a, b Target) bool {
-	return a.Definition == b.Definition && a.Transport == b.Transport && a.Host == b.Host && a.SSHConfig == b.SSHConfig
+	return a.Definition == b.Definition && a.Transport == b.Transport && a.Host == b.Host && a.SSHConfig == b.SSHConfig &&
+		maps.Equal(a.Environment, b.Environment)
 }
 
 // Defaults returns the attributes of the target as values of submissions.
@@ -155,7 +158,7 @@ func (e *ConfigurationError) Unwrap() error { return e.Err }
 func unknownSetting(key []string) string {
 	word, known := key[0], []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, "locked", "targets"}
 	if len(key) > 2 && word == "targets" {
-		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes}, known[2:4]...)
+		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment}, known[2:4]...)
 	}
 	hint := "settings are " + strings.Join(known, ", ")
 	if near := wording.Nearest(word, known); near != "" {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"unicode"
 
@@ -175,11 +174,7 @@ func (t *Targets) withoutSites(target Target) *Target {
 	if cmp.Or(target.Transport, TransportLocal) == site.Transport && target.Host == site.Host && target.SSHConfig == site.SSHConfig {
 		target.Transport, target.Host, target.SSHConfig = "", "", ""
 	}
-	target.Attributes = maps.Clone(target.Attributes)
-	maps.DeleteFunc(target.Attributes, func(name, value string) bool {
-		inherited, has := site.Attributes[name]
-		return has && inherited == value
-	})
+	target.Attributes, target.Environment = differing(target.Attributes, site.Attributes), differing(target.Environment, site.Environment)
 	for _, setting := range []string{settingInterval, settingShareAnswers} {
 		if *target.of(setting) == *site.of(setting) {
 			*target.of(setting) = Duration{}
@@ -211,8 +206,8 @@ func isAsWritten(got, wanted Target, folder string) bool {
 			return false
 		}
 	}
-	same := len(got.Attributes) == 0 && len(wanted.Attributes) == 0 || reflect.DeepEqual(got.Attributes, wanted.Attributes)
-	return same && got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
+	return maps.Equal(got.Attributes, wanted.Attributes) && maps.Equal(got.Environment, wanted.Environment) &&
+		got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
 }
 
 // checkName refuses names that cannot be written on a command line.

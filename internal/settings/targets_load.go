@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -98,7 +99,7 @@ func parseTargets(file string, text []byte) (*targetsText, error) {
 		return nil, &ConfigurationError{File: file, Reason: err.Error(), Err: err}
 	}
 	for name, target := range parsed.Targets {
-		err := target.Limits.check()
+		err := cmp.Or(target.Limits.check(), target.checkEnvironment())
 		if err == nil {
 			err = target.completePaths(filepath.Dir(file))
 		}
@@ -181,15 +182,39 @@ func (t Target) changedBy(given Target) Target {
 	t.Transport = cmp.Or(given.Transport, t.Transport, TransportLocal)
 	t.Host, t.SSHConfig = cmp.Or(given.Host, t.Host), cmp.Or(given.SSHConfig, t.SSHConfig)
 	t.Interval, t.ShareAnswers = cmp.Or(given.Interval, t.Interval), cmp.Or(given.ShareAnswers, t.ShareAnswers)
-	if t.Attributes == nil {
-		t.Attributes = given.Attributes
-	} else {
-		t.Attributes = maps.Clone(t.Attributes)
-		maps.Copy(t.Attributes, given.Attributes)
-	}
+	t.Attributes, t.Environment = merged(t.Attributes, given.Attributes), merged(t.Environment, given.Environment)
 	t.Shipped = false
 	return t
 }
+
+// merged returns a table with the entries of a later one.
+func merged(table, later map[string]string) map[string]string {
+	if table == nil {
+		return later
+	}
+	table = maps.Clone(table)
+	maps.Copy(table, later)
+	return table
+}
+
+// maxVariable bounds the value of a variable: systems bound their environment as a whole.
+const maxVariable = 64 << 10
+
+// checkEnvironment refuses variables that no environment can hold.
+func (t *Target) checkEnvironment() error {
+	for _, name := range slices.Sorted(maps.Keys(t.Environment)) {
+		value := t.Environment[name]
+		switch {
+		case !variableName.MatchString(name):
+			return fmt.Errorf("%.200q cannot be the name of a variable", name)
+		case len(value) > maxVariable || strings.ContainsRune(value, 0):
+			return fmt.Errorf("the value of the variable %s has more than %d bytes, or a NUL", name, maxVariable)
+		}
+	}
+	return nil
+}
+
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,255}$`)
 
 // checkConnection refuses a connection that is incomplete or contradicts itself. It has no
 // fallback: commands must not run on another host.

@@ -24,12 +24,13 @@ const (
 	settingHost         = "host"
 	settingSSHConfig    = "ssh_config"
 	settingAttributes   = "attributes"
+	settingEnvironment  = "environment"
 )
 
 // lockable returns the names of the settings that can be locked.
 func lockable() []string {
 	return []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, settingDefinition,
-		settingTransport, settingHost, settingSSHConfig, settingAttributes}
+		settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment}
 }
 
 // connectionSettings are locked together: one without the others does not say where commands run.
@@ -177,13 +178,28 @@ func (t *Targets) withoutLocked(name string, given Target) Target {
 		}
 		*each.given = ""
 	}
-	if t.isLocked(settingAttributes) {
-		for _, attribute := range slices.Sorted(maps.Keys(given.Attributes)) {
-			if value, has := site.Attributes[attribute]; !has || value != given.Attributes[attribute] {
-				t.refuse(name, settingAttributes+"."+attribute)
-			}
+	for _, each := range []struct {
+		setting string
+		given   *map[string]string
+		site    map[string]string
+	}{{settingAttributes, &given.Attributes, site.Attributes}, {settingEnvironment, &given.Environment, site.Environment}} {
+		if !t.isLocked(each.setting) {
+			continue
 		}
-		given.Attributes = nil
+		for _, entry := range slices.Sorted(maps.Keys(differing(*each.given, each.site))) {
+			t.refuse(name, each.setting+"."+entry)
+		}
+		*each.given = nil
 	}
 	return given
+}
+
+// differing returns the entries of a table that another one does not have in the same way.
+func differing(table, other map[string]string) map[string]string {
+	table = maps.Clone(table)
+	maps.DeleteFunc(table, func(name, value string) bool {
+		inherited, has := other[name]
+		return has && inherited == value
+	})
+	return table
 }

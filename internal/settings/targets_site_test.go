@@ -246,6 +246,17 @@ func TestTheUsersFileHasOnlyWhatDiffersFromTheSite(t *testing.T) {
 	require.ErrorAs(t, settings.AddTargets(t.Context(), f, settings.Target{Name: "big", Definition: "pbs"}), &exists)
 }
 
+func TestTheEnvironmentOfATargetOfTheSiteCanBeLocked(t *testing.T) {
+	const site = "[targets.big]\ndefinition = \"slurm\"\n[targets.big.environment]\nCONF = \"/etc/big\"\nMODE = \"a\"\n"
+	const user = "[targets.big.environment]\nCONF = \"/etc/big\"\nMODE = \"b\"\nMINE = \"c\"\n"
+	targets := load(t, folders(t, site, user))
+	require.Equal(t, map[string]string{"CONF": "/etc/big", "MODE": "b", "MINE": "c"}, find(t, targets, "big").Environment)
+	targets = load(t, folders(t, "locked = [\"environment\"]\n"+site, user))
+	require.Equal(t, map[string]string{"CONF": "/etc/big", "MODE": "a"}, find(t, targets, "big").Environment)
+	require.Len(t, targets.Refused(), 2)
+	require.Contains(t, targets.Refused()[0], `target "big": environment.MINE has no effect`)
+}
+
 func TestALockedSettingCannotBeSaved(t *testing.T) {
 	f := folders(t, "locked = [\"host\", \"interval\"]\n[targets.big]\ndefinition = \"slurm\"\ntransport = \"ssh\"\nhost = \"login\"\ninterval = \"1m\"\n", "# mine\n")
 	for setting, change := range map[string]func(*settings.Target){

@@ -43,6 +43,8 @@ host = "login.example.org"
 ssh_config = "~/.ssh/other"
 [targets.big.attributes]
 account = "proj7"
+[targets.big.environment]
+SLURM_CONF = "/etc/slurm/big.conf"
 [targets.mine]
 definition = "site/mine.xml"
 [targets.elsewhere]
@@ -55,7 +57,7 @@ partition = "debug"
 	require.NoError(t, err)
 	big, err := loaded.Find("")
 	require.NoError(t, err)
-	require.Equal(t, settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}, From: []settings.Origin{settings.OriginUser}}, big)
+	require.Equal(t, settings.Target{Name: "big", Definition: "slurm", Transport: "ssh", Host: "login.example.org", SSHConfig: "/home/ada/.ssh/other", Attributes: map[string]string{"account": "proj7"}, Environment: map[string]string{"SLURM_CONF": "/etc/slurm/big.conf"}, From: []settings.Origin{settings.OriginUser}}, big)
 	mine, err := loaded.Find("mine")
 	require.NoError(t, err)
 	require.Equal(t, settings.Target{Name: "mine", Definition: filepath.Join(folder, "site/mine.xml"), Transport: "local", From: []settings.Origin{settings.OriginUser}}, mine, "files are relative to the configuration")
@@ -72,7 +74,7 @@ func TestASettingThatIsMistypedIsToldWithTheOneThatIsMeant(t *testing.T) {
 	for text, want := range map[string]string{
 		"defualt = \"local\"": `targets.toml:1:1: there is no setting "defualt"; did you mean "default"?`,
 		"[targets.b]\ndefinition = \"local\"\ntransprt = \"ssh\"": `targets.toml:3:1: there is no setting "targets.b.transprt"; did you mean "transport"?`,
-		"[targets.b]\ndefinition = \"local\"\ntimeout = 5":        `there is no setting "targets.b.timeout"; settings are definition, transport, host, ssh_config, attributes`,
+		"[targets.b]\ndefinition = \"local\"\ntimeout = 5":        `there is no setting "targets.b.timeout"; settings are definition, transport, host, ssh_config, attributes, environment`,
 		"[target.b]\ndefinition = \"local\"":                      `there is no setting "target.b"; did you mean "targets"?`,
 		"colour = true":                                           `there is no setting "colour"; settings are default, background, interval, share_answers, locked, targets`,
 	} {
@@ -89,6 +91,8 @@ func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
 		"an ssh_config for no host":     {`ssh_config = "x"`, `runs on this machine`},
 		"a host like an option":         {`transport = "openssh"` + "\n" + `host = "-oProxyCommand=id"`, `cannot be the name of a host`},
 		"a host with a control in it":   {`transport = "ssh"` + "\n" + `host = "a\u001bb"`, `cannot be the name of a host`},
+		"a name that no variable has":   {"[targets.big.environment]\n\"A=B\" = \"c\"", `target "big": "A=B" cannot be the name of a variable`},
+		"a value with a NUL":            {"[targets.big.environment]\nA = \"b\\u0000c\"", `the value of the variable A has`},
 		"a background that is not true": {"[targets.b]\nbackground = true", "there is no setting"},
 	} {
 		t.Run(name, func(t *testing.T) {

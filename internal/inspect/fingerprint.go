@@ -1,0 +1,22 @@
+package inspect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/rmctl/rmctl/config"
+)
+
+// Fingerprint identifies the text of a definition, of what it extends, and the variables of
+// its commands, which a target may add.
+func Fingerprint(definition *config.Definition) string {
+	sum := sha256.New()
+	for _, source := range definition.Sources {
+		sum.Write(source)
+		sum.Write([]byte{0})
+	}
+	for _, variable := range definition.Environment {
+		sum.Write([]byte(variable.Name + "=" + variable.Value.Text + "\x00"))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
