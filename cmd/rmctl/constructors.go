@@ -50,6 +50,7 @@ func constructors() []constructor {
 		{name: "doctor", group: groupSessions, create: newDoctor},
 		{name: "validate", group: groupAuthoring, create: newValidate},
 		{name: "describe", group: groupAuthoring, create: newDescribe},
+		{name: "definition", group: groupAuthoring, create: newDefinition},
 		{name: "render", group: groupAuthoring, create: newRender},
 		{name: "replay", group: groupAuthoring, create: newReplay},
 		{name: "record", group: groupAuthoring, create: newRecord},

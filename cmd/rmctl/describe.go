@@ -2,14 +2,18 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/definitionformat"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/starter"
 	"github.com/rmctl/rmctl/internal/terminal"
 )
 
@@ -107,4 +111,122 @@ func (a *app) definitionNamed(name string) (string, error) {
 		return name, err
 	}
 	return target.Definition, nil
+}
+
+func newDefinition(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "definition",
+		Short: "Begin and lay out definitions, and set up editors for them",
+		Long: `definition helps to write definitions: new begins one, fmt lays out its XML, and schema
+writes what editors need to check and complete it.`,
+		Example: `  rmctl definition new mysite --like slurm
+  rmctl definition fmt ~/.config/rmctl`,
+		RunE: noArguments,
+	}
+	c.AddCommand(newDefinitionNew(a), newDefinitionFmt(a))
+	return c
+}
+
+func newDefinitionNew(a *app) *cobra.Command {
+	var like, into string
+	c := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Begin a definition, or one that extends another",
+		Long: `new writes a definition to NAME.xml in the configuration folder. With --like it extends
+another one and changes nothing; its comments show what sites change. Without, it has all
+parts of a definition, with commands that you replace by those of your scheduler.
+new never overwrites a file.`,
+		Example: "  rmctl definition new mysite --like slurm\n  rmctl definition new mysched --into .",
+		Args:    exactly(1, "NAME"),
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			folder := into
+			if folder == "" {
+				folders, err := a.folders()
+				if err != nil {
+					return err
+				}
+				folder = folders.User
+			}
+			if like == "" {
+				return a.createDefinition(starter.Whole(folder, arguments[0]))
+			}
+			name, err := a.definitionNamed(like)
+			if err != nil {
+				return err
+			}
+			base, err := a.definition(name)
+			if err != nil {
+				return err
+			}
+			return a.createDefinition(starter.Extending(folder, arguments[0], name, base))
+		},
+	}
+	c.Flags().StringVar(&like, "like", "", "`DEFINITION` to extend: a shipped one, a file or that of a target")
+	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: the configuration folder)")
+	completeFlag(c, "like", a.completeDefinitions)
+	return c
+}
+
+// createDefinition writes a new definition and prints its file.
+func (a *app) createDefinition(draft starter.Draft, err error) error {
+	if err == nil {
+		err = draft.Write()
+	}
+	if err != nil {
+		return &usageError{err}
+	}
+	fmt.Fprintln(a.stdout, printable(draft.File))
+	return nil
+}
+
+func newDefinitionFmt(a *app) *cobra.Command {
+	var check bool
+	c := &cobra.Command{
+		Use:   "fmt FILE|DIR...",
+		Short: "Lay out the XML of definitions",
+		Long: `fmt indents the elements of definitions, in place, and prints the files that it changed.
+Comments, texts, the order of everything and line breaks between elements stay, and so
+does what the definition means. Files become UTF-8. With - it formats standard input.`,
+		Example: "  rmctl definition fmt mysite.xml\n  rmctl definition fmt --check definitions/\n  rmctl definition fmt - <mysite.xml",
+		Args:    atLeast(1, "a file"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if slices.Equal(arguments, []string{"-"}) {
+				return formatStream(c.InOrStdin(), a.stdout)
+			}
+			files, err := a.definitionsIn(arguments)
+			if err != nil {
+				return err
+			}
+			changed := false
+			for _, file := range files {
+				isChanged, err := definitionformat.File(file, !check)
+				if err != nil {
+					return &usageError{err}
+				}
+				if isChanged {
+					changed = true
+					fmt.Fprintln(a.stdout, printable(file))
+				}
+			}
+			if check && changed {
+				return &exitError{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "print files that are not laid out, write nothing, and fail if any")
+	return c
+}
+
+func formatStream(in io.Reader, out io.Writer) error {
+	source, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("reading standard input: %w", err)
+	}
+	text, err := definitionformat.Format("standard input", source)
+	if err != nil {
+		return &usageError{err}
+	}
+	_, err = out.Write(text)
+	return err
 }
