@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,8 +31,9 @@ func newWatch(a *app) *cobra.Command {
 where you can submit and control jobs; press ? for the keys. -t limits it to one target.
 
 With a job, --json, --plain, --after or a hook, or without a terminal, it queries jobs as
-often as their definitions allow, and prints each change of state on a line. It ends when
-all jobs that you named have ended; if you named none, when it is interrupted.
+often as their definitions allow. Without --json or --after it first prints the state of
+each job; then it prints each change of state on a line. It ends when all jobs that you
+named have ended; if you named none, when it is interrupted.
 
 Each event has a cursor. With --after it continues behind that event, also after a
 restart: it leaves nothing out, and keeps the order of a job's events.`,
@@ -46,7 +49,8 @@ restart: it leaves nothing out, and keeps the order of a job's events.`,
 			if isScreen {
 				return a.showScreen(c.Context())
 			}
-			return w.run(c.Context(), arguments, c.Flags().Changed("after"))
+			w.resumes = c.Flags().Changed("after")
+			return w.run(c.Context(), arguments)
 		},
 	}
 	c.Flags().Int64Var(&w.cursor, "after", 0, "print events after `CURSOR`; 0 for all (default: from now on)")
@@ -58,13 +62,15 @@ restart: it leaves nothing out, and keeps the order of a job's events.`,
 
 // A jobWatch follows jobs by the events of the store, to which its queries add.
 type jobWatch struct {
-	app    *app
-	cursor int64
-	plain  bool
-	hooks  hooks.Hooks
+	app     *app
+	cursor  int64
+	resumes bool // behind the event of --after
+	plain   bool
+	hooks   hooks.Hooks
 
 	store    *jobstore.Store
-	tags     map[string]bool      // of the jobs that were named
+	named    []job.Job
+	tags     map[string]bool      // of the named jobs
 	unusable map[string]time.Time // when to try targets again
 	warned   map[string]bool      // the warnings that were printed
 }
@@ -86,9 +92,14 @@ type answer struct {
 	warning error
 }
 
-func (w *jobWatch) run(ctx context.Context, names []string, resumes bool) error {
-	if err := w.prepare(ctx, names, resumes); err != nil {
+func (w *jobWatch) run(ctx context.Context, names []string) error {
+	if err := w.prepare(ctx, names); err != nil {
 		return err
+	}
+	if !w.resumes && !w.app.json {
+		if err := w.printStates(ctx); err != nil {
+			return err
+		}
 	}
 	// A slow scheduler does not delay events that other processes record.
 	asking, stop := context.WithCancel(ctx)
@@ -151,7 +162,7 @@ func unlessInterrupted(ctx context.Context, err error) error {
 }
 
 // prepare finds the named jobs and the first event.
-func (w *jobWatch) prepare(ctx context.Context, names []string, resumes bool) error {
+func (w *jobWatch) prepare(ctx context.Context, names []string) error {
 	var err error
 	if w.store, err = w.app.client().Store(ctx); err != nil {
 		return err
@@ -169,15 +180,39 @@ func (w *jobWatch) prepare(ctx context.Context, names []string, resumes bool) er
 			return err
 		}
 		w.tags[job.Tag] = true
+		w.named = append(w.named, job)
 	}
 	last, err := w.store.LastEvent(ctx)
 	switch {
 	case err != nil:
 		return err
-	case !resumes:
+	case !w.resumes:
 		w.cursor = last
 	case w.cursor > last:
 		return usage("--after %d: the newest event is %d; if the record was begun anew, watch from --after 0", w.cursor, last)
+	}
+	return nil
+}
+
+// printStates prints the state on record of each watched job.
+func (w *jobWatch) printStates(ctx context.Context) error {
+	watched := w.named
+	if len(watched) == 0 {
+		var err error
+		if watched, err = w.store.List(ctx, jobstore.Filter{Target: w.app.target}); err != nil {
+			return err
+		}
+		slices.Reverse(watched)
+	}
+	for _, j := range watched {
+		event := job.Event{Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: "now", Observation: j.Observation}
+		event.Observed, event.Reason = cmp.Or(j.Observed, j.Created), cmp.Or(j.StaleReason, j.Reason)
+		if err := w.printLine(event); err != nil {
+			return err
+		}
+	}
+	if len(watched) == 0 {
+		w.app.say("no unfinished jobs on record; waiting for new ones, Ctrl-C ends")
 	}
 	return nil
 }
@@ -268,15 +303,24 @@ func (w *jobWatch) isWatched(event job.Event) bool {
 }
 
 func (w *jobWatch) printEvent(ctx context.Context, event job.Event) error {
-	var err error
+	show := w.printLine
 	if w.app.json {
-		err = terminal.JSON(w.app.stdout, event)
-	} else {
-		_, err = fmt.Fprintf(w.app.stdout, "%s  %s/%s  %s  %s  %s\n", terminal.Clock(event.Observed), terminal.OrDash(event.Target), terminal.OrDash(cmp.Or(event.ID, event.Tag)),
-			event.Kind, terminal.OrDash(string(event.Detail)), terminal.AtMost(oneLine(event.Reason), terminal.LongestCell))
+		show = func(event job.Event) error { return terminal.JSON(w.app.stdout, event) }
 	}
-	if err != nil {
+	if err := show(event); err != nil {
 		return fmt.Errorf("printing an event: %w", err)
 	}
 	return w.hooks.Run(ctx, w.app.stderr, event)
+}
+
+// printLine prints an event for people.
+func (w *jobWatch) printLine(event job.Event) error {
+	word := ""
+	if event.Detail != "" {
+		word = event.Detail.Word()
+	}
+	line := fmt.Sprintf("%s  %s/%s  %s  %s  %s", terminal.Clock(event.Observed), terminal.OrDash(event.Target), terminal.OrDash(cmp.Or(event.ID, event.Tag)),
+		event.Kind, terminal.OrDash(word), terminal.AtMost(oneLine(event.Reason), terminal.LongestCell))
+	_, err := fmt.Fprintln(w.app.stdout, strings.TrimRight(line, " "))
+	return err
 }
