@@ -39,10 +39,10 @@ func newRecord(a *app) *cobra.Command {
 the command line, exit code, standard output and error. In DIR it writes a flow of them
 and a case of each, for rmctl test.
 
-It replaces names of users, groups, hosts, accounts, home directories and addresses by
-placeholders, and prints the replacements at the end: check them and the files before you
-share them. It does not record variables of the job's environment, scripts, and interactive
-jobs.
+It replaces names of users, groups, hosts, domains, accounts, jobs and home directories,
+addresses, telephone numbers, comments and secrets by placeholders. It prints what it has
+replaced, and what it has kept: review that and the files before you share them. It does
+not record variables of the job's environment, scripts, and interactive jobs.
 
 It exits with the code of the command.`,
 		Example: `  rmctl record failing -- submit -t slurm --queue debug --wait -- false
@@ -268,11 +268,11 @@ func (a *app) recordedJobs(ctx context.Context, target string, commands []record
 // printRecording prints on standard error what was written and replaced: standard output is
 // that of the recorded command.
 func (a *app) printRecording(r record.Recording, written *record.Written) error {
-	folders := fmt.Sprintf("%d cases", len(written.Cases))
+	folders := counted(len(written.Cases), "case")
 	if written.Flow != "" {
 		folders += " and a flow"
 	}
-	a.say("recorded %d commands in %s: %s", len(r.Commands), r.Folder, folders)
+	a.say("recorded %s in %s: %s", counted(len(r.Commands), "command"), r.Folder, folders)
 	for _, remark := range written.Remarks {
 		a.say("%s", remark)
 	}
@@ -285,13 +285,30 @@ func (a *app) printRecording(r record.Recording, written *record.Written) error 
 		rows = append(rows, []string{string(one.Kind), oneLine(one.Old), oneLine(one.New), fmt.Sprint(one.Count)})
 	}
 	if len(rows) > 0 {
-		a.say("replaced in it; look at the files before you share them:")
+		a.say("replaced:")
 		if err := terminal.Table(a.stderr, []string{"KIND", "WAS", "IS NOW", "TIMES"}, rows); err != nil {
 			return err
 		}
 	}
-	for _, name := range r.Names.Kept() {
-		a.say("not replaced: %s %q, since %s; --replace %s=NEW does", name.Kind, name.Name, name.Why, name.Name)
+	return a.printKept(r.Names.Kept())
+}
+
+// printKept prints the names that stay in a recording.
+func (a *app) printKept(kept []record.KeptName) error {
+	const most = 50
+	var rows [][]string
+	for _, name := range kept[:min(len(kept), most)] {
+		rows = append(rows, []string{string(name.Kind), oneLine(name.Name), name.Why})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	a.say("kept; review it and the files before you share them (--replace OLD=NEW replaces more):")
+	if err := terminal.Table(a.stderr, []string{"KIND", "TEXT", "WHY"}, rows); err != nil {
+		return err
+	}
+	if len(kept) > most {
+		a.say("and %d more", len(kept)-most)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type Anonymizer struct {
 	seen       map[string]bool     // words of the texts, which no placeholder may be
 	numbers    map[nameKind]int
 	kept       []KeptName
+	reviewed   []KeptName // what stays in the texts that were written
 }
 
 // A literal is a text that is replaced.
@@ -110,10 +111,14 @@ func (a *Anonymizer) learn(kind nameKind, name string) {
 		a.learnHost(name)
 	case kindDomain:
 		a.learnDomain(name)
-	case kindMail, kindAddress:
+	case kindMail, kindAddress, kindPhone:
 		a.add(&literal{kind: kind, old: name})
 	case kindHome:
 		if strings.Count(name, "/") > 1 {
+			a.add(&literal{kind: kind, old: name})
+		}
+	case kindJob, kindComment, kindSecret:
+		if !a.keeps(kind, name, 3) {
 			a.add(&literal{kind: kind, old: name})
 		}
 	default:
@@ -254,7 +259,7 @@ var shownWidths = []int{8, 10, 15, 16}
 func (a *Anonymizer) shortened(one *literal) []*literal {
 	var short []*literal
 	switch one.kind {
-	case kindUser, kindGroup, kindAccount, kindHost, kindCluster:
+	case kindUser, kindGroup, kindAccount, kindHost, kindCluster, kindJob:
 	default:
 		return nil
 	}
@@ -307,6 +312,10 @@ func numbered(one *literal, n int) string {
 		return fmt.Sprintf("/home/user%d", n)
 	case kindAddress:
 		return address(one.old, n)
+	case kindPhone:
+		return phoneLike(one.old, n)
+	case kindJob:
+		return fitted("job", fmt.Sprint(n), width)
 	}
 	return fitted(string(one.kind), fmt.Sprint(n), width)
 }
@@ -359,5 +368,6 @@ func (a *Anonymizer) Replacements() []Replacement {
 
 // Kept returns names that were found in the recording and stay, and why.
 func (a *Anonymizer) Kept() []KeptName {
-	return slices.DeleteFunc(slices.Clone(a.kept), func(name KeptName) bool { return !a.seen[name.Name] })
+	kept := slices.DeleteFunc(slices.Clone(a.kept), func(name KeptName) bool { return !a.seen[name.Name] })
+	return append(kept, a.reviewed...)
 }

@@ -26,6 +26,10 @@ const (
 	kindAccount nameKind = "account"
 	kindMail    nameKind = "mail"
 	kindAddress nameKind = "address"
+	kindJob     nameKind = "job name"
+	kindComment nameKind = "comment"
+	kindSecret  nameKind = "secret"
+	kindPhone   nameKind = "phone"
 	kindAsked   nameKind = "asked for" // by --replace
 )
 
@@ -34,7 +38,7 @@ const (
 var notPersonal = sync.OnceValue(func() map[string]bool {
 	return words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
 	sudo operator user group account project default normal none null unset unknown any all other host home localhost local
-	localdomain domain batch job jobs queue node nodes compute true false yes no n n/a na sge _pbs_project_default (null) (none) unlimited example.org`)
+	localdomain domain batch job jobs queue node nodes compute true false yes no n n/a na sge _pbs_project_default (null) (none) unlimited example.org www rmctl ptp_job stdin wrap interactive allocation bash`)
 })
 
 func words(list string) map[string]bool {
@@ -59,12 +63,15 @@ var revealingKeys = sync.OnceValue(func() map[string]nameKind {
 		"NodeAddr": kindHost, "exec_host": kindHost, "exec_vnode": kindHost, "server_host": kindHost, "hostname": kindHost, "HOSTNAME": kindHost,
 		"Nodes": kindHost, "AllocNodes": kindHost, "Users": kindUser, "AllowGroups": kindGroup, "AllowAccounts": kindAccount, "DenyAccounts": kindAccount,
 		"ClusterName": kindCluster,
-		"HOME":        kindHome, "PBS_O_HOME": kindHome, "sge_o_home": kindHome,
+		"JobName":     kindJob, "Job_Name": kindJob, "job_name": kindJob, "jobname": kindJob, "JB_job_name": kindJob, "JB_name": kindJob, "PBS_JOBNAME": kindJob,
+		"Comment": kindComment, "AdminComment": kindComment, "SystemComment": kindComment, "Extra": kindComment,
+		"JB_owner": kindUser, "user_name": kindUser, "group_name": kindGroup, "account_name": kindAccount, "JB_project": kindAccount,
+		"HOME": kindHome, "PBS_O_HOME": kindHome, "sge_o_home": kindHome,
 	}
 })
 
 // revealingWords are those after which there is a name in a text.
-var revealingWords = map[string]nameKind{" on cluster ": kindCluster, "CANCELLED by ": kindUserID, "/home/": kindUser}
+var revealingWords = map[string]nameKind{" on cluster ": kindCluster, "CANCELLED by ": kindUserID, "/home/": kindUser, "Job Name <": kindJob, ", User <": kindUser, "Project <": kindAccount}
 
 // learnText finds the names that a text reveals by what stands around them.
 func (a *Anonymizer) learnText(text string) {
@@ -82,8 +89,12 @@ func (a *Anonymizer) learnText(text string) {
 		switch c := text[i]; {
 		case c == '=' || c == ':':
 			a.learnValue(text, i)
+		case c == '>':
+			a.learnElement(text, i)
 		case c == '@':
 			a.learnMail(text, i)
+		case c == '+' && (i == 0 || !isNameByte(text[i-1])):
+			a.learnPhone(text[i:], phoneExpression)
 		}
 		if isAddressByte(text[i]) && (i == 0 || !isAddressByte(text[i-1])) {
 			a.learnAddress(text, i)
@@ -95,11 +106,23 @@ func (a *Anonymizer) learnText(text string) {
 // after a blank is the next key then.
 func (a *Anonymizer) learnValue(text string, at int) {
 	key, end := keyBefore(text, at)
-	kind, reveals := revealingKeys()[key]
+	kind, reveals := kindOfKey(key)
 	if !reveals {
 		return
 	}
-	value := strings.TrimLeft(text[end:min(len(text), end+1024)], "(")
+	value := text[end:min(len(text), end+1024)]
+	switch kind {
+	case kindJob, kindComment:
+		a.learnFreeText(kind, value)
+		return
+	case kindSecret:
+		a.learnSecret(value)
+		return
+	case kindPhone:
+		a.learnPhone(value, localPhone)
+		return
+	}
+	value = strings.TrimLeft(value, "(")
 	switch kind {
 	case kindHome:
 		a.learn(kind, strings.TrimRight(value[:len(value)-len(strings.TrimLeft(value, homeLetters))], "/."))
@@ -123,11 +146,23 @@ func keyBefore(text string, at int) (key string, value int) {
 	for text[at] == ':' && end < len(text) && (text[end] == ' ' || text[end] == '\t') {
 		end++
 	}
+	begin, end = withoutQuotes(text, begin, end)
 	from := begin
 	for from > 0 && (isNameByte(text[from-1]) || text[from-1] == '_') {
 		from--
 	}
 	return text[from:begin], end
+}
+
+// withoutQuotes leaves out the quotes around a key, and before its value, as JSON has them.
+func withoutQuotes(text string, key, value int) (keyEnd, valueBegin int) {
+	if key == 0 || text[key-1] != '"' {
+		return key, value
+	}
+	if value < len(text) && text[value] == '"' {
+		value++
+	}
+	return key - 1, value
 }
 
 // learnList learns the names that a value begins with, and returns the rest.
@@ -228,6 +263,10 @@ func (a *Anonymizer) learnAddress(text string, from int) {
 			return
 		}
 	}
+	if plainPhone.MatchString(word) {
+		a.learn(kindPhone, word)
+	}
+	a.learnDomainName(word)
 	if strings.Count(word, ".") != 3 && strings.Count(word, ":") < 2 {
 		return
 	}
@@ -272,16 +311,24 @@ func (a *Anonymizer) learnNodes(list string) {
 
 var accountOfArgument = lazyregexp.New(`^--(?:account|project)=(.+)$`)
 
-// learnArguments finds the accounts of a command line: what follows -A,
-// --account and --project.
+var jobNameOfArgument = lazyregexp.New(`^--(?:job-name|name)=(.+)$`)
+
+// learnArguments finds the accounts of a command line, which follow -A, --account and
+// --project, and names of jobs.
 func (a *Anonymizer) learnArguments(words []string) {
 	for i, word := range words {
 		if found := accountOfArgument.FindStringSubmatch(word); found != nil {
 			a.learnNames(kindAccount, found[1])
 		}
+		if found := jobNameOfArgument.FindStringSubmatch(word); found != nil {
+			a.learn(kindJob, found[1])
+		}
 		isFlag := word == "-A" || word == "--account" || word == "--project"
 		if isFlag && i+1 < len(words) {
 			a.learnNames(kindAccount, words[i+1])
+		}
+		if (word == "-J" || word == "--job-name") && i+1 < len(words) {
+			a.learn(kindJob, words[i+1])
 		}
 	}
 }

@@ -97,6 +97,26 @@ func TestNamesAreReplaced(t *testing.T) {
 			learn: func(a *Anonymizer) { a.learn(kindAccount, "fus"); a.learn(kindAccount, "fus-ion") },
 			text:  "fus-ion fus", expected: "accoun2 ac1",
 		},
+		"domains that only the text has": {
+			text:     "see https://portal.uni-x.de/help or ares.grid.site.net, not a.out.sh, libc.so.6, slurm.conf, www.example.com",
+			expected: "see https://hostax.example.com/help or hosb.site4.example, not a.out.sh, libc.so.6, slurm.conf, www.example.com",
+		},
+		"telephone numbers": {
+			text:     "call +49 351 463-12345 or 555-867-5309, Phone: (0351) 4711 23 on 2026-11-28 at 12:30:45+0100 1.2.3",
+			expected: "call +00 000 000-00001 or 000-000-0002, Phone: (0000) 0000 03 on 2026-11-28 at 12:30:45+0100 1.2.3",
+		},
+		"secrets and comments": {
+			text:     "   Comment=password=hunter2 for Eve\n   MyToken=abc123,SECRET_KEY='s3cr3t' TOKEN=(not recorded) AdminComment=call me WorkDir=/x\nhunter2",
+			expected: "   Comment=comment1xxxxxxxxxxxxxxxx\n   MyToken=secre2,SECRET_KEY='secre3' TOKEN=(not recorded) AdminComment=commen2 WorkDir=/x\nsecret1",
+		},
+		"names of jobs": {
+			text:     "JobId=5 JobName=secret plan\n   Job_Name = fusion_study\n<JB_name>cosmo</JB_name> {\"job_name\":\"melt-down\"}\nfusion_s R cosmo.o12 JobName=batch",
+			expected: "JobId=5 JobName=job1xxxxxxx\n   Job_Name = job2xxxxxxxx\n<JB_name>job3x</JB_name> {\"job_name\":\"job4xxxxx\"}\njob2xxxx R job3x.o12 JobName=batch",
+		},
+		"names in JSON and XML": {
+			text:     `{"user_name": "bobby", "account":"fusion"} <JB_owner>carol</JB_owner>`,
+			expected: `{"user_name": "user1", "account":"accou1"} <JB_owner>user2</JB_owner>`,
+		},
 		"a placeholder that is there already is not taken": {
 			text: "UserId=bobby(5678) user1", expected: "UserId=user2(9002) user1",
 		},
@@ -146,6 +166,17 @@ func TestReplacementsAreCounted(t *testing.T) {
 		{Kind: kindUser, Old: "alice", New: "user", Count: 2},
 	}, names.Replacements())
 	require.Equal(t, []KeptName{{Kind: kindAccount, Name: "debug", Why: "the definition uses the same word"}}, names.Kept())
+}
+
+func TestWhatStaysIsKeptForReview(t *testing.T) {
+	names := NewAnonymizer([]byte("debug"))
+	names.Person("alice", "/home/alice")
+	text := []byte("Partition=astro QOS=normal WorkDir=/scratch/astro/run1\nStdOut=/home/alice/out /usr/bin/env /scratch/astro/run2")
+	names.Text(text)
+	names.settle()
+	names.replace(text)
+	const why = "a definition may depend on it"
+	require.Equal(t, []KeptName{{"queue", "astro", why}, {"path", "/scratch/astro", why}}, names.Kept())
 }
 
 func TestAttributesOfAccounts(t *testing.T) {

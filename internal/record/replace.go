@@ -45,6 +45,7 @@ func (a *Anonymizer) replace(text []byte) []byte {
 		}
 		one.count++
 	}
+	a.noteKept(out.Bytes())
 	return out.Bytes()
 }
 

@@ -112,6 +112,7 @@ func (r Recording) learn() {
 	}
 	for _, job := range r.Jobs {
 		r.Names.learnNodes(job.Nodes)
+		r.Names.learn(kindJob, job.Name)
 	}
 	for _, c := range r.Commands {
 		r.Names.learnArguments(c.Arguments)
@@ -125,8 +126,11 @@ func (r Recording) learn() {
 			continue
 		}
 		for _, key := range c.Before.Variables() {
-			if text := attribute.Text(c.Before.Variable(key).Value()); isAccount(key) {
+			switch text := attribute.Text(c.Before.Variable(key).Value()); {
+			case isAccount(key):
 				r.Names.learnNames(kindAccount, text)
+			case isJobName(key):
+				r.Names.learn(kindJob, text)
 			}
 		}
 		if text, err := json.Marshal(before(c, r.Loaded)); err == nil {
