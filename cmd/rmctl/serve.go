@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
@@ -236,6 +237,9 @@ func (s *serving) options() (web.Options, error) {
 		return options, usage("--tls-cert and --tls-key are needed together")
 	}
 	if s.certificate != "" {
+		if err := files.RefuseSharedKey(s.key); err != nil {
+			return options, &usageError{fmt.Errorf("load the key of the certificate: %w", err)}
+		}
 		pair, err := tls.LoadX509KeyPair(s.certificate, s.key)
 		if err != nil {
 			return options, &usageError{fmt.Errorf("load the certificate %s with the key %s: %w", s.certificate, s.key, err)}
@@ -277,6 +281,9 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 	network, address := "tcp", s.listen
 	if path, isUnix := strings.CutPrefix(s.listen, "unix:"); isUnix {
 		network, address = "unix", path
+		if err := files.RefuseForeignSocket(path); err != nil {
+			return nil, fmt.Errorf("listen on %s: %w", path, err)
+		}
 		if err := removeDeadSocket(path); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // ErrForeign is matched by the error for a directory whose content another user could
@@ -51,9 +50,8 @@ func RefuseForeign(directory string) error {
 
 // refuseForeignEntry refuses files, links included, that other users own or may write to.
 func refuseForeignEntry(path string, info fs.FileInfo) error {
-	status, known := info.Sys().(*syscall.Stat_t)
-	if known && int(status.Uid) != os.Geteuid() && status.Uid != 0 {
-		return fmt.Errorf("%q belongs to user id %d: %w", path, status.Uid, ErrForeign)
+	if isForeign(info) {
+		return fmt.Errorf("%q belongs to another user: %w", path, ErrForeign)
 	}
 	if info.IsDir() && isForAll(info) && info.Mode()&fs.ModeSticky == 0 {
 		return fmt.Errorf("%q has the permissions %v: %w", path, info.Mode(), ErrForeign)

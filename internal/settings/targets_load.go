@@ -26,6 +26,14 @@ func LoadTargets(folders Folders) (*Targets, error) {
 	if err != nil {
 		return nil, err
 	}
+	if text != nil {
+		for _, path := range []string{file, folders.User} {
+			const hint = "every user can write to %[1]s, and so run commands as you: chmod o-w %[1]s"
+			if err := refuseWritable(file, path, 0o002, hint); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return loadTargets(folders, text)
 }
 

@@ -47,8 +47,11 @@ func readSite(folder string) (*targetsText, error) {
 	if err != nil || text == nil {
 		return none, err
 	}
-	if err := refuseWritable(file, folder); err != nil {
-		return none, err
+	for _, path := range []string{file, folder} {
+		const hint = "not only its owner can write to %[1]s; its owner can run: chmod go-w %[1]s"
+		if err := refuseWritable(file, path, 0o022, hint); err != nil { // its definitions run commands as every user
+			return none, err
+		}
 	}
 	site, err := parseTargets(file, text)
 	if err != nil {
@@ -68,17 +71,15 @@ func readSite(folder string) (*targetsText, error) {
 	return site, nil
 }
 
-// refuseWritable refuses the file for all users if others than its owner can change it: its
-// definitions run commands as every user.
-func refuseWritable(file, folder string) error {
-	for _, path := range []string{file, folder} {
-		info, err := os.Stat(path)
-		if err != nil {
-			return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err}
-		}
-		if info.Mode().Perm()&0o022 != 0 {
-			return &ConfigurationError{File: file, Reason: fmt.Sprintf("not only its owner can write to %s; its owner can run: chmod go-w %s", path, path)}
-		}
+// refuseWritable refuses a targets file for one of these permissions of it or its folder. The
+// hint formats the path.
+func refuseWritable(file, path string, permissions fs.FileMode, hint string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return &ConfigurationError{File: file, Reason: reasonOf(err), Err: err}
+	}
+	if info.Mode().Perm()&permissions != 0 {
+		return &ConfigurationError{File: file, Reason: fmt.Sprintf(hint, path)}
 	}
 	return nil
 }

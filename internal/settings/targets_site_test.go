@@ -204,6 +204,20 @@ func TestAFileOfTheSiteThatOthersCanWriteIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "chmod go-w "+f.Site)
 }
 
+func TestAUsersFileThatEverybodyCanWriteToIsRefused(t *testing.T) {
+	f := folders(t, "", "[targets.mine]\ndefinition = \"slurm\"\n")
+	for _, path := range []string{filepath.Join(f.User, settings.TargetsFile), f.User} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(path, info.Mode()|0o020))
+		load(t, f) // users may share a group that has nobody else in it
+		require.NoError(t, os.Chmod(path, info.Mode()|0o002))
+		_, err = settings.LoadTargets(f)
+		require.ErrorContains(t, err, "chmod o-w "+path)
+		require.NoError(t, os.Chmod(path, info.Mode()))
+	}
+}
+
 func TestMistakesInTheFileOfTheSiteAreReportedInIt(t *testing.T) {
 	for text, want := range map[string]string{
 		"interval = 5":                       `invalid duration "5"`,
