@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
@@ -25,21 +26,27 @@ func sumOfOutput(p *job.Process) int64 { return stored.Sum("output", &p.Output) 
 // RecordProcesses records what is known of processes of a job, in place of what
 // was known of them before.
 func (s *Store) RecordProcesses(ctx context.Context, tag string, processes []job.Process) error {
-	var process job.Process
-	columns := processColumns(&tag, &process)
-	values := columnValues(columns)
-	statement := strings.Replace(insertInto("processes", append(columnNames(columns), "sum", "output", "output_sum")), "INSERT", "INSERT OR REPLACE", 1)
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		for _, process = range processes {
+		for _, process := range processes {
 			process.Output = process.Output[max(0, len(process.Output)-stored.MaximumText):]
-			row := append(slices.Clone(values), stored.Sum("processes", values...), &process.Output, sumOfOutput(&process))
-			if _, err := transaction.ExecContext(ctx, statement, row...); err != nil {
+			if err := insertProcess(ctx, transaction, tag, &process); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return failed(err, "recording the processes of submission %s", tag)
+}
+
+var insertProcessRow = sync.OnceValue(func() string {
+	names := append(columnNames(processColumns(new(string), &job.Process{})), "sum", "output", "output_sum")
+	return strings.Replace(insertInto("processes", names), "INSERT", "INSERT OR REPLACE", 1)
+})
+
+func insertProcess(ctx context.Context, transaction *sql.Tx, tag string, process *job.Process) error {
+	values := columnValues(processColumns(&tag, process))
+	_, err := transaction.ExecContext(ctx, insertProcessRow(), append(values, stored.Sum("processes", values...), &process.Output, sumOfOutput(process))...)
+	return err
 }
 
 // EachProcess gives what is known of the processes of all jobs of a target to a

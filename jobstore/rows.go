@@ -166,7 +166,9 @@ func (r *submissionRow) values() []any {
 
 func (r *submissionRow) sum() int64 { return stored.Sum("submissions", r.values()...) }
 
-const insertSubmission = "INSERT INTO submissions (tag, attributes, arguments, script, request, sum) VALUES (?, ?, ?, ?, ?, ?)"
+// insertSubmission keeps a submission that is on record already: a rebuilt store may have lost
+// its job.
+const insertSubmission = "INSERT OR IGNORE INTO submissions (tag, attributes, arguments, script, request, sum) VALUES (?, ?, ?, ?, ?, ?)"
 
 // queryJobs returns the jobs that the rest of a query chooses, without their
 // submissions.

@@ -84,8 +84,16 @@ func create(ctx context.Context, path string, onNetwork bool) error {
 			err = nil // another process was first
 		}
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if removal := os.Remove(draft.Name() + suffix); !errors.Is(removal, os.ErrNotExist) {
+	return errors.Join(err, removeFiles(draft.Name()))
+}
+
+// besideDatabase are the ends of the names of the files that SQLite keeps beside a database.
+var besideDatabase = []string{"-wal", "-shm", "-journal"}
+
+// removeFiles removes a database.
+func removeFiles(path string) (err error) {
+	for _, suffix := range append([]string{""}, besideDatabase...) {
+		if removal := os.Remove(path + suffix); !errors.Is(removal, os.ErrNotExist) {
 			err = errors.Join(err, removal)
 		}
 	}

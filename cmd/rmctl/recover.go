@@ -36,6 +36,10 @@ some schedulers do not say which submission a job that ended was of. With severa
 submissions in doubt, name one with --as TAG. rmctl refuses a job that is on record, of
 another user, or older than the submission.
 
+--rebuild replaces a damaged record of jobs with a new one, which has all jobs, submissions and
+events that can be read. It keeps the damaged files, and says what is lost. A job whose own row
+is lost is restored from its events, or found with the scheduler.
+
 --dismiss gives up a submission or job. A submission whose scheduler cannot be queried is
 recorded as not made. A job that its scheduler has forgotten, or whose terminal is gone, is
 no longer shown by rmctl status; its last observation stays on record. A job that may be
@@ -47,7 +51,7 @@ running cannot be dismissed.`,
   rmctl recover --dismiss slurm/4711`,
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c.Context()) },
 	}
-	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "set the record of jobs aside, even if it is damaged, and begin a new one")
+	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "copy what can be read of a damaged record into a new one")
 	c.Flags().StringVar(&r.dismiss, "dismiss", "", "give up a submission without an outcome, or a `JOB` whose end cannot be observed, by tag or id")
 	completeFlag(c, "dismiss", a.completeJobs(openJob))
 	c.Flags().StringVar(&r.adopt, "adopt", "", "record that a submission without an outcome became this `JOB`")
@@ -71,7 +75,7 @@ func (r *recoverCommand) run(ctx context.Context) error {
 		return usage("--as requires --adopt")
 	}
 	if r.rebuild {
-		if err := r.setAside(); err != nil {
+		if err := r.rebuildRecord(ctx); err != nil {
 			return err
 		}
 	}
@@ -110,17 +114,20 @@ func (r *recoverCommand) dismissJob(ctx context.Context, store *jobstore.Store) 
 	return err
 }
 
-func (r *recoverCommand) setAside() error {
+func (r *recoverCommand) rebuildRecord(ctx context.Context) error {
 	directory, err := r.app.client().StateFolder()
 	if err != nil {
 		return err
 	}
-	aside, err := jobstore.SetAside(directory)
+	aside, report, err := jobstore.Rebuild(ctx, directory)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		fmt.Fprintf(r.app.stderr, "the record of jobs is now %s\n", printable(aside))
+		r.app.say("the record as it was is now %s", aside)
+	}
+	for _, line := range report {
+		r.app.say("%s", line)
 	}
 	return err
 }
@@ -196,14 +203,14 @@ func (r *recoverCommand) tidy(ctx context.Context, targets []string) {
 
 // listed finds the jobs of the chosen target that are not on record, and of other targets that
 // have submissions in doubt: one listing may have many of them. It is an error if the definition of the
-// chosen one cannot list jobs only with -t or --rebuild.
+// chosen one cannot list jobs only with -t.
 func (r *recoverCommand) listed(ctx context.Context, others []string) ([]job.Job, error) {
 	chosen, err := r.app.controller(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	jobs, err := chosen.Rediscover(ctx)
-	if isA[*control.UnsupportedError](err) && r.app.target == "" && !r.rebuild {
+	if isA[*control.UnsupportedError](err) && r.app.target == "" {
 		err = nil
 	}
 	for _, target := range others {
