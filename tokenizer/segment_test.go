@@ -2,6 +2,7 @@ package tokenizer_test
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -152,6 +153,24 @@ func TestSavedSegmentsAreBoundedTogether(t *testing.T) {
 	run, err := tokenizer.Options{LongestSegment: 10}.Compile(parserOf(t, collecting(`delim="\n" all="true" save="100"`)), variables("r"), "")
 	require.NoError(t, err)
 	require.ErrorContains(t, run.Run(strings.NewReader("1234\n1234\n1234\n")), "the segments to be saved are together longer than the limit of 10 bytes: ")
+}
+
+func TestRefusingALongSegmentTakesLittleMoreMemoryThanTheLimit(t *testing.T) {
+	const limit = 16 << 20
+	piece := make([]byte, 32<<10)
+	for _, attributes := range []string{`delim="\n"`, `delim="€"`, `maxMatchLen="100000000"`} {
+		run, err := tokenizer.Options{LongestSegment: limit}.Compile(parserOf(t, "<stdout-parser "+attributes+"/>"), variables(), "")
+		require.NoError(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 8 * limit / len(piece) {
+			_, err := run.Write(piece)
+			require.NoError(t, err)
+		}
+		runtime.ReadMemStats(&after)
+		require.Error(t, run.Err(), attributes)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(limit+limit/2), attributes)
+	}
 }
 
 // A line of 100 MB is more than the limit, unless that is raised.

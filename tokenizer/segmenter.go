@@ -54,6 +54,10 @@ func delimiterOf(written config.Optional) string {
 // long one, in bytes.
 const largestKeptBuffer = 1 << 20
 
+// longestPart is how much of the stream a segment takes at once, in bytes, where it looks for
+// a delimiter of several bytes.
+const longestPart = 64 << 10
+
 // delimited cuts the stream at a delimiter. Segments that lie in one piece of
 // the stream are not copied.
 type delimited struct {
@@ -128,9 +132,9 @@ func (d *delimited) endReturn(p []byte) []byte {
 func (d *delimited) writeLongDelimiter(p []byte) {
 	for len(p) > 0 && !d.tokenizer.left {
 		searched := max(0, len(d.rest)-len(d.delimiter)+1)
-		part := p[:min(len(p), 64<<10)]
+		part := p[:min(len(p), longestPart)]
 		p = p[len(part):]
-		d.rest = append(d.rest, part...)
+		d.rest = d.tokenizer.extend(d.rest, part)
 		start := 0
 		for !d.tokenizer.left {
 			at := bytes.Index(d.rest[searched:], d.delimiter)
@@ -149,6 +153,7 @@ func (d *delimited) writeLongDelimiter(p []byte) {
 		// The begin of the delimiter does not count before the rest of it is there.
 		if len(d.rest) >= d.tokenizer.longestSegment()+len(d.delimiter) {
 			d.tokenizer.failTooLong("a segment of the output is")
+			d.rest = nil
 		}
 	}
 }
@@ -168,10 +173,24 @@ func (d *delimited) close() {
 func (d *delimited) keep(p []byte) bool {
 	if len(d.rest)+len(p) > d.tokenizer.longestSegment() {
 		d.tokenizer.failTooLong("a segment of the output is")
+		d.rest = nil
 		return false
 	}
-	d.rest = append(d.rest, p...)
+	d.rest = d.tokenizer.extend(d.rest, p)
 	return true
+}
+
+// extend appends to a segment. Long segments grow in few large steps: with the small ones
+// of append, what was left behind takes several times the memory of the segment. Memory
+// that is not written to yet is not taken.
+func (t *Tokenizer) extend(segment, p []byte) []byte {
+	const step = 16
+	if needed := len(segment) + len(p); needed > cap(segment) && needed > largestKeptBuffer {
+		larger := make([]byte, len(segment), max(needed, min(step*needed, t.longestSegment()+2*longestPart)))
+		copy(larger, segment)
+		segment = larger
+	}
+	return append(segment, p...)
 }
 
 func (d *delimited) emitRest() {

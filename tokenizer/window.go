@@ -35,7 +35,7 @@ func (w *window) advance(p []byte, atEnd bool) {
 			w.tokenizer.failTooLong("a segment of the output is")
 			return
 		}
-		w.text = append(w.text, p[:length]...)
+		w.text = w.tokenizer.extend(w.text, p[:length])
 		w.characters += characters
 		w.fresh = w.fresh || length > 0
 		p = p[length:]
