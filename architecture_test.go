@@ -82,7 +82,7 @@ var allowedImports = map[string][]string{
 	"internal/taskfile":         {"internal/ranges", "job"},
 	"internal/transition":       {"internal/timezone", "job"},
 	"internal/settings":         {"attribute", "internal/document", "internal/form", "internal/submission", "internal/wording", "job", "rms"},
-	"internal/requested":        {"internal/document", "job"},
+	"internal/requested":        {"config", "internal/document", "job"},
 	"internal/bulk":             {},
 	"internal/selection":        {"control", "internal/settings", "job", "jobstore"},
 	"internal/rendering":        {"attribute", "command", "config", "internal/submission", "job"},

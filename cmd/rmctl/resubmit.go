@@ -92,11 +92,11 @@ func (a *app) resubmissionOf(ctx context.Context, before job.Job, changes job.Su
 	if err != nil {
 		return resubmission{}, err
 	}
-	submission, err := requested.Again(before, changes)
+	controller, err := a.controller(ctx, target)
 	if err != nil {
 		return resubmission{}, err
 	}
-	controller, err := a.controller(ctx, target)
+	submission, err := requested.Again(before, changes, controller.Definition)
 	return resubmission{cmp.Or(before.ID, before.Tag), submission, controller}, err
 }
 

@@ -4,7 +4,9 @@ package requested
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/document"
 	"github.com/rmctl/rmctl/job"
 )
@@ -50,9 +52,9 @@ func parse(text []byte) (job.Submission, error) {
 	return s, table.Err()
 }
 
-// Again returns a submission that repeats the one of a job, with changes. The job must be
-// complete, as Store.ByTag returns it. A script is the file as it is now.
-func Again(j job.Job, changes job.Submission) (job.Submission, error) {
+// Again returns a submission to a definition that repeats the one of a job, with changes. The
+// job must be complete, as Store.ByTag returns it. A script is the file as it is now.
+func Again(j job.Job, changes job.Submission, definition *config.Definition) (job.Submission, error) {
 	if j.Interactive {
 		return job.Submission{}, fmt.Errorf("job %q cannot be submitted again: it ran interactively", cmp.Or(j.ID, j.Tag))
 	}
@@ -60,5 +62,17 @@ func Again(j job.Job, changes job.Submission) (job.Submission, error) {
 	if err != nil {
 		return s, err
 	}
+	s.Values = slices.DeleteFunc(s.Values, func(before job.Assignment) bool {
+		return slices.ContainsFunc(changes.Values, func(change job.Assignment) bool { return replaces(definition, change.Name, before.Name) })
+	})
 	return changes.Over(s), nil
+}
+
+// replaces reports whether one of two names is a portable name that the definition links to the
+// other: then they say the same, and cannot both have a value.
+func replaces(definition *config.Definition, change, before string) bool {
+	links := func(portable, attribute string) bool {
+		return slices.ContainsFunc(definition.PortableLinks(portable), func(link *config.PortableLink) bool { return link.Attribute == attribute })
+	}
+	return links(change, before) || links(before, change)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/requested"
 	"github.com/rmctl/rmctl/job"
 )
@@ -22,8 +23,11 @@ var asked = job.Submission{
 	Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "x\ny"}}},
 }
 
+// definition links the portable name wallTime to its attribute time.
+var definition = &config.Definition{Portable: []*config.PortableLink{{Name: "wallTime", Attribute: "time"}}}
+
 func TestAJobIsSubmittedAgainAsItWas(t *testing.T) {
-	again, err := requested.Again(recorded(t, asked), job.Submission{})
+	again, err := requested.Again(recorded(t, asked), job.Submission{}, definition)
 	require.NoError(t, err)
 	require.Equal(t, asked, again)
 }
@@ -32,7 +36,7 @@ func TestChangesReplaceWhatWasAskedForOneByOne(t *testing.T) {
 	again, err := requested.Again(recorded(t, asked), job.Submission{
 		Executable: "./other", Values: []job.Assignment{{Name: "time", Value: "9"}},
 		Environment: job.Environment{Variables: []job.Variable{{Name: "B", Value: "1"}}},
-	})
+	}, definition)
 	require.NoError(t, err)
 	require.Equal(t, job.Submission{
 		Executable: "./other", Directory: "/work", Tab: "Basic", Debug: true,
@@ -41,18 +45,27 @@ func TestChangesReplaceWhatWasAskedForOneByOne(t *testing.T) {
 	}, again)
 }
 
+func TestAPortableNameReplacesTheAttributeThatItIsLinkedTo(t *testing.T) {
+	for _, names := range [][2]string{{"time", "wallTime"}, {"wallTime", "time"}} {
+		before := job.Submission{Executable: "true", Values: []job.Assignment{{Name: names[0], Value: "5"}, {Name: "nodes", Value: "2"}}}
+		again, err := requested.Again(recorded(t, before), job.Submission{Values: []job.Assignment{{Name: names[1], Value: "9"}}}, definition)
+		require.NoError(t, err)
+		require.Equal(t, []job.Assignment{{Name: "nodes", Value: "2"}, {Name: names[1], Value: "9"}}, again.Values)
+	}
+}
+
 func TestAScriptIsReplacedByAProgram(t *testing.T) {
-	again, err := requested.Again(recorded(t, job.Submission{Script: "/work/job.sh"}), job.Submission{Executable: "true"})
+	again, err := requested.Again(recorded(t, job.Submission{Script: "/work/job.sh"}), job.Submission{Executable: "true"}, definition)
 	require.NoError(t, err)
 	require.Equal(t, job.Submission{Executable: "true"}, again)
 }
 
 func TestOnlyRecordedBatchJobsCanBeSubmittedAgain(t *testing.T) {
-	_, err := requested.Again(job.Job{ID: "7"}, job.Submission{})
+	_, err := requested.Again(job.Job{ID: "7"}, job.Submission{}, definition)
 	require.EqualError(t, err, `what was asked for when job "7" was submitted is not recorded`)
 	interactive := recorded(t, asked)
 	interactive.Interactive = true
-	_, err = requested.Again(interactive, job.Submission{})
+	_, err = requested.Again(interactive, job.Submission{}, definition)
 	require.EqualError(t, err, `job "7" cannot be submitted again: it ran interactively`)
 }
 
