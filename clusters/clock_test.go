@@ -44,7 +44,7 @@ func TestClocksMayDiffer(t *testing.T) {
 			require.Contains(t, d.Does("status", "--json", job), `"detail":"FAILED"`, "its own time counts")
 
 			job = d.Does("submit", "-t", "far", "--", "sleep", "1000")
-			d.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
+			d.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
 			for range 2 {
 				said := d.Does("status", "--json", "--fresh", job)
 				require.Contains(t, said, `"state":"RUNNING"`)

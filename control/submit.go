@@ -112,10 +112,20 @@ func (c *submitter) intended(p *prepared) job.Job {
 	return job.Job{
 		Tag: p.tag, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
 		Interactive: p.submit.Element.IsInteractive(),
-		Observation: job.Observation{Name: p.env.Text(submission.AttributeExecutableName), Queue: p.env.Text(submission.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(submission.AttributeDirectory),
+		Observation: job.Observation{Name: c.nameOf(p), Queue: p.env.Text(submission.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(submission.AttributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),
 		Attributes: values, Script: p.env.Text(submission.AttributeScript), Request: c.requestOf(p.request), Created: c.now(), Submitter: presence.ThisProcess(), Hosted: p.request.Hosted,
 	}
+}
+
+// nameOf returns the name that a job was given, or that of its program.
+func (c *submitter) nameOf(p *prepared) string {
+	for _, link := range c.definition.PortableLinks("jobName") {
+		if name := p.env.Text(link.Attribute); name != "" {
+			return name
+		}
+	}
+	return p.env.Text(submission.AttributeExecutableName)
 }
 
 // accept records how the submit command ended.

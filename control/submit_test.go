@@ -70,6 +70,13 @@ func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
 	require.ErrorContains(t, err, `job "7" was submitted is not recorded`)
 }
 
+func TestAJobHasTheNameThatItWasGivenBeforeItIsSeen(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="title"/><x:portable name="jobName" attribute="title"/>`+submitting("echo job 7", "")))
+	require.Equal(t, "first", s.submits(t, job.Submission{Executable: "/bin/true", Values: values("jobName", "first")}).Name)
+	require.Equal(t, "second", s.submits(t, job.Submission{Executable: "/bin/true", Values: values("title", "second")}).Name)
+	require.Equal(t, "true", s.submits(t, job.Submission{Executable: "/bin/true"}).Name)
+}
+
 // inspecting lets a connection look into the store, through a handle of its
 // own, when a command is about to start.
 func inspecting(t *testing.T, s **site, look func(*jobstore.Store)) func(*control.Options) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
@@ -39,8 +40,8 @@ func (e *MissingError) Error() string {
 		e.Job.ID, cmp.Or(e.Reason, "its scheduler no longer knows it"), e.Job.Detail, e.Job.Observed.Format(time.DateTime))
 }
 
-// Wait queries a job until it has ended or has reached a state: a detail or a primary
-// state; empty for the end. It calls changed, which may be nil, at every change. It
+// Wait queries a job until it has ended or has reached a state: a detail, a primary state
+// or a word; empty for the end. It calls changed, which may be nil, at every change. It
 // goes on through failing queries for a while. A job that nobody can query is an error
 // at once.
 func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
@@ -116,5 +117,5 @@ func (c *tracker) waitable(j job.Job) error {
 }
 
 func reached(detail, until job.Detail) bool {
-	return until != "" && (detail == until || string(detail.Primary()) == string(until))
+	return until != "" && slices.Contains([]string{string(detail), string(detail.Primary()), detail.Word()}, string(until))
 }

@@ -53,9 +53,9 @@ func (r *jobRow) columns(of selection) []column {
 	columns := append(make([]column, 0, 48),
 		column{"tag", &j.Tag}, column{"target", &j.Target}, column{"id", &j.ID}, column{"phase", (*string)(&j.Phase)}, column{"interactive", &j.Interactive},
 		column{"detail", (*string)(&j.Detail)}, column{"native", &j.Native}, column{"source", &j.Source},
-		column{"stale", &j.Stale}, column{"missing", &j.Missing}, column{"successor", &j.Successor})
+		column{"stale", &j.Stale}, column{"missing", &j.Missing}, column{"successor", &j.Successor}, column{"short_id", &j.ShortID})
 	if of != listed {
-		columns = append(columns, column{"short_id", &j.ShortID}, column{"missing_count", &j.MissingCount}, column{"missing_since", stored.At(&j.MissingSince)})
+		columns = append(columns, column{"missing_count", &j.MissingCount}, column{"missing_since", stored.At(&j.MissingSince)})
 	}
 	if of != brief {
 		columns = append(columns,

@@ -217,7 +217,7 @@ func testControllerAwayWhileWaiting(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
 	end := filepath.Join(o.Home, "end")
 	job := o.submit(`until test -e "` + end + `"; do sleep 0.1; done; exit 3`)
-	o.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
+	o.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
 	ends := o.starts("wait", job)
 	o.Stop(t, "slurmctld")
 	require.NoError(t, os.WriteFile(end, nil, 0o600)) // it ends while nobody can tell
@@ -255,7 +255,7 @@ func testMungedAway(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
 	end := filepath.Join(o.Home, "end")
 	job := o.submit(`until test -e "` + end + `"; do sleep 0.1; done`)
-	o.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
+	o.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
 	o.Stop(t, "munged")
 	ends := o.starts("wait", job)
 	said := o.Refused(exitScheduler, "submit", "-t", "slurm", "--", "true")
@@ -291,7 +291,7 @@ func testNodeFails(t *testing.T, cluster *rmctltest.Cluster) {
 	lost := o.submit("exec sleep 1000", "-s", "requeue=no", "-s", "nodelist=node1")
 	again := o.submit(`echo run >>"`+runs+`"; test "$(wc -l <"`+runs+`")" -gt 1 || exec sleep 1000`, "-s", "requeue=yes")
 	for _, job := range []string{lost, again} {
-		o.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
+		o.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
 		require.Equal(t, "node1", o.Asks(t, "squeue", "--noheader", "--format=%N", "--jobs="+job), "Slurm fills the first node first")
 	}
 	endsLost, endsAgain := o.starts("wait", lost), o.starts("wait", again)

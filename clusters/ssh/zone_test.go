@@ -21,7 +21,7 @@ func testSlurmInAnotherTimeZone(t *testing.T, there slurmThere) {
 			d := rmctltest.NewDesk(t, "", "TZ=America/New_York")
 			d.Reaches("far", "slurm", transport, "rmtest-target", daemons.Configuration)
 			job := d.Does("submit", "-t", "far", "--", "sleep", "1000")
-			d.Does("wait", "--state", "RUNNING", "--timeout", "5m", job)
+			d.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
 			// isNow takes a time that one of the job's commands has told.
 			isNow := func(text string) {
 				moment, err := time.Parse(time.RFC3339, text)

@@ -14,7 +14,6 @@ import (
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/tui"
-	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -76,23 +75,6 @@ func (a *app) folders() (settings.Folders, error) {
 // committed is in the log, which the next process uses.
 func (a *app) close() error { return a.client().CloseConnections() }
 
-// knowsTarget returns an error if the chosen target neither exists nor has jobs on record: it
-// may be mistyped.
-func (a *app) knowsTarget(ctx context.Context, store *jobstore.Store) error {
-	if a.target == "" {
-		return nil
-	}
-	recorded, err := store.List(ctx, jobstore.Filter{Target: a.target, All: true, Limit: 1})
-	if err != nil || len(recorded) > 0 {
-		return err
-	}
-	targets, err := a.client().Targets()
-	if err == nil {
-		_, err = targets.Find(a.target)
-	}
-	return err
-}
-
 // controller returns the controller of a target, or of the chosen one if the name is empty.
 func (a *app) controller(ctx context.Context, name string) (*control.Controller, error) {
 	controller, err := a.client().Controller(ctx, cmp.Or(name, a.target))
@@ -107,7 +89,10 @@ func (a *app) controller(ctx context.Context, name string) (*control.Controller,
 
 // finder returns what finds jobs by the names that users write.
 func (a *app) finder() *selection.Finder {
-	return &selection.Finder{Target: a.target, Store: a.client().Store, Targets: a.client().Targets, Controller: a.controller}
+	return &selection.Finder{
+		Target: a.target, Store: a.client().Store, Targets: a.client().Targets, Controller: a.controller,
+		Note: func(note string) { a.say("%s", note) },
+	}
 }
 
 // definition loads a usable definition; it prints warnings with -v.

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/portablename"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -325,11 +326,7 @@ func (a *app) shortestName(ctx context.Context, store *jobstore.Store, known job
 	return known.ID, nil
 }
 
-// completeStates offers the states to wait for.
+// completeStates offers the words for states.
 func completeStates(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var offered []cobra.Completion
-	for _, detail := range job.Details() {
-		offered = append(offered, string(detail))
-	}
-	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return selection.Words(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

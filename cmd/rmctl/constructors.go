@@ -31,11 +31,11 @@ func constructors() []constructor {
 		{name: "wait", group: groupUsing, create: newWait},
 		{name: "watch", group: groupUsing, create: newWatch},
 		{name: "output", group: groupUsing, create: newOutput},
-		operation(control.Cancel, "Cancel jobs", "cancel asks the scheduler to end jobs, running or not."),
-		operation(control.Hold, "Hold jobs that have not started", "hold prevents jobs that have not started from starting."),
-		operation(control.Release, "Release jobs that are held", "release lets held jobs start."),
-		operation(control.Suspend, "Suspend running jobs", "suspend stops running jobs; many schedulers only allow that to operators."),
-		operation(control.Resume, "Resume suspended jobs", "resume lets suspended jobs continue."),
+		operation(operationKind{control.Cancel, "canceled", "", "have ended", "Cancel jobs", "cancel asks the scheduler to end jobs, running or not."}),
+		operation(operationKind{control.Hold, "held", "QUEUED", "are not queued", "Hold jobs that have not started", "hold prevents jobs that have not started from starting."}),
+		operation(operationKind{control.Release, "released", "HELD", "are not held", "Release jobs that are held", "release lets held jobs start."}),
+		operation(operationKind{control.Suspend, "suspended", "RUNNING", "are not running", "Suspend running jobs", "suspend stops running jobs; many schedulers only allow that to operators."}),
+		operation(operationKind{control.Resume, "resumed", "SUSPENDED", "are not suspended", "Resume suspended jobs", "resume lets suspended jobs continue."}),
 		{name: "action", group: groupUsing, create: newAction},
 		{name: "config", group: groupUsing, create: newConfig},
 		{name: "start", group: groupSessions, create: newStart},
@@ -63,8 +63,6 @@ func constructors() []constructor {
 }
 
 // operation returns the constructor of the command for an operation on jobs.
-func operation(operation control.Operation, short, long string) constructor {
-	return constructor{name: string(operation), group: groupUsing, create: func(a *app) *cobra.Command {
-		return newOperation(a, operation, short, long)
-	}}
+func operation(kind operationKind) constructor {
+	return constructor{name: string(kind.Operation), group: groupUsing, create: func(a *app) *cobra.Command { return newOperation(a, kind) }}
 }

@@ -53,7 +53,7 @@ Without --everyone it queries the jobs that have not ended.`,
 			if err != nil {
 				return err
 			}
-			if err := a.knowsTarget(c.Context(), store); err != nil {
+			if err := a.finder().KnowsTarget(c.Context(), store); err != nil {
 				return err
 			}
 			switch {

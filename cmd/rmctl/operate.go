@@ -10,28 +10,180 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/bulk"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/selection"
+	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
+// selectionFlags choose jobs by what they are, not by name.
+type selectionFlags struct {
+	all         bool
+	state, name string
+}
+
+// add adds the flags. All says what --all chooses.
+func (f *selectionFlags) add(c *cobra.Command, all string) {
+	c.Flags().BoolVar(&f.all, "all", false, all)
+	c.Flags().StringVar(&f.state, "state", "", "only jobs in `STATE`, such as QUEUED or FAILED; several with commas")
+	c.Flags().StringVar(&f.name, "name", "", "only jobs whose name matches `GLOB`, such as 'sim*'")
+	completeFlag(c, "state", completeStates)
+}
+
+// choice returns what the names and flags choose.
+func (f *selectionFlags) choice(c *cobra.Command, names []string) (selection.Choice, error) {
+	filter, err := selection.NewFilter(f.state, f.name)
+	switch {
+	case err != nil:
+	case f.all && len(names) > 0:
+		err = usage("--all cannot be used together with names of jobs")
+	case !f.all && len(names) == 0 && filter.IsAll():
+		err = usage("a job is missing; name one, or use --all, --state or --name; see %s --help", c.CommandPath())
+	}
+	return selection.Choice{Names: names, Filter: filter}, err
+}
+
+// choose returns the jobs of a choice, and says if there are none.
+func (a *app) choose(c *cobra.Command, finder *selection.Finder, choice selection.Choice) ([]selection.Chosen, error) {
+	chosen, err := finder.Choose(c.Context(), choice)
+	if len(chosen) == 0 && err == nil {
+		a.say("no job to %s", c.Name())
+	}
+	return chosen, err
+}
+
+// chosenHandles finds the jobs of a choice.
+func (a *app) chosenHandles(c *cobra.Command, choice selection.Choice) (jobs []selection.Handle, isNamed []bool, err error) {
+	chosen, err := a.choose(c, a.finder(), choice)
+	problems := []error{err}
+	for _, one := range chosen {
+		job, err := a.finder().Job(c.Context(), one.Name)
+		if problems = append(problems, err); err == nil {
+			jobs, isNamed = append(jobs, job), append(isNamed, one.IsNamed)
+		}
+	}
+	return jobs, isNamed, errors.Join(problems...)
+}
+
+// chosenRecorded finds the jobs of a choice on record. Only says what others lack.
+func (a *app) chosenRecorded(c *cobra.Command, finder *selection.Finder, choice selection.Choice, only string) ([]job.Job, error) {
+	chosen, err := a.choose(c, finder, choice)
+	jobs := make([]job.Job, 0, len(chosen))
+	for _, one := range chosen {
+		known, findErr := finder.Recorded(c.Context(), one.Name)
+		if errors.Is(findErr, jobstore.ErrNotFound) {
+			findErr = fmt.Errorf("%w\nonly jobs that were submitted through rmctl %s", findErr, only)
+		}
+		if findErr != nil {
+			return nil, findErr
+		}
+		jobs = append(jobs, known)
+	}
+	return jobs, err
+}
+
+// eachUnderHeading prints something of each job, under its name if there are several.
+func (a *app) eachUnderHeading(jobs []job.Job, print func(job.Job) error) error {
+	var problems []error
+	for i, job := range jobs {
+		if len(jobs) > 1 && !a.json {
+			fmt.Fprintf(a.stdout, "%s==> %s <==\n", strings.Repeat("\n", min(i, 1)), oneLine(selection.Handle{Job: job}.Label()))
+		}
+		problems = append(problems, print(job))
+	}
+	return errors.Join(problems...)
+}
+
+// hasID reports whether the scheduler knows the job.
+func hasID(j *job.Job) bool { return j.ID != "" }
+
+// An operationKind is an operation on jobs and how it is spoken of.
+type operationKind struct {
+	control.Operation
+	done        string // as a participle
+	only        string // the word of the state that it is for; empty for all that have not ended
+	unsuited    string // what jobs do that it is not for
+	short, long string
+}
+
 // newOperation returns the command for an operation on jobs.
-func newOperation(a *app, operation control.Operation, short, long string) *cobra.Command {
-	name := string(operation)
-	return &cobra.Command{
-		Use:               name + " JOB...",
-		Short:             short,
-		Long:              long + "\nThe next status shows the effect. A job that has ended is an error; the other jobs are\nprocessed nevertheless.",
-		Example:           "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 slurm/4712",
-		Args:              atLeast(1, "a job"),
+func newOperation(a *app, kind operationKind) *cobra.Command {
+	var flags selectionFlags
+	name := string(kind.Operation)
+	c := &cobra.Command{
+		Use:   name + " [JOB...]",
+		Short: kind.short,
+		Long: kind.long + `
+It prints a line for each job; the next status shows the effect. A job that has ended is
+an error if it is named by itself; the other jobs are processed nevertheless.
+
+` + selectionHelp,
+		Example:           "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 4720-4729\n  rmctl " + name + " last\n  rmctl " + name + " --all -t slurm --name 'sim*'",
 		ValidArgsFunction: a.completeJobs(openJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			jobs, err := a.finder().Jobs(c.Context(), arguments)
-			for _, job := range jobs {
-				err = errors.Join(err, a.operate(c.Context(), operation, job))
+			choice, err := flags.choice(c, arguments)
+			if err != nil {
+				return err
 			}
-			return err
+			choice.Open, choice.Unsuited, choice.Fresh = true, kind.unsuited, kind.only != ""
+			choice.Suits = func(j *job.Job) bool {
+				return hasID(j) && !j.Detail.Ended() && (kind.only == "" || j.Detail.Word() == kind.only)
+			}
+			jobs, isNamed, err := a.chosenHandles(c, choice)
+			return errors.Join(err, a.operateOnEach(c.Context(), kind, jobs, isNamed))
 		},
 	}
+	flags.add(c, "all jobs on record that can be "+kind.done)
+	return c
+}
+
+const selectionHelp = `JOB is an id, TARGET/ID, the tag of a submission, "last" for the newest job on record, or a
+range of ids such as 1-50 or TARGET/1-50, which chooses the jobs on record of one target.
+Without a JOB, --all, --state and --name choose among the jobs on record, with -t those of
+one target.`
+
+// An operatedDocument is what an operation with --json prints for a job.
+type operatedDocument struct {
+	Operation control.Operation `json:"operation"`
+	ID        string            `json:"id"`
+	Target    string            `json:"target"`
+	Tag       string            `json:"tag,omitempty"`
+	Name      string            `json:"name,omitempty"`
+	Error     string            `json:"error,omitempty"`
+}
+
+// operateOnEach applies an operation to jobs, a few at a time, and prints what was done. That a
+// job has ended in the meantime is no error unless it was named by itself.
+func (a *app) operateOnEach(ctx context.Context, kind operationKind, jobs []selection.Handle, isNamed []bool) error {
+	var problems []error
+	bulk.Each(jobs, bulk.Width, func(job selection.Handle) error { return a.operate(ctx, kind.Operation, job) }, func(i int, err error) {
+		isOver := isA[*control.EndedError](err) || isA[*control.NotFoundError](err)
+		switch {
+		case isOver && !isNamed[i]:
+			a.say("%v", err)
+		default:
+			problems = append(problems, err)
+		}
+		problems = append(problems, a.printOperated(kind, jobs[i], err))
+	})
+	return errors.Join(problems...)
+}
+
+func (a *app) printOperated(kind operationKind, job selection.Handle, failure error) error {
+	document := operatedDocument{Operation: kind.Operation, ID: job.ID, Target: job.Target, Tag: job.Tag, Name: job.Name}
+	switch {
+	case a.json && failure != nil:
+		document.Error = failure.Error()
+		fallthrough
+	case a.json:
+		return terminal.JSON(a.stdout, document)
+	case failure != nil:
+		return nil
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s %s\n", kind.done, oneLine(job.Label()))
+	return err
 }
 
 // operate applies an operation to a job.
@@ -108,32 +260,37 @@ func (a *app) readInput() (string, error) {
 }
 
 func newOutput(a *app) *cobra.Command {
+	var flags selectionFlags
 	var follow bool
 	var stream control.Stream
 	c := &cobra.Command{
-		Use:   "output JOB",
-		Short: "Print what a job has written",
+		Use:   "output [JOB...]",
+		Short: "Print what jobs have written",
 		Long: `output prints the file that a job's standard output goes to, which the definition
 names. With -f it waits for the file, and prints what is added to it until the job has
 ended. Of an array it prints the output of the first task that has begun, and says which
-one that is, or that of --task.`,
+one that is, or that of --task. Outputs of several jobs are printed under their names.
+
+` + selectionHelp,
 		Example: `  rmctl output 4711
-  rmctl output -f 4711
+  rmctl output -f last
   rmctl output --task 3 4711
-  rmctl output --stderr slurm/4711`,
-		Args:              exactly(1, "a job"),
-		ValidArgsFunction: a.completeOneJob(anyJob),
+  rmctl output --stderr --state FAILED -t slurm`,
+		ValidArgsFunction: a.completeJobs(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			job, err := a.finder().Job(c.Context(), arguments[0])
+			choice, err := flags.choice(c, arguments)
 			if err != nil {
 				return err
 			}
-			if stream.Task == "" {
-				stream.Chosen = func(task, name string) { a.say("task %s of array %s: %s", task, job.ID, name) }
+			choice.Suits = func(j *job.Job) bool { return hasID(j) && !j.Interactive }
+			jobs, _, err := a.chosenHandles(c, choice)
+			if follow && len(jobs) > 1 {
+				return usage("--follow requires a single job")
 			}
-			return a.printOutputs(c.Context(), []selection.Handle{job}, stream, follow)
+			return errors.Join(a.printOutputs(c.Context(), jobs, stream, follow), err)
 		},
 	}
+	flags.add(c, "all batch jobs on record")
 	c.Flags().StringVar(&stream.Task, "task", "", "print the output of task `N` of an array")
 	c.Flags().BoolVar(&stream.Stderr, "stderr", false, "print standard error instead")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job has ended")
@@ -142,16 +299,18 @@ one that is, or that of --task.`,
 
 // printOutputs prints the output of jobs, each under its name if there are several.
 func (a *app) printOutputs(ctx context.Context, jobs []selection.Handle, stream control.Stream, follow bool) error {
-	var problems []error
+	all := make([]job.Job, len(jobs))
+	controllers := map[string]*control.Controller{}
 	for i, job := range jobs {
-		if len(jobs) > 1 {
-			fmt.Fprintf(a.stdout, "%s==> %s <==\n", strings.Repeat("\n", min(i, 1)), oneLine(job.Label()))
-		}
-		print := job.Controller.Output
-		if follow {
-			print = job.Controller.Follow
-		}
-		problems = append(problems, print(ctx, job.Job, stream, a.stdout))
+		all[i], controllers[job.Target] = job.Job, job.Controller
 	}
-	return errors.Join(problems...)
+	return a.eachUnderHeading(all, func(job job.Job) error {
+		if stream.Task == "" {
+			stream.Chosen = func(task, name string) { a.say("task %s of array %s: %s", task, job.ID, name) }
+		}
+		if follow {
+			return controllers[job.Target].Follow(ctx, job, stream, a.stdout)
+		}
+		return controllers[job.Target].Output(ctx, job, stream, a.stdout)
+	})
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/rmctl/rmctl/internal/requested"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/job"
-	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newResubmit(a *app) *cobra.Command {
 	var flags submissionFlags
+	var chosen selectionFlags
 	var following followingFlags
 	c := &cobra.Command{
-		Use:   "resubmit JOB... [flags] [-- PROGRAM [ARGUMENT...]]",
+		Use:   "resubmit [JOB...] [flags] [-- PROGRAM [ARGUMENT...]]",
 		Short: "Submit jobs again, with changes",
 		Long: `resubmit submits what was asked for when a job was submitted, and prints the id of the
 new job. Flags and a program after -- change it: each -s and -e replaces one value, all
-others stay. -t submits to another target.
+others stay. -t submits to another target. A script is submitted as the file is now.
 
-A script is submitted as the file is now.`,
+JOB is as for rmctl cancel. Without a JOB, --all, --state and --name choose among the jobs
+on record that have ended.`,
 		Example: `  rmctl resubmit 4711
   rmctl resubmit 4711 -s wallTime=02:00:00
   rmctl resubmit -t slurm local/4711 --wait
-  rmctl resubmit 4711 4712 -- ./simulate --restart`,
-		Args:              atLeast(1, "a job"),
+  rmctl resubmit --state FAILED --name 'sim*' -- ./simulate --restart`,
 		ValidArgsFunction: a.completeJobs(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			var program []string
@@ -45,14 +45,28 @@ A script is submitted as the file is now.`,
 			if err != nil {
 				return err
 			}
-			jobs, err := a.resubmissions(c.Context(), arguments, changes)
+			choice, err := chosen.choice(c, arguments)
 			if err != nil {
 				return err
 			}
-			return a.resubmit(c.Context(), jobs, following)
+			choice.Suits = func(j *job.Job) bool { return j.Detail.Ended() && !j.Interactive }
+			finder := a.finder()
+			finder.Target = "" // -t says where the jobs go
+			jobs, err := a.chosenRecorded(c, finder, choice, "can be submitted again")
+			if err != nil {
+				return err
+			}
+			all := make([]resubmission, len(jobs))
+			for i, before := range jobs {
+				if all[i], err = a.resubmissionOf(c.Context(), before, changes); err != nil {
+					return err
+				}
+			}
+			return a.resubmit(c.Context(), all, following)
 		},
 	}
 	flags.addChanges(a, c)
+	chosen.add(c, "all batch jobs on record that have ended")
 	following.add(c)
 	return c
 }
@@ -64,28 +78,7 @@ type resubmission struct {
 	controller *control.Controller
 }
 
-// resubmissions returns what to submit for jobs on record, with changes.
-func (a *app) resubmissions(ctx context.Context, names []string, changes job.Submission) ([]resubmission, error) {
-	finder := a.finder()
-	finder.Target = "" // -t says where the jobs go
-	all := make([]resubmission, 0, len(names))
-	for _, name := range names {
-		before, err := finder.Recorded(ctx, name)
-		if errors.Is(err, jobstore.ErrNotFound) {
-			err = fmt.Errorf("%w\nonly jobs that were submitted through rmctl can be submitted again", err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		again, err := a.resubmissionOf(ctx, before, changes)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, again)
-	}
-	return all, nil
-}
-
+// resubmissionOf returns what to submit for a job on record, with changes.
 func (a *app) resubmissionOf(ctx context.Context, before job.Job, changes job.Submission) (resubmission, error) {
 	target := cmp.Or(a.target, before.Target)
 	changes, err := placedChanges(changes, a.isTargetElsewhere(target))

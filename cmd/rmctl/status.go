@@ -64,7 +64,7 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]selection.Handl
 	if err != nil {
 		return nil, err
 	}
-	if err := a.knowsTarget(ctx, store); err != nil {
+	if err := a.finder().KnowsTarget(ctx, store); err != nil {
 		return nil, err
 	}
 	listed, err := store.List(ctx, jobstore.Filter{Target: a.target})
@@ -139,45 +139,49 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []selection.Handle)
 }
 
 func newExplain(a *app) *cobra.Command {
+	var flags selectionFlags
 	var asks bool
 	explain := &cobra.Command{
-		Use:   "explain JOB...",
+		Use:   "explain [JOB...]",
 		Short: "Explain how the state of jobs is known",
 		Long: `explain prints the history of jobs: what was observed, when, by which command, and in
 which line of its output. It does not query a scheduler.
 
 With --ask it queries the scheduler for each job that has not ended, before that: it prints
 the records that the definition reads, the row that gives the state, facts, what is
-rejected and why, and what the command printed.`,
+rejected and why, and what the command printed.
+
+` + selectionHelp,
 		Example: `  rmctl explain 4711
-  rmctl explain --json slurm/4711`,
-		Args:              atLeast(1, "a job"),
+  rmctl explain --json slurm/4711
+  rmctl explain last`,
 		ValidArgsFunction: a.completeJobs(anyJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			store, err := a.client().Store(c.Context())
 			if err != nil {
 				return err
 			}
-			for _, name := range arguments {
-				job, err := a.finder().Recorded(c.Context(), name)
-				if errors.Is(err, jobstore.ErrNotFound) {
-					return fmt.Errorf("%w\nonly jobs that were submitted through rmctl have a history; rmctl status asks for others", err)
+			choice, err := flags.choice(c, arguments)
+			if err != nil {
+				return err
+			}
+			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have a history; rmctl status asks for others")
+			if err != nil {
+				return err
+			}
+			return a.eachUnderHeading(jobs, func(job job.Job) error {
+				var err error
+				if asks {
+					job, err = a.explainQuery(c.Context(), job)
 				}
 				if err != nil {
 					return err
 				}
-				if asks {
-					if job, err = a.explainQuery(c.Context(), job); err != nil {
-						return err
-					}
-				}
-				if err := a.explain(c, store, job); err != nil {
-					return err
-				}
-			}
-			return nil
+				return a.explain(c, store, job)
+			})
 		},
 	}
+	flags.add(explain, "all jobs on record")
 	explain.Flags().BoolVar(&asks, "ask", false, "query the scheduler, and show how its answer is read")
 	return explain
 }
@@ -218,51 +222,65 @@ func evidence(event job.Event) string {
 }
 
 func newProcesses(a *app) *cobra.Command {
+	var flags selectionFlags
 	var rank int
 	c := &cobra.Command{
-		Use:   "processes JOB",
-		Short: "Show the processes of a parallel job",
+		Use:   "processes [JOB...]",
+		Short: "Show the processes of parallel jobs",
 		Long: `processes shows the ranks of a job that was started by rmctl run -t openmpi or
 -t mpich: the node and process id of each, its state, its exit code or the signal
 that ended it, and the last line that it printed, if outputs are separate. It works
 while the job runs and afterwards.
 
---show RANK prints the end of the output of one of them.`,
-		Example: `  rmctl processes 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33
+--show RANK prints the end of the output of one of them.
+
+` + selectionHelp,
+		Example: `  rmctl processes last
   rmctl processes --show 3 4f1c2a7e-5b0f-4a8e-9c1d-2f6d1e0b7a33`,
-		Args:              exactly(1, "a job"),
-		ValidArgsFunction: a.completeOneJob(parallelJob),
+		ValidArgsFunction: a.completeJobs(parallelJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			store, err := a.client().Store(c.Context())
 			if err != nil {
 				return err
 			}
-			job, err := a.finder().Recorded(c.Context(), arguments[0])
-			if errors.Is(err, jobstore.ErrNotFound) {
-				return fmt.Errorf("%w\nonly of jobs that were submitted through rmctl are processes known", err)
-			}
+			choice, err := flags.choice(c, arguments)
 			if err != nil {
 				return err
 			}
-			processes, err := store.Processes(c.Context(), job.Tag)
+			choice.Suits = func(j *job.Job) bool { return j.Interactive }
+			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have processes that are known")
 			if err != nil {
 				return err
 			}
-			if c.Flags().Changed("show") {
-				return a.printProcessOutput(job, processes, rank)
-			}
-			return a.printProcesses(processes)
+			return a.eachUnderHeading(jobs, func(job job.Job) error {
+				processes, err := store.Processes(c.Context(), job.Tag)
+				if err != nil {
+					return err
+				}
+				if c.Flags().Changed("show") {
+					return a.printProcessOutput(job, processes, rank)
+				}
+				return a.printProcesses(job, processes)
+			})
 		},
 	}
+	flags.add(c, "all interactive jobs on record")
 	c.Flags().IntVar(&rank, "show", 0, "print the end of the output of the process of `RANK`")
 	return c
 }
 
-func (a *app) printProcesses(processes []job.Process) error {
+// A processDocument is a line of processes --json.
+type processDocument struct {
+	Job string `json:"job"` // the tag
+	job.Process
+}
+
+func (a *app) printProcesses(of job.Job, processes []job.Process) error {
 	if len(processes) == 0 {
 		a.sayNone("no process of this job is known")
 	}
-	return printAll(a, processes, itself, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, func(p job.Process) []string {
+	document := func(p job.Process) any { return processDocument{of.Tag, p} }
+	return printAll(a, processes, document, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, func(p job.Process) []string {
 		pid := "-"
 		if p.PID != 0 {
 			pid = strconv.Itoa(p.PID)
@@ -283,7 +301,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 			continue
 		}
 		if a.json {
-			return terminal.JSON(a.stdout, p)
+			return terminal.JSON(a.stdout, processDocument{job.Tag, p})
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
 		return err

@@ -130,7 +130,7 @@ and definition, with their targets. It does not query a scheduler.`,
 			if err != nil {
 				return err
 			}
-			if err := a.knowsTarget(c.Context(), store); err != nil {
+			if err := a.finder().KnowsTarget(c.Context(), store); err != nil {
 				return err
 			}
 			now := time.Now()

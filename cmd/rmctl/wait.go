@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/hooks"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -39,25 +40,37 @@ func jobExit(j job.Job) error {
 }
 
 func newWait(a *app) *cobra.Command {
+	var flags selectionFlags
 	var timeout time.Duration
 	var until, onEnd string
 	c := &cobra.Command{
-		Use:   "wait JOB...",
+		Use:   "wait [JOB...]",
 		Short: "Wait until jobs have ended, or have reached a state",
-		Long: `wait returns when all jobs have ended, or have reached the state of --state, and exits
-with the code of the first job that failed. It prints changes of state on standard error.`,
+		Long: `wait returns when all jobs have ended, or have reached the state of --until, and exits
+with the code of the first job that failed. It prints changes of state on standard error.
+
+` + selectionHelp,
 		Example: `  rmctl wait 4711
   rmctl wait --timeout 2h slurm/4711 slurm/4712
-  rmctl wait --state RUNNING 4711
+  rmctl wait --until RUNNING last
+  rmctl wait --all -t slurm
   rmctl wait --on-end 'notify-send "job $RMCTL_JOB_ID: $RMCTL_JOB_STATE"' 4711`,
-		Args:              atLeast(1, "a job"),
 		ValidArgsFunction: a.completeJobs(openJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			wanted, err := waitedFor(until)
 			if err != nil {
 				return err
 			}
-			jobs, err := a.awaitedJobs(c.Context(), arguments)
+			choice, err := flags.choice(c, arguments)
+			if err != nil {
+				return err
+			}
+			choice.Open, choice.Suits = flags.state == "", hasID
+			chosen, err := a.choose(c, a.finder(), choice)
+			if err != nil || len(chosen) == 0 {
+				return err
+			}
+			jobs, err := a.awaitedJobs(c.Context(), chosen)
 			if err != nil {
 				return err
 			}
@@ -72,24 +85,25 @@ with the code of the first job that failed. It prints changes of state on standa
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after `TIME`, such as 90s or 2h, with exit code 124")
 	addOnEnd(c, &onEnd)
-	c.Flags().StringVar(&until, "state", "", "wait for `STATE` instead of the end: a state or a detail, such as RUNNING")
-	completeFlag(c, "state", completeStates)
+	c.Flags().StringVar(&until, "until", "", "wait for `STATE` instead of the end, such as RUNNING")
+	completeFlag(c, "until", completeStates)
+	flags.add(c, "all jobs on record that have not ended")
 	return c
 }
 
+// waitedFor returns the state to wait for: a word, a detail or a primary state.
 func waitedFor(text string) (job.Detail, error) {
-	if text == "" {
-		return "", nil
-	}
-	detail, known := job.ParseDetail(strings.ToUpper(text))
+	state := job.Detail(strings.ToUpper(text))
+	known := text == "" || slices.ContainsFunc(job.Details(), func(detail job.Detail) bool { return isAt(detail, state) })
 	if !known {
-		var names []string
-		for _, each := range job.Details() {
-			names = append(names, string(each))
-		}
-		return "", usage("--state %q: states are %s", text, strings.Join(names, ", "))
+		return "", usage("--until %q: states are %s", text, strings.Join(selection.Words(), ", "))
 	}
-	return detail, nil
+	return state, nil
+}
+
+// isAt reports whether a job in a state has reached another one.
+func isAt(now, until job.Detail) bool {
+	return until != "" && slices.Contains([]string{now.Word(), string(now), string(now.Primary())}, string(until))
 }
 
 // await waits until jobs have ended or have reached a state, at most for a time unless that is
@@ -118,7 +132,7 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until job.Detail)
 		return nil
 	}
 	return a.eachAwaited(ctx, jobs, func(job job.Job) error {
-		if !job.Detail.Ended() && job.ID != "" && (until == "" || job.DetailOrUndetermined() != until) {
+		if !job.Detail.Ended() && job.ID != "" && !isAt(job.DetailOrUndetermined(), until) {
 			a.showChange(job)
 		}
 		return nil
@@ -191,7 +205,7 @@ func waitFor(ctx context.Context, controller *control.Controller, jobs []awaited
 func (a *app) stillOpen(ctx context.Context, jobs []awaited, until job.Detail) error {
 	var open []error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
-		if !job.Detail.Ended() && (until == "" || job.DetailOrUndetermined() != until) {
+		if !job.Detail.Ended() && !isAt(job.DetailOrUndetermined(), until) {
 			open = append(open, fmt.Errorf("job %s is still %s", job.ID, job.DetailOrUndetermined()))
 		}
 		return nil
@@ -259,11 +273,11 @@ type awaited struct {
 	controller *control.Controller
 }
 
-// awaitedJobs finds the jobs to wait for by what a user calls them, as findJobs does.
-func (a *app) awaitedJobs(ctx context.Context, names []string) ([]awaited, error) {
-	jobs := make([]awaited, 0, len(names))
-	for _, name := range names {
-		job, err := a.awaitedJob(ctx, name)
+// awaitedJobs finds the jobs to wait for.
+func (a *app) awaitedJobs(ctx context.Context, chosen []selection.Chosen) ([]awaited, error) {
+	jobs := make([]awaited, 0, len(chosen))
+	for _, one := range chosen {
+		job, err := a.awaitedJob(ctx, one.Name)
 		if err != nil {
 			return nil, err
 		}

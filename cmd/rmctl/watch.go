@@ -167,7 +167,7 @@ func (w *jobWatch) prepare(ctx context.Context, names []string) error {
 	if w.store, err = w.app.client().Store(ctx); err != nil {
 		return err
 	}
-	if err := w.app.knowsTarget(ctx, w.store); err != nil {
+	if err := w.app.finder().KnowsTarget(ctx, w.store); err != nil {
 		return err
 	}
 	w.tags, w.unusable, w.warned = map[string]bool{}, map[string]time.Time{}, map[string]bool{}

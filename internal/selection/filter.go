@@ -33,7 +33,7 @@ func NewFilter(states, name string) (Filter, error) {
 	for text := range strings.SplitSeq(states, ",") {
 		named := detailsOf(strings.ToUpper(strings.TrimSpace(text)))
 		if len(named) == 0 {
-			return f, &FilterError{fmt.Sprintf("--state %q: unknown job state; write one of %s", text, strings.Join(words(), ", "))}
+			return f, &FilterError{fmt.Sprintf("--state %q: unknown job state; write one of %s", text, strings.Join(Words(), ", "))}
 		}
 		for _, detail := range named {
 			f.states[detail] = true
@@ -60,8 +60,8 @@ func detailsOf(text string) (named []job.Detail) {
 func asDetail(d job.Detail) string { return string(d) }
 func primary(d job.Detail) string  { return string(d.Primary()) }
 
-// words returns the words for states, each once.
-func words() (all []string) {
+// Words returns the words for states, each once.
+func Words() (all []string) {
 	known := map[string]bool{}
 	for _, detail := range job.Details() {
 		if word := detail.Word(); !known[word] {
@@ -80,6 +80,10 @@ func (f Filter) Matches(j *job.Job) bool {
 	if f.states != nil && !f.states[j.DetailOrUndetermined()] {
 		return false
 	}
+	return f.matchesName(j)
+}
+
+func (f Filter) matchesName(j *job.Job) bool {
 	if f.name == "" {
 		return true
 	}

@@ -23,18 +23,15 @@ type Finder struct {
 	Store      func(context.Context) (*jobstore.Store, error)
 	Targets    func() (*settings.Targets, error)
 	Controller func(ctx context.Context, target string) (*control.Controller, error)
+	Note       func(string) // gets what a user should know about what was found
 }
+
+func (f *Finder) note(format string, arguments ...any) { f.Note(fmt.Sprintf(format, arguments...)) }
 
 // A NameError means that a text names no job, or several.
 type NameError struct{ reason string }
 
 func (e *NameError) Error() string { return e.reason }
-
-// An unclearError means that a name could not be looked up on record.
-type unclearError struct{ err error }
-
-func (e *unclearError) Error() string { return e.err.Error() }
-func (e *unclearError) Unwrap() error { return e.err }
 
 // Jobs finds jobs by name: the scheduler's id, TARGET/ID, or the tag of the submission. A
 // job that is not on record is looked up at the chosen target. With an error it returns the
@@ -53,18 +50,39 @@ func (f *Finder) each(ctx context.Context, names []string, find func(context.Con
 	jobs := make([]Handle, 0, len(names))
 	var problems []error
 	for _, name := range names {
-		job, err := find(ctx, name)
-		_, isUnclear := errors.AsType[*unclearError](err)
+		found, err := f.eachNamed(ctx, name, find)
 		switch {
 		case err == nil:
-			jobs = append(jobs, job)
-		case isUnclear, ctx.Err() != nil:
+			jobs = append(jobs, found...)
+		case isUnclear(err), ctx.Err() != nil:
 			return nil, err
 		default:
 			problems = append(problems, err)
 		}
 	}
 	return jobs, errors.Join(problems...)
+}
+
+// eachNamed finds the jobs of a name or of a range.
+func (f *Finder) eachNamed(ctx context.Context, name string, find func(context.Context, string) (Handle, error)) ([]Handle, error) {
+	whole, isRange, err := f.Range(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{name}
+	if isRange {
+		names = names[:0]
+		for i := range whole {
+			names = append(names, whole[i].Tag)
+		}
+	}
+	jobs := make([]Handle, len(names))
+	for i := range names {
+		if jobs[i], err = find(ctx, names[i]); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
 }
 
 // Job finds a job by name, as Jobs does.
@@ -159,6 +177,13 @@ func (f *Finder) recorded(
 		}
 	}
 	candidates, err := byID(store, ctx, id, target)
+	if errors.Is(err, jobstore.ErrNotFound) && id == newest {
+		tag, newestErr := newestOf(ctx, store, target)
+		if newestErr != nil {
+			return job.Job{}, newestErr
+		}
+		return byTag(store, ctx, tag)
+	}
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -170,6 +195,23 @@ func (f *Finder) recorded(
 		}
 	}
 	return known, nil
+}
+
+// KnowsTarget returns an error if the chosen target neither exists nor has jobs on record: it
+// may be mistyped.
+func (f *Finder) KnowsTarget(ctx context.Context, store *jobstore.Store) error {
+	if f.Target == "" {
+		return nil
+	}
+	recorded, err := store.List(ctx, jobstore.Filter{Target: f.Target, All: true, Limit: 1})
+	if err != nil || len(recorded) > 0 {
+		return err
+	}
+	targets, err := f.Targets()
+	if err == nil {
+		_, err = targets.Find(f.Target)
+	}
+	return err
 }
 
 // Split splits a name into target and id. The text before a slash is only a target if there

@@ -57,6 +57,12 @@ func ByController(jobs []Handle, matches func(Handle) bool) []*Group {
 // Refresh queries the states of jobs on record, those of all targets at the same time, and
 // updates the jobs. It goes on when a query fails, and returns all errors.
 func Refresh(ctx context.Context, jobs []Handle, fresh bool) error {
+	_, err := refresh(ctx, jobs, fresh)
+	return err
+}
+
+// refresh is Refresh that also returns the controllers whose queries failed.
+func refresh(ctx context.Context, jobs []Handle, fresh bool) (failed map[*control.Controller]bool, err error) {
 	groups := ByController(jobs, func(job Handle) bool { return job.Tag != "" && job.Controller != nil }) // others were looked up a moment ago
 	problems := make([]error, len(groups))
 	var running errgroup.Group
@@ -71,7 +77,11 @@ func Refresh(ctx context.Context, jobs []Handle, fresh bool) error {
 		})
 	}
 	_ = running.Wait() // its functions return nil; errors are in problems
-	return errors.Join(problems...)
+	failed = map[*control.Controller]bool{}
+	for i, group := range groups {
+		failed[group.Controller] = problems[i] != nil
+	}
+	return failed, errors.Join(problems...)
 }
 
 // WithControllers returns jobs with the controllers of their targets. If a target cannot be
