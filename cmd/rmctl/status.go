@@ -257,10 +257,13 @@ while the job runs and afterwards.
 				if err != nil {
 					return err
 				}
+				if len(jobs) == 1 {
+					job.Tag = ""
+				}
 				if c.Flags().Changed("show") {
 					return a.printProcessOutput(job, processes, rank)
 				}
-				return a.printProcesses(job, processes)
+				return a.printProcesses(job.Tag, processes)
 			})
 		},
 	}
@@ -271,15 +274,15 @@ while the job runs and afterwards.
 
 // A processDocument is a line of processes --json.
 type processDocument struct {
-	Job string `json:"job"` // the tag
 	job.Process
+	Job string `json:"job,omitempty"` // the tag, of several jobs
 }
 
-func (a *app) printProcesses(of job.Job, processes []job.Process) error {
+func (a *app) printProcesses(tag string, processes []job.Process) error {
 	if len(processes) == 0 {
 		a.sayNone("no process of this job is known")
 	}
-	document := func(p job.Process) any { return processDocument{of.Tag, p} }
+	document := func(p job.Process) any { return processDocument{p, tag} }
 	return printAll(a, processes, document, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, func(p job.Process) []string {
 		pid := "-"
 		if p.PID != 0 {
@@ -301,7 +304,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 			continue
 		}
 		if a.json {
-			return terminal.JSON(a.stdout, processDocument{job.Tag, p})
+			return terminal.JSON(a.stdout, processDocument{p, job.Tag})
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
 		return err
