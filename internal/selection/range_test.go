@@ -32,10 +32,12 @@ func newRecord(t *testing.T) *record {
 	require.NoError(t, err)
 	r := &record{store: store}
 	r.Finder = &selection.Finder{
-		Store:      func(context.Context) (*jobstore.Store, error) { return store, nil },
-		Targets:    func() (*settings.Targets, error) { return targets, nil },
-		Controller: func(context.Context, string) (*control.Controller, error) { return nil, fmt.Errorf("no target can be used") },
-		Note:       func(note string) { r.notes = append(r.notes, note) },
+		Store:   func(context.Context) (*jobstore.Store, error) { return store, nil },
+		Targets: func() (*settings.Targets, error) { return targets, nil },
+		Controller: func(context.Context, string) (*control.Controller, error) {
+			return nil, fmt.Errorf("no target can be used")
+		},
+		Note: func(note string) { r.notes = append(r.notes, note) },
 	}
 	return r
 }
