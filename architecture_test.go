@@ -99,7 +99,7 @@ var allowedImports = map[string][]string{
 	"internal/web/listing":      {"internal/vocabulary", "job", "model"},
 	"internal/web/usage":        {"internal/settings", "internal/vocabulary", "internal/web/listing", "model"},
 	"internal/web/launch":       {"attribute", "command", "control", "internal/form", "internal/launchtab", "internal/submission", "internal/web/answer", "job"},
-	"internal/web/pages":        {"attribute", "command", "control", "internal/directory", "internal/form", "internal/html", "internal/portablename", "internal/requested", "internal/settings", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor"},
+	"internal/web/pages":        {"attribute", "command", "control", "internal/directory", "internal/form", "internal/html", "internal/portablename", "internal/requested", "internal/settings", "internal/transition", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor"},
 	"internal/web/api":          {"attribute", "command", "config", "control", "internal/document", "internal/elements", "internal/form", "internal/peer", "internal/requested", "internal/settings", "internal/submission", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model"},
 	"internal/web/webtest":      {"config", "config/check", "internal/views", "internal/vocabulary", "model", "rms"},
 	"internal/record":           {"attribute", "cases", "command", "config", "internal/initial", "job", "remote"},

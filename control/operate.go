@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -94,7 +95,7 @@ func (c *attendant) Operate(ctx context.Context, operation Operation, j job.Job)
 	var unmarked error
 	if j.Tag != "" && mayHaveWorked(outcome, err) {
 		// The state observed before may no longer hold; the next look queries again.
-		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, fmt.Sprintf("%s was asked for since it was seen", operation), c.now())
+		unmarked = c.store.MarkStale(context.WithoutCancel(ctx), j.Tag, transition.Requested(string(operation)), c.now())
 	}
 	if j.Tag != "" && operation == Cancel && err == nil && isAccepted(result, outcome) {
 		unmarked = errors.Join(unmarked, c.store.MarkCanceled(context.WithoutCancel(ctx), j.Tag, job.Observation{

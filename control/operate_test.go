@@ -50,7 +50,7 @@ func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, job.Running, known.Detail)
 	require.True(t, known.Stale)
-	require.Contains(t, known.StaleReason, "cancel was asked for")
+	require.Contains(t, known.StaleReason, "cancel requested, waiting for confirmation")
 	_, err = s.Status(t.Context(), known, false)
 	require.NoError(t, err)
 	require.Equal(t, 2, s.count(t, "asked"), "the next look asks the scheduler")

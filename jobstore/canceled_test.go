@@ -71,7 +71,7 @@ func TestAJobThatHadEndedBeforeItWasCanceledKeepsItsEnd(t *testing.T) {
 func TestAJobThatHasEndedIsNotStaleAfterACancel(t *testing.T) {
 	t.Parallel()
 	store, tag, _ := seenAs(t, job.Observation{Detail: job.Canceled})
-	require.NoError(t, store.MarkStale(t.Context(), tag, "cancel was asked for since it was seen", canceledAt))
+	require.NoError(t, store.MarkStale(t.Context(), tag, "cancel requested, waiting for confirmation", canceledAt))
 	require.False(t, byTag(t, store, tag).Stale)
 }
 

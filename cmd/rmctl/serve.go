@@ -104,7 +104,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	}
 	ended := make(chan error, 1)
 	running.Go(func() { ended <- server.Serve(ctx, listener) })
-	if err := s.announce(platform.Start, server.StartURL(s.address(listener.Addr()))); err != nil {
+	if err := s.announce(platform.Start, server.StartURL(s.host(), listener.Addr())); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	return <-ended
@@ -125,6 +125,7 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 		return err
 	}
 	options.Log = a.log()
+	options.Waiting = func(requests int) { a.say("waiting for running requests to finish: %d", requests) }
 	ledger := listing.NewLedger(userName())
 	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log}).Handlers()
 	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Log: options.Log})
@@ -276,6 +277,15 @@ func (s *serving) isOpenToOthers() (bool, error) {
 	return host != "localhost" && (ip == nil || !ip.IsLoopback()), nil
 }
 
+// host returns the host to listen on; empty for all.
+func (s *serving) host() string {
+	host, _, err := net.SplitHostPort(s.listen)
+	if err != nil { // unix:PATH has none
+		return ""
+	}
+	return host
+}
+
 // listener listens where the flag says.
 func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 	network, address := "tcp", s.listen
@@ -321,26 +331,6 @@ func removeDeadSocket(path string) error {
 		return fmt.Errorf("remove an old socket: %w", err)
 	}
 	return nil
-}
-
-// address returns the URL of the server. A unix socket is reached through a tunnel, whose
-// port is unknown.
-func (s *serving) address(bound net.Addr) string {
-	if bound.Network() == "unix" {
-		return "http://localhost"
-	}
-	scheme, host := "http", bound.String()
-	if s.certificate != "" {
-		scheme = "https"
-	}
-	if tcp, isTCP := bound.(*net.TCPAddr); isTCP && tcp.IP.IsUnspecified() {
-		name, err := os.Hostname()
-		if err != nil {
-			name = "localhost"
-		}
-		host = net.JoinHostPort(name, fmt.Sprint(tcp.Port))
-	}
-	return scheme + "://" + host
 }
 
 // hashPassword asks for a password and prints its line for a password file.

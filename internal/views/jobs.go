@@ -3,6 +3,8 @@ package views
 import (
 	"context"
 	"errors"
+	"strings"
+	"unicode"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
@@ -15,6 +17,9 @@ import (
 func (p *Views) Job(ctx context.Context, manager, id string) (job.Job, error) {
 	if _, err := p.Manager(manager); err != nil {
 		return job.Job{}, err
+	}
+	if strings.ContainsFunc(id, unicode.IsControl) { // no scheduler gives such an id, and no command can be given one with a zero byte
+		return job.Job{}, &control.NotFoundError{ID: id, Target: manager}
 	}
 	j, err := p.Recorded(ctx, manager, id)
 	if !errors.Is(err, jobstore.ErrNotFound) {

@@ -140,12 +140,6 @@ func (a *access) cookie(r *http.Request) *http.Cookie {
 	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: a.names != nil, SameSite: http.SameSiteStrictMode}
 }
 
-// StartURL returns the URL with the token that opens a session; base is the server's
-// address, such as http://127.0.0.1:8080.
-func (s *Server) StartURL(base string) string {
-	return strings.TrimSuffix(base, "/") + "/?" + url.Values{"token": {s.access.token}}.Encode()
-}
-
 // logout ends the session that a request belongs to.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	s.access.end(w, r)

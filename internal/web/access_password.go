@@ -29,7 +29,7 @@ const (
 	maxPasswordFile    = 1 << 20
 	tryPeriod          = 15 * time.Minute
 	maxTries           = 5   // wrong passwords from one address in a period
-	maxTriesAltogether = 100 // in a period
+	maxTriesAltogether = 100 // in a period; after that, each address has one
 	hashesAtOnce       = 2
 )
 
@@ -182,7 +182,11 @@ func (t *tries) count(client string) (right func(), wait time.Duration) {
 		t.since, t.all = t.now(), 0
 		clear(t.from)
 	}
-	if t.all >= maxTriesAltogether || t.from[client] >= maxTries {
+	most := maxTries
+	if t.all >= maxTriesAltogether { // somebody guesses from many addresses, who must not lock out everybody else
+		most = 1
+	}
+	if t.from[client] >= most {
 		return nil, t.since.Add(tryPeriod).Sub(t.now())
 	}
 	period := t.since
@@ -227,7 +231,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	right, wait := s.access.tries.count(networkOf(r))
 	if right == nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-		s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("There were too many wrong passwords. The next try is possible in %s.", wait.Round(time.Second)))
+		s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong passwords. Try again in %s, or open the address that rmctl serve printed.", wait.Round(time.Second)))
 		return nil
 	}
 	name := r.PostForm.Get("name")

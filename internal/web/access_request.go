@@ -42,11 +42,15 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		if s.enter(w, r) {
 			return
 		}
-		if token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); isBearer && s.access.isToken(token) {
+		if s.access.isToken(bearerToken(r)) {
 			next.ServeHTTP(w, r) // no other site can have caused the request: browsers do not send this header by themselves
 			return
 		}
 		session, known := s.access.session(r)
+		if !known && isFromElsewhere(r) {
+			s.options.Pages.Reopen(w, r) // from this page, the browser sends the cookie if it has one
+			return
+		}
 		if !known {
 			s.refuse(w, r)
 			return
@@ -55,12 +59,22 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		defer stop()
 		defer context.AfterFunc(session.lasts, stop)()
 		r = answer.WithCSRF(r.WithContext(ctx), session.csrf)
-		if changes(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
+		if isChange(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
 			s.fail(w, r, answer.Errorf(http.StatusForbidden, "the page was made for another session; load it again"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// bearerToken returns the token in the Authorization header of a request. The name of the
+// scheme may be in any case.
+func bearerToken(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimLeft(token, " ")
 }
 
 func setHeaders(h http.Header) {
@@ -111,8 +125,18 @@ func isOwnOrNavigation(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// changes reports whether a request may change something.
-func changes(r *http.Request) bool {
+// isFromElsewhere reports whether a browser follows a link of another site. It sends no cookie
+// of this server then.
+func isFromElsewhere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		return r.Method == http.MethodGet && !isForPrograms(r)
+	}
+	return false
+}
+
+// isChange reports whether a request may change something.
+func isChange(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 

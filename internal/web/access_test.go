@@ -24,7 +24,7 @@ func TestTheTokenOpensASessionAndIsNotInTheAddressAfterwards(t *testing.T) {
 	response, _ = b.do(http.MethodGet, "/?token=wrong", nil, nil)
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
 
-	response, _ = b.do(http.MethodGet, b.server.StartURL(b.base)+"&sort=name", nil, nil)
+	response, _ = b.do(http.MethodGet, b.start()+"&sort=name", nil, nil)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode)
 	require.Equal(t, "/?sort=name", response.Header.Get("Location"))
 	require.Len(t, response.Cookies(), 1)

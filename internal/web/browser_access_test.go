@@ -162,7 +162,7 @@ func TestPagesAreUsableByEveryone(t *testing.T) {
 		{forms.browser, []string{"/launch?rm=all", "/launch?rm=all" + "&tab=Second", "/launch?rm=test" + "&set=nodes%3Dmany"}},
 		{shown, addresses},
 	} {
-		w := b.opens(t, one.server.StartURL(one.base))
+		w := b.opens(t, one.start())
 		for scheme, width := range map[string]int64{"light": 1280, "dark": 390} {
 			w.prefers(scheme)
 			w.does(chromedp.EmulateViewport(width, 900))

@@ -110,7 +110,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	options := testPlatform(t)
 	options.History = inventedHistory(t, time.Now())
 	shown := serveWith(t, options, func(m *model.Model) { webtest.Demonstrate(t, m, 3000, 960, time.Now()) })
-	w := b.opens(t, shown.server.StartURL(shown.base))
+	w := b.opens(t, shown.start())
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 800))
 	for name, address := range map[string]string{
@@ -129,7 +129,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 
 	pictureOfJob(t, b)
 
-	w = b.opens(t, form.server.StartURL(form.base))
+	w = b.opens(t, form.start())
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 1040))
 	w.goes(form.base + "/launch?config=nightly&rm=cluster" + "&set=tasks%3D32&set=partition%3Dnormal")
@@ -154,7 +154,7 @@ func pictureOfJob(t *testing.T, b *realBrowser) {
 	program := filepath.Join(d.home, "simulate")
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\nfor i in 1 2 3 4 5; do echo \"$1: step $i of 100, residual 0.0$((97 - 7 * i))\"; done\nexec sleep 300\n"), 0o700))
 	job, address := d.submits(program, "plate.in")
-	w := b.opens(t, d.server.StartURL(d.base))
+	w := b.opens(t, d.start())
 	w.prefers("light")
 	w.does(chromedp.EmulateViewport(1280, 1000))
 	w.goes(d.base + address)

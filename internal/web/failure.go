@@ -71,7 +71,7 @@ func isOne[E error](err error) bool {
 // kindOf returns the word of the API for a status.
 func kindOf(status int) string {
 	switch status {
-	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable:
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusRequestedRangeNotSatisfiable:
 		return "usage"
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest:
 		return "refused"

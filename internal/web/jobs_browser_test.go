@@ -21,7 +21,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 	b := startBrowser(t)
 	t.Run("a job is submitted by keys alone", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"local": "local"})
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("local"))
 		name := `<img src=x onerror="document.title='ran'">`
 		w.reaches("Job name")
@@ -45,7 +45,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 		d := launchSite(t, map[string]string{"here": "local"})
 		gate := filepath.Join(d.folder, "gate")
 		require.NoError(t, syscall.Mkfifo(gate, 0o600))
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		_, address := d.submits("sh", "-c", `echo '<script>document.title="ran"</script>'; read line <"$0"; echo "$line"`, gate)
 		w.goes(d.base + address)
 		w.told("window.isSame = true")
@@ -90,7 +90,7 @@ func TestSlurmInARealBrowser(t *testing.T) {
 	cluster.Asks(t, "sbatch", "--job-name="+hostile, "--output=/dev/null", "--wrap=sleep 300")
 	b := startBrowser(t)
 	d := launchSite(t, map[string]string{"big": "slurm"})
-	w := b.opens(t, d.server.StartURL(d.base))
+	w := b.opens(t, d.start())
 	w.goes(d.base + formOf("big"))
 	require.Equal(t, "closed,normal", w.told(`[...`+fieldOf("Partition")+`.list.options].map((o) => o.value).sort().join()`))
 	for _, typed := range [][2]string{{"Job name", "<script>document.title='ran'</script>"}, {"Partition", "normal"}, {"Tasks", "2"}, {"Time limit", "many"}} {

@@ -38,7 +38,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	b := startBrowser(t)
 	t.Run("rules show and hide fields while somebody types", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("test"))
 		w.shows("#Q queue=day nodes=1")
 		w.reaches("Queue")
@@ -75,7 +75,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 			definitions[fmt.Sprintf("d%d", i)] = definition
 		}
 		d := inventedSite(t, definitions)
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		for name, definition := range definitions {
 			tabs := []string{""}
 			if definition.LaunchTab != nil {
@@ -95,7 +95,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": strings.Replace(launchDefinition, "<arg>echo night</arg>", "<arg>cat DESK/gate</arg>", 1)})
 		gate := filepath.Join(d.folder, "gate")
 		require.NoError(t, syscall.Mkfifo(gate, 0o600))
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("test"))
 		w.clicks("Look")
 		w.awaits(`document.getElementById("launch").ariaBusy === "true"`)
@@ -107,7 +107,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	})
 	t.Run("the way back leads to what was filled in", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("test"))
 		w.reaches("Send mail")
 		w.presses(" ")
@@ -128,7 +128,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	})
 	t.Run("a form that the server does not answer says so", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("test"))
 		require.NoError(t, d.server.Close())
 		w.reaches("Queue")
@@ -138,7 +138,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 	})
 	t.Run("what is wrong with several values stands on lines of their own", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"test": launchDefinition})
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("test") + "&set=one%3D1&set=two%3D2")
 		w.awaits(`/attribute "one".*\n(.*\n)?attribute "two"/.test(document.getElementById("own-further-problem").innerText)`)
 	})
@@ -147,7 +147,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		hostile := `<img src=x onerror="document.title='ran'">`
 		require.NoError(t, os.MkdirAll(filepath.Join(d.home, "in", hostile), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(d.home, "in", "data"), nil, 0o600))
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		w.goes(d.base + formOf("test") + "&tab=Options")
 		w.told("window.isSame = true")
 		w.told(`document.querySelector("[aria-label='Browse for file']").focus()`)

@@ -16,7 +16,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 	b := startBrowser(t)
 	t.Run("jobs change on the page while others stay chosen", func(t *testing.T) {
 		server := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 30, 20, time.Now()) })
-		w := b.opens(t, server.server.StartURL(server.base))
+		w := b.opens(t, server.start())
 		w.goes(server.base + "/jobs?sort=id")
 		w.told(`window.untouched = true`)
 		w.told(`document.querySelector("[aria-label='Choose job 4000001']").click()`)
@@ -40,7 +40,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 	})
 	t.Run("the focus stays where it is while rows and counts change", func(t *testing.T) {
 		server := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 30, 20, time.Now()) })
-		w := b.opens(t, server.server.StartURL(server.base))
+		w := b.opens(t, server.start())
 		w.goes(server.base + "/jobs?sort=name")
 		put := func(id, name, state string) {
 			server.model.Update(func(u *model.Update) {
@@ -67,7 +67,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 	})
 	t.Run("keys lead over the map of nodes", func(t *testing.T) {
 		server := serve(t, func(m *model.Model) { webtest.Demonstrate(t, m, 0, 5000, time.Now()) })
-		w := b.opens(t, server.server.StartURL(server.base))
+		w := b.opens(t, server.start())
 		w.goes(server.base + "/machines?rm=cluster")
 		w.told(`document.querySelector("#node-map svg").focus()`)
 		w.shows("n00001: down")
@@ -92,7 +92,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 	})
 	t.Run("output comes as it is written, and stays text", func(t *testing.T) {
 		d := launchSite(t, map[string]string{"here": "local"})
-		w := b.opens(t, d.server.StartURL(d.base))
+		w := b.opens(t, d.start())
 		job, address := d.submits("sh", "-c", `echo '<b>one</b>'; echo bad >&2; while ! [ -e go ]; do sleep 0.1; done; printf 'two\033[31m\n'; sleep 600`)
 		w.goes(d.base + address)
 		w.shows("<b>one</b>")

@@ -16,8 +16,7 @@ import (
 
 const (
 	maxHeaderBytes = 32 << 10
-	maxBodyBytes   = 4 << 20         // of a request
-	closeTimeout   = 5 * time.Second // for requests under way when the server ends
+	maxBodyBytes   = 4 << 20 // of a request
 )
 
 // limits are the timeouts of one client.
@@ -26,15 +25,18 @@ type limits struct {
 	body   time.Duration // for reading all of it
 	write  time.Duration // for a response other than a stream
 	idle   time.Duration // between two requests
+	end    time.Duration // for requests under way that change nothing when the server ends
 }
 
-var usualLimits = limits{header: 10 * time.Second, body: 30 * time.Second, write: time.Minute, idle: 2 * time.Minute}
+var usualLimits = limits{header: 10 * time.Second, body: 30 * time.Second, write: time.Minute, idle: 2 * time.Minute, end: 5 * time.Second}
 
 // Pages answer people. The server itself answers with them, too.
 type Pages interface {
 	Handlers() map[string]answer.Handler // by pattern of http.ServeMux
 	Run(ctx context.Context)             // returns after ctx has ended
 	ShowError(w http.ResponseWriter, r *http.Request, status int, err error)
+	// Reopen answers with a page that opens the same address again.
+	Reopen(w http.ResponseWriter, r *http.Request)
 	// Login asks for a name and a password, and shows the problem with the last ones.
 	Login(w http.ResponseWriter, r *http.Request, status int, problem string)
 }
@@ -46,6 +48,9 @@ type Options struct {
 	Log       *slog.Logger
 	Passwords *Passwords  // nil if only the token opens a session
 	TLS       *tls.Config // with one certificate; nil to speak HTTP
+	// Waiting is called with the number of requests that the end of the server waits for;
+	// may be nil.
+	Waiting func(requests int)
 }
 
 // A Server answers requests for pages and for the API. It is an http.Handler;
@@ -59,6 +64,7 @@ type Server struct {
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+	changes changes
 }
 
 // New returns a server, which the caller must close.
@@ -69,11 +75,11 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{options: options, limits: usualLimits, access: access, mux: http.NewServeMux()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.register(map[string]answer.Handler{"POST " + loginPath: s.login, "POST /logout": s.logout, "GET /": notFound})
+	s.register(map[string]answer.Handler{"POST " + loginPath: s.login, "POST /logout": s.logout})
 	s.register(options.Pages.Handlers())
 	s.register(options.API)
 	s.running.Go(func() { options.Pages.Run(s.ctx) })
-	s.handler = s.guarded(s.mux)
+	s.handler = s.guarded(http.HandlerFunc(s.dispatch))
 	return s, nil
 }
 
@@ -87,9 +93,37 @@ func (s *Server) register(handlers map[string]answer.Handler) {
 	}
 }
 
-func notFound(_ http.ResponseWriter, r *http.Request) error {
-	return answer.Errorf(http.StatusNotFound, "there is no page %s", r.URL.Path)
+// dispatch passes a request to the handler of its pattern. Where none matches, the mux would
+// answer in plain text: programs get JSON instead, and people a page.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	if isChange(r) {
+		defer s.changes.begin()()
+	}
+	handler, pattern := s.mux.Handler(r)
+	if pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	refusal := refusal{header: http.Header{}}
+	handler.ServeHTTP(&refusal, r)
+	if allowed := refusal.header.Get("Allow"); allowed != "" {
+		w.Header().Set("Allow", allowed)
+		s.fail(w, r, answer.Errorf(http.StatusMethodNotAllowed, "%s does not allow %s, only %s", r.URL.Path, r.Method, allowed))
+		return
+	}
+	if isForPrograms(r) {
+		s.fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, answer.APIPath))
+		return
+	}
+	s.fail(w, r, answer.Errorf(http.StatusNotFound, "no page %s", r.URL.Path))
 }
+
+// A refusal receives the answer of the mux to a request that no pattern matches.
+type refusal struct{ header http.Header }
+
+func (r *refusal) Header() http.Header         { return r.header }
+func (r *refusal) Write(p []byte) (int, error) { return len(p), nil }
+func (r *refusal) WriteHeader(int)             {}
 
 // ServeHTTP answers a request that came over the network.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +132,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Serve answers the requests of a listener, over TLS if the options have it, until ctx
 // ends or the server is closed. Streams end then, and other requests may finish within
-// five seconds. It closes the listener.
+// five seconds; those that change something, such as submissions, may take as long as they
+// need. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return s.serve(ctx, listener, s, s.options.TLS)
 }
@@ -146,13 +181,14 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h http.Handle
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	finish, stop := context.WithTimeout(context.Background(), closeTimeout)
+	finish, stop := context.WithCancel(context.Background())
 	defer stop()
+	serving.Go(func() { s.allowToFinish(finish, stop) })
 	for connection := range unused.Range {
 		_ = connection.(net.Conn).Close() // as above
 	}
 	if err := server.Shutdown(finish); err != nil {
-		return errors.Join(fmt.Errorf("end the requests under way at %s: %w", listener.Addr(), err), server.Close())
+		return errors.Join(fmt.Errorf("some requests at %s did not end within %s", listener.Addr(), s.limits.end), server.Close())
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 		page = d.get(address)
 		return strings.Contains(between(t, page, `<div id="job-history">`, "</tbody>"), "failed")
 	}, time.Minute, 20*time.Millisecond)
-	require.NotContains(t, page, "Its resource manager does not show it")
+	require.NotContains(t, page, "The resource manager does not list this job")
 	headline := between(t, page, `<p class="headline">`, "</p>")
 	require.Contains(t, headline, "failed")
 	require.Contains(t, headline, `exit code</span> 3`)

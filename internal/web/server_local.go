@@ -32,7 +32,7 @@ func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for the API"))
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.dispatch(w, r)
 }
 
 // An ownListener accepts connections of this user's processes only.

@@ -203,10 +203,13 @@ func (b *browser) other() *browser {
 	return &another
 }
 
+// start returns the address that opens a session.
+func (b *browser) start() string { return b.base + "/?token=" + b.server.access.token }
+
 // enter opens a session.
 func (b *browser) enter() *browser {
 	b.t.Helper()
-	response, _ := b.do(http.MethodGet, b.server.StartURL(b.base), nil, nil)
+	response, _ := b.do(http.MethodGet, b.start(), nil, nil)
 	require.Equal(b.t, http.StatusSeeOther, response.StatusCode)
 	return b
 }
@@ -302,5 +305,5 @@ func TestAnAddressThatIsNotThereIsAPageThatSaysSo(t *testing.T) {
 	b := serve(t, nil).enter()
 	response, body := b.do(http.MethodGet, "/nowhere/<b>", nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
-	require.Contains(t, body, "there is no page /nowhere/&lt;b&gt;")
+	require.Contains(t, body, "no page /nowhere/&lt;b&gt;")
 }

@@ -55,9 +55,6 @@ func New(options Options) *API {
 	a.addJobsAPI()
 	a.addLaunchAPI()
 	a.handle("GET /events", a.journalEvents)
-	a.handle("GET /", func(_ http.ResponseWriter, r *http.Request) error {
-		return answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, answer.APIPath)
-	})
 	return a
 }
 

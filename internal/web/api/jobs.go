@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"net/http"
 	"net/url"
@@ -39,7 +40,9 @@ func (a *API) addJobsAPI() {
 			if err := answer.GiveTime(w, longRequest); err != nil {
 				return err
 			}
-			return answer.Done(w, a.Platform.Operate(r.Context(), r.PathValue("manager"), r.PathValue("job"), operation))
+			ctx, cancel := untilDone(r)
+			defer cancel()
+			return answer.Done(w, a.Platform.Operate(ctx, r.PathValue("manager"), r.PathValue("job"), operation))
 		})
 	}
 }
@@ -69,14 +72,19 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 	if err := answer.GiveTime(w, longRequest); err != nil {
 		return err
 	}
-	// A client that disconnects still wants the job, and its id on record.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), longRequest)
+	ctx, cancel := untilDone(r)
 	defer cancel()
 	job, err := a.Platform.Submit(ctx, manager, submission)
 	if err != nil {
 		return err
 	}
 	return answer.JSON(w, http.StatusCreated, recordedJSON(job))
+}
+
+// untilDone returns a context for a request that is carried out to its end. A client that
+// disconnects still wants the job, and its id on record.
+func untilDone(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.Context()), longRequest)
 }
 
 func recordedJSON(j job.Job) jobJSON { return jobJSON{Document: j.Document(), User: j.Owner} }
@@ -220,6 +228,16 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	if requested.isFollowed {
+		job, err = controller.Status(ctx, job, false)
+		if err != nil {
+			a.Log.Info("an output is followed without knowing the job's state", "manager", manager, "job", job.ID, "error", err)
+		}
+		if _, err := controller.OutputPath(ctx, job, requested.stream); err != nil {
+			return err
+		}
+		requested.isFollowed = !job.Detail.Ended() // otherwise it may have no output, which the status says
+	}
 	out := &outputWriter{w: w, skip: requested.offset, left: requested.limit}
 	if requested.isFollowed {
 		if err := out.start(true); err != nil { // the client learns that it is connected before there is output
@@ -231,7 +249,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 		err = controller.Output(ctx, job, requested.stream, out)
 	}
 	switch {
-	case errors.Is(err, errEnough):
+	case errors.Is(err, errEnough), requested.isFollowed && !out.hasWritten && errors.Is(err, fs.ErrNotExist): // the job ended before it began
 		return out.end()
 	case err != nil && out.isStarted:
 		a.Log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
@@ -290,6 +308,7 @@ type outputWriter struct {
 	skip, left int64 // bytes
 	isStarted  bool
 	isFollowed bool
+	hasWritten bool // whether the job has written something, sent or skipped
 }
 
 // start sends the head of the answer, at once if the output is followed.
@@ -316,6 +335,7 @@ func (o *outputWriter) send(part []byte) error {
 }
 
 func (o *outputWriter) Write(p []byte) (int, error) {
+	o.hasWritten = o.hasWritten || len(p) > 0
 	part := p[min(o.skip, int64(len(p))):]
 	o.skip -= int64(len(p) - len(part))
 	part = part[:min(o.left, int64(len(part)))]

@@ -28,9 +28,7 @@ func TestTheDescriptionHasEachRouteOfTheAPIAndNoOther(t *testing.T) {
 	var routes []string
 	handlers := New(Options{}).Handlers()
 	for pattern := range handlers {
-		if pattern != "GET /api/v1/" { // which answers that there is no such route
-			routes = append(routes, strings.Replace(pattern, answer.APIPath, "", 1))
-		}
+		routes = append(routes, strings.Replace(pattern, answer.APIPath, "", 1))
 	}
 	slices.Sort(routes)
 	require.Equal(t, routes, has)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/job"
@@ -23,6 +24,7 @@ type jobPage struct {
 	Row         jobRow
 	IsListed    bool // whether its resource manager shows it
 	Doubts      []string
+	Requested   string // what the scheduler has not confirmed yet; empty for nothing
 	Facts       []fact
 	Submission  []fact
 	Script      string
@@ -98,7 +100,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	if isListed {
 		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.Ledger.Owner(s, m)), factsOf(element)
 		page.addProcesses(m, element.ID())
-		if doubt := listing.GivenText(element, vocabulary.AttributeJobDoubt); doubt != "" {
+		if doubt := listing.GivenText(element, vocabulary.AttributeJobDoubt); doubt != "" && !isRecorded {
 			page.Doubts = append(page.Doubts, listing.Fact(doubt))
 		}
 	} else {
@@ -223,6 +225,9 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 	}
 	page.Script = listing.Output(listing.CutTo(j.Script, 256<<10))
 	page.Doubts = append(page.Doubts, doubtsOf(j)...)
+	if transition.Request(j.StaleReason) != "" {
+		page.Requested = listing.Fact(j.StaleReason)
+	}
 	err := p.Store.History(ctx, j.Tag, func(event job.Event) error {
 		if len(page.History) == mostHistory {
 			page.History, page.HistoryLeft = append(page.History[:0], page.History[1:]...), page.HistoryLeft+1
@@ -237,22 +242,22 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 func doubtsOf(j job.Job) []string {
 	var doubts []string
 	add := func(text string) { doubts = append(doubts, listing.Fact(text)) }
-	if j.Stale {
-		add("Its state is in doubt: " + j.StaleReason)
+	if j.Stale && transition.Request(j.StaleReason) == "" {
+		add("The state may be out of date: " + j.StaleReason)
 	}
 	if j.Missing {
-		add("Its scheduler no longer knows it.")
+		add("The scheduler no longer knows this job.")
 	}
 	if j.Irregular != "" {
 		add(j.Irregular)
 	}
 	switch j.Phase {
 	case job.PhaseRejected:
-		add("It was not submitted: " + j.Error)
+		add("The job was not submitted: " + j.Error)
 	case job.PhaseUnknown, job.PhaseIntended:
-		add("Nobody knows yet whether it was submitted. " + j.Error)
+		add("It is not known yet whether the job was submitted. " + j.Error)
 	case job.PhaseDismissed:
-		add("It was put aside: nobody will see its end. " + j.Error)
+		add("The submission was dismissed: rmctl no longer follows it. " + j.Error)
 	}
 	return doubts
 }

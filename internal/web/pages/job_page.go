@@ -85,7 +85,8 @@ func (page *jobPage) head() h.Node {
 		page.Row.headline(),
 		h.If(page.Row.Reason != "", h.P(muted("Because:"), h.Text(" "), isolated(page.Row.Reason))),
 		h.Map(page.Doubts, func(doubt string) h.Node { return warning("yellow", doubt) }),
-		h.If(!page.IsListed, mutedLine("Its resource manager does not show it; this is what is on record.")),
+		h.If(page.Requested != "", mutedLine(page.Requested)),
+		h.If(!page.IsListed, mutedLine("The resource manager does not list this job; this is what is on record.")),
 		page.Row.times(),
 	}
 }

@@ -1,10 +1,12 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 
 	h "github.com/rmctl/rmctl/internal/html"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/live"
 	"github.com/rmctl/rmctl/model"
@@ -118,7 +120,8 @@ func (r jobRow) checkbox() h.Node {
 }
 
 func (r jobRow) doubt() h.Node {
-	return h.If(r.Doubt != "", h.Group{h.Text(" "), h.Span(h.Class("tag"), h.Title(r.Doubt), h.Text("in doubt"))})
+	words := cmp.Or(transition.Request(r.Doubt), "stale")
+	return h.If(r.Doubt != "", h.Group{h.Text(" "), h.Span(h.Class("tag"), h.Title(r.Doubt), h.Text(words))})
 }
 
 func processCount(c listing.StateCount) h.Node {

@@ -26,6 +26,7 @@ type document struct {
 	live  *live.Drawn // what the page shows live; nil for none
 	main  h.Node
 	files []string // below static, beside those that all pages have
+	next  string   // address of this server that the browser opens at once; empty for none
 }
 
 // answer answers with a page.
@@ -41,6 +42,7 @@ func (p *Pages) layout(r *http.Request, d document) h.Node {
 			h.El("title", h.Text(d.title+" · rmctl")),
 			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
 			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+			h.If(d.next != "", h.Meta(h.Attr("http-equiv", "refresh"), h.Content("0; url="+d.next))),
 			h.If(token != "", h.Meta(h.Name("csrf"), h.Content(token))),
 			h.Link(h.Attr("rel", "icon"), h.Href(p.static.address("icon.svg"))),
 			h.Map([]string{"base.css", "live.js", "pages.js"}, p.static.tag),

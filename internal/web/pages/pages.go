@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +68,12 @@ func (p *Pages) Handlers() map[string]answer.Handler { return p.handlers }
 func (p *Pages) ShowError(w http.ResponseWriter, r *http.Request, status int, err error) {
 	main := h.P(h.Class("lines"), h.Text(listing.Fact(err.Error())))
 	p.answer(w, r, status, document{title: http.StatusText(status), main: main})
+}
+
+// Reopen answers with a page that opens the same address again, as a link of this server does.
+func (p *Pages) Reopen(w http.ResponseWriter, r *http.Request) {
+	address := (&url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}).String()
+	p.answer(w, r, http.StatusOK, document{title: "Opening rmctl", next: address, main: h.P(link(address, "Continue"))})
 }
 
 // Login asks for a name and a password, and says what was wrong with the last ones.

@@ -18,7 +18,7 @@ func TestDataIsEscapedWhereverItStands(t *testing.T) {
 		want string
 	}{
 		"a text":               {isolated(hostile), "<bdi>" + escaped + "</bdi>"},
-		"a title":              {jobRow{Doubt: hostile}.doubt(), ` <span class="tag" title="` + escaped + `">in doubt</span>`},
+		"a title":              {jobRow{Doubt: hostile}.doubt(), ` <span class="tag" title="` + escaped + `">stale</span>`},
 		"a value":              {hidden("q", hostile), `<input type="hidden" name="q" value="` + escaped + `">`},
 		"an option":            {option(listing.Choice{Value: hostile, Label: hostile}), `<option value="` + escaped + `">` + escaped + `</option>`},
 		"data for a script":    {h.Div(h.Data("names", foldNames([]string{hostile}))), `<div data-names="[&#34;&#39;\&#34;\u003e\u003cscript\u003ealert(1)\u003c/script\u003e\u0026&#34;]"></div>`},
