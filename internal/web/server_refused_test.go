@@ -94,7 +94,9 @@ func TestTheEndOfTheServerWaitsForASubmission(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(hold, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(d.folder, "state-of-job"), []byte("7 PD\n"), 0o600))
 	submitted := make(chan map[string]any, 1)
-	go func() { submitted <- other.program().done(http.MethodPost, "/managers/here/jobs", map[string]any{"executable": "x"}) }()
+	go func() {
+		submitted <- other.program().done(http.MethodPost, "/managers/here/jobs", map[string]any{"executable": "x"})
+	}()
 	writer, err := os.OpenFile(hold, os.O_WRONLY, 0) // returns once the command reads
 	require.NoError(t, err)
 	interrupt()
