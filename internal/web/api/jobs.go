@@ -229,11 +229,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if requested.isFollowed {
-		job, err = controller.Status(ctx, job, false)
-		if err != nil {
-			a.Log.Info("an output is followed without knowing the job's state", "manager", manager, "job", job.ID, "error", err)
-		}
-		if _, err := controller.OutputPath(ctx, job, requested.stream); err != nil {
+		if job, err = a.beforeFollowing(ctx, controller, job, requested.stream); err != nil {
 			return err
 		}
 		requested.isFollowed = !job.Detail.Ended() // otherwise it may have no output, which the status says
@@ -260,6 +256,16 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 		return out.start(false)
 	}
 	return out.end()
+}
+
+// beforeFollowing returns a job as it is now, or why it has no output to follow.
+func (a *API) beforeFollowing(ctx context.Context, c *control.Controller, j job.Job, stream control.Stream) (job.Job, error) {
+	now, err := c.Status(ctx, j, false)
+	if err != nil {
+		a.Log.Info("an output is followed without knowing the job's state", "job", j.ID, "error", err)
+	}
+	_, err = c.OutputPath(ctx, now, stream)
+	return now, err
 }
 
 // An outputRequest is the part of a job's output that a client requests.
