@@ -38,7 +38,7 @@ type TraceEvent struct {
 	Saved      bool
 	Target     *config.Target
 	Match      *config.Match
-	Captures   []Capture // group 0 and the groups, or the pieces of a split
+	Captures   []capture // group 0 and the groups, or the pieces of a split
 	Consumed   int       // bytes that further targets do not see
 	Action     *config.Action
 	Attribute  *attribute.Attribute // as it is now; the tokenizer goes on changing it
@@ -72,8 +72,8 @@ type nearness struct {
 	LeadingEnd int
 }
 
-// A Capture is a part of a text that a group matched, or a piece of a split.
-type Capture struct {
+// A capture is a part of a text that a group matched, or a piece of a split.
+type capture struct {
 	Text []byte
 	Set  bool // false for a group that took no part
 }

@@ -198,13 +198,13 @@ func (t *texts) add(text []byte) string {
 }
 
 // all returns everything captured, for events.
-func (c *captures) all() []Capture {
-	list := make([]Capture, 0, c.count())
+func (c *captures) all() []capture {
+	list := make([]capture, 0, c.count())
 	for i := 0; i+1 < len(c.indexes); i += 2 {
 		if start, end := c.indexes[i], c.indexes[i+1]; start >= 0 {
-			list = append(list, Capture{Text: c.text[start:end], Set: true})
+			list = append(list, capture{Text: c.text[start:end], Set: true})
 		} else {
-			list = append(list, Capture{})
+			list = append(list, capture{})
 		}
 	}
 	return list
