@@ -22,5 +22,8 @@ var rmText string
 //go:embed ext.xsd
 var extensionsText string
 
+// Texts returns the schema of the format and that of our extensions, which imports rm.xsd.
+func Texts() (core, extensions string) { return rmText, extensionsText }
+
 // embedded compiles the two schemas once per process.
 var embedded = sync.OnceValues(func() (*schemaSet, error) { return compile(rmText, extensionsText) })

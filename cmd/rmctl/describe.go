@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/definitionformat"
 	"github.com/rmctl/rmctl/internal/describe"
+	"github.com/rmctl/rmctl/internal/editors"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/starter"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -120,10 +122,11 @@ func newDefinition(a *app) *cobra.Command {
 		Long: `definition helps to write definitions: new begins one, fmt lays out its XML, and schema
 writes what editors need to check and complete it.`,
 		Example: `  rmctl definition new mysite --like slurm
-  rmctl definition fmt ~/.config/rmctl`,
+  rmctl definition fmt ~/.config/rmctl
+  rmctl definition schema`,
 		RunE: noArguments,
 	}
-	c.AddCommand(newDefinitionNew(a), newDefinitionFmt(a))
+	c.AddCommand(newDefinitionNew(a), newDefinitionFmt(a), newDefinitionSchema(a))
 	return c
 }
 
@@ -139,13 +142,9 @@ new never overwrites a file.`,
 		Example: "  rmctl definition new mysite --like slurm\n  rmctl definition new mysched --into .",
 		Args:    exactly(1, "NAME"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			folder := into
-			if folder == "" {
-				folders, err := a.folders()
-				if err != nil {
-					return err
-				}
-				folder = folders.User
+			folder, err := a.configurationFolder(into)
+			if err != nil {
+				return err
 			}
 			if like == "" {
 				return a.createDefinition(starter.Whole(folder, arguments[0]))
@@ -165,6 +164,15 @@ new never overwrites a file.`,
 	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: the configuration folder)")
 	completeFlag(c, "like", a.completeDefinitions)
 	return c
+}
+
+// configurationFolder returns a folder, or the configuration folder for none.
+func (a *app) configurationFolder(folder string) (string, error) {
+	if folder != "" {
+		return folder, nil
+	}
+	folders, err := a.folders()
+	return folders.User, err
 }
 
 // createDefinition writes a new definition and prints its file.
@@ -215,6 +223,38 @@ does what the definition means. Files become UTF-8. With - it formats standard i
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "print files that are not laid out, write nothing, and fail if any")
+	return c
+}
+
+func newDefinitionSchema(a *app) *cobra.Command {
+	var into string
+	c := &cobra.Command{
+		Use:   "schema",
+		Short: "Write schemas and print the settings of editors",
+		Long: `schema writes what editors and validators need to check definitions and to complete what
+you type: XML schemas (XSD), a RELAX NG schema for Emacs, and a catalog. It prints what
+to put into the settings of VS Code and Emacs, and how to run xmllint.`,
+		Example: "  rmctl definition schema\n  rmctl definition schema --into schemas",
+		Args:    exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			folder, err := a.configurationFolder(into)
+			if err != nil {
+				return err
+			}
+			if into == "" {
+				folder = filepath.Join(folder, "schemas")
+			}
+			if folder, err = filepath.Abs(folder); err != nil {
+				return err
+			}
+			if err := editors.Write(folder); err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(a.stdout, printable(editors.Settings(folder)))
+			return err
+		},
+	}
+	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: schemas in the configuration folder)")
 	return c
 }
 

@@ -1,0 +1,112 @@
+// Package editors writes what editors and validators of XML need to check definitions and to
+// complete what is typed.
+package editors
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/schemas"
+)
+
+// A File is one of the files, with slashes in its name.
+type File struct{ Name, Text string }
+
+// Files returns all files: the schemas of whole definitions, those that editors use, in which
+// nothing has to be there, as in definitions that extend others, and the rules by which
+// editors find them.
+func Files() ([]File, error) {
+	core, extensions := schemas.Texts()
+	looseCore, looseExtensions := loosened(core), loosened(extensions)
+	compacted, err := compact(core, extensions)
+	if err != nil {
+		return nil, err
+	}
+	return []File{
+		{"rm.xsd", core},
+		{"ext.xsd", extensions},
+		{"definition.xsd", both},
+		{"editing/rm.xsd", looseCore},
+		{"editing/ext.xsd", looseExtensions},
+		{"editing/definition.xsd", both},
+		{"definition.rnc", compacted},
+		{"catalog.xml", catalog},
+		{"schemas.xml", locatingRules},
+	}, nil
+}
+
+// both is the schema for programs that take one file.
+const both = `<?xml version="1.0" encoding="UTF-8"?>
+<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="` + tree.CoreNamespace + `" elementFormDefault="qualified">
+	<xs:include schemaLocation="rm.xsd"/>
+	<xs:import namespace="` + tree.ExtensionNamespace + `" schemaLocation="ext.xsd"/>
+</xs:schema>
+`
+
+// catalog is the XML catalog by which VS Code and others find the schema of a namespace.
+const catalog = `<?xml version="1.0" encoding="UTF-8"?>
+<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
+  <uri name="` + tree.CoreNamespace + `" uri="editing/definition.xsd"/>
+  <uri name="` + tree.ExtensionNamespace + `" uri="editing/ext.xsd"/>
+</catalog>
+`
+
+// locatingRules are those by which nxml-mode of Emacs does so.
+const locatingRules = `<?xml version="1.0" encoding="UTF-8"?>
+<locatingRules xmlns="http://thaiopensource.com/ns/locating-rules/1.0">
+  <namespace ns="` + tree.CoreNamespace + `" uri="definition.rnc"/>
+</locatingRules>
+`
+
+var (
+	least     = lazyregexp.New(` minOccurs="\d+"`)
+	particles = lazyregexp.New(`(?m)^(\t\t+<xs:(?:element|group|any) [^>]*?)(/?>)`)
+	choices   = lazyregexp.New(`(?m)^(\t\t\t+)<xs:choice\b[^>]*>`)
+)
+
+// loosened returns a schema in which nothing has to be there, and alternatives may stand
+// beside each other. It relies on how the schemas are indented: what is global has one
+// tabulator in front of it, and the only particle of a group two.
+func loosened(schema string) string {
+	schema = least.ReplaceAllString(strings.ReplaceAll(schema, ` use="required"`, ""), "")
+	schema = particles.ReplaceAllString(schema, `$1 minOccurs="0"$2`)
+	return choices.ReplaceAllString(schema, `$1<xs:choice minOccurs="0" maxOccurs="unbounded">`)
+}
+
+// Write writes all files below a folder, over those of an earlier release.
+func Write(folder string) error {
+	files, err := Files()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		place := filepath.Join(folder, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(place, []byte(file.Text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settings returns what to put into the settings of editors, for files below an absolute
+// folder.
+func Settings(folder string) string {
+	path := func(name string) string { return fmt.Sprintf("%q", filepath.ToSlash(filepath.Join(folder, name))) }
+	return `VS Code with the extension "XML" by Red Hat, in settings.json:
+  "xml.catalogs": [` + path("catalog.xml") + `]
+
+Emacs (nxml-mode), in init.el:
+  (with-eval-after-load 'rng-loc
+    (add-to-list 'rng-schema-locating-files ` + path("schemas.xml") + `))
+
+xmllint, for a whole definition, also one that extends another:
+  rmctl describe --merged FILE | xmllint --noout --schema ` + path("definition.xsd") + ` -
+`
+}
