@@ -158,7 +158,7 @@ type operatedDocument struct {
 // job has ended in the meantime is no error unless it was named by itself.
 func (a *app) operateOnEach(ctx context.Context, kind operationKind, jobs []selection.Handle, isNamed []bool) error {
 	var problems []error
-	bulk.Each(jobs, bulk.Width, func(job selection.Handle) error { return a.operate(ctx, kind.Operation, job) }, func(i int, err error) {
+	eachCounted(a, "jobs "+kind.done, jobs, bulk.Width, func(job selection.Handle) error { return a.operate(ctx, kind.Operation, job) }, func(i int, err error) {
 		isOver := isA[*control.EndedError](err) || isA[*control.NotFoundError](err)
 		switch {
 		case isOver && !isNamed[i]:

@@ -101,7 +101,7 @@ func (a *app) resubmit(ctx context.Context, all []resubmission, following follow
 	}
 	var submitted []selection.Handle
 	var problems []error
-	bulk.Each(all, bulk.Width, func(again resubmission) outcome {
+	eachCounted(a, "submitting jobs", all, bulk.Width, func(again resubmission) outcome {
 		job, err := again.controller.Submit(ctx, again.submission)
 		return outcome{job, err}
 	}, func(i int, result outcome) {

@@ -276,7 +276,7 @@ type batchJSON struct {
 func (a *app) submitEach(ctx context.Context, controller *control.Controller, lines []batchLine, width int) error {
 	failed := 0
 	var printErr error
-	bulk.Each(lines, width, func(line batchLine) batchResult {
+	eachCounted(a, "submitting jobs", lines, width, func(line batchLine) batchResult {
 		if ctx.Err() != nil {
 			return batchResult{err: ctx.Err()}
 		}
@@ -292,6 +292,16 @@ func (a *app) submitEach(ctx context.Context, controller *control.Controller, li
 		printErr = errors.Join(printErr, fmt.Errorf("%d of %d jobs were not submitted", failed, len(lines)))
 	}
 	return printErr
+}
+
+// eachCounted is bulk.Each with a line on a terminal that counts.
+func eachCounted[T, R any](a *app, what string, things []T, width int, work func(T) R, done func(int, R)) {
+	progress := terminal.StartProgress(a.stderr, a.verbose > 0, what, len(things))
+	defer progress.Stop()
+	bulk.Each(things, width, work, func(i int, result R) {
+		progress.Print(func() { done(i, result) })
+		progress.Set(i + 1)
+	})
 }
 
 func (a *app) printBatchResult(line int, result batchResult) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,26 +142,20 @@ func (a *app) showAwaited(ctx context.Context, jobs []awaited, until job.Detail)
 
 // waitForAll waits for jobs of any targets.
 func (a *app) waitForAll(ctx context.Context, jobs []awaited, until job.Detail, ends *hooks.Ends) error {
-	if !ends.IsEmpty() {
+	report := &waitReport{app: a, until: until, ends: ends}
+	if terminal.CountsInLine(a.stderr) && len(jobs) > shownAtFirst {
+		report.counts(len(jobs))
+		defer report.progress.Stop()
+	}
+	if !ends.IsEmpty() || report.progress != nil {
 		// Even if the time is up: stillOpen needs the jobs.
-		err := a.eachAwaited(context.WithoutCancel(ctx), jobs, func(job job.Job) error {
-			ends.Observe(job)
-			return nil
-		})
-		if err != nil {
+		if err := a.eachAwaited(context.WithoutCancel(ctx), jobs, report.observe); err != nil {
 			return err
 		}
 	}
-	var lock sync.Mutex
-	changed := func(job job.Job) {
-		ends.Observe(job)
-		lock.Lock()
-		defer lock.Unlock()
-		a.showChange(job)
-	}
 	var group errgroup.Group
 	for controller, these := range awaitedBy(jobs) {
-		group.Go(func() error { return waitFor(ctx, controller, these, until, changed) })
+		group.Go(func() error { return waitFor(ctx, controller, these, until, report.changed) })
 	}
 	err := group.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -170,6 +165,46 @@ func (a *app) waitForAll(ctx context.Context, jobs []awaited, until job.Detail, 
 		return fmt.Errorf("waiting for jobs, which go on: %w", ctx.Err())
 	}
 	return err
+}
+
+// A waitReport shows what becomes of jobs that are waited for: each change of state or, of many
+// jobs on a terminal, a line that counts, and the jobs that failed.
+type waitReport struct {
+	app   *app
+	until job.Detail
+	ends  *hooks.Ends
+
+	lock     sync.Mutex
+	progress *terminal.Progress // nil to show each change
+	over     map[string]bool    // by tag or id, the jobs that are waited for no longer
+}
+
+func (r *waitReport) counts(all int) {
+	r.over = map[string]bool{}
+	r.progress = terminal.StartProgress(r.app.stderr, false, "waiting for jobs", all)
+}
+
+// observe takes note of a job as it is.
+func (r *waitReport) observe(j job.Job) error {
+	r.ends.Observe(j)
+	if r.progress != nil && (j.Detail.Ended() || isAt(j.DetailOrUndetermined(), r.until)) {
+		r.over[cmp.Or(j.Tag, j.Target+"/"+j.ID)] = true
+		r.progress.Set(len(r.over))
+	}
+	return nil
+}
+
+// changed takes note of a job that has changed, and shows it.
+func (r *waitReport) changed(j job.Job) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	_ = r.observe(j) // which returns nil
+	switch {
+	case r.progress == nil:
+		r.app.showChange(j)
+	case j.Detail.Ended() && jobExit(j) != nil:
+		r.progress.Print(func() { r.app.showChange(j) })
+	}
 }
 
 // waitFor waits for jobs of one target.

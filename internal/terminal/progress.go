@@ -24,26 +24,42 @@ type Progress struct {
 	ended  chan struct{}
 	left   sync.WaitGroup
 
-	mutex sync.Mutex
-	done  int
+	mutex   sync.Mutex
+	done    int
+	begun   time.Time
+	isShown bool // whether the line is on the terminal
 }
 
 // StartProgress begins to show the progress of something that has a number of parts, on a
 // stream that is no terminal only if the user wants details.
 func StartProgress(stream io.Writer, isWanted bool, what string, all int) *Progress {
-	p := &Progress{stream: stream, what: what, all: all, ended: make(chan struct{})}
-	p.inLine = Is(stream) && os.Getenv("TERM") != "dumb"
+	p := &Progress{stream: stream, what: what, all: all, ended: make(chan struct{}), begun: time.Now()}
+	p.inLine = CountsInLine(stream)
 	if p.inLine || isWanted {
 		p.left.Go(func() { p.show(time.NewTicker(shownAfter)) })
 	}
 	return p
 }
 
+// CountsInLine reports whether a stream is a terminal where a line can be replaced.
+func CountsInLine(stream io.Writer) bool { return Is(stream) && os.Getenv("TERM") != "dumb" }
+
 // Set notes how many parts are done.
 func (p *Progress) Set(done int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.done = done
+}
+
+// Print calls a function that prints other lines, with the line that counts out of their way.
+func (p *Progress) Print(print func()) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.clear()
+	print()
+	if p.isShown {
+		p.count()
+	}
 }
 
 // Stop ends the display, and clears the line.
@@ -54,25 +70,29 @@ func (p *Progress) Stop() {
 
 func (p *Progress) show(ticker *time.Ticker) {
 	defer ticker.Stop()
-	isShown := false
-	for begun := time.Now(); ; {
+	for {
 		select {
 		case <-ticker.C:
-			isShown = p.inLine
-			p.print(time.Since(begun))
+			p.mutex.Lock()
+			p.isShown = p.inLine
+			p.count()
+			p.mutex.Unlock()
 		case <-p.ended:
-			if isShown {
-				_, _ = io.WriteString(p.stream, "\r\x1b[K") // that the terminal is gone shows elsewhere
-			}
+			p.Print(func() { p.isShown = false })
 			return
 		}
 	}
 }
 
-func (p *Progress) print(since time.Duration) {
-	p.mutex.Lock()
-	text := tui.OneLine(fmt.Sprintf("rmctl: %s: %d of %d, %s", p.what, p.done, p.all, since.Round(time.Second)))
-	p.mutex.Unlock()
+// clear clears the line. That the terminal is gone shows elsewhere.
+func (p *Progress) clear() {
+	if p.isShown {
+		_, _ = io.WriteString(p.stream, "\r\x1b[K")
+	}
+}
+
+func (p *Progress) count() {
+	text := tui.OneLine(fmt.Sprintf("rmctl: %s: %d of %d, %s", p.what, p.done, p.all, time.Since(p.begun).Round(time.Second)))
 	if p.inLine {
 		text = "\r" + text + "\x1b[K"
 	} else {
