@@ -180,6 +180,35 @@ var portableRequests = []struct {
 	{"tasksPerNode=2 queue=debug-a.b mail=begin,end:ada@example.org", map[string]string{"oar": "-l /nodes=1/resource_id=2 -q debug-a.b --notify [RUNNING,END]mail:ada@example.org"}},
 	{"array=1-3", map[string]string{"oar": `!attribute "array": definition "oar" cannot express this: OAR numbers the jobs of an array from 1; give their number as array-size`}},
 	{"array-size=3 after=any:12", map[string]string{"oar": `!attribute "after": definition "oar" cannot express this: OAR 2.5 loses it for an array`}},
+	{"reservation=week", map[string]string{
+		"slurm": "--reservation=week", "lsf": `-U "week"`, "pbs": "-q week", "cobalt": "-q R.week", "loadleveler": "ll_res_id = week",
+		"gridengine": `!the number of a reservation`, "torque": `!attribute "reservation"`, "local": `!attribute "reservation"`, "flux": `!attribute "reservation"`,
+	}},
+	{"reservation=17", map[string]string{"gridengine": "-ar 17"}},
+	{"reservation=week queue=debug", map[string]string{
+		"slurm": "--partition=debug --reservation=week", "pbs": `!attribute "reservation": definition "pbs" cannot express this: PBS has a queue for each reservation`,
+		"cobalt": `!attribute "reservation": definition "cobalt" cannot express this`,
+	}},
+	{"exclusive=yes", map[string]string{
+		"slurm": "--exclusive", "lsf": "-x", "pbs": "-l place=excl", "loadleveler": "node_usage = not_shared", "cobalt": "", "pjm": "",
+		"flux": "--exclusive", "local": `!attribute "exclusive"`,
+		"torque": `!attribute "exclusive"`, "gridengine": `!attribute "exclusive"`, "oar": `!attribute "exclusive"`,
+	}},
+	{"exclusive=no", map[string]string{"slurm": "", "pbs": "", "lsf": "", "flux": ""}},
+	{"exclusive=user", map[string]string{"slurm": "--exclusive=user"}}, // which is Slurm's own way of writing
+	{"exclusive=true nodes=2", map[string]string{
+		"pbs": "-l select=2 -l place=scatter:excl", "flux": "--nodes=2 --exclusive", "oar": "-l /nodes=2",
+	}},
+	{"exclusive=true nodes=2 tasks=4", map[string]string{"oar": `!attribute "exclusive"`}},
+	{"exclusive=true tasksPerNode=4", map[string]string{"pbs": "-l select=1:ncpus=4:mpiprocs=4 -l place=excl", "flux": "--nodes=1 --nslots=4 --exclusive"}},
+	{"exclusive=true tasks=6 tasksPerNode=4", map[string]string{"pbs": "-l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl"}},
+	{"exclusive=true place=pack", map[string]string{"pbs": `!attribute "exclusive": "place" has a value, too`}},
+	{"stdin=in.%a", map[string]string{"slurm": `--input="in.%a"`, "lsf": `-i "in.%I"`, "pbs": `!attribute "stdin": %a cannot be part`}},
+	{"stdin=in.dat", map[string]string{
+		"gridengine": "-i in.dat", "htcondor": "input = in.dat", "loadleveler": "input = in.dat", "cobalt": "-i in.dat",
+		"pbs": `run < "in.dat"`, "torque": `run < "in.dat"`, "local": `exec run  < "in.dat"`, "oar": `exec run < "in.dat"`,
+		"pjm": `exec run < "in.dat"`, "flux": `exec run < "in.dat"`, "fork": `!attribute "stdin"`, "slurm-interactive": `!attribute "stdin"`,
+	}},
 	{"resources=/core=4 nodes=2", map[string]string{"oar": `!attribute "nodes": "resources" has a value, too`}},
 }
 
@@ -194,6 +223,31 @@ func TestPortableNamesReachTheScheduler(t *testing.T) {
 			require.NoError(t, err, "%s: %s", name, c.request)
 			require.Equal(t, want, got, "%s: %s", name, c.request)
 		}
+	}
+}
+
+// A script of the user's runs before or after the program, whose exit code stays that of the job.
+func TestScriptsRunBeforeAndAfterThePrograms(t *testing.T) {
+	for _, name := range rms.Names() {
+		source, shipped := rms.Source(name)
+		require.True(t, shipped)
+		definition, err := config.Read(name+".xml", source, check.ReadBase)
+		require.NoError(t, err)
+		submit := definition.Submit(false)
+		isBatch := submit != nil && submit.Element == config.SubmitBatch
+		plain, err := renderedPortable(t, name, "")
+		require.NoError(t, err, name)
+		rendering, err := renderedPortable(t, name, "preLaunch=env.sh postLaunch=/site/done.sh")
+		if !isBatch && err != nil {
+			require.ErrorContains(t, err, `attribute "preLaunch": definition "`+name+`" has no link for it`)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Regexp(t, `(?s)\n\. "/work/env\.sh" \|\| exit\n *run *\n.*\(\. "/site/done\.sh"\).*exit \$code\n`, rendering.Script, name)
+		require.NotContains(t, rendering.Script, "exec run", name)
+		require.NotContains(t, plain.Script, ". \"", name)
+		_, err = renderedPortable(t, name, "preLaunch=/a\"$(id)")
+		require.ErrorContains(t, err, "a path without double quotes", name)
 	}
 }
 

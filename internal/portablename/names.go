@@ -27,6 +27,7 @@ const (
 	kindArray
 	kindAfter
 	kindMail
+	kindSwitch
 )
 
 var names = []Name{
@@ -45,6 +46,11 @@ var names = []Name{
 	{"array", "indices such as 1-100, 1-9:2 or 1,5,8-10; %N behind them runs N at a time", "makes the job an array", kindArray},
 	{"after", "ids of jobs separated by commas, any: before them for those that need not succeed", "jobs that have to succeed first", kindAfter},
 	{"mail", "begin, end, fail or all, separated by commas, an address, or events:address", "when mail is sent, and to whom", kindMail},
+	{"reservation", "a name", "reservation that the job runs in", kindWord},
+	{"exclusive", "true or false", "whole nodes, which no other job shares", kindSwitch},
+	{"stdin", "a path", "file for standard input", kindPath},
+	{"preLaunch", "a path", "shell script that the job reads before its program", kindPath},
+	{"postLaunch", "a path", "shell script that the job runs after its program", kindPath},
 }
 
 // Names returns all portable names in the order of the documentation.

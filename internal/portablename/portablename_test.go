@@ -63,6 +63,14 @@ func TestPortableValuesAreConvertedAndRoundedUp(t *testing.T) {
 		{`name="mail" attribute="a" text="{events}" separator="" words="begin=b end=e fail=a"/><x:portable name="mail" attribute="b" text="{address}"`, "mail=fail,begin:ada@x.org", "a=ba b=ada@x.org"},
 		{`name="mail" attribute="a" text="{events}" words="begin=B end=E fail=F"/><x:portable name="mail" attribute="b" text="{address}"`, "mail=ada", "a=E,F b=ada"},
 		{`name="mail" attribute="a" text="{events}" words="begin=B end=E fail=F"`, "mail=all", "a=B,E,F"},
+		{`name="exclusive" attribute="a" text="yes"`, "exclusive=true", "a=yes"},
+		{`name="exclusive" attribute="a"`, "exclusive=ON", "a=true"},
+		{`name="exclusive" attribute="a"`, "exclusive=false", ""},
+		{`name="exclusive" attribute="a" text="x"/><x:portable name="nodes" attribute="b" unless="exclusive"`, "exclusive=no nodes=2", "b=2"},
+		{`name="reservation" attribute="a" text="R.{}"`, "reservation=week", "a=R.week"},
+		{`name="stdin" attribute="a"`, "stdin=in.dat", "a=in.dat"},
+		{`name="preLaunch" attribute="a" as="absolute"`, "preLaunch=env.sh", "a=/home/ada/env.sh"},
+		{`name="postLaunch" attribute="a" as="absolute"`, "postLaunch=/tmp/done.sh", "a=/tmp/done.sh"},
 		{`name="tasks" attribute="a" unless="nodes"/><x:portable name="tasks" attribute="b" with="nodes"/><x:portable name="nodes" attribute="c"`, "tasks=3 nodes=2", "b=3 c=2"},
 		{`name="tasks" attribute="a" with="d"/><x:portable name="tasks" attribute="b" unless="d"`, "tasks=3", "a=3"},
 		{`name="memory" attribute="a" with="tasks=1"/><x:portable name="memory" attribute="b" unless="tasks=1"/><x:portable name="tasks" attribute="c"`, "tasks=1 memory=1B", "a=1 c=1"},
@@ -113,15 +121,16 @@ func TestPortableRequestsThatADefinitionCannotMeetAreErrors(t *testing.T) {
 
 func TestPortableValuesThatMeanNothingAreRefused(t *testing.T) {
 	for name, wrong := range map[string][]string{
-		"nodes":    {"0", "-1", "+2", "2-4", "1.5", "2147483648", "two", " 2"},
-		"memory":   {"4096", "0GiB", "4 X", "4GiBs", "-1G", "1e9G", "9999999999T", "4 GiB "},
-		"wallTime": {"90", "1:30", "0s", "1m1h", "1h ", "1:60:00", "99999999999d", "h", "1:00:00:00"},
-		"queue":    {"a b", "a\nb"},
-		"jobName":  {"a\x1b[31m", "a\xff"},
-		"stdout":   {"a%b", "100%", "a\x00"},
-		"array":    {"a", "1-", "1-3:0", "1,,2", "1%0", "1;2"},
-		"after":    {"", "some:1", "ok:", "1,,2", "1 2", "$(x)"},
-		"mail":     {"end,sometimes", "end:", "end:a b", "-x", "a,b", "a;b"},
+		"nodes":     {"0", "-1", "+2", "2-4", "1.5", "2147483648", "two", " 2"},
+		"memory":    {"4096", "0GiB", "4 X", "4GiBs", "-1G", "1e9G", "9999999999T", "4 GiB "},
+		"wallTime":  {"90", "1:30", "0s", "1m1h", "1h ", "1:60:00", "99999999999d", "h", "1:00:00:00"},
+		"queue":     {"a b", "a\nb"},
+		"jobName":   {"a\x1b[31m", "a\xff"},
+		"stdout":    {"a%b", "100%", "a\x00"},
+		"array":     {"a", "1-", "1-3:0", "1,,2", "1%0", "1;2"},
+		"exclusive": {"", "maybe", "2"}, "reservation": {"a b"}, "preLaunch": {"a%b"},
+		"after": {"", "some:1", "ok:", "1,,2", "1 2", "$(x)"},
+		"mail":  {"end,sometimes", "end:", "end:a b", "-x", "a,b", "a;b"},
 	} {
 		for _, text := range wrong {
 			_, err := portablename.Parse(name, text)

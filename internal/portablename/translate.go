@@ -2,6 +2,7 @@ package portablename
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -37,6 +38,8 @@ type Request struct {
 // the links, and notes on what has no effect. Whatever the definition cannot do is
 // an error, a *Error for each name: nothing that was requested is dropped.
 func Translate(d *config.Definition, r Request) (settings []Setting, notes []string, problems []error) {
+	r.Values = maps.Clone(r.Values)
+	maps.DeleteFunc(r.Values, func(_ string, value Value) bool { return value.isOff() })
 	t := translation{definition: d, request: r}
 	if r.overfull() {
 		t.refuse("tasks", "%d tasks do not fit on %d nodes with %d tasks each", r.Values["tasks"].amount, r.Values["nodes"].amount, r.Values["tasksPerNode"].amount)

@@ -85,6 +85,8 @@ func (v *Value) parse(text string) (reason string) {
 		} else {
 			reason = fmt.Sprintf("%q are no indices", text)
 		}
+	case kindSwitch:
+		v.text, reason = parseSwitch(text)
 	case kindAfter:
 		reason = v.parseAfter(text)
 	case kindMail:
@@ -100,6 +102,25 @@ func parseCount(text string) (int64, string) {
 	}
 	return number, ""
 }
+
+// The values of a switch.
+const (
+	switchOn  = "true"
+	switchOff = "false"
+)
+
+func parseSwitch(text string) (value, reason string) {
+	switch strings.ToLower(text) {
+	case switchOn, "yes", "on", "1":
+		return switchOn, ""
+	case switchOff, "no", "off", "0":
+		return switchOff, ""
+	}
+	return "", fmt.Sprintf("%q is neither true nor false", text)
+}
+
+// isOff reports whether the value is that of a switch that asks for nothing.
+func (v Value) isOff() bool { return v.name.kind == kindSwitch && v.text == switchOff }
 
 var (
 	memorySyntax = lazyregexp.New(`^([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]iB|[kKMGT]B|[kKMGT]|B)$`)
