@@ -189,7 +189,7 @@ func TestJobsThatTheirSchedulerTookUpLateAreFound(t *testing.T) {
 	unseen(due, 1)
 	require.Empty(t, h.run("status"), "a submission that is on record as not made is not shown")
 	takesUp(due)
-	require.Regexp(t, `(?m)^00000001 +chaos +SUBMITTED +`, h.run("status"))
+	require.Regexp(t, `(?m)^00000001 +chaos +QUEUED +`, h.run("status"))
 
 	unseen(later, 5)
 	takesUp(later)

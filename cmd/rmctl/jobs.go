@@ -21,17 +21,31 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// recentJobs is how many jobs are listed without --all.
+// recentJobs is how many jobs are listed without --all and --limit.
 const recentJobs = 20
 
+// A jobsListing is the flags of the command jobs.
+type jobsListing struct {
+	app         *app
+	all         bool
+	state, name string
+	choices     listings.Choices
+
+	filter selection.Filter
+}
+
 func newJobs(a *app) *cobra.Command {
-	var all, export, everyone, isWatched bool
+	l := &jobsListing{app: a}
+	var export, everyone, isWatched bool
 	var prune string
 	c := &cobra.Command{
 		Use:   "jobs",
 		Short: "List jobs submitted with rmctl, or the jobs of all users",
 		Long: `jobs lists the jobs submitted with rmctl, newest first, in their last known state. It
-does not query a scheduler. Without --all it lists the last 20, without refused submissions.
+does not query a scheduler. Without --all it lists 20 jobs, and no refused submissions.
+It chooses jobs by target, --state and --name, then sorts them, and then counts.
+
+` + listings.OutputHelp + `
 
 --everyone queries the target's scheduler for the jobs of all users that it shows.
 ` + servedHelp + `
@@ -39,21 +53,28 @@ does not query a scheduler. Without --all it lists the last 20, without refused 
 ` + watchHelp + `
 Without --everyone it queries the jobs that have not ended.`,
 		Example: `  rmctl jobs
+  rmctl jobs --state failed --name 'run*' --sort name --limit 5
   rmctl jobs --all --json -t slurm
+  rmctl jobs -o table=job,state,nodes,ended
+  rmctl output $(rmctl jobs -q --state failed --limit 1)
   rmctl jobs --everyone -t slurm
   rmctl jobs --watch
   rmctl jobs --export >jobs.jsonl
   rmctl jobs --prune 90d`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			listing := []string{"everyone", "watch", "state", "name", "output", "quiet", "sort", "limit", "format"}
+			err := errors.Join(excludes(c, "prune", append(listing, "all", "export")...), excludes(c, "export", append(listing, "all")...), excludes(c, "everyone", "all"), excludes(c, "all", "limit"))
+			if err != nil {
+				return err
+			}
+			if l.filter, err = selection.NewFilter(l.state, l.name); err != nil {
+				return err
+			}
 			store, err := a.client().Store(c.Context())
-			if err != nil {
-				return err
+			if err == nil {
+				err = a.finder().KnowsTarget(c.Context(), store)
 			}
-			err = errors.Join(excludes(c, "prune", "all", "export", "everyone", "watch"), excludes(c, "export", "all", "everyone", "watch"), excludes(c, "everyone", "all"))
 			if err != nil {
-				return err
-			}
-			if err := a.finder().KnowsTarget(c.Context(), store); err != nil {
 				return err
 			}
 			switch {
@@ -62,80 +83,128 @@ Without --everyone it queries the jobs that have not ended.`,
 			case export:
 				return a.exportJobs(c.Context(), store)
 			case everyone:
-				return a.printJobsOfEveryone(c.Context(), isWatched)
-			case isWatched:
-				return a.watchJobs(c.Context(), store, all)
+				return l.printEveryone(c.Context(), isWatched)
 			}
-			return a.printRecorded(c.Context(), store, all, a.listing(""))
+			return l.run(c.Context(), store, isWatched)
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "list all jobs, also refused submissions")
+	c.Flags().BoolVar(&l.all, "all", false, "list all jobs, also refused submissions")
+	c.Flags().StringVar(&l.state, "state", "", "list jobs in a `STATE,...` such as running or held")
+	c.Flags().StringVar(&l.name, "name", "", "list jobs whose names match a `GLOB`")
 	c.Flags().BoolVar(&export, "export", false, "print the whole record: a JSON object per job, with its submission and history")
 	c.Flags().StringVar(&prune, "prune", "", "forget jobs that have ended and are older than `AGE`, such as 12h or 90d")
 	c.Flags().BoolVar(&everyone, "everyone", false, "query the scheduler for the jobs of all users")
+	addListing(c, &l.choices)
 	addWatch(c, &isWatched)
+	completeFlag(c, "name", cobra.NoFileCompletions)
+	completeFlag(c, "state", cobra.FixedCompletions(selection.Words(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-// printRecorded prints the jobs on record.
-func (a *app) printRecorded(ctx context.Context, store *jobstore.Store, all bool, output listings.Output) error {
-	filter := jobstore.Filter{Target: a.target, All: true}
-	if !all {
-		filter.Limit = recentJobs
+// run prints the jobs on record, once or repeatedly.
+func (l *jobsListing) run(ctx context.Context, store *jobstore.Store, isWatched bool) error {
+	output, err := l.app.chosen(&l.choices)
+	if err == nil {
+		err = listings.RecordedJobs().Check(output)
 	}
-	jobs, isEmpty := listings.RecordedJobs(output.Seen).Printer(output), true
-	err := store.EachListed(ctx, filter, func(j *job.Job) error {
-		if !all && j.Phase == job.PhaseRejected {
+	if err != nil {
+		return err
+	}
+	if !l.all {
+		output = output.WithLimit(recentJobs)
+	}
+	if isWatched {
+		return l.watch(ctx, store, output)
+	}
+	return l.print(ctx, store, output)
+}
+
+// errEnough ends a listing that is complete.
+var errEnough = errors.New("enough jobs are listed")
+
+// print prints the jobs on record.
+func (l *jobsListing) print(ctx context.Context, store *jobstore.Store, output listings.Output) error {
+	jobs, err := listings.RecordedJobs().Printer(output)
+	if err != nil {
+		return err
+	}
+	isEmpty := true
+	err = store.EachListed(ctx, jobstore.Filter{Target: l.app.target, All: true}, func(j *job.Job) error {
+		switch {
+		case !l.all && j.Phase == job.PhaseRejected || !l.filter.Matches(j):
 			return nil
+		case jobs.IsFull():
+			return errEnough
 		}
 		isEmpty = false
 		return jobs.Print(j)
 	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	if err == nil && isEmpty {
-		a.sayNone("no job is on record; rmctl jobs --everyone lists what a scheduler has")
+		l.app.sayNone(l.none())
 	}
 	return errors.Join(err, jobs.Flush(), store.Damaged())
 }
 
-// printSubmissions prints jobs with the time of their submission.
-func (a *app) printSubmissions(all []job.Job) error {
-	jobs := listings.RecordedJobs("").Printer(a.listing(""))
-	for i := range all {
-		if err := jobs.Print(&all[i]); err != nil {
-			return err
-		}
+// none returns why no job is listed.
+func (l *jobsListing) none() string {
+	if l.filter.IsAll() {
+		return "no job is on record; rmctl jobs --everyone lists what a scheduler has"
 	}
-	return jobs.Flush()
+	return "no job on record matches --state and --name"
 }
 
-// watchJobs prints the jobs on record repeatedly. Meanwhile it queries those that have not
+// printSubmissions prints jobs with the time of their submission.
+func (a *app) printSubmissions(all []job.Job) error {
+	jobs := make([]*job.Job, len(all))
+	for i := range all {
+		jobs[i] = &all[i]
+	}
+	return listings.RecordedJobs().PrintAll(a.listing(), jobs, "")
+}
+
+// watch prints the jobs on record repeatedly. Meanwhile it queries those that have not
 // ended, as often as their definitions allow.
-func (a *app) watchJobs(ctx context.Context, store *jobstore.Store, all bool) error {
-	return a.watchListing(ctx, "jobs", askPace, func(ctx context.Context) (listings.Listed, error) {
-		open, err := store.List(ctx, jobstore.Filter{Target: a.target})
+func (l *jobsListing) watch(ctx context.Context, store *jobstore.Store, output listings.Output) error {
+	return l.app.watchListing(ctx, "jobs", askPace, output, func(ctx context.Context) (listings.Listed, error) {
+		open, err := store.List(ctx, jobstore.Filter{Target: l.app.target})
 		if err != nil {
 			return listings.Listed{}, err
 		}
-		jobs, err := a.finder().WithControllers(ctx, open)
+		jobs, err := l.app.finder().WithControllers(ctx, open)
 		if err == nil {
 			err = selection.Refresh(ctx, jobs, false)
 		}
-		return listings.Listed{Print: func(output listings.Output) error { return a.printRecorded(ctx, store, all, output) }}, unlessStale(err)
+		return listings.Listed{Print: func(output listings.Output) error { return l.print(ctx, store, output) }}, unlessStale(err)
 	})
 }
 
-// printJobsOfEveryone prints the jobs that the target's scheduler lists, once or repeatedly.
-func (a *app) printJobsOfEveryone(ctx context.Context, isWatched bool) error {
+// printEveryone prints the jobs that the target's scheduler lists, once or repeatedly.
+func (l *jobsListing) printEveryone(ctx context.Context, isWatched bool) error {
 	return listingOf[job.Document]{
-		what: "jobs", kind: config.ListJobs, print: listings.PrintJobsOfEveryone, of: elements.JobsOf,
+		what: "jobs", command: config.ListJobs, kind: listings.JobsOfEveryone(), none: "the scheduler lists no job; it may not list those that have ended",
+		of: elements.JobsOf, print: l.printListed,
 		served: func(client *api.Client, ctx context.Context, target settings.Target) ([]job.Document, time.Time, error) {
 			jobs, wrong, at, err := client.Jobs(ctx, target)
 			if err == nil {
-				a.warnOfListing()(config.ListJobs, wrong)
+				l.app.warnOfListing()(config.ListJobs, wrong)
 			}
 			return jobs, at, err
 		},
-	}.run(ctx, a, isWatched)
+	}.run(ctx, l.app, &l.choices, isWatched)
+}
+
+// printListed prints those of the listed jobs that the filter chooses.
+func (l *jobsListing) printListed(output listings.Output, jobs []job.Document, none string) error {
+	chosen := make([]job.Document, 0, len(jobs))
+	for _, j := range jobs {
+		if l.filter.Matches(&job.Job{Observation: job.Observation{Detail: job.Detail(j.Detail), Name: j.Name}}) {
+			chosen = append(chosen, j)
+		}
+	}
+	return listings.JobsOfEveryone().PrintAll(output, chosen, none)
 }
 
 // pruneJobs forgets jobs that have ended and are older than an age.

@@ -22,6 +22,7 @@ import (
 
 func newQueues(a *app) *cobra.Command {
 	isWatched := false
+	choices := &listings.Choices{}
 	c := &cobra.Command{
 		Use:   "queues",
 		Short: "List the queues of a target",
@@ -29,15 +30,18 @@ func newQueues(a *app) *cobra.Command {
 definition has no x:list-queues, it prints the names that the start-up commands found.
 ` + servedHelp + `
 
+` + listings.OutputHelp + `
+
 ` + watchHelp,
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Queue]{
-				what: "queues", kind: config.ListQueues, print: listings.PrintQueues,
+				what: "queues", command: config.ListQueues, kind: listings.Queues(), none: "the scheduler lists no queue", print: listings.PrintQueues,
 				served: (*api.Client).Queues, of: elements.QueuesOf, known: knownQueues,
-			}.run(c.Context(), a, isWatched)
+			}.run(c.Context(), a, choices, isWatched)
 		},
 	}
+	addListing(c, choices)
 	addWatch(c, &isWatched)
 	return c
 }
@@ -55,6 +59,7 @@ func knownQueues(ctx context.Context, controller *control.Controller) ([]element
 
 func newNodes(a *app) *cobra.Command {
 	isWatched := false
+	choices := &listings.Choices{}
 	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "List the nodes of a target",
@@ -62,15 +67,18 @@ func newNodes(a *app) *cobra.Command {
 state, CPUs in use and in all, memory in MiB, load, queues, and the reason for its state.
 ` + servedHelp + `
 
+` + listings.OutputHelp + `
+
 ` + watchHelp,
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Node]{
-				what: "nodes", kind: config.ListNodes, print: listings.PrintNodes,
+				what: "nodes", command: config.ListNodes, kind: listings.Nodes(), none: "the scheduler lists no node",
 				served: (*api.Client).Nodes, of: elements.NodesOf,
-			}.run(c.Context(), a, isWatched)
+			}.run(c.Context(), a, choices, isWatched)
 		},
 	}
+	addListing(c, choices)
 	addWatch(c, &isWatched)
 	return c
 }
@@ -96,8 +104,8 @@ func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
 }
 
 // watchListing prints a listing until the context ends, which is no error.
-func (a *app) watchListing(ctx context.Context, title string, interval time.Duration, list listings.Lister) error {
-	repeated := listings.Repeated{Title: title, Interval: interval, List: list, Output: a.listing("")}
+func (a *app) watchListing(ctx context.Context, title string, interval time.Duration, output listings.Output, list listings.Lister) error {
+	repeated := listings.Repeated{Title: title, Interval: interval, List: list, Output: output}
 	if listings.IsInPlace(repeated.Output) {
 		// Messages would move the listing on the screen: they are printed below it.
 		notices, stderr := &tui.Notices{}, a.stderr
@@ -141,22 +149,44 @@ time of its listing.`
 const servedHelp = `If rmctl serve made a listing less than half a minute ago, and the definition does not
 allow a new one yet, that listing is printed.`
 
+// addListing adds the flags of a listing.
+func addListing(c *cobra.Command, choices *listings.Choices) {
+	choices.AddTo(c.Flags())
+	completeFlag(c, "output", cobra.FixedCompletions(listings.Formats(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	for _, flag := range []string{"sort", "limit", "format"} {
+		completeFlag(c, flag, cobra.NoFileCompletions)
+	}
+}
+
 // A listingOf lists things of one kind, by the scheduler or by the server of this user.
 type listingOf[T any] struct {
-	what   string
-	kind   config.CommandElement
-	served func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)
-	of     func(*control.Controller, []command.Row) []T
-	known  func(context.Context, *control.Controller) ([]T, error) // for a definition without the listing; nil where it is required
-	print  func(output listings.Output, things []T) error
+	what    string
+	command config.CommandElement
+	kind    listings.Kind[T]
+	none    string // why a listing is empty
+	served  func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)
+	of      func(*control.Controller, []command.Row) []T
+	known   func(context.Context, *control.Controller) ([]T, error)     // for a definition without the listing; nil where it is required
+	print   func(output listings.Output, things []T, none string) error // nil for that of the kind
 }
 
 // run prints the listing of the chosen target, once or repeatedly.
-func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
+func (l listingOf[T]) run(ctx context.Context, a *app, choices *listings.Choices, isWatched bool) error {
+	output, err := a.chosen(choices)
+	if err == nil {
+		err = l.kind.Check(output)
+	}
+	if err != nil {
+		return err
+	}
+	if l.print == nil {
+		l.print = l.kind.PrintAll
+	}
 	if !isWatched {
 		things, at, err := served(ctx, a, l.served)
 		if err == nil {
-			return l.print(a.listing(job.Timestamp(at)), things)
+			output.Seen = job.Timestamp(at)
+			return l.print(output, things, l.none)
 		}
 		a.log().Info("the scheduler is asked", "reason", err)
 	}
@@ -169,27 +199,27 @@ func (l listingOf[T]) run(ctx context.Context, a *app, isWatched bool) error {
 		if err != nil {
 			return err
 		}
-		return l.print(a.listing(""), things)
+		return l.print(output, things, l.none)
 	}
 	list := func(ctx context.Context) (listings.Listed, error) {
 		things, err := l.list(ctx, controller)
-		return listings.Listed{Print: func(output listings.Output) error { return l.print(output, things) }}, err
+		return listings.Listed{Print: func(output listings.Output) error { return l.print(output, things, l.none) }}, err
 	}
-	if controller.Definition.Command(l.kind) != nil {
-		list = listInTurn(controller, l.kind, func(output listings.Output, rows []command.Row) error {
-			return l.print(output, l.of(controller, rows))
+	if controller.Definition.Command(l.command) != nil {
+		list = listInTurn(controller, l.command, func(output listings.Output, rows []command.Row) error {
+			return l.print(output, l.of(controller, rows), l.none)
 		})
 	}
-	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target)), controller.Interval(), list)
+	return a.watchListing(ctx, fmt.Sprintf("%s of %s", l.what, oneLine(controller.Target)), controller.Interval(), output, list)
 }
 
 // list queries the scheduler once.
 func (l listingOf[T]) list(ctx context.Context, controller *control.Controller) ([]T, error) {
-	if l.known != nil && controller.Definition.Command(l.kind) == nil {
+	if l.known != nil && controller.Definition.Command(l.command) == nil {
 		return l.known(ctx, controller)
 	}
 	var rows elements.RowSet
-	if _, err := controller.Rows(ctx, l.kind, config.AllJobs, rows.Add); err != nil {
+	if _, err := controller.Rows(ctx, l.command, config.AllJobs, rows.Add); err != nil {
 		return nil, err
 	}
 	return l.of(controller, rows.Rows()), nil

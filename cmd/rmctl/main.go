@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
@@ -175,6 +176,7 @@ func isUsage(err error) bool {
 		isA[*control.ValueError](err) ||
 		isA[*control.VariableNameError](err) ||
 		isA[*form.UnknownPageError](err) ||
+		isA[*listings.ChoiceError](err) ||
 		isA[*selection.FilterError](err) ||
 		isA[*selection.NameError](err) ||
 		isA[*settings.ConfigurationError](err) ||

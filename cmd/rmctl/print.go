@@ -25,12 +25,21 @@ func printAll[T any](a *app, things []T, document func(T) any, header []string, 
 	for i, title := range header {
 		columns[i] = listings.Column[T]{Title: title, Cell: func(thing T) string { return row(thing)[i] }}
 	}
-	return listings.Kind[T]{Columns: columns, Document: document}.PrintAll(a.listing(""), things)
+	kind := listings.Kind[T]{Columns: columns, Document: func(thing T, _ string) any { return document(thing) }}
+	return kind.PrintAll(a.listing(), things, "")
 }
 
-// listing returns where and how listings are printed. Seen is the time of the listing, or empty.
-func (a *app) listing(seen string) listings.Output {
-	return listings.Output{Writer: a.stdout, IsJSON: a.json, Seen: seen, Say: a.say}
+// listing returns where and how listings without flags of their own are printed.
+func (a *app) listing() listings.Output {
+	return listings.Output{Writer: a.stdout, Target: a.target, Say: a.say}.WithJSON(a.json)
+}
+
+// chosen returns where and how the listing of a command is printed. With -o json its errors are
+// JSON, too.
+func (a *app) chosen(choices *listings.Choices) (listings.Output, error) {
+	output, err := choices.Apply(a.listing(), a.json)
+	a.json = a.json || choices.IsJSON()
+	return output, err
 }
 
 // itself is the document of a thing that is one.

@@ -24,6 +24,8 @@ import (
 
 func newStatus(a *app) *cobra.Command {
 	var fresh bool
+	var choices listings.Choices
+	var tool string
 	c := &cobra.Command{
 		Use:               "status [JOB...]",
 		ValidArgsFunction: a.completeJobs(anyJob),
@@ -31,27 +33,77 @@ func newStatus(a *app) *cobra.Command {
 		Long: `status prints a line for each job: id, target, state, detail, queue, and the age of the
 last observation. Without a job it prints all jobs that have not ended.
 
+` + listings.OutputHelp + `
+
 With --fresh each job has an answer of less than a second ago: a few jobs are queried by
 themselves and at once; with more of them rmctl waits until the scheduler may list its jobs.
 
 If a query fails, the job keeps its last known state and is marked stale, and rmctl exits
 with 3. If the definition did not understand recent answers of the scheduler, a warning on
-standard error counts them.`,
+standard error counts them.
+
+--as snakemake and --as batchspawner print the state of one job as these programs read it.
+A failed query then exits with 0: neither program may take it for the end of the job.`,
 		Example: `  rmctl status
   rmctl status slurm/4711 --fresh
-  rmctl status --json 4711`,
+  rmctl status --json 4711
+  rmctl status --format '{{.State}} {{.ExitCode}}' 4711
+  snakemake --executor cluster-generic --cluster-generic-status-cmd 'rmctl status --as snakemake' ...`,
 		RunE: func(c *cobra.Command, arguments []string) error {
+			if tool != "" {
+				if err := excludes(c, "as", "output", "quiet", "sort", "limit", "format", "json"); err != nil {
+					return err
+				}
+				return a.statusAs(c, tool, arguments, fresh)
+			}
+			output, err := a.chosen(&choices)
+			if err == nil {
+				err = listings.StatusOfJobs().Check(output)
+			}
+			if err != nil {
+				return err
+			}
 			jobs, err := a.statusJobs(c.Context(), arguments)
 			queryErr := selection.Refresh(c.Context(), jobs, fresh)
-			jobs = slices.DeleteFunc(jobs, func(j selection.Handle) bool { return len(arguments) == 0 && j.Phase == job.PhaseRejected })
-			if len(jobs) == 0 && err == nil {
-				a.sayNone("no job is on record that has not ended; rmctl jobs lists the others")
-			}
-			return errors.Join(a.printStatus(c.Context(), jobs), err, queryErr)
+			jobs = slices.DeleteFunc(jobs, func(j selection.Handle) bool {
+				return len(arguments) == 0 && (j.Phase == job.PhaseRejected || j.Detail.Ended())
+			})
+			return errors.Join(a.printStatus(c.Context(), jobs, output), err, queryErr)
 		},
 	}
 	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler for each job, or mark it stale")
+	c.Flags().StringVar(&tool, "as", "", "print the state of one job as a `PROGRAM` reads it: snakemake or batchspawner")
+	completeFlag(c, "as", cobra.FixedCompletions(listings.Tools(), cobra.ShellCompDirectiveNoFileComp))
+	addListing(c, &choices)
 	return c
+}
+
+// statusAs prints the state of a job as another program reads it. Only a job that is not found
+// is an error: the program would take any for the end of the job.
+func (a *app) statusAs(c *cobra.Command, tool string, arguments []string, fresh bool) error {
+	if err := exactly(1, "a job")(c, arguments); err != nil {
+		return err
+	}
+	if _, err := listings.StatusFor(tool, &job.Job{}); err != nil {
+		return err
+	}
+	jobs, err := a.finder().JobsToShow(c.Context(), arguments)
+	if len(jobs) == 0 { // its target may be out of reach
+		recorded, unknown := a.finder().Recorded(c.Context(), arguments[0])
+		if unknown != nil {
+			return err
+		}
+		jobs = []selection.Handle{{Job: recorded}}
+	}
+	err = errors.Join(err, selection.Refresh(c.Context(), jobs, fresh))
+	if err != nil {
+		a.say("%v", err)
+	}
+	state, err := listings.StatusFor(tool, &jobs[0].Job)
+	if err == nil {
+		_, err = fmt.Fprintln(a.stdout, oneLine(state))
+	}
+	return err
 }
 
 // statusJobs returns the named jobs, or all that have not ended. These are returned also with
@@ -92,30 +144,24 @@ func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]selection.
 	return slices.DeleteFunc(late, func(job selection.Handle) bool { return job.Controller == nil }), nil
 }
 
-// A statusDocument is a line of status --json.
-type statusDocument struct {
-	job.Document
-	NotUnderstood int `json:"notUnderstood,omitempty"` // in answers of the target's scheduler
-}
-
-func (a *app) printStatus(ctx context.Context, asked []selection.Handle) error {
+func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output listings.Output) error {
 	notUnderstood, err := a.warnOfNotUnderstood(ctx, asked)
 	if err != nil {
 		return err
 	}
-	lines := make([]listings.Status, len(asked))
+	lines := make([]*listings.Status, len(asked))
 	for i, job := range asked {
-		lines[i].Job = job.Job
-		if !a.json {
+		lines[i] = &listings.Status{Job: job.Job}
+		if !output.HasDocuments() {
 			continue
 		}
 		printed, err := a.withProcesses(ctx, job.Job)
 		if err != nil {
 			return err
 		}
-		lines[i].Document = statusDocument{printed, notUnderstood[job.Controller]}
+		lines[i].Document = listings.StatusDocument{Document: printed, NotUnderstood: notUnderstood[job.Controller]}
 	}
-	return listings.StatusOfJobs().PrintAll(a.listing(""), lines)
+	return listings.StatusOfJobs().PrintAll(output, lines, "no job is on record that has not ended; rmctl jobs lists the others")
 }
 
 // warnOfNotUnderstood warns of targets whose definitions did not understand answers of the

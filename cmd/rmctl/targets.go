@@ -20,6 +20,7 @@ import (
 
 func newTargets(a *app) *cobra.Command {
 	definitions := false
+	choices := &listings.Choices{}
 	c := &cobra.Command{
 		Use:   "targets",
 		Short: "List the targets",
@@ -38,29 +39,16 @@ tested against.`,
 			if err != nil {
 				return err
 			}
-			return a.printTargets(targets)
+			output, err := a.chosen(choices)
+			if err != nil {
+				return err
+			}
+			return listings.Targets(settings.HaveSite(targets)).PrintAll(output, targets.Documents(), "")
 		},
 	}
+	addListing(c, choices)
 	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions and what each was tested against")
 	return c
-}
-
-func (a *app) printTargets(targets *settings.Targets) error {
-	columns := []string{"TARGET", "DEFINITION", "CONNECTION", ""}
-	if settings.HaveSite(targets) {
-		columns = []string{"TARGET", "DEFINITION", "CONNECTION", "FROM", "INTERVAL", "LOCKED", ""}
-	}
-	return printAll(a, targets.Documents(), itself, columns, func(t settings.TargetDocument) []string {
-		row := []string{t.Name, t.Definition, strings.TrimSuffix(t.Transport+":"+t.Host, ":")}
-		if settings.HaveSite(targets) {
-			interval := ""
-			if t.Interval.Duration > 0 {
-				interval = t.Interval.String()
-			}
-			row = append(row, t.Origins(), terminal.OrDash(interval), terminal.OrDash(strings.Join(t.Locked, ", ")))
-		}
-		return append(row, listings.DefaultMark(t.Default))
-	})
 }
 
 // shippedJSON is how a shipped definition is printed as JSON; the names are a contract.

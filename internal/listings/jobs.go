@@ -1,77 +1,147 @@
 package listings
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
 
-// RecordedJobs is how jobs on record are printed, with the time of their submission.
-func RecordedJobs(seen string) Kind[*job.Job] {
+// jobColumns returns the columns of jobs on record. Those that are not usual are wide.
+func jobColumns(usual ...string) []Column[*job.Job] {
 	now := time.Now()
-	document := func(j *job.Job) any {
-		document := j.Document()
-		document.Seen = seen
-		return document
+	text := func(title string, of func(*job.Job) string) Column[*job.Job] {
+		return Column[*job.Job]{Title: title, Cell: func(j *job.Job) string { return terminal.OrDash(of(j)) }}
 	}
-	return Kind[*job.Job]{Document: document, Columns: []Column[*job.Job]{
-		{"JOB", func(j *job.Job) string { return terminal.OrDash(j.ID) }},
-		{"TARGET", func(j *job.Job) string { return terminal.OrDash(j.Target) }},
-		{"DETAIL", func(j *job.Job) string { return string(j.DetailOrUndetermined()) }},
-		{"SUBMITTED", func(j *job.Job) string { return ago(j.SubmittedAt(), now) }},
-		{"NAME", func(j *job.Job) string { return terminal.OrDash(j.Name) }},
-		{"", func(j *job.Job) string { return Remark(*j) }},
-	}}
+	age := func(title, suffix string, of func(*job.Job) time.Time) Column[*job.Job] {
+		return Column[*job.Job]{
+			Title: title, Key: func(j *job.Job) string { return job.Timestamp(of(j).UTC().Round(0)) },
+			Cell: func(j *job.Job) string {
+				if of(j).IsZero() {
+					return "-"
+				}
+				return terminal.Age(of(j), now) + suffix
+			},
+		}
+	}
+	columns := []Column[*job.Job]{
+		text("JOB", func(j *job.Job) string { return j.ID }),
+		text("TARGET", func(j *job.Job) string { return j.Target }),
+		text("STATE", func(j *job.Job) string { return j.Detail.Word() }),
+		text("DETAIL", func(j *job.Job) string { return string(j.DetailOrUndetermined()) }),
+		text("NATIVE", func(j *job.Job) string { return j.Native }),
+		text("QUEUE", func(j *job.Job) string { return j.Queue }),
+		text("NODES", func(j *job.Job) string { return j.Nodes }),
+		age("SUBMITTED", " ago", (*job.Job).SubmittedAt),
+		text("STARTED", func(j *job.Job) string { return j.Started }),
+		text("ENDED", func(j *job.Job) string { return j.Ended }),
+		{Title: "EXIT", Cell: func(j *job.Job) string { return Number(j.ExitCode) }},
+		age("SEEN", "", func(j *job.Job) time.Time { return j.Observed }),
+		text("TAG", func(j *job.Job) string { return j.Tag }),
+		text("NAME", func(j *job.Job) string { return j.Name }),
+		{Title: "NOTE", Cell: func(j *job.Job) string { return Remark(*j) }},
+	}
+	for i, column := range columns {
+		columns[i].IsWide = !slices.Contains(usual, column.Title)
+	}
+	return columns
 }
 
-func ago(at, now time.Time) string {
-	if at.IsZero() {
-		return "-"
+// nameOf returns what commands accept as the name of a job: the id, or the tag without one.
+func nameOf(j *job.Job, withTarget bool) string {
+	switch {
+	case j.ID == "":
+		return j.Tag
+	case withTarget:
+		return j.Target + "/" + j.ID
 	}
-	return terminal.Age(at, now) + " ago"
+	return j.ID
+}
+
+// RecordedJobs is how jobs on record are printed.
+func RecordedJobs() Kind[*job.Job] {
+	return Kind[*job.Job]{
+		Columns: jobColumns("JOB", "TARGET", "STATE", "SUBMITTED", "NAME", "NOTE"), ID: nameOf,
+		Document: func(j *job.Job, seen string) any {
+			document := j.Document()
+			document.Seen = seen
+			return document
+		},
+		Fields: fieldsOf(reflect.TypeFor[job.Document]()), Extra: map[string]func(*job.Job) string{"word": func(j *job.Job) string { return j.Detail.Word() }},
+	}
 }
 
 // A Status is a job whose state was queried.
 type Status struct {
 	job.Job
-	Document any // for JSON
+	Document StatusDocument
+}
+
+// A StatusDocument is a status in JSON. The names are a contract with scripts.
+type StatusDocument struct {
+	job.Document
+	NotUnderstood int `json:"notUnderstood,omitempty"` // in answers of the target's scheduler
 }
 
 // StatusOfJobs is how the states of jobs are printed, with the time of their observation.
-func StatusOfJobs() Kind[Status] {
-	now := time.Now()
-	return Kind[Status]{Document: func(s Status) any { return s.Document }, Columns: []Column[Status]{
-		{"JOB", func(s Status) string { return terminal.OrDash(s.ID) }},
-		{"TARGET", func(s Status) string { return terminal.OrDash(s.Target) }},
-		{"STATE", func(s Status) string { return string(s.Detail.Primary()) }},
-		{"DETAIL", func(s Status) string { return string(s.DetailOrUndetermined()) }},
-		{"QUEUE", func(s Status) string { return terminal.OrDash(s.Queue) }},
-		{"SEEN", func(s Status) string { return terminal.Age(s.Observed, now) }},
-		{"", func(s Status) string { return Remark(s.Job) }},
-	}}
+func StatusOfJobs() Kind[*Status] {
+	kind := Kind[*Status]{
+		ID:       func(s *Status, withTarget bool) string { return nameOf(&s.Job, withTarget) },
+		Document: func(s *Status, _ string) any { return s.Document },
+		Fields:   fieldsOf(reflect.TypeFor[StatusDocument]()), Extra: map[string]func(*Status) string{"word": func(s *Status) string { return s.Detail.Word() }},
+	}
+	for _, c := range jobColumns("JOB", "TARGET", "STATE", "DETAIL", "QUEUE", "SEEN", "NOTE") {
+		column := Column[*Status]{Title: c.Title, IsWide: c.IsWide, Cell: func(s *Status) string { return c.Cell(&s.Job) }}
+		if c.Key != nil {
+			column.Key = func(s *Status) string { return c.Key(&s.Job) }
+		}
+		kind.Columns = append(kind.Columns, column)
+	}
+	return kind
 }
 
-// PrintJobsOfEveryone prints the jobs that a scheduler lists.
-func PrintJobsOfEveryone(output Output, jobs []job.Document) error {
-	if len(jobs) == 0 {
-		output.sayNone("the scheduler lists no job; it may not list those that have ended")
-	}
-	document := func(listed job.Document) any {
-		listed.Seen = output.Seen
-		return listed
-	}
+// JobsOfEveryone is how the jobs that a scheduler lists are printed.
+func JobsOfEveryone() Kind[job.Document] {
 	text := func(title string, of func(*job.Document) string) Column[job.Document] {
-		return Column[job.Document]{title, func(d job.Document) string { return terminal.OrDash(of(&d)) }}
+		return Column[job.Document]{Title: title, Cell: func(d job.Document) string { return terminal.OrDash(of(&d)) }}
 	}
-	return Kind[job.Document]{Document: document, Columns: []Column[job.Document]{
-		text("JOB", func(d *job.Document) string { return d.ID }),
-		text("USER", func(d *job.Document) string { return d.Owner }),
-		text("DETAIL", func(d *job.Document) string { return d.Detail }),
-		text("QUEUE", func(d *job.Document) string { return d.Queue }),
-		text("NAME", func(d *job.Document) string { return d.Name }),
-		text("SUBMITTED", func(d *job.Document) string { return d.Submitted }),
-		text("NODES", func(d *job.Document) string { return d.Nodes }),
-		text("REASON", func(d *job.Document) string { return d.Reason }),
-	}}.PrintAll(output, jobs)
+	wide := func(c Column[job.Document]) Column[job.Document] {
+		c.IsWide = true
+		return c
+	}
+	return Kind[job.Document]{
+		Columns: []Column[job.Document]{
+			text("JOB", func(d *job.Document) string { return d.ID }),
+			wide(text("TARGET", func(d *job.Document) string { return d.Target })),
+			text("USER", func(d *job.Document) string { return d.Owner }),
+			text("STATE", wordOf),
+			wide(text("DETAIL", func(d *job.Document) string { return d.Detail })),
+			wide(text("NATIVE", func(d *job.Document) string { return d.Native })),
+			text("QUEUE", func(d *job.Document) string { return d.Queue }),
+			text("NAME", func(d *job.Document) string { return d.Name }),
+			text("SUBMITTED", func(d *job.Document) string { return d.Submitted }),
+			wide(text("STARTED", func(d *job.Document) string { return d.Started })),
+			wide(text("ENDED", func(d *job.Document) string { return d.Ended })),
+			text("NODES", func(d *job.Document) string { return d.Nodes }),
+			text("REASON", func(d *job.Document) string { return d.Reason }),
+		},
+		ID: func(d job.Document, withTarget bool) string {
+			return nameOf(&job.Job{ID: d.ID, Target: d.Target}, withTarget)
+		},
+		Document: func(d job.Document, seen string) any {
+			d.Seen = seen
+			return d
+		},
+		Fields: fieldsOf(reflect.TypeFor[job.Document]()), Extra: map[string]func(job.Document) string{"word": func(d job.Document) string { return wordOf(&d) }},
+	}
+}
+
+// wordOf returns the word for a state that a scheduler lists, or an empty text.
+func wordOf(d *job.Document) string {
+	if d.Detail == "" {
+		return ""
+	}
+	return job.Detail(d.Detail).Word()
 }

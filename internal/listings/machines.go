@@ -2,34 +2,37 @@ package listings
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/elements"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// PrintNodes prints the nodes that a scheduler lists.
-func PrintNodes(output Output, nodes []elements.Node) error {
-	if len(nodes) == 0 {
-		output.sayNone("the scheduler lists no node")
+// Nodes is how the nodes that a scheduler lists are printed.
+func Nodes() Kind[elements.Node] {
+	return Kind[elements.Node]{
+		Columns: []Column[elements.Node]{
+			{Title: "NODE", Cell: func(n elements.Node) string { return terminal.OrDash(n.Name) }},
+			{Title: "STATE", Cell: func(n elements.Node) string { return terminal.OrDash(n.State) }},
+			{Title: "NATIVE", Cell: func(n elements.Node) string { return terminal.OrDash(n.Native) }},
+			{Title: "CPUS", Cell: func(n elements.Node) string { return Number(n.CPUsUsed) + "/" + Number(n.CPUs) }, Key: func(n elements.Node) string { return Number(n.CPUs) }},
+			{Title: "MEMORY", Cell: func(n elements.Node) string { return Number(n.Memory) }},
+			{Title: "LOAD", Cell: load},
+			{Title: "QUEUES", Cell: func(n elements.Node) string { return terminal.OrDash(strings.Join(n.Queues, ",")) }},
+			{Title: "REASON", Cell: func(n elements.Node) string { return terminal.AtMost(tui.OneLine(n.Reason), terminal.LongestCell) }},
+		},
+		ID: func(n elements.Node, _ bool) string { return n.Name },
+		Document: func(n elements.Node, seen string) any {
+			n.Seen = seen
+			return n
+		},
+		Fields: fieldsOf(reflect.TypeFor[elements.Node]()),
 	}
-	document := func(n elements.Node) any {
-		n.Seen = output.Seen
-		return n
-	}
-	return Kind[elements.Node]{Document: document, Columns: []Column[elements.Node]{
-		{"NODE", func(n elements.Node) string { return terminal.OrDash(n.Name) }},
-		{"STATE", func(n elements.Node) string { return terminal.OrDash(n.State) }},
-		{"NATIVE", func(n elements.Node) string { return terminal.OrDash(n.Native) }},
-		{"CPUS", func(n elements.Node) string { return Number(n.CPUsUsed) + "/" + Number(n.CPUs) }},
-		{"MEMORY", func(n elements.Node) string { return Number(n.Memory) }},
-		{"LOAD", load},
-		{"QUEUES", func(n elements.Node) string { return terminal.OrDash(strings.Join(n.Queues, ",")) }},
-		{"REASON", func(n elements.Node) string { return terminal.AtMost(tui.OneLine(n.Reason), terminal.LongestCell) }},
-	}}.PrintAll(output, nodes)
 }
 
 func load(n elements.Node) string {
@@ -47,44 +50,65 @@ func Number(number *int) string {
 	return strconv.Itoa(*number)
 }
 
-// PrintQueues prints the queues that a scheduler lists. Of those that have only a name it
-// prints a line with that, before the table.
-func PrintQueues(output Output, queues []elements.Queue) error {
-	if len(queues) == 0 {
-		output.sayNone("the scheduler lists no queue")
+// Queues is how the queues that a scheduler lists are printed.
+func Queues() Kind[elements.Queue] {
+	return Kind[elements.Queue]{
+		Columns: []Column[elements.Queue]{
+			{Title: "QUEUE", Cell: func(q elements.Queue) string { return terminal.OrDash(q.Name) }},
+			{Title: "STATE", Cell: func(q elements.Queue) string { return terminal.OrDash(q.State) }},
+			{Title: "NATIVE", Cell: func(q elements.Queue) string { return terminal.OrDash(q.Native) }},
+			{Title: "TIME LIMIT", Cell: func(q elements.Queue) string { return terminal.OrDash(q.TimeLimit) }},
+			{Title: "NODES", Cell: func(q elements.Queue) string { return Number(q.Nodes) }},
+			{Title: "RUNNING", Cell: func(q elements.Queue) string { return Number(q.Running) }},
+			{Title: "WAITING", Cell: func(q elements.Queue) string { return Number(q.Waiting) }},
+			{Title: "DEFAULT", Cell: func(q elements.Queue) string { return defaultMark(q.Default) }},
+		},
+		ID: func(q elements.Queue, _ bool) string { return q.Name },
+		Document: func(q elements.Queue, seen string) any {
+			q.Seen = seen
+			return q
+		},
+		Fields: fieldsOf(reflect.TypeFor[elements.Queue]()),
 	}
-	isBare := func(q elements.Queue) bool { return q == elements.Queue{Name: q.Name, Target: q.Target} }
-	for _, q := range queues {
-		if output.IsJSON || !isBare(q) {
-			continue
-		}
-		if _, err := fmt.Fprintln(output.Writer, tui.OneLine(q.Name)); err != nil {
-			return err
-		}
-	}
-	if !output.IsJSON {
-		queues = slices.DeleteFunc(slices.Clone(queues), isBare)
-	}
-	document := func(q elements.Queue) any {
-		q.Seen = output.Seen
-		return q
-	}
-	return Kind[elements.Queue]{Document: document, Columns: []Column[elements.Queue]{
-		{"QUEUE", func(q elements.Queue) string { return terminal.OrDash(q.Name) }},
-		{"STATE", func(q elements.Queue) string { return terminal.OrDash(q.State) }},
-		{"NATIVE", func(q elements.Queue) string { return terminal.OrDash(q.Native) }},
-		{"TIME LIMIT", func(q elements.Queue) string { return terminal.OrDash(q.TimeLimit) }},
-		{"NODES", func(q elements.Queue) string { return Number(q.Nodes) }},
-		{"RUNNING", func(q elements.Queue) string { return Number(q.Running) }},
-		{"WAITING", func(q elements.Queue) string { return Number(q.Waiting) }},
-		{"", func(q elements.Queue) string { return DefaultMark(q.Default) }},
-	}}.PrintAll(output, queues)
 }
 
-// DefaultMark marks the default among others.
-func DefaultMark(isDefault bool) string {
+// PrintQueues prints queues. If only their names are known, it prints these without a table,
+// unless columns were chosen.
+func PrintQueues(output Output, queues []elements.Queue, none string) error {
+	isBare := func(q elements.Queue) bool { return q == elements.Queue{Name: q.Name, Target: q.Target} }
+	if output.form == formTable && !output.isWide && output.columns == nil && len(queues) > 0 && !slices.ContainsFunc(queues, func(q elements.Queue) bool { return !isBare(q) }) {
+		output.form = formIDs
+	}
+	return Queues().PrintAll(output, queues, none)
+}
+
+// defaultMark marks the default among others.
+func defaultMark(isDefault bool) string {
 	if isDefault {
 		return "default"
 	}
 	return ""
+}
+
+// Targets is how targets are printed. HasSite is whether there is a file for all users.
+func Targets(hasSite bool) Kind[settings.TargetDocument] {
+	return Kind[settings.TargetDocument]{
+		Columns: []Column[settings.TargetDocument]{
+			{Title: "TARGET", Cell: func(t settings.TargetDocument) string { return t.Name }},
+			{Title: "DEFINITION", Cell: func(t settings.TargetDocument) string { return t.Definition }},
+			{Title: "CONNECTION", Cell: func(t settings.TargetDocument) string { return strings.TrimSuffix(t.Transport+":"+t.Host, ":") }},
+			{Title: "FROM", IsWide: !hasSite, Cell: func(t settings.TargetDocument) string { return t.Origins() }},
+			{Title: "INTERVAL", IsWide: !hasSite, Cell: func(t settings.TargetDocument) string {
+				if t.Interval.Duration <= 0 {
+					return "-"
+				}
+				return fmt.Sprint(t.Interval)
+			}},
+			{Title: "LOCKED", IsWide: !hasSite, Cell: func(t settings.TargetDocument) string { return terminal.OrDash(strings.Join(t.Locked, ", ")) }},
+			{Title: "DEFAULT", Cell: func(t settings.TargetDocument) string { return defaultMark(t.Default) }},
+		},
+		ID:       func(t settings.TargetDocument, _ bool) string { return t.Name },
+		Document: func(t settings.TargetDocument, _ string) any { return t },
+		Fields:   fieldsOf(reflect.TypeFor[settings.TargetDocument]()),
+	}
 }

@@ -31,7 +31,7 @@ type Repeated struct {
 type Listed struct {
 	Begun time.Time     // zero if the listing began with the call of the lister
 	Took  time.Duration // likewise
-	// Print prints the listing. Seen is when it began, for JSON.
+	// Print prints the listing. The output has the time when it began.
 	Print func(output Output) error
 }
 
@@ -40,7 +40,7 @@ type Lister func(ctx context.Context) (Listed, error)
 
 // IsInPlace reports whether repeated listings take the place of the one before.
 func IsInPlace(output Output) bool {
-	return !output.IsJSON && terminal.Is(output.Writer) && os.Getenv("TERM") != "dumb"
+	return output.form == formTable && terminal.Is(output.Writer) && os.Getenv("TERM") != "dumb"
 }
 
 // Run lists and prints until the context ends, which is no error. The first listing has to
@@ -96,7 +96,7 @@ func (r *Repeated) append(l Listed, failure error) error {
 		r.Output.Say("%s: %v", terminal.Clock(l.Begun), failure)
 		return nil
 	}
-	if r.Output.IsJSON {
+	if r.Output.form != formTable {
 		return r.print(l, r.Output.Writer)
 	}
 	if _, err := fmt.Fprintf(r.Output.Writer, "%s  %s\n", terminal.Clock(l.Begun), r.Title); err != nil {

@@ -42,7 +42,7 @@ func watching(t *testing.T, output Output, took time.Duration, answers ...string
 				return Listed{}, errors.New(failure)
 			}
 			return Listed{Print: func(output Output) error {
-				if output.IsJSON {
+				if output.form == formJSON {
 					return terminal.JSON(output.Writer, map[string]string{"name": answer, "seen": output.Seen[:len("2006-01-02T15:04:05")]})
 				}
 				_, err := fmt.Fprintln(output.Writer, answer)
@@ -74,7 +74,7 @@ func TestAListingThatTakesLongIsAskedForLessOften(t *testing.T) {
 
 func TestEachObjectOfAWatchedListingHasItsTime(t *testing.T) {
 	var stdout bytes.Buffer
-	_, err := watching(t, Output{Writer: &stdout, IsJSON: true}, 0, "n1", "n2")
+	_, err := watching(t, Output{Writer: &stdout, form: formJSON}, 0, "n1", "n2")
 	require.NoError(t, err)
 	require.Equal(t, "{\"name\":\"n1\",\"seen\":\"2026-03-01T12:00:00\"}\n{\"name\":\"n2\",\"seen\":\"2026-03-01T12:00:05\"}\n", stdout.String())
 }

@@ -67,6 +67,8 @@ func StateInColour(text string) string {
 	const red, green, yellow = "31", "32", "33"
 	colour := ""
 	switch detail := job.Detail(text); {
+	case text == job.UserOnHold.Word():
+		colour = yellow
 	case detail == job.Failed || detail == job.Canceled:
 		colour = red
 	case detail == job.Running || detail == job.Completed || detail == job.OutputReady:
