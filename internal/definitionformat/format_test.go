@@ -110,6 +110,17 @@ func TestDefinitionsKeepTheirMeaningAndComments(t *testing.T) {
 	require.Greater(t, count, 20)
 }
 
+func TestWhatIsShippedIsLaidOut(t *testing.T) {
+	files, err := filepath.Glob("../../rms/*.xml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, formatted(t, string(source)), string(source), "run rmctl definition fmt %s", file)
+	}
+}
+
 func TestMeaningIsCompared(t *testing.T) {
 	read := func(inside string) *tree.Element {
 		document, err := tree.Read("x.xml", []byte(begin+inside+"</resource-manager-builder>"))
