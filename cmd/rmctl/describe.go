@@ -183,8 +183,15 @@ func (a *app) createDefinition(draft starter.Draft, err error) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	fmt.Fprintln(a.stdout, printable(draft.File))
-	return nil
+	return a.printFile(draft.File)
+}
+
+func (a *app) printFile(name string) error {
+	if a.json {
+		return terminal.JSON(a.stdout, map[string]string{"file": name})
+	}
+	_, err := fmt.Fprintln(a.stdout, printable(name))
+	return err
 }
 
 func newDefinitionFmt(a *app) *cobra.Command {
@@ -213,7 +220,10 @@ does what the definition means. Files become UTF-8. With - it formats standard i
 				}
 				if isChanged {
 					changed = true
-					fmt.Fprintln(a.stdout, printable(file))
+					err = a.printFile(file)
+				}
+				if err != nil {
+					return err
 				}
 			}
 			if check && changed {
