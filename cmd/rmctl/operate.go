@@ -46,17 +46,19 @@ func (f *selectionFlags) choice(c *cobra.Command, names []string) (selection.Cho
 }
 
 // choose returns the jobs of a choice, and says if there are none.
-func (a *app) choose(c *cobra.Command, finder *selection.Finder, choice selection.Choice) ([]selection.Chosen, error) {
-	chosen, err := finder.Choose(c.Context(), choice)
+func (a *app) choose(c *cobra.Command, choice selection.Choice) ([]selection.Chosen, error) {
+	chosen, err := a.finder().Choose(c.Context(), choice)
 	if len(chosen) == 0 && err == nil {
-		a.say("no job to %s", c.Name())
+		a.sayNoJob(c)
 	}
 	return chosen, err
 }
 
+func (a *app) sayNoJob(c *cobra.Command) { a.say("no job to %s", c.Name()) }
+
 // chosenHandles finds the jobs of a choice.
 func (a *app) chosenHandles(c *cobra.Command, choice selection.Choice) (jobs []selection.Handle, isNamed []bool, err error) {
-	chosen, err := a.choose(c, a.finder(), choice)
+	chosen, err := a.choose(c, choice)
 	problems := []error{err}
 	for _, one := range chosen {
 		job, err := a.finder().Job(c.Context(), one.Name)
@@ -69,17 +71,12 @@ func (a *app) chosenHandles(c *cobra.Command, choice selection.Choice) (jobs []s
 
 // chosenRecorded finds the jobs of a choice on record. Only says what others lack.
 func (a *app) chosenRecorded(c *cobra.Command, finder *selection.Finder, choice selection.Choice, only string) ([]job.Job, error) {
-	chosen, err := a.choose(c, finder, choice)
-	jobs := make([]job.Job, 0, len(chosen))
-	for _, one := range chosen {
-		known, findErr := finder.Recorded(c.Context(), one.Name)
-		if errors.Is(findErr, jobstore.ErrNotFound) {
-			findErr = fmt.Errorf("%w\nonly jobs that were submitted through rmctl %s", findErr, only)
-		}
-		if findErr != nil {
-			return nil, findErr
-		}
-		jobs = append(jobs, known)
+	jobs, err := finder.ChooseRecorded(c.Context(), choice)
+	if errors.Is(err, jobstore.ErrNotFound) {
+		err = fmt.Errorf("%w\nonly jobs that were submitted through rmctl %s", err, only)
+	}
+	if len(jobs) == 0 && err == nil {
+		a.sayNoJob(c)
 	}
 	return jobs, err
 }

@@ -29,7 +29,7 @@ others stay. -t submits to another target. A script is submitted as the file is 
 JOB is as for rmctl cancel. Without a JOB, --all, --state and --name choose among the jobs
 on record that have ended.`,
 		Example: `  rmctl resubmit 4711
-  rmctl resubmit 4711 -s wallTime=02:00:00
+  rmctl resubmit 4711 --time 2h
   rmctl resubmit -t slurm local/4711 --wait
   rmctl resubmit --state FAILED --name 'sim*' -- ./simulate --restart`,
 		ValidArgsFunction: a.completeJobs(anyJob),

@@ -67,7 +67,7 @@ with the code of the first job that failed. It prints changes of state on standa
 				return err
 			}
 			choice.Open, choice.Suits = flags.state == "", hasID
-			chosen, err := a.choose(c, a.finder(), choice)
+			chosen, err := a.choose(c, choice)
 			if err != nil || len(chosen) == 0 {
 				return err
 			}

@@ -171,16 +171,17 @@ func (w *jobWatch) prepare(ctx context.Context, names []string) error {
 		return err
 	}
 	w.tags, w.unusable, w.warned = map[string]bool{}, map[string]time.Time{}, map[string]bool{}
-	for _, name := range names {
-		job, err := w.app.finder().Recorded(ctx, name)
+	if len(names) > 0 {
+		w.named, err = w.app.finder().ChooseRecorded(ctx, selection.Choice{Names: names})
 		if errors.Is(err, jobstore.ErrNotFound) {
 			return fmt.Errorf("%w\nonly jobs that were submitted through rmctl can be watched; rmctl wait waits for others", err)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	for _, job := range w.named {
 		w.tags[job.Tag] = true
-		w.named = append(w.named, job)
 	}
 	last, err := w.store.LastEvent(ctx)
 	switch {

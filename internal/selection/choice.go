@@ -71,6 +71,20 @@ func (f *Finder) Choose(ctx context.Context, choice Choice) ([]Chosen, error) {
 	return chosen, errors.Join(problems...)
 }
 
+// ChooseRecorded returns the chosen jobs, all of which must be on record, complete.
+func (f *Finder) ChooseRecorded(ctx context.Context, choice Choice) ([]job.Job, error) {
+	chosen, err := f.Choose(ctx, choice)
+	jobs := make([]job.Job, 0, len(chosen))
+	for _, one := range chosen {
+		known, err := f.Recorded(ctx, one.Name)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, known)
+	}
+	return jobs, err
+}
+
 func chosenOf(jobs []job.Job) []Chosen {
 	chosen := make([]Chosen, len(jobs))
 	for i := range jobs {
