@@ -128,7 +128,7 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 	options.Waiting = func(requests int) { a.say("waiting for running requests to finish: %d", requests) }
 	ledger := listing.NewLedger(userName())
 	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log}).Handlers()
-	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Log: options.Log})
+	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Version: buildVersion().Version, Log: options.Log})
 	return err
 }
 

@@ -138,7 +138,7 @@ func TestStreamsOutliveTheLimitsOfRequests(t *testing.T) {
 	webtest.Put(options.Platform.Model(), "alpha")
 	server := options.server(t)
 	const limit = 2 * time.Second
-	server.limits = limits{header: time.Minute, body: limit, write: limit, idle: time.Minute}
+	server.limits = limits{header: time.Minute, body: limit, write: limit, idle: time.Minute, end: time.Minute}
 	b := run(t, server)
 	next := b.listen("/events?view=managers", http.Header{"Authorization": {"Bearer " + server.access.token}})
 	next()

@@ -304,7 +304,7 @@ func TestPathsAreChosenFromTheTarget(t *testing.T) {
 	}
 	page := d.get(formOf("test") + "&tab=Options")
 	browse := regexp.MustCompile(`value="([^"]*)"[^>]*>Browse</button>`).FindAllStringSubmatch(page, -1)
-	_, page = d.does("test", page, url.Values{"do": {html.UnescapeString(browse[0][1])}})
+	_, page = d.does("test", page, url.Values{"do": {html.UnescapeString(browse[1][1])}}) // behind that of the directory
 	require.Contains(t, page, `role="dialog"`)
 	into := regexp.MustCompile(`value="([^"]*)">in/</button>`).FindStringSubmatch(page)
 	require.NotNil(t, into, page)

@@ -84,7 +84,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 	require.NotContains(t, last, `data-label="By"></td>`)
 	require.Contains(t, last, "<code>", "the line that says so")
 	require.Contains(t, d.get("/job?rm=here&id="+job.Tag), "<h1>Job "+job.ID, "a submission is found by its tag, too")
-	output := regexp.MustCompile(`<a href="([^"]+)" data-output="`).FindAllStringSubmatch(page, -1)
+	output := regexp.MustCompile(`<a class="button" href="([^"]+)" data-output="[a-z]+" download="job-`).FindAllStringSubmatch(page, -1)
 	require.Len(t, output, 2)
 	require.Equal(t, "<b>out</b>\n", d.get(output[0][1]))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/requested"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/answer"
 	"github.com/rmctl/rmctl/internal/web/listing"
@@ -31,6 +32,7 @@ const jobPath = "/managers/{manager}/jobs/{job}"
 
 func (a *API) addJobsAPI() {
 	a.handle("POST /managers/{manager}/jobs", a.answerSubmit)
+	a.handle("POST "+jobPath+"/resubmit", a.answerResubmit)
 	a.handle("GET "+jobPath, a.answerJob)
 	a.handle("GET "+jobPath+"/history", a.answerHistory)
 	a.handle("GET "+jobPath+"/processes", a.answerProcesses)
@@ -54,6 +56,39 @@ func (a *API) answerSubmit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return a.submit(w, r, submission)
+}
+
+// answerResubmit submits what a job on record was submitted with, and the changes of the request.
+func (a *API) answerResubmit(w http.ResponseWriter, r *http.Request) error {
+	request, err := readTable(r)
+	if err != nil {
+		return err
+	}
+	changes, err := a.submission(request)
+	if err != nil {
+		return err
+	}
+	controller, err := a.Platform.Controller(r.PathValue("manager"))
+	if err != nil {
+		return err
+	}
+	before, err := a.recordedJob(r)
+	if err == nil {
+		before, err = a.Store.ByTag(r.Context(), before.Tag) // which has what was requested
+	}
+	if err != nil {
+		return err
+	}
+	submission, err := requested.Again(before, changes, controller.Definition)
+	if err != nil {
+		return answer.Errorf(http.StatusConflict, "%w", err)
+	}
+	submission.Tag = changes.Tag
+	return a.submit(w, r, submission)
+}
+
+func (a *API) submit(w http.ResponseWriter, r *http.Request, submission job.Submission) error {
 	manager := r.PathValue("manager")
 	if _, err := a.Platform.Manager(manager); err != nil {
 		return err

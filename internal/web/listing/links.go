@@ -18,18 +18,6 @@ type StateCount struct {
 	Count string
 }
 
-// JobWords are the words for details of job states.
-var JobWords = map[job.Detail]string{
-	job.Submitted:           "submitted",
-	job.SystemOnHold:        "held by the system",
-	job.UserOnHold:          "held by the user",
-	job.UserSystemOnHold:    "held by user and system",
-	job.SystemSuspended:     "suspended by the system",
-	job.UserSuspended:       "suspended by the user",
-	job.UserSystemSuspended: "suspended by user and system",
-	job.Canceled:            "cancelled",
-}
-
 // JobMark returns the mark of a job.
 func JobMark(job *model.Element) Mark {
 	return MarkOfJob(SeenState(job), GivenText(job, vocabulary.AttributeJobDetail))
@@ -42,9 +30,7 @@ func MarkOfJob(s model.State, text string) Mark {
 	if !known || model.JobState(detail) != s {
 		return m
 	}
-	if word := JobWords[detail]; word != "" {
-		m.Word = word
-	}
+	m.Word = strings.ToLower(detail.Word())
 	if detail.OnHold() {
 		m.Sign, m.Tone = signPause, "blue"
 	}

@@ -43,7 +43,7 @@ var marks = map[model.State]Mark{
 	vocabulary.StateNormal:     {"green", signDisc, "normal"},
 	vocabulary.StateCollecting: {"yellow", signPause, "collecting"},
 	vocabulary.StateDraining:   {"yellow", signHalf, "draining"},
-	vocabulary.StatePending:    {"blue", signRing, "waiting"},
+	vocabulary.StatePending:    {"blue", signRing, "queued"},
 	vocabulary.StateRunning:    {"green", signDisc, "running"},
 	vocabulary.StateTerminated: {"grey", signTick, "ended"},
 	vocabulary.StateExited:     {"grey", signTick, "exited"},
@@ -81,6 +81,9 @@ func MarkOfState(kind model.Kind, state model.State) Mark {
 	}
 	if m, known := marks[state]; known {
 		return m
+	}
+	if kind == model.Job {
+		return marks[vocabulary.StateUnknown]
 	}
 	return NotSeen
 }

@@ -56,7 +56,7 @@ func TestTextsAreSpelledOutForPeople(t *testing.T) {
 	require.Equal(t, "a\tb\nc␀", Output("a\tb\r\nc\x00"))
 }
 
-func TestAJobsMarkTellsWhoHoldsIt(t *testing.T) {
+func TestAJobsMarkHasTheWordOfItsDetail(t *testing.T) {
 	m := model.New()
 	m.Update(func(u *model.Update) {
 		require.NoError(t, u.Define(model.Definition{ID: vocabulary.AttributeJobDetail, Type: model.String, Default: []string{""}}))
@@ -71,7 +71,7 @@ func TestAJobsMarkTellsWhoHoldsIt(t *testing.T) {
 		job, _ := manager.Get(model.Job, id)
 		return JobMark(job).Word
 	}
-	require.Equal(t, "held by the user", word("held"))
-	require.Equal(t, "cancelled", word("cancelled"))
+	require.Equal(t, "held", word("held"))
+	require.Equal(t, "canceled", word("cancelled"))
 	require.Equal(t, "running", word("torn"), "a detail of another state counts for nothing")
 }

@@ -40,7 +40,7 @@ type jobFilter struct {
 
 var JobFilters = []jobFilter{
 	{"running", "running", []model.State{vocabulary.StateRunning, vocabulary.StateStarted}},
-	{"waiting", "waiting", []model.State{vocabulary.StatePending}},
+	{"waiting", "queued", []model.State{vocabulary.StatePending}},
 	{"suspended", "suspended", []model.State{vocabulary.StateSuspended}},
 	{"ended", "ended", []model.State{vocabulary.StateTerminated}},
 	{"failed", "failed", []model.State{vocabulary.StateError}},

@@ -21,13 +21,13 @@ type fact struct {
 // mostWords bounds the elements of an array that are shown.
 const mostWords = 200
 
-// factsOf returns the attributes that an element was given: those that views show
-// unasked, then the others.
-func factsOf(e *model.Element) []fact {
+// factsOf returns the attributes that an element was given, except for those that its page
+// shows elsewhere: those that views show unasked, then the others.
+func factsOf(e *model.Element, isElsewhere func(id string) bool) []fact {
 	var shown, hidden []fact
 	for definition, value := range e.Attributes() {
-		if definition.ID == vocabulary.AttributeName {
-			continue // the page's heading
+		if definition.ID == vocabulary.AttributeName || isElsewhere(definition.ID) { // the name is the page's heading
+			continue
 		}
 		f := fact{Name: listing.Printable(definition.Label(), 60), Description: definition.Description, IsHidden: !definition.Display}
 		switch definition.Type {
@@ -51,6 +51,9 @@ func factsOf(e *model.Element) []fact {
 	}
 	return append(shown, hidden...)
 }
+
+// nowhere is for pages that show no attribute elsewhere.
+func nowhere(string) bool { return false }
 
 // A processRow is a process as a table shows it.
 type processRow struct {
@@ -109,7 +112,7 @@ func drawProcess(s *model.Snapshot, manager, id string) *processPage {
 	}
 	stdout := listing.GivenText(process, "processStdout")
 	stderr := listing.GivenText(process, "processStderr")
-	facts := slices.DeleteFunc(factsOf(process), func(f fact) bool { return f.IsHidden })
+	facts := slices.DeleteFunc(factsOf(process, nowhere), func(f fact) bool { return f.IsHidden })
 	return &processPage{Row: processRowOf(m, process), Facts: facts,
 		Stdout: listing.Output(stdout), Stderr: listing.Output(stderr), Notes: listing.NotesOf(s, manager, model.Job)}
 }

@@ -29,6 +29,7 @@ type jobPage struct {
 	Submission  []fact
 	Script      string
 	Operations  []operationButton
+	Again       string       // address of the form that submits it again; empty if that cannot be done
 	Output      []outputLink // empty where the job cannot have written anything
 	Processes   []processRow
 	ProcessMore int
@@ -98,7 +99,8 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	}
 	page := &jobPage{IsListed: isListed, Notes: listing.NotesOf(s, manager, model.Job)}
 	if isListed {
-		page.Row, page.Facts = rowOf(listing.ListedJob{Manager: m, Job: element}, p.Ledger.Owner(s, m)), factsOf(element)
+		page.Row = rowOf(listing.ListedJob{Manager: m, Job: element}, p.Ledger.Owner(s, m))
+		page.Facts = page.furtherFacts(element, isRecorded)
 		page.addProcesses(m, element.ID())
 		if doubt := listing.GivenText(element, vocabulary.AttributeJobDoubt); doubt != "" && !isRecorded {
 			page.Doubts = append(page.Doubts, listing.Fact(doubt))
@@ -113,7 +115,23 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	}
 	page.addOutput(manager, id)
 	page.Operations = p.operations(manager, element, record)
+	page.Again = p.again(ctx, manager, record)
 	return page, nil
+}
+
+// furtherFacts returns the attributes of a job that the rest of its page does not show.
+func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
+	return factsOf(e, func(id string) bool {
+		switch id {
+		case vocabulary.AttributeJobDetail: // it may say who holds the job
+			return strings.EqualFold(listing.GivenText(e, id), page.Row.Mark.Word)
+		case vocabulary.AttributeJobTag:
+			return isRecorded
+		case vocabulary.AttributeJobDoubt, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobCPUs:
+			return true
+		}
+		return slices.Contains(usualColumns, id)
+	})
 }
 
 // rowOfRecord returns how a job is shown that its resource manager does not list.
@@ -137,9 +155,7 @@ func rowOfRecord(job job.Job) jobRow {
 
 // markOfDetail returns how the record's state of a job is shown.
 func markOfDetail(detail job.Detail) listing.Mark {
-	m := listing.MarkOfState(model.Job, model.JobState(detail))
-	m.Word = cmp.Or(listing.JobWords[detail], m.Word)
-	return m
+	return listing.MarkOfJob(model.JobState(detail), string(detail))
 }
 
 // processCells are the outlines of processes on the map of a job.
@@ -206,9 +222,6 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 		if value != "" {
 			page.Submission = append(page.Submission, fact{Name: name, Value: listing.Fact(value)})
 		}
-	}
-	if submitted := j.SubmittedAt(); !submitted.IsZero() {
-		page.Submission = append(page.Submission, fact{Name: "Submitted", At: listing.Moment{At: submitted}})
 	}
 	add("Tag", j.Tag)
 	add("Definition", j.Definition)
@@ -288,7 +301,7 @@ func (page *jobPage) addOutput(manager, id string) {
 		return
 	}
 	address := "/api/v1/managers/" + url.PathEscape(manager) + "/jobs/" + url.PathEscape(id) + "/output"
-	page.Output = []outputLink{{"stdout", "Standard output", address + "?stream=stdout"}, {"stderr", "Standard error", address + "?stream=stderr"}}
+	page.Output = []outputLink{{"stdout", "standard output", address + "?stream=stdout"}, {"stderr", "standard error", address + "?stream=stderr"}}
 }
 
 // operations returns what can be done to a job in its state with the commands that its

@@ -23,7 +23,7 @@ func (p *Pages) jobView(s *model.Snapshot, query url.Values) ([]live.Region, err
 		return nil, err
 	}
 	if page == nil {
-		page = &jobPage{Doubts: []string{"Nobody knows this job any more."}}
+		page = &jobPage{Doubts: []string{"This job is no longer known."}}
 	}
 	return []live.Region{
 		live.Whole("job-head", page.head()),
@@ -94,11 +94,7 @@ func (page *jobPage) head() h.Node {
 func (r jobRow) headline() h.Node {
 	return h.P(h.Class("headline"),
 		mark(r.Mark), native(r.Native),
-		h.If(r.Exit != "", h.Group{h.Text(" "), muted("exit code"), h.Text(" " + r.Exit)}), h.Text(" "),
-		h.If(r.Queue != "", h.Group{muted("in queue"), h.Text(" "), isolated(r.Queue)}), h.Text(" "),
-		muted("of"), h.Text(" "+r.Manager),
-		h.If(r.User != "", h.Group{h.Text(", "), muted("user"), h.Text(" "), isolated(r.User)}),
-		mine(r.Mine),
+		h.If(r.Exit != "", h.Group{h.Text(" "), muted("exit code"), h.Text(" " + r.Exit)}),
 	)
 }
 
@@ -110,11 +106,17 @@ func (r jobRow) times() h.Node {
 		h.If(r.Finished.IsKnown(), item("Ended", age(r.Finished))),
 		h.If(r.Procs != "", item("Processes", h.Text(r.Procs))),
 		h.If(r.Nodes != "", item("Nodes", h.Text(r.Nodes))),
+		h.If(r.Queue != "", item("Queue", isolated(r.Queue))),
+		item("Resource manager", h.Text(r.Manager)),
+		h.If(r.User != "", item("User", h.Group{isolated(r.User), mine(r.Mine)})),
 	)
 }
 
 func (page *jobPage) buttons() h.Node {
-	return h.If(len(page.Operations) > 0, h.P(h.Class("actions"), spaced(page.Operations, operationButton.button)))
+	if len(page.Operations) == 0 && page.Again == "" {
+		return nil
+	}
+	return h.P(h.Class("actions"), spaced(page.Operations, operationButton.button), h.If(page.Again != "", linkButton(page.Again, "Submit again")))
 }
 
 func (page *jobPage) processes() h.Node {
@@ -148,18 +150,18 @@ func (page *jobPage) cells() h.Node {
 
 func (page *jobPage) outputs() h.Node {
 	if len(page.Output) == 0 {
-		return mutedLine("It has not begun, so there is none.")
+		return mutedLine("The job has not started.")
 	}
-	return h.P(h.Class("small"), h.Join(" · ", h.Map(page.Output, func(o outputLink) h.Node {
-		return h.A(h.Href(o.Address), h.Data("output", o.Stream), h.Text(o.Label+" as it is"))
-	})))
+	return h.P(h.Class("actions"), spaced(page.Output, func(o outputLink) h.Node {
+		return h.A(h.Class("button"), h.Href(o.Address), h.Data("output", o.Stream), h.Attr("download", "job-"+page.Row.ID+"."+o.Stream+".txt"), h.Text("Download "+o.Label))
+	}))
 }
 
 func (page *jobPage) facts() h.Node {
 	return h.Group{
 		h.If(len(page.Facts) > 0, card("Attributes", factsList(page.Facts))),
 		h.If(len(page.Submission) > 0, card("Submission", factsList(page.Submission),
-			h.If(page.Script != "", h.Details(h.Summary(h.Text("The script")), output(page.Script))),
+			h.If(page.Script != "", h.Details(h.Summary(h.Text("Script")), output(page.Script))),
 		)),
 	}
 }

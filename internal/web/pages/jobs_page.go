@@ -107,12 +107,25 @@ func (r jobRow) tableRow() h.Node {
 		cell("queue", "Queue", isolated(r.Queue)),
 		cell("number", "Procs", h.Text(r.Procs), h.Map(r.Processes, processCount)),
 		cell("nodes", "Nodes", isolated(r.Nodes)),
-		cell("time", "Submitted", moment(r.Submitted)),
-		cell("time", "Started", moment(r.Started)),
-		cell("time", "Ended", moment(r.Finished), h.If(r.Exit != "", h.Group{h.Text(" "), muted("exit " + r.Exit)})),
+		cell("time"+r.newest(r.Submitted), "Submitted", moment(r.Submitted)),
+		cell("time"+r.newest(r.Started), "Started", moment(r.Started)),
+		cell("time"+r.newest(r.Finished), "Ended", moment(r.Finished), h.If(r.Exit != "", h.Group{h.Text(" "), muted("exit " + r.Exit)})),
 		cell("reason", "Reason", isolated(r.Reason)),
 		h.Map(r.More, func(text string) h.Node { return h.Td(h.Class("more"), isolated(text)) }),
 	)
+}
+
+// newest returns a further class for the cell with the newest time, which phones show alone.
+func (r jobRow) newest(m listing.Moment) string {
+	for _, newest := range []listing.Moment{r.Finished, r.Started, r.Submitted} {
+		if newest.IsKnown() {
+			if newest == m {
+				return " newest"
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 func (r jobRow) checkbox() h.Node {

@@ -14,6 +14,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/google/uuid"
 
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/web/answer"
@@ -57,7 +58,7 @@ func (p *Pages) launchPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	begin, err := p.launchBeginning(query)
+	begin, err := p.launchBeginning(r.Context(), controller, query)
 	if err != nil {
 		return err
 	}
@@ -76,13 +77,16 @@ func (p *Pages) launchPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // launchBeginning returns the submission that a form begins with.
-func (p *Pages) launchBeginning(query url.Values) (job.Submission, error) {
+func (p *Pages) launchBeginning(ctx context.Context, controller *control.Controller, query url.Values) (job.Submission, error) {
 	given := job.Submission{Executable: query.Get("program"), Tab: query.Get("tab")}
 	values, wrong := launch.Assignments(strings.Join(query["set"], "\n"))
 	if wrong != "" {
 		return given, answer.Errorf(http.StatusBadRequest, "set=%q: write name=value", wrong)
 	}
 	given.Values = values
+	if id := query.Get("again"); id != "" {
+		return p.launchAgain(ctx, controller, query.Get("rm"), id, given)
+	}
 	name := query.Get("config")
 	if name == "" {
 		return given, nil

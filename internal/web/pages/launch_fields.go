@@ -26,7 +26,7 @@ func (i launchItem) node() h.Node {
 	case "radio":
 		return i.radio()
 	}
-	return h.Div(h.Class("launch-field"+i.offClass()+i.Part), h.ID(i.DOM+"-field"), h.Label(h.For(i.DOM), h.Text(i.Label)), h.Div(h.Class("launch-value"),
+	return h.Div(h.Class("launch-field"+i.offClass()+i.Part), h.ID(i.DOM+"-field"), h.If(i.Title != "", h.Title(i.Title)), h.Label(h.For(i.DOM), h.Text(i.Label)), h.Div(h.Class("launch-value"),
 		i.input(), h.Text(" "),
 		i.problem(), i.help(),
 	))

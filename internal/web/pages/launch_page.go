@@ -16,8 +16,8 @@ func do(words ...string) h.Node {
 func (d launchData) main(csrf h.Node) h.Node {
 	return h.Group{
 		h.P(h.Class("muted"), h.ID("launch-origin"),
-			h.Text("Form of the definition "), h.B(h.Text(d.Controller.Definition.Name)), h.Text("."),
-			h.If(len(d.Saved) > 0, h.Group{h.Text(" Begin with a launch configuration: "), savedLinks(d.Saved), h.Text(".")}),
+			h.Text("Definition "), h.B(h.Text(d.Controller.Definition.Name)), h.Text("."),
+			h.If(len(d.Saved) > 0, h.Group{h.Text(" Start from a launch configuration: "), savedLinks(d.Saved), h.Text(".")}),
 		),
 		h.Form(h.ID("launch"), h.Class("launch"), h.Method("post"), h.Action(launchAddressOf(d.Manager, "")), h.Flag("novalidate"), h.Attr("autocomplete", "off"),
 			h.Flag("data-launch"), h.If(d.Outcome.FocusedOn != "", h.Data("focus", d.Outcome.FocusedOn)),
@@ -25,9 +25,10 @@ func (d launchData) main(csrf h.Node) h.Node {
 			h.Div(h.ID("launch-error"), h.Role("alert"), h.If(d.Outcome.Error != "", d.failure())),
 			d.said(),
 			h.Div(h.Class("launch-fields card"), h.ID("launch-fields"),
+				d.program(),
 				d.tabs(),
 				d.fields(),
-				d.own(),
+				d.more(),
 				d.end(),
 			),
 			d.Preview.aside(d.IsReady),
@@ -96,34 +97,37 @@ func (d launchData) fields() h.Node {
 	if len(d.Items) == 0 {
 		content = h.P(h.Class("launch-note"), h.Text("There is nothing to fill in here."))
 	}
-	return h.Section(h.ID("launch-tab"), h.Class("launch-grid"), h.Aria("label", "What the definition asks for"), content)
+	return h.Section(h.ID("launch-tab"), h.Class("launch-grid"), h.Aria("label", "Values of the definition"), content)
 }
 
-// own are the fields that every form has: what to run, and where.
-func (d launchData) own() h.Node {
-	further := "name=value on each line, as -s of rmctl submit takes them"
+// program are the fields of what to run, and where, which every form has.
+func (d launchData) program() h.Node {
+	return h.Section(h.Class("launch-run"), h.ID("launch-run"), h.Aria("label", "What to run"),
+		h.If(d.Page.Import, d.script()),
+		d.ownField("program", "Program", "", d.ownInput("program", d.State.Program)),
+		d.ownField("arguments", "Arguments", "quoted as in a shell", d.ownInput("arguments", d.State.Arguments)),
+		d.ownField("directory", "Directory", "", d.ownPath("directory", "Directory", d.State.Directory)),
+	)
+}
+
+// more are the fields that every form has and few users need.
+func (d launchData) more() h.Node {
+	further := "name=value on each line, as rmctl submit -s"
 	if len(d.Portable) > 0 {
-		further += "; names that mean the same everywhere are " + strings.Join(d.Portable, ", ")
+		further += "; portable names: " + strings.Join(d.Portable, ", ")
 	}
 	isChecked := h.If(d.State.Debug, h.Flag("checked"))
-	return h.FieldSet(h.Class("launch-group"), h.ID("launch-run"), h.Legend(h.Text("What to run")),
-		h.If(d.Page.Import, d.script()),
-		d.ownField("program", "Program", "what the job runs", d.ownInput("program", d.State.Program)),
-		h.Div(h.Class("launch-field"), h.ID("own-arguments-field"), h.Label(h.For("own-arguments"), h.Text("Arguments")), h.Div(h.Class("launch-value"),
-			h.Input(h.ID("own-arguments"), h.Name("arguments"), h.Value(d.State.Arguments), unchecked(), h.Aria("describedby", "own-arguments-help")), h.Text(" "),
-			h.Span(h.ID("own-arguments-help"), h.Class("launch-help"), h.Text("quoted as in a shell")),
-		)),
-		d.ownField("directory", "Directory", "where it runs; without one where the program is, or in the home directory", d.ownPath("directory", "Directory", d.State.Directory)),
+	return h.FieldSet(h.Class("launch-group"), h.ID("launch-more"), h.Legend(h.Text("More")),
 		h.If(d.Controller.Definition.Script != nil && !d.Page.Import, d.script()),
 		d.ownField("environment", "Environment", "NAME=VALUE on each line", d.ownLines("environment", d.State.Environment)),
-		d.ownField("further", "Further values", further, d.ownLines("further", d.State.Further)),
-		h.If(d.HasDebug, h.Div(h.Class("launch-field"), h.ID("own-debug-field"), h.Label(h.For("own-debug"), h.Text("For debugging")), h.Div(h.Class("launch-value"),
+		d.ownField("further", "Other values", further, d.ownLines("further", d.State.Further)),
+		h.If(d.HasDebug, h.Div(h.Class("launch-field"), h.ID("own-debug-field"), h.Label(h.For("own-debug"), h.Text("Debug")), h.Div(h.Class("launch-value"),
 			hidden("debug", "false"), h.Input(h.Type("checkbox"), h.ID("own-debug"), h.Name("debug"), h.Value("true"), isChecked)))),
 	)
 }
 
 func (d launchData) script() h.Node {
-	return d.ownField("script", "Script", "a file beside rmctl serve to submit instead of a script that is made", d.ownPath("script", "Script", d.State.Script))
+	return d.ownField("script", "Script", "submit this file instead of the program", d.ownPath("script", "Script", d.State.Script))
 }
 
 // ownField is a field of the page itself, with what is wrong with it.
@@ -164,7 +168,7 @@ func browseButton(id, field, label string, attributes ...h.Node) h.Node {
 func (d launchData) end() h.Node {
 	submit := h.Button(h.ID("launch-submit"), h.Class("primary"), do("submit"), h.Flag("data-leaves"), h.Text("Submit"))
 	if d.IsInteractive {
-		submit = h.P(h.Class("launch-note"), h.ID("launch-interactive"), h.Text("Its jobs run at a terminal: copy the command line beside."))
+		submit = h.P(h.Class("launch-note"), h.ID("launch-interactive"), h.Text("Jobs of this definition run at a terminal: copy the command line from the preview."))
 	}
 	replace := h.Group{
 		hidden("replace", "false"),
@@ -173,7 +177,7 @@ func (d launchData) end() h.Node {
 	}
 	return h.Div(h.Class("launch-end"), h.ID("launch-end"),
 		submit, h.Text(" "),
-		h.Button(h.ID("launch-reset"), do("reset"), h.Text("Restore the defaults")),
+		h.Button(h.ID("launch-reset"), do("reset"), h.Text("Reset")),
 		h.NoScript(h.Button(do("update"), h.Text("Update"))),
 		h.Span(h.Class("launch-save"), h.Label(h.For("own-save-as"), h.Text("Save as")), h.Text(" "),
 			h.Input(h.ID("own-save-as"), h.Name("save-as"), h.Value(d.State.SaveAs), unchecked(), h.Attr("size", "14"), invalid(d.Problems["save-as"]),
@@ -206,8 +210,8 @@ func (p launchPreview) content(isReady bool) h.Node {
 	return h.Group{
 		h.If(!isReady, h.P(h.Class("note edge-yellow"), h.ID("launch-preview-without"), h.Text("Without the values that are refused."))),
 		h.If(p.Script != "", part("launch-script", "Script", p.Script)),
-		h.If(p.Command != "", part("launch-command", "What is run", p.Command)),
-		part("launch-rmctl", "The same in a shell", p.Rmctl),
+		h.If(p.Command != "", part("launch-command", "Command", p.Command)),
+		part("launch-rmctl", "On the command line", p.Rmctl),
 	}
 }
 

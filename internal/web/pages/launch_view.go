@@ -21,6 +21,7 @@ type launchItem struct {
 	Input   string // the name of its input
 	Options []launchOption
 	Help    string // a few words below the field
+	Title   string // more about it, under the pointer
 	Part    string // the class of an item beside others, in a row of twelve parts; empty for one with a row to itself
 
 	Items   []launchItem // of a group, or the rows of a table
@@ -142,14 +143,16 @@ func launchField(field form.Field) launchItem {
 	if field.ID != "" {
 		item.DOM, item.Input = "f-"+domOf(field.ID), launch.ValueInput+field.ID
 	}
-	help := []string{field.Hint}
-	if field.Kind == form.Number {
-		help = append(help, boundsOf(field))
+	item.Help = field.Hint
+	if bounds := boundsOf(field); field.Kind == form.Number && !strings.Contains(field.Hint, bounds) {
+		item.Help = strings.TrimPrefix(field.Hint+" · "+bounds, " · ")
 	}
 	if field.Kind != form.Row { // whose tooltip holds its columns
-		help = append(help, field.Tooltip)
+		item.Title = field.Tooltip
 	}
-	item.Help = strings.Join(slices.DeleteFunc(help, func(text string) bool { return text == "" }), " · ")
+	if item.Help == "" {
+		item.Help, item.Title = item.Title, ""
+	}
 	if isChoice(item.Widget) {
 		item.Options = optionsOf(field, item.Widget)
 	}

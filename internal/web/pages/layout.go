@@ -56,6 +56,7 @@ func (p *Pages) layout(r *http.Request, d document) h.Node {
 				h.P(h.ID("live-problem"), h.Class("problem"), h.Role("status"), h.Flag("hidden")),
 				d.main,
 			),
+			h.Iff(token != "", p.footer),
 		),
 	)
 }
@@ -64,6 +65,7 @@ func (p *Pages) layout(r *http.Request, d document) h.Node {
 func (p *Pages) header(r *http.Request) h.Node {
 	here := p.here(r)
 	return h.Header(
+		h.A(h.Class("brand"), h.Href("/"), h.Text("rmctl")),
 		h.Nav(h.Aria("label", "Main"), h.Ul(h.Map(p.nav, func(entry navigation) h.Node {
 			return h.Li(h.A(h.Href(entry.Address), h.If(entry.Address == here, h.Aria("current", "page")), h.Text(entry.Label)))
 		}))),
@@ -71,11 +73,16 @@ func (p *Pages) header(r *http.Request) h.Node {
 	)
 }
 
+// footer says which program it is, and where its help is.
+func (p *Pages) footer() h.Node {
+	return h.Footer(h.Class("muted small"), h.Text(strings.TrimSpace("rmctl "+p.Version)+" · "), link("/help", "Help"), h.Text(" · "), link(answer.APIPath+"/openapi.yaml", "API"))
+}
+
 // csrf is the input with the token that every form needs.
 func csrf(r *http.Request) h.Node { return hidden("csrf", answer.CSRFOf(r)) }
 
 // entryOf names the entries of the menu that pages of one element belong to.
-var entryOf = map[string]string{"/node": "/machines", "/job": "/jobs", "/process": "/jobs"}
+var entryOf = map[string]string{"/node": "/machines", "/job": "/jobs", "/process": "/jobs", "/help": "/help"}
 
 // here returns the entry of the menu whose address is the longest beginning of
 // the request's path.

@@ -259,7 +259,7 @@ func drawNode(l *listing.Ledger, s *model.Snapshot, manager, id string) *nodePag
 		return nil
 	}
 	p := &nodePage{
-		Row: nodeRowOf(m, node), Manager: listing.Cell(m.Element().Name()), Facts: factsOf(node), Notes: listing.NotesOf(s, manager, model.Node),
+		Row: nodeRowOf(m, node), Manager: listing.Cell(m.Element().Name()), Facts: factsOf(node, nowhere), Notes: listing.NotesOf(s, manager, model.Node),
 		Address: machinesQuery{}.with(func(q *machinesQuery) { q.Manager, q.Machine = manager, node.Parent() }), Machine: listing.Cell(node.Parent()),
 	}
 	own := l.Owner(s, m)

@@ -21,7 +21,7 @@ func TestAStateThatNobodySawIsNotShown(t *testing.T) {
 	manager, _ := m.Snapshot().Manager("rm")
 	for _, kind := range []model.Kind{model.Queue, model.Job} {
 		for e := range manager.All(kind) {
-			require.Equal(t, listing.NotSeen, listing.MarkOf(e), "the default of its kind is what nobody saw: %s", kind)
+			require.Equal(t, listing.MarkOfState(kind, ""), listing.MarkOf(e), "the default of its kind is what nobody saw: %s", kind)
 		}
 	}
 	job, _ := manager.Get(model.Job, "1")

@@ -26,12 +26,12 @@ type jobOperation struct {
 }
 
 var jobOperations = []jobOperation{
-	{control.Cancel, "Cancel", "What is cancelled ends and does not come back.", func(d job.Detail) bool { return !d.Ended() }},
-	{control.Hold, "Hold", "What is held waits until somebody releases it.", func(d job.Detail) bool {
+	{control.Cancel, "Cancel", "A canceled job ends and does not come back.", func(d job.Detail) bool { return !d.Ended() }},
+	{control.Hold, "Hold", "A held job waits until it is released.", func(d job.Detail) bool {
 		return d.Primary() == job.Submitted && d != job.UserOnHold && d != job.UserSystemOnHold
 	}},
 	{control.Release, "Release", "", func(d job.Detail) bool { return d.OnHold() }},
-	{control.Suspend, "Suspend", "What is suspended stays where it is and stands still.", func(d job.Detail) bool { return d == job.Running }},
+	{control.Suspend, "Suspend", "A suspended job keeps its place and stands still.", func(d job.Detail) bool { return d == job.Running }},
 	{control.Resume, "Resume", "", func(d job.Detail) bool { return d.Primary() == job.Suspended }},
 }
 

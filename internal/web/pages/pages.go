@@ -30,6 +30,7 @@ type Options struct {
 	Folder   string // of the targets file and the launch configurations
 	History  string // file in which samples are kept; empty for none
 	Ledger   *listing.Ledger
+	Version  string // of rmctl
 	Log      *slog.Logger
 }
 
@@ -55,7 +56,7 @@ func New(options Options) (*Pages, error) {
 	}
 	p := &Pages{Options: options, Hub: live.New(options.Platform.Model(), options.Log), static: static, history: usage.Open(options.History, options.Log), began: time.Now()}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.handlers = map[string]answer.Handler{"GET " + live.EventsPath: p.Hub.Stream, "GET /static/": static.answer}
+	p.handlers = map[string]answer.Handler{"GET " + live.EventsPath: p.Hub.Stream, "GET /static/": static.answer, "GET /help": p.helpPage}
 	p.addModelPages()
 	p.addLaunch()
 	return p, nil

@@ -27,7 +27,7 @@ func queuesMain(drawn *live.Drawn) h.Node {
 	return h.Group{
 		region(drawn, h.Div, "queues-notes", h.Class("notes"), h.Role("status")),
 		scroll("Table of queues", h.Table(h.Class("rows"), caption("Queues"),
-			h.THead(h.Tr(heading("", "State"), heading("", "Queue"), heading("", "Time limit"), heading("number", "Nodes"), heading("", "Running and waiting"),
+			h.THead(h.Tr(heading("", "State"), heading("", "Queue"), heading("", "Time limit"), heading("number", "Nodes"), heading("", "Running and queued"),
 				heading("number", "Yours"), h.Th(h.Scope("col"), hiddenText("Timeline")))),
 			region(drawn, h.TBody, "queues"),
 		)),
@@ -48,7 +48,7 @@ func (r queueRow) tableRow() h.Node {
 		h.Td(h.Data("label", "Jobs"), h.Class("nowrap"),
 			meter(r.Share),
 			link(r.JobsRunning, r.Running+" running"), h.Text(", "),
-			link(r.JobsWaiting, r.Waiting+" waiting"),
+			link(r.JobsWaiting, r.Waiting+" queued"),
 		),
 		cell("number", "Yours", link(r.MyJobs, r.Mine)),
 		h.Td(h.A(h.Href(r.Timeline), h.Text("Timeline"), hiddenText(" of "+r.Name))),

@@ -157,7 +157,7 @@ func area(p usage.Plot) h.Node {
 func sampleTable(rows []usage.SampleRow) h.Node {
 	return h.Table(h.Class("rows"),
 		h.THead(h.Tr(heading("", "Seen"), heading("number", "Nodes in use"), heading("number", "free"), heading("number", "unusable"),
-			heading("number", "CPUs in use"), heading("number", "Jobs running"), heading("number", "waiting"))),
+			heading("number", "CPUs in use"), heading("number", "Jobs running"), heading("number", "queued"))),
 		h.TBody(h.Map(rows, func(r usage.SampleRow) h.Node {
 			return h.Tr(
 				rowHead("", "Seen", moment(r.At)),
@@ -166,7 +166,7 @@ func sampleTable(rows []usage.SampleRow) h.Node {
 				cell("number", "Nodes unusable", h.Text(r.Unusable)),
 				cell("number", "CPUs in use", h.Text(r.CPUs)),
 				cell("number", "Jobs running", h.Text(r.Running)),
-				cell("number", "Jobs waiting", h.Text(r.Waiting)),
+				cell("number", "Jobs queued", h.Text(r.Waiting)),
 			)
 		})),
 	)

@@ -130,7 +130,7 @@ func plotsOf(samples []sample, step time.Duration, from, now time.Time) []Plot {
 		draw("CPUs", layerOf{"in use", "yellow", func(s sample) int { return int(s.CPUsUsed) }}, layerOf{"not in use", "green", func(s sample) int { return int(s.CPUs - s.CPUsUsed) }})
 	}
 	if newest.HasJobs {
-		draw("Jobs", layerOf{"running", "green", func(s sample) int { return s.Running }}, layerOf{"waiting", "blue", func(s sample) int { return s.Waiting }},
+		draw("Jobs", layerOf{"running", "green", func(s sample) int { return s.Running }}, layerOf{"queued", "blue", func(s sample) int { return s.Waiting }},
 			layerOf{"suspended or unknown", "pale", func(s sample) int { return s.Others }})
 	}
 	return plots
