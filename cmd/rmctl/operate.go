@@ -124,7 +124,7 @@ an error if it is named by itself; the other jobs are processed nevertheless.
 			if err != nil {
 				return err
 			}
-			choice.Open, choice.Unsuited, choice.Fresh = true, kind.unsuited, kind.only != ""
+			choice.Open, choice.Unsuited, choice.Fresh = true, kind.unsuited, kind.only != "" || flags.state != ""
 			choice.Suits = func(j *job.Job) bool {
 				return hasID(j) && !j.Detail.Ended() && (kind.only == "" || j.Detail.Word() == kind.only)
 			}

@@ -23,7 +23,8 @@ type Choice struct {
 	Unsuited string
 	// Open leaves out what is over where nothing is named.
 	Open bool
-	// Fresh has the states of jobs queried that are not named by themselves.
+	// Fresh has the states of jobs queried before they are chosen, and no older answer counts.
+	// Without it a filter by state takes answers that are shared.
 	Fresh bool
 }
 
@@ -118,7 +119,7 @@ func (f *Finder) named(ctx context.Context, name string, choice Choice) ([]Chose
 		return nil, err
 	}
 	all := []Handle{one}
-	if err := Refresh(ctx, all, false); err != nil || !choice.Matches(&all[0].Job) {
+	if err := Refresh(ctx, all, choice.Fresh); err != nil || !choice.Matches(&all[0].Job) {
 		return nil, err
 	}
 	return []Chosen{{name, true, cmp.Or(one.Tag, name)}}, nil
@@ -153,15 +154,15 @@ func (c *Choice) isSuited(j *job.Job) bool { return c.Suits == nil || c.Suits(j)
 func (f *Finder) suitable(ctx context.Context, jobs []job.Job, choice Choice, any bool) ([]job.Job, error) {
 	var err error
 	if choice.Fresh || choice.states != nil {
-		jobs, err = f.fresh(ctx, jobs)
+		jobs, err = f.queried(ctx, jobs, choice.Fresh)
 	}
 	return slices.DeleteFunc(slices.Clone(jobs), func(j job.Job) bool {
 		return !any && !choice.isSuited(&j) || !choice.Matches(&j)
 	}), err
 }
 
-// fresh returns jobs on record as they are now, without those whose states cannot be queried.
-func (f *Finder) fresh(ctx context.Context, jobs []job.Job) ([]job.Job, error) {
+// queried returns jobs on record as they are now, without those whose states cannot be queried.
+func (f *Finder) queried(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	store, err := f.Store(ctx)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (f *Finder) fresh(ctx context.Context, jobs []job.Job) ([]job.Job, error) {
 		}
 	}
 	handles, err := f.WithControllers(ctx, open)
-	failed, queryErr := refresh(ctx, handles, false)
+	failed, queryErr := refresh(ctx, handles, fresh)
 	now := make(map[string]job.Job, len(handles))
 	for _, handle := range handles {
 		if handle.Controller != nil && !failed[handle.Controller] {
