@@ -111,6 +111,9 @@ func (a *Anonymizer) learnValue(text string, at int) {
 		return
 	}
 	value := text[end:min(len(text), end+1024)]
+	if value == "" || strings.IndexByte("@%|$", value[0]) >= 0 { // of a format, such as NodeList:@ or Name=%N
+		return
+	}
 	switch kind {
 	case kindJob, kindComment:
 		a.learnFreeText(kind, value)

@@ -113,6 +113,10 @@ func TestNamesAreReplaced(t *testing.T) {
 			text:     "JobId=5 JobName=secret plan\n   Job_Name = fusion_study\n<JB_name>cosmo</JB_name> {\"job_name\":\"melt-down\"}\nfusion_s R cosmo.o12 JobName=batch",
 			expected: "JobId=5 JobName=job1xxxxxxx\n   Job_Name = job2xxxxxxxx\n<JB_name>job3x</JB_name> {\"job_name\":\"job4xxxxx\"}\njob2xxxx R job3x.o12 JobName=batch",
 		},
+		"formats and references": {
+			text:     "squeue --Format=NodeList:@X,SubmitTime:@X,Comment:%k JobName=${name}",
+			expected: "squeue --Format=NodeList:@X,SubmitTime:@X,Comment:%k JobName=${name}",
+		},
 		"names in JSON and XML": {
 			text:     `{"user_name": "bobby", "account":"fusion"} <JB_owner>carol</JB_owner>`,
 			expected: `{"user_name": "user1", "account":"accou1"} <JB_owner>user2</JB_owner>`,
