@@ -54,3 +54,20 @@ func isWhole(lines []string, columns int, id string) bool {
 		strings.Join(lines[3:last-2], "") == "" && lines[last-1] == "" &&
 		lines[last-2] == "-- 1 job "+strings.Repeat("-", columns-9) && strings.HasSuffix(lines[last], "q leave")
 }
+
+func TestAFormIsDrawnWhollyAtEachWidth(t *testing.T) {
+	t.Parallel()
+	s := atTerminal(t, nil, "form", "demo", "--", "./a.out")
+	picture := s.Picture(t)
+	for _, columns := range []int{40, 80, 160, 40} {
+		picture.Resize(t, columns)
+		picture.WaitFor(t, func(lines []string) bool {
+			last := len(lines) - 1
+			return ansi.StringWidth(strings.TrimRight(lines[0], " ")) == columns && strings.HasSuffix(strings.TrimRight(lines[0], " "), "demo") &&
+				lines[2] == strings.Repeat("-", columns) && lines[last-3] == lines[2] && strings.Contains(lines[last], "Esc leave") &&
+				!strings.Contains(strings.Join(lines, ""), "#")
+		})
+	}
+	s.Type("\x03")
+	s.Ends(exitFailed)
+}
