@@ -99,8 +99,7 @@ func (a *Anonymizer) Ask(old, new string) error {
 // learn names something that is to be replaced. Names that every system has
 // are left as they are.
 func (a *Anonymizer) learn(kind nameKind, name string) {
-	isReference := strings.Contains(name, "${") // of a definition
-	if name == "" || isReference || a.known[name] != nil || notPersonal()[strings.ToLower(name)] {
+	if name == "" || a.known[name] != nil || notPersonal()[strings.ToLower(name)] {
 		return
 	}
 	switch kind {

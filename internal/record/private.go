@@ -39,7 +39,9 @@ func (a *Anonymizer) learnFreeText(kind nameKind, value string) {
 	if end := strings.IndexAny(value, "\r\n<\"\\"); end >= 0 {
 		value = value[:end]
 	}
-	a.learn(kind, strings.TrimSpace(nextKey.Split(value, 2)[0]))
+	if value = strings.TrimSpace(nextKey.Split(value, 2)[0]); !strings.Contains(value, "${") { // a reference of a definition
+		a.learn(kind, value)
+	}
 }
 
 // learnSecret learns the word that follows the key of a secret.

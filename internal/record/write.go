@@ -130,7 +130,7 @@ func (r Recording) learn() {
 			case isAccount(key):
 				r.Names.learnNames(kindAccount, text)
 			case isJobName(key):
-				r.Names.learn(kindJob, text)
+				r.Names.learnFreeText(kindJob, text)
 			}
 		}
 		if text, err := json.Marshal(before(c, r.Loaded)); err == nil {
