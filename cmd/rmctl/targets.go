@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -9,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -29,8 +34,13 @@ of ` + settings.SiteFolder + "/" + settings.TargetsFile + ` for all users, and t
 marked. If there is a file for all users, the columns FROM, INTERVAL and LOCKED show which
 file a target comes from, how often its jobs can be listed, and which settings yours cannot
 change. With --definitions it lists the shipped definitions instead, with what each was
-tested against.`,
-		Example: "  rmctl targets\n  rmctl targets --json\n  rmctl targets --definitions",
+tested against.
+
+add, use and rm change your targets.toml, whose comments stay.`,
+		Example: `  rmctl targets
+  rmctl targets --json
+  rmctl targets --definitions
+  rmctl targets add big --definition slurm --host login.example.org --use`,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			if definitions {
 				return a.printShippedDefinitions()
@@ -48,7 +58,194 @@ tested against.`,
 	}
 	addListing(c, choices)
 	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions and what each was tested against")
+	c.AddCommand(newTargetsAdd(a), newTargetsUse(a), newTargetsRemove(a), newTargetsShow(a))
 	return c
+}
+
+func newTargetsAdd(a *app) *cobra.Command {
+	var given settings.Target
+	var values, variables []string
+	var use, force bool
+	c := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Add a target to targets.toml",
+		Long: `add adds a target to your targets.toml. Its definition has to be usable, and take the
+values of -s. A NAME that is that of a shipped definition needs no --definition.`,
+		Example: `  rmctl targets add big --definition slurm --host login.example.org --use
+  rmctl targets add mysite --definition ./mysite.xml -s queue=debug -e SITE_CONF=/etc/site.conf`,
+		Args: exactly(1, "a name"),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			given.Name = arguments[0]
+			if err := a.completeTarget(&given, values, variables); err != nil {
+				return err
+			}
+			folders, err := a.folders()
+			if err != nil {
+				return err
+			}
+			save := settings.AddTargets
+			if force {
+				save = settings.SaveTargets
+			}
+			err = save(c.Context(), folders, given)
+			if isA[*settings.TargetExistsError](err) {
+				return usage("%w\nadd --force to replace it", err)
+			}
+			if err != nil || !use {
+				return err
+			}
+			return settings.UseTarget(c.Context(), folders, given.Name)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&given.Definition, "definition", "", "shipped `DEFINITION`, or its file (default: NAME)")
+	flags.StringVar(&given.Host, "host", "", "`HOST` to reach, as ssh_config knows it")
+	flags.StringVar(&given.Transport, "transport", "", "`TRANSPORT` to it: ssh or openssh (default: ssh with --host, otherwise local)")
+	flags.StringVar(&given.SSHConfig, "ssh-config", "", "`FILE` to read in place of ssh_config")
+	flags.StringArrayVarP(&values, "set", "s", nil, "default of submissions, as `name=value`; may be repeated")
+	flags.StringArrayVarP(&variables, "env", "e", nil, "variable of all commands of the target, as `NAME=VALUE`; may be repeated")
+	flags.BoolVar(&use, "use", false, "make it the default target")
+	flags.BoolVar(&force, "force", false, "replace a target of that name")
+	completeFlag(c, "definition", a.completeDefinitions)
+	completeFlag(c, "transport", cobra.FixedCompletions([]cobra.Completion{settings.TransportLocal, settings.TransportSSH, settings.TransportOpenSSH}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// completeTarget adds to a target what its flags leave out, and checks its definition with
+// its values.
+func (a *app) completeTarget(t *settings.Target, values, variables []string) error {
+	s, err := (&submissionFlags{values: values, environment: variables}).submission(nil)
+	if err != nil {
+		return err
+	}
+	if t.Definition == "" && !slices.Contains(rms.Names(), t.Name) {
+		return usage("no definition has the name %q: name one with --definition", t.Name)
+	}
+	t.Definition = cmp.Or(t.Definition, t.Name)
+	if t.Transport == "" && t.Host != "" {
+		t.Transport = settings.TransportSSH
+	}
+	for _, file := range []*string{&t.Definition, &t.SSHConfig} {
+		if *file == "" || file == &t.Definition && !rms.NamesFile(*file) {
+			continue
+		}
+		if *file, err = filepath.Abs(*file); err != nil {
+			return fmt.Errorf("finding the working directory: %w", err)
+		}
+	}
+	t.Attributes, t.Environment = map[string]string{}, map[string]string{}
+	for _, value := range s.Values {
+		t.Attributes[value.Name] = value.Value
+	}
+	for _, variable := range s.Environment.Variables {
+		t.Environment[variable.Name] = variable.Value
+	}
+	options := control.Options{}
+	if options.Definition, err = a.definition(t.Definition); err != nil {
+		return err
+	}
+	if options.Connection, err = remote.NewLocal(); err != nil {
+		return err
+	}
+	return control.New(options).Check(job.Submission{Values: s.Values, Invisible: true})
+}
+
+func newTargetsUse(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "use NAME",
+		Short:             "Make a target the default",
+		Long:              "use makes a target the default of commands without -t, in your targets.toml.",
+		Example:           "  rmctl targets use slurm",
+		Args:              exactly(1, "a target"),
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			folders, err := a.folders()
+			if err != nil {
+				return err
+			}
+			return settings.UseTarget(c.Context(), folders, arguments[0])
+		},
+	}
+}
+
+func newTargetsRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "rm NAME...",
+		Short:             "Remove targets from targets.toml",
+		Long:              "rm removes targets from your targets.toml. Their jobs keep running, and stay on record.",
+		Example:           "  rmctl targets rm big",
+		Args:              atLeast(1, "a target"),
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			folders, err := a.folders()
+			if err != nil {
+				return err
+			}
+			var failures []error
+			for _, name := range arguments {
+				err := settings.RemoveTarget(c.Context(), folders, name)
+				if isA[*settings.UnknownTargetError](err) {
+					err = usage("%s does not have the target %q", filepath.Join(folders.User, settings.TargetsFile), name)
+				}
+				failures = append(failures, err)
+			}
+			return errors.Join(failures...)
+		},
+	}
+}
+
+func newTargetsShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show [NAME]",
+		Short:             "Show all settings of a target",
+		Long:              "show prints the settings of a target, the default one without NAME, as they result from all files.",
+		Example:           "  rmctl targets show big\n  rmctl targets show --json",
+		ValidArgsFunction: a.completeTargets,
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			if len(arguments) > 1 {
+				return usage("unexpected argument %q", arguments[1])
+			}
+			targets, err := a.client().Targets()
+			if err != nil {
+				return err
+			}
+			target, err := targets.Find(cmp.Or(append(arguments, a.target)...))
+			if err != nil {
+				return err
+			}
+			return a.printTarget(targets, target)
+		},
+	}
+}
+
+// targetJSON is how a target with all its settings is printed as JSON; the names are a contract.
+type targetJSON struct {
+	settings.TargetDocument
+	SSHConfig   string            `json:"sshConfig,omitempty"`
+	Attributes  map[string]string `json:"attributes,omitempty"`
+	Environment map[string]string `json:"environment,omitempty"`
+}
+
+func (a *app) printTarget(targets *settings.Targets, target settings.Target) error {
+	shown := targets.Documents()[slices.Index(targets.Names(), target.Name)]
+	if a.json {
+		return terminal.JSON(a.stdout, targetJSON{shown, target.SSHConfig, target.Attributes, target.Environment})
+	}
+	target.Interval, target.ShareAnswers = shown.Interval, shown.ShareAnswers
+	text, err := settings.TextOfTarget(target)
+	if err != nil {
+		return err
+	}
+	var about strings.Builder
+	if shown.Default {
+		about.WriteString("# the default target\n")
+	}
+	fmt.Fprintf(&about, "# from: %s\n", shown.Origins())
+	if len(shown.Locked) > 0 {
+		fmt.Fprintf(&about, "# locked: %s\n", strings.Join(shown.Locked, ", "))
+	}
+	_, err = fmt.Fprint(a.stdout, printable(about.String()+text))
+	return err
 }
 
 // shippedJSON is how a shipped definition is printed as JSON; the names are a contract.
