@@ -179,7 +179,7 @@ func (known *truth) damage(random *rand.Rand) (file []byte, what string, touched
 // on the code that recovers it. RMCTL_DAMAGES is how many damages are tried.
 func TestWhatIsReadableSurvivesDamageAndNothingWrongIsShown(t *testing.T) {
 	t.Parallel()
-	count := 150
+	count := 100
 	if text := os.Getenv("RMCTL_DAMAGES"); text != "" {
 		var err error
 		count, err = strconv.Atoi(text)

@@ -37,7 +37,7 @@ func explained(err error) error {
 	case code == sqlitecodes.SQLITE_IOERR_LOCK, code == sqlitecodes.SQLITE_IOERR_RDLOCK, code == sqlitecodes.SQLITE_IOERR_UNLOCK,
 		code == sqlitecodes.SQLITE_IOERR_CHECKRESERVEDLOCK, code == sqlitecodes.SQLITE_IOERR_SHMLOCK, code&0xff == sqlitecodes.SQLITE_PROTOCOL:
 		return fmt.Errorf("%w (%w)", errNoLocks, err)
-	case code&0xff == sqlitecodes.SQLITE_FULL, code == sqlitecodes.SQLITE_IOERR_WRITE, code == sqlitecodes.SQLITE_IOERR_SHMSIZE:
+	case code&0xff == sqlitecodes.SQLITE_FULL, code == sqlitecodes.SQLITE_IOERR_WRITE, code == sqlitecodes.SQLITE_IOERR_SHMSIZE, code == sqlitecodes.SQLITE_IOERR_SHMOPEN:
 		return fmt.Errorf("%w (%w)", errFull, err)
 	case code&0xff == sqlitecodes.SQLITE_READONLY, code&0xff == sqlitecodes.SQLITE_PERM:
 		return fmt.Errorf("%w (%w)", errReadOnly, err)

@@ -57,7 +57,7 @@ func rebuildDraft(ctx context.Context, path string) (draft string, report []stri
 	if err := errors.Join(file.Close(), furnish(ctx, draft, onNetwork)); err != nil {
 		return draft, nil, err
 	}
-	store, err := connect(draft)
+	store, err := connect(draft, false)
 	if err != nil {
 		return draft, nil, err
 	}

@@ -126,7 +126,7 @@ func furnish(ctx context.Context, path string, onNetwork bool) error {
 		// other hosts of the cluster would not see.
 		mode = "DELETE"
 	}
-	store, err := connect(path)
+	store, err := connect(path, false)
 	if err != nil {
 		return err
 	}

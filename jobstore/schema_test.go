@@ -14,7 +14,7 @@ import (
 // rawStore returns a store over an empty database of its own.
 func rawStore(t *testing.T) *Store {
 	t.Helper()
-	store, err := connect(filepath.Join(t.TempDir(), databaseName))
+	store, err := connect(filepath.Join(t.TempDir(), databaseName), false)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store
@@ -86,7 +86,7 @@ func TestNetworkFileSystemsKeepNoLogInSharedMemory(t *testing.T) {
 	for onNetwork, expected := range map[bool]string{true: "delete", false: "wal"} {
 		path := filepath.Join(t.TempDir(), databaseName)
 		require.NoError(t, create(t.Context(), path, onNetwork))
-		store, err := connect(path)
+		store, err := connect(path, false)
 		require.NoError(t, err)
 		var mode string
 		require.NoError(t, store.database.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode))

@@ -84,20 +84,8 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(directory, 0o700); err != nil {
+	if err := makeDirectory(directory); err != nil {
 		return nil, err
-	}
-	before, err := os.Stat(directory)
-	if err != nil {
-		return nil, err
-	}
-	if err := makePrivate(directory, 0o700); err != nil {
-		return nil, err
-	}
-	if before.Mode().Perm()&0o022 != 0 {
-		if err := refusePlanted(directory); err != nil {
-			return nil, err
-		}
 	}
 	path := filepath.Join(directory, databaseName)
 	err = makePrivate(path, 0o600)
@@ -110,7 +98,34 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := connect(path)
+	store, err := openDatabase(ctx, path, isReadOnly(directory) && hasNoLog(path))
+	if errors.Is(explained(err), errFull) && hasNoLog(path) {
+		return openDatabase(ctx, path, true) // what is on record can be read
+	}
+	return store, err
+}
+
+// makeDirectory makes a directory of this user alone, or makes it so.
+func makeDirectory(directory string) error {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return err
+	}
+	before, err := os.Stat(directory)
+	if err != nil {
+		return err
+	}
+	if err := makePrivate(directory, 0o700); err != nil {
+		return err
+	}
+	if before.Mode().Perm()&0o022 != 0 {
+		return refusePlanted(directory)
+	}
+	return nil
+}
+
+// openDatabase opens a database, and brings it to the newest schema.
+func openDatabase(ctx context.Context, path string, immutable bool) (*Store, error) {
+	store, err := connect(path, immutable)
 	if err != nil {
 		return nil, err
 	}
@@ -120,19 +135,20 @@ func open(ctx context.Context, directory string) (*Store, error) {
 	return store, nil
 }
 
-// connect returns a store over a database file, which its first use opens.
-func connect(path string) (*Store, error) {
-	location := url.URL{
-		Scheme: "file",
-		Path:   path,
-		RawQuery: url.Values{
-			// A transaction that reads first and writes then would fail, not
-			// wait, when another process wrote in between.
-			"_txlock":       {"immediate"},
-			"_busy_timeout": {fmt.Sprint(busyPatience.Milliseconds())},
-			"_pragma":       {fmt.Sprintf("wal_autocheckpoint(%d)", longestLog)},
-		}.Encode(),
+// connect returns a store over a database file, which its first use opens. Nobody may change an
+// immutable one.
+func connect(path string, immutable bool) (*Store, error) {
+	options := url.Values{
+		// A transaction that reads first and writes then would fail, not
+		// wait, when another process wrote in between.
+		"_txlock":       {"immediate"},
+		"_busy_timeout": {fmt.Sprint(busyPatience.Milliseconds())},
+		"_pragma":       {fmt.Sprintf("wal_autocheckpoint(%d)", longestLog)},
 	}
+	if immutable {
+		options.Set("immutable", "1")
+	}
+	location := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
 	plain, err := sqlite.NewConnector(location.String())
 	if err != nil {
 		return nil, err

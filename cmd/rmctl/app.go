@@ -70,10 +70,8 @@ func (a *app) folders() (settings.Folders, error) {
 	return settings.Folders{Site: cmp.Or(a.siteFolder, settings.SiteFolder), User: user}, err
 }
 
-// close closes the connections. It leaves the store open until the process ends: closing it
-// would write back SQLite's log and wait some milliseconds for the disk. Everything that was
-// committed is in the log, which the next process uses.
-func (a *app) close() error { return a.client().CloseConnections() }
+// close closes the connections and the store.
+func (a *app) close() error { return a.client().Close() }
 
 // controller returns the controller of a target, or of the chosen one if the name is empty.
 func (a *app) controller(ctx context.Context, name string) (*control.Controller, error) {

@@ -13,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/rmctl/rmctl/jobstore"
 )
 
 // degraded is a household that keeps its record of jobs in a folder of which something is wrong, and
@@ -157,6 +155,7 @@ func TestAnIDThatCouldNotBeRecordedIsRecordedByALaterProcess(t *testing.T) {
 	require.False(t, done)
 	require.Contains(t, stderr, "the id is kept beside the record")
 	tags := d.submitted()
+	require.Error(t, exec.Command("sh", "-c", `cat /dev/zero >>"$0"`, filepath.Join(d.state, "fill")).Run(), "the log is removed")
 	_, stderr, done = d.with(nil, nil, "status")
 	require.False(t, done)
 	require.Contains(t, stderr, "what became of a submission still cannot be recorded")
@@ -193,11 +192,9 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.Contains(t, stderr, "it may only be read: check the permissions")
 	require.Len(t, d.submitted(), 1)
 
-	// A record that was closed has no log; SQLite wants to make one, which it cannot.
+	// A log whose process was killed cannot be read without writing beside it.
 	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT, ""))
-	store, err := jobstore.Open(t.Context(), d.state)
-	require.NoError(t, err)
-	require.NoError(t, store.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(d.state, "jobs.db-wal"), []byte("of a process that was killed"), 0o600))
 	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	_, stderr, done = d.with(nil, nil, "jobs")
 	require.False(t, done)

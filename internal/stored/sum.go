@@ -4,12 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"sync"
 )
 
 // Unsummed is the checksum of rows that versions without checksums wrote. No other row has it.
 const Unsummed int64 = -1
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // Sum returns the checksum of a row, or of a part of one: its name, which tells rows of one
 // table from those of another, and its values. They are pointers as for [Each], or Moments.
@@ -34,7 +35,7 @@ func Sum(name string, values ...any) int64 {
 			panic(fmt.Sprintf("a row has no values of type %T", value))
 		}
 	}
-	return int64(crc32.Checksum(buffer, castagnoli))
+	return int64(crc32.Checksum(buffer, castagnoli()))
 }
 
 func appendText[Text string | []byte](buffer []byte, text Text) []byte {
