@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/subtle"
 	"net"
 	"net/http"
 	"strings"
@@ -23,6 +22,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
 		r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
+		w = answer.Accepting(w, r)
 		if !s.hostAllowed(r.Host) {
 			s.fail(w, r, answer.Errorf(http.StatusMisdirectedRequest, "this server is not called %q; use the address that rmctl serve printed", r.Host))
 			return
@@ -59,7 +59,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		defer stop()
 		defer context.AfterFunc(session.lasts, stop)()
 		r = answer.WithCSRF(r.WithContext(ctx), session.csrf)
-		if isChange(r) && subtle.ConstantTimeCompare([]byte(sentCSRF(r)), []byte(session.csrf)) != 1 {
+		if isChange(r) && !answer.IsCSRF(sentCSRF(r), session.csrf) {
 			s.fail(w, r, answer.Errorf(http.StatusForbidden, "the page was made for another session; load it again"))
 			return
 		}

@@ -65,6 +65,7 @@ func Done(w http.ResponseWriter, err error) error {
 // Send answers with a complete body.
 func Send(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
+	body = Compressed(w, body)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // fails only if the client has disconnected
 }

@@ -27,7 +27,7 @@ func (p *Pages) jobsView(s *model.Snapshot, query url.Values) ([]live.Region, er
 func (p *Pages) jobsPage(w http.ResponseWriter, r *http.Request) error {
 	query := listing.ReadJobsQuery(r.URL.Query())
 	choices := jobsChoicesOf(p.Ledger, p.snapshot(), query)
-	return p.show(w, r, "jobs", "Jobs", query.Values(), func(drawn *live.Drawn) h.Node { return choices.main(drawn, csrf(r)) })
+	return p.show(w, r, "jobs", "Jobs", query.Values(), func(drawn *live.Drawn) h.Node { return choices.main(drawn, csrf(r)) }, "filter.js")
 }
 
 func (c jobsChoices) main(drawn *live.Drawn, csrf h.Node) h.Node {

@@ -22,6 +22,7 @@ func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]live.Region, er
 	}
 	return []live.Region{
 		live.Rows("managers", rows, func(r managerRow) string { return r.ID }, managerRow.card),
+		live.Whole("own-jobs", p.ownJobs(s)),
 		live.Whole("managers-empty", h.If(len(rows) == 0, emptyLine("There is no resource manager yet."))),
 	}, nil
 }
@@ -39,10 +40,13 @@ func managersMain(drawn *live.Drawn, targets []string, csrf h.Node) h.Node {
 		h.Text(" "), h.Button(h.Text("Start")),
 	)
 	return h.Group{
-		h.Form(h.Method("post"), h.Action("/managers"), csrf,
-			region(drawn, h.Div, "managers", h.Class("cards")),
+		h.Div(h.Class("start"),
+			h.Form(h.Method("post"), h.Action("/managers"), csrf,
+				region(drawn, h.Div, "managers", h.Class("cards")),
+				region(drawn, h.Div, "managers-empty"),
+			),
+			h.Section(h.Class("card"), h.Aria("labelledby", "own-title"), h.H2(h.ID("own-title"), h.Text("Your jobs")), region(drawn, h.Div, "own-jobs")),
 		),
-		region(drawn, h.Div, "managers-empty"),
 		h.Div(h.Class("after"), linkButton("/managers/new", "Add a resource manager"), h.Text(" "), h.If(len(targets) > 0, start)),
 	}
 }
@@ -53,7 +57,7 @@ func (r managerRow) card() h.Node {
 			h.If(r.Since.IsKnown(), h.Group{h.Text(" "), h.Span(h.Class("muted"), age(r.Since))}),
 		),
 		h.If(r.Cause != "", h.P(h.Class("problem"), h.Text(r.Cause))),
-		h.If(r.Retry.IsKnown(), smallLine(h.Text("It is tried again by itself at "), moment(r.Retry), h.Text(", or at once with Start."))),
+		h.If(r.Retry.IsKnown(), smallLine(h.Text("rmctl tries again at "), moment(r.Retry), h.Text(", or at once with Start."))),
 		h.Iff(r.Note != nil, func() h.Node { return note(h.Text("It"), *r.Note) }),
 		h.If(r.IsShown, r.picture()),
 		smallLine(h.Join(" · ", h.Map(r.Facts, func(f fact) h.Node { return h.Span(h.Title(f.Description), h.Text(f.Name+": "+f.Value)) }))),
@@ -74,7 +78,7 @@ func (r managerRow) picture() h.Node {
 		jobs = h.Group{muted("none")}
 	}
 	return h.Group{
-		h.If(r.IsOld, smallLine(h.Text("As it was seen last:"))),
+		h.If(r.IsOld, smallLine(h.Text("As last seen:"))),
 		h.Ul(h.Class(classes),
 			h.Li(link(r.JobsAddress, "Jobs"), h.Text(" "), jobs),
 			h.Li(link(r.MineAddress, "Your jobs"), h.Text(" "), h.B(h.Text(r.Mine))),
@@ -109,7 +113,7 @@ func (r managerRow) actions() h.Node {
 	return h.P(h.Class("actions"),
 		h.If(r.CanStart, button("start", "Start", " "+r.Name)), h.Text(" "),
 		h.If(r.CanStop, button("stop", "Stop", " "+r.Name)), h.Text(" "),
-		h.If(r.CanRefresh, button("refresh", "List anew", " what "+r.Name+" has")), h.Text(" "),
+		h.If(r.CanRefresh, button("refresh", "Refresh", " "+r.Name)), h.Text(" "),
 		h.If(r.Launch != "", leadTo(r.Launch, "Submit a job", " to "+r.Name)), h.Text(" "),
 		h.If(r.CanEdit, h.Group{leadTo(r.Edit, "Edit", " "+r.Name), h.Text(" "), leadTo(r.Remove, "Remove", " "+r.Name)}),
 	)

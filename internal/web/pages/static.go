@@ -1,16 +1,21 @@
 package pages
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"mime"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
+	"time"
 
 	h "github.com/rmctl/rmctl/internal/html"
+	"github.com/rmctl/rmctl/internal/web/answer"
 )
 
 //go:embed static
@@ -20,7 +25,6 @@ var staticFolder embed.FS
 // carry a hash of the content, so that browsers may keep what they have.
 type staticFiles struct {
 	hashes map[string]string // by path below static
-	server http.Handler
 }
 
 func readStatic() (*staticFiles, error) {
@@ -40,7 +44,7 @@ func readStatic() (*staticFiles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the static files: %w", err)
 	}
-	return &staticFiles{hashes: hashes, server: http.FileServerFS(staticFolder)}, nil
+	return &staticFiles{hashes: hashes}, nil
 }
 
 // address returns where a file of the folder static is served.
@@ -68,6 +72,11 @@ func (f *staticFiles) answer(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("v") == hash {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	f.server.ServeHTTP(w, r)
+	content, err := staticFolder.ReadFile(strings.TrimPrefix(r.URL.Path, "/"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(r.URL.Path)))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(answer.Compressed(w, content)))
 	return nil
 }

@@ -146,6 +146,12 @@
 
   window.rmctl = {
     fragment,
+    // reopen follows what body[data-events] names now.
+    reopen: () => {
+      close();
+      shown = "";
+      open();
+    },
     // replace replaces the content of an element and keeps focus, scroll positions and open details.
     replace: (element, fresh) => keepingFocus(() => replace(element, fresh)),
   };
