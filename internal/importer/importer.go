@@ -206,7 +206,8 @@ func free(name string, format Format) string {
 	return name
 }
 
-// checkResult loads the definitions that were made: what cannot be used is no result.
+// checkResult loads the definitions of the targets that were made, and with them what these
+// extend: what cannot be used is no result.
 func (i *importing) checkResult() {
 	names := map[string]bool{}
 	for _, target := range i.result.Targets {
@@ -216,6 +217,9 @@ func (i *importing) checkResult() {
 		names[target.Name] = true
 	}
 	for _, file := range i.result.Files {
+		if !slices.ContainsFunc(i.result.Targets, func(target Target) bool { return target.Definition == file.Name }) {
+			continue
+		}
 		_, problems := check.Load(file.Name, []byte(file.Text), i.base)
 		if err := problems.Err(); err != nil {
 			i.fail(0, 0, "what was made of it cannot be used: %v", err)

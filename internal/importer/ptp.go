@@ -17,10 +17,17 @@ const originalSuffix = "-original.xml"
 // extends it by what the shipped one for its scheduler has beyond the format.
 func (i *importing) ptp() {
 	original, problems := check.Load(i.file, i.source, check.ReadBase)
+	isStrict := problems.Err() == nil
+	if original != nil && len(original.Commands) > 0 { // otherwise all of it would be ignored
+		problems = problems.Lenient()
+	}
 	for _, problem := range problems {
-		if problem.Severity == config.Error {
+		switch {
+		case problem.Severity == config.Error:
 			i.fail(problem.Line, problem.Column, "%s (%s)", problem.Message, problem.Code)
 			return
+		case problem.Code == "unknown-element", problem.Code == "unknown-attribute":
+			i.remark(Lost, problem.Line, problem.Column, strings.ReplaceAll(problem.Code, "-", " "), "%s, as by PTP", problem.Message)
 		}
 	}
 	if original == nil {
@@ -36,6 +43,9 @@ func (i *importing) ptp() {
 	d := &document{
 		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. The rest is as in %s.", name, base),
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(name), tree.Escape(base)),
+	}
+	if !isStrict {
+		d.attributes += ` x:lenient="true"`
 	}
 	i.remark(carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
 	i.fillPTP(d, original)

@@ -106,6 +106,30 @@ const ptpDefinition = `<?xml version="1.0" encoding="ISO-8859-1"?>
 </resource-manager-builder>
 `
 
+func TestWhatPTPIgnoresIsReportedAndIgnored(t *testing.T) {
+	const source = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="site">
+  <control-data>
+    <attribute name="queue" colour="red"/>
+    <submit-batch name="submit"><arg>qsub</arg></submit-batch>
+    <palette/>
+  </control-data>
+</resource-manager-builder>`
+	result, err := importer.Import("site.xml", []byte(source), importer.PTP, "")
+	require.NoError(t, err)
+	require.Contains(t, result.Files[0].Text, ` x:lenient="true"`)
+	_, problems := load(t, result)
+	require.NoError(t, problems.Err())
+	remarks := fmt.Sprintf("%+v", result.Report)
+	require.Contains(t, remarks, `has no attribute "colour"`)
+	require.Contains(t, remarks, `"palette" is not an element of the format`)
+
+	_, err = importer.Import("site.xml", []byte(strings.Replace(source, "<palette/>", "<palette/><script/>", 1)), importer.PTP, "")
+	require.ErrorContains(t, err, `has no attribute "colour"`, "a script without lines is an error of another kind")
+	result, err = importer.Import("site.xml", []byte(strings.NewReplacer("<palette/>", "", ` colour="red"`, "").Replace(source)), importer.PTP, "")
+	require.NoError(t, err)
+	require.NotContains(t, result.Files[0].Text, "lenient")
+}
+
 func TestADefinitionGetsWhatTheShippedOneForItsSchedulerHas(t *testing.T) {
 	result, err := importer.Import("cluster.xml", []byte(ptpDefinition), "", "")
 	require.NoError(t, err)
