@@ -21,7 +21,7 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/listings", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/starter", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cmd/rmctl":                 {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/listings", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
 	".":                         {"config", "config/check", "control", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":           {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":        {"internal/daemon", "internal/remotetest"},
@@ -77,6 +77,7 @@ var allowedImports = map[string][]string{
 	"internal/trace":            {"attribute", "config", "internal/inspect", "internal/terminal", "internal/tui", "tokenizer"},
 	"internal/replay":           {"attribute", "command", "config", "control", "internal/initial", "internal/reader", "internal/terminal", "internal/tui", "tokenizer"},
 	"internal/listings":         {"internal/elements", "internal/hostlist", "internal/settings", "internal/terminal", "internal/tui", "job"},
+	"internal/suggestion":       {"internal/wording"},
 	"internal/terminal":         {"internal/tui", "job", "remote"},
 	"internal/tui":              {"remote"},
 	"job":                       {},

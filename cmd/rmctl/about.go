@@ -28,22 +28,24 @@ func newVersion(a *app) *cobra.Command {
 		Example: "  rmctl version\n  rmctl version --json",
 		// Instead of that of all commands: this cannot be interrupted.
 		PersistentPreRun: func(*cobra.Command, []string) {},
-		RunE: func(*cobra.Command, []string) error {
-			v := buildVersion()
-			if a.json {
-				return terminal.JSON(a.stdout, v)
-			}
-			revision := ""
-			if v.Revision != "" {
-				revision = " " + v.Revision
-				if v.Modified {
-					revision += "+changes"
-				}
-			}
-			_, err := fmt.Fprintf(a.stdout, "rmctl %s%s (%s, %s)\n", v.Version, revision, v.Go, v.System)
-			return err
-		},
+		RunE:             func(*cobra.Command, []string) error { return a.printVersion() },
 	}
+}
+
+func (a *app) printVersion() error {
+	v := buildVersion()
+	if a.json {
+		return terminal.JSON(a.stdout, v)
+	}
+	revision := ""
+	if v.Revision != "" {
+		revision = " " + v.Revision
+		if v.Modified {
+			revision += "+changes"
+		}
+	}
+	_, err := fmt.Fprintf(a.stdout, "rmctl %s%s (%s, %s)\n", v.Version, revision, v.Go, v.System)
+	return err
 }
 
 // buildVersion reads what the Go linker recorded.

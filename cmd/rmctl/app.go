@@ -37,6 +37,8 @@ type app struct {
 
 	step func(*config.Command, reader.Step) // gets what readers do with each record; may be nil
 
+	shown map[string]string // the last line about each job, by its tag
+
 	questions *tui.Questions // of connections; nil before the first connection or without a terminal
 
 	wrapConnection func(remote.Connection) remote.Connection // may be nil

@@ -10,6 +10,7 @@ import (
 type constructor struct {
 	name          string
 	group         string
+	aliases       []string
 	create        func(*app) *cobra.Command
 	looksAtOthers bool // whether it needs the other commands
 }
@@ -25,12 +26,12 @@ func constructors() []constructor {
 		{name: "send", group: groupUsing, create: newSend},
 		{name: "form", group: groupUsing, create: newForm},
 		{name: "status", group: groupUsing, create: newStatus},
-		{name: "jobs", group: groupUsing, create: newJobs},
+		{name: "jobs", group: groupUsing, aliases: []string{"ps"}, create: newJobs},
 		{name: "processes", group: groupUsing, create: newProcesses},
 		{name: "explain", group: groupUsing, create: newExplain},
 		{name: "wait", group: groupUsing, create: newWait},
-		{name: "watch", group: groupUsing, create: newWatch},
-		{name: "output", group: groupUsing, create: newOutput},
+		{name: "watch", group: groupUsing, aliases: []string{"top"}, create: newWatch},
+		{name: "output", group: groupUsing, aliases: []string{"logs"}, create: newOutput},
 		operation(operationKind{control.Cancel, "canceled", "", "have ended", "Cancel jobs", "cancel asks the scheduler to end jobs, running or not."}),
 		operation(operationKind{control.Hold, "held", "QUEUED", "are not queued", "Hold jobs that have not started", "hold prevents jobs that have not started from starting."}),
 		operation(operationKind{control.Release, "released", "HELD", "are not held", "Release jobs that are held", "release lets held jobs start."}),

@@ -26,10 +26,9 @@ const recentJobs = 20
 
 // A jobsListing is the flags of the command jobs.
 type jobsListing struct {
-	app         *app
-	all         bool
-	state, name string
-	choices     listings.Choices
+	app     *app
+	chosen  selectionFlags
+	choices listings.Choices
 
 	filter selection.Filter
 }
@@ -67,7 +66,7 @@ Without --everyone it queries the jobs that have not ended.`,
 			if err != nil {
 				return err
 			}
-			if l.filter, err = selection.NewFilter(l.state, l.name); err != nil {
+			if l.filter, err = l.chosen.filter(); err != nil {
 				return err
 			}
 			store, err := a.client().Store(c.Context())
@@ -88,16 +87,12 @@ Without --everyone it queries the jobs that have not ended.`,
 			return l.run(c.Context(), store, isWatched)
 		},
 	}
-	c.Flags().BoolVar(&l.all, "all", false, "list all jobs, also refused submissions")
-	c.Flags().StringVar(&l.state, "state", "", "list jobs in a `STATE,...` such as running or held")
-	c.Flags().StringVar(&l.name, "name", "", "list jobs whose names match a `GLOB`")
+	l.chosen.add(c, "list all jobs, also refused submissions")
 	c.Flags().BoolVar(&export, "export", false, "print the whole record: a JSON object per job, with its submission and history")
 	c.Flags().StringVar(&prune, "prune", "", "forget jobs that have ended and are older than `AGE`, such as 12h or 90d")
 	c.Flags().BoolVar(&everyone, "everyone", false, "query the scheduler for the jobs of all users")
 	addListing(c, &l.choices)
 	addWatch(c, &isWatched)
-	completeFlag(c, "name", cobra.NoFileCompletions)
-	completeFlag(c, "state", cobra.FixedCompletions(selection.Words(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -110,7 +105,7 @@ func (l *jobsListing) run(ctx context.Context, store *jobstore.Store, isWatched 
 	if err != nil {
 		return err
 	}
-	if !l.all {
+	if !l.chosen.all {
 		output = output.WithLimit(recentJobs)
 	}
 	if isWatched {
@@ -131,7 +126,7 @@ func (l *jobsListing) print(ctx context.Context, store *jobstore.Store, output l
 	isEmpty := true
 	err = store.EachListed(ctx, jobstore.Filter{Target: l.app.target, All: true}, func(j *job.Job) error {
 		switch {
-		case !l.all && j.Phase == job.PhaseRejected || !l.filter.Matches(j):
+		case !l.chosen.all && j.Phase == job.PhaseRejected || !l.filter.Matches(j):
 			return nil
 		case jobs.IsFull():
 			return errEnough

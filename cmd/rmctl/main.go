@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -76,6 +78,7 @@ func (a *app) execute(ctx context.Context, arguments []string) int {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = &exitError{exitCode(err), errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))}
 	}
+	a.json = a.json || isUsage(err) && asksForJSON(arguments)
 	return a.report(err)
 }
 
@@ -139,8 +142,53 @@ func (a *app) report(err error) int {
 	if isSilent(err) {
 		return exitCode(err)
 	}
-	a.say("%v", err)
+	if !a.json {
+		a.say("%v", err)
+		return exitCode(err)
+	}
+	for _, problem := range apart(err) {
+		text, hint, _ := strings.Cut(problem.Error(), "\n")
+		if err := terminal.JSON(a.stderr, errorJSON{text, hint, exitCode(err)}); err != nil {
+			a.say("%v", err)
+		}
+	}
 	return exitCode(err)
+}
+
+// errorJSON is how an error is printed with --json; the names are a contract.
+type errorJSON struct {
+	Error    string `json:"error"`
+	Hint     string `json:"hint,omitempty"` // what to do about it
+	ExitCode int    `json:"exitCode"`       // of rmctl
+}
+
+// apart returns the errors that were joined into one.
+func apart(err error) (all []error) {
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
+			return apart(inner)
+		}
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			all = append(all, apart(part)...)
+		}
+		if errors.Join(e.Unwrap()...).Error() == err.Error() {
+			return all
+		}
+	}
+	return []error{err}
+}
+
+// asksForJSON reports whether arguments that may be wrong ask for JSON.
+func asksForJSON(arguments []string) bool {
+	if end := slices.Index(arguments, "--"); end >= 0 {
+		arguments = arguments[:end]
+	}
+	text := " " + strings.Join(arguments, " ") + " "
+	return slices.ContainsFunc([]string{"--json", "--output=json", "--output json", "-ojson", "-o json", "-o=json"}, func(flag string) bool {
+		return strings.Contains(text, " "+flag+" ")
+	})
 }
 
 // exitCode is the one place that turns errors into exit codes.

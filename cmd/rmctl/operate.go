@@ -32,9 +32,13 @@ func (f *selectionFlags) add(c *cobra.Command, all string) {
 	completeFlag(c, "state", completeStates)
 }
 
+func (f *selectionFlags) filter() (selection.Filter, error) {
+	return selection.NewFilter(f.state, f.name)
+}
+
 // choice returns what the names and flags choose.
 func (f *selectionFlags) choice(c *cobra.Command, names []string) (selection.Choice, error) {
-	filter, err := selection.NewFilter(f.state, f.name)
+	filter, err := f.filter()
 	switch {
 	case err != nil:
 	case f.all && len(names) > 0:

@@ -2,11 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/rmctl/rmctl/internal/suggestion"
 )
 
 // The groups of commands, by who uses them.
@@ -30,7 +33,7 @@ func newRoot(a *app) *cobra.Command {
 func newRootFor(a *app, arguments []string) *cobra.Command {
 	word := commandWord(arguments)
 	for _, known := range constructors() {
-		if known.name == word && !known.looksAtOthers {
+		if (known.name == word || slices.Contains(known.aliases, word)) && !known.looksAtOthers {
 			root := newBareRoot(a)
 			root.CompletionOptions.DisableDefaultCmd = true
 			addCommand(root, a, known)
@@ -57,6 +60,7 @@ func commandWord(arguments []string) string {
 
 // newBareRoot returns the command line without commands.
 func newBareRoot(a *app) *cobra.Command {
+	wantsVersion := false
 	root := &cobra.Command{
 		Use:   "rmctl",
 		Short: "Submit, watch and control jobs of any batch system",
@@ -74,7 +78,12 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
-		RunE:          noArguments,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if wantsVersion && len(arguments) == 0 {
+				return a.printVersion()
+			}
+			return noArguments(c, arguments)
+		},
 		PersistentPreRun: func(*cobra.Command, []string) {
 			if a.catchSignals != nil {
 				a.catchSignals()
@@ -82,6 +91,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 		},
 	}
 	root.SetFlagErrorFunc(wrongFlag)
+	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version")
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.target, "target", "t", "", "target `NAME` (default from targets.toml, otherwise \"local\")")
 	flags.BoolVar(&a.json, "json", false, "print JSON, one object per line")
@@ -105,7 +115,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 // addCommand adds one of the commands.
 func addCommand(root *cobra.Command, a *app, c constructor) {
 	command := c.create(a)
-	command.GroupID = c.group
+	command.GroupID, command.Aliases = c.group, c.aliases
 	expectNoArguments(command)
 	root.AddCommand(command)
 }
@@ -166,7 +176,7 @@ func wrongFlag(command *cobra.Command, err error) error {
 func noArguments(command *cobra.Command, arguments []string) error {
 	if len(arguments) > 0 {
 		if command.HasSubCommands() {
-			return usage("there is no command %q; %s --help lists the commands%s", arguments[0], command.CommandPath(), suggestion(command, arguments[0]))
+			return wrongCommand(command, arguments)
 		}
 		return usage("%s takes no argument, but got %q", command.CommandPath(), arguments[0])
 	}
@@ -176,12 +186,17 @@ func noArguments(command *cobra.Command, arguments []string) error {
 	return nil
 }
 
-func suggestion(command *cobra.Command, word string) string {
-	command.SuggestionsMinimumDistance = 2
-	if near := command.SuggestionsFor(word); len(near) > 0 {
-		return "; did you mean " + near[0] + "?"
+// wrongCommand returns an error for words that begin with no command, and suggests one.
+func wrongCommand(command *cobra.Command, words []string) error {
+	var known []string
+	for _, below := range command.Commands() {
+		known = append(known, below.Name())
 	}
-	return ""
+	hint := "see " + command.CommandPath() + " --help"
+	if meant := suggestion.Command(words, known); meant != "" {
+		hint = fmt.Sprintf("did you mean %s %s?", command.CommandPath(), meant)
+	}
+	return usage("unknown command %q of %s\n%s", words[0], command.CommandPath(), hint)
 }
 
 // excludes refuses flags together with another one.

@@ -26,12 +26,14 @@ func newStatus(a *app) *cobra.Command {
 	var fresh bool
 	var choices listings.Choices
 	var tool string
+	var chosen selectionFlags
 	c := &cobra.Command{
 		Use:               "status [JOB...]",
 		ValidArgsFunction: a.completeJobs(anyJob),
 		Short:             "Show the state of jobs",
 		Long: `status prints a line for each job: id, target, state, detail, queue, and the age of the
-last observation. Without a job it prints all jobs that have not ended.
+last observation. Without a job it prints all jobs that have not ended, or those that
+--state, --name and --all choose.
 
 ` + listings.OutputHelp + `
 
@@ -46,27 +48,31 @@ standard error counts them.
 A failed query then exits with 0: neither program may take it for the end of the job.`,
 		Example: `  rmctl status
   rmctl status slurm/4711 --fresh
+  rmctl status --state failed --name 'run*'
   rmctl status --json 4711
   rmctl status --format '{{.State}} {{.ExitCode}}' 4711
   snakemake --executor cluster-generic --cluster-generic-status-cmd 'rmctl status --as snakemake' ...`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if tool != "" {
-				if err := excludes(c, "as", "output", "quiet", "sort", "limit", "format", "json"); err != nil {
+				if err := excludes(c, "as", "all", "state", "name", "output", "quiet", "sort", "limit", "format", "json"); err != nil {
 					return err
 				}
 				return a.statusAs(c, tool, arguments, fresh)
 			}
 			output, err := a.chosen(&choices)
-			if err == nil {
+			filter, filterErr := chosen.filter()
+			if err = errors.Join(err, filterErr); err == nil {
 				err = listings.StatusOfJobs().Check(output)
 			}
 			if err != nil {
 				return err
 			}
-			jobs, err := a.statusJobs(c.Context(), arguments)
+			withEnded := chosen.all || chosen.state != ""
+			jobs, err := a.statusJobs(c.Context(), arguments, withEnded)
 			queryErr := selection.Refresh(c.Context(), jobs, fresh)
 			jobs = slices.DeleteFunc(jobs, func(j selection.Handle) bool {
-				return len(arguments) == 0 && (j.Phase == job.PhaseRejected || j.Detail.Ended())
+				isLeftOut := j.Phase == job.PhaseRejected && !chosen.all || j.Detail.Ended() && !withEnded
+				return len(arguments) == 0 && isLeftOut || !filter.Matches(&j.Job)
 			})
 			return errors.Join(a.printStatus(c.Context(), jobs, output), err, queryErr)
 		},
@@ -74,6 +80,7 @@ A failed query then exits with 0: neither program may take it for the end of the
 	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler for each job, or mark it stale")
 	c.Flags().StringVar(&tool, "as", "", "print the state of one job as a `PROGRAM` reads it: snakemake or batchspawner")
 	completeFlag(c, "as", cobra.FixedCompletions(listings.Tools(), cobra.ShellCompDirectiveNoFileComp))
+	chosen.add(c, "all jobs on record, also those that have ended")
 	addListing(c, &choices)
 	return c
 }
@@ -106,9 +113,9 @@ func (a *app) statusAs(c *cobra.Command, tool string, arguments []string, fresh 
 	return err
 }
 
-// statusJobs returns the named jobs, or all that have not ended. These are returned also with
-// an error, if their targets cannot be queried.
-func (a *app) statusJobs(ctx context.Context, names []string) ([]selection.Handle, error) {
+// statusJobs returns the named jobs, or all on record that have not ended, and with them those
+// that have. These are returned also with an error, if their targets cannot be queried.
+func (a *app) statusJobs(ctx context.Context, names []string, withEnded bool) ([]selection.Handle, error) {
 	if len(names) > 0 {
 		return a.finder().JobsToShow(ctx, names)
 	}
@@ -119,12 +126,21 @@ func (a *app) statusJobs(ctx context.Context, names []string) ([]selection.Handl
 	if err := a.finder().KnowsTarget(ctx, store); err != nil {
 		return nil, err
 	}
-	listed, err := store.List(ctx, jobstore.Filter{Target: a.target})
+	listed, err := store.List(ctx, jobstore.Filter{Target: a.target, All: withEnded})
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := a.finder().WithControllers(ctx, listed)
+	isEnded := func(j job.Job) bool { return j.Detail.Ended() || j.Phase == job.PhaseRejected }
+	jobs, err := a.finder().WithControllers(ctx, slices.DeleteFunc(slices.Clone(listed), isEnded))
+	for _, j := range listed {
+		if isEnded(j) {
+			jobs = append(jobs, selection.Handle{Job: j})
+		}
+	}
 	late, lateErr := a.lateJobs(ctx, store)
+	jobs = slices.DeleteFunc(jobs, func(j selection.Handle) bool {
+		return slices.ContainsFunc(late, func(other selection.Handle) bool { return other.Tag == j.Tag })
+	})
 	return append(jobs, late...), errors.Join(err, lateErr, store.Damaged())
 }
 
@@ -238,13 +254,21 @@ func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error 
 		if a.json {
 			return terminal.JSON(a.stdout, event)
 		}
-		rows = append(rows, []string{terminal.Clock(event.Observed), string(event.Kind), terminal.OrDash(string(event.Detail)), terminal.OrDash(event.Native), terminal.OrDash(event.Source), place(event.Origin), evidence(event)})
+		rows = append(rows, []string{terminal.Clock(event.Observed), string(event.Kind), wordOf(event), terminal.OrDash(string(event.Detail)), terminal.OrDash(event.Native), terminal.OrDash(event.Source), place(event.Origin), evidence(event)})
 		return nil
 	})
 	if err != nil || a.json {
 		return err
 	}
-	return terminal.Table(a.stdout, []string{"SEEN", "WHAT", "STATE", "WORD", "BY", "AT", "FROM"}, rows)
+	return terminal.Table(a.stdout, []string{"SEEN", "WHAT", "STATE", "DETAIL", "NATIVE", "BY", "AT", "FROM"}, rows)
+}
+
+// wordOf returns the word for the state of an event, "-" without one.
+func wordOf(event job.Event) string {
+	if event.Detail == "" {
+		return "-"
+	}
+	return event.Detail.Word()
 }
 
 // place returns the output and the line that an event was read from.

@@ -158,16 +158,23 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	return jobExit(job)
 }
 
-// showChange prints the state of a job on standard error.
+// showChange prints the state of a job on standard error, unless it reads as it did before.
 func (a *app) showChange(job job.Job) {
-	detail := string(job.DetailOrUndetermined())
+	word := job.Detail.Word()
 	if terminal.WantsColour(a.stderr) {
-		detail = terminal.StateInColour(detail)
+		word = terminal.StateInColour(word)
 	}
-	line := fmt.Sprintf("%s: %s", oneLine(job.ID), detail)
+	line := fmt.Sprintf("%s: %s", oneLine(job.ID), word)
 	if note := listings.Remark(job); note != "" {
 		line += " (" + note + ")"
 	}
+	if a.shown[job.Tag] == line && job.Tag != "" {
+		return
+	}
+	if a.shown == nil {
+		a.shown = map[string]string{}
+	}
+	a.shown[job.Tag] = line
 	fmt.Fprintln(a.stderr, line)
 }
 
