@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,46 +248,14 @@ rejected and why, and what the command printed.
 }
 
 func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error {
-	var rows [][]string
-	err := store.History(c.Context(), j.Tag, func(event job.Event) error {
-		if a.json {
-			return terminal.JSON(a.stdout, event)
-		}
-		rows = append(rows, []string{terminal.Clock(event.Observed), string(event.Kind), wordOf(event), terminal.OrDash(string(event.Detail)), terminal.OrDash(event.Native), terminal.OrDash(event.Source), place(event.Origin), evidence(event)})
-		return nil
-	})
-	if err != nil || a.json {
+	events, err := listings.Events().Printer(a.listing())
+	if err == nil {
+		err = store.History(c.Context(), j.Tag, events.Print)
+	}
+	if err != nil {
 		return err
 	}
-	return terminal.Table(a.stdout, []string{"SEEN", "WHAT", "STATE", "DETAIL", "NATIVE", "BY", "AT", "FROM"}, rows)
-}
-
-// wordOf returns the word for the state of an event, "-" without one.
-func wordOf(event job.Event) string {
-	if event.Detail == "" {
-		return "-"
-	}
-	return event.Detail.Word()
-}
-
-// place returns the output and the line that an event was read from.
-func place(origin job.Origin) string {
-	if origin.Line == 0 {
-		return terminal.OrDash(origin.Stream)
-	}
-	return fmt.Sprintf("%s:%d", oneLine(origin.Stream), origin.Line)
-}
-
-// evidence returns the reason of an event and the line that it was read from, or the output if
-// the line is not known.
-func evidence(event job.Event) string {
-	var parts []string
-	for _, part := range []string{event.Reason, cmp.Or(event.Origin.Text, event.Evidence)} {
-		if part = oneLine(part); part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return terminal.AtMost(strings.Join(parts, " | "), terminal.LongestCell)
+	return events.Flush()
 }
 
 func newProcesses(a *app) *cobra.Command {
