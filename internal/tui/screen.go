@@ -46,7 +46,7 @@ func Show(ctx context.Context, stdin io.Reader, terminal io.Writer, begin func(c
 }
 
 // run runs a program until it ends, or ctx does, which is no error: the program is then
-// left as by its user. Bubble Tea 2.0.9 closes the input of a program that is killed, as
+// left as by its user. Bubble Tea closes the input of a program that is killed, as
 // by a context of its own, while that is read from.
 func run(ctx context.Context, program *tea.Program) error {
 	defer context.AfterFunc(ctx, program.Quit)()
