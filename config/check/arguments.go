@@ -31,7 +31,7 @@ func (c *checker) checkArguments(e *tree.Element) {
 		c.checkQuotes(exec)
 		c.checkWords([]argumentText{exec})
 	}
-	if config.CommandElement(e.Name).IsCore() || e.IsExtension(string(config.Fallback)) || e.IsExtension(string(config.ProbeCommand)) {
+	if isCommand(e) && e.Name != "environment" { // whose arguments are one text
 		var texts []argumentText
 		for _, argument := range e.Named("arg") {
 			text := argumentText{argument.Text, argument.TextWithin}

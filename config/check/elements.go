@@ -144,6 +144,9 @@ func (c *checker) checkExtension(e *tree.Element) {
 	case "process-mark":
 		c.checkMark(e)
 	}
+	if isCommand(e) {
+		c.checkFlags(e, commandFlags)
+	}
 }
 
 // checkSearched checks an expression in an attribute.
