@@ -76,7 +76,7 @@ var allowedImports = map[string][]string{
 	"internal/describe":         {"attribute", "config", "internal/html", "internal/inspect", "internal/launchtab", "internal/portablename", "internal/tui", "job"},
 	"internal/trace":            {"attribute", "config", "internal/inspect", "internal/terminal", "internal/tui", "tokenizer"},
 	"internal/replay":           {"attribute", "command", "config", "control", "internal/initial", "internal/reader", "internal/terminal", "internal/tui", "tokenizer"},
-	"internal/listings":         {"internal/elements", "internal/hostlist", "internal/settings", "internal/terminal", "internal/tui", "job"},
+	"internal/listings":         {"internal/elements", "internal/hostlist", "internal/polls", "internal/settings", "internal/terminal", "internal/tui", "job"},
 	"internal/suggestion":       {"internal/wording"},
 	"internal/terminal":         {"internal/tui", "job", "remote"},
 	"internal/tui":              {"remote"},

@@ -286,22 +286,6 @@ func (a *app) printShippedDefinitions() error {
 	return terminal.Table(a.stdout, []string{"DEFINITION", "JOBS", "PROVEN BY", "OF"}, rows)
 }
 
-// pollJSON is how a shared query is printed as JSON; the names are a contract.
-type pollJSON struct {
-	Target      string   `json:"target"` // the first of them
-	Targets     []string `json:"targets"`
-	Connection  string   `json:"connection"`
-	Last        string   `json:"last,omitempty"`
-	Seconds     float64  `json:"seconds"` // the last one took
-	Jobs        int      `json:"jobs"`
-	Hour        int      `json:"lastHour"`
-	Day         int      `json:"lastDay"`
-	DaySeconds  float64  `json:"lastDaySeconds"`
-	DayFailures int      `json:"lastDayFailures"`
-	Error       string   `json:"error,omitempty"`
-	Paused      string   `json:"paused,omitempty"`
-}
-
 func newPolls(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "polls",
@@ -324,50 +308,14 @@ and definition, with their targets. It does not query a scheduler.`,
 				return err
 			}
 			all = slices.DeleteFunc(all, func(poll polls.PollCount) bool {
-				return len(poll.Targets) == 0 || a.target != "" && !slices.Contains(namesOf(poll), a.target)
+				return len(poll.Targets) == 0 || a.target != "" && !slices.Contains(listings.PollTargets(poll), a.target)
 			})
 			if len(all) == 0 {
 				a.sayNone("no scheduler was asked for jobs yet")
 			}
-			return printAll(a, all, pollDocument, []string{"TARGET", "LAST", "TOOK", "JOBS", "HOUR", "DAY", "DAY'S TIME", "FAILED", ""}, func(poll polls.PollCount) []string {
-				return pollRow(poll, now)
+			return printAll(a, all, listings.PollDocument, listings.PollColumns(), func(poll polls.PollCount) []string {
+				return listings.PollRow(poll, now)
 			})
 		},
 	}
-}
-
-func pollDocument(poll polls.PollCount) any {
-	targets := namesOf(poll)
-	return pollJSON{
-		Target: targets[0], Targets: targets, Connection: poll.Key + suffixOf(poll), Last: job.Timestamp(poll.Begun), Seconds: poll.Took.Seconds(), Jobs: poll.Jobs,
-		Hour: poll.Hour, Day: poll.Day, DaySeconds: poll.Spent.Seconds(), DayFailures: poll.Failed, Error: poll.Error, Paused: job.Timestamp(poll.Paused),
-	}
-}
-
-func pollRow(poll polls.PollCount, now time.Time) []string {
-	state := oneLine(poll.Error)
-	if !poll.Paused.IsZero() {
-		state = fmt.Sprintf("paused after %d failures: %s", poll.Failures, state)
-	}
-	return []string{
-		terminal.OrDash(strings.Join(namesOf(poll), ", ")), terminal.Age(poll.Begun, now), poll.Took.Round(time.Millisecond).String(), fmt.Sprint(poll.Jobs),
-		fmt.Sprint(poll.Hour), fmt.Sprint(poll.Day), poll.Spent.Round(time.Millisecond).String(), fmt.Sprint(poll.Failed), terminal.AtMost(state, terminal.LongestCell),
-	}
-}
-
-// namesOf returns the targets that share a query, each with the command of a listing.
-func namesOf(poll polls.PollCount) []string {
-	names := make([]string, len(poll.Targets))
-	for i, target := range poll.Targets {
-		names[i] = target + suffixOf(poll)
-	}
-	return names
-}
-
-// suffixOf returns the command of a listing; empty for the query of the user's jobs.
-func suffixOf(poll polls.PollCount) string {
-	if poll.Kind == polls.OwnJobs {
-		return ""
-	}
-	return " x:" + string(poll.Kind)
 }

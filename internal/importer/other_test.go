@@ -29,15 +29,6 @@ func invocations(t *testing.T, d *config.Definition) map[config.CommandElement]*
 	return byElement
 }
 
-func variable(i *command.Invocation, name string) string {
-	for _, one := range i.Environment {
-		if one.Name == name {
-			return one.Value
-		}
-	}
-	return ""
-}
-
 func TestAClusterOfOpenOnDemandBecomesATarget(t *testing.T) {
 	const text = `---
 v2:
