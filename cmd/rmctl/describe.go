@@ -138,8 +138,8 @@ func newDefinitionNew(a *app) *cobra.Command {
 		Long: `new writes a definition to NAME.xml in the configuration folder. With --like it extends
 another one and changes nothing; its comments show what sites change. Without, it has all
 parts of a definition, with commands that you replace by those of your scheduler.
-new never overwrites a file.`,
-		Example: "  rmctl definition new mysite --like slurm\n  rmctl definition new mysched --into .",
+new never overwrites a file. "rmctl targets add" makes a target of the definition.`,
+		Example: "  rmctl definition new mysite --like slurm\n  rmctl targets add mysite --definition ~/.config/rmctl/mysite.xml\n  rmctl definition new mysched --into .",
 		Args:    exactly(1, "NAME"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			folder, err := a.configurationFolder(into)
