@@ -83,7 +83,7 @@ func (a *app) sessionOf(ctx context.Context, job selection.Handle) (*daemon.Clie
 	case !job.Interactive:
 		why = "it is a batch job"
 	case job.Detail.Ended():
-		why = fmt.Sprintf("it has ended (%s)", job.Detail)
+		why = fmt.Sprintf("it has ended (%s)", job.Detail.Word())
 	case held == control.HeldByProgram:
 		why = "it runs in the foreground of another rmctl"
 	case held == control.HeldElsewhere:

@@ -299,7 +299,7 @@ func (a *app) completeJobs(matches func(job.Job) bool) cobra.CompletionFunc {
 				return nil, cobra.ShellCompDirectiveError
 			}
 			if !slices.Contains(arguments, name) {
-				offered = append(offered, cobra.CompletionWithDesc(name, oneLine(j.Target+" "+string(j.DetailOrUndetermined())+" "+j.Name)))
+				offered = append(offered, cobra.CompletionWithDesc(name, oneLine(j.Target+" "+j.Detail.Word()+" "+j.Name)))
 			}
 		}
 		return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -146,38 +146,10 @@ func (a *app) report(err error) int {
 		a.say("%v", err)
 		return exitCode(err)
 	}
-	for _, problem := range apart(err) {
-		text, hint, _ := strings.Cut(problem.Error(), "\n")
-		if err := terminal.JSON(a.stderr, errorJSON{text, hint, exitCode(err)}); err != nil {
-			a.say("%v", err)
-		}
+	if err := terminal.JSONErrors(a.stderr, err, exitCode(err)); err != nil {
+		a.say("%v", err)
 	}
 	return exitCode(err)
-}
-
-// errorJSON is how an error is printed with --json; the names are a contract.
-type errorJSON struct {
-	Error    string `json:"error"`
-	Hint     string `json:"hint,omitempty"` // what to do about it
-	ExitCode int    `json:"exitCode"`       // of rmctl
-}
-
-// apart returns the errors that were joined into one.
-func apart(err error) (all []error) {
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
-			return apart(inner)
-		}
-	case interface{ Unwrap() []error }:
-		for _, part := range e.Unwrap() {
-			all = append(all, apart(part)...)
-		}
-		if errors.Join(e.Unwrap()...).Error() == err.Error() {
-			return all
-		}
-	}
-	return []error{err}
 }
 
 // asksForJSON reports whether arguments that may be wrong ask for JSON.

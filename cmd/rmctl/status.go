@@ -101,6 +101,9 @@ func (a *app) statusAs(c *cobra.Command, tool string, arguments []string, fresh 
 		}
 		jobs = []selection.Handle{{Job: recorded}}
 	}
+	if len(jobs) > 1 {
+		return usage("--as takes one job, but %q are %d", arguments[0], len(jobs))
+	}
 	err = errors.Join(err, selection.Refresh(c.Context(), jobs, fresh))
 	if err != nil {
 		a.say("%v", err)

@@ -241,7 +241,7 @@ func (a *app) stillOpen(ctx context.Context, jobs []awaited, until job.Detail) e
 	var open []error
 	err := a.eachAwaited(ctx, jobs, func(job job.Job) error {
 		if !job.Detail.Ended() && !isAt(job.DetailOrUndetermined(), until) {
-			open = append(open, fmt.Errorf("job %s is still %s", job.ID, job.DetailOrUndetermined()))
+			open = append(open, fmt.Errorf("job %s is still %s", job.ID, job.Detail.Word()))
 		}
 		return nil
 	})
