@@ -25,8 +25,12 @@ func (e *OutputError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("job %s: %v", e.ID, e.Err)
 	}
-	if errors.Is(e.Err, fs.ErrNotExist) {
-		return fmt.Sprintf("job %s: its output file %q is not there yet (the job is %s)", e.ID, e.Path, e.Detail)
+	detail := job.Detail(e.Detail)
+	switch isAbsent := errors.Is(e.Err, fs.ErrNotExist); {
+	case isAbsent && detail.Ended():
+		return fmt.Sprintf("job %s is %s and wrote no output: %q does not exist", e.ID, detail.Word(), e.Path)
+	case isAbsent:
+		return fmt.Sprintf("job %s: its output file %q is not there yet (the job is %s)", e.ID, e.Path, detail.Word())
 	}
 	return fmt.Sprintf("job %s: reading its output file %q: %v", e.ID, e.Path, e.Err)
 }

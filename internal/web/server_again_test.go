@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
 )
 
 func TestAJobIsSubmittedAgainWithChanges(t *testing.T) {
@@ -40,14 +41,16 @@ func TestAJobIsSubmittedAgainWithChanges(t *testing.T) {
 func TestThePageOfAJobStatesEachFactOnce(t *testing.T) {
 	t.Parallel()
 	d := launchSite(t, map[string]string{"here": "local"})
-	j, address := d.submits("sleep", "600")
-	d.sees(j.ID, vocabulary.StateRunning)
+	j, address := d.submits("true")
+	d.awaits(j.ID, "listed with its end and user", func(e *model.Element) bool {
+		return model.Ended(model.Job, listing.SeenState(e)) && listing.GivenText(e, vocabulary.AttributeJobUser) != ""
+	})
 	page, _, _ := strings.Cut(d.get(address), `<div id="job-history">`)
-	for _, name := range []string{"Queue", "User", "Submitted", "Started", "Tag"} {
+	for _, name := range []string{"Queue", "User", "Submitted", "Ended", "Tag"} {
 		require.Equal(t, 1, strings.Count(page, ">"+name+"</dt>"), name)
 	}
 	require.NotContains(t, page, ">State</dt>")
-	require.NotContains(t, page, "RUNNING", "the word is enough")
+	require.NotContains(t, page, "COMPLETED", "the word is enough")
 	require.Equal(t, 1, strings.Count(page, j.Tag+"<"))
 }
 

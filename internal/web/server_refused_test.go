@@ -73,6 +73,9 @@ func TestTheOutputOfAJobThatNeverRanIsNotFound(t *testing.T) {
 	for _, query := range []string{"", "?follow=true", "?follow=true&stream=stderr"} {
 		status, answer := p.call(http.MethodGet, "/managers/here/jobs/7/output"+query, nil)
 		require.Equal(t, http.StatusNotFound, status, "%s: %v", query, answer)
+		if query != "?follow=true&stream=stderr" { // whose file is unknown
+			require.Contains(t, answer["error"], "job 7 is CANCELED and wrote no output")
+		}
 	}
 }
 

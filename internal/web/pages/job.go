@@ -124,7 +124,8 @@ func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
 	return factsOf(e, func(id string) bool {
 		switch id {
 		case vocabulary.AttributeJobDetail: // it may say who holds the job
-			return strings.EqualFold(listing.GivenText(e, id), page.Row.Mark.Word)
+			detail, _ := job.ParseDetail(listing.GivenText(e, id))
+			return !detail.OnHold() && detail.Primary() != job.Suspended
 		case vocabulary.AttributeJobTag:
 			return isRecorded
 		case vocabulary.AttributeJobDoubt, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobCPUs:

@@ -83,7 +83,7 @@ func (page *jobPage) head() h.Node {
 	return h.Group{
 		h.Div(h.Class("notes"), notes(page.Notes)),
 		page.Row.headline(),
-		h.If(page.Row.Reason != "", h.P(muted("Because:"), h.Text(" "), isolated(page.Row.Reason))),
+		h.If(page.Row.Reason != "" && !strings.EqualFold(page.Row.Reason, page.Row.Mark.Word), h.P(muted("Because:"), h.Text(" "), isolated(page.Row.Reason))),
 		h.Map(page.Doubts, func(doubt string) h.Node { return warning("yellow", doubt) }),
 		h.If(page.Requested != "", mutedLine(page.Requested)),
 		h.If(!page.IsListed, mutedLine("The resource manager does not list this job; this is what is on record.")),

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	h "github.com/rmctl/rmctl/internal/html"
@@ -100,15 +101,25 @@ func (p *Pages) utilisationView(s *model.Snapshot, query url.Values) ([]live.Reg
 }
 
 func (p *Pages) utilisationPage(w http.ResponseWriter, r *http.Request) error {
-	query := listing.Only(r.URL.Query(), "rm", "hours")
+	query := listing.Only(r.URL.Query(), "rm", "hours", "from", "to")
 	u := p.utilisation(p.snapshot(), query)
 	return p.show(w, r, "utilisation", "Utilisation", query, func(drawn *live.Drawn) h.Node {
 		return h.Group{
 			h.Nav(h.Class("chips"), h.Aria("label", "How far back"), filters(u.Ranges)),
+			rangeForm(u),
 			smallLine(h.Text("Kept for a week at most, since "), h.Span(h.Class("nowrap"), age(u.Since)), h.Text(". Shaded: nothing was seen.")),
 			region(drawn, h.Div, "utilisation"),
 		}
-	})
+	}, "plots.js")
+}
+
+// rangeForm chooses the time that plots show, which scripts let choose in the plot, too.
+func rangeForm(u usage.Utilisation) h.Node {
+	field := func(name, label string, at time.Time) h.Node {
+		return h.Label(h.Text(label), h.Input(h.Type("datetime-local"), h.Name(name), h.Value(at.Local().Format(usage.TimeLayout)), h.Flag("required")))
+	}
+	return h.Form(h.Class("range"), h.Method("get"), h.Action("/utilisation"), h.If(u.Query.Manager != "", hidden("rm", u.Query.Manager)),
+		field("from", "From ", u.From), h.Text(" "), field("to", "To ", u.To), h.Text(" "), h.Button(h.Text("Show")))
 }
 
 func utilisationPlots(u usage.Utilisation) h.Node {
@@ -140,18 +151,29 @@ func plot(p usage.Plot) h.Node {
 			h.Div(h.Class("scale"), h.Aria("hidden", "true"), h.Map(p.Scale, func(number string) h.Node { return h.Span(h.Text(number)) })),
 			h.Div(area(p), axis(p.Ticks)),
 		),
+		h.P(h.Class("value small muted"), h.Role("status")),
 	)
 }
 
 // area draws the layers of a plot, and where nothing was seen.
 func area(p usage.Plot) h.Node {
-	return h.El("svg", h.Class("area"), h.Attr("viewBox", "0 0 1000 200"), h.Attr("preserveAspectRatio", "none"), h.Role("img"),
-		h.Aria("label", p.Title+" over time; now "+p.Words),
+	return h.El("svg", h.Class("area"), h.Attr("viewBox", "0 0 1000 200"), h.Attr("preserveAspectRatio", "none"), h.Role("img"), h.TabIndex("0"),
+		h.Data("from", strconv.FormatInt(p.From, 10)), h.Data("to", strconv.FormatInt(p.To, 10)), h.Data("samples", p.Samples),
+		h.Data("layers", strings.Join(layerNames(p), "|")),
+		h.Aria("label", p.Title+" over time; newest "+p.Words),
 		h.Map(p.Gaps, func(gap usage.Gap) h.Node {
 			return h.El("rect", h.Class("unseen"), h.Attr("x", strconv.Itoa(gap.X)), h.Attr("y", "0"), h.Attr("width", strconv.Itoa(gap.Width)), h.Attr("height", "200"))
 		}),
 		h.Map(p.Layers, func(l usage.PlotLayer) h.Node { return outline("t-"+l.Tone, l.Path) }),
 	)
+}
+
+func layerNames(p usage.Plot) []string {
+	var names []string
+	for _, layer := range p.Layers {
+		names = append(names, layer.Name)
+	}
+	return names
 }
 
 func sampleTable(rows []usage.SampleRow) h.Node {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
@@ -14,12 +15,45 @@ import (
 
 // A utilisationQuery says what plots show.
 type utilisationQuery struct {
-	Manager string // id; empty for all
-	Hours   int    // back from now
+	Manager  string    // id; empty for all
+	Hours    int       // back from now
+	From, To time.Time // a range instead; zero for none
 }
 
+// ReadUtilisationQuery reads a query from an address. It ignores invalid values.
 func ReadUtilisationQuery(values url.Values) utilisationQuery {
-	return utilisationQuery{Manager: values.Get("rm"), Hours: listing.ReadHours(values, 1)}
+	q := utilisationQuery{Manager: values.Get("rm"), Hours: listing.ReadHours(values, 1)}
+	from, to := readTime(values.Get("from")), readTime(values.Get("to"))
+	if !from.IsZero() && to.Sub(from) >= shortestRange {
+		q.From, q.To = from, to
+	}
+	return q
+}
+
+// shortestRange is the shortest time that plots show.
+const shortestRange = time.Minute
+
+// TimeLayout is how forms of browsers send a time, which has no time zone.
+const TimeLayout = "2006-01-02T15:04"
+
+// readTime reads a time as forms send it, or in seconds of Unix; zero if it is neither.
+func readTime(text string) time.Time {
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds > 0 && seconds < math.MaxInt32 {
+		return time.Unix(seconds, 0)
+	}
+	at, err := time.ParseInLocation(TimeLayout, text, time.Local)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// span returns what time plots show.
+func (q utilisationQuery) span(now time.Time) (from, to time.Time) {
+	if !q.From.IsZero() {
+		return q.From, q.To
+	}
+	return now.Add(-time.Duration(q.Hours) * time.Hour), now
 }
 
 func (q utilisationQuery) address() string {
@@ -47,6 +81,9 @@ type Plot struct {
 	Ticks  []Tick
 	Scale  []string // the labels at the top, in the middle and at the bottom
 	Words  string   // the newest sample in words
+	// The samples for scripts: the time of each and the number in each layer.
+	From, To int64 // in seconds of Unix
+	Samples  string
 }
 
 // A PlotLayer is one share over time.
@@ -65,6 +102,7 @@ type Utilisation struct {
 	Managers []ManagerPlots
 	Ranges   []listing.FilterLink
 	Since    listing.Moment // the oldest sample
+	From, To time.Time      // what is shown
 }
 
 // ManagerPlots are the plots of one resource manager.
@@ -91,7 +129,7 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 	if oldest := h.began(); !oldest.IsZero() && oldest.Before(began) {
 		u.Since = listing.Moment{At: slices.MaxFunc([]time.Time{oldest, now.Add(-historyLife)}, time.Time.Compare)}
 	}
-	from := now.Add(-time.Duration(q.Hours) * time.Hour)
+	u.From, u.To = q.span(now)
 	for m := range s.Managers() {
 		e := m.Element()
 		if q.Manager != "" && e.ID() != q.Manager {
@@ -101,14 +139,19 @@ func DrawUtilisation(s *model.Snapshot, h *History, q utilisationQuery, began, n
 		if n, isNeeded := listing.NoteOf(e, model.Node); isNeeded && listing.SeenState(e) != vocabulary.StateStarted {
 			plots.Note = &n
 		}
-		samples, step := h.since(e.ID(), from)
-		plots.Plots = plotsOf(samples, step, from, now)
+		samples, step := h.since(e.ID(), u.From)
+		samples = slices.DeleteFunc(samples, func(each sample) bool { return each.At.After(u.To) })
+		plots.Plots = plotsOf(samples, step, u.From, u.To)
 		plots.Table = sampleRows(samples)
 		if len(plots.Plots) > 0 || plots.Note != nil || q.Manager != "" {
 			u.Managers = append(u.Managers, plots)
 		}
 	}
-	u.Ranges = listing.Ranges(q.Hours, func(hours int) string { return utilisationQuery{q.Manager, hours}.address() })
+	shown := q.Hours
+	if !q.From.IsZero() {
+		shown = 0
+	}
+	u.Ranges = listing.Ranges(shown, func(hours int) string { return utilisationQuery{Manager: q.Manager, Hours: hours}.address() })
 	return u
 }
 
@@ -143,7 +186,7 @@ type layerOf struct {
 }
 
 func plotOf(title string, samples []sample, step time.Duration, from, now time.Time, layers []layerOf) Plot {
-	p := Plot{Title: title, Ticks: ticks(from, now)}
+	p := Plot{Title: title, Ticks: ticks(from, now), From: from.Unix(), To: now.Unix(), Samples: samplesText(samples, layers)}
 	greatest := 0
 	for _, each := range samples {
 		sum := 0
@@ -178,6 +221,21 @@ func plotOf(title string, samples []sample, step time.Duration, from, now time.T
 		below = func(s sample) int { return lower(s) + layer.count(s) }
 	}
 	return p
+}
+
+// samplesText returns samples as words of numbers between colons.
+func samplesText(samples []sample, layers []layerOf) string {
+	var text []byte
+	for i, each := range samples {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = strconv.AppendInt(text, each.At.Unix(), 10)
+		for _, layer := range layers {
+			text = strconv.AppendInt(append(text, ':'), int64(layer.count(each)), 10)
+		}
+	}
+	return string(text)
 }
 
 // connected splits samples where they are too far apart.
