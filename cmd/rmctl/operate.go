@@ -27,9 +27,10 @@ type selectionFlags struct {
 // add adds the flags. All says what --all chooses.
 func (f *selectionFlags) add(c *cobra.Command, all string) {
 	c.Flags().BoolVar(&f.all, "all", false, all)
-	c.Flags().StringVar(&f.state, "state", "", "only jobs in `STATE`, such as QUEUED or FAILED; several with commas")
-	c.Flags().StringVar(&f.name, "name", "", "only jobs whose name matches `GLOB`, such as 'sim*'")
+	c.Flags().StringVar(&f.state, "state", "", "choose jobs in a `STATE,...` such as queued or failed")
+	c.Flags().StringVar(&f.name, "name", "", "choose jobs whose names match a `GLOB`")
 	completeFlag(c, "state", completeStates)
+	completeFlag(c, "name", cobra.NoFileCompletions)
 }
 
 func (f *selectionFlags) filter() (selection.Filter, error) {
