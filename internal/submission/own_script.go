@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,4 +72,53 @@ func optionAt(words []string, of *config.Attribute) (value string, count int) {
 		return words[count], count + 1
 	}
 	return "", 0
+}
+
+// noteOwnScript notes the portable names of the caller that only the script of the
+// definition makes use of: the user's own script takes its place.
+func (a *assignment) noteOwnScript() {
+	reached := reachedWithoutScript(a.resolver.Definition)
+	for _, name := range slices.Sorted(maps.Keys(a.portable.values)) {
+		links := slices.DeleteFunc(slices.Clone(a.resolver.Definition.PortableLinks(name)), func(link *config.PortableLink) bool { return link.Attribute == "" })
+		isReached := func(link *config.PortableLink) bool { return reached[link.Attribute] }
+		if a.portable.source[name] > 0 && len(links) > 0 && !slices.ContainsFunc(links, isReached) {
+			a.notes = append(a.notes, name+" has no effect: the script is your own; write it there")
+		}
+	}
+}
+
+// reachedWithoutScript returns the attributes that the commands of a definition are made of,
+// and where its output is, by way of others, too.
+func reachedWithoutScript(d *config.Definition) map[string]bool {
+	open := []string{AttributeStdoutPath, AttributeStderrPath}
+	for _, command := range d.Commands {
+		open = append(open, command.Attributes()...)
+	}
+	reached := map[string]bool{}
+	for len(open) > 0 {
+		name := open[len(open)-1]
+		open = open[:len(open)-1]
+		found := d.Attribute(name)
+		if found == nil || reached[name] {
+			continue
+		}
+		reached[name] = true
+		text, linked := found.Text(attribute.FieldDefault), found.Text(attribute.FieldLinkValueTo)
+		for _, other := range d.Attributes {
+			if other.Name() == linked || refersTo(text, other.Name()) {
+				open = append(open, other.Name())
+			}
+		}
+	}
+	return reached
+}
+
+// refersTo reports whether a text refers to an attribute, or to one that is chosen by the
+// value of another, whose name may be that of the attribute.
+func refersTo(text, name string) bool {
+	if strings.Contains(text, ":"+name+"#") {
+		return true
+	}
+	group, _, isChosen := strings.Cut(name, ".")
+	return isChosen && strings.Contains(text, ":"+group+".${")
 }

@@ -51,6 +51,9 @@ func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat att
 	}
 	problems = append(problems, a.all(s.Values, 1)...)
 	problems = append(problems, a.applyPortable(r.workingDirectory(s))...)
+	if s.Script != "" {
+		a.noteOwnScript()
+	}
 	return a, errors.Join(problems...)
 }
 
