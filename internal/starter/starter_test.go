@@ -62,3 +62,15 @@ func TestAQueueAndTheJobScriptAreAmongTheExamples(t *testing.T) {
 	require.Contains(t, draft.Text, `<attribute name="partition"><default>`)
 	require.Contains(t, draft.Text, `<line x:before="exec">`)
 }
+
+// A marker that fits two lines would be an error.
+func TestALineOfTheJobScriptIsNoExampleWhereTwoStartPrograms(t *testing.T) {
+	const source = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="x"><control-data><script>
+  <line><arg>exec one</arg></line><line><arg>exec two</arg></line>
+</script></control-data></resource-manager-builder>`
+	base, _ := check.Load("x.xml", []byte(source), nil)
+	draft, err := starter.Extending("", "site", "x.xml", base)
+	require.NoError(t, err)
+	require.NotContains(t, draft.Text, "<script>")
+	require.Contains(t, draft.Text, `x:extends="./x.xml"`)
+}
