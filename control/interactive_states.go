@@ -49,7 +49,7 @@ func (f *follower) started() {
 func (f *follower) progress(recent func() string) (running bool, err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	id := f.prepared.job.Text(attribute.FieldName)
+	id, _ := printedID(f.prepared.job)
 	state := f.parsedState()
 	f.hasRun = f.hasRun || proof.IsOfRun(state)
 	if state == job.Failed && f.prepared.submit.WaitForID && f.prepared.submit.KeepOpen && f.job.Detail.Primary() != job.Running {
@@ -116,7 +116,7 @@ func (f *follower) finally() error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if !f.isAccepted() && f.err == nil {
-		id := f.prepared.job.Text(attribute.FieldName)
+		id, _ := printedID(f.prepared.job)
 		if id == "" {
 			id = f.prepared.tag
 		}

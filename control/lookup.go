@@ -91,7 +91,10 @@ func (c *session) lookUpBy(ctx context.Context, tried *config.Command, env *attr
 	named := submission.JobAttribute(env, key, "", "")
 	clearFacts(env)
 	result, err := c.runFor(ctx, tried, env, key, command.Reading{Tag: j.Tag})
-	id := named.Text(attribute.FieldName)
+	id, problem := printedID(named)
+	if err == nil && named.Text(attribute.FieldName) != "" {
+		err = problem
+	}
 	if err != nil || result.Outcome == config.NotFound || id == "" {
 		return job.Job{}, result, err
 	}

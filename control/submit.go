@@ -128,9 +128,24 @@ func (c *submitter) nameOf(p *prepared) string {
 	return p.env.Text(submission.AttributeExecutableName)
 }
 
+// longestID bounds the ids of jobs, in bytes: schedulers have ids of less than 100.
+const longestID = 500
+
+// printedID returns the id that a command printed, or why there is none.
+func printedID(j *attribute.Attribute) (string, error) {
+	id := j.Text(attribute.FieldName)
+	switch {
+	case id == "":
+		return "", errors.New("no job id was found in it")
+	case len(id) > longestID:
+		return "", fmt.Errorf("the job id in it has %d bytes", len(id))
+	}
+	return id, nil
+}
+
 // accept records how the submit command ended.
 func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Result, runErr error) (job.Job, error) {
-	id := p.job.Text(attribute.FieldName)
+	id, without := printedID(p.job)
 	if runErr != nil {
 		var failed *command.Error
 		ambiguous := errors.As(runErr, &failed) && failed.Ambiguous()
@@ -144,12 +159,12 @@ func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Res
 			return job.Job{}, &SubmitError{Tag: p.tag, Err: errors.Join(runErr, c.refused(ctx, p.tag, runErr))}
 		}
 	}
-	if id == "" && !p.submit.WaitForID {
+	if p.job.Text(attribute.FieldName) == "" && !p.submit.WaitForID {
 		id = p.tag
 	}
 	if id == "" {
 		err := &command.Error{Command: p.submit, Arguments: result.Invocation.Arguments, Failure: command.ParserFailed,
-			Err: errors.New("no job id was found in it")}
+			Err: without}
 		return job.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Output: printed(result),
 			Err: errors.Join(err, c.doubt(ctx, p.tag, err))}
 	}

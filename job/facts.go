@@ -43,7 +43,8 @@ func (o *Observation) texts() [13]namedText {
 
 // Observe returns what facts say about a job; fact returns one by its name, or an
 // empty text. A state outside the vocabulary, or UNDETERMINED, is no state, and a
-// code that is not a number is unknown.
+// code that is not a number is unknown. A job that waits has no nodes: schedulers may name those
+// that it will have, or had before.
 func Observe(fact func(name string) string) Observation {
 	seen := Observation{ExitCode: Number(fact(factExitCode)), Signal: Number(fact(factSignal))}
 	for _, each := range seen.texts() {
@@ -51,6 +52,9 @@ func Observe(fact func(name string) string) Observation {
 	}
 	if detail, known := ParseDetail(fact(factState)); known && detail != Undetermined {
 		seen.Detail = detail
+	}
+	if seen.Detail.Primary() == Submitted {
+		seen.Nodes = ""
 	}
 	return seen
 }

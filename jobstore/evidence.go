@@ -179,6 +179,9 @@ func (c *change) learn(observed job.Observation) {
 			*fact.known = stored.Bounded(fact.now)
 		}
 	}
+	if known.Detail.Primary() == job.Submitted {
+		known.Nodes = "" // of an earlier run
+	}
 	if observed.Tasks != "" {
 		known.Tasks = observed.Tasks
 	}

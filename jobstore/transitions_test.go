@@ -38,9 +38,10 @@ func last(t *testing.T, store *jobstore.Store, tag string) job.Event {
 
 func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
 	t.Parallel()
-	store, tag, again := seenAs(t, job.Observation{Detail: job.Running})
+	store, tag, again := seenAs(t, job.Observation{Detail: job.Running, Nodes: "n7"})
 	j := again(job.Observation{Detail: job.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
 	require.Equal(t, job.QueuedActive, j.Detail)
+	require.Empty(t, j.Nodes)
 	require.Contains(t, j.Irregular, "RUNNING")
 	event := last(t, store, tag)
 	require.Equal(t, job.EventReturned, event.Kind)

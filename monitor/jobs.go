@@ -158,6 +158,9 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 	m := j.monitor
 	detail, isState := j.detail(id, listed, recorded)
 	facts := completed(listed, recorded)
+	if detail.Primary() == job.Submitted {
+		facts = waitingFacts{facts}
+	}
 	row := &j.row
 	row.monitor = m
 	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.find(u, facts.Fact(factQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
@@ -217,6 +220,17 @@ func (c completedFacts) Fact(name string) string {
 		return listed
 	}
 	return c.recorded.Fact(name)
+}
+
+// waitingFacts are those of a job that has no nodes yet, or no longer.
+type waitingFacts struct{ Facts }
+
+// Fact implements [Facts].
+func (w waitingFacts) Fact(name string) string {
+	if name == factNodes {
+		return ""
+	}
+	return w.Facts.Fact(name)
 }
 
 func completed(listed Facts, recorded *recorded) Facts {

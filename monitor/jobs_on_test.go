@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -30,6 +31,10 @@ func TestTheJobsOnANodeAreThoseThatHaveItNow(t *testing.T) {
 			ids = append(ids, job.ID())
 		}
 		require.Equal(t, []string{"has a process", "has it", "is suspended"}, ids)
+		waiting, known := w.manager().Get(model.Job, "waits for it")
+		require.True(t, known)
+		_, hasNodes := waiting.Value(vocabulary.AttributeJobNodes)
+		require.False(t, hasNodes, "it has none yet")
 		for range monitor.JobsOn(w.manager(), "n2") {
 			break // who wants no more gets no more
 		}

@@ -47,10 +47,10 @@ func (i *IDs) hasTasks() bool { return i != nil && slices.Contains(i.columns, "t
 // false for a text that is no id.
 func (i *IDs) Split(id string) (job, task string, isID bool) {
 	if i.form == nil {
-		return id, "", id != ""
+		return id, "", id != "" && len(id) <= longestFact
 	}
 	groups := i.form.FindStringSubmatch(i.Clean(id))
-	if groups == nil {
+	if groups == nil || len(id) > longestFact {
 		return "", "", false
 	}
 	if job = i.group(groups, "job"); !slices.Contains(i.columns, "job") {
