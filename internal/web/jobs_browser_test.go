@@ -51,7 +51,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 		w.told("window.isSame = true")
 		w.shows("running")
 		w.shows(`<script>document.title="ran"</script>`)
-		script := `[...document.querySelectorAll("summary")].filter((s) => s.innerText === "The script")[0]`
+		script := `[...document.querySelectorAll("summary")].filter((s) => s.innerText === "Script")[0]`
 		w.told(`(` + script + `.focus(), ` + script + `.click())`)
 		pipe, err := os.OpenFile(gate, os.O_RDWR, 0) // which does not wait for the job, as the job does for what it reads
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 		w.shows("<b>the end</b>")
 		require.NoError(t, pipe.Close())
 		w.shows("exit code 0")
-		w.awaits(`document.getElementById("job-facts").innerText.includes("COMPLETED")`)
+		w.awaits(`document.getElementById("job-head").innerText.includes("completed")`)
 		require.Equal(t, "true true", w.told(script+`.parentElement.open + " " + (document.activeElement === `+script+`)`), "what was read was closed")
 		require.Equal(t, "true", w.told("window.isSame"), "the page was loaded anew")
 

@@ -105,7 +105,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.clicks("Cancel …")
 		w.clicks("Cancel 1 job")
 		w.awaits(`location.pathname === "/job"`)
-		w.shows("cancelled")
+		w.shows("canceled")
 		d.sees(job.ID, vocabulary.StateTerminated)
 	})
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -52,17 +50,4 @@ func TestThePageOfAJobStatesEachFactOnce(t *testing.T) {
 	require.NotContains(t, page, ">State</dt>")
 	require.NotContains(t, page, "COMPLETED", "the word is enough")
 	require.Equal(t, 1, strings.Count(page, j.Tag+"<"))
-}
-
-// A scheduler confirms a request later.
-func TestARequestThatIsNotConfirmedIsNoDoubt(t *testing.T) {
-	t.Parallel()
-	d := launchSite(t, map[string]string{"here": queueing})
-	j, err := d.platform.Submit(t.Context(), "here", job.Submission{Executable: "x"})
-	require.NoError(t, err)
-	response, page := d.post("/jobs/operate", url.Values{"operation": {"hold"}, "job": {listing.ElementKey("here", j.ID)}, "confirmed": {"true"}})
-	require.Equal(t, http.StatusSeeOther, response.StatusCode, page)
-	page = d.get(listing.ElementAddress("/job", "here", j.ID))
-	require.Contains(t, page, "hold requested, waiting for confirmation")
-	require.NotContains(t, page, "out of date")
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	h "github.com/rmctl/rmctl/internal/html"
+	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/webtest"
 	"github.com/rmctl/rmctl/job"
@@ -62,4 +64,14 @@ func TestWhatCanBeDoneToAJobDependsOnItsState(t *testing.T) {
 	require.Equal(t, "cancel resume", suiting(job.SystemSuspended))
 	require.Equal(t, "cancel", suiting(job.Undetermined))
 	require.Empty(t, suiting(job.Failed))
+}
+
+// A scheduler confirms a request later.
+func TestARequestThatIsNotConfirmedIsNoDoubt(t *testing.T) {
+	requested := job.Job{Stale: true, StaleReason: transition.Requested("hold")}
+	require.Empty(t, doubtsOf(requested))
+	require.Contains(t, h.Render(jobRow{Doubt: requested.Doubt()}.doubt()), ">hold requested<")
+	failed := job.Job{Stale: true, StaleReason: "squeue: no answer"}
+	require.Equal(t, []string{"The state may be out of date: squeue: no answer"}, doubtsOf(failed))
+	require.Contains(t, h.Render(jobRow{Doubt: failed.Doubt()}.doubt()), ">stale<")
 }

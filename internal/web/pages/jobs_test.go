@@ -3,11 +3,13 @@ package pages
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/webtest"
@@ -140,4 +142,20 @@ func TestNotesSayHowOldAPictureIs(t *testing.T) {
 	note := listing.NotesOf(m.Snapshot(), "cluster", model.Job)
 	require.Len(t, note, 1)
 	require.Equal(t, "squeue: it took too long", note[0].Cause)
+}
+
+func TestTheFirstPageShowsOnesOwnJobsThatHaveNotEndedFirst(t *testing.T) {
+	m := model.New()
+	m.Update(func(u *model.Update) {
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm"})
+		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
+		for id, pairs := range map[string][]string{"old": {"jobState", "RUNNING", "launchedByPTP", "true"}, "new": {"jobState", "TERMINATED", "launchedByPTP", "true"}, "other": {"jobState", "RUNNING", "userId", "eve"}} {
+			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: id, Attributes: webtest.Attributes(pairs...)})
+		}
+	})
+	p := &Pages{Options: Options{Ledger: listing.NewLedger("ada")}}
+	shown := string(h.Render(p.ownJobs(m.Snapshot())))
+	require.Less(t, strings.Index(shown, ">old<"), strings.Index(shown, ">new<"))
+	require.NotContains(t, shown, "other")
+	require.Contains(t, h.Render(p.ownJobs(model.New().Snapshot())), "No jobs yet")
 }
