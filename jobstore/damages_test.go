@@ -25,7 +25,6 @@ type truth struct {
 	jobs   map[string]job.Job // complete, by tag
 	events map[int64]job.Event
 	pages  map[string]map[string][]int // the pages of each row, by table and tag or number
-	pruned map[string]bool
 }
 
 const testedPage = 4096

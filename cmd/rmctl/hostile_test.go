@@ -19,8 +19,11 @@ import (
 
 // What a scheduler, or a job's owner through it, may put into any text: a title
 // and a clipboard for the terminal, a cleared screen, controls of eight bits,
-// letters that turn the direction of the line, what is no text, and very much of it.
-var hostileText = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1b[31mred \u009b31m\u0085 \u202egnp.exe\u2066 \u200b\u2028 \x00\xff\xfe \b\b\r\x7f $(id) `id` '; DROP TABLE jobs; --" + strings.Repeat("A", 5000)
+// letters that turn the direction of the line, and what is no text.
+const hostileWord = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1b[31mred \u009b31m\u0085 \u202egnp.exe\u2066 \u200b\u2028 \x00\xff\xfe \b\b\r\x7f $(id) `id` '; DROP TABLE jobs; --"
+
+// hostileText is very much of it. As a job id it is too long to be believed.
+var hostileText = hostileWord + strings.Repeat("A", 5000)
 
 // hostileLabel is what of it may stand in a definition, which is XML.
 const hostileLabel = "\u009b31m\u202ednuora\u2066\u200b\u007f"
@@ -44,7 +47,7 @@ func newHostileSite(t *testing.T) *hostileSite {
 	definition = bytes.ReplaceAll(definition, []byte("HOSTILE-LABEL"), []byte(hostileLabel))
 	site.write(".config/rmctl/site.xml", string(definition))
 	site.write(".config/rmctl/targets.toml", "default = \"site\"\n[targets.site]\ndefinition = \"site.xml\"\n")
-	site.write("submit", "job 4711"+hostileText+"\n")
+	site.write("submit", "job 4711"+hostileWord+"\n")
 	site.sees("RUNNING")
 	site.write("list", "99 RUNNING "+hostileText+"\n"+hostileText+"\n")
 	site.write("failure", "no: "+hostileText+"\n"+hostileText+"\n")

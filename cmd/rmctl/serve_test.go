@@ -318,7 +318,7 @@ func TestTheJobsOfEverybodyAreThoseOfARunningServer(t *testing.T) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		_ = execute(watching, []string{"jobs", "--everyone", "--watch", "--config-dir", folder}, strings.NewReader(""), out, io.Discard) // it is interrupted
-		_ = out.Close()                                                                                                              // never fails
+		_ = out.Close()                                                                                                                  // never fails
 	})
 	first := make([]byte, len("2006-01-02 15:04:05  jobs of site\n")+text.Len())
 	_, err := io.ReadFull(printed, first)
