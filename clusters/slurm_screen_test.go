@@ -20,12 +20,12 @@ func TestSlurmOnTheScreen(t *testing.T) {
 	other := cluster.Asks(t, "sbatch", "--parsable", "--hold", "--job-name=others", "--output=/dev/null", "--wrap=true")
 	name := fmt.Sprintf("j%d", os.Getpid()) // the cluster may know jobs of earlier runs
 	id := d.Does("submit", "-t", "slurm", "-s", "job-name="+name, "--", "sh", "-c", "echo it begins; sleep 1000")
-	require.Regexp(t, `(?m)^`+other+` +root +\S*ON_HOLD +normal +others `, d.Does("jobs", "--everyone", "-t", "slurm"))
+	require.Regexp(t, `(?m)^`+other+` +root +HELD +normal +others `, d.Does("jobs", "--everyone", "-t", "slurm"))
 	s := d.Sits("watch", "-t", "slurm")
 	const endOfList, endOfDetail = "help", "Esc"
 
 	s.ShowsRow(endOfList, id, "RUNNING", "normal", name)
-	s.ShowsRow(endOfList, other, "USER_ON_HOLD", "others")
+	s.ShowsRow(endOfList, other, "HELD", "others")
 	s.Type("m\r\t\t") // mine
 	s.Shows(endOfDetail, "it", "begins")
 	s.Type("q")
@@ -33,7 +33,7 @@ func TestSlurmOnTheScreen(t *testing.T) {
 	s.ShowsRow(endOfList, id, "CANCELED", name)
 	require.Regexp(t, "JobState=(CANCELLED|COMPLETING)", cluster.Asks(t, "scontrol", "show", "job", id))
 	s.Type("m/others\r") // everybody's, of that name
-	s.ShowsRow(endOfList, other, "USER_ON_HOLD")
+	s.ShowsRow(endOfList, other, "HELD")
 	s.Type("ry")
 	s.ShowsRow(endOfList, other, "COMPLETED")
 	s.Type("2")

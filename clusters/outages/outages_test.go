@@ -313,7 +313,7 @@ func testNodeFails(t *testing.T, cluster *rmctltest.Cluster) {
 	code, said = endsAgain()
 	require.Equal(t, exitDone, code, "%s", said)
 	require.Equal(t, "COMPLETED", o.record(again).Detail)
-	require.Regexp(t, `(?m) returned +QUEUED_ACTIVE +PENDING .*\n(.*\n)*.* COMPLETED`, o.Does("explain", again), "that it ran before is not forgotten")
+	require.Regexp(t, `(?m) returned +QUEUED +QUEUED_ACTIVE +PENDING .*\n(.*\n)*.* COMPLETED`, o.Does("explain", again), "that it ran before is not forgotten")
 	require.Len(t, o.jobsOfSlurm(), 2)
 	require.Len(t, o.jobsOnRecord(), 2)
 	o.Start(t)

@@ -154,6 +154,9 @@ func commandNames(command *cobra.Command, words []string) error {
 // wrongFlag returns an error of usage for a flag, with the command that lists the flags.
 func wrongFlag(command *cobra.Command, err error) error {
 	const see = "see %s --help"
+	if unknown, isUnknown := errors.AsType[*pflag.NotExistError](err); isUnknown {
+		return unknownFlag(command, unknown)
+	}
 	invalid, isInvalid := errors.AsType[*pflag.InvalidValueError](err)
 	if !isInvalid {
 		return usage("%w; "+see, err, command.CommandPath())
@@ -170,6 +173,21 @@ func wrongFlag(command *cobra.Command, err error) error {
 		write = "write true or false"
 	}
 	return usage("--%s %q: %s; "+see, invalid.GetFlag().Name, invalid.GetValue(), write, command.CommandPath())
+}
+
+// unknownFlag names the flag that was probably meant.
+func unknownFlag(command *cobra.Command, unknown *pflag.NotExistError) error {
+	written := unknown.GetSpecifiedName()
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		written = letters[:1]
+	}
+	var known []string
+	command.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, flag.Name) })
+	hint := "see " + command.CommandPath() + " --help"
+	if meant := suggestion.Flag(written, known); meant != "" {
+		hint = "did you mean " + meant + "?"
+	}
+	return usage("%w\n%s", unknown, hint)
 }
 
 // noArguments refuses arguments, with an error of usage.

@@ -32,6 +32,9 @@ func draftNamed(folder, name string) (Draft, error) {
 	if !validName.MatchString(name) {
 		return Draft{}, fmt.Errorf("invalid name %q: use letters, digits and . _ -", name)
 	}
+	if slices.Contains(rms.Names(), name) {
+		return Draft{}, fmt.Errorf("rmctl has a definition named %q, and would use that one\nchoose another name, such as my-%s", name, name)
+	}
 	return Draft{File: filepath.Join(folder, name+".xml")}, nil
 }
 
