@@ -131,7 +131,7 @@ func (c *submitter) nameOf(p *prepared) string {
 // longestID bounds the ids of jobs, in bytes: schedulers have ids of less than 100.
 const longestID = 500
 
-// printedID returns the id that a command printed, or why there is none.
+// printedID returns the id that a command printed, or why that is not an id.
 func printedID(j *attribute.Attribute) (string, error) {
 	id := j.Text(attribute.FieldName)
 	switch {

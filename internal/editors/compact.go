@@ -131,7 +131,7 @@ func (w *compactWriter) content(kind, parent string) string {
 	return strings.Join(parts, ", ")
 }
 
-// particle returns the pattern of a part of a content model, empty for what is none.
+// particle returns the pattern of a part of a content model, empty for anything else.
 func (w *compactWriter) particle(e *tree.Element, prefix, parent string) string {
 	var pattern string
 	switch e.Name {

@@ -7,7 +7,7 @@ import (
 )
 
 // changes counts the requests under way that may change something. Cutting one off could
-// leave a job of which nobody has the id.
+// leave a job whose id nobody has.
 type changes struct {
 	mutex sync.Mutex
 	count int

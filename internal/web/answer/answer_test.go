@@ -15,7 +15,7 @@ func TestATokenDiffersOnEachPage(t *testing.T) {
 	const session = "QWERTYUIOPASDFGHJKLZXCVBNM"
 	r := WithCSRF(httptest.NewRequest(http.MethodGet, "/", nil), session)
 	first, second := CSRFOf(r), CSRFOf(r)
-	require.NotEqual(t, first, second, "what is compressed with it tells nothing about it")
+	require.NotEqual(t, first, second, "what is compressed with it says nothing about it")
 	require.True(t, IsCSRF(first, session))
 	require.True(t, IsCSRF(second, session))
 	for _, wrong := range []string{"", session, first[2:], strings.Repeat("0", len(first)), first[:len(first)-2] + "zz", first[:len(first)-4] + second[len(second)-4:]} {

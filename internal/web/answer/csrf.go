@@ -12,7 +12,7 @@ type csrfKey struct{}
 
 // CSRFOf returns the CSRF token of the session of a request, empty if it needs none. It
 // differs each time: pages are compressed together with texts that others choose, and the
-// length of a page must not tell what these have in common with the token.
+// length of a page must not show what these have in common with the token.
 func CSRFOf(r *http.Request) string {
 	token, _ := r.Context().Value(csrfKey{}).(string)
 	if token == "" {
