@@ -12,11 +12,15 @@ const Unsummed int64 = -1
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
+// buffers are those of checksums: a listing computes one for each job.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // Sum returns the checksum of a row, or of a part of one: its name, which tells rows of one
 // table from those of another, and its values. They are pointers as for [Each], or Moments.
 func Sum(name string, values ...any) int64 {
-	buffer := make([]byte, 0, 1024)
-	buffer = appendText(buffer, name)
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	buffer := appendText((*pooled)[:0], name)
 	for _, value := range values {
 		switch v := value.(type) {
 		case *string:
@@ -35,6 +39,7 @@ func Sum(name string, values ...any) int64 {
 			panic(fmt.Sprintf("a row has no values of type %T", value))
 		}
 	}
+	*pooled = buffer
 	return int64(crc32.Checksum(buffer, castagnoli()))
 }
 
