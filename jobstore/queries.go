@@ -18,7 +18,7 @@ const findByID = "WHERE ((id = ?1 AND id <> '') OR (short_id = ?1 AND short_id <
 const newestFirst = " ORDER BY created DESC, sequence DESC"
 
 // ByTag returns the job of a submission, complete. The error matches ErrNotFound
-// when there is none. If only the submission cannot be read, the job comes with the error.
+// without such a job. If only the submission cannot be read, the job comes with the error.
 func (s *Store) ByTag(ctx context.Context, tag string) (job.Job, error) {
 	j, err := queryJob(ctx, s.database, tag)
 	if err == nil {

@@ -25,8 +25,7 @@ func RefuseSharedKey(path string) error {
 }
 
 // RefuseForeignSocket returns an error that matches [ErrForeign] if another user could
-// put a socket in the place of one at a path: in a directory of theirs, or one that they
-// may write to. The sticky bit of a directory for all, such as /tmp, keeps them from it.
+// replace the socket at a path: its directory is theirs, or they may write to it. The sticky bit of a directory for all, such as /tmp, keeps them from it.
 func RefuseForeignSocket(path string) error {
 	directory, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

@@ -61,6 +61,7 @@ func (o Output) HasDocuments() bool { return o.form != formTable && o.form != fo
 // A ChoiceError means that the flags of a listing are wrong.
 type ChoiceError struct{ reason string }
 
+// Error implements error.
 func (e *ChoiceError) Error() string { return e.reason }
 
 func wrong(format string, arguments ...any) error {

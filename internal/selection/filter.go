@@ -17,6 +17,7 @@ type Filter struct {
 // A FilterError means that a text is no job state or no glob.
 type FilterError struct{ reason string }
 
+// Error implements error.
 func (e *FilterError) Error() string { return e.reason }
 
 // NewFilter returns a filter for jobs in one of the states, whose names match a glob. A state

@@ -31,6 +31,7 @@ func (f *Finder) note(format string, arguments ...any) { f.Note(fmt.Sprintf(form
 // A NameError means that a text names no job, or several.
 type NameError struct{ reason string }
 
+// Error implements error.
 func (e *NameError) Error() string { return e.reason }
 
 // Jobs finds jobs by name: the scheduler's id, TARGET/ID, or the tag of the submission. A

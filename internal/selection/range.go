@@ -85,8 +85,8 @@ type numbered struct {
 	job.Job
 }
 
-// within finds the jobs of a range, in order. It is an error if there is none, or if they are of
-// several targets.
+// within finds the jobs of a range, in order. An error says that no job is on record, or that
+// they are of several targets.
 func (f *Finder) within(ctx context.Context, within span, target, text string) ([]numbered, error) {
 	store, err := f.Store(ctx)
 	if err != nil {
