@@ -97,7 +97,7 @@ make_directories() {
     install -d -m 755 -o slurm -g slurm "$state/controller" "$state/log"
     install -d -m 755 -o munge -g munge "$state/munge"
     for node in $nodes; do install -d -m 755 "$state/spool/$node"; done
-    [ "$accounting" = no ] || install -d -m 700 -o slurm -g slurm "$database" "$database/data"
+    [ "$accounting" = no ] || install -d -m 700 -o slurm -g slurm "$database" "$database/data" "$database/temporary"
 }
 
 write_configuration() {
@@ -192,7 +192,8 @@ start_munged() {
 
 as_slurm() { setpriv --reuid=slurm --regid=slurm --clear-groups "$@"; }
 
-# The user slurm is known by the socket that it comes from, and needs no password.
+# The user slurm is known by the socket that it comes from, and needs no password. A mariadbd that
+# starts removes the temporary tables of others in its tmpdir, so each has its own.
 make_database() {
     [ ! -e "$database/data/made" ] || return 0
     {
@@ -200,7 +201,7 @@ make_database() {
         echo "use mysql;"
         echo "set @auth_root_socket='slurm';"
         cat /usr/share/mysql/mysql_system_tables.sql /usr/share/mysql/mysql_system_tables_data.sql
-    } | as_slurm mariadbd --no-defaults --bootstrap --datadir="$database/data" >"$database/log" 2>&1 ||
+    } | as_slurm mariadbd --no-defaults --bootstrap --datadir="$database/data" --tmpdir="$database/temporary" >"$database/log" 2>&1 ||
         fail "the database cannot be made; the log is $database/log"
     touch "$database/data/made"
 }
@@ -215,8 +216,8 @@ start_accounting() {
     if ! running "$database/pid" mariadbd; then
         rm -f "$database/socket" "$database/pid"
         make_database
-        as_slurm setsid mariadbd --no-defaults --datadir="$database/data" --socket="$database/socket" --skip-networking \
-            --pid-file="$database/pid" --innodb-flush-log-at-trx-commit=0 >>"$database/log" 2>&1 </dev/null &
+        as_slurm setsid mariadbd --no-defaults --datadir="$database/data" --tmpdir="$database/temporary" \
+            --socket="$database/socket" --skip-networking --pid-file="$database/pid" --innodb-flush-log-at-trx-commit=0 >>"$database/log" 2>&1 </dev/null &
     fi
     await mariadbd database_up
     if ! running "$state/pid/slurmdbd" slurmdbd; then
