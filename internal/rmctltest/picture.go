@@ -30,7 +30,8 @@ func (s *Terminal) Picture(t *testing.T) *Picture {
 		_, _ = io.Copy(s.Device, p.emulator) // until it is closed
 	}()
 	t.Cleanup(func() {
-		require.NoError(t, p.emulator.Close())
+		// Not Close of the emulator, which changes what Read is just looking at.
+		require.NoError(t, p.emulator.InputPipe().(io.Closer).Close())
 		<-answered
 	})
 	return p
