@@ -109,7 +109,13 @@ func TestBinaryHasItsListedDependencies(t *testing.T) {
 // and, outside the standard library, its module.
 func listDependencies(t *testing.T, system string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}} {{with .Module}}{{.Path}}{{end}}", "./cmd/rmctl")
+	return listPackages(t, system, "{{.ImportPath}} {{with .Module}}{{.Path}}{{end}}")
+}
+
+// listPackages returns what go list prints in a format for each package in the binary for a system.
+func listPackages(t *testing.T, system, format string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", format, "./cmd/rmctl")
 	command.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 	var problems bytes.Buffer
 	command.Stderr = &problems

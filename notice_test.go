@@ -1,7 +1,6 @@
 package rmctl_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -80,11 +79,5 @@ func TestNoticeHasTheLicensesOfTheBinary(t *testing.T) {
 // folder, its module, and the folder of that.
 func listLicensed(t *testing.T, system string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.Dir}}\t{{with .Module}}{{.Path}}\t{{.Dir}}{{end}}", "./cmd/rmctl")
-	command.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
-	var problems bytes.Buffer
-	command.Stderr = &problems
-	listed, err := command.Output()
-	require.NoError(t, err, problems.String())
-	return string(listed)
+	return listPackages(t, system, "{{.Dir}}\t{{with .Module}}{{.Path}}\t{{.Dir}}{{end}}")
 }

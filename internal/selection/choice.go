@@ -38,7 +38,10 @@ type Chosen struct {
 // An unclearError means that a name could not be looked up on record.
 type unclearError struct{ err error }
 
+// Error returns the text of the cause.
 func (e *unclearError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
 func (e *unclearError) Unwrap() error { return e.err }
 
 func isUnclear(err error) bool {

@@ -121,9 +121,14 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
 // A refusal receives the answer of the mux to a request that no pattern matches.
 type refusal struct{ header http.Header }
 
-func (r *refusal) Header() http.Header         { return r.header }
+// Header returns the header of the answer, in which the mux names the methods that it allows.
+func (r *refusal) Header() http.Header { return r.header }
+
+// Write discards the body.
 func (r *refusal) Write(p []byte) (int, error) { return len(p), nil }
-func (r *refusal) WriteHeader(int)             {}
+
+// WriteHeader discards the status.
+func (r *refusal) WriteHeader(int) {}
 
 // ServeHTTP answers a request that came over the network.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
