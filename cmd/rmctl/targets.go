@@ -70,9 +70,11 @@ func newTargetsAdd(a *app) *cobra.Command {
 		Use:   "add NAME",
 		Short: "Add a target to targets.toml",
 		Long: `add adds a target to your targets.toml. Its definition has to be usable, and take the
-values of -s. A NAME that is that of a shipped definition needs no --definition.`,
+values of -s. A NAME that is that of a shipped definition needs no --definition. --agent
+names an agent of the proxy protocol in place of a definition.`,
 		Example: `  rmctl targets add big --definition slurm --host login.example.org --use
-  rmctl targets add mysite --definition ./mysite.xml -s queue=debug -e SITE_CONF=/etc/site.conf`,
+  rmctl targets add mysite --definition ./mysite.xml -s queue=debug -e SITE_CONF=/etc/site.conf
+  rmctl targets add pe --agent /opt/ptp/bin/ptp_ibmpe_proxy --host login.example.org`,
 		Args: exactly(1, "a name"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			given.Name = arguments[0]
@@ -99,6 +101,8 @@ values of -s. A NAME that is that of a shipped definition needs no --definition.
 	}
 	flags := c.Flags()
 	flags.StringVar(&given.Definition, "definition", "", "shipped `DEFINITION`, or its file (default: NAME)")
+	flags.Var(&given.Agent, "agent", "agent in place of a definition: rmctl, or a `COMMAND`")
+	flags.StringVar(&given.Proxy, "proxy", "", "how to talk to the agent: stdio or `tcp` (default: stdio)")
 	flags.StringVar(&given.Host, "host", "", "`HOST` to reach, as ssh_config knows it")
 	flags.StringVar(&given.Transport, "transport", "", "`TRANSPORT` to it: ssh or openssh (default: ssh with --host, otherwise local)")
 	flags.StringVar(&given.SSHConfig, "ssh-config", "", "`FILE` to read in place of ssh_config")
@@ -107,6 +111,7 @@ values of -s. A NAME that is that of a shipped definition needs no --definition.
 	flags.BoolVar(&use, "use", false, "make it the default target")
 	flags.BoolVar(&force, "force", false, "replace a target of that name")
 	completeFlag(c, "definition", a.completeDefinitions)
+	completeFlag(c, "proxy", cobra.FixedCompletions([]cobra.Completion{settings.ProxyStdio, settings.ProxyTCP}, cobra.ShellCompDirectiveNoFileComp))
 	completeFlag(c, "transport", cobra.FixedCompletions([]cobra.Completion{settings.TransportLocal, settings.TransportSSH, settings.TransportOpenSSH}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -118,10 +123,12 @@ func (a *app) completeTarget(t *settings.Target, values, variables []string) err
 	if err != nil {
 		return err
 	}
-	if t.Definition == "" && !slices.Contains(rms.Names(), t.Name) {
-		return usage("no definition has the name %q: name one with --definition", t.Name)
+	if t.Agent == nil {
+		if t.Definition == "" && !slices.Contains(rms.Names(), t.Name) {
+			return usage("no definition has the name %q: name one with --definition", t.Name)
+		}
+		t.Definition = cmp.Or(t.Definition, t.Name)
 	}
-	t.Definition = cmp.Or(t.Definition, t.Name)
 	if t.Transport == "" && t.Host != "" {
 		t.Transport = settings.TransportSSH
 	}
@@ -140,14 +147,23 @@ func (a *app) completeTarget(t *settings.Target, values, variables []string) err
 	for _, variable := range s.Environment.Variables {
 		t.Environment[variable.Name] = variable.Value
 	}
-	options := control.Options{}
-	if options.Definition, err = a.definition(t.Definition); err != nil {
+	if t.Agent != nil {
+		return nil // its values are known when a session begins
+	}
+	return a.checkValues(t.Definition, s.Values)
+}
+
+// checkValues checks the values of a target with its definition.
+func (a *app) checkValues(nameOrFile string, values []job.Assignment) error {
+	definition, err := a.definition(nameOrFile)
+	if err != nil {
 		return err
 	}
-	if options.Connection, err = remote.NewLocal(); err != nil {
+	here, err := remote.NewLocal()
+	if err != nil {
 		return err
 	}
-	return control.New(options).Check(job.Submission{Values: s.Values, Invisible: true})
+	return control.New(control.Options{Definition: definition, Connection: here}).Check(job.Submission{Values: values, Invisible: true})
 }
 
 func newTargetsUse(a *app) *cobra.Command {

@@ -1,6 +1,7 @@
 package listings
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -95,7 +96,7 @@ func Targets(hasSite bool) Kind[settings.TargetDocument] {
 	return Kind[settings.TargetDocument]{
 		Columns: []Column[settings.TargetDocument]{
 			{Title: "TARGET", Cell: func(t settings.TargetDocument) string { return t.Name }},
-			{Title: "DEFINITION", Cell: func(t settings.TargetDocument) string { return t.Definition }},
+			{Title: "DEFINITION", Cell: func(t settings.TargetDocument) string { return cmp.Or(t.Definition, "agent "+t.Agent.String()) }},
 			{Title: "CONNECTION", Cell: func(t settings.TargetDocument) string { return strings.TrimSuffix(t.Transport+":"+t.Host, ":") }},
 			{Title: "FROM", IsWide: !hasSite, Cell: func(t settings.TargetDocument) string { return t.Origins() }},
 			{Title: "INTERVAL", IsWide: !hasSite, Cell: func(t settings.TargetDocument) string {

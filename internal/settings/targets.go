@@ -41,7 +41,9 @@ const (
 // A Target is a named pair of definition and connection.
 type Target struct {
 	Name       string            `toml:"-" json:"name"`
-	Definition string            `toml:"definition,omitempty" json:"definition"` // a shipped name or a file
+	Definition string            `toml:"definition,omitempty" json:"definition"` // a shipped name or a file; empty with an agent
+	Agent      Agent             `toml:"agent,omitempty" json:"agent,omitempty"` // in place of a definition
+	Proxy      string            `toml:"proxy,omitempty" json:"proxy,omitempty"` // how to talk to the agent; empty for ProxyStdio
 	Transport  string            `toml:"transport,omitempty" json:"transport"`
 	Host       string            `toml:"host,omitempty" json:"host,omitempty"`             // as ssh_config knows it; none for TransportLocal
 	SSHConfig  string            `toml:"ssh_config,omitempty" json:"sshConfig,omitempty"`  // file, absolute once loaded; empty for the usual ones
@@ -62,9 +64,9 @@ func (t Target) LeastInterval() time.Duration { return t.limits.Interval.Duratio
 // sets it.
 func (t Target) SharedAnswers() time.Duration { return t.limits.ShareAnswers.Duration }
 
-// HaveSamePlace reports whether two targets have the same definition, connection and environment.
+// HaveSamePlace reports whether two targets have the same definition or agent, connection and environment.
 func HaveSamePlace(a, b Target) bool {
-	return a.Definition == b.Definition && a.Transport == b.Transport && a.Host == b.Host && a.SSHConfig == b.SSHConfig &&
+	return a.Definition == b.Definition && slices.Equal(a.Agent, b.Agent) && a.Proxy == b.Proxy && a.Transport == b.Transport && a.Host == b.Host && a.SSHConfig == b.SSHConfig &&
 		maps.Equal(a.Environment, b.Environment)
 }
 
@@ -91,6 +93,8 @@ const (
 type TargetDocument struct {
 	Name         string   `json:"name"`
 	Definition   string   `json:"definition"`
+	Agent        Agent    `json:"agent,omitempty"`
+	Proxy        string   `json:"proxy,omitempty"` // with an agent
 	Transport    string   `json:"transport"`
 	Host         string   `json:"host,omitempty"`
 	Default      bool     `json:"default,omitempty"`
@@ -158,7 +162,7 @@ func (e *ConfigurationError) Unwrap() error { return e.Err }
 func unknownSetting(key []string) string {
 	word, known := key[0], []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, "locked", "targets"}
 	if len(key) > 2 && word == "targets" {
-		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment}, known[2:4]...)
+		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment, settingAgent, settingProxy}, known[2:4]...)
 	}
 	hint := "settings are " + strings.Join(known, ", ")
 	if near := wording.Nearest(word, known); near != "" {
@@ -200,8 +204,9 @@ func (t *Targets) Documents() []TargetDocument {
 	all := make([]TargetDocument, 0, len(t.all))
 	for _, target := range t.All() {
 		all = append(all, TargetDocument{
-			Name: target.Name, Definition: target.Definition, Transport: target.Transport, Host: target.Host, Default: target.Name == t.Default,
-			From: target.origins(), Interval: target.limits.Interval, ShareAnswers: target.limits.ShareAnswers, Locked: t.lockedOf(target),
+			Name: target.Name, Definition: target.Definition, Agent: target.Agent, Proxy: target.Proxy, Transport: target.Transport, Host: target.Host,
+			Default: target.Name == t.Default,
+			From:    target.origins(), Interval: target.limits.Interval, ShareAnswers: target.limits.ShareAnswers, Locked: t.lockedOf(target),
 		})
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -168,8 +169,8 @@ func (t *Targets) withoutSites(target Target) *Target {
 	if !isSites {
 		return &target
 	}
-	if target.Definition == site.Definition {
-		target.Definition = ""
+	if target.Definition == site.Definition && slices.Equal(target.Agent, site.Agent) && target.Proxy == site.Proxy {
+		target.Definition, target.Agent, target.Proxy = "", nil, ""
 	}
 	if cmp.Or(target.Transport, TransportLocal) == site.Transport && target.Host == site.Host && target.SSHConfig == site.SSHConfig {
 		target.Transport, target.Host, target.SSHConfig = "", "", ""
@@ -207,7 +208,7 @@ func isAsWritten(got, wanted Target, folder string) bool {
 		}
 	}
 	return maps.Equal(got.Attributes, wanted.Attributes) && maps.Equal(got.Environment, wanted.Environment) &&
-		got.Definition == wanted.Definition && got.Transport == wanted.Transport && got.Host == wanted.Host
+		got.Definition == wanted.Definition && slices.Equal(got.Agent, wanted.Agent) && got.Proxy == wanted.Proxy && got.Transport == wanted.Transport && got.Host == wanted.Host
 }
 
 // checkName refuses names that cannot be written on a command line.

@@ -93,12 +93,13 @@ type targetsText struct {
 	Targets    map[string]Target `toml:"targets"`
 	Limits
 	file   string
+	text   []byte
 	origin Origin
 }
 
 // parseTargets parses the text of a targets file. Paths in it become absolute.
 func parseTargets(file string, text []byte) (*targetsText, error) {
-	parsed := &targetsText{file: file, origin: OriginUser}
+	parsed := &targetsText{file: file, text: text, origin: OriginUser}
 	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := decoder.Decode(parsed); err != nil {
 		return nil, configurationError(file, err)
@@ -107,6 +108,9 @@ func parseTargets(file string, text []byte) (*targetsText, error) {
 		return nil, &ConfigurationError{File: file, Reason: err.Error(), Err: err}
 	}
 	for name, target := range parsed.Targets {
+		if setting, err := target.checkAgent(); err != nil {
+			return nil, targetErrorAt(parsed, name, setting, err)
+		}
 		err := cmp.Or(target.Limits.check(), target.checkEnvironment())
 		if err == nil {
 			err = target.completePaths(filepath.Dir(file))
@@ -150,8 +154,8 @@ func (t *Targets) add(text *targetsText) error {
 		}
 		target := t.all[name].changedBy(given)
 		target.Name, target.From = name, append(slices.Clip(target.From), text.origin)
-		if target.Definition == "" {
-			return &ConfigurationError{File: text.file, Reason: fmt.Sprintf("target %q names no definition", name)}
+		if setting, err := target.checkComplete(); err != nil {
+			return targetErrorAt(text, name, setting, err)
 		}
 		if err := target.checkConnection(); err != nil {
 			return targetError(text.file, name, err)
@@ -186,7 +190,7 @@ func (t Target) changedBy(given Target) Target {
 	if given.Transport == TransportLocal {
 		t.Host, t.SSHConfig = "", ""
 	}
-	t.Definition = cmp.Or(given.Definition, t.Definition)
+	t.replaceScheduler(given)
 	t.Transport = cmp.Or(given.Transport, t.Transport, TransportLocal)
 	t.Host, t.SSHConfig = cmp.Or(given.Host, t.Host), cmp.Or(given.SSHConfig, t.SSHConfig)
 	t.Interval, t.ShareAnswers = cmp.Or(given.Interval, t.Interval), cmp.Or(given.ShareAnswers, t.ShareAnswers)

@@ -20,6 +20,8 @@ const (
 	settingInterval     = "interval"
 	settingShareAnswers = "share_answers"
 	settingDefinition   = "definition"
+	settingAgent        = "agent"
+	settingProxy        = "proxy"
 	settingTransport    = "transport"
 	settingHost         = "host"
 	settingSSHConfig    = "ssh_config"
@@ -29,12 +31,15 @@ const (
 
 // lockable returns the names of the settings that can be locked.
 func lockable() []string {
-	return []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, settingDefinition,
+	return []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, settingDefinition, settingAgent, settingProxy,
 		settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment}
 }
 
 // connectionSettings are locked together: one without the others does not say where commands run.
 func connectionSettings() []string { return []string{settingTransport, settingHost, settingSSHConfig} }
+
+// schedulerSettings are locked together: an agent takes the place of a definition.
+func schedulerSettings() []string { return []string{settingDefinition, settingAgent, settingProxy} }
 
 // readSite reads the file for all users of a machine; without one it returns no settings.
 func readSite(folder string) (*targetsText, error) {
@@ -109,8 +114,13 @@ func HaveSite(t *Targets) bool { return t.site.file != "" }
 
 // isLocked reports whether the user's file cannot change a setting.
 func (t *Targets) isLocked(setting string) bool {
-	isConnection := func(s string) bool { return slices.Contains(connectionSettings(), s) }
-	return slices.Contains(t.site.Locked, setting) || isConnection(setting) && slices.ContainsFunc(t.site.Locked, isConnection)
+	for _, together := range [][]string{connectionSettings(), schedulerSettings()} {
+		isOne := func(s string) bool { return slices.Contains(together, s) }
+		if isOne(setting) && slices.ContainsFunc(t.site.Locked, isOne) {
+			return true
+		}
+	}
+	return slices.Contains(t.site.Locked, setting)
 }
 
 // lockedOf returns the settings of a target that the user's file cannot change.
@@ -168,7 +178,7 @@ func (t *Targets) withoutLocked(name string, given Target) Target {
 		given   *string
 		site    string
 	}{
-		{settingDefinition, &given.Definition, site.Definition}, {settingTransport, &given.Transport, site.Transport},
+		{settingDefinition, &given.Definition, site.Definition}, {settingProxy, &given.Proxy, site.Proxy}, {settingTransport, &given.Transport, site.Transport},
 		{settingHost, &given.Host, site.Host}, {settingSSHConfig, &given.SSHConfig, site.SSHConfig},
 	} {
 		if !t.isLocked(each.setting) {
@@ -178,6 +188,12 @@ func (t *Targets) withoutLocked(name string, given Target) Target {
 			t.refuse(name, each.setting)
 		}
 		*each.given = ""
+	}
+	if t.isLocked(settingAgent) {
+		if given.Agent != nil && !slices.Equal(given.Agent, site.Agent) {
+			t.refuse(name, settingAgent)
+		}
+		given.Agent = nil
 	}
 	for _, each := range []struct {
 		setting string

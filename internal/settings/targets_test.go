@@ -135,7 +135,7 @@ func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
 		"a setting at the top":        {"defualt = \"big\"\n", `no setting "defualt"`, 1, 1},
 		"a text that is none":         {"[targets.big]\ndefinition = 3\n", "", 2, 0},
 		"an attribute that is none":   {"[targets.big]\ndefinition = \"slurm\"\n[targets.big.attributes]\nnodes = [1]\n", "", 4, 0},
-		"no definition":               {"[targets.big]\nhost = \"x\"\n", `"big" names no definition`, 0, 0},
+		"no definition":               {"[targets.big]\nhost = \"x\"\n", `"big" names no definition`, 1, 2},
 		"a default that is no target": {"default = \"big\"\n", `default target "big"`, 0, 0},
 		"a target given twice":        {"[targets.big]\ndefinition = \"slurm\"\n[targets.big]\n", "", 3, 0},
 	} {
@@ -169,6 +169,7 @@ func FuzzConfiguration(f *testing.F) {
 	f.Add("[targets]\na.b = 1\n")
 	f.Add("[targets.a]\ndefinition = \"../x.xml\"\ntransport = \"ssh\"\n")
 	f.Add("targets = []\n")
+	f.Add("[targets.slurm]\nagent = [\"a\"]\nproxy = \"tcp\"\n")
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte(text), 0o600))
@@ -182,7 +183,7 @@ func FuzzConfiguration(f *testing.F) {
 			target, err := loaded.Find(name)
 			require.NoError(t, err)
 			require.Equal(t, name, target.Name)
-			require.NotEmpty(t, target.Definition)
+			require.NotEqual(t, target.Definition != "", target.Agent != nil)
 			require.NotEmpty(t, target.Transport)
 		}
 		_, err = loaded.Find("")
