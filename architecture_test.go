@@ -61,6 +61,7 @@ var allowedImports = map[string][]string{
 	"internal/javaregex":        {"internal/backtrack"},
 	"internal/backtrack":        {},
 	"model":                     {"internal/vocabulary", "job"},
+	"proxy":                     {"model"},
 	"monitor":                   {"internal/hostlist", "internal/timezone", "internal/transition", "internal/vocabulary", "job", "model"},
 	"internal/views":            {"command", "config", "config/check", "control", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/web":              {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},

@@ -23,6 +23,7 @@
 //     share and which survives crashes
 //   - [github.com/rmctl/rmctl/monitor] and [github.com/rmctl/rmctl/model]: machines, queues,
 //     nodes and jobs of targets, kept up to date
+//   - [github.com/rmctl/rmctl/proxy]: the protocol with which agents report them to clients
 //   - [github.com/rmctl/rmctl/remote]: connections, where commands run and files are;
 //     [github.com/rmctl/rmctl/remote/ssh] and [github.com/rmctl/rmctl/remote/openssh] connect
 //     to other hosts
