@@ -43,55 +43,53 @@ func (r *Reader) Read() (Frame, error) {
 	return frame, nil
 }
 
-// length reads the length of a frame, one digit at a time: text that is not a frame is
-// recognized before eight bytes have come.
+// length reads the length of a frame.
 func (r *Reader) length() (int, error) {
-	for digits := range lengthWidth {
-		read, err := r.buffered.Peek(digits + 1)
-		if err != nil && digits > 0 && len(read) <= digits {
-			return 0, r.cutOff(err)
-		}
-		if err != nil {
-			return 0, err
-		}
-		if hexValue(read[digits]) > 0xf {
-			return 0, r.notFrame(digits)
-		}
-	}
-	read, err := r.buffered.Peek(lengthWidth + 1)
+	read, err := r.digits()
 	if err != nil {
-		return 0, r.cutOff(err)
+		return 0, err
 	}
 	number, _ := parseHex(string(read[:lengthWidth]))
 	switch {
 	case read[lengthWidth] != ' ':
-		return 0, r.notFrame(lengthWidth)
+		return 0, r.notFrame(lengthWidth, notFrame)
 	case number < headerWidth:
-		return 0, &FrameError{Offset: r.offset, Reason: "a frame is too short for its header", Text: string(read[:lengthWidth]), Ends: true}
+		return 0, r.notFrame(0, "a frame is too short for its header")
 	case number > largestFrame-lengthWidth:
-		return 0, &FrameError{Offset: r.offset, Reason: "a frame exceeds 16 MiB", Text: string(read[:lengthWidth]), Ends: true}
+		return 0, r.notFrame(0, "a frame exceeds 16 MiB")
 	}
 	_, err = r.buffered.Discard(lengthWidth)
 	return int(number), err
 }
 
-// notFrame describes bytes that are no length.
-func (r *Reader) notFrame(digits int) *FrameError {
+// digits returns the digits of a length and the byte after them. It waits for one byte at a
+// time: text that is not a frame is recognized before nine bytes have come.
+func (r *Reader) digits() ([]byte, error) {
+	for i := range lengthWidth {
+		read, err := r.buffered.Peek(i + 1)
+		if err != nil && i > 0 {
+			return nil, whole(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if hexValues[read[i]] > 0xf {
+			return nil, r.notFrame(i, notFrame)
+		}
+	}
+	read, err := r.buffered.Peek(lengthWidth + 1)
+	return read, whole(err)
+}
+
+const notFrame = "not a frame of the proxy protocol"
+
+// notFrame describes bytes that begin no frame, and quotes those that have come.
+func (r *Reader) notFrame(digits int, reason string) *FrameError {
 	read, _ := r.buffered.Peek(r.buffered.Buffered())
-	reason := "not a frame of the proxy protocol"
 	if read[0] == 0 {
 		reason = "the binary frames of PTP 5.0 and later are not supported"
 	}
 	return &FrameError{Offset: r.offset + int64(digits), Reason: reason, Text: excerpt(string(read[:min(len(read), 2*longestExcerpt)])), Ends: true}
-}
-
-// cutOff describes a stream that ends within a length: letters that are digits too, such as
-// "dead", need not be one.
-func (r *Reader) cutOff(err error) error {
-	if !errors.Is(err, io.EOF) {
-		return err
-	}
-	return whole(err)
 }
 
 // whole turns an end of the stream into one inside a frame.
@@ -125,7 +123,7 @@ func parseBody(body string) (Frame, *FrameError) {
 	count, isCount := parseHex(body[15:headerWidth])
 	hasShape := body[0] == ' ' && body[5] == ':' && body[14] == ':'
 	if !hasShape || !isID || !isTransaction || !isCount {
-		return Frame{}, &FrameError{Reason: "invalid header", Text: excerpt(body[:headerWidth])}
+		return Frame{}, &FrameError{Reason: "invalid header", Text: excerpt(body)}
 	}
 	if count > mostArguments {
 		return Frame{}, &FrameError{Offset: 15, Reason: "a frame has more than 100,000 arguments", Text: body[15:headerWidth], Ends: true}
@@ -171,7 +169,7 @@ func cutArgument(text string) (argument, rest, reason string) {
 func parseHex(text string) (uint32, bool) {
 	var number uint32
 	for i := range len(text) {
-		value := hexValue(text[i])
+		value := hexValues[text[i]]
 		if value > 0xf {
 			return 0, false
 		}
@@ -180,15 +178,14 @@ func parseHex(text string) (uint32, bool) {
 	return number, true
 }
 
-// hexValue returns the value of a digit, more than 0xf for another byte.
-func hexValue(digit byte) byte {
-	switch {
-	case '0' <= digit && digit <= '9':
-		return digit - '0'
-	case 'a' <= digit && digit <= 'f':
-		return digit - 'a' + 10
-	case 'A' <= digit && digit <= 'F':
-		return digit - 'A' + 10
+// hexValues are the values of digits, more than 0xf for other bytes.
+var hexValues = func() (values [256]byte) {
+	for i := range values {
+		values[i] = 0xff
 	}
-	return 0xff
-}
+	for i := range hexDigits {
+		values[hexDigits[i]] = byte(i)
+		values[strings.ToUpper(hexDigits)[i]] = byte(i)
+	}
+	return values
+}()

@@ -89,8 +89,12 @@ func (p *updateParser) elements(update *Update) {
 		before := len(attributes)
 		attributes = parseAttributes(attributes, p.frame.Arguments[p.next:p.next+number])
 		p.next += number
+		group := Group{IDs: ids}
+		if len(attributes) > before {
+			group.Attributes = attributes[before:len(attributes):len(attributes)]
+		}
 		if ids.Len() > 0 {
-			update.Groups = append(update.Groups, Group{IDs: ids, Attributes: attributes[before:len(attributes):len(attributes)]})
+			update.Groups = append(update.Groups, group)
 		}
 	}
 }
