@@ -100,7 +100,7 @@ func whole(err error) error {
 	return err
 }
 
-// body reads what follows a length. Memory grows with what has come, not with what is announced.
+// body reads what follows a length.
 func (r *Reader) body(length int) (string, error) {
 	if length <= bufferSize {
 		read, err := r.buffered.Peek(length)
@@ -112,6 +112,7 @@ func (r *Reader) body(length int) (string, error) {
 		return body, err
 	}
 	var body strings.Builder
+	body.Grow(length) // the limit of a frame, at most: memory that nothing is written to costs little
 	_, err := io.CopyN(&body, r.buffered, int64(length))
 	return body.String(), err
 }

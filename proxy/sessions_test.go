@@ -33,7 +33,9 @@ func sessions(t testing.TB) map[string][]string {
 func TestSessionsAreReproducedByteForByte(t *testing.T) {
 	recorded := sessions(t)
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(recorded)), func(file string) bool { return strings.Contains(file, "captures") }) {
-		t.Run("captures", func(t *testing.T) { t.Skip("the captures of real agents are not here; RMCTL_SHARED names the folder that holds them") })
+		t.Run("captures", func(t *testing.T) {
+			t.Skip("the captures of real agents are not here; RMCTL_SHARED names the folder that holds them")
+		})
 	}
 	for file, lines := range recorded {
 		t.Run(filepath.Base(file), func(t *testing.T) {

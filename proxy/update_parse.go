@@ -78,7 +78,7 @@ func (p *updateParser) elements(update *Update) {
 	if groups == 0 || p.broken != nil {
 		return
 	}
-	update.Groups = make([]Group, 0, groups)
+	found := make([]Group, 0, groups)
 	attributes := make(Attributes, 0, len(p.frame.Arguments)-p.next-2*groups)
 	for range groups {
 		ids := p.ids()
@@ -94,8 +94,11 @@ func (p *updateParser) elements(update *Update) {
 			group.Attributes = attributes[before:len(attributes):len(attributes)]
 		}
 		if ids.Len() > 0 {
-			update.Groups = append(update.Groups, group)
+			found = append(found, group)
 		}
+	}
+	if len(found) > 0 {
+		update.Groups = found
 	}
 }
 
