@@ -1,0 +1,140 @@
+package agentclient
+
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// processID returns the id in the model of a process of a job.
+func processID(job *element, wire string) string { return job.id + "." + wire }
+
+// newProcess puts a process into the model.
+func (p *pass) newProcess(job *element, wire string, given *attributes) {
+	if len(wire) > longestWire-longestID {
+		p.report.count(oddID, 1)
+		return
+	}
+	p.touched[job.id] = true
+	if p.owners != nil {
+		p.owners[strings.Clone(wire)] = job
+	}
+	list := given.list
+	if state, known := processState(given.word, given.signal); known {
+		list = append(list, model.Attribute{ID: vocabulary.AttributeProcessState, Text: string(state)})
+	} else if _, isKnown := p.before.Get(model.Process, processID(job, wire)); !isKnown {
+		list = append(list, model.Attribute{ID: vocabulary.AttributeProcessState, Text: vocabulary.StateUnknown})
+	}
+	p.putProcess(job, wire, list, given)
+}
+
+// putProcess puts a process with attributes and output into the model.
+func (p *pass) putProcess(job *element, wire string, list []model.Attribute, given *attributes) {
+	p.update.Put(model.Row{Manager: p.manager, Kind: model.Process, Parent: job.id, ID: processID(job, wire), Attributes: list})
+	p.chunks(job, given)
+}
+
+// changeProcesses changes processes. It reports false where their job was changed in this
+// update: which of them exist is read from the model.
+func (p *pass) changeProcesses(event *proxy.Update) bool {
+	job, known := p.find(model.Job, event.Parent)
+	if event.Parent != "" && !known {
+		p.report.count(oddProcess, 1)
+		return true
+	}
+	if p.isTouched(job) {
+		return false
+	}
+	for _, group := range event.Groups {
+		given := p.convert(model.Process, group.Attributes)
+		for wire := range group.IDs.All() {
+			p.changeProcess(p.owner(job, wire), wire, &given)
+		}
+	}
+	return true
+}
+
+// isTouched reports whether processes of a job, or of any job if it is nil, were changed in
+// this update, and notes that they are now.
+func (p *pass) isTouched(job *element) bool {
+	if job == nil {
+		return len(p.touched) > 0
+	}
+	if p.touched[job.id] || p.touched[""] {
+		return true
+	}
+	p.touched[job.id] = true
+	return false
+}
+
+// changeProcess changes a process.
+func (p *pass) changeProcess(job *element, wire string, given *attributes) {
+	if job == nil {
+		p.report.count(oddElement, 1)
+		return
+	}
+	shown, known := p.before.Get(model.Process, processID(job, wire))
+	if !known {
+		p.report.count(oddElement, 1)
+		return
+	}
+	p.touched[job.id] = true
+	list := given.list
+	if given.word != "" {
+		signal, _ := shown.Value(attributeSignalName)
+		state, isState := processState(given.word, given.signal || signal.Text() != "")
+		if isState {
+			list = append(list, model.Attribute{ID: vocabulary.AttributeProcessState, Text: string(state)})
+		} else {
+			p.report.count(oddState, 1)
+		}
+	}
+	p.putProcess(job, wire, list, given)
+}
+
+// removeProcesses removes processes, as changeProcesses changes them.
+func (p *pass) removeProcesses(event *proxy.Update) bool {
+	job, known := p.find(model.Job, event.Parent)
+	if event.Parent != "" && !known {
+		p.report.count(oddProcess, 1)
+		return true
+	}
+	if p.isTouched(job) {
+		return false
+	}
+	for _, group := range event.Groups {
+		for wire := range group.IDs.All() {
+			owner := p.owner(job, wire)
+			if owner == nil {
+				p.report.count(oddElement, 1)
+				continue
+			}
+			p.touched[owner.id] = true
+			p.update.Remove(p.manager, model.Process, processID(owner, wire))
+			delete(p.owners, wire)
+		}
+	}
+	return true
+}
+
+// owner returns the job of a process. Agents of before May 2010 name no job: their processes
+// have ids of their own.
+func (p *pass) owner(job *element, wire string) *element {
+	if job != nil {
+		return job
+	}
+	if p.owners == nil {
+		p.owners = map[string]*element{}
+		for process := range p.before.All(model.Process) {
+			if owner, known := p.index[model.Job].byID[process.Parent()]; known {
+				p.owners[strings.TrimPrefix(process.ID(), owner.id+".")] = owner
+			}
+		}
+	}
+	if owner := p.owners[wire]; owner != nil && owner.isAlive() {
+		return owner
+	}
+	return nil
+}

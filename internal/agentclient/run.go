@@ -1,0 +1,215 @@
+package agentclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/plaintext"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// The protocol does not mark the end of an announcement. After these times without
+// events, or in all, it counts as complete for readers; later what it did not have is removed.
+const (
+	firstEvent    = 3 * time.Second
+	listedQuiet   = time.Second
+	longestListed = 30 * time.Second
+	settledQuiet  = 10 * time.Second
+	longestSettle = time.Minute
+)
+
+// An announcement is what follows START_EVENTS.
+type announcement struct {
+	begun     time.Time
+	latest    time.Time // when an event came last; zero for none
+	isListed  bool
+	isSettled bool
+}
+
+// due returns when the next step is due.
+func (a *announcement) due() time.Time {
+	quiet, longest := settledQuiet, longestSettle
+	if !a.isListed {
+		quiet, longest = listedQuiet, longestListed
+	}
+	switch {
+	case !a.latest.IsZero():
+		return earlier(a.latest.Add(quiet), a.begun.Add(longest))
+	case !a.isListed:
+		return a.begun.Add(firstEvent)
+	}
+	return a.begun.Add(settledQuiet)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// run keeps the model up to date until the session ends, and then ends everything.
+func (s *Session) run() {
+	err := s.follow()
+	close(s.queue.stopped)
+	s.mu.Lock()
+	isQuitting := s.isQuiting
+	s.mu.Unlock()
+	isOrderly := isQuitting && (errors.Is(err, io.EOF) || errors.Is(err, errShutDown) || errors.Is(err, io.ErrUnexpectedEOF))
+	s.stream.close(isOrderly)
+	s.work.Wait()
+	reason := errClosed.Error()
+	if !isOrderly && !errors.Is(err, errClosed) {
+		if errors.Is(err, io.EOF) {
+			err = errHungUp
+		}
+		s.err = &EndedError{err, s.report.last(quotedLines)}
+		reason = s.err.Error()
+	}
+	s.state.end(reason)
+	s.cancel(s.err)
+	close(s.done)
+}
+
+// follow puts events into the model until no more come, and returns why.
+func (s *Session) follow() error {
+	timer := time.NewTimer(longestSettle)
+	defer timer.Stop()
+	current := announcement{isListed: true, isSettled: true}
+	for {
+		select {
+		case <-s.announced:
+			current = announcement{begun: time.Now()}
+		case <-s.queue.filled:
+			if execution.IsClosed(s.announced) { // a value: what came is part of it
+				current = announcement{begun: time.Now()}
+			}
+			events, end := s.queue.take()
+			changed, err := s.handle(events)
+			if err := cmp.Or(err, end); err != nil {
+				return err
+			}
+			if changed {
+				current.latest = time.Now()
+			}
+			s.hurry(&current)
+		case <-timer.C:
+			s.advance(&current)
+		case <-s.life.Done():
+			return context.Cause(s.life)
+		}
+		if current.isSettled {
+			timer.Stop()
+		} else {
+			timer.Reset(time.Until(current.due()))
+		}
+	}
+}
+
+// hurry completes an announcement that the agent says to be complete.
+func (s *Session) hurry(current *announcement) {
+	if current.isSettled || !s.state.saidComplete() {
+		return
+	}
+	for !current.isSettled {
+		s.advance(current)
+	}
+}
+
+// advance takes the next step of an announcement.
+func (s *Session) advance(current *announcement) {
+	switch {
+	case current.isSettled:
+	case !current.isListed:
+		current.isListed = true
+		if !execution.IsClosed(s.listed) {
+			close(s.listed)
+		}
+	default:
+		current.isSettled = true
+		s.mu.Lock()
+		canResume := s.canResume
+		s.mu.Unlock()
+		s.state.settle(canResume)
+	}
+}
+
+// handle applies updates: changes to the model, then answers to the commands that wait for them.
+func (s *Session) handle(updates []proxy.Update) (changed bool, err error) {
+	var changes []proxy.Update
+	var answers []proxy.Update
+	var commands []proxy.Command
+	s.mu.Lock()
+	for _, update := range updates {
+		command, belongs := s.protocol.Receive(update)
+		switch {
+		case command != nil:
+			answers, commands = append(answers, update), append(commands, *command)
+		case update.Change == proxy.ShutDown:
+			err = errShutDown
+		case update.Change == proxy.Message || update.Change == proxy.OK:
+			s.log(update)
+		case belongs:
+			changes = append(changes, update)
+		}
+	}
+	s.mu.Unlock()
+	if applied := s.state.apply(changes); applied != nil {
+		return true, applied
+	}
+	for i, update := range answers {
+		if refused := s.answer(commands[i], update); refused != nil {
+			err = refused
+		}
+	}
+	return len(changes) > 0, err
+}
+
+// answer passes an answer on to who waits for it. The error ends the session.
+func (s *Session) answer(command proxy.Command, update proxy.Update) error {
+	switch {
+	case command.ID == proxy.Quit:
+		return errShutDown
+	case command.ID == proxy.StartEvents && update.Change == proxy.OK:
+		s.state.suspend()
+	case command.ID == proxy.StartEvents:
+		return refusal(command, update)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if waiting := s.waiting[command.Transaction]; waiting != nil {
+		waiting <- update
+		delete(s.waiting, command.Transaction)
+	}
+	return nil
+}
+
+// log logs a message, and an answer that C agents give to what they cannot read.
+func (s *Session) log(update proxy.Update) {
+	if update.Change == proxy.OK && len(update.Arguments) == 0 {
+		return
+	}
+	if update.Change == proxy.OK {
+		s.report.count(oddBroken, 1)
+	}
+	level, _ := update.Attributes.Value("messageLevel")
+	text, _ := update.Attributes.Value("messageText")
+	s.report.line(fmt.Sprintf("%s: %s", level, text))
+}
+
+// refusal returns the error of an update that refuses a command, nil for one that does not.
+func refusal(command proxy.Command, update proxy.Update) error {
+	if update.Change == proxy.OK || update.Change == proxy.ShutDown {
+		return nil
+	}
+	text, _ := update.Attributes.Value("errorMsg")
+	code, _ := update.Attributes.Value("errorCode")
+	number, _ := strconv.Atoi(code) // 0 is what agents send that have no codes
+	return &RefusedError{command.Name(), number, plaintext.Clean(text, longestLine)}
+}

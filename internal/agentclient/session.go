@@ -1,0 +1,376 @@
+// Package agentclient speaks the proxy protocol as a client: a session starts an agent beside a
+// scheduler, keeps a model of its own up to date from the agent's events, and submits and
+// operates jobs. DESIGN.md describes what it makes of agents that depart from the protocol.
+package agentclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// Limits of waiting.
+const (
+	answerLimit  = 30 * time.Second // for each answer, unless the options have another one
+	quitPatience = 5 * time.Second  // after QUIT
+)
+
+// Features that two ends that are rmctl may agree on.
+const (
+	featureDetails    = "details"    // states and attributes as the model has them
+	featureOperations = "operations" // hold, release, suspend, resume, move
+	featureResume     = "resume"     // a client that returns names the last event that it saw
+)
+
+// baseID is the number that ids of elements begin with.
+const baseID = 1 << 24
+
+// Options say which agent to start and how.
+type Options struct {
+	Connection  remote.Connection
+	Agent       []string          // program and arguments; TCP appends --proxy, --host and --port
+	Directory   string            // of the agent's process; empty for the home directory
+	Environment map[string]string // added to that of the place
+	Proxy       string            // Stdio, also if empty, or TCP
+
+	// Listen returns a listener that the agent's machine can connect to, with TCP.
+	Listen func(ctx context.Context) (net.Listener, error)
+	// CheckPeer refuses a process that connected and is not the agent's; nil to accept any.
+	CheckPeer func(ctx context.Context, conn net.Conn) error
+
+	Session  string        // of this holder, the same in all its sessions; a new one if empty
+	Resume   *State        // that the session before left; nil for a new one
+	Manager  string        // id of the resource manager in the model; "agent" if empty
+	Features []string      // that may be agreed on; nil for all
+	Trace    *proxy.Trace  // nil for none
+	Log      *slog.Logger  // gets the agent's lines, bounded and printable; nil for none
+	Limit    time.Duration // for each answer; 0 for 30 seconds
+
+	life context.Context // of the session
+}
+
+// A Session is a connection to an agent and the model that it keeps up to date. Its methods
+// may be called concurrently.
+type Session struct {
+	options Options
+	state   *State
+	report  *reporter
+	stream  *stream
+	queue   *queue
+	life    context.Context
+	cancel  context.CancelCauseFunc
+	work    sync.WaitGroup // reads and writes
+
+	outgoing  chan proxy.Command
+	announced chan struct{} // has a value when an announcement begins
+	listed    chan struct{} // closed when the first announcement looks complete
+	done      chan struct{}
+	err       error // read after done
+
+	mu        sync.Mutex
+	protocol  proxy.ClientState
+	waiting   map[uint32]chan proxy.Update // for answers
+	isQuiting bool
+	canResume bool // whether the agent knows the last event
+}
+
+// Start starts an agent and a session with it. It returns when the agent was asked for
+// events; [Session.Listed] waits for them. Errors are *EndedError. The session
+// ends with [Session.Close], or without ceremony when ctx is done.
+func Start(ctx context.Context, options Options) (*Session, error) {
+	options.Session = cmp.Or(options.Session, uuid.NewString())
+	options.Limit = cmp.Or(options.Limit, answerLimit)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Session{options: options, state: options.Resume, report: &reporter{log: options.Log}, queue: newQueue(),
+		outgoing: make(chan proxy.Command), announced: make(chan struct{}, 1), listed: make(chan struct{}), done: make(chan struct{}),
+		waiting: map[uint32]chan proxy.Update{}}
+	if s.state == nil {
+		s.state = newState(cmp.Or(options.Manager, "agent"))
+	}
+	s.life, s.cancel = context.WithCancelCause(ctx)
+	s.options.life = s.life
+	s.state.begin(options.Session, s.report)
+	stream, err := s.options.connect(s.life, s.report)
+	if err != nil {
+		err = &EndedError{err, s.report.last(quotedLines)}
+		s.state.end(err.Error())
+		s.cancel(err)
+		return nil, err
+	}
+	s.stream = stream
+	s.work.Go(s.read)
+	s.work.Go(s.write)
+	go s.run()
+	if err := s.open(ctx); err != nil {
+		s.cancel(err)
+		<-s.done
+		if _, isEnded := errors.AsType[*EndedError](err); !isEnded {
+			err = &EndedError{err, s.report.last(quotedLines)}
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// quotedLines is how many of the agent's lines an error quotes.
+const quotedLines = 5
+
+// open goes through the beginning of a session.
+func (s *Session) open(ctx context.Context) error {
+	attributes := proxy.Attributes{{ID: "version", Value: proxy.Version}, {ID: "baseId", Value: strconv.Itoa(baseID)},
+		{ID: proxy.SessionAttribute, Value: s.options.Session}}
+	if _, err := s.ask(ctx, proxy.Init, attributes); err != nil {
+		return err
+	}
+	if _, err := s.ask(ctx, proxy.ModelDefinition, nil); err != nil {
+		return err
+	}
+	wanted := s.options.Features
+	if wanted == nil {
+		wanted = []string{featureDetails, featureOperations, featureResume}
+	}
+	s.state.agree(wanted)
+	return s.startEvents(ctx)
+}
+
+// startEvents asks for events, which is not answered until they stop.
+func (s *Session) startEvents(ctx context.Context) error {
+	last := s.state.announce()
+	var attributes proxy.Attributes
+	if features := s.Features(); len(features) > 0 {
+		attributes = append(attributes, proxy.Attribute{ID: proxy.FeaturesAttribute, Value: strings.Join(features, ",")})
+	}
+	if last > 0 {
+		attributes = append(attributes, proxy.Attribute{ID: proxy.LastEventAttribute, Value: strconv.FormatUint(last, 10)})
+	}
+	s.mu.Lock()
+	command, err := s.protocol.Begin(proxy.StartEvents, attributes)
+	s.canResume = last > 0
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	execution.Offer(s.announced, struct{}{})
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Limit, &NoAnswerError{command.Name(), s.options.Limit})
+	defer cancel()
+	return s.send(ctx, command)
+}
+
+// send gives a command to the goroutine that writes.
+func (s *Session) send(ctx context.Context, command proxy.Command) error {
+	select {
+	case s.outgoing <- command:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.done:
+		return s.ended()
+	}
+}
+
+// ask sends a command and waits for its answer. The error is a *RefusedError, a
+// *NoAnswerError, that of ctx, or why the session ended.
+func (s *Session) ask(ctx context.Context, id proxy.CommandID, attributes proxy.Attributes) (proxy.Update, error) {
+	answer := make(chan proxy.Update, 1)
+	s.mu.Lock()
+	command, err := s.protocol.Begin(id, attributes)
+	if err == nil {
+		s.waiting[command.Transaction] = answer
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return proxy.Update{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Limit, &NoAnswerError{command.Name(), s.options.Limit})
+	defer cancel()
+	if err = s.send(ctx, command); err == nil {
+		select {
+		case update := <-answer:
+			return update, refusal(command, update)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-s.done:
+			select {
+			case update := <-answer: // the agent hung up after it
+				return update, refusal(command, update)
+			default:
+				err = s.ended()
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, command.Transaction)
+	s.protocol.Abandon(command.Transaction)
+	return proxy.Update{}, err
+}
+
+// read reads what the agent sends.
+func (s *Session) read() {
+	reader := proxy.NewReader(s.stream)
+	for {
+		frame, err := reader.Read()
+		var update proxy.Update
+		if err == nil {
+			s.trace(proxy.Line{FromAgent: true, Frame: frame})
+			update, err = proxy.ParseUpdate(frame)
+		}
+		if err != nil {
+			if err = s.tolerate(err); err != nil {
+				s.trace(proxy.Line{FromAgent: true, Closed: true})
+				s.queue.close(err)
+				return
+			}
+			continue
+		}
+		if !s.queue.put(update, sizeOf(frame)) {
+			return
+		}
+	}
+}
+
+// tolerate returns nil for an error after which the session goes on.
+func (s *Session) tolerate(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame {
+		if s.report.count(oddEvent, 1); !broken.Ends {
+			s.report.line(broken.Error())
+		}
+	}
+	return s.protocol.Tolerate(err)
+}
+
+// sizeOf returns about how much memory a frame takes.
+func sizeOf(frame proxy.Frame) int {
+	size := 100
+	for _, argument := range frame.Arguments {
+		size += len(argument) + 50
+	}
+	return size
+}
+
+// write writes commands.
+func (s *Session) write() {
+	writer := proxy.NewWriter(s.stream)
+	for {
+		select {
+		case command := <-s.outgoing:
+			frame := command.Frame()
+			s.trace(proxy.Line{Frame: frame})
+			if err := writer.Write(frame); err != nil {
+				s.writeFailed(err)
+				return
+			}
+		case <-s.queue.stopped:
+			return
+		}
+	}
+}
+
+// writeFailed ends the session, unless the agent has ended: then what it sent last says why.
+func (s *Session) writeFailed(err error) {
+	if !errors.Is(err, io.ErrClosedPipe) {
+		s.cancel(err)
+	}
+}
+
+func (s *Session) trace(line proxy.Line) {
+	if s.options.Trace == nil {
+		return
+	}
+	if err := s.options.Trace.Write(line); err != nil {
+		s.report.line("writing the trace: " + err.Error())
+	}
+}
+
+// ended returns why the session ended; call it after done.
+func (s *Session) ended() error {
+	if s.err == nil {
+		return &EndedError{Cause: errClosed}
+	}
+	return s.err
+}
+
+// Model returns the model, which has one resource manager. Nobody else may change it.
+func (s *Session) Model() *model.Model { return s.state.model }
+
+// Manager returns the id of the resource manager.
+func (s *Session) Manager() string { return s.state.manager }
+
+// Definitions returns the agent's definitions of attributes in the order in which they came.
+func (s *Session) Definitions() []proxy.Definition {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return slices.Clone(s.state.definitions)
+}
+
+// Features returns what both ends agreed on: nothing with an agent that is not rmctl.
+func (s *Session) Features() []string {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return slices.Clone(s.state.features)
+}
+
+// Report returns what was odd so far.
+func (s *Session) Report() Report {
+	s.mu.Lock()
+	discarded, unknown := s.protocol.Discarded, s.protocol.Unknown
+	s.mu.Unlock()
+	report := s.report.snapshot()
+	for what, count := range map[string]int{oddTransaction: discarded, oddUnknown: unknown} {
+		if count > 0 {
+			report.Oddities = append(report.Oddities, Oddity{what, count})
+		}
+	}
+	return report
+}
+
+// Done returns a channel that is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err returns why the session ended; nil while it runs, and after Close.
+func (s *Session) Err() error {
+	select {
+	case <-s.done:
+		return s.err
+	default:
+		return nil
+	}
+}
+
+// State returns what the next session of this holder goes on from, once this one has ended.
+func (s *Session) State() *State {
+	<-s.done
+	return s.state
+}
+
+// Listed waits until the agent has announced its elements, as far as that can be known:
+// until it says so, or has sent nothing for a moment.
+func (s *Session) Listed(ctx context.Context) error {
+	select {
+	case <-s.listed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.done:
+		return s.ended()
+	}
+}
