@@ -21,9 +21,7 @@ func acting(t *testing.T, act func(a *agenttest.Agent), change ...func(*agentcli
 	t.Helper()
 	s := session(t, agenttest.Acting(func(a *agenttest.Agent) {
 		act(a)
-		for {
-			a.Next()
-		}
+		a.Await(proxy.Quit)
 	}), change...)
 	require.NoError(t, s.Listed(t.Context()))
 	return s

@@ -14,13 +14,16 @@ type pass struct {
 	*State
 	update  *model.Update
 	before  *model.Manager  // as it was before the update
-	touched map[string]bool // jobs whose processes differ from before
+	touched map[string]bool // ids of jobs whose processes differ from before
 	total   int             // at most so many elements
 	found   []*submission   // whose jobs were announced
 	err     error           // ends the session
 
 	scratch []model.Attribute
 }
+
+// anyJob stands for all jobs in the ids of jobs.
+const anyJob = ""
 
 // apply puts events into the model, in as few updates as possible. An error ends the
 // session.
@@ -77,8 +80,8 @@ func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
 	for _, group := range event.Groups {
 		count += group.IDs.Len()
 	}
-	if p.total+count > mostElements {
-		if isFirst && p.countKnown(event) > mostElements {
+	if p.total+count > p.most {
+		if isFirst && p.countKnown(event) > p.most {
 			p.err = errElements
 		}
 		if !isFirst || p.err != nil {
@@ -90,6 +93,9 @@ func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
 	if !known {
 		p.report.count(oddProcess, count-1)
 		return true
+	}
+	if event.Kind == model.Process && !isFirst && p.isOutdated(parent) && !haveStates(event.Groups) {
+		return false
 	}
 	for _, group := range event.Groups {
 		attributes := p.convert(event.Kind, group.Attributes)
@@ -346,12 +352,22 @@ func (p *pass) takeRemoved(event *proxy.Update) bool {
 				continue
 			}
 			p.remove(p.update, event.Kind, e)
-			p.touched[e.id] = true
+			p.removedJobs(event.Kind, e)
 			delete(p.index[event.Kind].byWire, wire)
 			delete(p.index[event.Kind].byID, e.id)
 		}
 	}
 	return true
+}
+
+// removedJobs notes that the processes of a job, or of any job of a queue, are gone.
+func (p *pass) removedJobs(kind model.Kind, e *element) {
+	switch kind {
+	case model.Job:
+		p.touched[e.id] = true
+	case model.Queue:
+		p.touched[anyJob] = true
+	}
 }
 
 // removeAll removes all elements.
@@ -361,6 +377,6 @@ func (p *pass) removeAll() {
 			p.remove(p.update, kind, e)
 		}
 	}
-	p.touched[""] = true
+	p.touched[anyJob] = true
 	p.sweep()
 }

@@ -30,6 +30,16 @@ func (p *pass) newProcess(job *element, wire string, given *attributes) {
 	p.putProcess(job, wire, list, given)
 }
 
+// haveStates reports whether events say the state of each process.
+func haveStates(groups []proxy.Group) bool {
+	for _, group := range groups {
+		if _, given := group.Attributes.Value(vocabulary.AttributeProcessState); !given {
+			return false
+		}
+	}
+	return true
+}
+
 // putProcess puts a process with attributes and output into the model.
 func (p *pass) putProcess(job *element, wire string, list []model.Attribute, given *attributes) {
 	p.update.Put(model.Row{Manager: p.manager, Kind: model.Process, Parent: job.id, ID: processID(job, wire), Attributes: list})
@@ -62,12 +72,15 @@ func (p *pass) isTouched(job *element) bool {
 	if job == nil {
 		return len(p.touched) > 0
 	}
-	if p.touched[job.id] || p.touched[""] {
+	if p.isOutdated(job) {
 		return true
 	}
 	p.touched[job.id] = true
 	return false
 }
+
+// isOutdated reports whether the processes of a job differ from those before the update.
+func (p *pass) isOutdated(job *element) bool { return p.touched[job.id] || p.touched[anyJob] }
 
 // changeProcess changes a process.
 func (p *pass) changeProcess(job *element, wire string, given *attributes) {

@@ -46,6 +46,7 @@ type State struct {
 	generation  uint32                 // number of the announcement that is under way
 	suffix      string                 // of ids of jobs without an id of their scheduler
 	sessions    int
+	most        int // elements
 	report      *reporter
 }
 
@@ -72,7 +73,7 @@ func (e *element) isAlive() bool { return !e.isGone && (e.parent == nil || !e.pa
 
 // newState returns a state without elements.
 func newState(manager string) *State {
-	s := &State{manager: manager, model: model.New(), arrays: map[string]bool{},
+	s := &State{manager: manager, most: mostElements, model: model.New(), arrays: map[string]bool{},
 		index: map[model.Kind]*index{}, submissions: map[string]*submission{}}
 	for _, kind := range kinds {
 		s.index[kind] = &index{byWire: map[string]*element{}, byID: map[string]*element{}, attributes: map[string]bool{}}
