@@ -23,6 +23,7 @@ import (
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/waiting"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -170,6 +171,8 @@ func exitCode(err error) int {
 	}
 	failed, hasFailed := errors.AsType[*command.Error](err)
 	switch {
+	case isA[*waiting.TimeoutError](err):
+		return exitTimeout
 	case isUsage(err):
 		return exitUsage
 	case isA[*control.NotFoundError](err), errors.Is(err, jobstore.ErrNotFound):

@@ -49,7 +49,7 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 			}
 			r.Submission.Tag = uuid.NewString()
 			err = r.explained(a.runInteractive(c.Context(), controller, r.Submission, detach), controller.Target)
-			if hookErr := a.hookEnd(c.Context(), onEnd, r.Submission.Tag); hookErr != nil {
+			if hookErr := a.waiter().HookEnd(c.Context(), onEnd, r.Submission.Tag); hookErr != nil {
 				return errors.Join(err, hookErr)
 			}
 			return err

@@ -21,6 +21,7 @@ import (
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/waiting"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -114,16 +115,16 @@ func (a *app) followSubmitted(ctx context.Context, jobs []selection.Handle, foll
 	if len(jobs) == 1 {
 		return a.waitForSubmitted(ctx, jobs[0].Controller, jobs[0].Job, following)
 	}
-	all := make([]awaited, len(jobs))
+	all := make([]waiting.Awaited, len(jobs))
 	for i, job := range jobs {
-		all[i] = awaited{tag: job.Tag, controller: job.Controller}
+		all[i] = waiting.Submitted(job)
 	}
-	if err := a.await(ctx, all, "", 0, following.onEnd); err != nil {
+	if err := a.waiter().Wait(ctx, all, "", 0, following.onEnd); err != nil {
 		return err
 	}
 	if following.shown {
 		ended := make([]selection.Handle, 0, len(jobs))
-		err := a.eachAwaited(ctx, all, func(now job.Job) error {
+		err := a.waiter().Each(ctx, all, func(now job.Job) error {
 			ended = append(ended, selection.Handle{Job: now, Controller: jobs[len(ended)].Controller})
 			return nil
 		})
@@ -134,7 +135,7 @@ func (a *app) followSubmitted(ctx context.Context, jobs []selection.Handle, foll
 			return err
 		}
 	}
-	return a.firstExit(ctx, all, "")
+	return a.exitOfFirst(ctx, all, "")
 }
 
 func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controller, job job.Job, following followingFlags) error {
