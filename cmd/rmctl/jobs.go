@@ -12,6 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/elements"
+	"github.com/rmctl/rmctl/internal/jobwatch"
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -163,7 +164,7 @@ func (a *app) printSubmissions(all []job.Job) error {
 // watch prints the jobs on record repeatedly. Meanwhile it queries those that have not
 // ended, as often as their definitions allow.
 func (l *jobsListing) watch(ctx context.Context, store *jobstore.Store, output listings.Output) error {
-	return l.app.watchListing(ctx, "jobs", askPace, output, func(ctx context.Context) (listings.Listed, error) {
+	return l.app.watchListing(ctx, "jobs", jobwatch.AskPace, output, func(ctx context.Context) (listings.Listed, error) {
 		open, err := store.List(ctx, jobstore.Filter{Target: l.app.target})
 		if err != nil {
 			return listings.Listed{}, err
@@ -172,7 +173,7 @@ func (l *jobsListing) watch(ctx context.Context, store *jobstore.Store, output l
 		if err == nil {
 			err = selection.Refresh(ctx, jobs, false)
 		}
-		return listings.Listed{Print: func(output listings.Output) error { return l.print(ctx, store, output) }}, unlessStale(err)
+		return listings.Listed{Print: func(output listings.Output) error { return l.print(ctx, store, output) }}, jobwatch.UnlessStale(err)
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/form"
+	"github.com/rmctl/rmctl/internal/jobwatch"
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -199,6 +200,7 @@ func isUsage(err error) bool {
 		isA[*control.ValueError](err) ||
 		isA[*control.VariableNameError](err) ||
 		isA[*form.UnknownPageError](err) ||
+		isA[*jobwatch.CursorError](err) ||
 		isA[*listings.ChoiceError](err) ||
 		isA[*selection.FilterError](err) ||
 		isA[*selection.NameError](err) ||

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/jobwatch"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/tui/fill"
 	"github.com/rmctl/rmctl/internal/tui/watch"
@@ -23,8 +24,8 @@ import (
 
 // wantsScreen reports whether rmctl watch shows everything on the full screen: at a terminal,
 // with no flag that prints events.
-func (w *jobWatch) wantsScreen(c *cobra.Command, jobs []string) (bool, error) {
-	if w.plain || w.app.json || len(jobs) > 0 || !isTerminal(w.app.stdin) || !isTerminal(w.app.stdout) {
+func (a *app) wantsScreen(c *cobra.Command, isPlain bool, jobs []string) (bool, error) {
+	if isPlain || a.json || len(jobs) > 0 || !isTerminal(a.stdin) || !isTerminal(a.stdout) {
 		return false, nil
 	}
 	for _, flag := range []string{"after", "on-change", "on-end"} {
@@ -65,7 +66,7 @@ func (a *app) showScreen(ctx context.Context) (err error) {
 		Model: p.Model(), Controls: &screenControls{Views: p, app: a, store: store}, User: userName(),
 		Prompter: prompter, Notices: notices, Stdin: a.stdin, Terminal: a.stdout,
 	})
-	return unlessInterrupted(ctx, err)
+	return jobwatch.UnlessInterrupted(ctx, err)
 }
 
 // startWhereJobsAre starts the shipped targets with jobs that have not ended.
