@@ -19,6 +19,7 @@ import (
 
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -70,7 +71,7 @@ func (h *household) controller(ahead *time.Duration) (*control.Controller, *jobs
 	store, err := jobstore.Open(h.t.Context(), h.path(".local/state/rmctl"))
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { require.NoError(h.t, store.Close()) })
-	connection := inEnvironment(atHome{local, h.home}, h.environment())
+	connection := daemon.InEnvironment(atHome{local, h.home}, h.environment())
 	return control.New(control.Options{Target: "chaos", Definition: definition, Connection: connection, Store: store,
 		Now: func() time.Time { return time.Now().Add(*ahead) },
 		Pause: func(ctx context.Context, length time.Duration) error {

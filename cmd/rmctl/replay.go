@@ -1,6 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/reader"
+	"github.com/rmctl/rmctl/job"
+
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -265,6 +272,82 @@ func (a *app) replayProbe(definition *config.Definition, selected *config.Comman
 		}
 		if finding.Verdict == doctor.Problem {
 			return &exitError{code: exitFailed}
+		}
+	}
+	return nil
+}
+
+// replayReader prints what a reader makes of captured output: each record with the row and
+// the facts that it gives, and what all of them say together.
+func (a *app) replayReader(definition *config.Definition, selected *config.Command, env *attribute.Environment, job string, input io.Reader) error {
+	result := replay.Reading{Records: []replay.Record{}}
+	answer, err := replay.Records(definition, selected, env, job, input, func(record replay.Record) error {
+		if a.json {
+			result.Records = append(result.Records, record)
+			return nil
+		}
+		return a.printLines(record.Lines(a.verbose > 0))
+	})
+	if err != nil {
+		return err
+	}
+	result.Elements = replay.ElementsOf(answer)
+	if answer.Damage != nil {
+		result.Damage = fmt.Sprintf("line %d: %s", answer.Damage.Line, answer.Damage.What)
+	}
+	if a.json {
+		err = terminal.JSON(a.stdout, result)
+	} else {
+		err = a.printLines(result.Lines())
+	}
+	if err == nil && answer.Damage != nil {
+		err = &exitError{code: exitFailed}
+	}
+	return err
+}
+
+// explainQuery queries the scheduler for a job and prints what readers make of the answers.
+// A failed query is shown, and no error.
+func (a *app) explainQuery(ctx context.Context, j job.Job) (job.Job, error) {
+	asked, problem := "", error(nil)
+	a.step = func(which *config.Command, step reader.Step) {
+		if line := fmt.Sprintf("%s %q:", which.Element, which.Name); line != asked && !a.json {
+			asked = line
+			problem = errors.Join(problem, a.printLines([]string{line}))
+		}
+		record := replay.RecordOf(step)
+		if a.json {
+			problem = errors.Join(problem, terminal.JSON(a.stdout, struct {
+				Record replay.Record `json:"record"`
+			}{record}))
+		} else {
+			problem = errors.Join(problem, a.printLines(record.Lines(a.verbose > 0)))
+		}
+	}
+	controller, err := a.finder().ControllerOf(ctx, j)
+	if err != nil {
+		return j, err
+	}
+	now, err := controller.Status(ctx, j, true)
+	if isA[*control.QueryError](err) {
+		a.say("%v", err)
+		err = nil
+	}
+	if err != nil || a.json || asked == "" {
+		return now, errors.Join(err, problem)
+	}
+	lines := []string{"printed:"}
+	for line := range strings.Lines(now.Evidence) {
+		lines = append(lines, "  "+line)
+	}
+	return now, errors.Join(problem, a.printLines(lines))
+}
+
+func (a *app) printLines(lines []string) error {
+	for _, line := range lines {
+		text := strings.TrimLeft(line, " ")
+		if _, err := fmt.Fprintln(a.stdout, line[:len(line)-len(text)]+oneLine(text)); err != nil {
+			return err
 		}
 	}
 	return nil

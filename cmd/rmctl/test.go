@@ -1,13 +1,13 @@
 package main
 
 import (
+	"github.com/rmctl/rmctl/internal/files"
+
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -124,47 +124,14 @@ func (a *app) test(ctx context.Context, flags testFlags, roots []string) error {
 func (a *app) testAgain(ctx context.Context, flags testFlags, roots []string) error {
 	flags.definition = flags.watch
 	for {
-		before := stateOfFile(flags.watch)
+		before := files.StateOf(flags.watch)
 		verdict := a.test(ctx, flags, roots)
 		if verdict != nil && !isSilent(verdict) {
 			a.say("%v", verdict) // such as that the file is gone while an editor writes it
 		}
 		a.say("waiting until %s changes", flags.watch)
-		if !waitForChange(ctx, flags.watch, before) {
+		if !files.WaitForChange(ctx, flags.watch, before) {
 			return verdict
-		}
-	}
-}
-
-// A fileState tells a file that was changed from what it was.
-type fileState struct {
-	size     int64
-	modified time.Time
-}
-
-// stateOfFile returns the state of a file; the zero value for one that is not there.
-func stateOfFile(name string) fileState {
-	info, err := os.Stat(name)
-	if err != nil {
-		return fileState{}
-	}
-	return fileState{info.Size(), info.ModTime()}
-}
-
-// waitForChange waits until a file is there and has changed, and returns false if the context
-// is done before.
-func waitForChange(ctx context.Context, name string, before fileState) bool {
-	const often = 200 * time.Millisecond
-	ticker := time.NewTicker(often)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-ticker.C:
-			if now := stateOfFile(name); now != before && now != (fileState{}) {
-				return true
-			}
 		}
 	}
 }
@@ -202,34 +169,12 @@ func (r *testReport) add(ctx context.Context, result cases.Result) error {
 	case r.flags.tap:
 		err = r.tap.Add(result)
 	default:
-		err = r.print(result)
+		err = r.print(casereport.Text(result, r.verbose > 0))
 	}
 	if err != nil || r.verbose == 0 || result.Verdict != cases.Differing {
 		return err
 	}
 	return r.trace(ctx, result)
-}
-
-// testWords begin the lines of results.
-var testWords = map[cases.Verdict]string{cases.Passed: "ok", cases.Differing: "FAIL", cases.Updated: "updated", cases.Broken: "ERROR"}
-
-func (r *testReport) print(result cases.Result) error {
-	if result.Verdict == cases.Passed && r.verbose == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("%-7s %s\n", testWords[result.Verdict], oneLine(result.Folder))
-	if result.Err != nil {
-		text += "        " + printable(result.Err.Error()) + "\n"
-	}
-	if result.Verdict == cases.Differing || r.verbose > 0 {
-		for _, difference := range result.Differences {
-			text += "        " + oneLine(difference.Where) + "\n"
-			expected, got := difference.Texts()
-			text += "          expected " + expected + "\n          got      " + got + "\n"
-		}
-	}
-	_, err := fmt.Fprint(r.stdout, printable(text))
-	return err
 }
 
 // trace runs a case or a flow again, and prints on standard error how its outputs are parsed,
@@ -266,21 +211,12 @@ func (r *testReport) close() error {
 	if r.json || r.flags.tap {
 		return nil
 	}
-	return r.printCounts()
+	return r.print(casereport.CountsText(r.counts))
 }
 
-func (r *testReport) printCounts() error {
-	all := 0
-	for _, count := range r.counts {
-		all += count
-	}
-	text := fmt.Sprintf("%d cases: %d passed, %d failed", all, r.counts[cases.Passed], r.counts[cases.Differing])
-	for _, rare := range []cases.Verdict{cases.Updated, cases.Broken} {
-		if r.counts[rare] > 0 {
-			text += fmt.Sprintf(", %d %s", r.counts[rare], rare)
-		}
-	}
-	_, err := fmt.Fprintln(r.stdout, text)
+// print prints text, which may be empty.
+func (r *testReport) print(text string) error {
+	_, err := fmt.Fprint(r.stdout, printable(text))
 	return err
 }
 
@@ -288,15 +224,7 @@ func (r *testReport) writeJUnit() error {
 	if r.flags.junit == "" {
 		return nil
 	}
-	file, err := os.Create(r.flags.junit)
-	if err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	if err := r.junit.Write(file); err != nil {
-		_ = file.Close() // the error of writing is the cause
-		return fmt.Errorf("writing the report %s: %w", r.flags.junit, err)
-	}
-	return file.Close()
+	return r.junit.WriteFile(r.flags.junit)
 }
 
 func (r *testReport) verdict() error {
@@ -307,77 +235,4 @@ func (r *testReport) verdict() error {
 		return &exitError{code: exitFailed}
 	}
 	return nil
-}
-
-// coverageFlags are the flags of coverage.
-type coverageFlags struct {
-	show    bool
-	least   float64 // in percent
-	limited bool    // least is set
-}
-
-func (f *coverageFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases exercise, and what they do not")
-	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail if the cases exercise less than `PERCENT` of a definition")
-}
-
-// check checks the flags, and completes them from the command.
-func (f *coverageFlags) check(c *cobra.Command) error {
-	f.limited = c.Flags().Changed("min-coverage")
-	if f.limited && !(f.least >= 0 && f.least <= 100) {
-		return usage("--min-coverage %v: it is a percentage, from 0 to 100", f.least)
-	}
-	return nil
-}
-
-func (f coverageFlags) wanted() bool { return f.show || f.limited }
-
-// printCoverage prints what the cases exercised, and fails if that is too little.
-func (a *app) printCoverage(flags testFlags, coverages *coverage.Counter) error {
-	failed := false
-	for _, report := range coverages.Reports() {
-		failed = failed || flags.coverage.limited && report.Percent < flags.coverage.least
-		if err := a.printCoverageReport(flags, report); err != nil {
-			return err
-		}
-	}
-	if failed {
-		return &exitError{code: exitFailed}
-	}
-	return nil
-}
-
-func (a *app) printCoverageReport(flags testFlags, report coverage.Report) error {
-	if a.json {
-		return terminal.JSON(a.stdout, struct {
-			Coverage coverage.Report `json:"coverage"`
-		}{report})
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "coverage of %s: %.1f%% (%d of %d)", report.Definition, report.Percent, report.Covered, report.Total)
-	if flags.coverage.limited && report.Percent < flags.coverage.least {
-		fmt.Fprintf(&text, ", less than %v%%", flags.coverage.least)
-	}
-	text.WriteByte('\n')
-	if flags.coverage.show {
-		for _, count := range report.Kinds {
-			if count.Total == 0 {
-				continue
-			}
-			fmt.Fprintf(&text, "  %-10s  %4d of %4d  %5.1f%%\n", count.Kind, count.Covered, count.Total, count.Percent)
-		}
-		for _, thing := range report.Missed {
-			fmt.Fprintf(&text, "  never: %s:%d:%d: %s\n", thing.File, thing.Line, thing.Column, oneLine(thing.What))
-		}
-	}
-	return a.printRemarks(flags, text.String())
-}
-
-// printRemarks prints lines that are not results: as comments in the Test Anything Protocol.
-func (a *app) printRemarks(flags testFlags, text string) error {
-	if flags.tap {
-		text = "# " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n# ") + "\n"
-	}
-	_, err := fmt.Fprint(a.stdout, printable(text))
-	return err
 }

@@ -12,9 +12,61 @@ import (
 
 	"github.com/rmctl/rmctl/cases"
 	"github.com/rmctl/rmctl/internal/breaks"
+	"github.com/rmctl/rmctl/internal/coverage"
 	"github.com/rmctl/rmctl/internal/mutate"
 	"github.com/rmctl/rmctl/internal/terminal"
 )
+
+// coverageFlags are the flags of coverage.
+type coverageFlags struct {
+	show    bool
+	least   float64 // in percent
+	limited bool    // least is set
+}
+
+func (f *coverageFlags) register(c *cobra.Command) {
+	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases exercise, and what they do not")
+	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail if the cases exercise less than `PERCENT` of a definition")
+}
+
+// check checks the flags, and completes them from the command.
+func (f *coverageFlags) check(c *cobra.Command) error {
+	f.limited = c.Flags().Changed("min-coverage")
+	if f.limited && !(f.least >= 0 && f.least <= 100) {
+		return usage("--min-coverage %v: it is a percentage, from 0 to 100", f.least)
+	}
+	return nil
+}
+
+func (f coverageFlags) wanted() bool { return f.show || f.limited }
+
+// printCoverage prints what the cases exercised, and fails if that is too little.
+func (a *app) printCoverage(flags testFlags, coverages *coverage.Counter) error {
+	failed := false
+	for _, report := range coverages.Reports() {
+		failed = failed || flags.coverage.limited && report.Percent < flags.coverage.least
+		if err := a.printCoverageReport(flags, report); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+func (a *app) printCoverageReport(flags testFlags, report coverage.Report) error {
+	if a.json {
+		return terminal.JSON(a.stdout, struct {
+			Coverage coverage.Report `json:"coverage"`
+		}{report})
+	}
+	least := 0.0
+	if flags.coverage.limited {
+		least = flags.coverage.least
+	}
+	return a.printRemarks(flags, report.Text(least, flags.coverage.show))
+}
 
 // mutateFlags are the flags of damaged outputs.
 type mutateFlags struct {
@@ -106,30 +158,7 @@ func (a *app) printMutation(flags testFlags, report mutate.Report) error {
 			Mutation mutate.Report `json:"mutation"`
 		}{report})
 	}
-	var text strings.Builder
-	if report.Mutants > 0 {
-		fmt.Fprintf(&text, "mutants of %s: %.2f%% did not fool it (%d mutants of %d cases:", report.Definition, report.Score, report.Mutants, report.Cases)
-		for i, verdict := range mutate.Verdicts() {
-			separator := ","
-			if i == 0 {
-				separator = ""
-			}
-			fmt.Fprintf(&text, "%s %d %s", separator, report.Verdicts[verdict], verdict)
-		}
-		text.WriteString(")\n")
-	}
-	for _, mutant := range report.Deceptive {
-		if mutant.Verdict == mutate.Fooled || a.verbose > 0 {
-			fmt.Fprintf(&text, "%-7s %s: %s, %s: %s\n", strings.ToUpper(string(mutant.Verdict)), oneLine(mutant.Original), mutant.Operator, mutant.Place, oneLine(mutant.Wrong))
-		}
-		if mutant.Verdict == mutate.Fooled {
-			fmt.Fprintf(&text, "        %s\n", oneLine(mutant.Reproduce))
-		}
-	}
-	for _, err := range report.Errors {
-		fmt.Fprintf(&text, "ERROR   %s\n", oneLine(err))
-	}
-	return a.printRemarks(flags, text.String())
+	return a.printRemarks(flags, report.Text(a.verbose > 0))
 }
 
 // reproducing returns the command that reproduces a mutant.
@@ -177,18 +206,14 @@ func (a *app) printBreaks(flags testFlags, report breaks.Report) error {
 			Breaks breaks.Report `json:"breaks"`
 		}{report})
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "changes of %s: %d tried on %d cases, %d not noticed, %d of them without a reason\n",
-		report.Definition, report.Changes, report.Cases, len(report.Survivors), report.Unexplained())
-	for _, each := range report.Survivors {
-		if each.Reason == "" {
-			fmt.Fprintf(&text, "SURVIVES %s: %s\n", each.Position, oneLine(each.Change))
-		} else if a.verbose > 0 {
-			fmt.Fprintf(&text, "survives %s: %s: %s\n", each.Position, oneLine(each.Change), oneLine(each.Reason))
-		}
+	return a.printRemarks(flags, report.Text(a.verbose > 0))
+}
+
+// printRemarks prints lines that are not results: as comments in the Test Anything Protocol.
+func (a *app) printRemarks(flags testFlags, text string) error {
+	if flags.tap {
+		text = "# " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n# ") + "\n"
 	}
-	for _, what := range report.Stale {
-		fmt.Fprintf(&text, "STALE    the reason for %q in %s: a case notices it, or there is no such change\n", what, breaks.ReasonsFile)
-	}
-	return a.printRemarks(flags, text.String())
+	_, err := fmt.Fprint(a.stdout, printable(text))
+	return err
 }

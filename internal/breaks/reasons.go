@@ -11,16 +11,16 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// ReasonsFile is a file with the reasons for changes that no case notices: a table for each
+// reasonsFile is a file with the reasons for changes that no case notices: a table for each
 // definition, with the change and its reason.
-const ReasonsFile = "survivors.toml"
+const reasonsFile = "survivors.toml"
 
 // ReadReasons reads the reasons of each folder that has some. The error names a file that
 // cannot be read.
 func ReadReasons(roots []string) (map[string]map[string]string, error) {
 	reasons := map[string]map[string]string{}
 	for _, root := range roots {
-		file := filepath.Join(root, ReasonsFile)
+		file := filepath.Join(root, reasonsFile)
 		text, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

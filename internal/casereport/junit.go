@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -106,3 +107,16 @@ func (r *JUnit) Write(w io.Writer) error {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.6f", d.Seconds()) }
+
+// WriteFile writes the report to a file.
+func (r *JUnit) WriteFile(name string) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := r.Write(file); err != nil {
+		_ = file.Close() // the error of writing is the cause
+		return fmt.Errorf("writing the report %s: %w", name, err)
+	}
+	return file.Close()
+}

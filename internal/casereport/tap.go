@@ -1,4 +1,4 @@
-// Package casereport writes what came of cases for other programs.
+// Package casereport writes what came of cases, for people and other programs.
 package casereport
 
 import (

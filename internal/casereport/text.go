@@ -1,0 +1,46 @@
+package casereport
+
+import (
+	"fmt"
+
+	"github.com/rmctl/rmctl/cases"
+	"github.com/rmctl/rmctl/internal/tui"
+)
+
+// words begin the lines of results.
+var words = map[cases.Verdict]string{cases.Passed: "ok", cases.Differing: "FAIL", cases.Updated: "updated", cases.Broken: "ERROR"}
+
+// Text returns the lines for people about a result; none about a case that passed, unless all
+// are wanted.
+func Text(result cases.Result, all bool) string {
+	if result.Verdict == cases.Passed && !all {
+		return ""
+	}
+	text := fmt.Sprintf("%-7s %s\n", words[result.Verdict], tui.OneLine(result.Folder))
+	if result.Err != nil {
+		text += "        " + tui.Printable(result.Err.Error()) + "\n"
+	}
+	if result.Verdict == cases.Differing || all {
+		for _, difference := range result.Differences {
+			text += "        " + tui.OneLine(difference.Where) + "\n"
+			expected, got := difference.Texts()
+			text += "          expected " + expected + "\n          got      " + got + "\n"
+		}
+	}
+	return text
+}
+
+// CountsText returns the line about how many cases have each verdict.
+func CountsText(counts map[cases.Verdict]int) string {
+	all := 0
+	for _, count := range counts {
+		all += count
+	}
+	text := fmt.Sprintf("%d cases: %d passed, %d failed", all, counts[cases.Passed], counts[cases.Differing])
+	for _, rare := range []cases.Verdict{cases.Updated, cases.Broken} {
+		if counts[rare] > 0 {
+			text += fmt.Sprintf(", %d %s", counts[rare], rare)
+		}
+	}
+	return text + "\n"
+}
