@@ -1,0 +1,131 @@
+package agentdecode
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
+)
+
+// Print decodes the messages of a trace or of frames, and prints them for people or as JSON, a
+// line each. It returns how many could not be decoded.
+func Print(w io.Writer, r io.Reader, asJSON bool) (broken int, err error) {
+	for message, err := range Messages(r) {
+		if err != nil {
+			return broken, err
+		}
+		if message.Error != "" {
+			broken++
+		}
+		if asJSON {
+			err = terminal.JSON(w, message)
+		} else {
+			_, err = io.WriteString(w, message.String())
+		}
+		if err != nil {
+			return broken, err
+		}
+	}
+	return broken, nil
+}
+
+// longestText bounds a text that is shown; JSON has all of it.
+const longestText = 200
+
+// String returns the message in lines for a terminal.
+func (m Message) String() string {
+	lines := []string{m.headline()}
+	add := func(line string) { lines = append(lines, "        "+line) }
+	for _, each := range m.Groups {
+		add(text(each.IDs) + m.countOf(each) + attributesText(each.Attributes))
+	}
+	for _, each := range m.Definitions {
+		add(each.String())
+	}
+	if len(m.Arguments) > 0 {
+		shown := make([]string, len(m.Arguments))
+		for i, argument := range m.Arguments {
+			shown[i] = text(argument)
+		}
+		add("arguments: " + strings.Join(shown, " "))
+	}
+	if m.Error != "" {
+		add("error: " + tui.Safe(m.Error))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// headline returns the first line: where the message is, who sent it and what it is.
+func (m Message) headline() string {
+	line := fmt.Sprintf("%5d %-6s ", m.Line+m.Frame, m.From)
+	switch {
+	case m.Closed:
+		return line + "connection closed"
+	case m.Name == "" && m.Transaction == nil:
+		return strings.TrimRight(line+"-", " ")
+	}
+	line += fmt.Sprintf("%-18s #%d", terminal.OrDash(m.Name), *m.Transaction)
+	if m.Answers != "" {
+		line += " answers " + m.Answers
+	}
+	if m.Parent != "" {
+		line += " below " + text(m.Parent)
+	}
+	return line + attributesText(m.Attributes)
+}
+
+// countOf says how many elements ids stand for, unless it is one.
+func (m Message) countOf(each group) string {
+	if each.Count == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d)", each.Count)
+}
+
+func attributesText(attributes []attribute) string {
+	var shown strings.Builder
+	for _, each := range attributes {
+		shown.WriteString(" " + text(each.ID) + "=" + text(each.Value))
+	}
+	return shown.String()
+}
+
+// String returns a definition on one line.
+func (d definition) String() string {
+	line := text(d.ID) + " " + text(d.Type) + " " + quoted(d.Name) + " default " + text(d.Default)
+	if d.Minimum != "" || d.Maximum != "" {
+		line += " from " + text(d.Minimum) + " to " + text(d.Maximum)
+	}
+	for i, value := range d.Values {
+		separator := ", "
+		if i == 0 {
+			separator = " of "
+		}
+		line += separator + text(value)
+	}
+	if d.DateStyle+d.TimeStyle+d.Locale != "" {
+		line += " style " + text(d.DateStyle) + " " + text(d.TimeStyle) + " " + text(d.Locale)
+	}
+	if !d.Display {
+		line += " hidden"
+	}
+	return line
+}
+
+// text returns a text from the peer for a terminal: in quotes unless it is one visible word, and cut.
+func text(value string) string {
+	shown := terminal.AtMost(value, longestText)
+	if shown == "" || strings.ContainsFunc(shown, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return quoted(value)
+	}
+	return tui.Safe(shown)
+}
+
+// quoted returns a text from the peer in quotes, cut.
+func quoted(value string) string {
+	return tui.Safe(strconv.Quote(terminal.AtMost(value, longestText)))
+}
