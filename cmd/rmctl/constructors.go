@@ -47,6 +47,7 @@ func constructors() []constructor {
 		{name: "serve", group: groupSessions, create: newServe},
 		{name: "polls", group: groupSessions, create: newPolls},
 		{name: "recover", group: groupSessions, create: newRecover},
+		{name: "agent", group: groupSessions, create: newAgent},
 		{name: "conn", group: groupSessions, create: newConn},
 		{name: "doctor", group: groupSessions, create: newDoctor},
 		{name: "validate", group: groupAuthoring, create: newValidate},

@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// A Message is one message, for people and programs.
-type Message struct {
+// A message is one message, for people and programs.
+type message struct {
 	Line        int          `json:"line,omitempty"`  // of a trace
 	Frame       int          `json:"frame,omitempty"` // of a stream: its number
 	From        string       `json:"from,omitempty"`  // "client" or "agent"
@@ -66,14 +66,14 @@ const (
 // longestLine bounds a line of a trace: a frame of 16 MiB in which every byte is escaped.
 const longestLine = 4*16<<20 + 16
 
-// Messages yields the messages of a trace or of the frames of one direction. Messages that
+// messages yields the messages of a trace or of the frames of one direction. Messages that
 // cannot be decoded are yielded too; the error is one of reading.
-func Messages(r io.Reader) iter.Seq2[Message, error] {
+func messages(r io.Reader) iter.Seq2[message, error] {
 	buffered := bufio.NewReader(r)
 	start, err := buffered.Peek(3)
 	switch {
 	case err != nil && err != io.EOF:
-		return func(yield func(Message, error) bool) { yield(Message{}, err) }
+		return func(yield func(message, error) bool) { yield(message{}, err) }
 	case string(start) == "C> " || string(start) == "<E ":
 		return trace(buffered)
 	}
@@ -81,8 +81,8 @@ func Messages(r io.Reader) iter.Seq2[Message, error] {
 }
 
 // trace yields the messages of a trace.
-func trace(r io.Reader) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
+func trace(r io.Reader) iter.Seq2[message, error] {
+	return func(yield func(message, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, longestLine)
 		session := session{}
@@ -97,14 +97,14 @@ func trace(r io.Reader) iter.Seq2[Message, error] {
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(Message{}, fmt.Errorf("line %d: %w", number+1, err))
+			yield(message{}, fmt.Errorf("line %d: %w", number+1, err))
 		}
 	}
 }
 
 // stream yields the messages of frames. The first one shows which end sent them.
-func stream(r io.Reader) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
+func stream(r io.Reader) iter.Seq2[message, error] {
+	return func(yield func(message, error) bool) {
 		reader := proxy.NewReader(r)
 		session := session{}
 		from := ""
@@ -113,24 +113,24 @@ func stream(r io.Reader) iter.Seq2[Message, error] {
 			if err == io.EOF {
 				return
 			}
-			message := Message{Frame: number, From: from}
+			decoded := message{Frame: number, From: from}
 			broken, isBroken := errors.AsType[*proxy.FrameError](err)
 			switch {
 			case isBroken:
-				message.Error = broken.Error()
+				decoded.Error = broken.Error()
 			case errors.Is(err, io.ErrUnexpectedEOF):
-				message.Error = "the stream ends inside a frame"
+				decoded.Error = "the stream ends inside a frame"
 			case err != nil:
-				yield(Message{}, err)
+				yield(message{}, err)
 				return
 			default:
 				if from == "" {
 					from = sender(frame)
 				}
-				message.From = from
-				session.decode(&message, frame)
+				decoded.From = from
+				session.decode(&decoded, frame)
 			}
-			if !yield(message, nil) || message.Error != "" && (!isBroken || broken.Ends) {
+			if !yield(decoded, nil) || decoded.Error != "" && (!isBroken || broken.Ends) {
 				return
 			}
 		}
@@ -169,29 +169,29 @@ const mostOpen = 10_000
 type session map[uint32]string
 
 // line decodes a line of a trace.
-func (s session) line(number int, text string) Message {
-	message := Message{Line: number, From: client}
+func (s session) line(number int, text string) message {
+	decoded := message{Line: number, From: client}
 	line, err := proxy.ParseLine(text)
 	if line.FromAgent || len(text) > 0 && text[0] == '<' {
-		message.From = agent
+		decoded.From = agent
 	}
 	switch {
 	case err != nil:
-		message.Error = err.Error()
+		decoded.Error = err.Error()
 	case line.Closed:
-		message.Closed = true
+		decoded.Closed = true
 	default:
-		s.decode(&message, line.Frame)
+		s.decode(&decoded, line.Frame)
 	}
-	return message
+	return decoded
 }
 
 // decode adds the meaning of a frame.
-func (s session) decode(message *Message, frame proxy.Frame) {
-	message.Transaction = &frame.Transaction
-	if message.From == client {
+func (s session) decode(to *message, frame proxy.Frame) {
+	to.Transaction = &frame.Transaction
+	if to.From == client {
 		command := proxy.ParseCommand(frame)
-		message.Name, message.Attributes, message.Arguments = command.Name(), attributesOf(command.Attributes), command.Arguments
+		to.Name, to.Attributes, to.Arguments = command.Name(), attributesOf(command.Attributes), command.Arguments
 		if len(s) < mostOpen {
 			s[command.Transaction] = command.Name()
 		}
@@ -199,22 +199,22 @@ func (s session) decode(message *Message, frame proxy.Frame) {
 	}
 	update, err := proxy.ParseUpdate(frame)
 	if err != nil {
-		message.Error, message.Arguments = err.Error(), frame.Arguments
+		to.Error, to.Arguments = err.Error(), frame.Arguments
 		return
 	}
-	message.Name, message.Parent = update.Name(), update.Parent
-	message.Attributes, message.Arguments = attributesOf(update.Attributes), update.Arguments
+	to.Name, to.Parent = update.Name(), update.Parent
+	to.Attributes, to.Arguments = attributesOf(update.Attributes), update.Arguments
 	for _, each := range update.Groups {
-		message.Groups = append(message.Groups, group{each.IDs.String(), each.IDs.Len(), attributesOf(each.Attributes)})
+		to.Groups = append(to.Groups, group{each.IDs.String(), each.IDs.Len(), attributesOf(each.Attributes)})
 	}
 	for _, each := range update.Definitions {
-		message.Definitions = append(message.Definitions, definition{
+		to.Definitions = append(to.Definitions, definition{
 			ID: each.ID, Type: each.Type, Name: each.Name, Description: each.Description, Display: each.Display, Default: each.Default,
 			Values: each.Values, Minimum: each.Minimum, Maximum: each.Maximum, DateStyle: each.DateStyle, TimeStyle: each.TimeStyle, Locale: each.Locale,
 		})
 	}
 	if answers(update) {
-		message.Answers = s[update.Transaction]
+		to.Answers = s[update.Transaction]
 		delete(s, update.Transaction)
 	}
 }

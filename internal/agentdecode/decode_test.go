@@ -117,10 +117,10 @@ func TestMessagesAreJSONALineEach(t *testing.T) {
 	require.NotContains(t, to.String(), "\u202e")
 	lines := strings.Split(strings.TrimSpace(to.String()), "\n")
 	require.Len(t, lines, 2)
-	var message Message
-	require.NoError(t, json.Unmarshal([]byte(lines[0]), &message))
+	var read message
+	require.NoError(t, json.Unmarshal([]byte(lines[0]), &read))
 	transaction := uint32(3)
-	require.Equal(t, Message{Line: 1, From: "agent", Name: "CHANGE_JOB", Transaction: &transaction, Groups: []group{{"1010-1011", 2, []attribute{{"name", "\u202e"}}}}}, message)
+	require.Equal(t, message{Line: 1, From: "agent", Name: "CHANGE_JOB", Transaction: &transaction, Groups: []group{{"1010-1011", 2, []attribute{{"name", "\u202e"}}}}}, read)
 	require.JSONEq(t, `{"line":2,"from":"client","closed":true}`, lines[1])
 }
 

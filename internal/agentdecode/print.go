@@ -14,17 +14,17 @@ import (
 // Print decodes the messages of a trace or of frames, and prints them for people or as JSON, a
 // line each. It returns how many could not be decoded.
 func Print(w io.Writer, r io.Reader, asJSON bool) (broken int, err error) {
-	for message, err := range Messages(r) {
+	for decoded, err := range messages(r) {
 		if err != nil {
 			return broken, err
 		}
-		if message.Error != "" {
+		if decoded.Error != "" {
 			broken++
 		}
 		if asJSON {
-			err = terminal.JSON(w, message)
+			err = terminal.JSON(w, decoded)
 		} else {
-			_, err = io.WriteString(w, message.String())
+			_, err = io.WriteString(w, decoded.String())
 		}
 		if err != nil {
 			return broken, err
@@ -37,7 +37,7 @@ func Print(w io.Writer, r io.Reader, asJSON bool) (broken int, err error) {
 const longestText = 200
 
 // String returns the message in lines for a terminal.
-func (m Message) String() string {
+func (m message) String() string {
 	lines := []string{m.headline()}
 	add := func(line string) { lines = append(lines, "        "+line) }
 	for _, each := range m.Groups {
@@ -60,7 +60,7 @@ func (m Message) String() string {
 }
 
 // headline returns the first line: where the message is, who sent it and what it is.
-func (m Message) headline() string {
+func (m message) headline() string {
 	line := fmt.Sprintf("%5d %-6s ", m.Line+m.Frame, m.From)
 	switch {
 	case m.Closed:
@@ -79,7 +79,7 @@ func (m Message) headline() string {
 }
 
 // countOf says how many elements ids stand for, unless it is one.
-func (m Message) countOf(each group) string {
+func (m message) countOf(each group) string {
 	if each.Count == 1 {
 		return ""
 	}
