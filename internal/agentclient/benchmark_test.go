@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,4 +108,35 @@ func BenchmarkChanges(b *testing.B) {
 	<-s.Done()
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms-p99")
+}
+
+// BenchmarkIdle waits a second with 100,000 jobs in the model while nothing happens.
+func BenchmarkIdle(b *testing.B) {
+	text := announcement(3)
+	s, err := agentclient.Start(b.Context(), agentclient.Options{Agent: []string{"agent"}, Connection: agenttest.Acting(func(a *agenttest.Agent) {
+		a.Begin("details,resume")
+		a.Write(text)
+		a.Await(proxy.Quit)
+	})})
+	require.NoError(b, err)
+	require.NoError(b, s.Listed(b.Context()))
+	runtime.GC()
+	var used time.Duration
+	seconds := 0
+	for b.Loop() {
+		begun := processorTime(b)
+		<-time.After(time.Second)
+		used += processorTime(b) - begun
+		seconds++
+	}
+	b.ReportMetric(100*used.Seconds()/float64(seconds), "%-of-a-core")
+	require.NoError(b, s.Close())
+}
+
+// processorTime returns what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

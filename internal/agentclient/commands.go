@@ -33,7 +33,7 @@ func (s *Session) Submit(ctx context.Context, attributes proxy.Attributes) (Acce
 		id = uuid.NewString()
 		attributes = append(proxy.Attributes{{ID: attributeSubmission, Value: id}}, attributes...)
 	}
-	expected := s.state.expect(id)
+	expected := s.state.expect(id, attributes)
 	err := s.submit(ctx, attributes)
 	if job, known := s.state.jobOf(expected); known {
 		return Accepted{job, id}, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/agentclient"
 	"github.com/rmctl/rmctl/internal/agentclient/agenttest"
+	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
 )
 
@@ -28,13 +29,17 @@ func TestSubmittedJobsAreRecognized(t *testing.T) {
 			a.Events("e6 1 " + job + " 1 jobState=COMPLETED")
 			a.OK(terminate)
 		})
-		accepted, err := s.Submit(t.Context(), proxy.Attributes{{ID: "queueId", Value: "batch"}, {ID: "execName", Value: "x"}})
+		accepted, err := s.Submit(t.Context(), proxy.Attributes{{ID: "queueId", Value: "batch"}, {ID: "execName", Value: "x"},
+			{ID: "progArgs", Value: "-a"}, {ID: "progArgs", Value: "b"}, {ID: "env", Value: "TOKEN=secret"}})
 		require.NoError(t, err)
 		require.Equal(t, "10"+sessionSuffix, accepted.Job)
+		require.Equal(t, "x", value(t, s, model.Job, accepted.Job, "execName"))
+		require.Equal(t, "-a b", value(t, s, model.Job, accepted.Job, "progArgs"))
+		require.Empty(t, value(t, s, model.Job, accepted.Job, "env"))
 		require.NotEmpty(t, accepted.Submission)
-		require.EqualValues(t, "PENDING", get(t, s, 5, accepted.Job).State())
+		require.EqualValues(t, "PENDING", get(t, s, model.Job, accepted.Job).State())
 		require.NoError(t, s.Terminate(t.Context(), accepted.Job))
-		require.EqualValues(t, "TERMINATED", get(t, s, 5, accepted.Job).State(), "the event precedes the answer")
+		require.EqualValues(t, "TERMINATED", get(t, s, model.Job, accepted.Job).State(), "the event precedes the answer")
 	})
 }
 
@@ -108,11 +113,11 @@ func TestBothEndsThatAreRmctlOperateJobs(t *testing.T) {
 			}
 		})
 		require.Equal(t, []string{"details", "operations", "resume"}, s.Features())
-		require.Equal(t, "null", value(t, s, 5, "77", "name"), "rmctl leaves out values that it does not have")
+		require.Equal(t, "null", value(t, s, model.Job, "77", "name"), "rmctl leaves out values that it does not have")
 		require.NoError(t, s.Operate(t.Context(), "hold", "77"))
-		require.Equal(t, "CHANGE JOBhold", value(t, s, 5, "77", "jobStatus"))
+		require.Equal(t, "CHANGE JOBhold", value(t, s, model.Job, "77", "jobStatus"))
 		require.NoError(t, s.Move(t.Context(), "77", "batch"))
-		require.Equal(t, "MOVE JOB5", value(t, s, 5, "77", "jobStatus"))
+		require.Equal(t, "MOVE JOB5", value(t, s, model.Job, "77", "jobStatus"))
 		manager, _ := s.Model().Snapshot().Manager(s.Manager())
 		features, _ := manager.Element().Value("features")
 		require.Equal(t, "details,operations,resume", features.Text())
@@ -126,7 +131,7 @@ func TestReturningClientsKeepWhatHadEnded(t *testing.T) {
 			a.Begin("details,resume")
 			a.Events("e0 0 1 5 1 name=batch", "dc 5 3 10 2 jobId=77 jobState=RUNNING 11 2 jobId=78 jobState=TERMINATED 12 2 jobId=79 jobState=RUNNING", "eb 1 1 1 lastEvent=41")
 		})
-		ended := get(t, first, 5, "78")
+		ended := get(t, first, model.Job, "78")
 		require.NoError(t, first.Close())
 		require.NoError(t, first.Err())
 		last := make(chan string, 1)
@@ -137,9 +142,9 @@ func TestReturningClientsKeepWhatHadEnded(t *testing.T) {
 			a.Events("e0 0 1 5 1 name=batch", "dc 5 1 20 2 jobId=77 jobState=TERMINATED", "eb 1 1 1 lastEvent=44")
 		}, func(o *agentclient.Options) { o.Resume = first.State() })
 		require.Equal(t, "41", <-last)
-		require.Equal(t, []string{"77", "78"}, ids(s, 5), "the agent has no job 79")
-		require.EqualValues(t, "TERMINATED", get(t, s, 5, "77").State())
-		require.Same(t, ended, get(t, s, 5, "78"))
+		require.Equal(t, []string{"77", "78"}, ids(s, model.Job), "the agent has no job 79")
+		require.EqualValues(t, "TERMINATED", get(t, s, model.Job, "77").State())
+		require.Same(t, ended, get(t, s, model.Job, "78"))
 		unknown := &agentclient.UnknownJobError{}
 		require.ErrorAs(t, s.Terminate(t.Context(), "78"), &unknown)
 	})

@@ -1,6 +1,7 @@
 package agentclient
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/plaintext"
@@ -189,12 +190,24 @@ func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *
 		p.update.Remove(p.manager, kind, e.id) // nodes of the model stay in their machine
 	}
 	e.generation, e.parent, e.placeholder = p.generation, parent, false
-	p.put(kind, e, p.complete(kind, e, given, !isKnown), isAgain)
 	if own := p.submissions[given.submission]; kind == model.Job && own != nil && own.job == "" {
-		own.job = e.id
+		p.put(kind, e, p.submitted(own), false)
+		own.job, own.wanted = e.id, nil
 		p.found = append(p.found, own)
 	}
+	p.put(kind, e, p.complete(kind, e, given, !isKnown), isAgain)
 	return e
+}
+
+// submittedAttributes are those that a job has from its submission, as long as the agent says nothing
+// of them. The environment may hold secrets.
+var submittedAttributes = []string{"execName", "execPath", "workingDir", "progArgs", "jobNumProcs", vocabulary.AttributeJobUser}
+
+// submitted returns what a job has from its submission.
+func (p *pass) submitted(own *submission) []model.Attribute {
+	kept := slices.DeleteFunc(slices.Clone(own.wanted), func(a proxy.Attribute) bool { return !slices.Contains(submittedAttributes, a.ID) })
+	converted := p.convert(model.Job, kept)
+	return converted.list
 }
 
 // put puts an element with attributes into the model.

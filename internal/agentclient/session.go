@@ -55,13 +55,11 @@ type Options struct {
 
 	Session  string        // of this holder, the same in all its sessions; a new one if empty
 	Resume   *State        // that the session before left; nil for a new one
-	Manager  string        // id of the resource manager in the model; "agent" if empty
+	Manager  string        // id of the resource manager in a new model; "agent" if empty
 	Features []string      // that may be agreed on; nil for all
 	Trace    *proxy.Trace  // nil for none
 	Log      *slog.Logger  // gets the agent's lines, bounded and printable; nil for none
 	Limit    time.Duration // for each answer; 0 for 30 seconds
-
-	life context.Context // of the session
 }
 
 // A Session is a connection to an agent and the model that it keeps up to date. Its methods
@@ -105,7 +103,6 @@ func Start(ctx context.Context, options Options) (*Session, error) {
 		s.state = newState(cmp.Or(options.Manager, "agent"))
 	}
 	s.life, s.cancel = context.WithCancelCause(ctx)
-	s.options.life = s.life
 	s.state.begin(options.Session, s.report)
 	stream, err := s.options.connect(s.life, s.report)
 	if err != nil {

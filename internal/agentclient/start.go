@@ -103,8 +103,6 @@ func (o *Options) connectTCP(ctx context.Context, report *reporter) (*stream, er
 	if o.Listen == nil {
 		return nil, errors.New("this connection cannot listen for the agent")
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	listener, err := o.Listen(ctx)
 	if err != nil {
 		return nil, err
@@ -116,10 +114,12 @@ func (o *Options) connectTCP(ctx context.Context, report *reporter) (*stream, er
 	lines := &lineWriter{line: report.line}
 	command := o.command(arguments...)
 	command.Stdout, command.Stderr = lines, lines
-	handle, err := o.Connection.Start(o.life, command)
+	handle, err := o.Connection.Start(ctx, command)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
+	waiting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	s := &stream{handle: handle, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
@@ -130,7 +130,7 @@ func (o *Options) connectTCP(ctx context.Context, report *reporter) (*stream, er
 		}
 		cancel(err)
 	}()
-	conn, err := o.accept(ctx, listener)
+	conn, err := o.accept(waiting, listener)
 	if err != nil {
 		s.hangUp = func() {}
 		s.close(false)

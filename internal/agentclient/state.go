@@ -291,18 +291,19 @@ func (s *State) queueWire(queue string) (wire, name string, known bool) {
 
 // A submission is one of this holder.
 type submission struct {
-	job   string        // in the model; empty until the agent announced it
-	found chan struct{} // closed when it did
+	job    string           // in the model; empty until the agent announced it
+	found  chan struct{}    // closed when it did
+	wanted proxy.Attributes // what was submitted, until then
 }
 
 // expect notes that a submission is under way, so that its job is recognized.
-func (s *State) expect(id string) *submission {
+func (s *State) expect(id string, wanted proxy.Attributes) *submission {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.submissions[id]; known != nil {
 		return known
 	}
-	expected := &submission{found: make(chan struct{})}
+	expected := &submission{found: make(chan struct{}), wanted: wanted}
 	s.submissions[strings.Clone(id)] = expected
 	return expected
 }
