@@ -1,0 +1,174 @@
+// Package bridge makes a connection through which an agent of the proxy protocol answers
+// commands. A command whose program is [definition.Command] is answered from a session with
+// the agent, and files below [definition.OutputFolder] have what jobs wrote; everything else
+// goes to the connection below. With the definition that package definition writes, a target
+// that has an agent works like any other.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rmctl/rmctl/internal/agentclient"
+	"github.com/rmctl/rmctl/internal/agentclient/definition"
+	"github.com/rmctl/rmctl/internal/peer"
+	"github.com/rmctl/rmctl/proxy"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// Options describe the agent.
+type Options struct {
+	Agent       []string          // program and arguments
+	Proxy       string            // agentclient.Stdio, also if empty, or agentclient.TCP
+	Environment map[string]string // added to that of the place
+	Memory      *Memory           // what sessions leave to the next ones; nil for none
+	Trace       *proxy.Trace      // may be nil
+	Log         *slog.Logger      // may be nil
+}
+
+// A Connection is a connection to the place of an agent, and the session with the agent. The
+// session begins with the first command for the agent, and again after it was lost.
+type Connection struct {
+	remote.Connection
+	options Options
+	life    context.Context
+	end     context.CancelFunc
+
+	mutex    sync.Mutex
+	attempt  *attempt // to begin a session; nil before the first
+	failures int      // of attempts in a row
+	closed   bool
+}
+
+var _ remote.Connection = (*Connection)(nil)
+
+// New returns a connection over another one, which it closes in the end.
+func New(below remote.Connection, options Options) *Connection {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.Memory == nil {
+		options.Memory = &Memory{}
+	}
+	life, end := context.WithCancel(context.Background())
+	return &Connection{Connection: below, options: options, life: life, end: end}
+}
+
+// Close ends the session, then the connection below. Jobs keep running as far as the agent
+// lets them.
+func (c *Connection) Close() error {
+	c.mutex.Lock()
+	attempt := c.attempt
+	c.closed = true
+	c.mutex.Unlock()
+	var err error
+	if attempt != nil {
+		if session := attempt.current(); session != nil {
+			err = session.Close()
+		}
+	}
+	c.end()
+	if attempt != nil {
+		<-attempt.done
+		attempt.finish(c.options.Memory, c.key())
+	}
+	return errors.Join(err, c.Connection.Close())
+}
+
+// Ended returns a channel that is closed once the connection below has ended, nil if that does
+// not notice.
+func (c *Connection) Ended() <-chan struct{} {
+	if noticing, able := c.Connection.(interface{ Ended() <-chan struct{} }); able {
+		return noticing.Ended()
+	}
+	return nil
+}
+
+// IsBusy reports whether the session has to stay: the agent has jobs of it that have not ended.
+func (c *Connection) IsBusy() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.attempt == nil {
+		return false
+	}
+	session := c.attempt.current()
+	return session != nil && c.attempt.jobs.areUnfinished(session)
+}
+
+// Start starts a process, or a command for the agent.
+func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
+	if len(command.Arguments) == 0 || command.Arguments[0] != definition.Command {
+		return c.Connection.Start(ctx, command)
+	}
+	attempt, session, err := c.session(ctx)
+	if err != nil {
+		return nil, &remote.StartError{Program: definition.Command, Err: err}
+	}
+	return start(ctx, &request{
+		connection: c, attempt: attempt, session: session, command: command,
+		stdout: orDiscard(command.Stdout), stderr: orDiscard(command.Stderr),
+	}), nil
+}
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}
+
+// A LostError means that there is no session with the agent, although the connection may
+// work. It matches remote.ErrUnreachable, so that states become stale.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return e.Err.Error() }
+
+// Is reports whether the target is remote.ErrUnreachable.
+func (e *LostError) Is(target error) bool { return target == remote.ErrUnreachable }
+
+// Unwrap returns the cause.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// KeepsConnection reports whether the connection below can still be used.
+func (e *LostError) KeepsConnection() bool { return !errors.Is(e.Err, remote.ErrUnreachable) }
+
+// key identifies the agent among the places of a Memory.
+func (c *Connection) key() string {
+	info := c.Info()
+	return fmt.Sprintf("%q", slices.Concat([]string{info.Transport, info.User, info.Host, c.options.Proxy}, c.options.Agent))
+}
+
+// agent returns the command of the agent. Agents of the Eclipse PTP use TCP unless they are
+// started for another way.
+func (c *Connection) agent() []string {
+	saysProxy := slices.ContainsFunc(c.options.Agent, func(argument string) bool { return strings.HasPrefix(argument, "--proxy") })
+	if c.options.Proxy == agentclient.TCP || saysProxy {
+		return c.options.Agent
+	}
+	return append(slices.Clone(c.options.Agent), "--proxy="+agentclient.Stdio)
+}
+
+// sessionOptions returns the options of the next session.
+func (c *Connection) sessionOptions() agentclient.Options {
+	o := agentclient.Options{
+		Connection: c.Connection, Agent: c.agent(), Environment: c.options.Environment, Proxy: c.options.Proxy,
+		Trace: c.options.Trace, Log: c.options.Log,
+	}
+	if listening, able := c.Connection.(interface {
+		Listen(ctx context.Context) (net.Listener, error)
+	}); able {
+		o.Listen = listening.Listen
+	}
+	if c.Info().Transport == "local" {
+		o.CheckPeer = peer.CheckTCP
+	}
+	o.Session, o.Resume = c.options.Memory.recall(c.key())
+	return o
+}

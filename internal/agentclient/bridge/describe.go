@@ -1,0 +1,99 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/agentclient"
+	"github.com/rmctl/rmctl/internal/agentclient/definition"
+)
+
+// definition prints the definition of the target.
+func (r *request) definition(context.Context, []string) error {
+	features := r.session.Features()
+	text, _ := definition.Write(definition.Options{
+		Agent: r.connection.options.Agent, Proxy: r.connection.options.Proxy, Attributes: r.session.Definitions(),
+		IsOwn: len(features) > 0, Operations: slices.Contains(features, "operations"),
+	})
+	if _, err := r.stdout.Write(text); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// describe prints what is known of the session.
+func (r *request) describe(ctx context.Context, _ []string) error {
+	if err := r.session.Listed(ctx); err != nil {
+		return err
+	}
+	return r.document(ctx, "session", func(each func(row) error) error {
+		return each(row{
+			"begun": strconv.FormatInt(r.attempt.begun.Unix()+1, 10), "agent": strings.Join(r.connection.options.Agent, " "),
+			"features": strings.Join(r.session.Features(), ","), "attributes": len(r.session.Definitions()),
+		})
+	})
+}
+
+// oddities fails if the agent sent something that was left out.
+func (r *request) oddities(context.Context, []string) error {
+	report := r.session.Report()
+	var lines []string
+	for _, odd := range report.Oddities {
+		lines = append(lines, fmt.Sprintf("%s (%d times)", odd.What, odd.Count))
+	}
+	for _, problem := range report.Problems {
+		lines = append(lines, fmt.Sprintf("%s of %s (%d times): %s", problem.What, problem.Of, problem.Count, problem.Example))
+	}
+	_, refused := definition.Write(definition.Options{Attributes: r.session.Definitions()})
+	if len(refused) > 0 {
+		lines = append(lines, fmt.Sprintf("%d attributes that cannot be set: %.500q", len(refused), refused))
+	}
+	if len(lines) == 0 {
+		return r.print("everything was understood")
+	}
+	return &agentclient.RefusedError{Text: strings.Join(lines, "; ")}
+}
+
+// changePause is the shortest time between two lines of changes.
+const changePause = 100 * time.Millisecond
+
+// changes prints a line at once and whenever something has changed, until it is ended.
+func (r *request) changes(ctx context.Context, _ []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-r.session.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	snapshot := r.session.Model().Snapshot()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		if err := r.print(strconv.FormatUint(snapshot.Revision(), 10)); err != nil {
+			return err
+		}
+		timer.Reset(changePause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		if newer, err := r.session.Model().Next(ctx, snapshot); err == nil {
+			snapshot = newer
+		}
+	}
+	if err := r.session.Err(); err != nil {
+		return err
+	}
+	return errors.Join(ctx.Err(), errSessionOver)
+}
+
+// errSessionOver ends the changes of a session that was closed.
+var errSessionOver = errors.New("the session with the agent was closed")

@@ -1,0 +1,299 @@
+package bridge
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/agentclient"
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+)
+
+// A row is an element as a listing has it: the fields that the definition reads, and under
+// "attributes" everything that the agent said of it.
+type row map[string]any
+
+// manager returns the resource manager of the session, once it has listed its elements.
+func (r *request) manager(ctx context.Context) (*model.Manager, error) {
+	if err := r.session.Listed(ctx); err != nil {
+		return nil, err
+	}
+	return managerOf(r.session), nil
+}
+
+// managerOf returns the resource manager as it is now.
+func managerOf(session *agentclient.Session) *model.Manager {
+	manager, _ := session.Model().Snapshot().Manager(session.Manager()) // it is always there
+	return manager
+}
+
+// list prints a document with a row for each element.
+func (r *request) list(ctx context.Context, name string, kind model.Kind, of func(*model.Manager, *model.Element) row) error {
+	manager, err := r.manager(ctx)
+	if err != nil {
+		return err
+	}
+	return r.document(ctx, name, func(each func(row) error) error {
+		for element := range manager.All(kind) {
+			if err := each(of(manager, element)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// document prints a JSON object with one list, a row on each line.
+func (r *request) document(ctx context.Context, name string, rows func(each func(row) error) error) error {
+	output := bufio.NewWriterSize(r.stdout, 64<<10)
+	encoder := json.NewEncoder(output)
+	write := func(text string) error {
+		if _, err := output.WriteString(text); err != nil {
+			return &outputError{err}
+		}
+		return nil
+	}
+	separator := `{"` + name + `":[` + "\n"
+	err := rows(func(one row) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := write(separator); err != nil {
+			return err
+		}
+		separator = ","
+		if err := encoder.Encode(one); err != nil {
+			return &outputError{err}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if separator == "," {
+		separator = ""
+	}
+	if err := write(separator + "]}\n"); err != nil {
+		return err
+	}
+	if err := output.Flush(); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// set adds fields with the texts of attributes that the element was given.
+func (r row) set(element *model.Element, fields map[string]string) {
+	for definition, value := range element.Attributes() {
+		field, isField := fields[definition.ID]
+		if !isField || value.Text() == "" {
+			continue
+		}
+		r[field] = value.Text()
+	}
+}
+
+// setAll adds everything that the element was given.
+func (r row) setAll(element *model.Element) {
+	all := map[string]any{}
+	for definition, value := range element.Attributes() {
+		if definition.Type == model.Array {
+			all[definition.ID] = value.Array()
+		} else {
+			all[definition.ID] = value.Text()
+		}
+	}
+	r["attributes"] = all
+}
+
+// jobs prints all jobs, or only those named, with what is known of those that ended and were
+// removed. A job that is not known is an error if it is the only one.
+func (r *request) jobs(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return r.list(ctx, "jobs", model.Job, jobRow)
+	}
+	manager, err := r.manager(ctx)
+	if err != nil {
+		return err
+	}
+	var found []row
+	for _, id := range ids {
+		if element, known := manager.Get(model.Job, id); known {
+			found = append(found, wholeRow(manager, element))
+		} else if ended, known := r.attempt.jobs.get(id); known {
+			found = append(found, ended)
+		} else if len(ids) == 1 {
+			return &agentclient.UnknownJobError{Job: id}
+		}
+	}
+	return r.document(ctx, "jobs", func(each func(row) error) error {
+		for _, one := range found {
+			if err := each(one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// jobFields are the fields of jobs, by attribute.
+var jobFields = map[string]string{
+	vocabulary.AttributeName: "name", vocabulary.AttributeJobUser: "owner", vocabulary.AttributeJobStatus: "native",
+	vocabulary.AttributeJobMessage: "reason", vocabulary.AttributeJobNodes: "nodes", vocabulary.AttributeJobSubmitted: "submitted",
+	vocabulary.AttributeJobStarted: "started", vocabulary.AttributeJobEnded: "ended", vocabulary.AttributeJobExitCode: "exitCode",
+	vocabulary.AttributeJobSignal: "signal", vocabulary.AttributeJobCPUs: "cpus",
+	attributeOutputPath: "outputPath", attributeErrorPath: "errorPath",
+}
+
+// Attributes of jobs that an rmctl knows of, beside those of package vocabulary.
+const (
+	attributeSubmission = "jobSubId"
+	attributeOutputPath = "jobOutputPath"
+	attributeErrorPath  = "jobErrorPath"
+	attributeProcesses  = "jobNumProcs"
+)
+
+// wholeRow is jobRow with everything that the agent said of the job, the evidence of its state.
+func wholeRow(manager *model.Manager, element *model.Element) row {
+	one := jobRow(manager, element)
+	one.setAll(element)
+	return one
+}
+
+func jobRow(manager *model.Manager, element *model.Element) row {
+	one := row{"id": element.ID(), "detail": string(detailOf(element))}
+	one.set(element, jobFields)
+	if queue, known := manager.Get(model.Queue, element.Parent()); known {
+		one["queue"] = queue.ID()
+	}
+	if _, has := one["native"]; !has {
+		one["native"] = string(element.State())
+	}
+	for _, attribute := range []string{attributeSubmission, vocabulary.AttributeJobTag} {
+		if tag := given(element, attribute); tag != "" {
+			one["tag"] = tag
+		}
+	}
+	if _, has := one["cpus"]; !has {
+		if count := given(element, attributeProcesses); count != "" {
+			one["cpus"] = count
+		}
+	}
+	return one
+}
+
+// given returns the text of an attribute that the element was given.
+func given(element *model.Element, attribute string) string {
+	for definition, value := range element.Attributes() {
+		if definition.ID == attribute {
+			return value.Text()
+		}
+	}
+	return ""
+}
+
+// detailOf returns the state of a job: the agent's own word in the vocabulary of package job,
+// if an rmctl gave it, otherwise what the state of the model means.
+func detailOf(element *model.Element) job.Detail {
+	if detail, known := job.ParseDetail(given(element, vocabulary.AttributeJobDetail)); known {
+		return detail
+	}
+	switch element.State() {
+	case vocabulary.StatePending:
+		return job.QueuedActive
+	case vocabulary.StateStarted, vocabulary.StateRunning:
+		return job.Running
+	case vocabulary.StateSuspended:
+		return job.Suspended
+	case vocabulary.StateTerminated:
+		return job.Completed
+	case vocabulary.StateError:
+		return job.Failed
+	}
+	return job.Undetermined
+}
+
+// nodeFields are the fields of nodes, by attribute.
+var nodeFields = map[string]string{
+	vocabulary.AttributeNodeStatus: "native", vocabulary.AttributeNodeCPUs: "cpus", vocabulary.AttributeNodeCPUsUsed: "cpusUsed",
+	vocabulary.AttributeNodeMemory: "memory", vocabulary.AttributeNodeLoad: "load", vocabulary.AttributeNodeReason: "reason",
+}
+
+func (r *request) nodes(ctx context.Context, _ []string) error {
+	return r.list(ctx, "nodes", model.Node, func(manager *model.Manager, element *model.Element) row {
+		one := row{"id": element.ID(), "state": string(element.State()), "machine": element.Parent()}
+		one.set(element, nodeFields)
+		for definition, value := range element.Attributes() {
+			if definition.ID == vocabulary.AttributeNodeQueues {
+				one["queues"] = strings.Join(value.Array(), ",")
+			}
+		}
+		if machine, known := manager.Get(model.Machine, element.Parent()); known {
+			one["machineState"] = string(machine.State())
+		}
+		one.setAll(element)
+		return one
+	})
+}
+
+// queueFields are the fields of queues, by attribute.
+var queueFields = map[string]string{
+	vocabulary.AttributeQueueStatus: "native", vocabulary.AttributeQueueDefault: "default", vocabulary.AttributeQueueTimeLimit: "timeLimit",
+	vocabulary.AttributeQueueRunning: "running", vocabulary.AttributeQueueWaiting: "waiting", vocabulary.AttributeQueueNodes: "nodes",
+}
+
+func (r *request) queues(ctx context.Context, _ []string) error {
+	return r.list(ctx, "queues", model.Queue, func(_ *model.Manager, element *model.Element) row {
+		one := row{"id": element.ID(), "state": string(element.State())}
+		one.set(element, queueFields)
+		one.setAll(element)
+		return one
+	})
+}
+
+// processes prints the processes of a job.
+func (r *request) processes(ctx context.Context, ids []string) error {
+	if len(ids) != 1 {
+		return &usageError{"processes takes one job"}
+	}
+	manager, err := r.manager(ctx)
+	if err != nil {
+		return err
+	}
+	if _, known := manager.Get(model.Job, ids[0]); !known {
+		return &agentclient.UnknownJobError{Job: ids[0]}
+	}
+	return r.document(ctx, "processes", func(each func(row) error) error {
+		for element := range manager.Children(model.Process, ids[0]) {
+			if err := each(processRow(manager, element)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func processRow(manager *model.Manager, element *model.Element) row {
+	one := row{"id": element.ID(), "state": string(element.State())}
+	one.set(element, map[string]string{
+		vocabulary.AttributeProcessIndex: "rank", vocabulary.AttributeProcessExitCode: "exitCode", "processPID": "pid",
+		"processSignalName": "signal", vocabulary.AttributeProcessNodeID: "node",
+	})
+	if id, has := one["node"].(string); has {
+		if node, known := manager.Get(model.Node, id); known {
+			one["node"] = node.Name()
+		}
+	}
+	if _, has := one["rank"]; !has {
+		if rank, err := strconv.Atoi(element.ID()[strings.LastIndexByte(element.ID(), '.')+1:]); err == nil {
+			one["rank"] = strconv.Itoa(rank)
+		}
+	}
+	one["rank"] = cmp.Or(one["rank"], any("0"))
+	return one
+}

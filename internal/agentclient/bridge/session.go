@@ -1,0 +1,162 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/internal/agentclient"
+	"github.com/rmctl/rmctl/internal/execution"
+)
+
+// An agent that could not be started is tried again after firstPause, then ever more seldom.
+const (
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// An attempt is a session that is begun, runs or has ended.
+type attempt struct {
+	made    chan struct{} // closed when session and err are final
+	session *agentclient.Session
+	err     error
+	failed  time.Time
+	begun   time.Time
+	jobs    *finished
+	done    chan struct{} // closed when nothing of it works any more
+	keep    sync.Once
+}
+
+// current returns the session if it has begun and not ended.
+func (a *attempt) current() *agentclient.Session {
+	if !execution.IsClosed(a.made) || a.session == nil || execution.IsClosed(a.session.Done()) {
+		return nil
+	}
+	return a.session
+}
+
+// finish keeps what the session leaves.
+func (a *attempt) finish(memory *Memory, key string) {
+	a.keep.Do(func() {
+		if a.session != nil {
+			memory.keep(key, a.session.State())
+		}
+	})
+}
+
+var errClosed = errors.New("the connection is closed")
+
+// session returns the session with the agent, which it begins if there is none. Errors are
+// *LostError or that of ctx.
+func (c *Connection) session(ctx context.Context) (*attempt, *agentclient.Session, error) {
+	attempt, err := c.join()
+	if err != nil {
+		return nil, nil, err
+	}
+	select {
+	case <-attempt.made:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	if attempt.err != nil {
+		return nil, nil, &LostError{attempt.err}
+	}
+	return attempt, attempt.session, nil
+}
+
+// join returns the attempt at hand, or a new one after a session that has ended.
+func (c *Connection) join() (*attempt, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.closed {
+		return nil, &LostError{errClosed}
+	}
+	a := c.attempt
+	if a != nil && execution.IsClosed(a.made) {
+		switch {
+		case a.err != nil && time.Since(a.failed) < pauseAfter(c.failures):
+		case a.err != nil || execution.IsClosed(a.session.Done()):
+			a = nil
+		}
+	}
+	if a == nil {
+		a = c.begin(c.attempt)
+		c.attempt = a
+	}
+	return a, nil
+}
+
+func pauseAfter(failures int) time.Duration {
+	pause := firstPause
+	for range min(failures, 10) - 1 {
+		pause *= 2
+	}
+	return min(pause, longestPause)
+}
+
+// begin begins a session after another one, which may be nil.
+func (c *Connection) begin(before *attempt) *attempt {
+	a := &attempt{made: make(chan struct{}), done: make(chan struct{}), begun: time.Now(), jobs: newFinished()}
+	go func() {
+		defer close(a.done)
+		if before != nil {
+			<-before.done
+			before.finish(c.options.Memory, c.key())
+			a.jobs = before.jobs
+		}
+		a.session, a.err = agentclient.Start(c.life, c.sessionOptions())
+		c.mutex.Lock()
+		if a.failed = time.Now(); a.err == nil {
+			c.failures = 0
+		} else {
+			c.failures++
+		}
+		c.mutex.Unlock()
+		close(a.made)
+		if a.err != nil {
+			c.options.Log.Info("no session with the agent", "error", a.err)
+			return
+		}
+		a.jobs.follow(a.session)
+		<-a.session.Done()
+	}()
+	return a
+}
+
+// A Memory keeps what sessions with agents leave to the next ones, also over other
+// connections. The zero value is empty.
+type Memory struct {
+	mutex  sync.Mutex
+	places map[string]*left
+}
+
+// left is what the sessions with an agent left.
+type left struct {
+	id    string // of the holder, the same in all sessions
+	state *agentclient.State
+}
+
+// recall returns the id of the holder and what the last session left. That can be taken once.
+func (m *Memory) recall(key string) (id string, state *agentclient.State) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.places == nil {
+		m.places = map[string]*left{}
+	}
+	place := m.places[key]
+	if place == nil {
+		place = &left{id: uuid.NewString()}
+		m.places[key] = place
+	}
+	state, place.state = place.state, nil
+	return place.id, state
+}
+
+func (m *Memory) keep(key string, state *agentclient.State) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.places[key].state = state
+}
