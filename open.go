@@ -13,6 +13,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/inspect"
@@ -105,6 +106,9 @@ func (c *Client) Controller(ctx context.Context, target string) (*control.Contro
 // function that closes the connection.
 func (c *Client) NewController(ctx context.Context, target Target) (*control.Controller, func() error, error) {
 	controller, connection, err := c.bind(ctx, target, c.connect)
+	if err != nil && connection != nil {
+		err = errors.Join(err, connection.Close())
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,15 +120,11 @@ func (c *Client) bind(ctx context.Context, target Target, connect func(context.C
 	if err != nil {
 		return nil, nil, err
 	}
-	definition, err := c.definition(target.Definition)
+	definition, connection, err := c.reach(ctx, target, connect)
 	if err != nil {
-		return nil, nil, err
+		return nil, connection, err
 	}
 	definition = inspect.WithEnvironment(definition, target.Environment)
-	connection, err := connect(ctx, target)
-	if err != nil {
-		return nil, nil, err
-	}
 	options := control.Options{
 		Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: c.options.Log,
 		Defaults: target.Defaults(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers(),
@@ -133,6 +133,27 @@ func (c *Client) bind(ctx context.Context, target Target, connect func(context.C
 		c.options.Configure(&options)
 	}
 	return control.New(options), connection, nil
+}
+
+// reach connects to a target and loads its definition, which an agent has itself.
+func (c *Client) reach(ctx context.Context, target Target, connect func(context.Context, Target) (remote.Connection, error)) (*config.Definition, remote.Connection, error) {
+	if target.Agent == nil {
+		definition, err := c.definition(target.Definition)
+		if err != nil {
+			return nil, nil, err
+		}
+		connection, err := connect(ctx, target)
+		return definition, connection, err
+	}
+	connection, err := connect(ctx, target)
+	if err != nil {
+		return nil, nil, err
+	}
+	definition, err := bridge.Definition(ctx, connection)
+	if err != nil {
+		return nil, connection, err
+	}
+	return definition, connection, nil
 }
 
 func (c *Client) definition(nameOrFile string) (*config.Definition, error) {
@@ -147,11 +168,15 @@ func (c *Client) definition(nameOrFile string) (*config.Definition, error) {
 }
 
 // connectionKey identifies a connection: several targets may share one.
-type connectionKey struct{ transport, host, sshConfig string }
+type connectionKey struct{ transport, host, sshConfig, agent string }
 
 // Connection returns the connection of a target. Targets of one host share it.
 func (c *Client) Connection(ctx context.Context, target Target) (remote.Connection, error) {
-	return c.connections.get(connectionKey{target.Transport, target.Host, target.SSHConfig}, func() (remote.Connection, error) {
+	key := connectionKey{transport: target.Transport, host: target.Host, sshConfig: target.SSHConfig}
+	if target.Agent != nil {
+		key.agent = fmt.Sprintf("%q %s %q", target.Agent, target.Proxy, target.Environment)
+	}
+	return c.connections.get(key, func() (remote.Connection, error) {
 		return c.connect(ctx, target)
 	})
 }
@@ -163,9 +188,19 @@ func (c *Client) connect(ctx context.Context, target Target) (remote.Connection,
 	return Connect(ctx, target, c.options.Prompter, nil, c.options.Log)
 }
 
-// Connect makes a connection to a target in this process. The prompter answers questions,
-// and banner receives the banner of an SSH server; both may be nil.
+// Connect makes a connection to a target in this process, with a session if the target has an
+// agent. The prompter answers questions, and banner receives the banner of an SSH server; both
+// may be nil.
 func Connect(ctx context.Context, target Target, prompter remote.Prompter, banner func(host, text string), log *slog.Logger) (remote.Connection, error) {
+	connection, err := connectTo(ctx, target, prompter, banner, log)
+	if err != nil || target.Agent == nil {
+		return connection, err
+	}
+	return bridge.New(connection, bridge.Options{Agent: target.Agent, Proxy: target.Proxy, Environment: target.Environment, Log: log}), nil
+}
+
+// connectTo makes the connection to the place of a target.
+func connectTo(ctx context.Context, target Target, prompter remote.Prompter, banner func(host, text string), log *slog.Logger) (remote.Connection, error) {
 	switch target.Transport {
 	case settings.TransportLocal:
 		return remote.NewLocal()

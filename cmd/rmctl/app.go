@@ -10,6 +10,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -93,6 +94,18 @@ func (a *app) finder() *selection.Finder {
 		Target: a.target, Store: a.client().Store, Targets: a.client().Targets, Controller: a.controller,
 		Note: func(note string) { a.say("%s", note) },
 	}
+}
+
+// targetDefinition returns the definition of a target, which an agent has itself.
+func (a *app) targetDefinition(ctx context.Context, target settings.Target) (*config.Definition, error) {
+	if target.Agent == nil {
+		return a.definition(target.Definition)
+	}
+	connection, err := a.client().Connection(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	return bridge.Definition(ctx, connection)
 }
 
 // definition loads a usable definition; it prints warnings with -v.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/remote"
@@ -66,12 +67,19 @@ func newBackground(a *app) *cobra.Command {
 // connectForClients makes connections with the agent, display and tickets of the client's
 // login.
 func connectForClients(login *clientLogin, log *slog.Logger) func(context.Context, daemon.Place, remote.Prompter) (remote.Connection, error) {
+	memory := &bridge.Memory{}
 	return func(ctx context.Context, place daemon.Place, prompter remote.Prompter) (remote.Connection, error) {
 		if err := login.apply(place.Environment); err != nil {
 			return nil, err
 		}
 		target := settings.Target{Transport: place.Transport, Host: place.Host, SSHConfig: place.SSHConfig}
-		return rmctl.Connect(ctx, target, prompter, nil, log)
+		connection, err := rmctl.Connect(ctx, target, prompter, nil, log)
+		if err != nil || len(place.Agent.Arguments) == 0 {
+			return connection, err
+		}
+		return bridge.New(connection, bridge.Options{
+			Agent: place.Agent.Arguments, Proxy: place.Agent.Proxy, Environment: place.Agent.Environment, Memory: memory, Log: log,
+		}), nil
 	}
 }
 

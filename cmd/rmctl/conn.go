@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ func newConn(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conn",
 		Short: "List and close connections of the background process",
-		Long: `conn lists and closes the connections to other hosts that the background process keeps
-between calls of rmctl. It closes connections that are unused for ten minutes, and then
+		Long: `conn lists and closes the connections to other hosts, and to agents, that the background
+process keeps between calls of rmctl. It closes connections that are unused for ten minutes, and then
 ends.`,
 		Example: `  rmctl conn list
   rmctl conn close big
@@ -68,6 +69,7 @@ type connectionJSON struct {
 	Host      string   `json:"host"`
 	Transport string   `json:"transport"`
 	SSHConfig string   `json:"sshConfig,omitempty"`
+	Agent     string   `json:"agent,omitempty"`
 	State     string   `json:"state"` // connecting or open
 	Since     string   `json:"since,omitempty"`
 	Idle      float64  `json:"idle"` // seconds; 0 while it is used
@@ -80,7 +82,7 @@ func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Tim
 	}
 	document := func(connection daemon.ConnectionInfo) any {
 		shown := connectionJSON{
-			Targets: a.targetsOf(connection), Host: connection.Host, Transport: connection.Transport, SSHConfig: connection.SSHConfig,
+			Targets: a.targetsOf(connection), Host: connection.Host, Transport: connection.Transport, SSHConfig: connection.SSHConfig, Agent: connection.Agent,
 			State: "open", Since: job.Timestamp(connection.Since), Commands: connection.Commands,
 		}
 		if connection.Connecting {
@@ -98,7 +100,7 @@ func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Tim
 			idle = terminal.Age(connection.Used, now)
 		}
 		return []string{
-			terminal.OrDash(strings.Join(a.targetsOf(connection), ",")), oneLine(connection.Host), oneLine(connection.Transport), since, idle, fmt.Sprint(connection.Commands),
+			terminal.OrDash(strings.Join(a.targetsOf(connection), ",")), oneLine(cmp.Or(connection.Host, "localhost")), oneLine(connection.Transport), since, idle, fmt.Sprint(connection.Commands),
 		}
 	})
 }
@@ -112,7 +114,7 @@ func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 		return names
 	}
 	for _, target := range targets.All() {
-		if target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig {
+		if target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig && target.Agent.String() == connection.Agent {
 			names = append(names, target.Name)
 		}
 	}
@@ -139,7 +141,7 @@ that needs a connection makes a new one.`,
 				return err
 			}
 			for _, connection := range closed {
-				fmt.Fprintf(a.stderr, "closed the connection to %s (%s)\n", oneLine(connection.Host), oneLine(connection.Transport))
+				fmt.Fprintf(a.stderr, "closed the connection to %s (%s)\n", oneLine(cmp.Or(connection.Host, "localhost")), oneLine(connection.Transport))
 			}
 			return nil
 		},
@@ -181,7 +183,7 @@ func (a *app) placesOf(names []string) ([]daemon.Place, error) {
 		if err != nil {
 			return nil, err
 		}
-		if target.Transport == settings.TransportLocal {
+		if target.Transport == settings.TransportLocal && target.Agent == nil {
 			return nil, usage("target %q is on this machine, to which there is no connection to close", name)
 		}
 		places = append(places, placeOf(target))

@@ -25,9 +25,10 @@ func (a *app) prompter() remote.Prompter {
 	return a.questions
 }
 
-// newConnection makes the connection of a target, and never one to another host instead.
+// newConnection makes the connection of a target, and never one to another host instead. A
+// session with an agent stays in the background process.
 func (a *app) newConnection(ctx context.Context, target settings.Target, prompter remote.Prompter) (remote.Connection, error) {
-	if target.Transport != settings.TransportLocal {
+	if target.Transport != settings.TransportLocal || target.Agent != nil {
 		if connection, err := a.connectInBackground(ctx, placeOf(target), prompter); err != nil || connection != nil {
 			return connection, err
 		}
@@ -38,6 +39,9 @@ func (a *app) newConnection(ctx context.Context, target settings.Target, prompte
 // placeOf returns the place of a target, with the variables that its connection depends on.
 func placeOf(target settings.Target) daemon.Place {
 	place := daemon.Place{Transport: target.Transport, Host: target.Host, SSHConfig: target.SSHConfig, Environment: map[string]string{}}
+	if target.Agent != nil {
+		place.Agent = daemon.Agent{Arguments: target.Agent, Proxy: target.Proxy, Environment: target.Environment}
+	}
 	for _, name := range connectionVariables() {
 		if value, set := os.LookupEnv(name); set {
 			place.Environment[name] = value

@@ -36,18 +36,21 @@ merged with all that it extends, and where each part comes from.`,
   rmctl describe --merged mysite.xml`,
 		Args:              exactly(1, "a definition"),
 		ValidArgsFunction: a.completeOneDefinition(),
-		RunE: func(_ *cobra.Command, arguments []string) error {
+		RunE: func(c *cobra.Command, arguments []string) error {
 			if page && (merged || a.json) {
 				return usage("--html can be combined neither with --merged nor with --json")
 			}
-			name, err := a.definitionNamed(arguments[0])
+			if merged {
+				return a.describeMerged(arguments[0])
+			}
+			target, isTarget, err := a.configuredTarget(arguments[0])
 			if err != nil {
 				return err
 			}
-			if merged {
-				return a.describeMerged(name)
+			if !isTarget {
+				target = settings.Target{Definition: arguments[0]}
 			}
-			definition, err := a.definition(name)
+			definition, err := a.targetDefinition(c.Context(), target)
 			if err != nil {
 				return err
 			}
@@ -70,6 +73,10 @@ merged with all that it extends, and where each part comes from.`,
 // describeMerged prints a definition merged with all that it extends. It need not be valid:
 // this helps to understand what validate reports.
 func (a *app) describeMerged(name string) error {
+	name, err := a.definitionNamed(name)
+	if err != nil {
+		return err
+	}
 	file, source, err := check.ReadDefinition(name)
 	if err != nil {
 		return &usageError{err}
@@ -111,6 +118,9 @@ func (a *app) definitionNamed(name string) (string, error) {
 	target, isTarget, err := a.configuredTarget(name)
 	if err != nil || !isTarget {
 		return name, err
+	}
+	if target.Agent != nil {
+		return "", usage("target %q has no definition: its agent describes itself\nrmctl describe %s shows what it offers", name, name)
 	}
 	return target.Definition, nil
 }

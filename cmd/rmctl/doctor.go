@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
 )
 
 func newDoctor(a *app) *cobra.Command {
@@ -69,14 +72,10 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	if err != nil {
 		return findings, err
 	}
-	definition, found := doctor.ExamineDefinition(target.Definition)
+	connection, definition, found, err := a.examineTarget(ctx, target)
 	findings = append(findings, found, doctor.ExamineState(state))
-	if definition == nil {
-		return findings, nil // it says what else to examine
-	}
-	connection, err := a.client().Connection(ctx, target)
-	if err != nil {
-		return findings, err
+	if definition == nil || err != nil {
+		return findings, err // they say what else to examine
 	}
 	options := control.Options{Target: target.Name, Definition: inspect.WithEnvironment(definition, target.Environment), Connection: connection, Log: a.log(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers()}
 	if place, err := jobstore.Inspect(state); err == nil && place.HasStore { // doctor creates none
@@ -87,6 +86,24 @@ func (a *app) examine(ctx context.Context) ([]doctor.Finding, error) {
 	options.Defaults = target.Defaults()
 	there, err := doctor.Examine(ctx, options)
 	return append(findings, there...), err
+}
+
+// examineTarget examines the definition of a target or its agent, and connects to it.
+func (a *app) examineTarget(ctx context.Context, target settings.Target) (remote.Connection, *config.Definition, doctor.Finding, error) {
+	var definition *config.Definition
+	var finding doctor.Finding
+	if target.Agent == nil {
+		if definition, finding = doctor.ExamineDefinition(target.Definition); definition == nil {
+			return nil, nil, finding, nil
+		}
+	}
+	connection, err := a.client().Connection(ctx, target)
+	if err == nil && target.Agent != nil {
+		definition, err = bridge.Definition(ctx, connection)
+		finding = doctor.ExamineAgent(target.Agent, definition, err)
+		err = nil
+	}
+	return connection, definition, finding, err
 }
 
 func (a *app) printFindings(findings []doctor.Finding) error {

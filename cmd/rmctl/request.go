@@ -305,7 +305,7 @@ With --config-name, the definition of the launch configuration is the default.`,
 			if err != nil {
 				return err
 			}
-			return a.renderBy(arguments[0], r)
+			return a.renderBy(c.Context(), arguments[0], r)
 		},
 	}
 	flags.add(a, c)
@@ -323,7 +323,7 @@ func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFla
 		return err
 	}
 	if r.launch.Definition != "" && a.target == "" {
-		return a.renderBy(r.launch.Definition, r)
+		return a.renderBy(ctx, r.launch.Definition, r)
 	}
 	controller, err := a.controllerOf(ctx, r.launch)
 	if err != nil {
@@ -334,7 +334,7 @@ func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFla
 
 // renderBy renders by a definition, or by a target with its attributes. Values that a session
 // would find may be set.
-func (a *app) renderBy(name string, r request) error {
+func (a *app) renderBy(ctx context.Context, name string, r request) error {
 	r.Invisible = true
 	target, isTarget, err := a.configuredTarget(name)
 	if err != nil {
@@ -342,9 +342,11 @@ func (a *app) renderBy(name string, r request) error {
 	}
 	options := control.Options{Log: a.log()}
 	if isTarget {
-		name, options.Defaults = target.Definition, target.Defaults()
+		options.Defaults = target.Defaults()
+	} else {
+		target.Definition = name
 	}
-	if options.Definition, err = a.definition(name); err != nil {
+	if options.Definition, err = a.targetDefinition(ctx, target); err != nil {
 		return err
 	}
 	options.Definition = inspect.WithEnvironment(options.Definition, target.Environment)

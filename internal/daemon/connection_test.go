@@ -53,7 +53,7 @@ func serveConnecting(t *testing.T, connect func(context.Context, daemon.Place, r
 }
 
 func TestAPlaceReachesTheTransportAsItIs(t *testing.T) {
-	wanted := daemon.Place{Transport: "openssh", Host: "a b\xff", SSHConfig: "/c\n", Environment: map[string]string{"A=B": "\xfe", "SSH_AUTH_SOCK": ""}}
+	wanted := daemon.Place{Transport: "openssh", Host: "a b\xff", SSHConfig: "/c\n", Agent: daemon.Agent{Arguments: []string{"a \xff", ""}, Proxy: "tcp", Environment: map[string]string{"B": "\xfd"}}, Environment: map[string]string{"A=B": "\xfe", "SSH_AUTH_SOCK": ""}}
 	got := make(chan daemon.Place, 1)
 	client := serveConnecting(t, func(_ context.Context, place daemon.Place, _ remote.Prompter) error {
 		got <- place

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,10 +28,14 @@ const (
 const mostConnections = 64
 
 // placeKey identifies a place.
-type placeKey struct{ transport, host, sshConfig string }
+type placeKey struct{ transport, host, sshConfig, agent string }
 
 func keyOf(place Place) placeKey {
-	return placeKey{place.Transport, place.Host, place.SSHConfig}
+	key := placeKey{transport: place.Transport, host: place.Host, sshConfig: place.SSHConfig}
+	if len(place.Agent.Arguments) > 0 {
+		key.agent = fmt.Sprintf("%q %s %q", place.Agent.Arguments, place.Agent.Proxy, place.Agent.Environment)
+	}
+	return key
 }
 
 // pool keeps one connection for each place.
@@ -249,7 +254,7 @@ func (p *pool) markLost(k *kept, err error) {
 func (p *pool) closeIdle(longest time.Duration) {
 	for _, k := range p.all() {
 		p.mutex.Lock()
-		idle := k.users == 0 && k.connection != nil && k.waiting.count() == 0 && time.Since(k.used) > longest
+		idle := k.users == 0 && k.connection != nil && k.waiting.count() == 0 && time.Since(k.used) > longest && !isBusy(k.connection)
 		if idle {
 			p.forget(k)
 		}
@@ -259,6 +264,18 @@ func (p *pool) closeIdle(longest time.Duration) {
 			p.closeUnused(k)
 		}
 	}
+}
+
+// isBusy reports whether a connection has to stay although nobody uses it, as the session with
+// an agent that has jobs of this user.
+func isBusy(connection remote.Connection) bool {
+	working, able := connection.(interface{ IsBusy() bool })
+	return able && working.IsBusy()
+}
+
+// isBusy reports whether a connection has to stay.
+func (p *pool) isBusy() bool {
+	return slices.ContainsFunc(p.all(), func(k *kept) bool { return execution.IsClosed(k.made) && k.connection != nil && isBusy(k.connection) })
 }
 
 func (p *pool) all() []*kept {
@@ -326,7 +343,7 @@ func sortConnections(list []ConnectionInfo) {
 // describe needs the pool's mutex.
 func (k *kept) describe() ConnectionInfo {
 	info := ConnectionInfo{
-		Transport: k.place.Transport, Host: k.place.Host, SSHConfig: k.place.SSHConfig,
+		Transport: k.place.Transport, Host: k.place.Host, SSHConfig: k.place.SSHConfig, Agent: strings.Join(k.place.Agent.Arguments, " "),
 		Since: k.since, Used: k.used, Users: k.users, Commands: k.commands,
 	}
 	if !execution.IsClosed(k.made) {
@@ -337,10 +354,17 @@ func (k *kept) describe() ConnectionInfo {
 
 // noteLoss forgets a connection if the error means that it is lost. It returns the error.
 func (p *pool) noteLoss(k *kept, err error) error {
-	if errors.Is(err, remote.ErrUnreachable) {
+	if errors.Is(err, remote.ErrUnreachable) && !keepsConnection(err) {
 		p.markLost(k, err)
 	}
 	return err
+}
+
+// keepsConnection reports whether an error says that only what runs over the connection is
+// lost, such as the session with an agent.
+func keepsConnection(err error) bool {
+	var lost interface{ KeepsConnection() bool }
+	return errors.As(err, &lost) && lost.KeepsConnection()
 }
 
 func (p *pool) countCommand(k *kept) {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"testing"
@@ -60,4 +61,61 @@ func TestAClientThatGoesAwayDuringATrialLosesNoConnection(t *testing.T) {
 	p.release(k)
 	require.Len(t, connection.tried, 1, "the next client gets it untried")
 	require.Equal(t, 1, made)
+}
+
+// workingConnection has to stay while it is busy.
+type workingConnection struct {
+	remote.Connection
+	isBusy bool
+}
+
+func (c *workingConnection) IsBusy() bool { return c.isBusy }
+func (c *workingConnection) Close() error { return nil }
+
+func TestAConnectionThatIsBusyStaysAlthoughNobodyUsesIt(t *testing.T) {
+	connection := &workingConnection{isBusy: true}
+	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
+		return connection, nil
+	}})
+	k, err := p.get(t.Context(), Place{Agent: Agent{Arguments: []string{"agent"}}}, nil)
+	require.NoError(t, err)
+	p.release(k)
+	k.used = k.used.Add(-time.Hour)
+	p.closeIdle(time.Minute)
+	require.Len(t, p.list(), 1)
+	require.True(t, p.isBusy())
+	connection.isBusy = false
+	p.closeIdle(time.Minute)
+	require.Empty(t, p.list())
+}
+
+func TestAgentsOfOnePlaceHaveConnectionsOfTheirOwn(t *testing.T) {
+	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(_ context.Context, place Place, _ remote.Prompter) (remote.Connection, error) {
+		return &workingConnection{}, nil
+	}})
+	for _, agent := range []Agent{{}, {Arguments: []string{"a b"}}, {Arguments: []string{"a", "b"}}, {Arguments: []string{"a", "b"}, Proxy: "tcp"}, {Arguments: []string{"a", "b"}, Environment: map[string]string{"A": "1"}}} {
+		k, err := p.get(t.Context(), Place{Agent: agent}, nil)
+		require.NoError(t, err)
+		p.release(k)
+	}
+	require.Len(t, p.list(), 5)
+}
+
+// agentLost is the loss of what runs over a connection.
+type agentLost struct{ error }
+
+func (agentLost) KeepsConnection() bool { return true }
+func (l agentLost) Unwrap() error       { return l.error }
+
+func TestAConnectionStaysWhenOnlyWhatRunsOverItIsLost(t *testing.T) {
+	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
+		return &workingConnection{}, nil
+	}})
+	k, err := p.get(t.Context(), Place{}, nil)
+	require.NoError(t, err)
+	require.Error(t, p.noteLoss(k, agentLost{remote.ErrUnreachable}))
+	require.Error(t, p.noteLoss(k, &remote.StartError{Err: agentLost{fmt.Errorf("ended: %w", remote.ErrUnreachable)}}))
+	require.Len(t, p.list(), 1)
+	require.Error(t, p.noteLoss(k, remote.ErrUnreachable))
+	require.Empty(t, p.list())
 }

@@ -13,7 +13,7 @@ import (
 
 // protocolVersion is the version of the messages after the header of a conversation and
 // its reply.
-const protocolVersion = 4
+const protocolVersion = 5
 
 // The operations.
 const (
@@ -48,9 +48,17 @@ type Place struct {
 	Transport string
 	Host      string
 	SSHConfig string // file, absolute; empty for the usual ones
+	Agent     Agent  // that the connection has a session with; none without arguments
 	// Environment are variables of the client that making the connection
 	// depends on, such as SSH_AUTH_SOCK. They do not distinguish places.
 	Environment map[string]string
+}
+
+// An Agent is an agent of the proxy protocol.
+type Agent struct {
+	Arguments   []string // its program first
+	Proxy       string
+	Environment map[string]string // for the agent
 }
 
 // request is the first message of a conversation. Texts are bytes, because JSON
@@ -80,14 +88,25 @@ type packedPlace struct {
 	Transport       string
 	Host, SSHConfig []byte
 	Environment     [][]byte `json:",omitempty"`
+
+	Agent            [][]byte `json:",omitempty"` // its arguments
+	Proxy            string   `json:",omitempty"`
+	AgentEnvironment [][]byte `json:",omitempty"`
 }
 
 func (p Place) pack() packedPlace {
-	return packedPlace{Transport: p.Transport, Host: []byte(p.Host), SSHConfig: []byte(p.SSHConfig), Environment: packMap(p.Environment)}
+	return packedPlace{
+		Transport: p.Transport, Host: []byte(p.Host), SSHConfig: []byte(p.SSHConfig), Environment: packMap(p.Environment),
+		Agent: converted[[]byte](p.Agent.Arguments), Proxy: p.Agent.Proxy, AgentEnvironment: packMap(p.Agent.Environment),
+	}
 }
 
 func (p packedPlace) unpack() Place {
-	return Place{Transport: p.Transport, Host: string(p.Host), SSHConfig: string(p.SSHConfig), Environment: unpackMap(p.Environment)}
+	place := Place{Transport: p.Transport, Host: string(p.Host), SSHConfig: string(p.SSHConfig), Environment: unpackMap(p.Environment)}
+	if len(p.Agent) > 0 {
+		place.Agent = Agent{Arguments: converted[string](p.Agent), Proxy: p.Proxy, Environment: unpackMap(p.AgentEnvironment)}
+	}
+	return place
 }
 
 // packedCommand is an encoded remote.Command without its streams and terminal.
@@ -222,6 +241,7 @@ type ConnectionInfo struct {
 	Transport  string
 	Host       string
 	SSHConfig  string
+	Agent      string    // its arguments, separated by blanks; empty without one
 	Since      time.Time // zero while Connecting
 	Used       time.Time // when somebody used it last
 	Users      int       // operations under way and clients that hold it

@@ -171,5 +171,5 @@ func (p *process) watch(ctx context.Context) {
 }
 
 func (p *process) idle() bool {
-	return len(p.clients) == 0 && p.sessions.count() == 0 && time.Since(time.Unix(0, p.used.Load())) > p.options.Idle
+	return len(p.clients) == 0 && p.sessions.count() == 0 && !p.pool.isBusy() && time.Since(time.Unix(0, p.used.Load())) > p.options.Idle
 }

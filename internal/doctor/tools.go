@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/agentclient/definition"
 	"github.com/rmctl/rmctl/internal/excerpt"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -72,8 +73,8 @@ func (e *examiner) neededPrograms() ([]neededProgram, error) {
 	for _, each := range e.definition.Commands {
 		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
 			program := firstWord(env, one)
-			if program == "" {
-				continue
+			if program == "" || program == definition.Command {
+				continue // an agent answers that
 			}
 			at := slices.IndexFunc(programs, func(p neededProgram) bool { return p.name == program })
 			if at < 0 {

@@ -1,0 +1,29 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/excerpt"
+)
+
+// ExamineAgent describes the agent of a target by the definition that it has, or by the error
+// of reaching it.
+func ExamineAgent(agent []string, definition *config.Definition, err error) Finding {
+	finding := Finding{Name: "agent", Verdict: Fine, Seen: excerpt.Line(strings.Join(agent, " "))}
+	if err != nil {
+		finding.Verdict, finding.Seen = Problem, excerpt.Line(err.Error())
+		finding.Impact = "nothing can be submitted, and no state is known"
+		finding.Fix = "run the agent by hand on the target, and give the target the path that works"
+		return finding
+	}
+	visible := 0
+	for _, attribute := range definition.Attributes {
+		if attribute.Visible() {
+			visible++
+		}
+	}
+	finding.Seen += fmt.Sprintf(", %d attributes", visible)
+	return finding
+}
