@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path"
 	"strings"
@@ -167,6 +168,11 @@ func (p *playback) Remove(_ context.Context, name string) error {
 
 // Info describes the place of the flow.
 func (p *playback) Info() remote.Info { return p.place }
+
+// Listen refuses: recordings hold no connections.
+func (p *playback) Listen(context.Context) (net.Listener, error) {
+	return nil, &remote.ListenError{Host: p.place.Host, Err: errors.New("recordings hold no connections")}
+}
 
 // Close does nothing.
 func (p *playback) Close() error { return nil }

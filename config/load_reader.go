@@ -162,7 +162,7 @@ func patternOf(e *tree.Element, name string) Pattern {
 
 func sourceOf(e *tree.Element) *Source {
 	s := &Source{
-		Position: e.Position(), Kind: SourceKind(e.Name),
+		Position: e.Position(), Kind: e.Name,
 		Where: xpathOf(e, "where"), Group: xpathOf(e, "group"), Total: xpathOf(e, "total"),
 		Expand:  strings.Fields(e.Value("expand")),
 		Columns: strings.Fields(e.Value("columns")), Separator: e.Value("separator"), Header: e.Boolean("header", false),

@@ -58,17 +58,14 @@ type Pattern struct {
 // IsSet reports whether there is a pattern.
 func (p Pattern) IsSet() bool { return p.Text != "" }
 
-// A SourceKind is a form of output.
-type SourceKind string
-
 // The forms of output.
 const (
-	Table   SourceKind = "table"   // rows of columns
-	Stanzas SourceKind = "stanzas" // records of several lines
-	Lines   SourceKind = "lines"   // a record for each line that an expression matches
-	Log     SourceKind = "log"     // events of jobs
-	JSON    SourceKind = "json"
-	XML     SourceKind = "xml"
+	Table   = "table"   // rows of columns
+	Stanzas = "stanzas" // records of several lines
+	Lines   = "lines"   // a record for each line that an expression matches
+	Log     = "log"     // events of jobs
+	JSON    = "json"
+	XML     = "xml"
 )
 
 // MarkSeparator is the separator of a table whose columns end with the query's mark.
@@ -77,7 +74,7 @@ const MarkSeparator = "mark"
 // A Source (x:table, x:stanzas, …) turns output into records of named fields.
 type Source struct {
 	Position
-	Kind  SourceKind
+	Kind  string
 	Where XPath // records for which it is false are left out
 	Group XPath // records with the same value become one, with the children row
 	Total XPath // how many records the output says it has; over the whole document, of JSON and XML only

@@ -42,11 +42,8 @@ func (e *ConnectError) Error() string {
 	return text
 }
 
-// Unwrap returns the cause.
-func (e *ConnectError) Unwrap() error { return e.Err }
-
-// Is reports that a ConnectError is an ErrUnreachable.
-func (e *ConnectError) Is(target error) bool { return target == ErrUnreachable }
+// Unwrap returns the cause, and ErrUnreachable.
+func (e *ConnectError) Unwrap() []error { return []error{ErrUnreachable, e.Err} }
 
 // A Prompter asks the user for a password, a second factor, or whether a host's key is
 // right.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"syscall"
 	"time"
 
@@ -40,6 +41,14 @@ type Connection interface {
 	MkdirAll(ctx context.Context, path string, mode fs.FileMode) error
 	Chmod(ctx context.Context, path string, mode fs.FileMode) error
 	Remove(ctx context.Context, path string) error
+
+	// Listen accepts connections of processes of the place, to a free port of its
+	// loopback interface, which Addr returns. It ends with Close, and when ctx is done.
+	// Accepted connections outlive it; their directions end one by one, with
+	// CloseWrite as of *net.TCPConn. All users of the place reach the port: who
+	// connected is for the caller to find out. The error is a *ListenError if the
+	// place does not allow it.
+	Listen(ctx context.Context) (net.Listener, error)
 
 	// Info describes the place.
 	Info() Info

@@ -28,6 +28,7 @@ type failure struct {
 	Is      []string        `json:",omitempty"` // names of what it matches
 	Connect *connectFailure `json:",omitempty"`
 	Start   *startFailure   `json:",omitempty"`
+	Listen  *listenFailure  `json:",omitempty"`
 }
 
 type connectFailure struct {
@@ -38,6 +39,8 @@ type connectFailure struct {
 type startFailure struct {
 	Program, Directory, Message []byte
 }
+
+type listenFailure struct{ Host, Help, Message []byte }
 
 // knownErrors are the errors that keep their identity at the other end.
 func knownErrors() map[string]error {
@@ -81,6 +84,9 @@ func pack(err error) *failure {
 			Program: packText(start.Program), Directory: packText(start.Directory), Message: packText(messageOf(start.Err)),
 		}
 	}
+	if listen, isListen := errors.AsType[*remote.ListenError](err); isListen {
+		packed.Listen = &listenFailure{packText(listen.Host), packText(listen.Help), packText(messageOf(listen.Err))}
+	}
 	return packed
 }
 
@@ -110,6 +116,9 @@ func (f *failure) unpack() error {
 		causes = append(causes, &remote.ConnectError{
 			Host: string(c.Host), Reason: remote.ConnectReason(c.Reason), Help: string(c.Help), Err: &receivedError{message: string(c.Message)},
 		})
+	}
+	if l := f.Listen; l != nil {
+		causes = append(causes, &remote.ListenError{Host: string(l.Host), Help: string(l.Help), Err: &receivedError{message: string(l.Message)}})
 	}
 	if s := f.Start; s != nil {
 		causes = []error{&remote.StartError{

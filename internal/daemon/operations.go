@@ -58,6 +58,7 @@ func (p *process) operation(name string) func(context.Context, *conversation) er
 		operationConnect:     connected(hold),
 		operationOpen:        connected(openFile),
 		operationWrite:       connected(writeFile),
+		operationListen:      connected(serveListener),
 		operationStat: connected(func(ctx context.Context, c *conversation, place remote.Connection) error {
 			info, err := place.Stat(ctx, string(c.request.Path))
 			if err != nil {

@@ -36,6 +36,7 @@ const (
 	operationMkdir   = "mkdir"
 	operationChmod   = "chmod"
 	operationRemove  = "remove"
+	operationListen  = "listen"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 )
 
 // documents returns a source of documents and the ids that it hands over.
-func documents(t testing.TB, kind config.SourceKind, each string) (source, *[]string) {
+func documents(t testing.TB, kind string, each string) (source, *[]string) {
 	t.Helper()
 	ids := &[]string{}
 	source, err := newStructuredSource(&config.Source{Kind: kind, Each: config.XPath{Text: each}}, nil, func(record *Record) error {
@@ -56,7 +56,7 @@ func TestDocumentsThatNeverEndTakeLittleMemory(t *testing.T) {
 		nodes   = 40 << 20 // of memory: as many nodes as a record may have
 	)
 	for name, c := range map[string]struct {
-		kind               config.SourceKind
+		kind               string
 		each, begin, again string
 		most               int64
 		want               string
@@ -90,7 +90,7 @@ func TestDocumentsThatNeverEndTakeLittleMemory(t *testing.T) {
 
 // The program has the limit that tests of documents lower.
 func TestATextOfADocumentMayHaveAsMuchAsARecord(t *testing.T) {
-	for kind, begin := range map[config.SourceKind]string{config.JSON: `[{"id":"`, config.XML: "<a><b><id>"} {
+	for kind, begin := range map[string]string{config.JSON: `[{"id":"`, config.XML: "<a><b><id>"} {
 		source, _ := documents(t, kind, "*")
 		_, err := source.Write([]byte(begin))
 		require.NoError(t, err)

@@ -40,6 +40,7 @@ func RunLost(t *testing.T, open func(t *testing.T) (connection remote.Connection
 		{"before a file that was written has its name", testLostRename},
 		{"while a file is read", testLostRead},
 		{"while a terminal is open", testLostTerminal},
+		{"while it listens", testLostListener},
 		{"while nothing happens", func(t *testing.T, l *loss) { l.lose(); l.tryFurther(t) }},
 		{"while it is closed", testLostClose},
 	}

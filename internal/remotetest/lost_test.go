@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/remotetest"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -188,4 +190,23 @@ func (m *mortal) Remove(ctx context.Context, path string) error {
 		return err
 	}
 	return m.Connection.Remove(ctx, path)
+}
+
+func (m *mortal) Listen(ctx context.Context) (net.Listener, error) {
+	if err := m.reach(ctx); err != nil {
+		return nil, err
+	}
+	local, err := m.Connection.Listen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listener := execution.NewListener(ctx, local, local.Addr(), func() error { return nil })
+	go func() {
+		select {
+		case <-m.gone:
+			_ = listener.End(m.lost()) // Close returns the error
+		case <-listener.Ended():
+		}
+	}()
+	return listener, nil
 }

@@ -67,6 +67,7 @@ func RunWith(t *testing.T, open func(t *testing.T) remote.Connection, options Op
 		{"FileNames", testFileNames},
 		{"Concurrency", testConcurrency},
 		{"Parallel", testParallel},
+		{"Listeners", testListeners},
 	}
 	goroutinesEnd(t)
 	run := func(t *testing.T, test func(t *testing.T, s *suite)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/execution"
@@ -56,10 +57,12 @@ func (d *dialer) common() []string {
 	return []string{"-F", d.options.ConfigFile}
 }
 
+const clearForwardings = "-oClearAllForwardings=yes"
+
 // always returns the arguments of every process that connects. They switch off what the
 // configuration adds to the user's own sessions, such as forwarded ports or a command.
 func (d *dialer) always() []string {
-	arguments := append(d.common(), "-o", "ClearAllForwardings=yes", "-e", "none", "-a")
+	arguments := append(d.common(), clearForwardings, "-e", "none", "-a")
 	// Versions that do not support these keywords refuse them, and do not print them
 	// with -G.
 	for _, option := range []struct{ keyword, usual, argument string }{
@@ -121,6 +124,29 @@ func (d *dialer) checkMasterArguments(way way) []string {
 
 func (d *dialer) endMasterArguments() []string {
 	return append(d.common(), d.ownControlPath(), "-O", "exit", "--", d.options.Host)
+}
+
+// forwardArguments let a master begin or cancel the forwarding of a port. The user's
+// configuration does not count, because its own forwardings would be meant, too.
+func (d *dialer) forwardArguments(order, specification string) []string {
+	arguments := append([]string{"-F", "/dev/null"}, d.controlPath(d.way)...)
+	if d.way == throughUsersMaster {
+		for _, option := range []struct{ keyword, setting string }{
+			{"HostName", "hostname"}, {"Port", "port"}, {"User", "user"}, {"ControlPath", "controlpath"},
+		} {
+			arguments = append(arguments, "-o", option.keyword+"="+d.settings[option.setting])
+		}
+	}
+	return append(arguments, "-O", order, "-R", specification, "--", d.options.Host)
+}
+
+// directForwardArguments start an ssh that forwards a port. ClearAllForwardings would mean
+// that one, too.
+func (d *dialer) directForwardArguments(specification, messages string) []string {
+	arguments := slices.DeleteFunc(d.always(), func(argument string) bool { return argument == clearForwardings })
+	arguments = append(append(arguments, d.authenticating()...), "-o", "ControlMaster=no", "-o", "ControlPath=none")
+	return append(arguments, "-o", "ExitOnForwardFailure=no", "-o", "LogLevel=DEBUG1", "-E", messages, "-x", "-T", "-N",
+		"-R", specification, "--", d.options.Host)
 }
 
 // channelArguments start a channel: a command line, or a subsystem.

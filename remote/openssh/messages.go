@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -73,6 +74,9 @@ type messages struct {
 	accepted mark // the user is authenticated
 	entered  mark // nothing is left to do but to serve
 
+	overridden mark         // the server opens forwarded ports to other machines
+	freed      atomic.Int32 // channels that have ended
+
 	reader *os.File
 	holder *os.File // a writer, so that the pipe does not end before ssh opens it
 	ended  chan struct{}
@@ -124,6 +128,7 @@ func listen(path string) (*messages, error) {
 	m := &messages{
 		path: path, reader: reader, holder: holder, ended: make(chan struct{}),
 		opened: newMark(saysOpened), finished: newMark(saysFinished), killed: newMark(saysKilled), accepted: newMark(saysAccepted), entered: newMark(saysEntered),
+		overridden: newMark(saysOverridden),
 	}
 	go m.read()
 	return m, nil
@@ -151,8 +156,11 @@ func (m *messages) read() {
 }
 
 func (m *messages) scan(line string) {
-	for _, mark := range []mark{m.opened, m.finished, m.killed, m.accepted, m.entered} {
+	for _, mark := range []mark{m.opened, m.finished, m.killed, m.accepted, m.entered, m.overridden} {
 		mark.match(line)
+	}
+	if saysFreed.MatchString(line) {
+		m.freed.Add(1)
 	}
 	if !debugging.MatchString(line) {
 		io.WriteString(&m.text, line+"\n") // a tail takes everything

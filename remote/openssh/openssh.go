@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
@@ -124,7 +125,10 @@ type dialer struct {
 	mutex  sync.Mutex
 	closed bool
 	open   map[*invocation]struct{} // all that were started and have not ended, the master too
-	made   int                      // processes, for their names
+	made   int                      // processes and sockets, for their names
+
+	listeners []*execution.Listener // some may have ended
+	following sync.WaitGroup        // goroutines that follow listeners
 
 	closeOnce sync.Once
 	closeErr  error
@@ -167,8 +171,11 @@ func (d *dialer) Close() error {
 	d.closeOnce.Do(func() {
 		d.mutex.Lock()
 		d.closed = true
-		open := slices.Collect(maps.Keys(d.open))
+		open, listeners := slices.Collect(maps.Keys(d.open)), d.listeners
 		d.mutex.Unlock()
+		for _, listener := range listeners {
+			_ = listener.End(d.lost(errClosed)) // its own Close returns the error
+		}
 		// Close has no context of the caller.
 		ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
 		defer cancel()
@@ -177,6 +184,7 @@ func (d *dialer) Close() error {
 			ending.Go(p.end)
 		}
 		ending.Wait()
+		d.following.Wait()
 		// Signals may not reach a master that a wrapper has started.
 		if _, err := os.Lstat(d.socket()); err == nil {
 			_, _, _ = d.query(ctx, d.endMasterArguments()) // masterAnswers shows whether it has ended

@@ -25,6 +25,7 @@ type dialer struct {
 	client   *ssh.Client
 	log      *slog.Logger
 	x11      forwarding
+	forwards forwards
 
 	forwardsAgent bool
 	work          sync.WaitGroup // what runs until the connection has ended

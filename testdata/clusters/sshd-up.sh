@@ -17,6 +17,9 @@
 #     RMCTL_SSHD_PASSWORDS    yes: password and keyboard-interactive are
 #                             offered as well as keys    (no)
 #     RMCTL_SSHD_X11          no: X11 is not forwarded   (yes)
+#     RMCTL_SSHD_LISTEN       no: no port is forwarded to clients, none: no
+#                             port may be listened on, gateway: other
+#                             machines reach forwarded ports  (yes)
 #     RMCTL_SSHD_HOSTKEY      other: the target shows a host key that
 #                             known_hosts does not have  (known)
 #     RMCTL_SSHD_ENVIRONMENT  NAME=VALUE ... of every session, as a site sets
@@ -42,6 +45,7 @@ sftp=${RMCTL_SSHD_SFTP:-yes}
 max_sessions=${RMCTL_SSHD_MAXSESSIONS:-300}
 passwords=${RMCTL_SSHD_PASSWORDS:-no}
 x11=${RMCTL_SSHD_X11:-yes}
+listen=${RMCTL_SSHD_LISTEN:-yes}
 host_key=${RMCTL_SSHD_HOSTKEY:-known}
 environment=${RMCTL_SSHD_ENVIRONMENT:-}
 shells="sh bash zsh csh tcsh fish"
@@ -134,6 +138,11 @@ CONF
     if /usr/sbin/sshd -t -f /dev/null -h "$state/host_known" -o PerSourcePenalties=no 2>/dev/null; then
         echo "PerSourcePenalties no" >>"$file"
     fi
+    case $listen in
+    no) echo "AllowTcpForwarding local" >>"$file" ;;
+    none) echo "PermitListen none" >>"$file" ;;
+    gateway) echo "GatewayPorts yes" >>"$file" ;;
+    esac
     [ "$sftp" = no ] || echo "Subsystem sftp internal-sftp" >>"$file"
     [ -z "$environment" ] || echo "SetEnv $environment" >>"$file"
 }

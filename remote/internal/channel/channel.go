@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"syscall"
 
 	"github.com/rmctl/rmctl/remote"
@@ -18,6 +19,8 @@ type Dialer interface {
 	// reports that an open channel has to end first, ErrNoSubsystem that the place does
 	// not offer a subsystem.
 	Open(ctx context.Context, line string, options Options) (Channel, error)
+	// Listen is that of remote.Connection. The listener ends with the connection, too.
+	Listen(ctx context.Context) (net.Listener, error)
 	// Ended returns a channel that is closed once an idle connection has ended; nil if
 	// that cannot be noticed.
 	Ended() <-chan struct{}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"path"
 	"strings"
 	"sync"
@@ -65,6 +66,14 @@ func (c *connection) Info() remote.Info { return c.info }
 
 // Ended returns what [Dialer] says.
 func (c *connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
+
+// Listen accepts connections of processes of the place.
+func (c *connection) Listen(ctx context.Context) (net.Listener, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("listening at %s: %w", c.settings.Host, err)
+	}
+	return c.pool.dialer.Listen(ctx)
+}
 
 // Close ends the connection. Processes that need no connection run on.
 func (c *connection) Close() error {

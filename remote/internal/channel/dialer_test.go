@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/remote"
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
@@ -43,6 +45,9 @@ type localDialer struct {
 	lost   bool
 	silent bool
 	full   bool // nothing more can run there
+
+	listeners []*execution.Listener
+	carried   []net.Conn // that these accepted; nil after failures
 }
 
 // refuse lets channels end at once that are opened from now on.
@@ -103,6 +108,33 @@ func (d *localDialer) disconnected() error {
 	return &remote.ConnectError{Host: "here", Reason: remote.Disconnected, Err: errors.New("cut")}
 }
 
+// Listen listens on this machine, as a server does that forwards a port.
+func (d *localDialer) Listen(ctx context.Context) (net.Listener, error) {
+	source, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	listener := execution.NewListener(ctx, carrying{source, d}, source.Addr(), func() error { return nil })
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.listeners = append(d.listeners, listener)
+	return listener, nil
+}
+
+// carrying accepts connections that end with the connection to the place.
+type carrying struct {
+	net.Listener
+	dialer *localDialer
+}
+
+func (c carrying) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	c.dialer.mutex.Lock()
+	defer c.dialer.mutex.Unlock()
+	c.dialer.carried = append(c.dialer.carried, conn)
+	return conn, err
+}
+
 // cut breaks the connection.
 func (d *localDialer) cut() {
 	d.mutex.Lock()
@@ -118,6 +150,17 @@ func (d *localDialer) cut() {
 		// end of what it read.
 		_ = syscall.Kill(-c.child.Process.Pid, syscall.SIGKILL)
 		_ = c.Close()
+	}
+	d.mutex.Lock()
+	listeners, carried := d.listeners, d.carried
+	d.mutex.Unlock()
+	for _, listener := range listeners {
+		_ = listener.End(d.disconnected())
+	}
+	for _, conn := range carried {
+		if conn != nil {
+			_ = conn.Close()
+		}
 	}
 }
 

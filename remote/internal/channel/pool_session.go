@@ -104,8 +104,8 @@ func (p *pool) answered(s *session, greeting *task) error {
 }
 
 // endedUnready is the error for a shell that ended before it was ready.
-func (p *pool) endedUnready(s *session, lost error) error {
-	return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", errors.Unwrap(lost), s.stdout.noise.words()))
+func (p *pool) endedUnready(s *session, lost *remote.ConnectError) error {
+	return p.badProtocol(fmt.Sprintf("%v before /bin/sh answered; %s", lost.Err, s.stdout.noise.words()))
 }
 
 func (p *pool) badProtocol(text string) error {

@@ -288,7 +288,7 @@ func (s *session) alive() bool { return !execution.IsClosed(s.over) }
 var errShellEnded = errors.New("its shell ended")
 
 // lost returns why the output of the shell has ended.
-func (s *session) lost() error {
+func (s *session) lost() *remote.ConnectError {
 	code, err := s.pool.ending(s.channel, s.givenUp.Load())
 	if connect, isLost := errors.AsType[*remote.ConnectError](err); isLost {
 		return connect
