@@ -8,7 +8,11 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-const attributeNumNodes = "numNodes" // of machines; predefined
+// Predefined attributes of machines and nodes.
+const (
+	attributeNumNodes   = "numNodes"
+	attributeNodeNumber = "nodeNumber"
+)
 
 // definitions are those of the resource manager's attributes, and of jobs' attributes that
 // are no facts of rows.

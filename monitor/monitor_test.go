@@ -37,7 +37,7 @@ func TestWhatASchedulerListsIsShown(t *testing.T) {
 		require.Equal(t, "DOWN", w.value(model.Node, "n2", vocabulary.AttributeNodeState))
 		require.Equal(t, "no answer", w.value(model.Node, "n2", vocabulary.AttributeNodeReason))
 		require.Equal(t, "2", w.value(model.Machine, "cluster", "numNodes"))
-		require.Equal(t, "UP", w.value(model.Machine, "cluster", vocabulary.AttributeMachineState))
+		require.Equal(t, "ALERT", w.value(model.Machine, "cluster", vocabulary.AttributeMachineState))
 
 		require.Equal(t, []string{"7", "8"}, w.ids(model.Job))
 		require.Equal(t, "RUNNING", w.value(model.Job, "7", vocabulary.AttributeJobState))

@@ -21,28 +21,39 @@ type nodes struct {
 	changed bool
 	// unlisted is set if the scheduler does not list its nodes.
 	unlisted bool
+	numbers  map[string]*numbers // of the nodes of each machine
 }
 
 type node struct {
 	rowState
 	machine string
+	number  int // in the machine, from 0
 	state   model.State
 	full    bool        // whether all of its CPUs are in use
 	extra   model.State // by whom it is used, as the model has it
 }
 
 func newNodes(m *Monitor) *nodes {
-	n := &nodes{listed: newListed(m, model.Node, nodeFacts), known: map[string]*node{}}
+	n := &nodes{listed: newListed(m, model.Node, nodeFacts), known: map[string]*node{}, numbers: map[string]*numbers{}}
 	n.apply = n.observe
 	return n
 }
 
 // adopt takes over the nodes that the model has from before.
 func (n *nodes) adopt(before *model.Manager) {
-	for element := range before.All(model.Node) {
+	elements := slices.SortedStableFunc(before.All(model.Node), func(a, b *model.Element) int { return cmp.Compare(numberOf(a), numberOf(b)) })
+	for _, element := range elements {
 		extra, _ := element.Value(vocabulary.AttributeNodeExtraState)
-		n.known[element.ID()] = &node{rowState: rowState{listed: true}, machine: element.Parent(), state: element.State(), extra: model.State(extra.Text())}
+		n.known[element.ID()] = &node{
+			rowState: rowState{listed: true}, machine: element.Parent(), number: n.numbersOf(element.Parent()).take(),
+			state: element.State(), extra: model.State(extra.Text()),
+		}
 	}
+}
+
+func numberOf(node *model.Element) int64 {
+	number, _ := node.Value(attributeNodeNumber)
+	return number.Integer()
 }
 
 func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
@@ -70,12 +81,15 @@ func (n *nodes) observe(u *model.Update, id string, facts Facts, print uint64) {
 	switch {
 	case !known:
 		id = strings.Clone(id)
-		before = &node{machine: strings.Clone(machine), extra: vocabulary.NodeNone}
+		machine = strings.Clone(machine)
+		before = &node{machine: machine, number: n.numbersOf(machine).take(), extra: vocabulary.NodeNone}
 		n.known[id] = before
 		n.changed = true
 	case before.machine != machine: // it moved
 		u.Remove(m.options.Manager, model.Node, id)
-		before.machine, before.print = strings.Clone(machine), 0
+		n.numbersOf(before.machine).giveBack(before.number)
+		machine = strings.Clone(machine)
+		before.machine, before.number, before.print = machine, n.numbersOf(machine).take(), 0
 	}
 	isSame := before.print == print
 	before.rowState = rowState{print: print, round: n.round, listed: true, hasState: facts.Fact(factState) != ""}
@@ -92,6 +106,7 @@ func (n *nodes) observe(u *model.Update, id string, facts Facts, print uint64) {
 	row.state(vocabulary.AttributeNodeState, facts.Fact(factState), vocabulary.StateUnknown)
 	before.state = model.State(row.row.Attributes[0].Text)
 	row.text(vocabulary.AttributeNodeExtraState, string(before.extra))
+	row.text(attributeNodeNumber, strconv.Itoa(before.number))
 	row.facts(nodeColumns, facts)
 	u.Put(row.row)
 }
@@ -123,22 +138,47 @@ func (n *nodes) sweep(whole bool) {
 			if each.round != n.round {
 				u.Remove(n.monitor.options.Manager, model.Node, id)
 				delete(n.known, id)
+				n.numbersOf(each.machine).giveBack(each.number)
 			}
 		}
 	})
 }
 
-// showMachines counts the nodes of each machine: one without a node that is up is
-// down. A machine that has lost its nodes goes, but for the one there always is.
+// A machineCount is how many nodes of a machine are in which state.
+type machineCount struct{ all, up, down, failed int }
+
+// state returns the state of the machine; whole says that all of its nodes are counted.
+func (c machineCount) state(whole bool) string {
+	switch {
+	case c.all == 0 && !whole:
+		return vocabulary.StateUnknown
+	case c.all == 0:
+		return vocabulary.StateUp
+	case c.up == 0 && c.failed > 0:
+		return vocabulary.StateError
+	case c.up == 0:
+		return vocabulary.StateDown
+	case c.down > 0 || c.failed > 0:
+		return vocabulary.StateAlert
+	}
+	return vocabulary.StateUp
+}
+
+// showMachines counts the nodes of each machine. A machine that has lost its nodes goes, but for
+// the one there always is.
 func (n *nodes) showMachines(whole bool) {
 	m := n.monitor
-	type counted struct{ all, up int }
-	machines := map[string]counted{m.options.Machine: {}}
+	machines := map[string]machineCount{m.options.Machine: {}}
 	for _, each := range n.known {
 		c := machines[each.machine]
 		c.all++
-		if each.state == vocabulary.StateUp {
+		switch each.state {
+		case vocabulary.StateUp:
 			c.up++
+		case vocabulary.StateDown:
+			c.down++
+		case vocabulary.StateError:
+			c.failed++
 		}
 		machines[each.machine] = c
 	}
@@ -149,21 +189,46 @@ func (n *nodes) showMachines(whole bool) {
 	m.update(func(u *model.Update) {
 		for element := range manager.All(model.Machine) {
 			if _, has := machines[element.ID()]; !has && whole {
+				delete(n.numbers, element.ID())
 				u.Remove(m.options.Manager, model.Machine, element.ID())
 			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(machines)) {
 			c := machines[id]
-			state := vocabulary.StateUp
-			switch {
-			case c.all > 0 && c.up == 0:
-				state = vocabulary.StateDown
-			case c.all == 0 && !whole:
-				state = vocabulary.StateUnknown
-			}
 			u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: id, Attributes: []model.Attribute{
-				{ID: vocabulary.AttributeMachineState, Text: state}, {ID: attributeNumNodes, Text: strconv.Itoa(c.all)},
+				{ID: vocabulary.AttributeMachineState, Text: c.state(whole)}, {ID: attributeNumNodes, Text: strconv.Itoa(c.all)},
 			}})
 		}
 	})
+}
+
+// numbers are the indexes of the nodes of a machine. A node keeps its index while it is there.
+type numbers struct {
+	next int
+	free []int // below next, which nodes that are gone had
+}
+
+// numbersOf returns the numbers of a machine.
+func (n *nodes) numbersOf(machine string) *numbers {
+	if n.numbers[machine] == nil {
+		n.numbers[machine] = &numbers{}
+	}
+	return n.numbers[machine]
+}
+
+// take returns the smallest number that no node has.
+func (n *numbers) take() int {
+	if len(n.free) > 0 {
+		number := n.free[len(n.free)-1]
+		n.free = n.free[:len(n.free)-1]
+		return number
+	}
+	n.next++
+	return n.next - 1
+}
+
+// giveBack frees a number.
+func (n *numbers) giveBack(number int) {
+	at, _ := slices.BinarySearchFunc(n.free, number, func(a, b int) int { return b - a }) // the smallest is the last
+	n.free = slices.Insert(n.free, at, number)
 }
