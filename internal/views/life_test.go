@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -150,4 +151,79 @@ func TestManyMayStartAndStopAndChangeAResourceManagerAtTheSameTime(t *testing.T)
 	_, shown := d.Model().Snapshot().Manager("site")
 	require.False(t, shown)
 	require.Equal(t, d.targets, d.closed, "each connection that was made was given up")
+}
+
+// attributes returns attributes of a resource manager.
+func (d *desk) attributes(name string, ids ...string) []string {
+	manager, known := d.Model().Snapshot().Manager(name)
+	require.True(d.t, known)
+	var texts []string
+	for _, id := range ids {
+		value, _ := manager.Element().Value(id)
+		texts = append(texts, value.Text())
+	}
+	return texts
+}
+
+func TestAResourceManagerIsSuspendedWhileItsSchedulerDoesNotAnswer(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	d.lists("jobs", "1 RUNNING eve batch\n")
+	require.NoError(t, d.Start("site"))
+	d.shows("site", "1 RUNNING false")
+	silence := func(kinds ...string) {
+		for _, kind := range kinds {
+			require.NoError(t, os.Remove(filepath.Join(d.folder, kind)))
+		}
+	}
+	silence("queues", "nodes", "jobs")
+	told := d.passes("site", vocabulary.StateSuspended)
+	require.ErrorContains(t, told.Cause, "No such file")
+	require.Contains(t, d.attributes("site", views.AttributeCause)[0], "No such file")
+	d.shows("site", "1 RUNNING false")
+	_, err := d.Controller("site")
+	require.NoError(t, err, "it may still take jobs")
+
+	d.lists("nodes", "")
+	require.NoError(t, d.passes("site", vocabulary.StateStarted).Cause)
+	require.Equal(t, 1, d.targets, "the connection was kept")
+
+	silence("nodes")
+	d.passes("site", vocabulary.StateSuspended)
+	require.NoError(t, d.Stop("site"))
+	d.passes("site", vocabulary.StateStopped)
+}
+
+func TestAResourceManagerThatAnswersSomeListingsIsStarted(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	require.NoError(t, os.Remove(filepath.Join(d.folder, "queues")))
+	require.NoError(t, os.Remove(filepath.Join(d.folder, "jobs")))
+	require.NoError(t, d.Start("site"))
+	d.sees("site", vocabulary.StateStarted)
+	d.whileTimePasses(func() {
+		for snapshot := d.Model().Snapshot(); ; {
+			manager, _ := snapshot.Manager("site")
+			require.EqualValues(t, vocabulary.StateStarted, manager.Element().State())
+			if stale, _ := manager.Element().Value(vocabulary.AttributeStale); strings.Contains(stale.Text(), "the jobs could not be listed") {
+				return
+			}
+			var err error
+			snapshot, err = d.Model().Next(t.Context(), snapshot)
+			require.NoError(t, err)
+		}
+	})
+}
+
+func TestAResourceManagerSaysWhichSchedulerItIs(t *testing.T) {
+	d := newDesk(t, "[targets.site]\ndefinition = \"site.xml\"\n[targets.far]\ndefinition = \"slurm\"\ntransport = \"ssh\"\nhost = \"login\"\n[targets.other]\nagent = [\"/opt/agent\"]\n")
+	d.writeSite()
+	require.Equal(t, []string{"slurm", "slurm on login (ssh)"}, d.attributes("far", views.AttributeType, "rmDescription"))
+	require.Equal(t, []string{"agent", "agent on localhost (local)"}, d.attributes("other", views.AttributeType, "rmDescription"))
+	text, err := os.ReadFile(filepath.Join(d.folder, "site.xml"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(d.folder, "site.xml"), []byte(strings.Replace(string(text), `name="site"`, `name="Grid 7"`, 1)), 0o600))
+	require.NoError(t, d.Start("site"))
+	d.sees("site", vocabulary.StateStarted)
+	require.Equal(t, []string{"Grid 7", "Grid 7 on localhost (local)"}, d.attributes("site", views.AttributeType, "rmDescription"))
 }

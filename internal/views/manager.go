@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/control"
@@ -21,7 +23,7 @@ type Manager struct {
 	Target   settings.Target
 	State    model.State
 	Since    time.Time         // from when on it is in this state
-	Cause    error             // of the state ERROR
+	Cause    error             // of the states ERROR and SUSPENDED
 	Retry    time.Time         // when it is tried again by itself; zero if it is not
 	Listings []monitor.Listing // of queues, nodes and jobs; none while it is STOPPED
 	Problems []model.Problem   // what was wrong with what these listed; none while it is STOPPED
@@ -35,12 +37,18 @@ const (
 	AttributeSince      = "rmSince"
 )
 
+// Predefined attributes of resource managers: the name of the scheduler, and where it runs.
+const (
+	AttributeType        = "rmType"
+	attributeDescription = "rmDescription"
+)
+
 // define defines the attributes of resource managers.
 func define(u *model.Update) error {
 	var problems []error
 	for _, definition := range []model.Definition{
 		{ID: AttributeHost, Type: model.String, Default: []string{""}, Name: "Host", Description: "Where the scheduler's commands run", Display: true},
-		{ID: AttributeCause, Type: model.String, Default: []string{""}, Name: "Cause", Description: "Why the resource manager is in the state ERROR", Display: true},
+		{ID: AttributeCause, Type: model.String, Default: []string{""}, Name: "Cause", Description: "Why the resource manager is in the state ERROR or SUSPENDED", Display: true},
 		{ID: attributeDefinition, Type: model.String, Default: []string{""}, Name: "Definition", Description: "The definition that tells how to speak to it", Display: true},
 		{ID: AttributeSince, Type: model.Date, Name: "Since", Description: "From when on it is in its state", Display: true},
 	} {
@@ -62,6 +70,7 @@ type manager struct {
 	Manager  // listings and problems are of before while it is watched; the target changes only while STOPPED
 	platform *Views
 
+	scheduler  string // the name of its definition; empty before the first session
 	controller *control.Controller
 	watcher    *watcher
 	cancel     context.CancelFunc // of the life at hand; nil while STOPPED
@@ -80,7 +89,7 @@ func (m *manager) known() Manager {
 
 // Start connects a resource manager and begins its session. It returns at once: the
 // model shows what comes of it. One that is in ERROR is tried again now; one that
-// is STARTED is left alone. A target that is no resource manager yet becomes one.
+// is STARTED or SUSPENDED is left alone. A target that is no resource manager yet becomes one.
 // Errors are *settings.UnknownTargetError, *StateError while it is stopping, and
 // ErrClosed.
 func (p *Views) Start(name string) error {
@@ -129,7 +138,7 @@ func (p *Views) Stop(name string) error {
 	return nil
 }
 
-// Refresh has a resource manager that is STARTED listed as soon as the shortest
+// Refresh has a resource manager that is STARTED or SUSPENDED listed as soon as the shortest
 // interval of its definition lets it. Errors are *UnknownManagerError and
 // *StateError.
 func (p *Views) Refresh(name string) error {
@@ -170,7 +179,7 @@ func (m *manager) live(ctx context.Context) {
 	m.cancel = nil
 	if m.stopping { // else the platform is closed, and what was seen last stays
 		m.stopping, m.Listings, m.Problems = false, nil, nil
-		if m.State == vocabulary.StateStarted { // its connection was lost before; STOPPED cannot follow that
+		if m.isWatched() { // its connection was lost before; STOPPED cannot follow that
 			m.enter(vocabulary.StateStopping, nil, time.Time{})
 		}
 		m.enter(vocabulary.StateStopped, nil, time.Time{})
@@ -191,7 +200,7 @@ func (m *manager) session(ctx context.Context) (err error) {
 	}
 	watching := newWatcher(m, controller)
 	p.mu.Lock()
-	m.controller, m.watcher = controller, watching
+	m.controller, m.watcher, m.scheduler = controller, watching, controller.Definition.Name
 	m.enter(vocabulary.StateStarted, nil, time.Time{})
 	p.mu.Unlock()
 	err = watching.run(ctx)
@@ -261,6 +270,23 @@ func (m *manager) become(state model.State, cause error, retry time.Time) {
 	m.enter(state, cause, retry)
 }
 
+// isWatched reports whether the resource manager is connected and watched; the lock is held.
+func (m *manager) isWatched() bool {
+	return m.State == vocabulary.StateStarted || m.State == vocabulary.StateSuspended
+}
+
+// answers notes whether the scheduler answers its listings, and why not.
+func (m *manager) answers(cause error) {
+	m.platform.mu.Lock()
+	defer m.platform.mu.Unlock()
+	switch {
+	case cause != nil && m.State == vocabulary.StateStarted:
+		m.enter(vocabulary.StateSuspended, cause, time.Time{})
+	case cause == nil && m.State == vocabulary.StateSuspended:
+		m.enter(vocabulary.StateStarted, nil, time.Time{})
+	}
+}
+
 // enter is what become does; the lock is held.
 func (m *manager) enter(state model.State, cause error, retry time.Time) {
 	m.State, m.Since, m.Cause, m.Retry = state, m.platform.options.Now(), cause, retry
@@ -269,11 +295,13 @@ func (m *manager) enter(state model.State, cause error, retry time.Time) {
 
 // draw shows the resource manager in the model; the lock is held, or not needed.
 func (m *manager) draw() {
+	scheduler := cmp.Or(m.scheduler, schedulerOf(m.Target))
 	row := model.Row{Kind: model.ResourceManager, ID: m.Target.Name, Attributes: []model.Attribute{
 		{ID: vocabulary.AttributeRMState, Text: string(m.State)},
 		{ID: AttributeHost, Text: hostOf(m.Target)},
 		{ID: attributeDefinition, Text: m.Target.Definition},
-		{ID: "rmType", Text: m.Target.Transport},
+		{ID: AttributeType, Text: scheduler},
+		{ID: attributeDescription, Text: fmt.Sprintf("%s on %s (%s)", scheduler, hostOf(m.Target), m.Target.Transport)},
 		{ID: AttributeSince, Text: m.Since.Format(time.RFC3339)},
 	}}
 	cause := model.Attribute{ID: AttributeCause}
@@ -289,6 +317,14 @@ func (p *Views) update(change func(*model.Update)) {
 	for _, problem := range p.model.Update(change) {
 		p.options.Log.Warn("changing the model", "problem", problem.What, "of", problem.Of, "count", problem.Count, "error", problem.Example)
 	}
+}
+
+// schedulerOf returns the name of a target's scheduler while its definition is not loaded.
+func schedulerOf(target settings.Target) string {
+	if target.Definition == "" {
+		return filepath.Base(target.Agent.String())
+	}
+	return strings.TrimSuffix(filepath.Base(target.Definition), ".xml")
 }
 
 // hostOf returns where the commands of a target run.

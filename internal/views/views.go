@@ -87,7 +87,7 @@ type StateError struct {
 	Name  string
 	State model.State
 	What  string
-	Cause error // of the state ERROR
+	Cause error // of the states ERROR and SUSPENDED
 }
 
 // Error says what was wanted, the state that prevents it, and its cause.
@@ -186,8 +186,8 @@ func (p *Views) Available() []string {
 	return p.targets.Names()
 }
 
-// Controller returns the controller of a resource manager that is STARTED. Errors
-// are *UnknownManagerError and *StateError.
+// Controller returns the controller of a resource manager that is STARTED or SUSPENDED: a
+// scheduler whose listings fail may still take jobs. Errors are *UnknownManagerError and *StateError.
 func (p *Views) Controller(name string) (*control.Controller, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,7 +195,7 @@ func (p *Views) Controller(name string) (*control.Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.State != vocabulary.StateStarted || m.controller == nil {
+	if !m.isWatched() || m.controller == nil {
 		return nil, &StateError{Name: name, State: m.State, What: "it cannot be used", Cause: m.Cause}
 	}
 	return m.controller, nil

@@ -23,7 +23,8 @@ type watcher struct {
 	manager    *manager
 	controller *control.Controller
 	monitor    *monitor.Monitor
-	look       chan struct{} // requests a look at own jobs now
+	look       chan struct{}       // requests a look at own jobs now
+	silent     map[model.Kind]bool // the kinds that the scheduler lists, and whether its newest answer failed
 }
 
 func newWatcher(m *manager, controller *control.Controller) *watcher {
@@ -35,15 +36,43 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 		}
 	}
 	turns := controller.Turns(options.KeepListings)
-	return &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), monitor: monitor.New(monitor.Options{
+	w := &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
+	for kind := range intervals {
+		w.silent[kind] = false
+	}
+	listings := source{controller, turns}
+	w.monitor = monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
-		Rows: source{controller, turns}.rows, Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
+		Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
+		Rows: func(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
+			outcome, err := listings.rows(ctx, kind, each)
+			if ctx.Err() == nil && !isLost(err) {
+				w.noteAnswer(kind, err)
+			}
+			return outcome, err
+		},
 		Intervals: intervals,
 		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {
 			return turns.Due(ctx, listingOf[kind])
 		},
 		Location: controller.Location(), IsLost: isLost, Log: options.Log, Now: options.Now, After: options.After, Jitter: options.Jitter,
-	})}
+	})
+	return w
+}
+
+// noteAnswer shows whether the scheduler answers its listings: it does not if the newest ones of
+// all kinds failed.
+func (w *watcher) noteAnswer(kind model.Kind, err error) {
+	if _, isListed := w.silent[kind]; !isListed {
+		return // what the start-up commands found
+	}
+	w.silent[kind] = err != nil
+	for _, isSilent := range w.silent {
+		if err != nil && !isSilent {
+			return
+		}
+	}
+	w.manager.answers(err)
 }
 
 // isLost reports whether an error means that the connection is gone. That an earlier

@@ -10,10 +10,10 @@ const (
 	StateStarted    = "STARTED"          // of a resource manager: takes jobs; of a job: has resources, its processes do not run yet
 	StateStopping   = "STOPPING"         // being disconnected from
 	StateStopped    = "STOPPED"          // of a resource manager: its settings may be changed; of a queue: takes no jobs, starts none
-	StateSuspended  = "SUSPENDED"        // of a resource manager: connected, but not watched; else stopped for a time
+	StateSuspended  = "SUSPENDED"        // of a resource manager: connected, but its scheduler does not answer; else stopped for a time
 	StateUp         = "UP"               // of machines and nodes
 	StateDown       = "DOWN"             // of machines and nodes
-	StateAlert      = "ALERT"            // of a machine: something is unusual, such as a shutdown to come
+	StateAlert      = "ALERT"            // of a machine: some of its nodes are down or in error
 	StateNormal     = "NORMAL"           // of a queue
 	StateCollecting = "COLLECTING"       // of a queue: takes jobs, starts none
 	StateDraining   = "DRAINING"         // of a queue: takes no jobs, starts those it has

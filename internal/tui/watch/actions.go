@@ -144,7 +144,7 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 func (d *display) refresh(rows []row) {
 	managers := managersOf(rows)
 	if d.list != listManagers || len(managers) == 0 {
-		managers = d.inState(vocabulary.StateStarted)
+		managers = d.inState(watched...)
 	}
 	if len(managers) == 0 {
 		d.say("no resource manager is started; go to the managers by 1, and start one by s", true)
@@ -207,11 +207,15 @@ func managersOf(rows []row) []string {
 	return ids
 }
 
+// watched are the states of resource managers that are connected: they can be refreshed, and
+// may take jobs.
+var watched = []model.State{vocabulary.StateStarted, vocabulary.StateSuspended}
+
 // inState returns the ids of the resource managers that are in a state.
-func (d *display) inState(state model.State) []string {
+func (d *display) inState(states ...model.State) []string {
 	var ids []string
 	for manager := range d.snapshot.Managers() {
-		if element := manager.Element(); element.State() == state {
+		if element := manager.Element(); slices.Contains(states, element.State()) {
 			ids = append(ids, element.ID())
 		}
 	}
@@ -239,7 +243,7 @@ func (d *display) submitAgain(rows []row) {
 // submit opens the form of a job. Of several resource managers the user chooses one
 // first.
 func (d *display) submit(rows []row, configuration string) tea.Cmd {
-	managers := d.inState(vocabulary.StateStarted)
+	managers := d.inState(watched...)
 	switch of := managersOf(rows); {
 	case len(managers) == 0:
 		d.say("no resource manager is started, so nothing can be submitted; go to the managers by 1, and start one by s", true)

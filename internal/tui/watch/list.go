@@ -184,7 +184,7 @@ func isMine(r row, users map[string]bool) bool {
 
 // searched are the attributes that a search looks at, beside name and id.
 var searched = map[model.Kind][]string{
-	model.ResourceManager: {vocabulary.AttributeRMState, views.AttributeHost, views.AttributeCause, "rmType"},
+	model.ResourceManager: {vocabulary.AttributeRMState, views.AttributeHost, views.AttributeCause, views.AttributeType},
 	model.Queue:           {vocabulary.AttributeQueueState, vocabulary.AttributeQueueStatus},
 	model.Node:            {vocabulary.AttributeNodeState, vocabulary.AttributeNodeExtraState, vocabulary.AttributeNodeStatus, vocabulary.AttributeNodeReason, vocabulary.AttributeNodeQueues},
 	model.Job:             {vocabulary.AttributeJobUser, vocabulary.AttributeJobQueue, vocabulary.AttributeJobDetail, vocabulary.AttributeJobState, vocabulary.AttributeJobStatus, vocabulary.AttributeJobMessage, vocabulary.AttributeJobNodes},

@@ -162,9 +162,9 @@ func (d *display) nothing() []string {
 		text = "  Looking ..."
 	case t.answer.total > 0:
 		text = fmt.Sprintf("  None of %d %ss is shown by this choice; Esc shows more.", t.answer.total, t.query.kind)
-	case len(d.inState(vocabulary.StateStarting)) > 0 && len(d.inState(vocabulary.StateStarted)) == 0:
+	case len(d.inState(vocabulary.StateStarting)) > 0 && len(d.inState(watched...)) == 0:
 		text = "  Starting " + tui.Fitted(strings.Join(d.inState(vocabulary.StateStarting), ", "), 60) + " ..."
-	case t.query.kind != model.ResourceManager && len(d.inState(vocabulary.StateStarted)) == 0:
+	case t.query.kind != model.ResourceManager && len(d.inState(watched...)) == 0:
 		text = "  No resource manager is started. 1 goes to them; s starts one."
 	}
 	return append([]string{""}, tui.Wrapped(text, d.width)...)

@@ -70,7 +70,7 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	case vocabulary.StateStopping:
 		n.Tone, n.Text = "cyan", "is being left"
 	case vocabulary.StateSuspended:
-		n.Tone, n.Text = "yellow", "is connected, but not watched"
+		n.Tone, n.Text = "yellow", "is connected, but its scheduler does not answer"
 	case vocabulary.StateError:
 		n.Tone, n.Text, n.Cause = "red", "cannot be queried", text(attributeCause)
 	default:

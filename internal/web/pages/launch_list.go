@@ -19,7 +19,7 @@ func (p *Pages) launchList(w http.ResponseWriter, r *http.Request) error {
 	var places []launchPlace
 	for _, manager := range p.Platform.Managers() {
 		place := launchPlace{Name: manager.Target.Name, Definition: manager.Target.Definition, State: string(manager.State)}
-		if manager.State == vocabulary.StateStarted {
+		if manager.State == vocabulary.StateStarted || manager.State == vocabulary.StateSuspended {
 			place.Address = launchAddressOf(place.Name, "")
 			saved, err := p.launchSaved(place.Name, place.Definition)
 			if err != nil {

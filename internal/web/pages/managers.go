@@ -18,7 +18,7 @@ type managerRow struct {
 	Mark        listing.Mark
 	Facts       []fact // what is to be known of it beside the following
 	Since       listing.Moment
-	Cause       string         // of the state ERROR
+	Cause       string         // of the states ERROR and SUSPENDED
 	Retry       listing.Moment // when it is tried again by itself; zero if it is not
 	Note        *listing.Note  // what is wrong with its pictures
 	Problems    []string       // what was wrong with its listings
@@ -56,16 +56,17 @@ var shownApart = []string{vocabulary.AttributeRMState, views.AttributeCause, voc
 func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) managerRow {
 	e := m.Element()
 	state := listing.SeenState(e)
+	isWatched := state == vocabulary.StateStarted || state == vocabulary.StateSuspended
 	row := managerRow{
 		ID: e.ID(), Name: listing.Cell(e.Name()), State: state, Mark: listing.MarkOf(e), Since: listing.MomentOf(e, views.AttributeSince), Facts: managerFacts(e),
 		Address:    machinesQuery{}.with(func(q *machinesQuery) { q.Manager = e.ID() }),
-		CanRefresh: state == vocabulary.StateStarted, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
+		CanRefresh: isWatched, Edit: managerAddress("/managers/edit", e.ID()), Remove: managerAddress("/managers/remove", e.ID()),
 		CanStart: state == vocabulary.StateStopped || state == vocabulary.StateError, CanStop: state != vocabulary.StateStopped && state != vocabulary.StateStopping, CanEdit: state == vocabulary.StateStopped,
 	}
-	if state == vocabulary.StateStarted {
+	if isWatched {
 		row.Launch = launchAddressOf(e.ID(), "")
 	}
-	if state == vocabulary.StateError {
+	if state == vocabulary.StateError || state == vocabulary.StateSuspended {
 		row.Cause = listing.Fact(listing.GivenText(e, views.AttributeCause))
 	}
 	hasChildren := m.Len(model.Job)+m.Len(model.Node)+m.Len(model.Queue) > 0

@@ -59,10 +59,10 @@ func Demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 	date := func(ago time.Duration) string { return now.Add(-ago).UTC().Format(time.RFC3339) }
 	problems := m.Update(func(u *model.Update) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(vocabulary.AttributeRMState, "STARTING")})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(vocabulary.AttributeRMState, "STARTED", views.AttributeHost, "login.example.org", "rmType", "ssh",
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster", Attributes: Attributes(vocabulary.AttributeRMState, "STARTED", views.AttributeHost, "login.example.org", "rmType", "slurm",
 			views.AttributeSince, date(3*time.Hour), vocabulary.AttributeListedJobs, date(12*time.Second), vocabulary.AttributeListedNodes, date(31*time.Second), vocabulary.AttributeListedQueues, date(44*time.Second))})
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "STARTING")})
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "STARTED", views.AttributeHost, "bench.example.org", "rmType", "ssh", views.AttributeSince, date(40*time.Minute),
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "STARTED", views.AttributeHost, "bench.example.org", "rmType", "slurm", views.AttributeSince, date(40*time.Minute),
 			vocabulary.AttributeListedJobs, date(7*time.Minute), vocabulary.AttributeListedNodes, date(7*time.Minute))})
 		u.Put(model.Row{Manager: "workshop", Kind: model.Machine, ID: "bench.example.org", Attributes: Attributes(vocabulary.AttributeMachineState, "ALERT")})
 		u.Put(model.Row{Manager: "workshop", Kind: model.Queue, ID: "all", Attributes: Attributes(vocabulary.AttributeQueueState, "NORMAL", vocabulary.AttributeQueueDefault, "true")})
