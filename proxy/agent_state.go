@@ -11,8 +11,11 @@ const (
 	codeInit     = 1200
 )
 
-// mostOpen bounds the commands that a client may send before their answers.
-const mostOpen = 1000
+// Bounds of the commands that a client may send before their answers.
+const (
+	mostOpen      = 1000
+	mostOpenBytes = 16 << 20 // of their attributes
+)
 
 // An AgentState is the agent's side of a session: what a command may do, and what is answered
 // at once. The zero value is a session before INIT. Its methods must not be called at the
@@ -22,8 +25,15 @@ type AgentState struct {
 
 	isInitialized, isDefined, isEnded bool
 
-	open   map[uint32]CommandID // by transaction
-	events uint32               // the transaction of StartEvents
+	open      map[uint32]openCommand // by transaction
+	openBytes int
+	events    uint32 // the transaction of StartEvents
+}
+
+// An openCommand is a command without an answer.
+type openCommand struct {
+	id    CommandID
+	bytes int
 }
 
 // Receive applies a command. It returns the updates to send at once, and reports whether the
@@ -55,9 +65,11 @@ func (s *AgentState) Receive(c Command) (replies []Update, isAccepted bool) {
 		s.events = c.Transaction
 	}
 	if s.open == nil {
-		s.open = map[uint32]CommandID{}
+		s.open = map[uint32]openCommand{}
 	}
-	s.open[c.Transaction] = c.ID
+	opened := openCommand{c.ID, c.Attributes.size()}
+	s.open[c.Transaction] = opened
+	s.openBytes += opened.bytes
 	return nil, true
 }
 
@@ -76,6 +88,8 @@ func (s *AgentState) refuses(c Command) (code int, reason string) {
 		return 0, ""
 	case len(s.open) >= mostOpen:
 		return codeProtocol, fmt.Sprintf("%d commands are not answered yet", mostOpen)
+	case s.openBytes > 0 && s.openBytes+c.Attributes.size() > mostOpenBytes:
+		return codeProtocol, "commands with more than 16 MiB are not answered yet"
 	case c.ID == ModelDefinition:
 		return 0, ""
 	case !s.isDefined:
@@ -111,24 +125,30 @@ func (s *AgentState) endEvents() []Update {
 	if !isOpen {
 		return nil
 	}
-	delete(s.open, transaction)
+	s.complete(transaction)
 	return []Update{{Change: OK, Transaction: transaction}}
+}
+
+// complete closes a command.
+func (s *AgentState) complete(transaction uint32) {
+	s.openBytes -= s.open[transaction].bytes
+	delete(s.open, transaction)
 }
 
 // Events returns the transaction that changes of the model carry, and whether the client
 // wants them now.
 func (s *AgentState) Events() (transaction uint32, isOpen bool) {
-	id, isOpen := s.open[s.events]
-	return s.events, isOpen && id == StartEvents
+	opened, isOpen := s.open[s.events]
+	return s.events, isOpen && opened.id == StartEvents
 }
 
 // Complete closes a command that the caller answers, and reports whether it was open:
 // after Quit none is, and no answer may be sent.
 func (s *AgentState) Complete(transaction uint32) bool {
-	id, isOpen := s.open[transaction]
-	if !isOpen || id == StartEvents || s.isEnded {
+	opened, isOpen := s.open[transaction]
+	if !isOpen || opened.id == StartEvents || s.isEnded {
 		return false
 	}
-	delete(s.open, transaction)
+	s.complete(transaction)
 	return true
 }

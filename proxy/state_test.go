@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,42 @@ func TestTheBrokenAnswerOfCAgentsCompletesNothing(t *testing.T) {
 	require.Nil(t, answered)
 	answered, _ = client.Receive(Update{Change: OK, Transaction: 1})
 	require.NotNil(t, answered)
+}
+
+func TestUpdatesBelongToTheCommandsThatAskForThem(t *testing.T) {
+	client, _, start := running(t)
+	define, submit, terminate := begin(t, client, ModelDefinition), begin(t, client, SubmitJob), begin(t, client, TerminateJob)
+	for _, each := range []struct {
+		change  Change
+		of      Command
+		belongs bool
+	}{
+		{Defined, define, true}, {Defined, start, true}, {Defined, submit, false},
+		{New, define, false}, {New, start, true}, {New, submit, false}, {SubmitError, terminate, false},
+	} {
+		answered, belongs := client.Receive(Update{Change: each.change, Kind: model.Job, Transaction: each.of.Transaction})
+		require.Nil(t, answered)
+		require.Equal(t, each.belongs, belongs, "%v of %s", each.change, each.of.Name())
+	}
+}
+
+func TestAnAgentThatEndsAnswersOnlyQuit(t *testing.T) {
+	client, _, _ := running(t)
+	submit := begin(t, client, SubmitJob)
+	answered, belongs := client.Receive(Update{Change: ShutDown, Transaction: submit.Transaction})
+	require.Nil(t, answered)
+	require.True(t, belongs)
+	require.NoError(t, client.Closed())
+}
+
+func TestNothingFollowsQuit(t *testing.T) {
+	client := &ClientState{}
+	initialize := begin(t, client, Init)
+	begin(t, client, Quit)
+	answered, _ := client.Receive(Update{Change: OK, Transaction: initialize.Transaction})
+	require.Equal(t, Init, answered.ID)
+	_, err := client.Begin(ModelDefinition, nil)
+	require.ErrorIs(t, err, errQuitting)
 }
 
 func TestAbandonedCommandsAreNotAnswered(t *testing.T) {
@@ -214,6 +251,29 @@ func TestOpenTransactionsAreNotReusedAndBounded(t *testing.T) {
 	require.True(t, agent.Complete(1000))
 	require.False(t, agent.Complete(1000))
 	require.False(t, agent.Complete(start.Transaction))
+}
+
+func TestCommandsWithoutAnAnswerHoldFewBytes(t *testing.T) {
+	_, agent, _ := running(t)
+	large := func(transaction uint32) Command {
+		return Command{ID: SubmitJob, Transaction: transaction, Attributes: Attributes{{"jobSubId", "JOB_1"}, {"progArgs", strings.Repeat("x", 10<<20)}}}
+	}
+	_, isAccepted := agent.Receive(large(100))
+	require.True(t, isAccepted)
+	replies, isAccepted := agent.Receive(large(101))
+	require.False(t, isAccepted)
+	require.Equal(t, SubmitError, replies[0].Change)
+	require.True(t, agent.Complete(100))
+	_, isAccepted = agent.Receive(large(102))
+	require.True(t, isAccepted)
+}
+
+func TestOtherCommandsStartNoEvents(t *testing.T) {
+	agent := &AgentState{}
+	agent.Receive(Command{ID: Init, Transaction: 7, Attributes: Attributes{{"version", "2.0"}, {"baseId", "1"}}})
+	agent.Receive(Command{ID: ModelDefinition, Transaction: 0})
+	_, isOpen := agent.Events()
+	require.False(t, isOpen)
 }
 
 func TestRefusalsNameWhatTheyRefuse(t *testing.T) {
