@@ -110,6 +110,11 @@ func TestFramesBeyondTheLimitsAreNotWritten(t *testing.T) {
 	require.Error(t, writer.Write(Frame{Arguments: []string{strings.Repeat("x", largestFrame)}}))
 	require.Error(t, writer.Write(Frame{Arguments: make([]string, mostArguments+1)}))
 	require.Zero(t, to.calls)
+	largest := Frame{Arguments: []string{strings.Repeat("x", largestFrame-lengthWidth-headerWidth-argumentWidth)}}
+	require.NoError(t, writer.Write(largest))
+	read, err := NewReader(to).Read()
+	require.NoError(t, err)
+	require.Equal(t, largest, read)
 	require.NoError(t, writer.Write(Frame{Arguments: make([]string, mostArguments)}))
 	frame, err := NewReader(to).Read()
 	require.NoError(t, err)
