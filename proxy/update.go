@@ -106,8 +106,15 @@ func (u Update) code() uint16 {
 	if id, known := updateIDs[updateForm{u.Change, kind, ""}]; known {
 		return id
 	}
-	return u.Code
+	if u.Change == Unknown {
+		return u.Code
+	}
+	return impossible
 }
+
+// impossible is the id of updates that the protocol does not have, such as a new resource
+// manager. Peers ignore it.
+const impossible = 0xffff
 
 // Name returns the name of the kind of update, such as NEW_JOB.
 func (u Update) Name() string {
