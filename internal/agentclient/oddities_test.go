@@ -217,3 +217,23 @@ func TestLostSessionsLeaveAStaleModel(t *testing.T) {
 		require.NoError(t, s.Close())
 	})
 }
+
+// A job may end and be removed before anybody looks at the model.
+func TestJobsThatEndedAreRememberedWhenTheyAreRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := acting(t, func(a *agenttest.Agent) {
+			a.Begin("")
+			a.Events("e0 0 1 1 1 name=batch", "dc 1 1 10 2 jobId=77 jobState=RUNNING", "e6 1 10 1 jobState=COMPLETED", "f1 10",
+				"dc 1 1 11 2 jobId=78 jobState=COMPLETED", "f5 1", "e0 0 1 1 1 name=batch", "dc 1 1 12 2 jobId=79 jobState=COMPLETED", "f0",
+				"e0 0 1 1 1 name=batch", "dc 1 1 13 2 jobId=80 jobState=RUNNING", "f1 13", "dc 1 1 14 2 jobId=81 jobState=COMPLETED", "dc 1 1 14 1 jobId=82")
+		})
+		require.Equal(t, []string{"82"}, ids(s, model.Job))
+		for _, id := range []string{"77", "78", "79", "81"} {
+			job, known := s.Ended(id)
+			require.True(t, known, id)
+			require.EqualValues(t, "TERMINATED", job.State())
+		}
+		_, known := s.Ended("80")
+		require.False(t, known, "it had not ended")
+	})
+}

@@ -2,9 +2,7 @@ package agentclient
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/rmctl/rmctl/internal/plaintext"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
@@ -16,6 +14,7 @@ type pass struct {
 	update  *model.Update
 	before  *model.Manager  // as it was before the update
 	touched map[string]bool // ids of jobs whose processes differ from before
+	changed map[string]bool // ids of jobs that differ from before
 	total   int             // at most so many elements
 	found   []*submission   // whose jobs were announced
 	err     error           // ends the session
@@ -32,7 +31,7 @@ func (s *State) apply(events []proxy.Update) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(events) > 0 {
-		p := pass{State: s, touched: map[string]bool{}, total: s.total()}
+		p := pass{State: s, touched: map[string]bool{}, changed: map[string]bool{}, total: s.total()}
 		p.before, _ = s.model.Snapshot().Manager(s.manager)
 		done := 0
 		s.report.refused(s.model.Update(func(u *model.Update) {
@@ -64,8 +63,11 @@ func (p *pass) take(event *proxy.Update, isFirst bool) bool {
 	case proxy.Changed:
 		return p.takeChanged(event)
 	case proxy.Removed:
-		return p.takeRemoved(event)
+		return p.takeRemoved(event, isFirst)
 	case proxy.RemovedAll:
+		if !isFirst && len(p.changed) > 0 {
+			return false
+		}
 		p.removeAll()
 	case proxy.Defined:
 		for _, definition := range event.Definitions {
@@ -77,25 +79,15 @@ func (p *pass) take(event *proxy.Update, isFirst bool) bool {
 
 // takeNew puts new elements into the model, or changes those that were announced before.
 func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
-	count := 1 // a placeholder
-	for _, group := range event.Groups {
-		count += group.IDs.Len()
+	if !p.hasRoom(event, isFirst) {
+		return false
 	}
-	if p.total+count > p.most {
-		if isFirst && p.countKnown(event) > p.most {
-			p.err = errElements
-		}
-		if !isFirst || p.err != nil {
-			return false
-		}
-	}
-	p.total += count
 	parent, known := p.parentOf(event)
 	if !known {
-		p.report.count(oddProcess, count-1)
+		p.report.count(oddProcess, len(event.Groups))
 		return true
 	}
-	if event.Kind == model.Process && !isFirst && p.isOutdated(parent) && !haveStates(event.Groups) {
+	if !isFirst && p.needsModel(event, parent) {
 		return false
 	}
 	for _, group := range event.Groups {
@@ -109,6 +101,37 @@ func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
 		}
 	}
 	return true
+}
+
+// hasRoom reports whether the model has room for new elements. Whether that is so, the first
+// event of an update decides: it ends the session if not.
+func (p *pass) hasRoom(event *proxy.Update, isFirst bool) bool {
+	count := 1 // a placeholder
+	for _, group := range event.Groups {
+		count += group.IDs.Len()
+	}
+	if p.total+count > p.most {
+		if isFirst && p.countKnown(event) > p.most {
+			p.err = errElements
+		}
+		if !isFirst || p.err != nil {
+			return false
+		}
+	}
+	p.total += count
+	return true
+}
+
+// needsModel reports whether an event with new elements has to see the model after what the
+// update did so far.
+func (p *pass) needsModel(event *proxy.Update, parent *element) bool {
+	switch event.Kind {
+	case model.Process:
+		return p.isOutdated(parent) && !haveStates(event.Groups)
+	case model.Job:
+		return p.haveChanged(event.Groups)
+	}
+	return false
 }
 
 // countKnown returns how many elements there would be after an event with new ones,
@@ -180,7 +203,7 @@ func (p *pass) find(kind model.Kind, wire string) (*element, bool) {
 
 // newElement puts an element into the model. It returns nil for one without a usable id.
 func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *attributes) *element {
-	e, isKnown := p.recognise(kind, wire, given)
+	e, isKnown := p.recognize(kind, wire, given)
 	if e == nil {
 		p.report.count(oddID, 1)
 		return nil
@@ -212,106 +235,14 @@ func (p *pass) submitted(own *submission) []model.Attribute {
 
 // put puts an element with attributes into the model.
 func (p *pass) put(kind model.Kind, e *element, attributes []model.Attribute, whole bool) {
+	if kind == model.Job {
+		p.changed[e.id] = true
+	}
 	row := model.Row{Manager: p.manager, Kind: kind, ID: e.id, Attributes: attributes, Whole: whole}
 	if e.parent != nil {
 		row.Parent = e.parent.id
 	}
 	p.update.Put(row)
-}
-
-// recognise returns the record of a new element, and whether it is known: by its id of the
-// protocol, or, after all was announced again, by its id in the model. It returns nil for
-// an element whose id cannot be used.
-func (p *pass) recognise(kind model.Kind, wire string, given *attributes) (*element, bool) {
-	if wire == "" || len(wire) > longestWire {
-		return nil, false
-	}
-	identity := p.identity(kind, given)
-	if known, isKnown := p.find(kind, wire); isKnown {
-		if kind != model.Job || identity == "" || identity == known.id {
-			return known, true
-		}
-		p.remove(p.update, kind, known) // the id was given to another job
-		p.touched[known.id] = true
-	}
-	if identity != "" {
-		known, isKnown := p.named(kind, identity)
-		if !isKnown {
-			return p.record(kind, identity, wire), false
-		}
-		if kind == model.Job || p.isFree(known) {
-			p.rename(kind, known, wire)
-			return known, true
-		}
-	}
-	return p.numbered(kind, wire)
-}
-
-// numbered returns the record of an element that only the protocol gives an id.
-func (p *pass) numbered(kind model.Kind, wire string) (*element, bool) {
-	ids := []string{wire, wire + "." + p.suffix}
-	if kind == model.Job {
-		ids = ids[1:] // the next session uses the id again
-	}
-	for _, id := range ids {
-		id = plaintext.Clean(id, longestID)
-		known, isKnown := p.named(kind, id)
-		if !isKnown && id != "" {
-			return p.record(kind, id, wire), false
-		}
-		if isKnown && p.isFree(known) {
-			p.rename(kind, known, wire)
-			return known, true
-		}
-	}
-	return nil, false
-}
-
-// named returns the element with an id of the model.
-func (p *pass) named(kind model.Kind, id string) (*element, bool) {
-	element, known := p.index[kind].byID[id]
-	return element, known && element.isAlive()
-}
-
-// isFree reports whether an element may be meant by another id of the protocol: it was not
-// announced yet in the announcement that is under way.
-func (p *pass) isFree(e *element) bool { return e.wire == "" || e.generation != p.generation }
-
-// rename gives an element another id of the protocol.
-func (p *pass) rename(kind model.Kind, e *element, wire string) {
-	if byWire := p.index[kind].byWire; byWire[e.wire] == e && p.isFree(e) {
-		delete(byWire, e.wire)
-	}
-	e.wire = strings.Clone(wire)
-	p.index[kind].byWire[e.wire] = e
-}
-
-// record makes the record of an element.
-func (p *pass) record(kind model.Kind, id, wire string) *element {
-	e := &element{id: strings.Clone(id), wire: strings.Clone(wire)}
-	if e.id == e.wire {
-		e.wire = e.id
-	}
-	p.index[kind].byID[e.id], p.index[kind].byWire[e.wire] = e, e
-	return e
-}
-
-// identity returns the id in the model that an element has by itself; empty if only the
-// protocol gives it one.
-func (p *pass) identity(kind model.Kind, given *attributes) string {
-	if kind != model.Job {
-		return plaintext.Clean(given.text(vocabulary.AttributeName), longestID)
-	}
-	if own := p.submissions[given.submission]; own != nil && own.job != "" {
-		return own.job
-	}
-	if given.text(attributeJobID) != "" {
-		return given.text(attributeJobID)
-	}
-	if given.text(vocabulary.AttributeName) == "" && given.word == "" {
-		return given.text(attributePBSJob)
-	}
-	return ""
 }
 
 // takeChanged changes elements.
@@ -346,50 +277,4 @@ func (p *pass) change(kind model.Kind, wire string, given *attributes) {
 		e.parent = queue
 	}
 	p.put(kind, e, p.complete(kind, e, given, false), false)
-}
-
-// takeRemoved removes elements and all below them.
-func (p *pass) takeRemoved(event *proxy.Update) bool {
-	if event.Kind == model.Process {
-		return p.removeProcesses(event)
-	}
-	if p.index[event.Kind] == nil || event.Kind == model.ResourceManager {
-		p.report.count(oddUnknown, 1)
-		return true
-	}
-	for _, group := range event.Groups {
-		for wire := range group.IDs.All() {
-			e, known := p.find(event.Kind, wire)
-			if !known {
-				p.report.count(oddElement, 1)
-				continue
-			}
-			p.remove(p.update, event.Kind, e)
-			p.removedJobs(event.Kind, e)
-			delete(p.index[event.Kind].byWire, wire)
-			delete(p.index[event.Kind].byID, e.id)
-		}
-	}
-	return true
-}
-
-// removedJobs notes that the processes of a job, or of any job of a queue, are gone.
-func (p *pass) removedJobs(kind model.Kind, e *element) {
-	switch kind {
-	case model.Job:
-		p.touched[e.id] = true
-	case model.Queue:
-		p.touched[anyJob] = true
-	}
-}
-
-// removeAll removes all elements.
-func (p *pass) removeAll() {
-	for _, kind := range []model.Kind{model.Machine, model.Queue} {
-		for _, e := range p.index[kind].byID {
-			p.remove(p.update, kind, e)
-		}
-	}
-	p.touched[anyJob] = true
-	p.sweep()
 }

@@ -312,6 +312,10 @@ func (s *Session) Model() *model.Model { return s.state.model }
 // Manager returns the id of the resource manager.
 func (s *Session) Manager() string { return s.state.manager }
 
+// Ended returns a job that had ended when the agent removed it, as it was then. The newest 10,000
+// are known.
+func (s *Session) Ended(job string) (*model.Element, bool) { return s.state.ended.get(job) }
+
 // Definitions returns the agent's definitions of attributes in the order in which they came.
 func (s *Session) Definitions() []proxy.Definition {
 	s.state.mu.Lock()

@@ -30,6 +30,7 @@ type State struct {
 	manager string
 	model   *model.Model
 	outputs outputs
+	ended   endedJobs
 
 	// lastEvent is the number of the newest event of the agent's record, 0 if not known.
 	lastEvent  uint64
@@ -197,14 +198,15 @@ func (s *State) settle(keepEnded bool) {
 	}
 	s.model.Update(func(u *model.Update) {
 		for i, element := range stale {
-			s.remove(u, kindOf[i], element)
+			s.remove(u, manager, kindOf[i], element)
 		}
 	})
 	s.sweep()
 }
 
-// remove removes an element.
-func (s *State) remove(u *model.Update, kind model.Kind, e *element) {
+// remove removes an element of the model, which is as it was before the update.
+func (s *State) remove(u *model.Update, before *model.Manager, kind model.Kind, e *element) {
+	s.rememberJobs(before, kind, e)
 	u.Remove(s.manager, kind, e.id)
 	e.isGone = true
 	if kind == model.Job {
