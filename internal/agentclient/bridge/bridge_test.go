@@ -256,6 +256,10 @@ func TestALostSessionIsUnreachableAndTheNextCommandBeginsAnother(t *testing.T) {
 	require.Len(t, sessions, 2)
 	require.NotEmpty(t, sessions[0])
 	require.Equal(t, sessions[0], sessions[1], "the holder stays the same")
+	_, stderr, code, err := run(t, c, "oddities")
+	require.NoError(t, err)
+	require.Equal(t, definition.ExitRefused, code)
+	require.Contains(t, stderr, "before: session with the agent ended")
 }
 
 func TestAnAgentThatCannotStartIsAnErrorThatKeepsTheConnection(t *testing.T) {

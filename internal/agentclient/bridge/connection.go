@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -159,12 +158,7 @@ func (c *Connection) agent() []string {
 func (c *Connection) sessionOptions() agentclient.Options {
 	o := agentclient.Options{
 		Connection: c.Connection, Agent: c.agent(), Environment: c.options.Environment, Proxy: c.options.Proxy,
-		Trace: c.options.Trace, Log: c.options.Log,
-	}
-	if listening, able := c.Connection.(interface {
-		Listen(ctx context.Context) (net.Listener, error)
-	}); able {
-		o.Listen = listening.Listen
+		Listen: c.Listen, Trace: c.options.Trace, // the lines of an agent may have secrets, so no log gets them
 	}
 	if c.Info().Transport == "local" {
 		o.CheckPeer = peer.CheckTCP

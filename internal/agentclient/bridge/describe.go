@@ -49,6 +49,9 @@ func (r *request) oddities(context.Context, []string) error {
 	for _, problem := range report.Problems {
 		lines = append(lines, fmt.Sprintf("%s of %s (%d times): %s", problem.What, problem.Of, problem.Count, problem.Example))
 	}
+	if before := r.attempt.before; before != nil {
+		lines = append(lines, "before: "+before.Error())
+	}
 	_, refused := definition.Write(definition.Options{Attributes: r.session.Definitions()})
 	if len(refused) > 0 {
 		lines = append(lines, fmt.Sprintf("%d attributes that cannot be set: %.500q", len(refused), refused))

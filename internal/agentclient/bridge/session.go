@@ -26,6 +26,7 @@ type attempt struct {
 	failed  time.Time
 	begun   time.Time
 	jobs    *finished
+	before  error         // why the session before ended; nil without one
 	done    chan struct{} // closed when nothing of it works any more
 	keep    sync.Once
 }
@@ -36,6 +37,14 @@ func (a *attempt) current() *agentclient.Session {
 		return nil
 	}
 	return a.session
+}
+
+// ended returns why the session ended or did not begin.
+func (a *attempt) ended() error {
+	if a.err != nil {
+		return a.err
+	}
+	return a.session.Err()
 }
 
 // finish keeps what the session leaves.
@@ -105,7 +114,7 @@ func (c *Connection) begin(before *attempt) *attempt {
 		if before != nil {
 			<-before.done
 			before.finish(c.options.Memory, c.key())
-			a.jobs = before.jobs
+			a.jobs, a.before = before.jobs, before.ended()
 		}
 		a.session, a.err = agentclient.Start(c.life, c.sessionOptions())
 		c.mutex.Lock()
@@ -117,11 +126,14 @@ func (c *Connection) begin(before *attempt) *attempt {
 		c.mutex.Unlock()
 		close(a.made)
 		if a.err != nil {
-			c.options.Log.Info("no session with the agent", "error", a.err)
+			c.options.Log.Info("no session with the agent", "error", errors.Unwrap(a.err))
 			return
 		}
 		a.jobs.follow(a.session)
 		<-a.session.Done()
+		if err := a.session.Err(); err != nil {
+			c.options.Log.Warn("the session with the agent ended", "error", errors.Unwrap(err)) // its text quotes the agent
+		}
 	}()
 	return a
 }
