@@ -64,7 +64,7 @@ var allowedImports = map[string][]string{
 	"proxy":                           {"model"},
 	"internal/agentdecode":            {"internal/terminal", "internal/tui", "proxy"},
 	"monitor":                         {"internal/hostlist", "internal/timezone", "internal/transition", "internal/vocabulary", "job", "model"},
-	"internal/views":                  {"command", "config", "config/check", "control", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
+	"internal/views":                  {"command", "config", "config/check", "control", "internal/agentclient/definition", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/web":                    {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
 	"internal/doctor":                 {"attribute", "command", "config", "config/check", "control", "internal/agentclient/definition", "internal/excerpt", "internal/execution", "internal/javaregex", "internal/submission", "jobstore", "remote"},
 	"internal/elements":               {"command", "control", "internal/timezone", "job"},

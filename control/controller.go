@@ -64,6 +64,7 @@ type Controller struct {
 	Target     string             // its name; only read, as all fields
 	Definition *config.Definition // that it works by
 	Place      remote.Info        // where commands run
+	Connection remote.Connection  // over which they run
 
 	*attendant
 }
@@ -136,7 +137,7 @@ func New(o Options) *Controller {
 	if c.store != nil { // without one nothing is queried, only shown
 		t.poller.Store = c.store.Polls()
 	}
-	return &Controller{c.target, c.definition, c.place, &attendant{&submitter{tracker: t, onStaging: o.OnStaging}}}
+	return &Controller{c.target, c.definition, c.place, c.connection, &attendant{&submitter{tracker: t, onStaging: o.OnStaging}}}
 }
 
 func newSession(o Options) *session {

@@ -299,7 +299,7 @@ func (m *manager) draw() {
 	row := model.Row{Kind: model.ResourceManager, ID: m.Target.Name, Attributes: []model.Attribute{
 		{ID: vocabulary.AttributeRMState, Text: string(m.State)},
 		{ID: AttributeHost, Text: hostOf(m.Target)},
-		{ID: attributeDefinition, Text: m.Target.Definition},
+		{ID: attributeDefinition, Text: cmp.Or(m.Target.Definition, m.Target.Agent.String())},
 		{ID: AttributeType, Text: scheduler},
 		{ID: attributeDescription, Text: fmt.Sprintf("%s on %s (%s)", scheduler, hostOf(m.Target), m.Target.Transport)},
 		{ID: AttributeSince, Text: m.Since.Format(time.RFC3339)},

@@ -3,16 +3,38 @@ package views
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A source lists what a monitor shows with the commands of a definition.
-type source struct {
+// A source is where what is known of a resource manager comes from.
+type source interface {
+	// rows lists the elements of a kind; see [monitor.Options].
+	rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error)
+	// due returns when a kind is worth listing.
+	due(ctx context.Context, kind model.Kind) (time.Time, error)
+	// follow calls changed when there is something new to list, until ctx ends or the source
+	// is lost.
+	follow(ctx context.Context, changed func()) error
+}
+
+// newSource returns the source of a target: its definition, or its agent.
+func newSource(target settings.Target, controller *control.Controller, keepsListings bool, now func() time.Time) source {
+	byDefinition := &definitionSource{controller, controller.Turns(keepsListings)}
+	if target.Agent == nil {
+		return byDefinition
+	}
+	return newAgentSource(byDefinition, now)
+}
+
+// A definitionSource lists with the commands of a definition, which know of no changes.
+type definitionSource struct {
 	controller *control.Controller
 	turns      *control.Turns
 }
@@ -23,8 +45,16 @@ var listingOf = map[model.Kind]config.CommandElement{
 	model.Job:   config.ListJobs,
 }
 
-// rows lists the elements of a kind; see [monitor.Options].
-func (s source) rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
+func (s *definitionSource) due(ctx context.Context, kind model.Kind) (time.Time, error) {
+	return s.turns.Due(ctx, listingOf[kind])
+}
+
+func (s *definitionSource) follow(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s *definitionSource) rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 	made, err := s.turns.Rows(ctx, listingOf[kind], func(row command.Row) error { return each(row.ID, row) })
 	var lacking *control.UnsupportedError
 	if !errors.As(err, &lacking) {
@@ -37,7 +67,7 @@ func (s source) rows(ctx context.Context, kind model.Kind, each func(id string, 
 }
 
 // queueNames lists the queues that the start-up commands found, by name only.
-func (s source) queueNames(ctx context.Context, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
+func (s *definitionSource) queueNames(ctx context.Context, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 	names, err := s.controller.Queues(ctx)
 	var lacking *control.UnsupportedError
 	if errors.As(err, &lacking) {

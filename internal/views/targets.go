@@ -79,6 +79,9 @@ func (p *Views) Remove(name string) error {
 // checkDefinition refuses a target whose definition cannot be used. It may take long,
 // so the lock is not held: all views wait for that.
 func checkDefinition(target settings.Target) error {
+	if target.Agent != nil {
+		return nil // the agent has the definition
+	}
 	if _, _, err := check.UsableDefinition(target.Definition); err != nil {
 		return fmt.Errorf("target %q: %w", target.Name, err)
 	}

@@ -23,6 +23,7 @@ type watcher struct {
 	manager    *manager
 	controller *control.Controller
 	monitor    *monitor.Monitor
+	source     source
 	look       chan struct{}       // requests a look at own jobs now
 	silent     map[model.Kind]bool // the kinds that the scheduler lists, and whether its newest answer failed
 }
@@ -35,12 +36,11 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 			intervals[kind] = max(list.Interval, m.Target.LeastInterval())
 		}
 	}
-	turns := controller.Turns(options.KeepListings)
-	w := &watcher{manager: m, controller: controller, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
+	listings := newSource(m.Target, controller, options.KeepListings, options.Now)
+	w := &watcher{manager: m, controller: controller, source: listings, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
 	for kind := range intervals {
 		w.silent[kind] = false
 	}
-	listings := source{controller, turns}
 	w.monitor = monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
 		Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
@@ -51,10 +51,7 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 			}
 			return outcome, err
 		},
-		Intervals: intervals,
-		Due: func(ctx context.Context, kind model.Kind) (time.Time, error) {
-			return turns.Due(ctx, listingOf[kind])
-		},
+		Intervals: intervals, Due: listings.due,
 		Location: controller.Location(), IsLost: isLost, Log: options.Log, Now: options.Now, After: options.After, Jitter: options.Jitter,
 	})
 	return w
@@ -88,6 +85,7 @@ func (w *watcher) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.monitor.Run(ctx) })
 	group.Go(func() error { return w.followOwn(ctx) })
+	group.Go(func() error { return w.source.follow(ctx, w.lookSoon) })
 	return group.Wait()
 }
 

@@ -1,0 +1,106 @@
+package views_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/agentclient/agenttest"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+	"github.com/rmctl/rmctl/remote"
+)
+
+const onAgent = "[targets.site]\nagent = [\"agent\"]\n"
+
+// An agentPlace is this machine, where every program is an agent.
+type agentPlace struct {
+	remote.Connection
+	agent *agenttest.Place
+}
+
+func (p agentPlace) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
+	return p.agent.Start(ctx, command)
+}
+
+// openAgent opens targets by an agent that a test writes out.
+func (d *desk) openAgent(act func(a *agenttest.Agent)) {
+	d.openWith(func(ctx context.Context, target settings.Target) (*control.Controller, func() error, error) {
+		here, err := remote.NewLocal()
+		require.NoError(d.t, err)
+		connection := bridge.New(agentPlace{here, agenttest.Acting(act)}, bridge.Options{Agent: target.Agent})
+		definition, err := bridge.Definition(ctx, connection)
+		if err != nil {
+			return nil, nil, err
+		}
+		return control.New(control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: d.store, Now: d.now, Pause: d.pause}), connection.Close, nil
+	})
+}
+
+// whileMomentsPass ends all waits of less than a second until the test is over.
+func (d *desk) whileMomentsPass() {
+	go func() {
+		for {
+			select {
+			case one := <-d.timers:
+				if one.length < time.Second {
+					one.fire <- time.Time{}
+				}
+			case <-d.t.Context().Done():
+				return
+			}
+		}
+	}()
+}
+
+func TestAChangeThatAnAgentReportsIsShownWithoutWaitingForAnInterval(t *testing.T) {
+	d := newDesk(t, onAgent)
+	changes := make(chan string)
+	d.openAgent(func(a *agenttest.Agent) {
+		a.Begin("")
+		a.Events("dd 0 1 1 2 name=big machineState=UP", "e0 0 1 2 1 name=batch", "de 1 1 3 2 name=n1 nodeState=UP", "dc 2 1 4 3 name=sums jobId=17 jobState=PENDING")
+		for change := range changes {
+			a.Events(change)
+		}
+		a.OK(a.Await(proxy.Quit))
+	})
+	defer close(changes)
+	d.whileMomentsPass()
+	require.NoError(t, d.Start("site"))
+	d.shows("site", "17 PENDING false")
+	manager, _ := d.Model().Snapshot().Manager("site")
+	node, known := manager.Get(model.Node, "n1")
+	require.True(t, known)
+	require.Equal(t, "big", node.Parent())
+
+	changes <- "e6 1 4 1 jobState=RUNNING"
+	d.shows("site", "17 RUNNING false")
+	changes <- "f1 4"
+	d.shows("site")
+}
+
+func TestASessionThatEndsIsAnErrorAndBeginsAgain(t *testing.T) {
+	d := newDesk(t, onAgent)
+	ends := make(chan struct{})
+	d.openAgent(func(a *agenttest.Agent) {
+		a.Begin("")
+		a.Events("e0 0 1 2 1 name=batch")
+		<-ends
+	})
+	require.NoError(t, d.Start("site"))
+	d.sees("site", vocabulary.StateStarted)
+	close(ends)
+	d.whileTimePasses(func() { require.Contains(t, d.causeOf("site"), "session with the agent ended") })
+}
+
+func TestATargetWithAnAgentIsAddedWithoutASession(t *testing.T) {
+	d := newDesk(t, onAgent)
+	require.NoError(t, d.Add(settings.Target{Name: "other", Agent: settings.Agent{"/nonexistent"}}))
+	require.Contains(t, d.Available(), "other")
+}
