@@ -131,22 +131,40 @@ func (c Command) Name() string {
 	return wireCommands[c.ID].name
 }
 
-// Refuse returns the update that refuses the command. Only refused submissions and
-// terminations leave the client's session usable with other peers than rmctl.
+// Bounds of a refusal, whose text may repeat what a hostile client sent.
+const (
+	longestSubject = 1000
+	longestReason  = 4000
+)
+
+// Refuse returns the update that refuses the command; long reasons are cut. Other clients than
+// rmctl end their session unless it is a submission or a termination, with the id of its job,
+// that is refused.
 func (c Command) Refuse(code int, reason string) Update {
 	update := Update{Change: Error, Transaction: c.Transaction}
-	subject := ""
-	switch c.ID {
-	case SubmitJob:
-		update.Change, subject = SubmitError, "jobSubId"
-	case TerminateJob:
-		update.Change, subject = TerminateError, "jobId"
+	if change, subject := c.refusal(); subject.Value != "" {
+		update.Change, update.Attributes = change, Attributes{subject}
 	}
-	if id, has := c.Attributes.Value(subject); has {
-		update.Attributes = Attributes{{subject, id}}
-	} else {
-		update.Change = Error // without its subject, clients cannot parse the others
+	if len(reason) > longestReason {
+		reason = strings.ToValidUTF8(reason[:longestReason], "") + "…"
 	}
 	update.Attributes = append(update.Attributes, Attribute{"errorCode", strconv.Itoa(code)}, Attribute{"errorMsg", reason})
 	return update
+}
+
+// refusal returns the kind of update that refuses the command, and what it must name. Clients
+// cannot parse it otherwise.
+func (c Command) refusal() (Change, Attribute) {
+	change, subject := SubmitError, Attribute{ID: "jobSubId"}
+	switch c.ID {
+	case SubmitJob:
+	case TerminateJob:
+		change, subject.ID = TerminateError, "jobId"
+	default:
+		return Error, Attribute{}
+	}
+	if id, _ := c.Attributes.Value(subject.ID); len(id) <= longestSubject {
+		subject.Value = id
+	}
+	return change, subject
 }

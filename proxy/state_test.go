@@ -284,4 +284,8 @@ func TestRefusalsNameWhatTheyRefuse(t *testing.T) {
 	submit.Attributes = nil
 	require.Equal(t, Error, submit.Refuse(7, "no").Change)
 	require.Equal(t, Error, Command{ID: ModelDefinition}.Refuse(7, "no").Change)
+	submit.Attributes = Attributes{{"jobSubId", strings.Repeat("x", longestSubject+1)}}
+	long := submit.Refuse(7, strings.Repeat("é", longestReason))
+	require.Equal(t, Error, long.Change)
+	require.Less(t, long.Attributes.size(), longestReason+100)
 }
