@@ -1,0 +1,104 @@
+// Package agent is the agent's side of the proxy protocol: it shows one resource manager of
+// a model to one client and carries out what the client asks for. DESIGN.md describes how.
+package agent
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// A Scheduler carries out commands. Its methods are called concurrently.
+type Scheduler interface {
+	// Definition returns the definition by which jobs are submitted. It waits until jobs
+	// can be submitted.
+	Definition(ctx context.Context) (*config.Definition, error)
+	// Submit submits a job. A submission with the tag of an earlier one is that one: it
+	// returns its outcome.
+	Submit(ctx context.Context, s job.Submission) (job.Job, error)
+	// Operate does something to the job of an id.
+	Operate(ctx context.Context, id string, operation Operation) error
+	// Move moves a job to another queue.
+	Move(ctx context.Context, id, queue string) error
+}
+
+// An Operation is something that can be done to a job.
+type Operation string
+
+// The operations. A client asks for them by these words, but for Cancel, which has a
+// command of its own.
+const (
+	Cancel  Operation = "cancel"
+	Hold    Operation = "hold"
+	Release Operation = "release"
+	Suspend Operation = "suspend"
+	Resume  Operation = "resume"
+)
+
+// A Record knows what happened to jobs on record.
+type Record interface {
+	// Reflected returns the number of the newest event that the model reflects for certain.
+	Reflected() int64
+	// EachTouched calls do with the tags of the jobs to which something happened after
+	// an event.
+	EachTouched(ctx context.Context, after int64, do func(tag string)) (last int64, err error)
+}
+
+// Options say what an agent serves and how.
+type Options struct {
+	Model     *model.Model
+	Manager   string // id of the resource manager in the model
+	Scheduler Scheduler
+	Record    Record // nil for none: then clients that return get everything
+
+	// Old is set for clients of version 2.x of the Eclipse PTP, which know the states that
+	// the model has; later ones know fewer.
+	Old bool
+	// Close ends the connection, so that reads and writes under way return. It may be
+	// called again.
+	Close func() error
+	Trace *proxy.Trace // nil for none
+	Log   *slog.Logger // nil to log nothing
+}
+
+// Limits of a session.
+const (
+	quitLimit     = 900 * time.Millisecond // from QUIT or the client's end until the connection is closed
+	announceLimit = 10 * time.Second       // for a submitted job to appear in the model before OK is sent without it
+	mostWorkers   = 8                      // commands that the scheduler carries out at a time
+	mostUnread    = 5                      // frames that are none before the session ends
+)
+
+// Serve serves the client at the other end of a connection until the client quits or its end
+// of the connection is closed, which is no error, or ctx is done. Submissions under way
+// are finished first, though their client is gone.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := newSession(ctx, o)
+	go s.read(r)
+	s.work.Go(s.watch)
+	written := make(chan struct{})
+	go s.write(w, written)
+	err := s.run()
+	close(s.outgoing)
+	select {
+	case <-written:
+	case <-s.expired:
+	case <-s.life.Done():
+	}
+	s.end(err)
+	closeErr := o.Close()
+	s.work.Wait()
+	if err == nil && closeErr != nil {
+		o.Log.Debug("closing the connection", "error", closeErr)
+	}
+	return err
+}

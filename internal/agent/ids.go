@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"strconv"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/model"
+)
+
+// ids are those of elements in the protocol: numbers from the client's base on, which are
+// never given again in a session. Processes have their index in the job instead.
+type ids struct {
+	base    uint64 // of the resource manager itself
+	next    uint64
+	numbers map[element]uint64
+	byID    map[string]element // by the number as text; without processes
+	indexes map[index]string   // ids of processes
+}
+
+// An element is an element of the model.
+type element struct {
+	kind model.Kind
+	id   string
+}
+
+// An index is the number of a process in its job.
+type index struct {
+	job    string
+	number uint64
+}
+
+func newIDs(base uint64) *ids {
+	return &ids{base: base, next: base + 1, numbers: map[element]uint64{}, byID: map[string]element{}, indexes: map[index]string{}}
+}
+
+// known returns the number of an element that has one.
+func (i *ids) known(kind model.Kind, id string) (uint64, bool) {
+	number, known := i.numbers[element{kind, id}]
+	return number, known
+}
+
+// text returns the id of an element in the protocol; of one that has no number, its id in the
+// model.
+func (i *ids) text(kind model.Kind, id string) string {
+	if number, known := i.known(kind, id); known {
+		return strconv.FormatUint(number, 10)
+	}
+	return id
+}
+
+// number returns the number of an element, and gives it one if it has none.
+func (i *ids) number(e *model.Element) uint64 {
+	key := element{e.Kind(), e.ID()}
+	if number, known := i.numbers[key]; known {
+		return number
+	}
+	number := i.next
+	if e.Kind() == model.Process {
+		number = i.index(e)
+		i.indexes[index{e.Parent(), number}] = e.ID()
+	} else {
+		i.next++
+		i.byID[strconv.FormatUint(number, 10)] = key
+	}
+	i.numbers[key] = number
+	return number
+}
+
+// index returns the index of a process, or the next free one if another process has it.
+func (i *ids) index(e *model.Element) uint64 {
+	value, _ := e.Value(vocabulary.AttributeProcessIndex)
+	number := uint64(max(value.Integer(), 0))
+	for {
+		if _, isTaken := i.indexes[index{e.Parent(), number}]; !isTaken {
+			return number
+		}
+		number++
+	}
+}
+
+// forget takes the number of an element that was removed.
+func (i *ids) forget(e *model.Element) (uint64, bool) {
+	key := element{e.Kind(), e.ID()}
+	number, known := i.numbers[key]
+	if !known {
+		return 0, false
+	}
+	delete(i.numbers, key)
+	if e.Kind() == model.Process {
+		delete(i.indexes, index{e.Parent(), number})
+	} else {
+		delete(i.byID, strconv.FormatUint(number, 10))
+	}
+	return number, true
+}
+
+// find returns the element that a client means: by its number, or by its id in the model.
+func (i *ids) find(kind model.Kind, text string) (id string, known bool) {
+	if found, isNumber := i.byID[text]; isNumber && found.kind == kind {
+		return found.id, true
+	}
+	_, known = i.known(kind, text)
+	return text, known
+}

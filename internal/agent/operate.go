@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// operate carries out a command about a job.
+func (s *session) operate(command proxy.Command) error {
+	given, _ := command.Attributes.Value(attributeJobID)
+	id, known := s.ids.find(model.Job, given)
+	if !known {
+		return s.answer(command, fmt.Errorf("there is no job %q", given))
+	}
+	do, err := s.operation(command, id)
+	if err != nil {
+		return s.answer(command, err)
+	}
+	var failed error
+	s.perform(func(ctx context.Context) { failed = do(ctx) }, func() error { return s.answer(command, failed) })
+	return nil
+}
+
+// operation returns what a command does to a job.
+func (s *session) operation(command proxy.Command, id string) (func(context.Context) error, error) {
+	scheduler := s.options.Scheduler
+	switch command.ID {
+	case proxy.TerminateJob:
+		return func(ctx context.Context) error { return scheduler.Operate(ctx, id, Cancel) }, nil
+	case proxy.MoveJob:
+		given, _ := command.Attributes.Value(vocabulary.AttributeJobQueue)
+		queue, known := s.ids.find(model.Queue, given)
+		if !known {
+			return nil, fmt.Errorf("there is no queue %q", given)
+		}
+		return func(ctx context.Context) error { return scheduler.Move(ctx, id, queue) }, nil
+	}
+	word, _ := command.Attributes.Value(proxy.OperationAttribute)
+	operation := Operation(word)
+	switch {
+	case !s.peer.has(featureOperations):
+		return nil, errors.New("CHANGE_JOB is for clients that are rmctl")
+	case !slices.Contains([]Operation{Hold, Release, Suspend, Resume}, operation):
+		return nil, fmt.Errorf("operation %q is not one of hold, release, suspend, resume", word)
+	}
+	return func(ctx context.Context) error { return scheduler.Operate(ctx, id, operation) }, nil
+}

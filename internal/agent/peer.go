@@ -1,0 +1,224 @@
+package agent
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// Features of clients that are rmctl, too.
+const (
+	featureDetails    = "details"    // states and attributes as the model has them
+	featureOperations = "operations" // hold, release, suspend, resume, move
+	featureResume     = "resume"     // clients name the last event that they know
+)
+
+var features = []string{featureDetails, featureOperations, featureResume}
+
+// Attributes that are sent in another way than the model has them, or that only the
+// protocol has.
+const (
+	attributeSubmission = "jobSubId"
+	attributeJobID      = "jobId"
+	attributeEnv        = "env"
+	attributeStdout     = "processStdout"
+	attributeStderr     = "processStderr"
+	attributeStatus     = "processStatus"
+)
+
+// A peer is what is known of a client.
+type peer struct {
+	isOwn bool     // it is rmctl
+	old   bool     // it knows the states of version 2.x
+	both  []string // features that both ends have
+}
+
+func (p *peer) has(feature string) bool { return slices.Contains(p.both, feature) }
+
+// agree notes which of a client's features this end has, too.
+func (p *peer) agree(offered string) {
+	p.both = nil
+	for feature := range strings.SplitSeq(offered, ",") {
+		if slices.Contains(features, feature) && !p.has(feature) {
+			p.both = append(p.both, feature)
+		}
+	}
+}
+
+// isExact reports whether the client knows the states of the model.
+func (p *peer) isExact() bool { return p.old || p.has(featureDetails) }
+
+// newStates are the states of version 4.0 of the Eclipse PTP for those of the model.
+// Without one, the client keeps the state that it has.
+var newStates = map[model.Kind]map[model.State]string{
+	model.Queue: {vocabulary.StateCollecting: vocabulary.StateNormal, vocabulary.StateDraining: vocabulary.StateStopped},
+	model.Job: {vocabulary.StatePending: vocabulary.StateStarting, vocabulary.StateStarted: vocabulary.StateStarting,
+		vocabulary.StateTerminated: "COMPLETED", vocabulary.StateError: "COMPLETED", vocabulary.StateUnknown: ""},
+	model.Process: {vocabulary.StateExited: "COMPLETED", vocabulary.StateSignalled: "COMPLETED",
+		vocabulary.StateError: "COMPLETED", vocabulary.StateUnknown: ""},
+}
+
+// statusAttributes get the state of the model where the state attribute cannot have it.
+var statusAttributes = map[model.Kind]string{model.Job: vocabulary.AttributeJobStatus, model.Process: attributeStatus}
+
+// state returns the attributes for the state of an element.
+func (p *peer) state(e *model.Element) proxy.Attributes {
+	attribute, state := e.Kind().StateAttribute(), string(e.State())
+	if p.isExact() {
+		return proxy.Attributes{{ID: attribute, Value: state}}
+	}
+	word, differs := newStates[e.Kind()][e.State()]
+	if !differs {
+		word = state
+	}
+	var attributes proxy.Attributes
+	if word != "" {
+		attributes = append(attributes, proxy.Attribute{ID: attribute, Value: word})
+	}
+	if status := statusAttributes[e.Kind()]; status != "" {
+		attributes = append(attributes, proxy.Attribute{ID: status, Value: state})
+	}
+	return attributes
+}
+
+// shows reports whether the client gets an attribute of elements of a kind.
+func (p *peer) shows(kind model.Kind, definition *model.Definition) bool {
+	switch id := definition.ID; {
+	case id == vocabulary.AttributeID, id == vocabulary.AttributeName, id == kind.StateAttribute(),
+		id == attributeSubmission, id == attributeJobID && kind == model.Job:
+		return false // sent in any case
+	case p.has(featureDetails):
+		return true
+	case !p.old && statusAttributes[kind] == id:
+		return false // has the state
+	case kind == model.ResourceManager:
+		return isPredefined(id)
+	default:
+		return definition.Display || isPredefined(id)
+	}
+}
+
+// attributes returns what the client gets of an element.
+func (s *session) attributes(e *model.Element) proxy.Attributes {
+	attributes := make(proxy.Attributes, 0, 12)
+	if e.Kind() != model.ResourceManager {
+		attributes = append(attributes, proxy.Attribute{ID: vocabulary.AttributeName, Value: e.Name()})
+	}
+	attributes = append(attributes, s.peer.state(e)...)
+	if e.Kind() == model.Job {
+		attributes = s.identify(attributes, e)
+	}
+	for definition, value := range e.Attributes() {
+		if !s.peer.shows(e.Kind(), definition) {
+			continue
+		}
+		switch {
+		case value.Type() == model.Array:
+			attributes = appendArray(attributes, definition.ID, value.Array())
+		case definition.ID == vocabulary.AttributeJobQueue:
+			attributes = append(attributes, proxy.Attribute{ID: definition.ID, Value: s.ids.text(model.Queue, value.Text())})
+		case definition.ID == vocabulary.AttributeProcessNodeID:
+			attributes = append(attributes, proxy.Attribute{ID: definition.ID, Value: s.ids.text(model.Node, value.Text())})
+		default:
+			attributes = append(attributes, proxy.Attribute{ID: definition.ID, Value: value.Text()})
+		}
+	}
+	return attributes
+}
+
+// identify adds the ids of a job and of the submission that it comes from.
+func (s *session) identify(to proxy.Attributes, e *model.Element) proxy.Attributes {
+	to = append(to, proxy.Attribute{ID: attributeJobID, Value: e.ID()})
+	if tag, known := e.Value(vocabulary.AttributeJobTag); known && tag.Text() != "" {
+		if name, isNamed := s.names.of(tag.Text(), s.peer.isOwn); isNamed {
+			to = append(to, proxy.Attribute{ID: attributeSubmission, Value: name})
+		}
+	}
+	return to
+}
+
+// appendArray appends the elements of an array. Of the environment only names are sent:
+// values may be secrets.
+func appendArray(to proxy.Attributes, id string, elements []string) proxy.Attributes {
+	for _, element := range elements {
+		if id == attributeEnv {
+			element, _, _ = strings.Cut(element, "=")
+		}
+		to = append(to, proxy.Attribute{ID: id, Value: element})
+	}
+	return to
+}
+
+// differences returns the attributes that a change gives an element. One that the element
+// has lost gets the value of elements that never had it.
+func (s *session) differences(before, after *model.Element) proxy.Attributes {
+	was, is := s.attributes(before), s.attributes(after)
+	var changed proxy.Attributes
+	for i, attribute := range is {
+		if isRepeated(is[:i], attribute.ID) || slices.Equal(was.Values(attribute.ID), is.Values(attribute.ID)) {
+			continue
+		}
+		for _, value := range is.Values(attribute.ID) {
+			if attribute.ID == attributeStdout || attribute.ID == attributeStderr {
+				earlier, _ := was.Value(attribute.ID)
+				value = added(earlier, value)
+			}
+			changed = append(changed, proxy.Attribute{ID: attribute.ID, Value: value})
+		}
+	}
+	for i, attribute := range was {
+		if _, isThere := is.Value(attribute.ID); isThere || isRepeated(was[:i], attribute.ID) || attribute.ID == after.Kind().StateAttribute() {
+			continue
+		}
+		changed = append(changed, proxy.Attribute{ID: attribute.ID, Value: defaultOf(before, attribute.ID)})
+	}
+	return changed
+}
+
+func isRepeated(before proxy.Attributes, id string) bool {
+	_, is := before.Value(id)
+	return is
+}
+
+// defaultOf returns the value of an attribute for elements that have none.
+func defaultOf(e *model.Element, id string) string {
+	for definition := range e.Attributes() {
+		if definition.ID == id && len(definition.Default) > 0 {
+			return definition.Default[0]
+		}
+	}
+	return ""
+}
+
+// added returns what was added to the end of an output of which the model keeps only the
+// end: clients append what they get.
+func added(before, after string) string {
+	// fits[i] is the length of the longest beginning of after that ends at its byte i.
+	fits := make([]int, len(after))
+	extend := func(length int, next byte) int {
+		for length > 0 && (length == len(after) || after[length] != next) {
+			length = fits[length-1]
+		}
+		if length < len(after) && after[length] == next {
+			length++
+		}
+		return length
+	}
+	for i := 1; i < len(after); i++ {
+		fits[i] = extend(fits[i-1], after[i])
+	}
+	overlap := 0
+	for i := range len(before) {
+		overlap = extend(overlap, before[i])
+	}
+	return after[overlap:]
+}
+
+// lastEventAttribute says up to which event the client knows the record.
+func lastEventAttribute(number int64) proxy.Attribute {
+	return proxy.Attribute{ID: proxy.LastEventAttribute, Value: strconv.FormatInt(number, 10)}
+}

@@ -1,0 +1,286 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// A session is one client. The goroutine of run owns all fields but those for passing
+// something on.
+type session struct {
+	options Options
+	life    context.Context
+	end     context.CancelCauseFunc
+	work    sync.WaitGroup // commands that the scheduler carries out, and the watch of the model
+
+	commands chan proxy.Command
+	changed  chan struct{}     // the model has a newer snapshot
+	outcomes chan func() error // of commands, to be run by run
+	outgoing chan proxy.Frame
+	expired  chan struct{} // closed when the connection must end, whatever is not sent yet
+	expire   func()
+	workers  chan struct{} // holds a value for each command that the scheduler carries out
+
+	protocol  proxy.AgentState
+	peer      peer
+	ids       *ids
+	names     submissionNames
+	sent      *model.Manager  // what the client knows; nil before the first announcement
+	isHidden  map[string]bool // ids of jobs that a client which returned knows
+	defined   map[string]bool // attributes whose definition was sent
+	lastEvent int64           // that was sent last in this announcement; negative if none was
+	renewed   []string        // ids of jobs whose processes have to be announced again
+
+	submissions map[string]*submitted // that are not answered yet, by tag
+}
+
+func newSession(ctx context.Context, o Options) *session {
+	s := &session{options: o, commands: make(chan proxy.Command), changed: make(chan struct{}), outcomes: make(chan func() error),
+		outgoing: make(chan proxy.Frame), expired: make(chan struct{}), workers: make(chan struct{}, mostWorkers),
+		peer: peer{old: o.Old}, defined: map[string]bool{}, lastEvent: -1, submissions: map[string]*submitted{}}
+	s.life, s.end = context.WithCancelCause(ctx)
+	s.expire = sync.OnceFunc(func() { close(s.expired) })
+	return s
+}
+
+// Ends of a session.
+var (
+	errQuit = errors.New("the client has quit")
+	errSlow = errors.New("the client did not read the last updates in time")
+)
+
+// read reads commands. The end of the client's stream is its QUIT.
+func (s *session) read(r io.Reader) {
+	reader := proxy.NewReader(r)
+	unread := 0
+	for {
+		frame, err := reader.Read()
+		if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame && !broken.Ends && unread < mostUnread {
+			unread++
+			s.options.Log.Warn("a frame of the client cannot be read", "error", broken)
+			continue
+		}
+		if err != nil {
+			s.trace(proxy.Line{Closed: true})
+			if errors.Is(err, io.EOF) {
+				err = errQuit
+			}
+			time.AfterFunc(quitLimit, s.expire)
+			s.pass(func() error { return err })
+			return
+		}
+		s.trace(proxy.Line{Frame: frame})
+		command := proxy.ParseCommand(frame)
+		if command.ID == proxy.Quit {
+			time.AfterFunc(quitLimit, s.expire)
+		}
+		select {
+		case s.commands <- command:
+		case <-s.life.Done():
+			return
+		}
+	}
+}
+
+// pass has the goroutine of run call a function.
+func (s *session) pass(outcome func() error) {
+	select {
+	case s.outcomes <- outcome:
+	case <-s.life.Done():
+	}
+}
+
+// watch notes that the model has changed. While updates are sent nothing is noted: the
+// next comparison sees all that has happened.
+func (s *session) watch() {
+	last := s.options.Model.Snapshot()
+	for {
+		next, err := s.options.Model.Next(s.life, last)
+		if err != nil {
+			return
+		}
+		last = next
+		select {
+		case s.changed <- struct{}{}:
+		case <-s.life.Done():
+			return
+		}
+	}
+}
+
+// write sends frames.
+func (s *session) write(w io.Writer, written chan<- struct{}) {
+	defer close(written)
+	writer := proxy.NewWriter(w)
+	for frame := range s.outgoing {
+		if err := writer.Write(frame); err != nil {
+			s.end(fmt.Errorf("sending to the client: %w", err))
+			return
+		}
+	}
+	s.trace(proxy.Line{FromAgent: true, Closed: true})
+}
+
+// send sends updates. It waits for a client that does not read.
+func (s *session) send(updates ...proxy.Update) error {
+	for _, update := range updates {
+		frame := update.Frame()
+		select {
+		case s.outgoing <- frame:
+			s.trace(proxy.Line{FromAgent: true, Frame: frame})
+		case <-s.expired:
+			return errSlow
+		case <-s.life.Done():
+			return context.Cause(s.life)
+		}
+	}
+	return nil
+}
+
+func (s *session) trace(line proxy.Line) {
+	if s.options.Trace == nil {
+		return
+	}
+	if err := s.options.Trace.Write(line); err != nil {
+		s.options.Log.Warn("writing the trace", "error", err)
+	}
+}
+
+// run serves the client until the session ends.
+func (s *session) run() error {
+	for {
+		var err error
+		select {
+		case command := <-s.commands:
+			err = s.handle(command)
+		case outcome := <-s.outcomes:
+			err = outcome()
+		case <-s.changed:
+			err = s.follow()
+		case <-s.life.Done():
+			err = context.Cause(s.life)
+		}
+		if errors.Is(err, errQuit) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// handle carries out a command, or begins to.
+func (s *session) handle(command proxy.Command) error {
+	if refusal := s.refuse(command); refusal != "" {
+		return s.send(command.Refuse(codeInit, refusal))
+	}
+	if command.ID == proxy.StopEvents {
+		if err := s.suspend(); err != nil {
+			return err
+		}
+	}
+	replies, isAccepted := s.protocol.Receive(command)
+	if isAccepted && command.ID == proxy.Init {
+		s.begin(command)
+	}
+	if err := s.send(replies...); err != nil || !isAccepted {
+		return err
+	}
+	switch command.ID {
+	case proxy.ModelDefinition:
+		s.define(command)
+	case proxy.StartEvents:
+		return s.startEvents(command)
+	case proxy.StopEvents:
+		return s.settle()
+	case proxy.SubmitJob:
+		return s.submit(command)
+	case proxy.TerminateJob, proxy.ChangeJob, proxy.MoveJob:
+		return s.operate(command)
+	case proxy.FilterEvents:
+		return s.answer(command, errors.New("events cannot be filtered"))
+	case proxy.Quit:
+		return errQuit
+	}
+	return nil
+}
+
+// Codes of errors, as the agents of the reference use them.
+const (
+	codeProtocol = 2
+	codeInit     = 1200
+	codeSubmit   = 1202
+	codeJob      = 1203
+)
+
+// highestBase leaves room for ids of elements.
+const highestBase = 1 << 62
+
+// refuse returns why INIT cannot be accepted though the protocol allows it.
+func (s *session) refuse(command proxy.Command) string {
+	if command.ID != proxy.Init || s.ids != nil {
+		return ""
+	}
+	text, _ := command.Attributes.Value("baseId")
+	base, err := strconv.ParseUint(text, 10, 64)
+	if err == nil && base > highestBase {
+		return fmt.Sprintf("base ID %d is too large", base)
+	}
+	return ""
+}
+
+// begin begins a session. A client that names no session is one by itself.
+func (s *session) begin(command proxy.Command) {
+	text, _ := command.Attributes.Value("baseId")
+	base, _ := strconv.ParseUint(text, 10, 64) // a number, else INIT would be refused
+	s.ids = newIDs(base)
+	key, isNamed := command.Attributes.Value(proxy.SessionAttribute)
+	if !isNamed || key == "" {
+		key = uuid.NewString()
+	}
+	s.peer.isOwn = isNamed
+	s.names = newSubmissionNames(key, s.options.Manager)
+}
+
+// answer completes a command: with OK, or with the refusal that its error is.
+func (s *session) answer(command proxy.Command, err error) error {
+	if !s.protocol.Complete(command.Transaction) {
+		return nil
+	}
+	if err == nil {
+		return s.send(proxy.Update{Change: proxy.OK, Transaction: command.Transaction})
+	}
+	return s.send(command.Refuse(codeOf(command), err.Error()))
+}
+
+func codeOf(command proxy.Command) int {
+	switch command.ID {
+	case proxy.SubmitJob:
+		return codeSubmit
+	case proxy.TerminateJob, proxy.ChangeJob, proxy.MoveJob:
+		return codeJob
+	}
+	return codeProtocol
+}
+
+// perform has something done by another goroutine, then calls done in that of run. What
+// is done goes on though the client quits.
+func (s *session) perform(do func(context.Context), done func() error) {
+	ctx := context.WithoutCancel(s.life)
+	s.work.Go(func() {
+		s.workers <- struct{}{}
+		do(ctx)
+		<-s.workers
+		s.pass(done)
+	})
+}

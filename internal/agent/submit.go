@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// longestSubmissionID bounds the ids that clients give their submissions, in bytes.
+const longestSubmissionID = 1000
+
+// A submitted is a submission without an answer yet.
+type submitted struct {
+	commands    []proxy.Command // several if the client repeated it
+	job         job.Job         // once it is done
+	isDone      bool
+	isAnnounced bool // to the client, with the id of the submission
+}
+
+// submit submits a job.
+func (s *session) submit(command proxy.Command) error {
+	id, _ := command.Attributes.Value(attributeSubmission)
+	switch {
+	case id == "":
+		return s.answer(command, errors.New("the submission has no jobSubId"))
+	case len(id) > longestSubmissionID:
+		return s.answer(command, fmt.Errorf("the jobSubId has more than %d bytes", longestSubmissionID))
+	}
+	tag := s.names.tag(id)
+	s.names.byTag[tag] = id
+	if underWay, isKnown := s.submissions[tag]; isKnown {
+		underWay.commands = append(underWay.commands, command)
+		return nil
+	}
+	s.submissions[tag] = &submitted{commands: []proxy.Command{command}}
+	attributes := s.withQueue(command.Attributes)
+	var accepted job.Job
+	var failed error
+	s.perform(func(ctx context.Context) { accepted, failed = s.carryOut(ctx, tag, attributes) }, func() error { return s.done(tag, accepted, failed) })
+	return nil
+}
+
+// withQueue returns attributes in which the queue has its name.
+func (s *session) withQueue(attributes proxy.Attributes) proxy.Attributes {
+	named := make(proxy.Attributes, 0, len(attributes))
+	for _, attribute := range attributes {
+		if attribute.ID == vocabulary.AttributeJobQueue {
+			attribute.Value, _ = s.ids.find(model.Queue, attribute.Value)
+		}
+		named = append(named, attribute)
+	}
+	return named
+}
+
+// carryOut has a submission made.
+func (s *session) carryOut(ctx context.Context, tag string, attributes proxy.Attributes) (job.Job, error) {
+	definition, err := s.options.Scheduler.Definition(ctx)
+	if err != nil {
+		return job.Job{}, err
+	}
+	submission, err := submissionOf(attributes, definition)
+	if err != nil {
+		return job.Job{}, err
+	}
+	submission.Tag = tag
+	return s.options.Scheduler.Submit(ctx, submission)
+}
+
+// done answers a submission that was made; its job is announced first.
+func (s *session) done(tag string, accepted job.Job, failed error) error {
+	submission := s.submissions[tag]
+	if failed != nil {
+		delete(s.submissions, tag)
+		for _, command := range submission.commands {
+			if err := s.answer(command, failed); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	submission.job, submission.isDone = accepted, true
+	if err := s.follow(); err != nil {
+		return err
+	}
+	if !submission.isAnnounced {
+		if err := s.announceAgain(tag, submission); err != nil {
+			return err
+		}
+	}
+	time.AfterFunc(announceLimit, func() {
+		s.pass(func() error {
+			if s.submissions[tag] != submission {
+				return nil
+			}
+			submission.isAnnounced = true // as far as that is possible
+			return s.settle()
+		})
+	})
+	return s.settle()
+}
+
+// announceAgain announces a job that the client knows, but not by the id of the submission.
+func (s *session) announceAgain(tag string, submission *submitted) error {
+	_, isKnown := s.ids.known(model.Job, submission.job.ID)
+	if s.sent == nil || !isKnown {
+		return nil
+	}
+	element, isThere := s.sent.Get(model.Job, submission.job.ID)
+	if !isThere || tagOf(element) != tag {
+		return nil
+	}
+	to := s.packer(proxy.New, model.Job)
+	if err := s.addNew(to, element); err != nil {
+		return err
+	}
+	return to.flush()
+}
+
+// settle answers the submissions whose jobs are announced, or will be when the client asks for
+// events.
+func (s *session) settle() error {
+	_, isOpen := s.protocol.Events()
+	for tag, submission := range s.submissions {
+		if !submission.isDone || isOpen && !submission.isAnnounced {
+			continue
+		}
+		delete(s.submissions, tag)
+		for _, command := range submission.commands {
+			if err := s.answer(command, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
