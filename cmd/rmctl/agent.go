@@ -2,27 +2,108 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/internal/agent/serve"
 	"github.com/rmctl/rmctl/internal/agentdecode"
 	"github.com/rmctl/rmctl/internal/replay"
 )
 
 func newAgent(a *app) *cobra.Command {
+	var o serve.Options
+	var install, states string
 	c := &cobra.Command{
 		Use:   "agent",
-		Short: "Decode messages of the proxy protocol",
-		Long: `agent works with the proxy protocol, with which an agent beside a scheduler reports its
-jobs, nodes and queues to a client.`,
-		Example: "  rmctl agent decode trace.txt",
-		Args:    noArguments,
-		RunE:    noArguments,
+		Short: "Serve a target to a client of the proxy protocol",
+		Long: `agent reports jobs, nodes and queues of a target to a client of the proxy protocol, such
+as the Eclipse PTP or another rmctl, and accepts its jobs. It connects to the client at
+--host and --port, or uses standard input and output, and ends with the session. Jobs
+keep running. Options of other agents are ignored.
+
+--install writes a program that starts the agent, for clients that name it by one path.`,
+		Example: `  rmctl agent -t slurm --install ~/bin/slurm-agent
+  rmctl agent -t slurm --proxy=tcp --host=localhost --port=4000
+  rmctl agent --proxy=stdio --trace trace.txt`,
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if len(arguments) > 0 {
+				return noArguments(c, arguments)
+			}
+			if o.Old = states == "2.x"; !o.Old && states != "4.0" {
+				return usage("--states %q: write 4.0 or 2.x", states)
+			}
+			return a.serveAgent(c.Context(), o, install)
+		},
 	}
+	flags := c.Flags()
+	flags.Bool("help", false, "help for agent") // -h is the host, as with other agents
+	flags.StringVarP(&o.Proxy, "proxy", "P", serve.TCP, "how to reach the client: `tcp` or stdio")
+	flags.StringVarP(&o.Host, "host", "h", "localhost", "`HOST` of the client")
+	flags.IntVarP(&o.Port, "port", "p", serve.DefaultPort, "`PORT` of the client")
+	flags.BoolVar(&o.AllowPlain, "allow-plain", false, "allow a client on another machine, without encryption")
+	flags.StringVar(&o.Trace, "trace", "", "append all messages to `FILE`")
+	flags.StringVar(&states, "states", "4.0", "`VERSION` of the Eclipse PTP whose states to send: 4.0 or 2.x")
+	flags.StringVar(&install, "install", "", "write a program that starts the agent to `FILE`")
 	c.AddCommand(newAgentDecode(a))
 	return c
+}
+
+// serveAgent serves the chosen target, or writes the program that does.
+func (a *app) serveAgent(ctx context.Context, o serve.Options, install string) (err error) {
+	targets, err := a.client().Targets()
+	if err != nil {
+		return err
+	}
+	target, err := targets.Find(a.target)
+	if err != nil {
+		return err
+	}
+	a.target, o.Target = target.Name, target.Name
+	o.Stdin, o.Stdout, o.Log = a.stdin, a.stdout, a.log()
+	o.Warn = func(text string) { a.say("%s", text) }
+	if err := o.Check(); err != nil {
+		return &usageError{err}
+	}
+	if install != "" {
+		if o.Configuration, err = a.configurationFlags(); err != nil {
+			return err
+		}
+		return serve.Install(install, o)
+	}
+	platform, err := a.platform(ctx, nil, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, platform.Close()) }()
+	store, err := a.client().Store(ctx)
+	if err != nil {
+		return err
+	}
+	err = serve.Run(ctx, platform, store, o)
+	if errors.Is(err, serve.ErrArgument) {
+		return &usageError{err}
+	}
+	return err
+}
+
+// configurationFlags returns the flags for the folders of this call.
+func (a *app) configurationFlags() (flags []string, err error) {
+	for _, folder := range []struct{ flag, path string }{{"--config-dir", a.configFolder}, {"--state-dir", a.stateFolder}} {
+		if folder.path == "" {
+			continue
+		}
+		whole, err := filepath.Abs(folder.path)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, folder.flag+"="+whole)
+	}
+	return flags, nil
 }
 
 func newAgentDecode(a *app) *cobra.Command {

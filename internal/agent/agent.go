@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -28,18 +29,8 @@ type Scheduler interface {
 	Move(ctx context.Context, id, queue string) error
 }
 
-// An Operation is something that can be done to a job.
+// An Operation is something that can be done to a job: cancel, hold, release, suspend or resume.
 type Operation string
-
-// The operations. A client asks for them by these words, but for Cancel, which has a
-// command of its own.
-const (
-	Cancel  Operation = "cancel"
-	Hold    Operation = "hold"
-	Release Operation = "release"
-	Suspend Operation = "suspend"
-	Resume  Operation = "resume"
-)
 
 // A Record knows what happened to jobs on record.
 type Record interface {
@@ -92,6 +83,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	select {
 	case <-written:
 	case <-s.expired:
+		err = cmp.Or(err, errSlow)
 	case <-s.life.Done():
 	}
 	s.end(err)

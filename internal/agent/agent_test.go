@@ -218,6 +218,7 @@ func TestASlowClientIsClosedOneSecondAfterItsQuit(t *testing.T) {
 		c.stall()
 		c.put(model.Queue, "", "batch")
 		c.put(model.Job, "batch", "7", "jobState", "RUNNING")
+		c.got()
 		begun := time.Now()
 		c.send(proxy.Quit)
 		require.Error(t, <-c.ended)

@@ -173,20 +173,7 @@ func (s *session) announce(kind model.Kind, now, before *model.Manager, isWhole 
 		}
 	}
 	for change := range now.Changes(kind, before) {
-		if change.After == nil {
-			continue
-		}
-		_, isKnown := s.ids.known(kind, change.After.ID())
-		var err error
-		switch {
-		case isKnown && change.Before != nil && !isMoved(change):
-			if attributes := s.differences(change.Before, change.After); len(attributes) > 0 {
-				err = changed.add(s.parent(change.After), s.ids.number(change.After), attributes)
-			}
-		case !isWhole:
-			err = s.addNew(fresh, change.After)
-		}
-		if err != nil {
+		if err := s.addChange(fresh, changed, change, isWhole); err != nil {
 			return err
 		}
 	}
@@ -196,6 +183,25 @@ func (s *session) announce(kind model.Kind, now, before *model.Manager, isWhole 
 		}
 	}
 	return cmp.Or(fresh.flush(), changed.flush())
+}
+
+// addChange adds a change, unless it removes an element.
+func (s *session) addChange(fresh, changed *packer, change model.Change, isWhole bool) error {
+	if change.After == nil {
+		return nil
+	}
+	_, isKnown := s.ids.known(change.After.Kind(), change.After.ID())
+	if !isKnown || change.Before == nil || isMoved(change) {
+		if isWhole {
+			return nil // it was added before
+		}
+		return s.addNew(fresh, change.After)
+	}
+	attributes := s.differences(change.Before, change.After)
+	if len(attributes) == 0 {
+		return nil
+	}
+	return changed.add(s.parent(change.After), s.ids.number(change.After), attributes)
 }
 
 // addRenewed adds the processes that the client lost with their jobs.

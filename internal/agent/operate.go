@@ -11,6 +11,11 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
+const cancel Operation = "cancel"
+
+// operations are those for which clients have one command.
+var operations = []Operation{"hold", "release", "suspend", "resume"}
+
 // operate carries out a command about a job.
 func (s *session) operate(command proxy.Command) error {
 	given, _ := command.Attributes.Value(attributeJobID)
@@ -32,7 +37,7 @@ func (s *session) operation(command proxy.Command, id string) (func(context.Cont
 	scheduler := s.options.Scheduler
 	switch command.ID {
 	case proxy.TerminateJob:
-		return func(ctx context.Context) error { return scheduler.Operate(ctx, id, Cancel) }, nil
+		return func(ctx context.Context) error { return scheduler.Operate(ctx, id, cancel) }, nil
 	case proxy.MoveJob:
 		given, _ := command.Attributes.Value(vocabulary.AttributeJobQueue)
 		queue, known := s.ids.find(model.Queue, given)
@@ -46,7 +51,7 @@ func (s *session) operation(command proxy.Command, id string) (func(context.Cont
 	switch {
 	case !s.peer.has(featureOperations):
 		return nil, errors.New("CHANGE_JOB is for clients that are rmctl")
-	case !slices.Contains([]Operation{Hold, Release, Suspend, Resume}, operation):
+	case !slices.Contains(operations, operation):
 		return nil, fmt.Errorf("operation %q is not one of hold, release, suspend, resume", word)
 	}
 	return func(ctx context.Context) error { return scheduler.Operate(ctx, id, operation) }, nil

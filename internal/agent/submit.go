@@ -77,6 +77,7 @@ func (s *session) done(tag string, accepted job.Job, failed error) error {
 	submission := s.submissions[tag]
 	if failed != nil {
 		delete(s.submissions, tag)
+		delete(s.names.byTag, tag)
 		for _, command := range submission.commands {
 			if err := s.answer(command, failed); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/rmctl/rmctl/job"
@@ -28,11 +29,14 @@ type record struct {
 	whole  time.Time          // when all were read
 	jobs   map[string]job.Job // by tag; nil before the first reading
 	last   int64              // number of the newest event that jobs reflect
+
+	shown atomic.Int64 // number of the newest event that the model reflects
 }
 
 // read returns the jobs to show, by tag, and their processes. It is for
 // [monitor.Options].
 func (r *record) read(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error) {
+	r.shown.Store(r.last) // what was read before is in the model
 	if err := r.readJobs(ctx); err != nil {
 		return nil, nil, fmt.Errorf("reading the jobs on record: %w", err)
 	}
@@ -106,4 +110,15 @@ func (r *record) add(j job.Job) {
 	}
 	j.Evidence, j.Origin = "", job.Origin{} // large, and not shown
 	r.jobs[j.Tag] = j
+}
+
+// Reflected returns the number of the newest event on record that the model reflects for
+// certain; 0 while the resource manager is not watched.
+func (p *Views) Reflected(name string) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m, known := p.managers[name]; known && m.watcher != nil {
+		return m.watcher.record.shown.Load()
+	}
+	return 0
 }

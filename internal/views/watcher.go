@@ -24,6 +24,7 @@ type watcher struct {
 	controller *control.Controller
 	monitor    *monitor.Monitor
 	source     source
+	record     *record
 	look       chan struct{}       // requests a look at own jobs now
 	silent     map[model.Kind]bool // the kinds that the scheduler lists, and whether its newest answer failed
 }
@@ -38,12 +39,13 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	}
 	listings := newSource(m.Target, controller, options.KeepListings, options.Now)
 	w := &watcher{manager: m, controller: controller, source: listings, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
+	w.record = &record{store: options.Store, target: m.Target.Name, now: options.Now}
 	for kind := range intervals {
 		w.silent[kind] = false
 	}
 	w.monitor = monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
-		Record: (&record{store: options.Store, target: m.Target.Name, now: options.Now}).read,
+		Record: w.record.read,
 		Rows: func(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 			outcome, err := listings.rows(ctx, kind, each)
 			if ctx.Err() == nil && !isLost(err) {

@@ -1,0 +1,167 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/agent"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+// scheduler is an [agent.Scheduler] and an [agent.Record] over the resource manager of a
+// target.
+type scheduler struct {
+	platform *views.Views
+	store    *jobstore.Store
+	target   string
+}
+
+// Limits of waiting; clients wait for half a minute.
+const (
+	startLimit   = 25 * time.Second       // for the resource manager
+	outcomeLimit = 20 * time.Second       // for a submission that another process makes
+	outcomePace  = 200 * time.Millisecond // between two looks at its record
+)
+
+// Definition waits until the resource manager is started.
+func (s *scheduler) Definition(ctx context.Context) (*config.Definition, error) {
+	controller, err := s.controller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return controller.Definition, nil
+}
+
+func (s *scheduler) controller(ctx context.Context) (*control.Controller, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		snapshot := s.platform.Model().Snapshot()
+		controller, err := s.platform.Controller(s.target)
+		if state, isState := errors.AsType[*views.StateError](err); !isState || state.State == vocabulary.StateError {
+			return controller, err
+		}
+		if _, waitErr := s.platform.Model().Next(ctx, snapshot); waitErr != nil {
+			return nil, err
+		}
+	}
+}
+
+// Submit submits a job, unless its submission is on record.
+func (s *scheduler) Submit(ctx context.Context, submission job.Submission) (job.Job, error) {
+	earlier, err := s.store.ByTag(ctx, submission.Tag)
+	if err == nil {
+		return s.outcome(ctx, earlier)
+	}
+	if !errors.Is(err, jobstore.ErrNotFound) {
+		return job.Job{}, err
+	}
+	if submission.Directory != "" && !path.IsAbs(submission.Directory) {
+		return job.Job{}, fmt.Errorf("workingDir %q: name the directory by its whole path", submission.Directory)
+	}
+	accepted, err := s.platform.Submit(ctx, s.target, submission)
+	if err == nil {
+		return accepted, nil
+	}
+	// Another process may have recorded it between the look and the attempt.
+	if other, findErr := s.store.ByTag(ctx, submission.Tag); findErr == nil && other.Phase != job.PhaseRejected && !isSubmit(err) {
+		return s.outcome(ctx, other)
+	}
+	return job.Job{}, err
+}
+
+func isSubmit(err error) bool {
+	_, is := errors.AsType[*control.SubmitError](err)
+	return is
+}
+
+// outcome returns what became of a submission on record.
+func (s *scheduler) outcome(ctx context.Context, j job.Job) (job.Job, error) {
+	if j.Target != s.target {
+		return job.Job{}, fmt.Errorf("the submission %s went to the target %q", j.Tag, j.Target)
+	}
+	j, err := s.decided(ctx, j)
+	if err != nil {
+		return job.Job{}, err
+	}
+	if j.Phase == job.PhaseIntended || j.Phase == job.PhaseUnknown {
+		controller, err := s.platform.Controller(s.target)
+		if err != nil {
+			return job.Job{}, err
+		}
+		if j, err = controller.Recover(ctx, j); err != nil {
+			return job.Job{}, err
+		}
+	}
+	if j.Phase == job.PhaseRejected {
+		return job.Job{}, &control.SubmitError{Tag: j.Tag, Err: errors.New(j.Error)}
+	}
+	return j, nil
+}
+
+// decided waits for a process that is still submitting.
+func (s *scheduler) decided(ctx context.Context, j job.Job) (job.Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, outcomeLimit)
+	defer cancel()
+	for j.Phase == job.PhaseIntended {
+		select {
+		case <-ctx.Done():
+			return j, nil
+		case <-time.After(outcomePace):
+		}
+		now, err := s.store.ByTag(ctx, j.Tag)
+		if err != nil && ctx.Err() == nil {
+			return j, err
+		}
+		if err == nil {
+			j = now
+		}
+	}
+	return j, nil
+}
+
+// Operate does something to a job.
+func (s *scheduler) Operate(ctx context.Context, id string, operation agent.Operation) error {
+	return s.platform.Operate(ctx, s.target, id, control.Operation(operation))
+}
+
+// Names in definitions for moving a job: an action, and attributes for what it needs.
+const (
+	moveAction   = "move-job"
+	movedJob     = "move.job"
+	movedToQueue = "move.queue"
+)
+
+// Move moves a job by an action of the definition.
+func (s *scheduler) Move(ctx context.Context, id, queue string) error {
+	controller, err := s.platform.Controller(s.target)
+	if err != nil {
+		return err
+	}
+	definition := controller.Definition
+	if !slices.ContainsFunc(definition.CommandsOf(config.ButtonAction), func(c *config.Command) bool { return c.Name == moveAction }) {
+		return fmt.Errorf("definition %q has no action %q, so jobs cannot be moved", definition.Name, moveAction)
+	}
+	_, err = controller.Action(ctx, moveAction, job.Submission{Invisible: true, Values: []job.Assignment{{Name: movedJob, Value: id}, {Name: movedToQueue, Value: queue}}})
+	if err == nil {
+		err = s.platform.Refresh(s.target)
+	}
+	return err
+}
+
+// Reflected returns the number of the newest event that the model reflects.
+func (s *scheduler) Reflected() int64 { return s.platform.Reflected(s.target) }
+
+// EachTouched calls do with the tags of jobs to which something happened after an event.
+func (s *scheduler) EachTouched(ctx context.Context, after int64, do func(tag string)) (int64, error) {
+	return s.store.EachTouched(ctx, after, do)
+}

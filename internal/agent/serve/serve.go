@@ -1,0 +1,189 @@
+// Package serve runs an agent over the resource manager of a target: it connects to the client,
+// and has the client's commands carried out as those of rmctl are.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/agent"
+	"github.com/rmctl/rmctl/internal/peer"
+	"github.com/rmctl/rmctl/internal/views"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// How an agent reaches its client.
+const (
+	stdio = "stdio"
+	TCP   = "tcp"
+)
+
+// DefaultPort is where the agents of the Eclipse PTP look for their client.
+const DefaultPort = 12345
+
+// dialLimit bounds connecting to the client.
+const dialLimit = 30 * time.Second
+
+// Options say which target an agent serves, and to whom.
+type Options struct {
+	Target     string
+	Proxy      string // "stdio" or TCP
+	Host       string // of the client, with TCP
+	Port       int
+	AllowPlain bool   // the client may be on another machine, to which all is sent without encryption
+	Trace      string // file to which the messages are appended; empty for none
+	Old        bool   // the client knows the states of version 2.x
+
+	Stdin         io.Reader
+	Stdout        io.Writer
+	Log           *slog.Logger
+	Warn          func(text string)
+	Configuration []string // flags that an installed agent needs for the same configuration
+}
+
+// ErrArgument is matched by errors of the options.
+var ErrArgument = errors.New("unusable option")
+
+// Check returns an error that matches ErrArgument if the options cannot be used.
+func (o *Options) Check() error {
+	switch {
+	case o.Proxy != stdio && o.Proxy != TCP:
+		return argumentError("--proxy %q: write tcp or stdio", o.Proxy)
+	case o.Port < 1 || o.Port > 65535:
+		return argumentError("--port %d: write a number from 1 to 65535", o.Port)
+	}
+	return nil
+}
+
+func argumentError(format string, arguments ...any) error {
+	return &optionError{fmt.Sprintf(format, arguments...)}
+}
+
+type optionError struct{ text string }
+
+func (e *optionError) Error() string { return e.text }
+func (e *optionError) Unwrap() error { return ErrArgument }
+
+// Run serves the client until the session ends.
+func Run(ctx context.Context, platform *views.Views, store *jobstore.Store, o Options) (err error) {
+	// Without this, a write to a client that is gone would end the process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	end, err := o.connect(ctx)
+	if err != nil {
+		return err
+	}
+	trace, closeTrace, err := o.openTrace()
+	if err != nil {
+		return errors.Join(err, end.Close())
+	}
+	defer func() { err = errors.Join(err, closeTrace()) }()
+	if err := platform.Start(o.Target); err != nil {
+		return errors.Join(err, end.Close())
+	}
+	s := &scheduler{platform: platform, store: store, target: o.Target}
+	return agent.Serve(ctx, end, end, agent.Options{Model: platform.Model(), Manager: o.Target, Scheduler: s, Record: s,
+		Old: o.Old, Close: end.Close, Trace: trace, Log: o.Log})
+}
+
+func (o *Options) openTrace() (*proxy.Trace, func() error, error) {
+	if o.Trace == "" {
+		return nil, func() error { return nil }, nil
+	}
+	file, err := os.OpenFile(o.Trace, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the trace: %w", err)
+	}
+	return proxy.NewTrace(file), file.Close, nil
+}
+
+// connect returns the connection to the client.
+func (o *Options) connect(ctx context.Context) (io.ReadWriteCloser, error) {
+	if o.Proxy == stdio {
+		return &standard{o.Stdin, o.Stdout}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	addresses, isHere, err := resolve(ctx, o.Host)
+	if err != nil {
+		return nil, err
+	}
+	if !isHere && !o.AllowPlain {
+		return nil, argumentError("--host %s: it is another machine, and nothing is encrypted on the way; --allow-plain allows that", o.Host)
+	}
+	if !isHere {
+		o.Warn(fmt.Sprintf("warning: all messages to %s are sent without encryption, and anybody on the way can submit jobs", o.Host))
+	}
+	conn, err := dial(ctx, addresses, o.Port)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the client: %w", err)
+	}
+	if err := o.checkPeer(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// resolve returns the addresses of a host, and whether all are of this machine.
+func resolve(ctx context.Context, host string) (addresses []netip.Addr, isHere bool, err error) {
+	addresses, err = net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, false, fmt.Errorf("finding the client: %w", err)
+	}
+	for _, address := range addresses {
+		if !address.Unmap().IsLoopback() {
+			return addresses, false, nil
+		}
+	}
+	return addresses, true, nil
+}
+
+// dial connects to the first address that answers.
+func dial(ctx context.Context, addresses []netip.Addr, port int) (net.Conn, error) {
+	var failures error
+	for _, address := range addresses {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address.Unmap().String(), strconv.Itoa(port)))
+		if err == nil {
+			return conn, nil
+		}
+		failures = errors.Join(failures, err)
+	}
+	return nil, failures
+}
+
+// checkPeer refuses a client of another user of this machine: the protocol has no passwords.
+func (o *Options) checkPeer(ctx context.Context, conn net.Conn) error {
+	err := peer.CheckTCP(ctx, conn)
+	if errors.Is(err, peer.ErrUncheckable) && o.AllowPlain {
+		o.Log.Info("the user of the client is not checked", "reason", err)
+		return nil
+	}
+	return err
+}
+
+// standard is a client that started the agent.
+type standard struct {
+	io.Reader
+	io.Writer
+}
+
+// Close closes standard output, so that the client sees the end while submissions are finished.
+func (s *standard) Close() error {
+	if closer, isCloser := s.Writer.(io.Closer); isCloser {
+		if err := closer.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+			return err
+		}
+	}
+	return nil
+}
