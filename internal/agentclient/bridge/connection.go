@@ -98,7 +98,7 @@ func (c *Connection) IsBusy() bool {
 		return false
 	}
 	session := c.attempt.current()
-	return session != nil && c.attempt.jobs.areUnfinished(session)
+	return session != nil && areUnfinished(session)
 }
 
 // Start starts a process, or a command for the agent.

@@ -125,8 +125,8 @@ func (r *request) jobs(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		if element, known := manager.Get(model.Job, id); known {
 			found = append(found, wholeRow(manager, element))
-		} else if ended, known := r.attempt.jobs.get(id); known {
-			found = append(found, ended)
+		} else if ended, known := r.session.Ended(id); known {
+			found = append(found, wholeRow(manager, ended))
 		} else if len(ids) == 1 {
 			return &agentclient.UnknownJobError{Job: id}
 		}

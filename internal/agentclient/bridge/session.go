@@ -25,7 +25,6 @@ type attempt struct {
 	err     error
 	failed  time.Time
 	begun   time.Time
-	jobs    *finished
 	before  error         // why the session before ended; nil without one
 	done    chan struct{} // closed when nothing of it works any more
 	keep    sync.Once
@@ -108,15 +107,18 @@ func pauseAfter(failures int) time.Duration {
 
 // begin begins a session after another one, which may be nil.
 func (c *Connection) begin(before *attempt) *attempt {
-	a := &attempt{made: make(chan struct{}), done: make(chan struct{}), begun: time.Now(), jobs: newFinished()}
+	a := &attempt{made: make(chan struct{}), done: make(chan struct{}), begun: time.Now()}
 	go func() {
 		defer close(a.done)
 		if before != nil {
 			<-before.done
 			before.finish(c.options.Memory, c.key())
-			a.jobs, a.before = before.jobs, before.ended()
+			a.before = before.ended()
 		}
-		a.session, a.err = agentclient.Start(c.life, c.sessionOptions())
+		options := c.sessionOptions()
+		if a.session, a.err = agentclient.Start(c.life, options); a.err != nil {
+			c.options.Memory.keep(c.key(), options.Resume)
+		}
 		c.mutex.Lock()
 		if a.failed = time.Now(); a.err == nil {
 			c.failures = 0
@@ -129,7 +131,6 @@ func (c *Connection) begin(before *attempt) *attempt {
 			c.options.Log.Info("no session with the agent", "error", errors.Unwrap(a.err))
 			return
 		}
-		a.jobs.follow(a.session)
 		<-a.session.Done()
 		if err := a.session.Err(); err != nil {
 			c.options.Log.Warn("the session with the agent ended", "error", errors.Unwrap(err)) // its text quotes the agent

@@ -108,7 +108,7 @@ func (r *request) notEnded(ctx context.Context, id string) error {
 		return err
 	}
 	element, known := manager.Get(model.Job, id)
-	_, isFinished := r.attempt.jobs.get(id)
+	_, isFinished := r.session.Ended(id)
 	switch {
 	case known && hasEnded(element), !known && isFinished:
 		return &endedJobError{id}
