@@ -139,7 +139,7 @@ func TestReturningClientsKeepWhatHadEnded(t *testing.T) {
 			start := a.Begin("details,resume")
 			event, _ := start.Attributes.Value(proxy.LastEventAttribute)
 			last <- event
-			a.Events("e0 0 1 5 1 name=batch", "dc 5 1 20 2 jobId=77 jobState=TERMINATED", "eb 1 1 1 lastEvent=44")
+			a.Events("e0 0 1 5 1 name=batch", "dc 5 1 20 2 jobId=77 jobState=TERMINATED", "eb 1 1 2 rmListedJobs=2026-01-01T00:00:00Z lastEvent=44")
 		}, func(o *agentclient.Options) { o.Resume = first.State() })
 		require.Equal(t, "41", <-last)
 		require.Equal(t, []string{"77", "78"}, ids(s, model.Job), "the agent has no job 79")
@@ -168,4 +168,42 @@ func TestSessionsThatCannotStartSayWhy(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An agent whose scheduler does not answer has announced nothing yet: nothing is missing.
+func TestNothingIsRemovedBeforeTheSchedulerOfAnAgentHasListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := acting(t, func(a *agenttest.Agent) {
+			a.Begin("details,resume")
+			a.Events("e0 0 1 5 1 name=batch", "dc 5 1 10 2 jobId=77 jobState=RUNNING", "eb 1 1 2 rmListedJobs=2026-01-01T00:00:00Z lastEvent=41")
+		})
+		require.NoError(t, first.Close())
+		lists := make(chan struct{})
+		s := acting(t, func(a *agenttest.Agent) {
+			a.Begin("details,resume")
+			a.Events("eb 1 1 2 rmStale=no_answer lastEvent=41")
+			<-lists
+			a.Events("eb 1 1 1 rmListedJobs=2026-01-01T00:10:00Z")
+		}, func(o *agentclient.Options) { o.Resume = first.State() })
+		time.Sleep(10 * time.Minute)
+		require.Equal(t, []string{"77"}, ids(s, model.Job))
+		close(lists)
+		synctest.Wait()
+		require.Empty(t, ids(s, model.Job))
+	})
+}
+
+// Listings of schedulers take their time; readers wait for the first one.
+func TestReadersWaitForTheFirstListingOfAnAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		s := acting(t, func(a *agenttest.Agent) {
+			a.Begin("details,resume")
+			a.Events("eb 1 1 1 rmType=slurm")
+			time.Sleep(20 * time.Second)
+			a.Events("e0 0 1 5 1 name=batch", "dc 5 1 10 2 jobId=77 jobState=RUNNING", "eb 1 1 1 rmListedJobs=2026-01-01T00:00:00Z")
+		})
+		require.Equal(t, 20*time.Second, time.Since(begun))
+		require.Equal(t, []string{"77"}, ids(s, model.Job))
+	})
 }

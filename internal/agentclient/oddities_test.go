@@ -237,3 +237,25 @@ func TestJobsThatEndedAreRememberedWhenTheyAreRemoved(t *testing.T) {
 		require.False(t, known, "it had not ended")
 	})
 }
+
+func TestResourceManagersGoThroughTheStatesThatTheAgentNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := make(chan struct{})
+		s := acting(t, func(a *agenttest.Agent) {
+			a.Begin("")
+			a.Events("e0 0 1 1 1 name=batch", "eb 1 1 1 rmState=ERROR", "eb 1 1 1 rmState=STARTED", "eb 1 1 1 rmState=SUSPENDED", "eb 1 1 1 rmState=STARTED")
+			<-lost
+			a.Events("eb 1 1 1 rmState=STOPPED")
+		})
+		state := func() model.State {
+			manager, _ := s.Model().Snapshot().Manager(s.Manager())
+			return manager.Element().State()
+		}
+		require.EqualValues(t, "STARTED", state())
+		close(lost)
+		synctest.Wait()
+		require.EqualValues(t, "ERROR", state(), "only who watches an agent stops it")
+		require.Equal(t, []string{"batch"}, ids(s, model.Queue))
+		require.Empty(t, s.Report().Problems)
+	})
+}

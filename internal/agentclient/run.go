@@ -14,8 +14,10 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// The protocol does not mark the end of an announcement. After these times without
-// events, or in all, it counts as complete for readers; later what it did not have is removed.
+// The protocol does not mark the end of an announcement. That of an agent that is not rmctl
+// counts as complete for readers after these times without events, or in all; later what it did
+// not have is removed. An agent that is rmctl says what its scheduler has listed; nothing
+// is removed before, however long that takes.
 const (
 	firstEvent    = 3 * time.Second
 	listedQuiet   = time.Second
@@ -28,23 +30,26 @@ const (
 type announcement struct {
 	begun     time.Time
 	latest    time.Time // when an event came last; zero for none
+	isOwn     bool      // whether the agent is rmctl
 	isListed  bool
 	isSettled bool
 }
 
-// due returns when the next step is due.
-func (a *announcement) due() time.Time {
-	quiet, longest := settledQuiet, longestSettle
-	if !a.isListed {
-		quiet, longest = listedQuiet, longestListed
-	}
+// due returns when the next step is due by itself, and whether one is.
+func (a *announcement) due() (time.Time, bool) {
 	switch {
-	case !a.latest.IsZero():
-		return earlier(a.latest.Add(quiet), a.begun.Add(longest))
-	case !a.isListed:
-		return a.begun.Add(firstEvent)
+	case a.isSettled, a.isOwn && a.isListed:
+		return time.Time{}, false
+	case a.isOwn:
+		return a.begun.Add(longestListed), true
+	case a.isListed && a.latest.IsZero():
+		return a.begun.Add(settledQuiet), true
+	case a.isListed:
+		return earlier(a.latest.Add(settledQuiet), a.begun.Add(longestSettle)), true
+	case a.latest.IsZero():
+		return a.begun.Add(firstEvent), true
 	}
-	return a.begun.Add(settledQuiet)
+	return earlier(a.latest.Add(listedQuiet), a.begun.Add(longestListed)), true
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -85,10 +90,10 @@ func (s *Session) follow() error {
 	for {
 		select {
 		case <-s.announced:
-			current = announcement{begun: time.Now()}
+			current = s.newAnnouncement()
 		case <-s.queue.filled:
 			if execution.IsClosed(s.announced) { // a value: what came is part of it
-				current = announcement{begun: time.Now()}
+				current = s.newAnnouncement()
 			}
 			events, end := s.queue.take()
 			changed, err := s.handle(events)
@@ -104,39 +109,43 @@ func (s *Session) follow() error {
 		case <-s.life.Done():
 			return context.Cause(s.life)
 		}
-		if current.isSettled {
-			timer.Stop()
+		if due, isDue := current.due(); isDue {
+			timer.Reset(time.Until(due))
 		} else {
-			timer.Reset(time.Until(current.due()))
+			timer.Stop()
 		}
 	}
 }
 
-// hurry completes an announcement that the agent says to be complete.
+// newAnnouncement returns an announcement that begins now.
+func (s *Session) newAnnouncement() announcement {
+	return announcement{begun: time.Now(), isOwn: len(s.Features()) > 0}
+}
+
+// hurry takes the steps that an agent which is rmctl says to be due.
 func (s *Session) hurry(current *announcement) {
-	if current.isSettled || !s.state.saidComplete() {
+	if !current.isOwn || current.isSettled {
 		return
 	}
-	for !current.isSettled {
+	isComplete, areListed := s.state.progress()
+	if (isComplete || areListed) && !current.isListed {
+		s.advance(current)
+	}
+	if areListed {
 		s.advance(current)
 	}
 }
 
 // advance takes the next step of an announcement.
 func (s *Session) advance(current *announcement) {
-	switch {
-	case current.isSettled:
-	case !current.isListed:
-		current.isListed = true
-		if !execution.IsClosed(s.listed) {
-			close(s.listed)
-		}
-	default:
+	if current.isListed {
 		current.isSettled = true
-		s.mu.Lock()
-		canResume := s.canResume
-		s.mu.Unlock()
-		s.state.settle(canResume)
+		s.state.settle(s.canResume.Load())
+		return
+	}
+	current.isListed = true
+	if !execution.IsClosed(s.listed) {
+		close(s.listed)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,11 +81,12 @@ type Session struct {
 	done      chan struct{}
 	err       error // read after done
 
+	canResume atomic.Bool // whether the agent leaves out jobs that had ended before the last event
+
 	mu        sync.Mutex
 	protocol  proxy.ClientState
 	waiting   map[uint32]chan proxy.Update // for answers
 	isQuiting bool
-	canResume bool // whether the agent knows the last event
 }
 
 // Start starts an agent and a session with it. It returns when the agent was asked for
@@ -159,8 +161,8 @@ func (s *Session) startEvents(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	command, err := s.protocol.Begin(proxy.StartEvents, attributes)
-	s.canResume = last > 0
 	s.mu.Unlock()
+	s.canResume.Store(last > 0)
 	if err != nil {
 		return err
 	}
@@ -364,7 +366,8 @@ func (s *Session) State() *State {
 }
 
 // Listed waits until the agent has announced its elements, as far as that can be known:
-// until it says so, or has sent nothing for a moment.
+// until it says so, or has sent nothing for a moment. An agent that is rmctl says so once its
+// scheduler has listed its jobs or cannot list them; 30 seconds are waited for that.
 func (s *Session) Listed(ctx context.Context) error {
 	select {
 	case <-s.listed:

@@ -34,7 +34,8 @@ type State struct {
 
 	// lastEvent is the number of the newest event of the agent's record, 0 if not known.
 	lastEvent  uint64
-	isComplete bool // whether the agent said so of the announcement, by the number of an event
+	isComplete bool // whether the agent said that readers of the announcement need not wait
+	areListed  bool // whether the agent's scheduler listed its jobs, or never does
 
 	mu          sync.Mutex
 	offered     []string // features of the agent
@@ -49,6 +50,8 @@ type State struct {
 	sessions    int
 	most        int // elements
 	report      *reporter
+
+	managerState model.State // also during an update
 }
 
 // An index finds the elements of one kind.
@@ -75,7 +78,7 @@ func (e *element) isAlive() bool { return !e.isGone && (e.parent == nil || !e.pa
 // newState returns a state without elements.
 func newState(manager string) *State {
 	s := &State{manager: manager, most: mostElements, model: model.New(), arrays: map[string]bool{},
-		index: map[model.Kind]*index{}, submissions: map[string]*submission{}}
+		managerState: vocabulary.StateStopped, index: map[model.Kind]*index{}, submissions: map[string]*submission{}}
 	for _, kind := range kinds {
 		s.index[kind] = &index{byWire: map[string]*element{}, byID: map[string]*element{}, attributes: map[string]bool{}}
 	}
@@ -126,7 +129,7 @@ func (s *State) announce() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation++
-	s.isComplete = false
+	s.isComplete, s.areListed = false, false
 	s.setManager(vocabulary.StateStarted, "")
 	if !s.has(featureResume) {
 		return 0
@@ -158,17 +161,12 @@ func (s *State) setManager(word, stale string) {
 
 // putManager changes the resource manager.
 func (s *State) putManager(u *model.Update, word string, attributes []model.Attribute) {
-	for _, state := range managerStates(s.managerState(), word) {
+	for _, state := range managerStates(s.managerState, word) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: s.manager,
 			Attributes: []model.Attribute{{ID: vocabulary.AttributeRMState, Text: string(state)}}})
+		s.managerState = state
 	}
 	u.Put(model.Row{Kind: model.ResourceManager, ID: s.manager, Attributes: attributes})
-}
-
-// managerState returns the state of the resource manager before the update under way.
-func (s *State) managerState() model.State {
-	manager, _ := s.model.Snapshot().Manager(s.manager)
-	return manager.Element().State()
 }
 
 // settle removes what the announcement did not have. Jobs that had ended stay if
@@ -317,9 +315,10 @@ func (s *State) jobOf(expected *submission) (string, bool) {
 	return expected.job, expected.job != ""
 }
 
-// saidComplete reports whether the agent said that the announcement is complete.
-func (s *State) saidComplete() bool {
+// progress returns what the agent said about the announcement: whether readers need not wait
+// any longer, and whether all jobs are announced.
+func (s *State) progress() (isComplete, areListed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.isComplete
+	return s.isComplete, s.areListed
 }

@@ -241,10 +241,24 @@ func (p *pass) changeManager(given []proxy.Attribute) {
 			}
 		case vocabulary.AttributeRMState:
 			word = attribute.Value
+			p.isComplete = p.isComplete || word == vocabulary.StateError
 		default:
+			p.noteProgress(attribute)
 			kept = append(kept, attribute)
 		}
 	}
 	converted := p.convert(model.ResourceManager, kept)
 	p.putManager(p.update, word, converted.list)
+}
+
+// noteProgress notes what an agent that is rmctl says about its scheduler's listings.
+func (p *pass) noteProgress(attribute proxy.Attribute) {
+	switch attribute.ID {
+	case vocabulary.AttributeListedJobs:
+		p.areListed = p.areListed || attribute.Value != ""
+	case vocabulary.AttributeUnlisted:
+		p.areListed = p.areListed || attribute.Value == model.Job.String()
+	case vocabulary.AttributeStale:
+		p.isComplete = p.isComplete || attribute.Value != ""
+	}
 }
