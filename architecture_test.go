@@ -129,7 +129,7 @@ var allowedImports = map[string][]string{
 	"internal/agent":                  {"attribute", "config", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
 	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/peer", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
 	"internal/agentclient":            {"internal/execution", "internal/plaintext", "internal/vocabulary", "model", "proxy", "remote"},
-	"internal/agentclient/bridge":     {"attribute", "config", "internal/agentclient", "internal/agentclient/definition", "internal/execution", "internal/peer", "internal/plaintext", "internal/vocabulary", "job", "model", "proxy", "remote"},
+	"internal/agentclient/bridge":     {"attribute", "config", "internal/agentclient", "internal/agentclient/definition", "internal/execution", "internal/peer", "internal/plaintext", "internal/sorting", "internal/vocabulary", "job", "model", "proxy", "remote"},
 	"internal/agentclient/definition": {"internal/lazyregexp", "internal/vocabulary", "job", "proxy"},
 	"internal/agentclient/agenttest":  {"proxy", "remote"},
 	"internal/tui/watch":              {"control", "internal/tui", "internal/views", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},

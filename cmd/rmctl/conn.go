@@ -114,7 +114,7 @@ func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 		return names
 	}
 	for _, target := range targets.All() {
-		if target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig && target.Agent.String() == connection.Agent {
+		if target.Transport == connection.Transport && target.Host == connection.Host && target.SSHConfig == connection.SSHConfig && target.Agent.String() == connection.Agent && target.Proxy == connection.Proxy {
 			names = append(names, target.Name)
 		}
 	}

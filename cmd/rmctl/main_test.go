@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/rmctl/rmctl/internal/agentclient/agenttest"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"rmctl":         func() { os.Exit(rmctlCode()) },
 		"rmctl_settled": func() { os.Exit(settledCode()) },
+		"play-agent":    func() { os.Exit(agenttest.Main(os.Args[1:])) },
 	})
 }
 

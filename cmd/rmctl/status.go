@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/internal/selection"
@@ -268,7 +269,7 @@ func newProcesses(a *app) *cobra.Command {
 		Use:   "processes [JOB...]",
 		Short: "Show the processes of parallel jobs",
 		Long: `processes shows the ranks of a job that was started by rmctl run -t openmpi or
--t mpich: the node and process id of each, its state, its exit code or the signal
+-t mpich, or that the agent of its target knows: the node and process id of each, its state, its exit code or the signal
 that ended it, and the last line that it printed, if outputs are separate. It works
 while the job runs and afterwards.
 
@@ -287,13 +288,24 @@ while the job runs and afterwards.
 			if err != nil {
 				return err
 			}
-			choice.Suits = func(j *job.Job) bool { return j.Interactive }
+			targets, err := a.client().Targets()
+			if err != nil {
+				return err
+			}
+			hasAgent := func(j *job.Job) bool {
+				target, err := targets.Find(j.Target)
+				return err == nil && target.Agent != nil
+			}
+			choice.Suits = func(j *job.Job) bool { return j.Interactive || hasAgent(j) }
 			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have processes that are known")
 			if err != nil {
 				return err
 			}
 			return a.eachUnderHeading(jobs, func(job job.Job) error {
 				processes, err := store.Processes(c.Context(), job.Tag)
+				if err == nil && hasAgent(&job) {
+					processes, err = a.processesAtAgent(c.Context(), job)
+				}
 				if err != nil {
 					return err
 				}
@@ -310,6 +322,15 @@ while the job runs and afterwards.
 	flags.add(c, "all interactive jobs on record")
 	c.Flags().IntVar(&rank, "show", 0, "print the end of the output of the process of `RANK`")
 	return c
+}
+
+// processesAtAgent returns the processes of a job that the agent of its target has.
+func (a *app) processesAtAgent(ctx context.Context, j job.Job) ([]job.Process, error) {
+	controller, err := a.controller(ctx, j.Target)
+	if err != nil {
+		return nil, err
+	}
+	return bridge.Processes(ctx, controller.Connection, j.ID)
 }
 
 // A processDocument is a line of processes --json.

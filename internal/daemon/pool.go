@@ -343,7 +343,7 @@ func sortConnections(list []ConnectionInfo) {
 // describe needs the pool's mutex.
 func (k *kept) describe() ConnectionInfo {
 	info := ConnectionInfo{
-		Transport: k.place.Transport, Host: k.place.Host, SSHConfig: k.place.SSHConfig, Agent: strings.Join(k.place.Agent.Arguments, " "),
+		Transport: k.place.Transport, Host: k.place.Host, SSHConfig: k.place.SSHConfig, Agent: strings.Join(k.place.Agent.Arguments, " "), Proxy: k.place.Agent.Proxy,
 		Since: k.since, Used: k.used, Users: k.users, Commands: k.commands,
 	}
 	if !execution.IsClosed(k.made) {

@@ -243,6 +243,7 @@ type ConnectionInfo struct {
 	Host       string
 	SSHConfig  string
 	Agent      string    // its arguments, separated by blanks; empty without one
+	Proxy      string    // of the agent
 	Since      time.Time // zero while Connecting
 	Used       time.Time // when somebody used it last
 	Users      int       // operations under way and clients that hold it

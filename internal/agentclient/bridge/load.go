@@ -3,12 +3,17 @@ package bridge
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/agentclient/definition"
+	"github.com/rmctl/rmctl/internal/sorting"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -18,8 +23,21 @@ const maxDefinitionBytes = 4 << 20
 // Definition returns the definition of a target that has an agent. The connection is one of
 // this package, or leads to one.
 func Definition(ctx context.Context, connection remote.Connection) (*config.Definition, error) {
-	text, failures := &bounded{most: maxDefinitionBytes}, &bounded{most: longestMessage}
-	process, err := connection.Start(ctx, remote.Command{Arguments: []string{definition.Command, "definition"}, Stdout: text, Stderr: failures})
+	text, err := ask(ctx, connection, maxDefinitionBytes, "definition")
+	if err != nil {
+		return nil, err
+	}
+	read, err := config.Read("agent.xml", text, func(string, string) (string, []byte, error) { return "", nil, os.ErrNotExist })
+	if err != nil {
+		return nil, fmt.Errorf("the definition of the agent: %w", err)
+	}
+	return read, nil
+}
+
+// ask returns what a command for the agent prints.
+func ask(ctx context.Context, connection remote.Connection, most int, words ...string) ([]byte, error) {
+	text, failures := &bounded{most: most}, &bounded{most: longestMessage + 1}
+	process, err := connection.Start(ctx, remote.Command{Arguments: append([]string{definition.Command}, words...), Stdout: text, Stderr: failures})
 	if err != nil {
 		return nil, fmt.Errorf("reaching the agent: %w", err)
 	}
@@ -28,13 +46,36 @@ func Definition(ctx context.Context, connection remote.Connection) (*config.Defi
 	case err != nil:
 		return nil, fmt.Errorf("reaching the agent: %w", err)
 	case code != 0:
-		return nil, fmt.Errorf("the agent has no definition: %s", failures.String())
+		return nil, errors.New(strings.TrimSpace(failures.String()))
 	}
-	read, err := config.Read("agent.xml", text.Bytes(), func(string, string) (string, []byte, error) { return "", nil, os.ErrNotExist })
+	return text.Bytes(), nil
+}
+
+// maxProcessesBytes bounds the processes of a job.
+const maxProcessesBytes = 32 << 20
+
+// Processes returns the processes of a job as the agent reported them, by rank.
+func Processes(ctx context.Context, connection remote.Connection, id string) ([]job.Process, error) {
+	text, err := ask(ctx, connection, maxProcessesBytes, "processes", id)
 	if err != nil {
-		return nil, fmt.Errorf("the definition of the agent: %w", err)
+		return nil, err
 	}
-	return read, nil
+	var listed struct{ Processes []map[string]string }
+	if err := json.Unmarshal(text, &listed); err != nil {
+		return nil, fmt.Errorf("the processes of job %s: %w", id, err)
+	}
+	var processes []job.Process
+	for _, each := range listed.Processes {
+		p := job.Process{State: job.ProcessState(each["state"]), Node: each["node"]}
+		p.Rank, _ = strconv.Atoi(each["rank"]) // the agent's mistakes are shown as 0
+		p.PID, _ = strconv.Atoi(each["pid"])
+		if code, err := strconv.Atoi(each["exitCode"]); err == nil {
+			p.ExitCode = &code
+		}
+		processes = append(processes, p)
+	}
+	sorting.Stable(processes, func(a, b job.Process) int { return a.Rank - b.Rank })
+	return processes, nil
 }
 
 // A bounded keeps so many bytes at most.
