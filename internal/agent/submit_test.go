@@ -1,0 +1,273 @@
+package agent_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+func TestASubmittedJobIsAnnouncedBeforeOK(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello", "execPath=/bin", "workingDir=/tmp", "progArgs=-a", "progArgs=2 3", "env=A=b", "queueId=1001")
+		require.Equal(t, []string{"NEW_JOB 3 in 1001 [1002 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=JOB_1]", "OK 4"}, c.got())
+		submitted := c.scheduler.submitted[0]
+		require.Equal(t, "/bin/hello", submitted.Executable)
+		require.Equal(t, []string{"-a", "2 3"}, submitted.Arguments)
+		require.Equal(t, "/tmp", submitted.Directory)
+		require.Equal(t, []job.Variable{{Name: "A", Value: "b"}}, submitted.Environment.Variables)
+		require.Equal(t, []job.Assignment{{Name: "queue", Value: "batch"}}, submitted.Values)
+		c.quit()
+	})
+}
+
+func TestARefusalNamesTheSubmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.start()
+		c.scheduler.refuses = errors.New("no such account")
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		require.Equal(t, []string{"SUBMITJOB_ERROR 4 jobSubId=JOB_1 errorCode=1202 errorMsg=no such account"}, c.got())
+		c.send(proxy.SubmitJob, "execName=hello")
+		require.Equal(t, []string{"ERROR 5 errorCode=1202 errorMsg=the submission has no jobSubId"}, c.got())
+		for _, refused := range []string{"jobSubId=JOB_2", "jobSubId=JOB_3 execName=a env=nothing", "jobSubId=JOB_4 execName=a jobId=1001", "jobSubId=JOB_5 execName=a jobTimeLimit=soon",
+			"jobSubId=JOB_6 execName=a Resource_List.nodes=host1+host2", "jobSubId=JOB_7 execName=a Resource_List.mem=lots"} {
+			c.send(proxy.SubmitJob, strings.Fields(refused)...)
+			require.Regexp(t, "^SUBMITJOB_ERROR ", strings.Join(c.got(), "\n"), refused)
+		}
+		c.send(proxy.SubmitJob, "jobSubId="+strings.Repeat("x", 1001), "execName=a")
+		require.Contains(t, strings.Join(c.got(), "\n"), "the jobSubId has more than 1000 bytes")
+		require.Len(t, c.scheduler.submitted, 1)
+		c.quit()
+	})
+}
+
+func TestASubmissionWithoutEventsIsAnsweredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.send(proxy.StopEvents)
+		c.got()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		require.Equal(t, []string{"OK 5"}, c.got())
+		c.send(proxy.StartEvents)
+		require.Contains(t, strings.Join(c.got(), "\n"), "jobSubId=JOB_1")
+		c.quit()
+	})
+}
+
+func TestAJobThatDoesNotAppearIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.start()
+		c.scheduler.accept = func(s job.Submission) job.Job { return job.Job{ID: "42", Tag: s.Tag} }
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		require.Empty(t, c.got())
+		time.Sleep(10 * time.Second) // of the bubble
+		require.Equal(t, []string{"OK 4"}, c.got())
+		c.quit()
+	})
+}
+
+func TestOneSubmissionIDIsOneJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.scheduler.hold = make(chan struct{})
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		require.Empty(t, c.got())
+		close(c.scheduler.hold)
+		require.Equal(t, []string{"NEW_JOB 3 in 1001 [1002 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=JOB_1]", "OK 4", "OK 5"}, c.got())
+		require.Len(t, c.scheduler.submitted, 1)
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		require.Equal(t, []string{"NEW_JOB 3 in 1001 [1002 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=JOB_1]", "OK 6"}, c.got())
+		require.Equal(t, c.scheduler.submitted[0].Tag, c.scheduler.submitted[1].Tag, "the record knows it")
+		c.quit()
+	})
+}
+
+// submittedTag returns the tag of a submission with an id in a session.
+func submittedTag(t *testing.T, session, id string) (tag, announced string) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		begin := []string{"version=2.0", "baseId=1"}
+		if session != "" {
+			begin = append(begin, "session="+session)
+		}
+		c.send(proxy.Init, begin...)
+		c.send(proxy.ModelDefinition)
+		c.send(proxy.StartEvents)
+		c.send(proxy.SubmitJob, "jobSubId="+id, "execName=hello")
+		announced = strings.Join(c.got(), "\n")
+		tag = c.scheduler.submitted[0].Tag
+		c.quit()
+	})
+	return tag, announced
+}
+
+func TestASubmissionKeepsItsTagWhenTheClientReturns(t *testing.T) {
+	first, _ := submittedTag(t, "S", "JOB_1")
+	again, _ := submittedTag(t, "S", "JOB_1")
+	require.Equal(t, first, again)
+	other, _ := submittedTag(t, "T", "JOB_1")
+	require.NotEqual(t, first, other, "another session")
+	alone, _ := submittedTag(t, "", "JOB_1")
+	later, _ := submittedTag(t, "", "JOB_1")
+	require.NotEqual(t, alone, later, "each connection is a session")
+
+	const own = "11111111-2222-4333-8444-555555555555"
+	tag, _ := submittedTag(t, "S", own)
+	require.NotEqual(t, own, tag, "both ends may have one record")
+	again, _ = submittedTag(t, "T", own)
+	require.Equal(t, tag, again)
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.define("jobTag")
+		c.put(model.Queue, "", "batch")
+		c.put(model.Job, "batch", "7", "jobState", "RUNNING", "jobTag", tag)
+		c.send(proxy.Init, "version=2.0", "baseId=1", "session=U")
+		c.send(proxy.ModelDefinition)
+		c.send(proxy.StartEvents)
+		require.Contains(t, strings.Join(c.got(), "\n"), "jobSubId="+own, "so rmctl finds its submissions")
+		c.quit()
+	})
+}
+
+func TestSubmissionsUnderWayAreFinishedAfterQuit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.scheduler.hold = make(chan struct{})
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		c.got()
+		c.send(proxy.Quit)
+		require.Equal(t, []string{"OK 3", "SHUTDOWN 5", "(closed)"}, c.got())
+		require.Empty(t, c.ended)
+		close(c.scheduler.hold)
+		require.NoError(t, <-c.ended)
+		require.Len(t, c.scheduler.submitted, 1)
+	})
+}
+
+func TestOldFormsSayTheSameInTheirWords(t *testing.T) {
+	for given, want := range map[string]string{
+		"jobNumNodes=4":                     "nodes=4",
+		"jobNumProcs=1":                     "", // the definition has no tasks, and forms send 1 by themselves
+		"jobNumProcs=8":                     "tasks=8",
+		"jobTimeLimit=90":                   "wallTime=90m",
+		"jobPartition=debug":                "queue=debug",
+		"jobPartition=debug queueId=batch":  "queue=debug",
+		"queueId=batch":                     "queue=batch",
+		"jobType=batch":                     "",
+		"jobType=interactive":               "jobType=interactive", // which the definition refuses
+		"jobNodeList=":                      "",
+		"Job_Name=x Account_Name=y":         "jobName=x account=y",
+		"Resource_List.walltime=1:00:00":    "wallTime=1:00:00",
+		"Resource_List.mem=4gb":             "memory=4GiB",
+		"Resource_List.nodes=2:ppn=8":       "nodes=2 tasksPerNode=8",
+		"Resource_List.nodes=2":             "nodes=2",
+		"MP_PROCS=2 MP_INFOLEVEL=3 PE_IT=1": "tasks=2 $MP_INFOLEVEL=3",
+		"PE_STDOUT_PATH=/tmp/out":           "stdout=/tmp/out",
+		"count=3 class=debug nodes=":        "count=3 class=debug nodes=",
+		"debugExecName=sdm":                 "",
+		"debug=true debugExecPath=/opt debugExecName=sdm debugArgs=-v": "debuggerExecutablePath=/opt/sdm debuggerArgs=-v debug",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := dial(t, nil)
+			c.put(model.Queue, "", "batch")
+			c.start()
+			c.send(proxy.SubmitJob, append(strings.Fields(given), "jobSubId=J", "execName=a")...)
+			c.got()
+			require.Len(t, c.scheduler.submitted, 1, given)
+			submission := c.scheduler.submitted[0]
+			var words []string
+			for _, value := range submission.Values {
+				words = append(words, value.Name+"="+value.Value)
+			}
+			for _, variable := range submission.Environment.Variables {
+				words = append(words, "$"+variable.Name+"="+variable.Value)
+			}
+			if submission.Debug {
+				words = append(words, "debug")
+			}
+			require.Equal(t, want, strings.Join(words, " "), given)
+			c.quit()
+		})
+	}
+}
+
+func TestJobsAreOperated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.put(model.Job, "batch", "7", "jobState", "RUNNING")
+		c.start("operations")
+		c.send(proxy.TerminateJob, "jobId=1002")
+		c.send(proxy.ChangeJob, "jobId=1002", "operation=hold")
+		c.send(proxy.MoveJob, "jobId=1002", "queueId=1001")
+		require.ElementsMatch(t, []string{"OK 4", "OK 5", "OK 6"}, c.got())
+		require.ElementsMatch(t, []string{"cancel 7", "hold 7", "move 7 batch"}, c.scheduler.done)
+		c.send(proxy.ChangeJob, "jobId=1002", "operation=cancel")
+		require.Equal(t, []string{`ERROR 7 errorCode=1203 errorMsg=operation "cancel" is not one of hold, release, suspend, resume`}, c.got())
+		c.send(proxy.TerminateJob, "jobId=1001")
+		require.Equal(t, []string{`TERMINATEJOB_ERROR 8 jobId=1001 errorCode=1203 errorMsg=there is no job "1001"`}, c.got())
+		c.scheduler.refuses = errors.New("it has ended")
+		c.send(proxy.TerminateJob, "jobId=1002")
+		require.Equal(t, []string{"TERMINATEJOB_ERROR 9 jobId=1002 errorCode=1203 errorMsg=it has ended"}, c.got())
+		c.send(proxy.FilterEvents, "id=1001")
+		require.Equal(t, []string{"ERROR 10 errorCode=2 errorMsg=events cannot be filtered"}, c.got())
+		c.quit()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.put(model.Job, "batch", "7", "jobState", "RUNNING")
+		c.start()
+		c.send(proxy.ChangeJob, "jobId=1002", "operation=hold")
+		require.Equal(t, []string{"ERROR 4 errorCode=1203 errorMsg=CHANGE_JOB is for clients that are rmctl"}, c.got())
+		c.quit()
+	})
+}
+
+func TestDefinitionsOfSubmissionsSayWhatTheyTake(t *testing.T) {
+	byID := func(isOwn bool) map[string]proxy.Definition {
+		found := map[string]proxy.Definition{}
+		synctest.Test(t, func(t *testing.T) {
+			c := dial(t, nil)
+			if isOwn {
+				c.start("details")
+			} else {
+				c.start()
+			}
+			for _, update := range c.raw {
+				for _, definition := range update.Definitions {
+					found[definition.ID] = definition
+				}
+			}
+			c.quit()
+		})
+		return found
+	}
+	own, old := byID(true), byID(false)
+	require.Equal(t, proxy.Definition{ID: "count", Type: "INTEGER", Name: "count", Description: "Number of nodes", Display: true, Minimum: "1", Maximum: "64"}, own["count"])
+	require.Equal(t, "1", old["count"].Default, "clients cannot read a definition without a default")
+	require.Equal(t, proxy.Definition{ID: "class", Type: "ENUMERATED", Name: "class", Display: true, Default: "batch", Values: []string{"batch", "debug"}}, own["class"])
+	require.Equal(t, "BOOLEAN", own["whole"].Type)
+	require.Equal(t, "false", old["whole"].Default)
+	require.NotContains(t, own, "hidden")
+}
