@@ -119,6 +119,10 @@ func (s *session) attributes(e *model.Element) proxy.Attributes {
 		switch {
 		case value.Type() == model.Array:
 			attributes = appendArray(attributes, definition.ID, value.Array())
+		case definition.ID == vocabulary.AttributeJobTag:
+			if name, isNamed := s.names.of(value.Text(), s.peer.isOwn); isNamed {
+				attributes = append(attributes, proxy.Attribute{ID: definition.ID, Value: name}) // the client's own tag
+			}
 		case definition.ID == vocabulary.AttributeJobQueue:
 			attributes = append(attributes, proxy.Attribute{ID: definition.ID, Value: s.ids.text(model.Queue, value.Text())})
 		case definition.ID == vocabulary.AttributeProcessNodeID:
