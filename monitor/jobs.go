@@ -173,6 +173,8 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 	if recorded != nil {
 		row.text(vocabulary.AttributeJobLaunched, "true")
 		row.text(vocabulary.AttributeJobTag, recorded.Tag)
+		row.text(vocabulary.AttributeJobOutput, recorded.OutputPath)
+		row.text(vocabulary.AttributeJobErrors, recorded.ErrorPath)
 		row.text(vocabulary.AttributeJobDoubt, cut(recorded.Doubt(), maxText))
 		_, areShown := j.record.shown[recorded.Tag]
 		j.use.changed = j.use.changed || areShown

@@ -170,7 +170,7 @@ func (j *jobs) forget(before record) {
 const factDoubt = "doubt"
 
 // recordedFacts are the facts of a job on record that are shown.
-var recordedFacts = append(slices.Clone(jobFacts), factDoubt)
+var recordedFacts = append(slices.Clone(jobFacts), factDoubt, "outputPath", "errorPath")
 
 // Fact implements [Facts].
 func (r *recorded) Fact(name string) string {

@@ -141,7 +141,8 @@ func (s *session) renew(now *model.Manager, job string) {
 }
 
 // isOver reports whether a change ends what the client has as one element: it is gone,
-// another job has its id, or it is in another queue, which only rmctl understands.
+// another job has its id, or what has happened has to be announced and is no change to other
+// clients than rmctl.
 func (s *session) isOver(change model.Change) bool {
 	switch {
 	case change.Before == nil:
@@ -152,9 +153,22 @@ func (s *session) isOver(change model.Change) bool {
 		return false
 	}
 	before, after := change.Before, change.After
+	if s.isClaimed(change) && !s.peer.has(featureDetails) {
+		return true
+	}
 	isAnother := model.Ended(model.Job, before.State()) && !model.Ended(model.Job, after.State()) ||
 		tagOf(before) != "" && tagOf(after) != "" && tagOf(before) != tagOf(after)
 	return isAnother || before.Parent() != after.Parent() && !s.peer.has(featureDetails)
+}
+
+// isClaimed reports whether a job turns out to be that of a submission which is to be answered.
+// Clients learn that from the announcement of a job alone.
+func (s *session) isClaimed(change model.Change) bool {
+	if change.After.Kind() != model.Job || change.Before == nil || tagOf(change.Before) != "" {
+		return false
+	}
+	submitted, waits := s.submissions[tagOf(change.After)]
+	return waits && !submitted.isAnnounced
 }
 
 // announce sends the new and the changed elements of a kind. Those that are announced again
@@ -191,7 +205,7 @@ func (s *session) addChange(fresh, changed *packer, change model.Change, isWhole
 		return nil
 	}
 	_, isKnown := s.ids.known(change.After.Kind(), change.After.ID())
-	if !isKnown || change.Before == nil || isMoved(change) {
+	if !isKnown || change.Before == nil || isMoved(change) || s.isClaimed(change) {
 		if isWhole {
 			return nil // it was added before
 		}

@@ -22,7 +22,7 @@ const definitionsInUpdate = 50
 var shownAttributes = []string{
 	vocabulary.AttributeJobDetail, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobStarted,
 	vocabulary.AttributeJobEnded, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobSignal, vocabulary.AttributeJobCPUs,
-	vocabulary.AttributeJobTag, vocabulary.AttributeJobDoubt,
+	vocabulary.AttributeJobTag, vocabulary.AttributeJobDoubt, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors,
 	vocabulary.AttributeNodeCPUs, vocabulary.AttributeNodeCPUsUsed, vocabulary.AttributeNodeMemory, vocabulary.AttributeNodeLoad,
 	vocabulary.AttributeNodeQueues, vocabulary.AttributeNodeReason,
 	vocabulary.AttributeQueueDefault, vocabulary.AttributeQueueTimeLimit, vocabulary.AttributeQueueRunning, vocabulary.AttributeQueueWaiting,

@@ -80,6 +80,35 @@ func TestAJobThatDoesNotAppearIsNotWaitedForLong(t *testing.T) {
 	})
 }
 
+func TestAJobThatIsListedBeforeItIsOnRecordIsAnnouncedAgain(t *testing.T) {
+	for features, want := range map[string][]string{
+		"":        {"REMOVE_JOB 3 [1002]", "NEW_JOB 3 in 1001 [1003 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=J]", "OK 4"},
+		"details": {"ATTR_DEF 3 jobTag", "NEW_JOB 3 in 1001 [1002 name=42 jobState=PENDING jobId=42 jobSubId=J jobTag=J]", "OK 4"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := dial(t, nil)
+			c.put(model.Queue, "", "batch")
+			if features == "" {
+				c.start()
+			} else {
+				c.start(features)
+			}
+			tag := ""
+			c.scheduler.accept = func(s job.Submission) job.Job {
+				tag = s.Tag
+				c.put(model.Job, "batch", "42", "jobState", "PENDING")
+				return job.Job{ID: "42", Tag: s.Tag}
+			}
+			c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
+			require.Len(t, c.got(), 1, "NEW_JOB")
+			c.define("jobTag")
+			c.put(model.Job, "batch", "42", "jobTag", tag)
+			require.Equal(t, want, c.got())
+			c.quit()
+		})
+	}
+}
+
 func TestOneSubmissionIDIsOneJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)

@@ -204,6 +204,9 @@ func (p *pass) define(definition proxy.Definition) {
 	if definition.Type == string(model.Array) {
 		p.arrays[definition.ID] = true
 	}
+	if definition.Default == "" && len(p.offered) > 0 {
+		return // only attributes of submissions have none; rmctl gives no other client such a definition
+	}
 	defined, err := definition.Model()
 	if err == nil {
 		err = p.update.Define(*defined)

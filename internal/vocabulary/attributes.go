@@ -54,6 +54,8 @@ const (
 	AttributeJobCPUs      = "jobCPUs"
 	AttributeJobTag       = "jobTag"
 	AttributeJobDoubt     = "jobDoubt"
+	AttributeJobOutput    = "jobOutputPath"
+	AttributeJobErrors    = "jobErrorPath"
 
 	// Predefined ones of jobs that a monitor gives.
 	AttributeJobUser     = "userId"

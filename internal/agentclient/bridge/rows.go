@@ -147,14 +147,12 @@ var jobFields = map[string]string{
 	vocabulary.AttributeJobMessage: "reason", vocabulary.AttributeJobNodes: "nodes", vocabulary.AttributeJobSubmitted: "submitted",
 	vocabulary.AttributeJobStarted: "started", vocabulary.AttributeJobEnded: "ended", vocabulary.AttributeJobExitCode: "exitCode",
 	vocabulary.AttributeJobSignal: "signal", vocabulary.AttributeJobCPUs: "cpus",
-	attributeOutputPath: "outputPath", attributeErrorPath: "errorPath",
+	vocabulary.AttributeJobOutput: "outputPath", vocabulary.AttributeJobErrors: "errorPath",
 }
 
 // Attributes of jobs that an rmctl knows of, beside those of package vocabulary.
 const (
 	attributeSubmission = "jobSubId"
-	attributeOutputPath = "jobOutputPath"
-	attributeErrorPath  = "jobErrorPath"
 	attributeProcesses  = "jobNumProcs"
 )
 

@@ -83,7 +83,7 @@ func elementAttributes() []string {
 		vocabulary.AttributeQueueDefault, vocabulary.AttributeQueueTimeLimit, vocabulary.AttributeQueueRunning, vocabulary.AttributeQueueWaiting,
 		vocabulary.AttributeQueueNodes, vocabulary.AttributeJobDetail, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted,
 		vocabulary.AttributeJobStarted, vocabulary.AttributeJobEnded, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobSignal,
-		vocabulary.AttributeJobCPUs, vocabulary.AttributeJobTag, vocabulary.AttributeJobDoubt, vocabulary.AttributeJobUser,
+		vocabulary.AttributeJobCPUs, vocabulary.AttributeJobTag, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors, vocabulary.AttributeJobDoubt, vocabulary.AttributeJobUser,
 		vocabulary.AttributeJobLaunched, "rmHost", "rmCause", "rmDefinition", "rmSince",
 		"rmDescription", "rmType", "rmID", "numNodes", "nodeNumber", "processPID", "processSignalName", "processStdout", "processStderr",
 		"messageLevel", "messageCode", "messageText", "errorCode", "errorMsg", "filterChildren",
