@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
@@ -33,7 +34,7 @@ func (s *session) submit(command proxy.Command) error {
 		return s.answer(command, fmt.Errorf("the jobSubId has more than %d bytes", longestSubmissionID))
 	}
 	tag := s.names.tag(id)
-	s.names.byTag[tag] = id
+	s.names.byTag[tag] = strings.Clone(id) // without the rest of its frame
 	if underWay, isKnown := s.submissions[tag]; isKnown {
 		underWay.commands = append(underWay.commands, command)
 		return nil
