@@ -54,7 +54,7 @@ func States(kind Kind) []State {
 //
 // A scheduler is looked at from time to time, so a job or a process may be seen in
 // any later state; a job that is requeued is seen in an earlier one. What has
-// ended does not go on: a job that ended may only turn out to have failed.
+// ended does not go on: of a job that ended it may only turn out later whether it had started.
 var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 	return map[Kind]map[State][]State{
 		ResourceManager: {
@@ -72,7 +72,7 @@ var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 			vocabulary.StateSuspended:  {vocabulary.StatePending, vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateTerminated, vocabulary.StateError, vocabulary.StateUnknown},
 			vocabulary.StateUnknown:    {vocabulary.StatePending, vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateTerminated, vocabulary.StateError},
 			vocabulary.StateTerminated: {vocabulary.StateError},
-			vocabulary.StateError:      {},
+			vocabulary.StateError:      {vocabulary.StateTerminated},
 		},
 		Process: {
 			vocabulary.StateStarting:  {vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateExited, vocabulary.StateSignalled, vocabulary.StateError, vocabulary.StateUnknown},
@@ -111,10 +111,12 @@ func Ended(kind Kind, s State) bool {
 	}
 }
 
-// JobState returns the model's state for a state of the control vocabulary, which does
-// not distinguish jobs that have resources from jobs that run: STARTED is never returned.
-func JobState(detail job.Detail) State {
-	switch detail.Primary() {
+// JobState returns the model's state for what was observed of a job. ERROR means that a job
+// failed and nothing shows that it ever started: no time, no exit code but 0, no signal. The
+// control vocabulary does not distinguish jobs that have resources from jobs that run: STARTED is
+// never returned.
+func JobState(seen *job.Observation) State {
+	switch seen.Detail.Primary() {
 	case job.Submitted:
 		return vocabulary.StatePending
 	case job.Suspended:
@@ -122,7 +124,8 @@ func JobState(detail job.Detail) State {
 	case job.Running:
 		return vocabulary.StateRunning
 	case job.Completed:
-		if detail == job.Failed {
+		hasStarted := seen.Started != "" || seen.ExitCode != nil && *seen.ExitCode > 0 || seen.Signal != nil && *seen.Signal != 0
+		if seen.Detail == job.Failed && !hasStarted {
 			return vocabulary.StateError
 		}
 		return vocabulary.StateTerminated

@@ -42,7 +42,7 @@ func TestWhatHasEndedDoesNotGoOn(t *testing.T) {
 		}
 	}
 	require.NoError(t, checkTransition(Job, vocabulary.StateTerminated, vocabulary.StateError))
-	require.ErrorIs(t, checkTransition(Job, vocabulary.StateError, vocabulary.StateTerminated), errTransition)
+	require.NoError(t, checkTransition(Job, vocabulary.StateError, vocabulary.StateTerminated))
 	require.ErrorIs(t, checkTransition(Process, vocabulary.StateRunning, vocabulary.StateStarting), errTransition)
 }
 
@@ -60,7 +60,7 @@ func TestMachinesQueuesAndNodesChangeAsTheyLike(t *testing.T) {
 func TestTransitionsThatControlBelievesAreLegal(t *testing.T) {
 	for _, from := range job.Details() {
 		for _, to := range job.Details() {
-			err := checkTransition(Job, JobState(from), JobState(to))
+			err := checkTransition(Job, JobState(&job.Observation{Detail: from}), JobState(&job.Observation{Detail: to}))
 			switch between := transition.Between(from, to); {
 			case from.Ended() && to.Ended():
 			case between == transition.Follows || between == transition.Returns:
@@ -92,9 +92,26 @@ func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
 	}
 	require.Len(t, documented, len(job.Details()))
 	for _, detail := range job.Details() {
-		require.Equal(t, JobState(detail), documented[detail], detail)
+		require.Equal(t, JobState(&job.Observation{Detail: detail, ExitCode: new(1)}), documented[detail], detail)
 	}
-	require.EqualValues(t, vocabulary.StateUnknown, JobState("HELD"))
+	require.EqualValues(t, vocabulary.StateUnknown, JobState(&job.Observation{Detail: "HELD"}))
+}
+
+func TestOnlyAJobThatNeverStartedIsInError(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen job.Observation
+		want State
+	}{
+		"nothing is said":       {job.Observation{Detail: job.Failed}, vocabulary.StateError},
+		"exit code 0":           {job.Observation{Detail: job.Failed, ExitCode: new(0), Signal: new(0)}, vocabulary.StateError},
+		"a code below 0":        {job.Observation{Detail: job.Failed, ExitCode: new(-1)}, vocabulary.StateError}, // of the scheduler
+		"an exit code":          {job.Observation{Detail: job.Failed, ExitCode: new(3)}, vocabulary.StateTerminated},
+		"a signal":              {job.Observation{Detail: job.Failed, Signal: new(9)}, vocabulary.StateTerminated},
+		"a time":                {job.Observation{Detail: job.Failed, Started: "2026-01-02T03:04:05"}, vocabulary.StateTerminated},
+		"canceled while queued": {job.Observation{Detail: job.Canceled}, vocabulary.StateTerminated},
+	} {
+		require.Equal(t, c.want, JobState(&c.seen), name)
+	}
 }
 
 func TestTheHierarchyIsThatOfTheRuntimeModel(t *testing.T) {

@@ -164,7 +164,7 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 	row := &j.row
 	row.monitor = m
 	row.row = model.Row{Manager: m.options.Manager, Kind: model.Job, Parent: m.queues.find(u, facts.Fact(factQueue)), ID: id, Attributes: row.row.Attributes[:0], Whole: true}
-	jobState := model.JobState(detail)
+	jobState := j.stateOf(id, detail, facts)
 	row.text(vocabulary.AttributeJobState, string(jobState))
 	if isState {
 		row.text(vocabulary.AttributeJobDetail, string(detail))
@@ -185,6 +185,28 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 	u.Put(row.row)
 	j.use.note(id, jobState, facts.Fact(factNodes), facts.Fact(factOwner), recorded != nil)
 }
+
+// stateOf returns the state of a job in the model. A job that was seen running has started, also
+// if the scheduler does not say so.
+func (j *jobs) stateOf(id string, detail job.Detail, facts Facts) model.State {
+	seen := job.Observation{Detail: detail}
+	if detail == job.Failed {
+		seen.Started, seen.ExitCode, seen.Signal = facts.Fact("started"), job.Number(facts.Fact("exitCode")), job.Number(facts.Fact("signal"))
+	}
+	state := model.JobState(&seen)
+	if state != vocabulary.StateError {
+		return state
+	}
+	if manager, known := j.monitor.options.Model.Snapshot().Manager(j.monitor.options.Manager); known {
+		if before, known := manager.Get(model.Job, id); known && slices.Contains(statesOfStarted, before.State()) {
+			return vocabulary.StateTerminated
+		}
+	}
+	return state
+}
+
+// statesOfStarted are the states of jobs that have started.
+var statesOfStarted = []model.State{vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateTerminated}
 
 // detail returns the state of a job, and whether its row or the record states one. The
 // record may be newer than the row or older, so the rules of states decide.

@@ -312,6 +312,35 @@ func TestAJobOfSomebodyElseDoesNotPassForAnOwnOne(t *testing.T) {
 	})
 }
 
+func TestOnlyAJobThatNeverStartedIsInError(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		states := func() map[string]string {
+			all := map[string]string{}
+			for _, id := range w.ids(model.Job) {
+				all[id] = w.value(model.Job, id, vocabulary.AttributeJobState)
+			}
+			return all
+		}
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"), rowOf("2", "state=SUBMITTED"), rowOf("3", "state=SUBMITTED"), rowOf("4", "state=SUBMITTED"))
+		w.record.set(job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Failed, Started: "2026-01-02T03:04:05Z"}},
+			job.Job{Tag: "tag-6", ID: "6", Observation: job.Observation{Detail: job.Failed}})
+		w.begin()
+
+		failed := []row{rowOf("1", "state=FAILED"), rowOf("2", "state=FAILED"), rowOf("3", "state=FAILED", "exitCode=3"), rowOf("4", "state=FAILED", "started=2026-01-02T03:04:05")}
+		w.source.set(model.Job, nil, failed...)
+		w.again()
+		require.Equal(t, map[string]string{"1": "TERMINATED", "2": "ERROR", "3": "TERMINATED", "4": "TERMINATED", "5": "TERMINATED", "6": "ERROR"}, states())
+
+		failed[0] = rowOf("1", "state=FAILED", "reason=killed")
+		failed[1] = rowOf("2", "state=FAILED", "exitCode=1") // accounting said it later
+		w.source.set(model.Job, nil, failed...)
+		w.again()
+		require.Equal(t, "TERMINATED", states()["1"], "it was seen running")
+		require.Equal(t, "TERMINATED", states()["2"])
+		require.Empty(t, w.problems())
+	})
+}
+
 func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1", "nodes=n1"))
@@ -325,7 +354,7 @@ func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Failed, ExitCode: &code}})
 		w.again()
 		require.Equal(t, []string{"1"}, w.ids(model.Job))
-		require.Equal(t, "ERROR", w.value(model.Job, "1", vocabulary.AttributeJobState))
+		require.Equal(t, "TERMINATED", w.value(model.Job, "1", vocabulary.AttributeJobState))
 		require.Equal(t, "3", w.value(model.Job, "1", vocabulary.AttributeJobExitCode))
 
 		w.record.set()

@@ -4,7 +4,7 @@ package vocabulary
 
 // States of elements. Each kind has some of them, which model.States returns.
 const (
-	StateError      = "ERROR" // of a resource manager: not started, or lost; of jobs and processes: not started, or ended abnormally
+	StateError      = "ERROR" // of a resource manager: not started, or lost; of a node: out of order; of jobs and processes: could not be started
 	StateUnknown    = "UNKNOWN"
 	StateStarting   = "STARTING"         // of a resource manager: being connected to
 	StateStarted    = "STARTED"          // of a resource manager: takes jobs; of a job: has resources, its processes do not run yet
@@ -19,7 +19,7 @@ const (
 	StateDraining   = "DRAINING"         // of a queue: takes no jobs, starts those it has
 	StatePending    = "PENDING"          // of a job: waits for resources
 	StateRunning    = "RUNNING"          // of jobs and processes
-	StateTerminated = "TERMINATED"       // of a job: ended
+	StateTerminated = "TERMINATED"       // of a job: ended after it had started, or canceled
 	StateExited     = "EXITED"           // of a process
 	StateSignalled  = "EXITED_SIGNALLED" // of a process: ended by a signal
 )

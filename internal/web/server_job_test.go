@@ -64,7 +64,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
 	page := d.get(address)
 	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
-	d.sees(job.ID, vocabulary.StateError)
+	d.sees(job.ID, vocabulary.StateTerminated)
 	d.knowsEnd(job.ID)
 	// The record, which the history is from, is written by a query of its own.
 	require.Eventually(t, func() bool {

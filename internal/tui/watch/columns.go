@@ -243,6 +243,9 @@ func jobWord(r row) string { return job.Detail(r.text(vocabulary.AttributeJobDet
 // jobDetail is the state of a job as exactly as it is known; empty if the word for it
 // says the same.
 func jobDetail(r row, _ time.Time) string {
+	if r.element.State() == vocabulary.StateError {
+		return "failed to start"
+	}
 	if detail := r.text(vocabulary.AttributeJobDetail); detail != jobWord(r) {
 		return detail
 	}

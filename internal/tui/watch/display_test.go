@@ -258,7 +258,7 @@ func cluster(t testing.TB) *model.Model {
 		u.Put(model.Row{Manager: "local", Kind: model.Machine, ID: "localhost"})
 		u.Put(model.Row{Manager: "local", Kind: model.Node, Parent: "localhost", ID: "localhost", Attributes: attributes("nodeState", "UP", "nodeExtraState", "USER_ALLOC_SHARED", "nodeCPUs", "8", "nodeCPUsUsed", "1")})
 		j := func(manager, queue, id string, detail job.Detail, pairs ...string) {
-			pairs = append(pairs, "jobDetail", string(detail), "jobState", string(model.JobState(detail)), "queueId", queue)
+			pairs = append(pairs, "jobDetail", string(detail), "jobState", string(model.JobState(&job.Observation{Detail: detail, ExitCode: new(1)})), "queueId", queue)
 			u.Put(model.Row{Manager: manager, Kind: model.Job, Parent: queue, ID: id, Attributes: attributes(pairs...)})
 		}
 		j("slurm", "batch", "4711", job.Running, "userId", "ann", "name", "train", "jobSubmitted", at(3*time.Hour), "jobStarted", at(125*time.Minute), "jobNodes", "n[001-004]", "launchedByPTP", "true")

@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/sorting"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -66,17 +67,27 @@ type answer struct {
 // A stateFilter chooses jobs by their states.
 type stateFilter struct {
 	name  string
-	shows func(state model.State) bool
+	shows func(element *model.Element) bool
 }
 
 var stateFilters = [...]stateFilter{
-	{"", func(model.State) bool { return true }},
-	{"queued or held", func(s model.State) bool { return s == vocabulary.StatePending }},
-	{"running", func(s model.State) bool {
-		return s == vocabulary.StateRunning || s == vocabulary.StateStarted || s == vocabulary.StateSuspended
+	{"", func(*model.Element) bool { return true }},
+	{"queued or held", isIn(vocabulary.StatePending)},
+	{"running", isIn(vocabulary.StateRunning, vocabulary.StateStarted, vocabulary.StateSuspended)},
+	{"ended", isIn(vocabulary.StateTerminated, vocabulary.StateError)},
+	{"in error", func(element *model.Element) bool {
+		return isIn(vocabulary.StateError, vocabulary.StateUnknown)(element) || hasFailed(element)
 	}},
-	{"ended", func(s model.State) bool { return model.Ended(model.Job, s) }},
-	{"in error", func(s model.State) bool { return s == vocabulary.StateError || s == vocabulary.StateUnknown }},
+}
+
+func isIn(states ...model.State) func(*model.Element) bool {
+	return func(element *model.Element) bool { return slices.Contains(states, element.State()) }
+}
+
+// hasFailed reports whether a job failed, whether it had started or not.
+func hasFailed(element *model.Element) bool {
+	detail, _ := element.Value(vocabulary.AttributeJobDetail)
+	return job.Detail(detail.Text()) == job.Failed
 }
 
 // answer finds and sorts the rows.
@@ -121,7 +132,7 @@ func (q query) collect(manager *model.Manager, a *answer) {
 	for element := range q.elements(manager) {
 		r := row{manager, element}
 		switch {
-		case q.kind == model.Job && q.states != 0 && !stateFilters[q.states].shows(element.State()):
+		case q.kind == model.Job && q.states != 0 && !stateFilters[q.states].shows(element):
 		case q.mine && !isMine(r, users):
 		case len(q.words) > 0 && !q.holdsWords(r):
 		default:

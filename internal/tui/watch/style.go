@@ -46,7 +46,7 @@ func stateStyle(element *model.Element) string {
 		switch known, _ := job.ParseDetail(detail.Text()); {
 		case known.OnHold():
 			return styleWarning
-		case known == job.Canceled:
+		case known == job.Canceled, known == job.Failed:
 			return styleBad
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -50,7 +51,7 @@ func Count(m *model.Manager, own Owner) *census {
 			queue = &Tally{}
 			c.Queues[job.Parent()] = queue
 		}
-		state, isMine := SeenState(job), own.Has(job)
+		state, isMine := GroupOf(job), own.Has(job)
 		queue.add(state, isMine)
 		c.Jobs.add(state, isMine)
 		if user := GivenText(job, vocabulary.AttributeJobUser); user != "" && len(users) < mostUsers {
@@ -73,6 +74,22 @@ func Count(m *model.Manager, own Owner) *census {
 
 // SeenState returns the state of an element, empty if it is unknown.
 func SeenState(e *model.Element) model.State { return model.State(GivenState(e)) }
+
+// Failed is the group of jobs that started and failed. Their state is TERMINATED, as that of jobs
+// that did well.
+const Failed model.State = "FAILED"
+
+// GroupOf returns the state by which a job is counted: its own one, or Failed.
+func GroupOf(job *model.Element) model.State {
+	return groupOf(SeenState(job), GivenText(job, vocabulary.AttributeJobDetail))
+}
+
+func groupOf(s model.State, detail string) model.State {
+	if s == vocabulary.StateTerminated && job.Detail(detail) == job.Failed {
+		return Failed
+	}
+	return s
+}
 
 // An Owner says which jobs are "mine": those submitted through rmctl, and those of the names
 // that the user has at a resource manager.

@@ -25,9 +25,12 @@ func JobMark(job *model.Element) Mark {
 
 // MarkOfJob returns the mark of a job with a state and its detail.
 func MarkOfJob(s model.State, text string) Mark {
-	m := MarkOfState(model.Job, s)
 	detail, known := job.ParseDetail(text)
-	if !known || model.JobState(detail) != s {
+	if known && detail == job.Failed && model.Ended(model.Job, s) {
+		return MarkOfState(model.Job, groupOf(s, text))
+	}
+	m := MarkOfState(model.Job, s)
+	if !known || model.JobState(&job.Observation{Detail: detail}) != s {
 		return m
 	}
 	m.Word = strings.ToLower(detail.Word())

@@ -53,13 +53,14 @@ var marks = map[model.State]Mark{
 // jobMarks are the marks that differ for jobs.
 var jobMarks = map[model.State]Mark{
 	vocabulary.StateStarted: {"cyan", signHalf, "starting"},
-	vocabulary.StateError:   {"red", signTriangle, "failed"},
+	vocabulary.StateError:   {"red", signTriangle, "failed to start"},
+	Failed:                  {"red", signCross, "failed"},
 }
 
 // CountsOf returns the number of elements of a kind in each state, without empty states.
 func CountsOf(kind model.Kind, byState map[model.State]int) []StateCount {
 	var all []StateCount
-	for _, state := range append(model.States(kind), "") {
+	for _, state := range append(model.States(kind), Failed, "") {
 		if n := byState[state]; n > 0 {
 			all = append(all, StateCount{MarkOfState(kind, state), Thousands(n)})
 		}

@@ -43,7 +43,7 @@ var JobFilters = []jobFilter{
 	{"waiting", "queued", []model.State{vocabulary.StatePending}},
 	{"suspended", "suspended", []model.State{vocabulary.StateSuspended}},
 	{"ended", "ended", []model.State{vocabulary.StateTerminated}},
-	{"failed", "failed", []model.State{vocabulary.StateError}},
+	{"failed", "failed", []model.State{Failed, vocabulary.StateError}},
 	{"unknown", "unknown", []model.State{vocabulary.StateUnknown, ""}},
 }
 

@@ -22,7 +22,7 @@ var JobSorts = map[string]func(*model.Element) sortKey{
 	"user":  func(e *model.Element) sortKey { return textKey(e, vocabulary.AttributeJobUser) },
 	"queue": func(e *model.Element) sortKey { return sortKey{text: e.Parent()} },
 	"state": func(e *model.Element) sortKey {
-		return sortKey{number: float64(slices.Index(stateOrder, SeenState(e)))}
+		return sortKey{number: float64(slices.Index(stateOrder, GroupOf(e)))}
 	},
 	"procs":     func(e *model.Element) sortKey { return numberKey(e, AttributeProcesses) },
 	"submitted": func(e *model.Element) sortKey { return timeKey(e, vocabulary.AttributeJobSubmitted) },
@@ -31,7 +31,7 @@ var JobSorts = map[string]func(*model.Element) sortKey{
 }
 
 // stateOrder is the order of jobs by state: problems first.
-var stateOrder = []model.State{vocabulary.StateError, vocabulary.StateSuspended, vocabulary.StateRunning, vocabulary.StateStarted, vocabulary.StatePending, vocabulary.StateUnknown, "", vocabulary.StateTerminated}
+var stateOrder = []model.State{vocabulary.StateError, Failed, vocabulary.StateSuspended, vocabulary.StateRunning, vocabulary.StateStarted, vocabulary.StatePending, vocabulary.StateUnknown, "", vocabulary.StateTerminated}
 
 // A sortKey is the key of a job. Jobs without one come last in both directions.
 type sortKey struct {
@@ -111,7 +111,7 @@ func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
 					case vocabulary.AttributeJobUser:
 						known.User = value.Text()
 					case vocabulary.AttributeJobState:
-						known.State = model.State(value.Text())
+						known.State = groupOf(model.State(value.Text()), GivenText(job, vocabulary.AttributeJobDetail))
 					case vocabulary.AttributeJobLaunched:
 						known.IsMine = value.Boolean()
 					}

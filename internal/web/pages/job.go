@@ -138,7 +138,7 @@ func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
 // rowOfRecord returns how a job is shown that its resource manager does not list.
 func rowOfRecord(job job.Job) jobRow {
 	detail := job.DetailOrUndetermined()
-	m := markOfDetail(detail)
+	m := listing.MarkOfJob(model.JobState(&job.Observation), string(detail))
 	id := cmp.Or(job.ID, job.Tag)
 	row := jobRow{
 		Key: listing.ElementKey(job.Target, id), Address: listing.ElementAddress("/job", job.Target, id), Manager: listing.Cell(job.Target), ID: listing.Cell(id),
@@ -154,9 +154,13 @@ func rowOfRecord(job job.Job) jobRow {
 	return row
 }
 
-// markOfDetail returns how the record's state of a job is shown.
-func markOfDetail(detail job.Detail) listing.Mark {
-	return listing.MarkOfJob(model.JobState(detail), string(detail))
+// markOfEvent returns how the state of a job in an event is shown. The event does not say whether
+// a job that failed had started.
+func markOfEvent(detail job.Detail) listing.Mark {
+	if detail == job.Failed {
+		return listing.MarkOfState(model.Job, listing.Failed)
+	}
+	return listing.MarkOfJob(model.JobState(&job.Observation{Detail: detail}), string(detail))
 }
 
 // processCells are the outlines of processes on the map of a job.
@@ -283,7 +287,7 @@ func historyRowOf(event job.Event) historyRow {
 		row.Seen.At = event.Recorded
 	}
 	if event.Detail != "" {
-		m := markOfDetail(event.Detail)
+		m := markOfEvent(event.Detail)
 		row.Mark = &m
 	}
 	if event.Origin.Line > 0 {
