@@ -51,7 +51,7 @@ func Count(m *model.Manager, own Owner) *census {
 			queue = &Tally{}
 			c.Queues[job.Parent()] = queue
 		}
-		state, isMine := GroupOf(job), own.Has(job)
+		state, isMine := groupOf(job), own.Has(job)
 		queue.add(state, isMine)
 		c.Jobs.add(state, isMine)
 		if user := GivenText(job, vocabulary.AttributeJobUser); user != "" && len(users) < mostUsers {
@@ -79,12 +79,12 @@ func SeenState(e *model.Element) model.State { return model.State(GivenState(e))
 // that did well.
 const Failed model.State = "FAILED"
 
-// GroupOf returns the state by which a job is counted: its own one, or Failed.
-func GroupOf(job *model.Element) model.State {
-	return groupOf(SeenState(job), GivenText(job, vocabulary.AttributeJobDetail))
+// groupOf returns the state by which a job is counted: its own one, or Failed.
+func groupOf(job *model.Element) model.State {
+	return groupFor(SeenState(job), GivenText(job, vocabulary.AttributeJobDetail))
 }
 
-func groupOf(s model.State, detail string) model.State {
+func groupFor(s model.State, detail string) model.State {
 	if s == vocabulary.StateTerminated && job.Detail(detail) == job.Failed {
 		return Failed
 	}

@@ -27,7 +27,7 @@ func JobMark(job *model.Element) Mark {
 func MarkOfJob(s model.State, text string) Mark {
 	detail, known := job.ParseDetail(text)
 	if known && detail == job.Failed && model.Ended(model.Job, s) {
-		return MarkOfState(model.Job, groupOf(s, text))
+		return MarkOfState(model.Job, groupFor(s, text))
 	}
 	m := MarkOfState(model.Job, s)
 	if !known || model.JobState(&job.Observation{Detail: detail}) != s {

@@ -22,7 +22,7 @@ var JobSorts = map[string]func(*model.Element) sortKey{
 	"user":  func(e *model.Element) sortKey { return textKey(e, vocabulary.AttributeJobUser) },
 	"queue": func(e *model.Element) sortKey { return sortKey{text: e.Parent()} },
 	"state": func(e *model.Element) sortKey {
-		return sortKey{number: float64(slices.Index(stateOrder, GroupOf(e)))}
+		return sortKey{number: float64(slices.Index(stateOrder, groupOf(e)))}
 	},
 	"procs":     func(e *model.Element) sortKey { return numberKey(e, AttributeProcesses) },
 	"submitted": func(e *model.Element) sortKey { return timeKey(e, vocabulary.AttributeJobSubmitted) },
@@ -111,7 +111,7 @@ func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
 					case vocabulary.AttributeJobUser:
 						known.User = value.Text()
 					case vocabulary.AttributeJobState:
-						known.State = groupOf(model.State(value.Text()), GivenText(job, vocabulary.AttributeJobDetail))
+						known.State = groupFor(model.State(value.Text()), GivenText(job, vocabulary.AttributeJobDetail))
 					case vocabulary.AttributeJobLaunched:
 						known.IsMine = value.Boolean()
 					}
