@@ -91,6 +91,7 @@ func (p *pass) changeProcess(job *element, wire string, given *attributes) {
 	shown, known := p.before.Get(model.Process, processID(job, wire))
 	if !known {
 		p.report.count(oddElement, 1)
+		p.chunks(job, given) // it is the job's output all the same
 		return
 	}
 	p.touched[job.id] = true

@@ -226,11 +226,6 @@ func (s *Session) read() {
 	reader := proxy.NewReader(s.stream)
 	for {
 		frame, err := reader.Read()
-		var update proxy.Update
-		if err == nil {
-			s.trace(proxy.Line{FromAgent: true, Frame: frame})
-			update, err = proxy.ParseUpdate(frame)
-		}
 		if err != nil {
 			if err = s.tolerate(err); err != nil {
 				s.trace(proxy.Line{FromAgent: true, Closed: true})
@@ -239,22 +234,36 @@ func (s *Session) read() {
 			}
 			continue
 		}
+		s.trace(proxy.Line{FromAgent: true, Frame: frame})
+		update, err := proxy.ParseUpdate(frame)
+		if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame {
+			if s.broken(broken); !broken.Ends {
+				continue // agents send such events about single jobs
+			}
+			s.queue.close(err)
+			return
+		}
 		if !s.queue.put(update, sizeOf(frame)) {
 			return
 		}
 	}
 }
 
-// tolerate returns nil for an error after which the session goes on.
+// tolerate returns nil for an error of a frame after which the session goes on.
 func (s *Session) tolerate(err error) error {
+	if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame {
+		s.broken(broken)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame {
-		if s.report.count(oddEvent, 1); !broken.Ends {
-			s.report.line(broken.Error())
-		}
-	}
 	return s.protocol.Tolerate(err)
+}
+
+// broken counts and logs what cannot be parsed.
+func (s *Session) broken(err *proxy.FrameError) {
+	if s.report.count(oddEvent, 1); !err.Ends {
+		s.report.line(err.Error())
+	}
 }
 
 // sizeOf returns about how much memory a frame takes.
