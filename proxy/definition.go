@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,7 +118,8 @@ func (d Definition) arguments() []string {
 }
 
 // DefinitionOf returns the wire form of a definition. A DATE becomes a STRING: the model
-// writes times after RFC 3339, which no style of the protocol does.
+// writes times after RFC 3339, which no style of the protocol does. An INTEGER with limits
+// beyond 32 bits becomes a BIGINTEGER: clients written in Java cannot read it otherwise.
 func DefinitionOf(d *model.Definition) Definition {
 	definition := Definition{
 		ID: d.ID, Type: string(d.Type), Name: d.Name, Description: d.Description, Display: d.Display,
@@ -132,6 +134,9 @@ func DefinitionOf(d *model.Definition) Definition {
 	case model.Integer:
 		if d.Limited {
 			definition.Minimum, definition.Maximum = wholeNumber(d.Min), wholeNumber(d.Max)
+		}
+		if d.Limited && (d.Min < math.MinInt32 || d.Max > math.MaxInt32) {
+			definition.Type = bigInteger
 		}
 	case model.Double:
 		if d.Limited {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,8 +63,11 @@ func (s *session) sendDefinitions(command proxy.Command, ofSubmissions []proxy.D
 
 func (s *session) sendDefined(transaction uint32, all []proxy.Definition) error {
 	for some := range slices.Chunk(all, definitionsInUpdate) {
-		for _, definition := range some {
+		for i, definition := range some {
 			s.defined[definition.ID] = true
+			if definition.Type == string(model.Array) && !s.peer.isOwn {
+				some[i].Type = string(model.String) // the original client knows no ARRAY that an agent defines
+			}
 		}
 		if err := s.send(proxy.Update{Change: proxy.Defined, Transaction: transaction, Definitions: some}); err != nil {
 			return err
@@ -160,10 +164,10 @@ func limits(definition *proxy.Definition, a *config.Attribute) {
 		return
 	}
 	if !hasLeast {
-		least = -1 << 31
+		least = math.MinInt32
 	}
 	if !hasMost {
-		most = 1<<31 - 1
+		most = math.MaxInt32
 	}
 	definition.Minimum, definition.Maximum = strconv.Itoa(least), strconv.Itoa(most)
 }

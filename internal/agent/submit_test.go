@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/agent"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
@@ -277,7 +278,11 @@ func TestDefinitionsOfSubmissionsSayWhatTheyTake(t *testing.T) {
 	byID := func(isOwn bool) map[string]proxy.Definition {
 		found := map[string]proxy.Definition{}
 		synctest.Test(t, func(t *testing.T) {
-			c := dial(t, nil)
+			c := dial(t, func(o *agent.Options) {
+				o.Model.Update(func(u *model.Update) {
+					require.NoError(t, u.Define(model.Definition{ID: "nodeQueues", Type: model.Array}))
+				})
+			})
 			if isOwn {
 				c.start("details")
 			} else {
@@ -299,4 +304,5 @@ func TestDefinitionsOfSubmissionsSayWhatTheyTake(t *testing.T) {
 	require.Equal(t, "BOOLEAN", own["whole"].Type)
 	require.Equal(t, "false", old["whole"].Default)
 	require.NotContains(t, own, "hidden")
+	require.Equal(t, [2]string{"ARRAY", "STRING"}, [2]string{own["nodeQueues"].Type, old["nodeQueues"].Type})
 }
