@@ -23,6 +23,9 @@
 // RMCTL_CLUSTERS=1 and without. So does that of OpenPBS, in clusters/openpbs, where
 // pbs_server is on the PATH of root.
 //
+// The programs that spoke the proxy protocol first are in no package either: tests of Original
+// run where RMCTL_PTP_BUILD names the folder of a build of them.
+//
 // What breaks software, or works for long, is in clusters/outages, what needs SSH daemons
 // in clusters/ssh. What kills rmctl at
 // chosen points is beside the command itself, in cmd/rmctl.
