@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"rmctl":         func() { os.Exit(rmctlCode()) },
 		"rmctl_settled": func() { os.Exit(settledCode()) },
+		"proxy_client":  func() { os.Exit(proxyClient()) },
 		"play-agent":    func() { os.Exit(agenttest.Main(os.Args[1:])) },
 	})
 }

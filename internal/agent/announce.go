@@ -257,8 +257,12 @@ func rank(queue *model.Element) int {
 func (s *session) addNew(to *packer, e *model.Element) error {
 	switch e.Kind() {
 	case model.Job:
+		submitted, waits := s.submissions[tagOf(e)]
+		if waits && !submitted.isDone && e.ID() == tagOf(e) {
+			return nil // it has no id yet
+		}
 		delete(s.isHidden, e.ID())
-		if submitted, waits := s.submissions[tagOf(e)]; waits {
+		if waits {
 			submitted.isAnnounced = true
 		}
 	case model.Process:

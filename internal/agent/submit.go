@@ -107,10 +107,10 @@ func (s *session) done(tag string, accepted job.Job, failed error) error {
 	return s.settle()
 }
 
-// announceAgain announces a job that the client knows, but not by the id of the submission.
+// announceAgain announces a job that the client knows, but not by the id of the submission,
+// or one that was kept back because its id is the tag.
 func (s *session) announceAgain(tag string, submission *submitted) error {
-	_, isKnown := s.ids.known(model.Job, submission.job.ID)
-	if s.sent == nil || !isKnown {
+	if _, isOpen := s.protocol.Events(); !isOpen {
 		return nil
 	}
 	element, isThere := s.sent.Get(model.Job, submission.job.ID)

@@ -110,6 +110,50 @@ func TestAJobThatIsListedBeforeItIsOnRecordIsAnnouncedAgain(t *testing.T) {
 	}
 }
 
+func TestAJobIsAnnouncedOnceItHasAnID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.define("jobTag")
+		c.put(model.Queue, "", "batch")
+		c.start()
+		known := make(chan struct{})
+		c.scheduler.accept = func(s job.Submission) job.Job {
+			c.put(model.Job, "batch", s.Tag, "jobState", "UNKNOWN", "jobTag", s.Tag)
+			<-known
+			c.remove(model.Job, s.Tag)
+			c.put(model.Job, "batch", "42", "jobState", "PENDING", "jobTag", s.Tag)
+			return job.Job{ID: "42", Tag: s.Tag}
+		}
+		c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
+		require.Empty(t, c.got())
+		close(known)
+		require.Equal(t, []string{"NEW_JOB 3 in 1001 [1002 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=J]", "OK 4"}, c.got())
+		c.quit()
+	})
+}
+
+func TestAJobWhoseIDIsItsTagIsAnnouncedOnceItIsAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.define("jobTag")
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.scheduler.accept = func(s job.Submission) job.Job {
+			c.put(model.Job, "batch", s.Tag, "jobState", "RUNNING", "jobTag", s.Tag)
+			time.Sleep(time.Second) // of the bubble: the element is compared first
+			return job.Job{ID: s.Tag, Tag: s.Tag}
+		}
+		c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
+		require.Empty(t, c.got())
+		time.Sleep(time.Second)
+		updates := c.got()
+		require.Len(t, updates, 2)
+		require.Regexp(t, `^NEW_JOB .* jobSubId=J\]$`, updates[0])
+		require.Equal(t, "OK 4", updates[1])
+		c.quit()
+	})
+}
+
 func TestOneSubmissionIDIsOneJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
