@@ -64,7 +64,7 @@ var allowedImports = map[string][]string{
 	"proxy":                           {"model"},
 	"internal/agentdecode":            {"internal/terminal", "internal/tui", "proxy"},
 	"monitor":                         {"internal/hostlist", "internal/timezone", "internal/transition", "internal/vocabulary", "job", "model"},
-	"internal/views":                  {"command", "config", "config/check", "control", "internal/agentclient/definition", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
+	"internal/views":                  {"command", "config", "config/check", "control", "internal/agentclient/definition", "internal/requested", "internal/secret", "internal/settings", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/web":                    {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
 	"internal/doctor":                 {"attribute", "command", "config", "config/check", "control", "internal/agentclient/definition", "internal/excerpt", "internal/execution", "internal/javaregex", "internal/submission", "jobstore", "remote"},
 	"internal/elements":               {"command", "control", "internal/timezone", "job"},
@@ -106,7 +106,7 @@ var allowedImports = map[string][]string{
 	"internal/web/pages":              {"attribute", "command", "control", "internal/directory", "internal/form", "internal/html", "internal/portablename", "internal/requested", "internal/settings", "internal/transition", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "internal/web/live", "internal/web/usage", "job", "jobstore", "model", "monitor"},
 	"internal/web/api":                {"attribute", "command", "config", "control", "internal/document", "internal/elements", "internal/form", "internal/peer", "internal/requested", "internal/settings", "internal/submission", "internal/views", "internal/vocabulary", "internal/web/answer", "internal/web/launch", "internal/web/listing", "job", "jobstore", "model"},
 	"internal/web/webtest":            {"config", "config/check", "internal/views", "internal/vocabulary", "model", "rms"},
-	"internal/record":                 {"attribute", "cases", "command", "config", "internal/initial", "job", "remote"},
+	"internal/record":                 {"attribute", "cases", "command", "config", "internal/initial", "internal/secret", "job", "remote"},
 	"internal/breaks":                 {"cases", "config", "config/check", "internal/tui"},
 	"internal/mutate":                 {"cases", "command", "config", "internal/tui", "job", "rms"},
 	"config/check":                    {"attribute", "config", "config/internal/reference", "internal/inspect", "internal/javaregex", "internal/launchtab", "internal/portablename", "internal/processmark", "internal/tree", "internal/wording", "internal/xpath", "job", "rms", "schemas"},
@@ -136,6 +136,7 @@ var allowedImports = map[string][]string{
 	"internal/tui/fill":               {"attribute", "control", "internal/directory", "internal/form", "internal/launchtab", "internal/settings", "internal/submission", "internal/tui", "job", "remote"},
 	"internal/waiting":                {"control", "internal/hooks", "internal/selection", "internal/terminal", "job", "jobstore"},
 	"internal/jobwatch":               {"control", "internal/hooks", "internal/selection", "internal/terminal", "internal/tui", "job", "jobstore", "remote"},
+	"internal/secret":                 {},
 }
 
 // allowedEverywhere are the packages that every other one may import.

@@ -8,10 +8,13 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// Predefined attributes of machines and nodes.
+// Predefined attributes.
 const (
-	attributeNumNodes   = "numNodes"
-	attributeNodeNumber = "nodeNumber"
+	attributeNumNodes      = "numNodes"
+	attributeNodeNumber    = "nodeNumber"
+	attributeJobID         = "jobId"
+	attributeJobSubmission = "jobSubId"
+	attributeJobProcesses  = "jobNumProcs"
 )
 
 // definitions are those of the resource manager's attributes, and of jobs' attributes that

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/timezone"
@@ -170,12 +171,11 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 		row.text(vocabulary.AttributeJobDetail, string(detail))
 	}
 	row.facts(jobColumns, facts)
+	if listed != nil {
+		row.text(attributeJobID, id)
+	}
 	if recorded != nil {
-		row.text(vocabulary.AttributeJobLaunched, "true")
-		row.text(vocabulary.AttributeJobTag, recorded.Tag)
-		row.text(vocabulary.AttributeJobOutput, recorded.OutputPath)
-		row.text(vocabulary.AttributeJobErrors, recorded.ErrorPath)
-		row.text(vocabulary.AttributeJobDoubt, cut(recorded.Doubt(), maxText))
+		row.recorded(recorded, listed == nil)
 		_, areShown := j.record.shown[recorded.Tag]
 		j.use.changed = j.use.changed || areShown
 	}
@@ -184,6 +184,24 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 	}
 	u.Put(row.row)
 	j.use.note(id, jobState, facts.Fact(factNodes), facts.Fact(factOwner), recorded != nil)
+}
+
+// recorded adds the attributes that only a job on record has.
+func (r *rowOf) recorded(recorded *recorded, isUnlisted bool) {
+	if isUnlisted {
+		r.text(attributeJobID, recorded.ID)
+	}
+	r.text(vocabulary.AttributeJobLaunched, "true")
+	r.text(vocabulary.AttributeJobTag, recorded.Tag)
+	r.text(attributeJobSubmission, recorded.Tag)
+	r.text(vocabulary.AttributeJobOutput, recorded.OutputPath)
+	r.text(vocabulary.AttributeJobErrors, recorded.ErrorPath)
+	r.text(vocabulary.AttributeJobDoubt, cut(recorded.Doubt(), maxText))
+	r.row.Attributes = append(r.row.Attributes, recorded.submitted...)
+	isCounted := slices.ContainsFunc(recorded.submitted, func(a model.Attribute) bool { return a.ID == attributeJobProcesses })
+	if !isCounted && recorded.processes > 0 {
+		r.text(attributeJobProcesses, strconv.Itoa(recorded.processes))
+	}
 }
 
 // stateOf returns the state of a job in the model. A job that was seen running has started, also

@@ -30,6 +30,9 @@ type Options struct {
 	// Record returns the jobs that this user submitted to the resource manager and that
 	// are to be shown, by tag, and their processes as far as these are known. Nil for none.
 	Record func(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error)
+	// Submission returns the predefined attributes of jobs, such as execName, that say what was
+	// submitted as a job on record. They may become known later, but do not change. Nil for none.
+	Submission func(tag string) []model.Attribute
 
 	// Intervals are the shortest times from the beginning of one listing of a kind to that
 	// of the next; 0 for 5 seconds.

@@ -341,6 +341,34 @@ func TestOnlyAJobThatNeverStartedIsInError(t *testing.T) {
 	})
 }
 
+func TestWhatWasSubmittedIsShownAsSoonAsItIsKnown(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"), rowOf("3", "state=RUNNING"))
+		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2"})
+		w.record.processes["tag-1"] = []job.Process{{Rank: 0}, {Rank: 1}}
+		var submitted []model.Attribute
+		w.options.Submission = func(tag string) []model.Attribute {
+			if tag == "tag-1" {
+				return submitted
+			}
+			return nil
+		}
+		w.begin()
+		require.Equal(t, "1", w.value(model.Job, "1", "jobId"))
+		require.Equal(t, "tag-1", w.value(model.Job, "1", "jobSubId"))
+		require.Equal(t, "2", w.value(model.Job, "1", "jobNumProcs"), "the processes that are known")
+		require.Empty(t, w.value(model.Job, "tag-2", "jobId"), "it has no id yet")
+		require.Equal(t, "tag-2", w.value(model.Job, "tag-2", "jobSubId"))
+		require.Equal(t, "3", w.value(model.Job, "3", "jobId"))
+		require.Empty(t, w.value(model.Job, "3", "jobSubId"))
+
+		submitted = []model.Attribute{{ID: "execName", Text: "simulate"}, {ID: "jobNumProcs", Text: "4"}}
+		w.settle(10 * time.Second)
+		require.Equal(t, "simulate", w.value(model.Job, "1", "execName"))
+		require.Equal(t, "4", w.value(model.Job, "1", "jobNumProcs"))
+	})
+}
+
 func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1", "nodes=n1"))

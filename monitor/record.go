@@ -29,11 +29,13 @@ type record struct {
 // A recorded is a job on record, and where it is shown.
 type recorded struct {
 	job.Job
-	print      uint64   // of the facts and the doubt
-	generation uint64   // of the record when the job was new in it, or got its id
-	rows       []string // ids of the rows of listings that are of this job
-	shown      string   // id of the element that shows it without a row; empty if a row shows it
-	shownAs    uint64   // print that the elements show
+	submitted  []model.Attribute // what was submitted
+	processes  int               // how many are known
+	print      uint64            // of the facts and the doubt
+	generation uint64            // of the record when the job was new in it, or got its id
+	rows       []string          // ids of the rows of listings that are of this job
+	shown      string            // id of the element that shows it without a row; empty if a row shows it
+	shownAs    uint64            // print that the elements show
 }
 
 func newRecord() record {
@@ -103,7 +105,11 @@ func (j *jobs) readRecord(ctx context.Context) error {
 	fresh := newRecord()
 	fresh.processes = processes
 	for tag, each := range known {
-		fresh.byTag[tag] = &recorded{Job: each}
+		one := &recorded{Job: each, processes: len(processes[tag])}
+		if m.options.Submission != nil {
+			one.submitted = m.options.Submission(tag)
+		}
+		fresh.byTag[tag] = one
 	}
 	fresh.printProcesses(m)
 	j.exchange(fresh)
@@ -166,17 +172,26 @@ func (j *jobs) forget(before record) {
 	})
 }
 
-// factDoubt is the doubt about a job on record.
-const factDoubt = "doubt"
+// Facts of a job on record: the doubt about it, the number of its known processes, and how many
+// attributes say what was submitted.
+const (
+	factDoubt      = "doubt"
+	factProcesses  = "processes"
+	factSubmission = "submission"
+)
 
 // recordedFacts are the facts of a job on record that are shown.
-var recordedFacts = append(slices.Clone(jobFacts), factDoubt, "outputPath", "errorPath")
+var recordedFacts = append(slices.Clone(jobFacts), factDoubt, factProcesses, factSubmission, "outputPath", "errorPath")
 
 // Fact implements [Facts].
 func (r *recorded) Fact(name string) string {
 	switch {
 	case name == factDoubt:
 		return r.Doubt()
+	case name == factProcesses:
+		return strconv.Itoa(r.processes)
+	case name == factSubmission:
+		return strconv.Itoa(len(r.submitted))
 	case name == factSubmitted && r.Submitted == "" && !r.SubmittedAt().IsZero():
 		return strconv.FormatInt(r.Created.Unix(), 10)
 	}

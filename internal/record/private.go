@@ -5,10 +5,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/lazyregexp"
+	"github.com/rmctl/rmctl/internal/secret"
 )
-
-// secretParts are in the keys of values that nobody else may know.
-var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "credential"}
 
 // phoneParts begin the keys of telephone numbers.
 var phoneParts = []string{"phone", "telephone", "tel", "mobile", "fax"}
@@ -23,7 +21,7 @@ func kindOfKey(key string) (kind nameKind, reveals bool) {
 	}
 	key = strings.ToLower(key)
 	switch {
-	case slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(key, part) }):
+	case secret.IsName(key):
 		return kindSecret, true
 	case slices.Contains(phoneParts, key):
 		return kindPhone, true

@@ -7,8 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/model"
 )
 
 // maxRecorded is how many jobs of one target are shown from the record, the newest
@@ -30,6 +32,9 @@ type record struct {
 	jobs   map[string]job.Job // by tag; nil before the first reading
 	last   int64              // number of the newest event that jobs reflect
 
+	definition *config.Definition
+	submitted  map[string][]model.Attribute // what was submitted, by tag
+
 	shown atomic.Int64 // number of the newest event that the model reflects
 }
 
@@ -39,6 +44,9 @@ func (r *record) read(ctx context.Context) (map[string]job.Job, map[string][]job
 	r.shown.Store(r.last) // what was read before is in the model
 	if err := r.readJobs(ctx); err != nil {
 		return nil, nil, fmt.Errorf("reading the jobs on record: %w", err)
+	}
+	if err := r.readSubmissions(ctx); err != nil {
+		return nil, nil, fmt.Errorf("reading the submissions on record: %w", err)
 	}
 	processes := map[string][]job.Process{}
 	err := r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {

@@ -39,13 +39,13 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	}
 	listings := newSource(m.Target, controller, options.KeepListings, options.Now)
 	w := &watcher{manager: m, controller: controller, source: listings, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
-	w.record = &record{store: options.Store, target: m.Target.Name, now: options.Now}
+	w.record = &record{store: options.Store, target: m.Target.Name, now: options.Now, definition: controller.Definition, submitted: map[string][]model.Attribute{}}
 	for kind := range intervals {
 		w.silent[kind] = false
 	}
 	w.monitor = monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
-		Record: w.record.read,
+		Record: w.record.read, Submission: w.record.submission,
 		Rows: func(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 			outcome, err := listings.rows(ctx, kind, each)
 			if ctx.Err() == nil && !isLost(err) {

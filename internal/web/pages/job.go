@@ -128,7 +128,9 @@ func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
 			return !detail.OnHold() && detail.Primary() != job.Suspended
 		case vocabulary.AttributeJobTag:
 			return isRecorded
-		case vocabulary.AttributeJobDoubt, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobCPUs:
+		case vocabulary.AttributeJobDoubt, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobCPUs, "jobId":
+			return true
+		case "jobSubId": // the tag
 			return true
 		}
 		return slices.Contains(usualColumns, id)

@@ -1,0 +1,16 @@
+// Package secret knows which names are those of secrets.
+package secret
+
+import (
+	"slices"
+	"strings"
+)
+
+// parts are in the names of values that nobody else may know.
+var parts = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "credential"}
+
+// IsName reports whether a name, such as that of a variable, is that of a secret.
+func IsName(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+}
