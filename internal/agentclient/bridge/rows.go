@@ -172,10 +172,8 @@ func jobRow(manager *model.Manager, element *model.Element) row {
 	if _, has := one["native"]; !has {
 		one["native"] = string(element.State())
 	}
-	for _, attribute := range []string{attributeSubmission, vocabulary.AttributeJobTag} {
-		if tag := given(element, attribute); tag != "" {
-			one["tag"] = tag
-		}
+	if tag := given(element, attributeSubmission); tag != "" { // jobTag is that of the record there
+		one["tag"] = tag
 	}
 	if _, has := one["cpus"]; !has {
 		if count := given(element, attributeProcesses); count != "" {
