@@ -275,7 +275,7 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 			rowOf("5_1", "state=RUNNING", "identity=tag-5"), rowOf("5_2", "state=QUEUED_ACTIVE", "identity=tag-5"))
 		w.record.set(
 			job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Submitted}},
-			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Name: "mine", Detail: job.Submitted}},
+			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Name: "mine", Detail: job.Submitted, OutputPath: "/home/2.out"}},
 			job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Identity: "tag-3", Detail: job.Completed}},
 			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Submitted}})
 		w.begin()
@@ -283,6 +283,7 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 		require.Equal(t, "tag-1", w.value(model.Job, "1", vocabulary.AttributeJobTag))
 		require.Equal(t, "true", w.value(model.Job, "1", vocabulary.AttributeJobLaunched))
 		require.Equal(t, "mine", w.value(model.Job, "2", vocabulary.AttributeName))
+		require.Equal(t, "/home/2.out", w.value(model.Job, "2", vocabulary.AttributeJobOutput))
 		require.Equal(t, "false", w.value(model.Job, "3", vocabulary.AttributeJobLaunched), "the id was given again")
 		require.Equal(t, "TERMINATED", w.value(model.Job, "tag-3", vocabulary.AttributeJobState))
 		require.Equal(t, "tag-5", w.value(model.Job, "5_2", vocabulary.AttributeJobTag))

@@ -126,7 +126,7 @@ func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
 		case vocabulary.AttributeJobDetail: // it may say who holds the job
 			detail, _ := job.ParseDetail(listing.GivenText(e, id))
 			return !detail.OnHold() && detail.Primary() != job.Suspended
-		case vocabulary.AttributeJobTag:
+		case vocabulary.AttributeJobTag, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors:
 			return isRecorded
 		case vocabulary.AttributeJobDoubt, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobCPUs, "jobId":
 			return true
