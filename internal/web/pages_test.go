@@ -151,11 +151,25 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 	expect(http.StatusSeeOther, "/managers", url.Values{"stop": {"mine"}})
 	until(vocabulary.StateStopped)
 
+	// An agent takes the place of the definition, and back.
+	agent := url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"fork"}, "agent": {`/opt/agent "a b"`}, "proxy": {"tcp"}, "transport": {"local"}}
+	require.Contains(t, expect(http.StatusUnprocessableEntity, "/managers/target", agent), "a definition and an agent")
+	agent.Del("definition")
+	expect(http.StatusSeeOther, "/managers/target", agent)
+	agent.Set("agent", "/opt/agent a b") // as the form shows it
+	expect(http.StatusSeeOther, "/managers/target", agent)
+	m, err := options.Platform.Manager("mine")
+	require.NoError(t, err)
+	require.Equal(t, settings.Agent{"/opt/agent", "a b"}, m.Target.Agent)
+	require.Equal(t, "tcp", m.Target.Proxy)
+	require.Contains(t, b.get("/managers/edit?rm=mine"), `value="/opt/agent a b"`)
+	expect(http.StatusSeeOther, "/managers/target", url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"fork"}, "transport": {"local"}})
+
 	require.Contains(t, b.get("/managers/edit?rm=mine"), "fork")
 	limits := settings.Limits{Interval: settings.Duration{Duration: 30 * time.Second}}
 	require.NoError(t, options.Platform.Edit(settings.Target{Name: "mine", Definition: "fork", Transport: "local", Limits: limits}))
 	expect(http.StatusSeeOther, "/managers/target", url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"local"}, "transport": {"local"}})
-	m, err := options.Platform.Manager("mine")
+	m, err = options.Platform.Manager("mine")
 	require.NoError(t, err)
 	require.Equal(t, "local", m.Target.Definition)
 	require.Equal(t, limits, m.Target.Limits, "what the form does not have stays")

@@ -35,7 +35,9 @@ type problemJSON struct {
 func readTarget(r *http.Request) (settings.Target, error) {
 	var target settings.Target
 	err := read(r, &target)
-	target.Definition = cmp.Or(target.Definition, target.Name, r.PathValue("manager"))
+	if target.Agent == nil {
+		target.Definition = cmp.Or(target.Definition, target.Name, r.PathValue("manager"))
+	}
 	target.Transport = cmp.Or(target.Transport, settings.TransportLocal)
 	return target, err
 }

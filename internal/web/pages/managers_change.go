@@ -39,6 +39,8 @@ type targetForm struct {
 	IsNew      bool
 	Name       string
 	Definition string
+	Agent      string // its program and arguments
+	Proxy      string
 	Transport  string
 	Host       string
 	SSHConfig  string
@@ -46,6 +48,7 @@ type targetForm struct {
 	Problem    string // why it was not taken
 	Known      []string
 	Transports []listing.Choice
+	Proxies    []listing.Choice
 }
 
 // newManagerPage shows the form of a new resource manager.
@@ -59,7 +62,7 @@ func (p *Pages) editManagerPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	form := targetForm{Name: m.Target.Name, Definition: m.Target.Definition, Transport: m.Target.Transport, Host: m.Target.Host, SSHConfig: m.Target.SSHConfig}
+	form := targetForm{Name: m.Target.Name, Definition: m.Target.Definition, Agent: m.Target.Agent.String(), Proxy: m.Target.Proxy, Transport: m.Target.Transport, Host: m.Target.Host, SSHConfig: m.Target.SSHConfig}
 	for _, name := range slices.Sorted(maps.Keys(m.Target.Attributes)) {
 		form.Attributes += name + "=" + m.Target.Attributes[name] + "\n"
 	}
@@ -75,6 +78,10 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 		each.IsOn = each.Value == form.Transport
 		form.Transports = append(form.Transports, each)
 	}
+	for _, each := range []listing.Choice{{Value: "", Label: "its standard input and output"}, {Value: settings.ProxyTCP, Label: "a port that it connects to"}} {
+		each.IsOn = each.Value == form.Proxy
+		form.Proxies = append(form.Proxies, each)
+	}
 	title := "Add a resource manager"
 	if !form.IsNew {
 		title = "Edit " + listing.Cell(form.Name)
@@ -88,6 +95,7 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 	form := targetForm{
 		IsNew: r.PostFormValue("new") == "true", Name: strings.TrimSpace(r.PostFormValue("name")), Definition: strings.TrimSpace(r.PostFormValue("definition")),
+		Agent: strings.TrimSpace(r.PostFormValue("agent")), Proxy: r.PostFormValue("proxy"),
 		Transport: r.PostFormValue("transport"), Host: strings.TrimSpace(r.PostFormValue("host")), SSHConfig: strings.TrimSpace(r.PostFormValue("ssh_config")),
 		Attributes: r.PostFormValue("attributes"),
 	}
@@ -99,11 +107,33 @@ func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// setScheduler sets the definition or the agent of a target. An agent that was not edited keeps
+// its words, of which the form does not show where they end.
+func (f *targetForm) setScheduler(target *settings.Target, before settings.Agent) error {
+	if f.Agent == "" {
+		target.Definition = cmp.Or(f.Definition, f.Name)
+		return nil
+	}
+	target.Definition, target.Agent, target.Proxy = f.Definition, before, f.Proxy
+	if f.Agent == before.String() {
+		return nil
+	}
+	if err := target.Agent.Set(f.Agent); err != nil {
+		return fmt.Errorf("the agent %q: %w", f.Agent, err)
+	}
+	return nil
+}
+
 func (p *Pages) save(form targetForm) error {
 	if form.Name == "" {
 		return errors.New("give it a name")
 	}
-	target := settings.Target{Name: form.Name, Definition: cmp.Or(form.Definition, form.Name), Transport: form.Transport, Host: form.Host, SSHConfig: form.SSHConfig}
+	target := settings.Target{Name: form.Name, Transport: form.Transport, Host: form.Host, SSHConfig: form.SSHConfig}
+	known, err := p.Platform.Manager(form.Name)
+	isKnown := err == nil && !form.IsNew
+	if err := form.setScheduler(&target, known.Target.Agent); err != nil {
+		return err
+	}
 	values, wrong := launch.Assignments(launch.AsPosted(form.Attributes))
 	if wrong != "" {
 		return fmt.Errorf("the value %q: write name=value", strings.TrimSpace(wrong))
@@ -117,7 +147,7 @@ func (p *Pages) save(form targetForm) error {
 	if form.IsNew {
 		return p.Platform.Add(target)
 	}
-	if known, err := p.Platform.Manager(form.Name); err == nil {
+	if isKnown {
 		target.Limits = known.Target.Limits // which the form does not have
 	}
 	return p.Platform.Edit(target)
