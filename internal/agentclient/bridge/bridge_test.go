@@ -196,6 +196,24 @@ func TestAJobThatEndedIsKnownAfterItsRemovalAndAnUnfinishedOneIsNot(t *testing.T
 	require.Equal(t, definition.ExitFinished, code)
 }
 
+func TestAJobThatWasCanceledAndEndsWithoutAnExitCodeIsCanceled(t *testing.T) {
+	c := open(t, func(a *agenttest.Agent) {
+		a.Begin("")
+		a.Events(announced, "dc 2 2 4 2 name=mine jobState=RUNNING 5 2 name=other jobState=COMPLETED")
+		command := a.Await(proxy.TerminateJob)
+		a.Events("e6 1 4 1 jobState=COMPLETED")
+		a.OK(command)
+		quit(a)
+	})
+	mine := rows(t, c, "jobs")[0]["id"].(string)
+	_, stderr, code, err := run(t, c, "terminate", mine)
+	require.NoError(t, err)
+	require.Zero(t, code, stderr)
+	listed := rows(t, c, "jobs")
+	require.Equal(t, "CANCELED", listed[0]["detail"])
+	require.Equal(t, "COMPLETED", listed[1]["detail"])
+}
+
 func TestWhatTheProtocolDoesNotHaveIsAnError(t *testing.T) {
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")

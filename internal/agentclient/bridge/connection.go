@@ -43,6 +43,7 @@ type Connection struct {
 	mutex    sync.Mutex
 	attempt  *attempt // to begin a session; nil before the first
 	failures int      // of attempts in a row
+	canceled canceled // jobs that were canceled over this connection
 	closed   bool
 }
 

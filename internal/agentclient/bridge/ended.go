@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"sync"
+
 	"github.com/rmctl/rmctl/internal/agentclient"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
@@ -23,4 +25,36 @@ func areUnfinished(session *agentclient.Session) bool {
 		}
 	}
 	return false
+}
+
+// mostCanceled bounds the jobs that are known to have been canceled.
+const mostCanceled = 10_000
+
+// canceled are the jobs that were canceled last. The zero value is empty.
+type canceled struct {
+	mutex sync.Mutex
+	jobs  map[string]bool
+	order []string // the oldest first
+}
+
+func (c *canceled) add(id string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.jobs == nil {
+		c.jobs = map[string]bool{}
+	}
+	if !c.jobs[id] {
+		c.order = append(c.order, id)
+	}
+	c.jobs[id] = true
+	if len(c.order) > mostCanceled {
+		delete(c.jobs, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+func (c *canceled) has(id string) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.jobs[id]
 }

@@ -115,7 +115,7 @@ func (r row) setAll(element *model.Element) {
 // removed. A job that is not known is an error if it is the only one.
 func (r *request) jobs(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
-		return r.list(ctx, "jobs", model.Job, jobRow)
+		return r.list(ctx, "jobs", model.Job, r.jobRow)
 	}
 	manager, err := r.manager(ctx)
 	if err != nil {
@@ -124,9 +124,9 @@ func (r *request) jobs(ctx context.Context, ids []string) error {
 	var found []row
 	for _, id := range ids {
 		if element, known := manager.Get(model.Job, id); known {
-			found = append(found, wholeRow(manager, element))
+			found = append(found, r.wholeRow(manager, element))
 		} else if ended, known := r.session.Ended(id); known {
-			found = append(found, wholeRow(manager, ended))
+			found = append(found, r.wholeRow(manager, ended))
 		} else if len(ids) == 1 {
 			return &agentclient.UnknownJobError{Job: id}
 		}
@@ -157,14 +157,14 @@ const (
 )
 
 // wholeRow is jobRow with everything that the agent said of the job, the evidence of its state.
-func wholeRow(manager *model.Manager, element *model.Element) row {
-	one := jobRow(manager, element)
+func (r *request) wholeRow(manager *model.Manager, element *model.Element) row {
+	one := r.jobRow(manager, element)
 	one.setAll(element)
 	return one
 }
 
-func jobRow(manager *model.Manager, element *model.Element) row {
-	one := row{"id": element.ID(), "detail": string(detailOf(element))}
+func (r *request) jobRow(manager *model.Manager, element *model.Element) row {
+	one := row{"id": element.ID(), "detail": string(r.detailOf(element))}
 	one.set(element, jobFields)
 	if queue, known := manager.Get(model.Queue, element.Parent()); known {
 		one["queue"] = queue.ID()
@@ -194,8 +194,9 @@ func given(element *model.Element, attribute string) string {
 }
 
 // detailOf returns the state of a job: the agent's own word in the vocabulary of package job,
-// if an rmctl gave it, otherwise what the state of the model means.
-func detailOf(element *model.Element) job.Detail {
+// if an rmctl gave it, otherwise what the state of the model means. The protocol does not say that
+// a job was canceled.
+func (r *request) detailOf(element *model.Element) job.Detail {
 	if detail, known := job.ParseDetail(given(element, vocabulary.AttributeJobDetail)); known {
 		return detail
 	}
@@ -207,6 +208,9 @@ func detailOf(element *model.Element) job.Detail {
 	case vocabulary.StateSuspended:
 		return job.Suspended
 	case vocabulary.StateTerminated:
+		if r.connection.canceled.has(element.ID()) && given(element, vocabulary.AttributeJobExitCode) == "" {
+			return job.Canceled
+		}
 		return job.Completed
 	case vocabulary.StateError:
 		return job.Failed

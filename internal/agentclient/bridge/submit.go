@@ -125,6 +125,7 @@ func (r *request) terminate(ctx context.Context, ids []string) error {
 	if err := r.notEnded(ctx, ids[0]); err != nil {
 		return err
 	}
+	r.connection.canceled.add(ids[0]) // before the agent says that the job has ended
 	return r.session.Terminate(ctx, ids[0])
 }
 

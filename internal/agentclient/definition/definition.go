@@ -193,8 +193,7 @@ func (w *writer) readers() {
 	w.line(`    <x:reader name="jobs">
       <x:json each="/jobs/*"/>
       <x:id from="id"/>
-      <x:states of="detail">
-        <x:state is="CANCELED" words="COMPLETED" test="@job.canceled='true' and not(exitCode)"/>`)
+      <x:states of="detail">`)
 	for _, detail := range job.Details() {
 		w.line(`        <x:state is="%s" words="%s"/>`, string(detail), string(detail))
 	}
