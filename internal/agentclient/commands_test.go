@@ -86,14 +86,19 @@ func TestAnswersAreWaitedForInLimits(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			a.Begin("")
 			a.Events("e0 0 1 5 1 name=batch", "dc 5 1 10 1 jobId=77")
-			a.Next()
+			late := a.Next()
 			a.Write([]byte("00000092 0000:00000001:00000005 00000001:3 00000012:messageLevel=FATAL 0000000d:messageCode=2 00000001:0 00000028:messageText=malformed command, len is 23"))
+			a.OK(a.Next())
+			a.OK(late)
 		})
 		begun := time.Now()
 		silent := &agentclient.NoAnswerError{}
 		require.ErrorAs(t, s.Terminate(t.Context(), "77"), &silent, "an OK with arguments answers nothing")
 		require.Equal(t, agentclient.NoAnswerError{Command: "TERMINATE_JOB", Limit: 30 * time.Second}, *silent)
 		require.Equal(t, 30*time.Second, time.Since(begun))
+		require.NoError(t, s.Terminate(t.Context(), "77"))
+		synctest.Wait()
+		require.Equal(t, 1, odd(s, "answers to no command"), "an answer that comes too late")
 		require.Equal(t, []string{"FATAL: malformed command, len is 23"}, s.Report().Lines)
 	})
 }
