@@ -205,11 +205,14 @@ func (s *session) addChange(fresh, changed *packer, change model.Change, isWhole
 		return nil
 	}
 	_, isKnown := s.ids.known(change.After.Kind(), change.After.ID())
-	if !isKnown || change.Before == nil || isMoved(change) || s.isClaimed(change) {
-		if isWhole {
-			return nil // it was added before
+	isNew := !isKnown || change.Before == nil || s.isClaimed(change)
+	if !isWhole && (isNew || isMoved(change)) { // else it was added before
+		if err := s.addNew(fresh, change.After); err != nil {
+			return err
 		}
-		return s.addNew(fresh, change.After)
+	}
+	if isNew {
+		return nil
 	}
 	attributes := s.differences(change.Before, change.After)
 	if len(attributes) == 0 {
