@@ -204,8 +204,8 @@ func (p *pass) define(definition proxy.Definition) {
 	if definition.Type == string(model.Array) {
 		p.arrays[definition.ID] = true
 	}
-	if definition.Default == "" && len(p.offered) > 0 {
-		return // only attributes of submissions have none; rmctl gives no other client such a definition
+	if lacksDefault(definition) && len(p.offered) > 0 {
+		return // an attribute of submissions; rmctl gives no other client such a definition
 	}
 	defined, err := definition.Model()
 	if err == nil {
@@ -214,6 +214,11 @@ func (p *pass) define(definition proxy.Definition) {
 	if err != nil {
 		p.report.count(oddDefinition, 1)
 	}
+}
+
+// lacksDefault reports whether a definition has no default, where the empty text cannot be one.
+func lacksDefault(d proxy.Definition) bool {
+	return d.Default == "" && d.Type != string(model.String) && d.Type != string(model.Array)
 }
 
 // printable returns a definition whose texts are short and printable, and share no memory with
