@@ -156,9 +156,9 @@ type element struct {
 }
 
 // shown returns what a model shows of the elements of a kind. Names, states and ids of jobs are
-// attributes, too, in what came by the protocol, tags are not sent, and an attribute that is taken away gets its default.
+// attributes, too, in what came by the protocol, tags are not sent as they are, and an attribute that is taken away gets its default.
 func shown(m *model.Manager, kind model.Kind) map[string]element {
-	sent := []string{vocabulary.AttributeName, kind.StateAttribute(), "jobId", vocabulary.AttributeJobTag}
+	sent := []string{vocabulary.AttributeName, kind.StateAttribute(), "jobId", "jobSubId", vocabulary.AttributeJobTag}
 	all := map[string]element{}
 	for e := range m.All(kind) {
 		shown := element{parent: e.Parent(), name: e.Name(), state: e.State(), attributes: map[string]string{}}
