@@ -125,7 +125,7 @@ var allowedImports = map[string][]string{
 	"internal/execution":              {},
 	"internal/files":                  {},
 	"internal/timezone":               {},
-	"internal/peer":                   {},
+	"internal/peer":                   {"internal/execution", "remote"},
 	"internal/agent":                  {"attribute", "config", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
 	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/peer", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
 	"internal/agentclient":            {"internal/execution", "internal/plaintext", "internal/vocabulary", "model", "proxy", "remote"},

@@ -53,15 +53,26 @@ func TestTheOriginalPEAgentIsATarget(t *testing.T) {
 	build := originals(t)
 	require.NoError(t, exec.Command("install", "-m", "755", original(t, "poe"), filepath.Join(build, "poe")).Run())
 	agent := filepath.Join(build, "ptp_ibmpe_proxy")
-	for _, way := range []string{"stdio", "tcp"} {
-		t.Run(way, func(t *testing.T) {
+	for name, target := range map[string]func(t *testing.T) []string{
+		"stdio": func(*testing.T) []string { return nil },
+		"tcp":   func(*testing.T) []string { return []string{"--proxy", "tcp"} },
+		"tcp over ssh": func(t *testing.T) []string {
+			there := rmctltest.SSHD(t, "originals")
+			return []string{"--proxy", "tcp", "--host", "rmtest-target", "--ssh-config", there.Configuration}
+		},
+		"tcp over openssh": func(t *testing.T) []string {
+			there := rmctltest.SSHD(t, "originals")
+			return []string{"--proxy", "tcp", "--host", "rmtest-target", "--transport", "openssh", "--ssh-config", there.Configuration}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			d := rmctltest.NewDesk(t, "")
-			d.Does("targets", "add", "pe", "--agent", agent, "--proxy", way)
+			d.Does(append([]string{"targets", "add", "pe", "--agent", agent}, target(t)...)...)
 			require.Contains(t, d.Does("queues", "-t", "pe"), "default")
-			hosts := filepath.Join(d.Home, "hosts")
-			require.NoError(t, os.WriteFile(hosts, []byte("localhost\nlocalhost\n"), 0o600))
+			hosts := filepath.Join(t.TempDir(), "hosts")
+			require.NoError(t, os.WriteFile(hosts, []byte("localhost\nlocalhost\n"), 0o644))
 			submit := func(script string) string {
-				return d.Does("submit", "-t", "pe", "-s", "MP_PROCS=2", "-s", "MP_HOSTFILE="+hosts, "-d", d.Home, "--", "/bin/sh", "-c", script)
+				return d.Does("submit", "-t", "pe", "-s", "MP_PROCS=2", "-s", "MP_HOSTFILE="+hosts, "-d", "/tmp", "--", "/bin/sh", "-c", script)
 			}
 
 			job := submit("echo started; sleep 3")

@@ -117,30 +117,23 @@ func findSocket(open func() (io.ReadCloser, error), local, remote netip.AddrPort
 	}
 	defer table.Close()
 	matches := 0
-	lines := bufio.NewScanner(table)
-	for lines.Scan() {
-		if strings.HasPrefix(strings.TrimSpace(lines.Text()), "sl ") {
-			continue
-		}
-		one, err := parseSocket(lines.Text())
-		if err != nil {
-			return found, fmt.Errorf("%w: %w", ErrUncheckable, err)
-		}
+	err = eachSocket(table, binary.NativeEndian, func(one socket) error {
 		if one.local != local || one.remote != remote {
-			continue
+			return nil
 		}
 		switch one.state {
 		case stateSynSent, stateTimeWait, stateListen:
-			return found, fmt.Errorf("the other end has closed the connection")
+			return errors.New("the other end has closed the connection")
 		case stateNewReceived:
 			one.inode = 0
 		}
 		found = one
 		matches++
-	}
+		return nil
+	})
 	switch {
-	case lines.Err() != nil:
-		return found, fmt.Errorf("%w: reading the sockets of this machine: %w", ErrUncheckable, lines.Err())
+	case err != nil:
+		return found, err
 	case matches == 0:
 		return found, errors.New("no socket of this machine is at the other end")
 	case matches > 1:
@@ -149,15 +142,36 @@ func findSocket(open func() (io.ReadCloser, error), local, remote netip.AddrPort
 	return found, nil
 }
 
+// eachSocket calls do for each line of the tables.
+func eachSocket(tables io.Reader, order binary.AppendByteOrder, do func(socket) error) error {
+	lines := bufio.NewScanner(tables)
+	for lines.Scan() {
+		if strings.HasPrefix(strings.TrimSpace(lines.Text()), "sl ") {
+			continue
+		}
+		one, err := parseSocket(lines.Text(), order)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUncheckable, err)
+		}
+		if err := do(one); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%w: reading a list of sockets: %w", ErrUncheckable, err)
+	}
+	return nil
+}
+
 // parseSocket parses a line as of /proc/net/tcp.
-func parseSocket(line string) (one socket, err error) {
+func parseSocket(line string, order binary.AppendByteOrder) (one socket, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 10 {
 		return one, fmt.Errorf("a socket with %d fields", len(fields))
 	}
 	var failures [5]error
-	one.local, failures[0] = parseAddress(fields[1])
-	one.remote, failures[1] = parseAddress(fields[2])
+	one.local, failures[0] = parseAddress(fields[1], order)
+	one.remote, failures[1] = parseAddress(fields[2], order)
 	one.state, failures[2] = strconv.ParseUint(fields[3], 16, 8)
 	user, err := strconv.ParseUint(fields[7], 10, 32)
 	failures[3], one.user = err, int(user)
@@ -167,7 +181,7 @@ func parseSocket(line string) (one socket, err error) {
 
 // parseAddress parses an address of 4 or 16 bytes and a port. The bytes are 32-bit words in
 // the order of the machine.
-func parseAddress(text string) (netip.AddrPort, error) {
+func parseAddress(text string, order binary.AppendByteOrder) (netip.AddrPort, error) {
 	words, portText, _ := strings.Cut(text, ":")
 	port, err := strconv.ParseUint(portText, 16, 16)
 	if err != nil || len(words) != 8 && len(words) != 32 {
@@ -179,7 +193,7 @@ func parseAddress(text string) (netip.AddrPort, error) {
 		if err != nil {
 			return netip.AddrPort{}, fmt.Errorf("%q is no address of a socket", text)
 		}
-		address = binary.NativeEndian.AppendUint32(address, uint32(word))
+		address = order.AppendUint32(address, uint32(word))
 	}
 	ip, _ := netip.AddrFromSlice(address)
 	return netip.AddrPortFrom(ip.Unmap(), uint16(port)), nil

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/peer"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // connected returns both ends of a TCP connection.
@@ -109,7 +110,11 @@ func TestAProcessOfAnotherUserIsRefused(t *testing.T) {
 	dialed, err := net.Dial("tcp", address[:len(address)-1])
 	require.NoError(t, err)
 
-	failure := peer.CheckTCP(t.Context(), dialed)
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	failure := peer.CheckForwarded(t.Context(), local, dialed)
+	require.ErrorContains(t, failure, "runs as user 65533")
+	failure = peer.CheckTCP(t.Context(), dialed)
 	require.ErrorContains(t, failure, "runs as user 65533")
 	require.NotErrorIs(t, failure, peer.ErrUncheckable)
 	require.NoError(t, dialed.Close())
@@ -129,3 +134,13 @@ type elsewhere struct{ net.Conn }
 
 func (elsewhere) LocalAddr() net.Addr  { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1} }
 func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 2} }
+
+func TestTheUserOfAForwardedConnectionIsLookedUpAtThePlace(t *testing.T) {
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	_, accepted := connected(t, "127.0.0.1:0")
+	require.NoError(t, peer.CheckForwarded(t.Context(), local, accepted))
+	a, b := net.Pipe()
+	require.ErrorIs(t, peer.CheckForwarded(t.Context(), local, a), peer.ErrUncheckable)
+	require.NoError(t, errors.Join(a.Close(), b.Close()))
+}

@@ -47,6 +47,7 @@ func (l listener) accept(t *testing.T) net.Conn {
 	conn, err := l.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() }) // unless the test has
+	require.Equal(t, l.Addr().String(), conn.LocalAddr().String())
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	return conn
 }
@@ -152,9 +153,10 @@ func testListenersEnd(t *testing.T, s *suite) {
 		talk.ends(t, 0)
 	})
 	t.Run("the context ends them", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
+		ctx, cancel := context.WithCancelCause(t.Context())
 		l := s.listen(t, ctx)
+		stop := time.AfterFunc(10*time.Millisecond, func() { cancel(context.DeadlineExceeded) })
+		defer stop.Stop()
 		_, err := l.Accept()
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NoError(t, l.Close())

@@ -64,12 +64,16 @@ func (d *dialer) Listen(ctx context.Context) (net.Listener, error) {
 		}
 		return nil, errors.Join(err, source.Close())
 	}
-	address := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: f.port}
-	listener := execution.NewListener(ctx, &forwardSource{source, f}, address, f.cancel)
+	listener := execution.NewListener(ctx, &forwardSource{source, f}, f.address(), f.cancel)
 	if !d.keep(listener, f.ended()) {
 		return nil, errors.Join(d.lost(errClosed), listener.Close())
 	}
 	return listener, nil
+}
+
+// address is the port at the place.
+func (f *forwarding) address() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: f.port}
 }
 
 func (d *dialer) failsToListen(err error) error {
@@ -277,6 +281,9 @@ type forwardedConn struct {
 	forwarding *forwarding
 	once       sync.Once
 }
+
+// LocalAddr is the port at the place.
+func (c *forwardedConn) LocalAddr() net.Addr { return c.forwarding.address() }
 
 // Close ends both directions.
 func (c *forwardedConn) Close() error {

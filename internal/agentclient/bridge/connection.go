@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -160,6 +161,9 @@ func (c *Connection) sessionOptions() agentclient.Options {
 	o := agentclient.Options{
 		Connection: c.Connection, Agent: c.agent(), Environment: c.options.Environment, Proxy: c.options.Proxy,
 		Listen: c.Listen, Trace: c.options.Trace, // the lines of an agent may have secrets, so no log gets them
+	}
+	o.CheckPeer = func(ctx context.Context, conn net.Conn) error {
+		return peer.CheckForwarded(ctx, c.Connection, conn)
 	}
 	if c.Info().Transport == "local" {
 		o.CheckPeer = peer.CheckTCP
