@@ -168,3 +168,13 @@ func TestAttributesOfAKindAreFew(t *testing.T) {
 	require.False(t, given)
 	require.Equal(t, []Oddity{{oddAttributes, 172}}, s.report.snapshot().Oddities)
 }
+
+// Commands wait for the events of the queue: few of those that take long are in it together.
+func TestEventsAboutManyElementsFillTheQueue(t *testing.T) {
+	frame := proxy.Frame{ID: 0xe6, Arguments: []string{"1", "1-900000", "1", "jobState=RUNNING"}}
+	update, err := proxy.ParseUpdate(frame)
+	require.NoError(t, err)
+	q := newQueue()
+	require.True(t, q.offer(update, weightOf(frame, update)))
+	require.False(t, q.offer(update, weightOf(frame, update)))
+}
