@@ -71,6 +71,10 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 		page = d.get(address)
 		return strings.Contains(between(t, page, `<div id="job-history">`, "</tbody>"), "failed")
 	}, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { // the record is read from time to time
+		page = d.get(address)
+		return strings.Contains(page, "Program Arguments") && strings.Contains(page, "Executable Name")
+	}, time.Minute, 20*time.Millisecond)
 	require.NotContains(t, page, "The resource manager does not list this job")
 	headline := between(t, page, `<p class="headline">`, "</p>")
 	require.Contains(t, headline, "failed")
