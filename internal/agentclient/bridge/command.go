@@ -38,6 +38,7 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 		"operate":    r.operate,
 		"move":       r.move,
 		"session":    r.describe,
+		"greeting":   r.greet,
 		"oddities":   r.oddities,
 		"changes":    r.changes,
 	}[r.command.Arguments[1]]

@@ -26,17 +26,28 @@ func (r *request) definition(context.Context, []string) error {
 	return nil
 }
 
-// describe prints what is known of the session.
+// describe prints since when the agent must know all submissions.
 func (r *request) describe(ctx context.Context, _ []string) error {
 	if err := r.session.Listed(ctx); err != nil {
 		return err
 	}
 	return r.document(ctx, "session", func(each func(row) error) error {
 		return each(row{
-			"begun": strconv.FormatInt(r.attempt.begun.Unix()+1, 10), "agent": strings.Join(r.connection.options.Agent, " "),
-			"features": strings.Join(r.session.Features(), ","), "attributes": len(r.session.Definitions()),
+			"begun": strconv.FormatInt(r.attempt.begun.Unix()+1, 10),
 		})
 	})
+}
+
+// greet prints a line about the session for people.
+func (r *request) greet(ctx context.Context, _ []string) error {
+	if err := r.session.Listed(ctx); err != nil {
+		return err
+	}
+	line := "since " + r.attempt.begun.Format(time.DateTime)
+	if features := r.session.Features(); len(features) > 0 {
+		line += ", with another rmctl: " + strings.Join(features, ", ")
+	}
+	return r.print(line)
 }
 
 // oddities fails if the agent sent something that was left out.

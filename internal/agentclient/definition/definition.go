@@ -243,9 +243,9 @@ func (w *writer) outcomes() {
 	}{{"not-found", ExitUnknownJob}, {"finished", ExitFinished}, {"transient", ExitTransient}, {"doubtful", ExitDoubtful}} {
 		w.line(`    <x:outcome kind="%s" exit="%s"/>`, outcome.kind, fmt.Sprint(outcome.code))
 	}
-	w.line(`    <x:probe name="agent" required="true" x:timeout="60s" impact="nothing can be submitted, and no state is known"
+	w.line(`    <x:probe name="session" required="true" x:timeout="60s" impact="nothing can be submitted, and no state is known"
       fix="run the agent by hand on the target: it must be executable there">
-      <arg>@agent session</arg>
+      <arg>@agent greeting</arg>
     </x:probe>
     <x:probe name="agent-updates" required="false" x:timeout="60s" impact="rmctl left out what it did not understand; the rest counts"
       fix="record the session with rmctl agent --trace, or update the agent">
