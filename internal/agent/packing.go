@@ -2,7 +2,6 @@ package agent
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
@@ -15,8 +14,8 @@ const (
 	mostParents   = 64 // whose elements are collected at a time
 )
 
-// A packer packs elements of one kind into few updates: those with equal attributes share a
-// group.
+// A packer packs elements of one kind into few updates: neighbors with equal attributes
+// share a group.
 type packer struct {
 	session *session
 	change  proxy.Change
@@ -29,7 +28,6 @@ type packer struct {
 type pack struct {
 	groups []proxy.Group
 	ids    [][]uint64
-	equal  map[string]int // index of a group by its attributes
 	size   int
 }
 
@@ -46,7 +44,7 @@ func (p *packer) add(parent string, id uint64, attributes proxy.Attributes) erro
 				return err
 			}
 		}
-		at = &pack{equal: map[string]int{}}
+		at = &pack{}
 		p.parents[parent], p.order = at, append(p.order, parent)
 	}
 	size := at.add(id, attributes)
@@ -56,24 +54,20 @@ func (p *packer) add(parent string, id uint64, attributes proxy.Attributes) erro
 	return p.send(parent)
 }
 
-// add adds an element and returns about how many bytes that takes.
+// add adds an element and returns about how many bytes that takes. It shares the group of the
+// one before if it is equal: neighbors are, or few elements of a kind.
 func (p *pack) add(id uint64, attributes proxy.Attributes) int {
-	var text strings.Builder
-	for _, attribute := range attributes {
-		text.WriteString(attribute.ID)
-		text.WriteByte('=')
-		text.WriteString(attribute.Value)
-		text.WriteByte(0)
-	}
-	key := text.String()
 	const number = 20 // bytes of an id with its length
-	if i, isEqual := p.equal[key]; isEqual {
-		p.ids[i] = append(p.ids[i], id)
+	if last := len(p.groups) - 1; last >= 0 && slices.Equal(p.groups[last].Attributes, attributes) {
+		p.ids[last] = append(p.ids[last], id)
 		return number
 	}
-	p.equal[key] = len(p.groups)
 	p.groups, p.ids = append(p.groups, proxy.Group{Attributes: attributes}), append(p.ids, []uint64{id})
-	return len(key) + 10*len(attributes) + 2*number
+	size := 2 * number
+	for _, attribute := range attributes {
+		size += len(attribute.ID) + len(attribute.Value) + 10
+	}
+	return size
 }
 
 // send sends what is collected for a parent.
