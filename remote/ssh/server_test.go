@@ -30,7 +30,8 @@ type server struct {
 	forwards bool // is a jump host
 	ignores  bool // answers no request for the whole connection
 	refuses  []string
-	connects func(ssh.Conn) // told of each connection; may be nil
+	grants   func(*ssh.Request) []byte // answers a request for the whole connection; nil refuses, and may be nil
+	connects func(ssh.Conn)            // told of each connection; may be nil
 	requests chan *ssh.Request
 	asked    chan struct{} // told of each request for the whole connection; may be nil
 }
@@ -97,7 +98,11 @@ func (s *server) handle(wire net.Conn) {
 				s.asked <- struct{}{}
 			}
 			if !s.ignores && request.WantReply {
-				_ = request.Reply(false, nil)
+				var answer []byte
+				if s.grants != nil {
+					answer = s.grants(request)
+				}
+				_ = request.Reply(answer != nil, answer)
 			}
 		}
 	})
