@@ -149,7 +149,7 @@ func (c *Client) reach(ctx context.Context, target Target, connect func(context.
 	if err != nil {
 		return nil, nil, err
 	}
-	definition, err := bridge.Definition(ctx, connection)
+	definition, err := bridge.Definition(ctx, connection, target.Name)
 	if err != nil {
 		return nil, connection, err
 	}

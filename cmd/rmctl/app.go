@@ -105,7 +105,7 @@ func (a *app) targetDefinition(ctx context.Context, target settings.Target) (*co
 	if err != nil {
 		return nil, err
 	}
-	return bridge.Definition(ctx, connection)
+	return bridge.Definition(ctx, connection, target.Name)
 }
 
 // definition loads a usable definition; it prints warnings with -v.

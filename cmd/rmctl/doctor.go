@@ -99,7 +99,7 @@ func (a *app) examineTarget(ctx context.Context, target settings.Target) (remote
 	}
 	connection, err := a.client().Connection(ctx, target)
 	if err == nil && target.Agent != nil {
-		definition, err = bridge.Definition(ctx, connection)
+		definition, err = bridge.Definition(ctx, connection, target.Name)
 		finding = doctor.ExamineAgent(target.Agent, definition, err)
 		err = nil
 	}

@@ -35,7 +35,7 @@ func (d *desk) openAgent(act func(a *agenttest.Agent)) {
 		here, err := remote.NewLocal()
 		require.NoError(d.t, err)
 		connection := bridge.New(agentPlace{here, agenttest.Acting(act)}, bridge.Options{Agent: target.Agent})
-		definition, err := bridge.Definition(ctx, connection)
+		definition, err := bridge.Definition(ctx, connection, target.Name)
 		if err != nil {
 			return nil, nil, err
 		}

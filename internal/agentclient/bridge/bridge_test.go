@@ -329,7 +329,7 @@ func TestTheDefinitionOfACapturedAgentCanBeUsed(t *testing.T) {
 			script, err := agenttest.Read(agenttest.Capture(t, capture))
 			require.NoError(t, err)
 			c := over(t, agenttest.Playing(script), bridge.Options{Agent: []string{"agent"}})
-			d, err := bridge.Definition(t.Context(), c)
+			d, err := bridge.Definition(t.Context(), c, "far")
 			require.NoError(t, err)
 			require.NotEmpty(t, d.Attributes)
 			_, _, _, err = run(t, c, "oddities")

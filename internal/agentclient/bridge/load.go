@@ -20,14 +20,15 @@ import (
 // maxDefinitionBytes bounds the definition of an agent.
 const maxDefinitionBytes = 4 << 20
 
-// Definition returns the definition of a target that has an agent. The connection is one of
-// this package, or leads to one.
-func Definition(ctx context.Context, connection remote.Connection) (*config.Definition, error) {
+// Definition returns the definition of a target that has an agent. It has the target's name in
+// the place of a file, which is what rmctl describe takes. The connection is one of this
+// package, or leads to one.
+func Definition(ctx context.Context, connection remote.Connection, target string) (*config.Definition, error) {
 	text, err := ask(ctx, connection, maxDefinitionBytes, "definition")
 	if err != nil {
 		return nil, err
 	}
-	read, err := config.Read("agent.xml", text, func(string, string) (string, []byte, error) { return "", nil, os.ErrNotExist })
+	read, err := config.Read(target, text, func(string, string) (string, []byte, error) { return "", nil, os.ErrNotExist })
 	if err != nil {
 		return nil, fmt.Errorf("the definition of the agent: %w", err)
 	}
