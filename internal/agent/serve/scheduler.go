@@ -11,6 +11,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/agent"
+	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
@@ -112,7 +113,7 @@ func (s *scheduler) outcome(ctx context.Context, j job.Job) (job.Job, error) {
 func (s *scheduler) decided(ctx context.Context, j job.Job) (job.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, outcomeLimit)
 	defer cancel()
-	for j.Phase == job.PhaseIntended {
+	for j.Phase == job.PhaseIntended && presence.PresenceOf(j.Submitter) != presence.IsGone {
 		select {
 		case <-ctx.Done():
 			return j, nil
