@@ -134,13 +134,17 @@ func (s *session) attributes(e *model.Element) proxy.Attributes {
 	return attributes
 }
 
-// identify adds the ids of a job and of the submission that it comes from.
+// identify adds the ids of a job and of the submission that it comes from. A submission whose id is its
+// tag may be no job yet, unless its outcome is known: clients take what names their submission for its job.
 func (s *session) identify(to proxy.Attributes, e *model.Element) proxy.Attributes {
 	to = append(to, proxy.Attribute{ID: attributeJobID, Value: e.ID()})
-	if tag, known := e.Value(vocabulary.AttributeJobTag); known && tag.Text() != "" {
-		if name, isNamed := s.names.of(tag.Text(), s.peer.isOwn); isNamed {
-			to = append(to, proxy.Attribute{ID: attributeSubmission, Value: name})
-		}
+	tag := tagOf(e)
+	submission := s.submissions[tag]
+	if tag == "" || tag == e.ID() && (submission == nil || !submission.isDone) {
+		return to
+	}
+	if name, isNamed := s.names.of(tag, s.peer.isOwn); isNamed {
+		to = append(to, proxy.Attribute{ID: attributeSubmission, Value: name})
 	}
 	return to
 }

@@ -35,6 +35,9 @@ func (s *Session) Submit(ctx context.Context, attributes proxy.Attributes) (Acce
 	}
 	expected := s.state.expect(id, attributes)
 	err := s.submit(ctx, attributes)
+	if _, isRefused := errors.AsType[*RefusedError](err); isRefused {
+		return Accepted{Submission: id}, err // also if it was announced while it was under way
+	}
 	if job, known := s.state.jobOf(expected); known {
 		return Accepted{job, id}, nil
 	}
