@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -347,10 +348,11 @@ func TestWhatWasSubmittedIsShownAsSoonAsItIsKnown(t *testing.T) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"), rowOf("3", "state=RUNNING"))
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2"})
 		w.record.processes["tag-1"] = []job.Process{{Rank: 0}, {Rank: 1}}
-		var submitted []model.Attribute
+		var submitted atomic.Pointer[[]model.Attribute]
+		submitted.Store(new([]model.Attribute))
 		w.options.Submission = func(tag string) []model.Attribute {
 			if tag == "tag-1" {
-				return submitted
+				return *submitted.Load()
 			}
 			return nil
 		}
@@ -363,7 +365,7 @@ func TestWhatWasSubmittedIsShownAsSoonAsItIsKnown(t *testing.T) {
 		require.Equal(t, "3", w.value(model.Job, "3", "jobId"))
 		require.Empty(t, w.value(model.Job, "3", "jobSubId"))
 
-		submitted = []model.Attribute{{ID: "execName", Text: "simulate"}, {ID: "jobNumProcs", Text: "4"}}
+		submitted.Store(&[]model.Attribute{{ID: "execName", Text: "simulate"}, {ID: "jobNumProcs", Text: "4"}})
 		w.settle(10 * time.Second)
 		require.Equal(t, "simulate", w.value(model.Job, "1", "execName"))
 		require.Equal(t, "4", w.value(model.Job, "1", "jobNumProcs"))

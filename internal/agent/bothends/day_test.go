@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,8 +85,8 @@ func TestADayThroughAnAgentCostsFewBytes(t *testing.T) {
 		begun, listings, bytes := time.Now(), 0, 0
 		day := begun.Add(-listedFor) // as many jobs as at any time are listed at first
 		first, known := 0, map[int]listedJob{}
-		var p *pair
-		p = newPair(t, map[model.Kind]func() map[string]facts{model.Job: func() map[string]facts {
+		var listening atomic.Pointer[pair]
+		p := newPair(t, map[model.Kind]func() map[string]facts{model.Job: func() map[string]facts {
 			passed, rows := time.Since(day), map[string]facts{}
 			for number := first; time.Duration(number)*between <= passed; number++ {
 				j := known[number].at(day, number, passed)
@@ -98,11 +99,12 @@ func TestADayThroughAnAgentCostsFewBytes(t *testing.T) {
 				bytes += j.length
 			}
 			listings++
-			if p != nil {
+			if p := listening.Load(); p != nil {
 				p.events.Add(1)
 			}
 			return rows
 		}})
+		listening.Store(p)
 		defer p.stop()
 		for range hours(t) {
 			time.Sleep(time.Hour)
