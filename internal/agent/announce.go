@@ -161,14 +161,14 @@ func (s *session) isOver(change model.Change) bool {
 	return isAnother || before.Parent() != after.Parent() && !s.peer.has(featureDetails)
 }
 
-// isClaimed reports whether a job turns out to be that of a submission which is to be answered.
-// Clients learn that from the announcement of a job alone.
+// isClaimed reports whether a job turns out to be that of a submission of this session. Clients learn
+// that from the announcement of a job alone.
 func (s *session) isClaimed(change model.Change) bool {
 	if change.After.Kind() != model.Job || change.Before == nil || tagOf(change.Before) != "" {
 		return false
 	}
-	submitted, waits := s.submissions[tagOf(change.After)]
-	return waits && !submitted.isAnnounced
+	_, isOurs := s.names.byTag[tagOf(change.After)]
+	return isOurs
 }
 
 // announce sends the new and the changed elements of a kind. Those that are announced again

@@ -110,6 +110,27 @@ func TestAJobThatIsListedBeforeItIsOnRecordIsAnnouncedAgain(t *testing.T) {
 	}
 }
 
+func TestAJobThatIsOnRecordLateIsAnnouncedAgainToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.define("jobTag")
+		c.put(model.Queue, "", "batch")
+		c.start()
+		tag := ""
+		c.scheduler.accept = func(s job.Submission) job.Job {
+			tag = s.Tag
+			c.put(model.Job, "batch", "42", "jobState", "PENDING")
+			return job.Job{ID: "42", Tag: s.Tag}
+		}
+		c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
+		time.Sleep(10 * time.Second) // of the bubble
+		require.Contains(t, c.got(), "OK 4")
+		c.put(model.Job, "batch", "42", "jobTag", tag)
+		require.Equal(t, []string{"REMOVE_JOB 3 [1002]", "NEW_JOB 3 in 1001 [1003 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=J]"}, c.got())
+		c.quit()
+	})
+}
+
 func TestAJobIsAnnouncedOnceItHasAnID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
