@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
 )
 
 // An Apply is a message that the view calls: the end of what ran in the background.
@@ -30,6 +34,10 @@ func Show(ctx context.Context, stdin io.Reader, terminal io.Writer, begin func(c
 		running.Go(func() { program.Send(do()) })
 	})
 	program = tea.NewProgram(view, tea.WithInput(stdin), tea.WithOutput(terminal), tea.WithoutSignalHandler())
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	running.Go(func() { measure(inner, resized, terminal, program.Send) })
 	for _, serve := range beside {
 		running.Go(func() { serve(inner, program.Send) })
 	}
@@ -43,6 +51,25 @@ func Show(ctx context.Context, stdin io.Reader, terminal io.Writer, begin func(c
 		return fmt.Errorf("showing the screen: %w", err)
 	}
 	return nil
+}
+
+// measure sends the size of the terminal whenever it changes. Bubble Tea does so too, but reads the first
+// size before it listens for changes, and so misses one between the two.
+func measure(ctx context.Context, resized <-chan os.Signal, terminal io.Writer, send func(tea.Msg)) {
+	file, isFile := terminal.(*os.File)
+	for {
+		select {
+		case <-resized:
+			if !isFile {
+				continue
+			}
+			if columns, rows, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 && rows > 0 {
+				send(tea.WindowSizeMsg{Width: columns, Height: rows})
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // run runs a program until it ends, or ctx does, which is no error: the program is then
