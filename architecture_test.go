@@ -127,9 +127,9 @@ var allowedImports = map[string][]string{
 	"internal/timezone":               {},
 	"internal/peer":                   {"internal/execution", "remote"},
 	"internal/agent":                  {"attribute", "config", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
-	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/peer", "internal/presence", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
+	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/agenttrace", "internal/peer", "internal/presence", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
 	"internal/agentclient":            {"internal/execution", "internal/plaintext", "internal/vocabulary", "model", "proxy", "remote"},
-	"internal/agentclient/bridge":     {"attribute", "config", "internal/agentclient", "internal/agentclient/definition", "internal/execution", "internal/peer", "internal/plaintext", "internal/sorting", "internal/vocabulary", "job", "model", "proxy", "remote"},
+	"internal/agentclient/bridge":     {"attribute", "config", "internal/agentclient", "internal/agentclient/definition", "internal/agenttrace", "internal/execution", "internal/peer", "internal/plaintext", "internal/sorting", "internal/vocabulary", "job", "model", "proxy", "remote"},
 	"internal/agentclient/definition": {"internal/lazyregexp", "internal/vocabulary", "job", "proxy"},
 	"internal/agentclient/agenttest":  {"proxy", "remote"},
 	"internal/tui/watch":              {"control", "internal/tui", "internal/views", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
@@ -137,6 +137,7 @@ var allowedImports = map[string][]string{
 	"internal/waiting":                {"control", "internal/hooks", "internal/selection", "internal/terminal", "job", "jobstore"},
 	"internal/jobwatch":               {"control", "internal/hooks", "internal/selection", "internal/terminal", "internal/tui", "job", "jobstore", "remote"},
 	"internal/secret":                 {},
+	"internal/agenttrace":             {"internal/secret", "proxy"},
 }
 
 // allowedEverywhere are the packages that every other one may import.

@@ -121,7 +121,7 @@ func (c *submitter) intended(p *prepared) job.Job {
 // nameOf returns the name that a job was given, or that of its program.
 func (c *submitter) nameOf(p *prepared) string {
 	for _, link := range c.definition.PortableLinks("jobName") {
-		if name := p.env.Text(link.Attribute); name != "" {
+		if name, err := p.env.Resolve(p.env.Text(link.Attribute), ""); err == nil && name != "" {
 			return name
 		}
 	}

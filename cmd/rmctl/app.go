@@ -42,6 +42,9 @@ type app struct {
 
 	questions *tui.Questions // of connections; nil before the first connection or without a terminal
 
+	traceFile string         // for the messages of sessions with agents; empty for none
+	tracer    *bridge.Tracer // nil without a file
+
 	wrapConnection func(remote.Connection) remote.Connection // may be nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -27,13 +28,19 @@ func (a *app) prompter() remote.Prompter {
 
 // newConnection makes the connection of a target, and never one to another host instead. A
 // session with an agent stays in the background process.
-func (a *app) newConnection(ctx context.Context, target settings.Target, prompter remote.Prompter) (remote.Connection, error) {
+func (a *app) newConnection(ctx context.Context, target settings.Target, prompter remote.Prompter) (connection remote.Connection, err error) {
 	if target.Transport != settings.TransportLocal || target.Agent != nil {
-		if connection, err := a.connectInBackground(ctx, placeOf(target), prompter); err != nil || connection != nil {
-			return connection, err
+		connection, err = a.connectInBackground(ctx, placeOf(target), prompter)
+	}
+	if err == nil && connection == nil {
+		connection, err = rmctl.Connect(ctx, target, prompter, a.showBanner, a.log())
+	}
+	if err == nil && target.Agent != nil && a.tracer != nil {
+		if err := a.tracer.Trace(ctx, connection); err != nil {
+			return nil, errors.Join(err, connection.Close())
 		}
 	}
-	return rmctl.Connect(ctx, target, prompter, a.showBanner, a.log())
+	return connection, err
 }
 
 // placeOf returns the place of a target, with the variables that its connection depends on.

@@ -77,6 +77,9 @@ func (a *app) execute(ctx context.Context, arguments []string) int {
 	if closeErr := a.close(); err == nil {
 		err = closeErr
 	}
+	if err == nil && a.tracer != nil && !a.tracer.HasBegun() {
+		a.say("no session with an agent was used: %s is not written", a.tracer.File)
+	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = &exitError{exitCode(err), errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/suggestion"
 )
 
@@ -47,7 +48,7 @@ func newRootFor(a *app, arguments []string) *cobra.Command {
 func commandWord(arguments []string) string {
 	for i := 0; i < len(arguments); i++ {
 		switch argument := arguments[i]; {
-		case slices.Contains([]string{"-t", "--target", "--config-dir", "--state-dir"}, argument):
+		case slices.Contains([]string{"-t", "--target", "--config-dir", "--state-dir", "--trace"}, argument):
 			i++
 		case argument == "--":
 			return ""
@@ -88,6 +89,9 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 			if a.catchSignals != nil {
 				a.catchSignals()
 			}
+			if a.traceFile != "" {
+				a.tracer = &bridge.Tracer{File: a.traceFile, Warn: func(err error) { a.say("%v", err) }}
+			}
 		},
 	}
 	root.SetFlagErrorFunc(wrongFlag)
@@ -98,6 +102,8 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	flags.CountVarP(&a.verbose, "verbose", "v", "``print details; twice: also every command that runs")
 	flags.StringVar(&a.configFolder, "config-dir", "", "configuration folder `DIR` (default $XDG_CONFIG_HOME/rmctl)")
 	flags.StringVar(&a.stateFolder, "state-dir", "", "folder `DIR` of the record (default $XDG_STATE_HOME/rmctl)")
+
+	flags.StringVar(&a.traceFile, "trace", "", "write the messages of sessions with agents to `FILE`")
 
 	completeFlag(root, "target", a.completeTargets)
 	completeFlag(root, "config-dir", completeDirectories)

@@ -54,8 +54,8 @@ type Options struct {
 	// Close ends the connection, so that reads and writes under way return. It may be
 	// called again.
 	Close func() error
-	Trace *proxy.Trace // nil for none
-	Log   *slog.Logger // nil to log nothing
+	Trace func(proxy.Line) error // gets each message; may be nil
+	Log   *slog.Logger           // nil to log nothing
 }
 
 // Limits of a session.

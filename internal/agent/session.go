@@ -151,7 +151,7 @@ func (s *session) trace(line proxy.Line) {
 	if s.options.Trace == nil {
 		return
 	}
-	if err := s.options.Trace.Write(line); err != nil {
+	if err := s.options.Trace(line); err != nil {
 		s.options.Log.Warn("writing the trace", "error", err)
 	}
 }

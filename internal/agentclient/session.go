@@ -54,13 +54,13 @@ type Options struct {
 	// CheckPeer refuses a process that connected and is not the agent's; nil to accept any.
 	CheckPeer func(ctx context.Context, conn net.Conn) error
 
-	Session  string        // of this holder, the same in all its sessions; a new one if empty
-	Resume   *State        // that the session before left; nil for a new one
-	Manager  string        // id of the resource manager in a new model; "agent" if empty
-	Features []string      // that may be agreed on; nil for all
-	Trace    *proxy.Trace  // nil for none
-	Log      *slog.Logger  // gets the agent's lines, bounded and printable; nil for none
-	Limit    time.Duration // for each answer; 0 for 30 seconds
+	Session  string           // of this holder, the same in all its sessions; a new one if empty
+	Resume   *State           // that the session before left; nil for a new one
+	Manager  string           // id of the resource manager in a new model; "agent" if empty
+	Features []string         // that may be agreed on; nil for all
+	Trace    func(proxy.Line) // gets each message; may be nil
+	Log      *slog.Logger     // gets the agent's lines, bounded and printable; nil for none
+	Limit    time.Duration    // for each answer; 0 for 30 seconds
 }
 
 // A Session is a connection to an agent and the model that it keeps up to date. Its methods
@@ -306,11 +306,8 @@ func (s *Session) writeFailed(err error) {
 }
 
 func (s *Session) trace(line proxy.Line) {
-	if s.options.Trace == nil {
-		return
-	}
-	if err := s.options.Trace.Write(line); err != nil {
-		s.report.line("writing the trace: " + err.Error())
+	if s.options.Trace != nil {
+		s.options.Trace(line)
 	}
 }
 

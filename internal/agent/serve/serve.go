@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/agent"
+	"github.com/rmctl/rmctl/internal/agenttrace"
 	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/jobstore"
@@ -96,15 +97,15 @@ func Run(ctx context.Context, platform *views.Views, store *jobstore.Store, o Op
 		Old: o.Old, Close: end.Close, Trace: trace, Log: o.Log})
 }
 
-func (o *Options) openTrace() (*proxy.Trace, func() error, error) {
+func (o *Options) openTrace() (func(proxy.Line) error, func() error, error) {
 	if o.Trace == "" {
 		return nil, func() error { return nil }, nil
 	}
-	file, err := os.OpenFile(o.Trace, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := agenttrace.Append(o.Trace)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the trace: %w", err)
+		return nil, nil, err
 	}
-	return proxy.NewTrace(file), file.Close, nil
+	return agenttrace.To(file), file.Close, nil
 }
 
 // connect returns the connection to the client.

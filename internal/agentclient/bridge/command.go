@@ -41,6 +41,7 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 		"greeting":   r.greet,
 		"oddities":   r.oddities,
 		"changes":    r.changes,
+		traceVerb:    r.trace,
 	}[r.command.Arguments[1]]
 }
 

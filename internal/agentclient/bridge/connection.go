@@ -18,8 +18,8 @@ import (
 
 	"github.com/rmctl/rmctl/internal/agentclient"
 	"github.com/rmctl/rmctl/internal/agentclient/definition"
+	"github.com/rmctl/rmctl/internal/agenttrace"
 	"github.com/rmctl/rmctl/internal/peer"
-	"github.com/rmctl/rmctl/proxy"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -29,7 +29,6 @@ type Options struct {
 	Proxy       string            // agentclient.Stdio, also if empty, or agentclient.TCP
 	Environment map[string]string // added to that of the place
 	Memory      *Memory           // what sessions leave to the next ones; nil for none
-	Trace       *proxy.Trace      // may be nil
 	Log         *slog.Logger      // may be nil
 }
 
@@ -45,6 +44,7 @@ type Connection struct {
 	attempt  *attempt // to begin a session; nil before the first
 	failures int      // of attempts in a row
 	canceled canceled // jobs that were canceled over this connection
+	messages agenttrace.Recorder
 	closed   bool
 }
 
@@ -108,14 +108,15 @@ func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.
 	if len(command.Arguments) == 0 || command.Arguments[0] != definition.Command {
 		return c.Connection.Start(ctx, command)
 	}
-	attempt, session, err := c.session(ctx)
-	if err != nil {
+	r := &request{connection: c, command: command, stdout: orDiscard(command.Stdout), stderr: orDiscard(command.Stderr)}
+	if slices.Equal(command.Arguments[1:min(2, len(command.Arguments))], []string{traceVerb}) {
+		return start(ctx, r), nil // a session that begins afterwards is traced from its start
+	}
+	var err error
+	if r.attempt, r.session, err = c.session(ctx); err != nil {
 		return nil, &remote.StartError{Program: definition.Command, Err: err}
 	}
-	return start(ctx, &request{
-		connection: c, attempt: attempt, session: session, command: command,
-		stdout: orDiscard(command.Stdout), stderr: orDiscard(command.Stderr),
-	}), nil
+	return start(ctx, r), nil
 }
 
 func orDiscard(w io.Writer) io.Writer {
@@ -160,7 +161,7 @@ func (c *Connection) agent() []string {
 func (c *Connection) sessionOptions() agentclient.Options {
 	o := agentclient.Options{
 		Connection: c.Connection, Agent: c.agent(), Environment: c.options.Environment, Proxy: c.options.Proxy,
-		Listen: c.Listen, Trace: c.options.Trace, // the lines of an agent may have secrets, so no log gets them
+		Listen: c.Listen, Trace: c.messages.Write, // the lines of an agent may have secrets, so no log gets them
 	}
 	o.CheckPeer = func(ctx context.Context, conn net.Conn) error {
 		return peer.CheckForwarded(ctx, c.Connection, conn)
