@@ -95,7 +95,7 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 		return "", err
 	}
 	if len(submit.Input) == 0 {
-		return "", &UnsupportedError{Definition: c.definition.Name, Lacks: "input in its " + string(submit.Element) + " command"}
+		return "", &UnsupportedError{Of: c.definition, Lacks: "input in its " + string(submit.Element) + " command"}
 	}
 	env, err := c.submissionEnvironment(ctx, s, anyAge)
 	if err != nil {

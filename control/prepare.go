@@ -72,14 +72,14 @@ func (c *Controller) Check(s job.Submission) error { return c.resolver.Check(s) 
 // otherKind is the error of a definition that runs jobs of the other kind only.
 func (c *submitter) otherKind(interactive bool) error {
 	if interactive {
-		return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for interactive jobs",
+		return &UnsupportedError{Of: c.definition, Lacks: "command for interactive jobs",
 			Help: "it runs batch ones: use rmctl submit, with --wait to wait for the end"}
 	}
-	return &UnsupportedError{Definition: c.definition.Name, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
+	return &UnsupportedError{Of: c.definition, Lacks: "command for batch jobs", Help: "it runs interactive ones: use rmctl run"}
 }
 
 func (c *submitter) needsTerminal() error {
-	return &UnsupportedError{Definition: c.definition.Name, Lacks: "way to run without a terminal, which standard input is not",
+	return &UnsupportedError{Of: c.definition, Lacks: "way to run without a terminal, which standard input is not",
 		Help: "use rmctl submit with a definition for batch jobs"}
 }
 

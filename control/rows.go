@@ -46,7 +46,7 @@ func (c *session) listingOf(kind config.CommandElement) (*config.Command, error)
 	if list := c.definition.Command(kind); list != nil {
 		return list, nil
 	}
-	return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "x:" + string(kind)}
+	return nil, &UnsupportedError{Of: c.definition, Lacks: "x:" + string(kind)}
 }
 
 // A listRequest is what a listing is made with.

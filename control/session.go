@@ -155,7 +155,7 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	}
 	queues := env.Lookup(submission.AttributeQueues)
 	if queues == nil {
-		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: "attribute \"queues\"", Help: "so it cannot tell which queues there are"}
+		return nil, &UnsupportedError{Of: c.definition, Lacks: "attribute \"queues\"", Help: "so it cannot tell which queues there are"}
 	}
 	list, _ := queues.Value().([]string)
 	return list, nil
@@ -232,7 +232,7 @@ func (c *Controller) Action(ctx context.Context, name string, s job.Submission) 
 func (c *session) action(ctx context.Context, name string, s job.Submission, clear string) (*command.Result, error) {
 	action := c.namedCommand(name)
 	if action == nil {
-		return nil, &UnsupportedError{Definition: c.definition.Name, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
+		return nil, &UnsupportedError{Of: c.definition, Lacks: fmt.Sprintf("action %q", name), Help: c.actionsHelp()}
 	}
 	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {

@@ -77,6 +77,17 @@ func TestAJobHasTheNameThatItWasGivenBeforeItIsSeen(t *testing.T) {
 	require.Equal(t, "true", s.submits(t, job.Submission{Executable: "/bin/true"}).Name)
 }
 
+func TestARefusedJobHasTheNameThatItsDefinitionGivesIt(t *testing.T) {
+	s := newSite(t, define(t, `<attribute name="title"><default>${ptp_rm:executableName#value}</default></attribute>`+
+		`<x:portable name="jobName" attribute="title"/>`+submitting("exit 1", "")))
+	_, err := s.Submit(t.Context(), job.Submission{Executable: "/bin/true"})
+	require.Error(t, err)
+	jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
+	require.NoError(t, err)
+	require.Len(t, jobs, 1)
+	require.Equal(t, "true", jobs[0].Name)
+}
+
 // inspecting lets a connection look into the store, through a handle of its
 // own, when a command is about to start.
 func inspecting(t *testing.T, s **site, look func(*jobstore.Store)) func(*control.Options) {

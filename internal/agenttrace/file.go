@@ -20,49 +20,32 @@ func Renew(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the trace: %w", err)
 	}
-	file, err := open(whole, os.O_RDWR)
+	file, err := open(whole, os.O_RDWR, checkTrace)
 	if err != nil {
 		return "", err
 	}
-	err = emptyTrace(file)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", fmt.Errorf("the trace %s: %w", path, err)
-	}
-	return whole, nil
-}
-
-var errNotTrace = errors.New("it has something else than a trace: name another file")
-
-func emptyTrace(file *os.File) error {
-	start := make([]byte, len("C> "))
-	switch read, err := io.ReadFull(file, start); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	case string(start[:read]) != "C> " && string(start[:read]) != "<E ":
-		return errNotTrace
-	}
-	return file.Truncate(0)
+	return whole, errors.Join(file.Truncate(0), file.Close())
 }
 
 // Append opens a file to which messages are appended.
 func Append(path string) (*os.File, error) { return open(path, os.O_WRONLY) }
 
 // open opens a file of this user that nobody else can read, or makes it.
-func open(path string, access int) (*os.File, error) {
+func open(path string, access int, further ...func(*os.File) error) (*os.File, error) {
 	file, err := os.OpenFile(path, access|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the trace: %w", err)
 	}
-	if err := checkPrivate(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("the trace %s: %w", path, err), file.Close())
+	for _, check := range append(append([]func(*os.File) error{checkOwn}, further...), checkPrivate) {
+		if err := check(file); err != nil {
+			return nil, errors.Join(fmt.Errorf("the trace %s: %w", path, err), file.Close())
+		}
 	}
 	return file, nil
 }
 
-// checkPrivate refuses what is no file, and a file that others can read.
-func checkPrivate(file *os.File) error {
+// checkOwn refuses what is no file of this user.
+func checkOwn(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -73,13 +56,34 @@ func checkPrivate(file *os.File) error {
 		return errors.New("it is not a file")
 	case known && int(owner.Uid) != os.Geteuid():
 		return errors.New("another user owns it")
-	case info.Mode().Perm()&0o077 != 0:
-		return errors.New("other users may access it: chmod 600, or name another file")
 	}
 	return nil
 }
 
-// To returns a trace into an opened file. The lines that it gets need not be without secrets.
+// checkTrace refuses what is neither empty nor a trace.
+func checkTrace(file *os.File) error {
+	start := make([]byte, len("C> "))
+	switch read, err := io.ReadFull(file, start); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case string(start[:read]) != "C> " && string(start[:read]) != "<E ":
+		return errors.New("it has something else than a trace: name another file")
+	}
+	return nil
+}
+
+// checkPrivate refuses a file that others can read.
+func checkPrivate(file *os.File) error {
+	info, err := file.Stat()
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = errors.New("other users may access it: chmod 600, or name another file")
+	}
+	return err
+}
+
+// To returns a function that writes messages, without values that may be secrets.
 func To(file io.Writer) func(proxy.Line) error {
 	trace := proxy.NewTrace(file)
 	return func(line proxy.Line) error { return trace.Write(withoutValues(line)) }

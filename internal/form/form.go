@@ -127,16 +127,16 @@ func (f *Form) Environment() *attribute.Environment { return f.environment }
 
 // An UnknownPageError names a page that the form of a definition does not have.
 type UnknownPageError struct {
-	Definition string
+	Definition string // with what it is
 	Title      string
 	Known      []string
 }
 
 func (e *UnknownPageError) Error() string {
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("definition %q has no launch tab, and so no tab %q", e.Definition, e.Title)
+		return fmt.Sprintf("%s has no launch tab, and so no tab %q", e.Definition, e.Title)
 	}
-	text := fmt.Sprintf("the launch tab of definition %q has no tab %q", e.Definition, e.Title)
+	text := fmt.Sprintf("the launch tab of %s has no tab %q", e.Definition, e.Title)
 	if near := wording.Nearest(e.Title, e.Known); near != "" {
 		return fmt.Sprintf("%s; did you mean %q?", text, near)
 	}
@@ -161,7 +161,7 @@ func (f *Form) Page(title string, hasScript bool) (*Page, error) {
 			}
 		}
 	}
-	unknown := &UnknownPageError{Definition: f.definition.Name, Title: title}
+	unknown := &UnknownPageError{Definition: wording.Subject(f.definition.Name, f.definition.File, f.definition.Monitor.SchedulerType), Title: title}
 	for _, page := range f.pages {
 		unknown.Known = append(unknown.Known, page.Title)
 	}

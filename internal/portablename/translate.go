@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // A Setting is what a link makes of a request.
@@ -61,6 +62,11 @@ type translation struct {
 	problems   []error
 }
 
+// subject names the definition in messages.
+func (t *translation) subject() string {
+	return wording.Subject(t.definition.Name, t.definition.File, t.definition.Monitor.SchedulerType)
+}
+
 func (t *translation) refuse(name, format string, arguments ...any) {
 	t.problems = append(t.problems, &Error{name, fmt.Sprintf(format, arguments...)})
 }
@@ -70,7 +76,7 @@ func (t *translation) refuse(name, format string, arguments ...any) {
 func (t *translation) translate(name string, value Value) {
 	links := t.definition.PortableLinks(name)
 	if len(links) == 0 && !isUsed(t.definition, t.request, name, nil) {
-		t.refuse(name, "definition %q has no link for it, so this cannot be asked for there", t.definition.Name)
+		t.refuse(name, "%s has no link for it, so this cannot be asked for there", t.subject())
 		return
 	}
 	used := map[string]bool{} // the parts of the value that reach the scheduler
@@ -84,7 +90,7 @@ func (t *translation) translate(name string, value Value) {
 		return
 	}
 	if unused := value.unused(used); unused != "" {
-		t.refuse(name, "definition %q cannot express %s", t.definition.Name, unused)
+		t.refuse(name, "%s cannot express %s", t.subject(), unused)
 	}
 }
 
@@ -92,10 +98,10 @@ func (t *translation) translate(name string, value Value) {
 func (t *translation) apply(link *config.PortableLink, value Value, used map[string]bool) {
 	switch {
 	case link.Most > 0 && value.amount > int64(link.Most):
-		t.refuse(link.Name, "definition %q can give at most %d", t.definition.Name, link.Most)
+		t.refuse(link.Name, "%s can give at most %d", t.subject(), link.Most)
 		return
 	case link.Refused != "":
-		t.refuse(link.Name, "definition %q cannot express this: %s", t.definition.Name, link.Refused)
+		t.refuse(link.Name, "%s cannot express this: %s", t.subject(), link.Refused)
 		return
 	case link.Attribute == "":
 		used[wholePart] = true

@@ -44,7 +44,7 @@ func (r *Resolver) StagedFiles(s job.Submission, scope config.Scope, tag string,
 		}
 		files = append(files, staged)
 	case s.Script != "":
-		return nil, fmt.Errorf("definition %q submits no script; --script cannot be used with it", r.Definition.Name)
+		return nil, fmt.Errorf("%s submits no script; --script cannot be used with it", subject(r.Definition))
 	}
 	for _, file := range files {
 		scope.Environment.SetVariable(file.Name, file.Path)

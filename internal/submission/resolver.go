@@ -166,24 +166,33 @@ func (r *Resolver) definitionName() string {
 
 // An UnsupportedError says what a definition lacks.
 type UnsupportedError struct {
-	Definition string
-	Lacks      string
-	Help       string
+	Of    *config.Definition
+	Lacks string
+	Help  string
 }
 
 func (e *UnsupportedError) Error() string {
-	text := fmt.Sprintf("definition %q has no %s", e.Definition, e.Lacks)
+	text := fmt.Sprintf("%s has no %s", subject(e.Of), e.Lacks)
 	if e.Help != "" {
 		text += "; " + e.Help
 	}
 	return text
 }
 
+// subject names a definition in messages.
+func subject(d *config.Definition) string {
+	return wording.Subject(d.Name, d.File, d.Monitor.SchedulerType)
+}
+
 func (r *Resolver) Command(kind config.CommandElement) (*config.Command, error) {
 	if found := r.Definition.Command(kind); found != nil {
 		return found, nil
 	}
-	return nil, &UnsupportedError{Definition: r.Definition.Name, Lacks: string(kind) + " command"}
+	lacks := string(kind) + " command"
+	if operation, isOfJobs := strings.CutSuffix(string(kind), "-job"); isOfJobs && r.Definition.Monitor.SchedulerType == wording.AgentType {
+		lacks = "command to " + operation + " jobs: the proxy protocol defines none"
+	}
+	return nil, &UnsupportedError{Of: r.Definition, Lacks: lacks}
 }
 
 func (r *Resolver) SubmitCommand(debug bool) (*config.Command, error) {
@@ -194,5 +203,5 @@ func (r *Resolver) SubmitCommand(debug bool) (*config.Command, error) {
 	if debug {
 		lacks = "submit command for debugging"
 	}
-	return nil, &UnsupportedError{Definition: r.Definition.Name, Lacks: lacks}
+	return nil, &UnsupportedError{Of: r.Definition, Lacks: lacks}
 }

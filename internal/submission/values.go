@@ -144,7 +144,7 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 	case found == nil && isLaunchAttribute(name):
 		return nil, nil
 	case found == nil:
-		return nil, refuse(fmt.Sprintf("definition %q has no such attribute", a.resolver.Definition.Name), a.resolver.similar(a.env, name))
+		return nil, refuse(subject(a.resolver.Definition)+" has no such attribute", a.resolver.similar(a.env, name))
 	case found.ReadOnly():
 		return nil, refuse("it is read-only", "")
 	case found.Visible(), len(boundEditors(a.resolver.Definition, name)) > 0:

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/wording"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/proxy"
 )
@@ -248,14 +249,14 @@ func (w *writer) outcomes() {
       <arg>@agent greeting</arg>
     </x:probe>
     <x:probe name="agent-updates" required="false" x:timeout="60s" impact="rmctl left out what it did not understand; the rest counts"
-      fix="record the session with rmctl agent --trace, or update the agent">
+      fix="record the session with --trace FILE and read it with rmctl agent decode, or update the agent">
       <arg>@agent oddities</arg>
     </x:probe>`)
 }
 
 func (w *writer) monitor() {
 	w.line(`  </control-data>
-  <monitor-data schedulerType="AGENT">
+  <monitor-data schedulerType="` + wording.AgentType + `">
     <x:list-jobs name="list-jobs" x:interval="100ms" x:busy="20%%" x:timeout="2m">
       <arg>@agent jobs</arg>
       <x:read reader="jobs"/>
