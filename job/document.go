@@ -37,6 +37,9 @@ type Document struct {
 	Error       string    `json:"error,omitempty"`
 	Processes   []Process `json:"processes,omitempty"`
 	Seen        string    `json:"seen,omitempty"` // when it was listed, where listings follow one another
+
+	// Attributes are those of a listed job that rmctl has no names for: an object with texts and lists of texts.
+	Attributes json.RawMessage `json:"attributes,omitempty"`
 }
 
 // Document returns what is known of the job, without its processes. Submitted is when

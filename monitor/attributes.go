@@ -86,6 +86,7 @@ const (
 	factQueue     = "queue"
 	factNodes     = "nodes"
 	factSubmitted = "submitted"
+	factFurther   = "attributes" // those that have no column, as package further keeps them
 )
 
 // factsOf returns the names of the facts that columns show, behind others.

@@ -13,7 +13,7 @@ import (
 )
 
 // jobFacts are the facts of a job that the model shows or that identify it.
-var jobFacts = factsOf(jobColumns, factState, factIdentity)
+var jobFacts = factsOf(jobColumns, factState, factIdentity, factFurther)
 
 // jobs takes listings of jobs, and the jobs on record, into the model. A job that is
 // on record and in listings is one element, or one for each of its rows, such as the
@@ -171,6 +171,7 @@ func (j *jobs) update(u *model.Update, id string, listed Facts, recorded *record
 		row.text(vocabulary.AttributeJobDetail, string(detail))
 	}
 	row.facts(jobColumns, facts)
+	row.further(u, facts)
 	if listed != nil {
 		row.text(attributeJobID, id)
 	}

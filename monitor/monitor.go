@@ -33,6 +33,9 @@ type Options struct {
 	// Submission returns the predefined attributes of jobs, such as execName, that say what was
 	// submitted as a job on record. They may become known later, but do not change. Nil for none.
 	Submission func(tag string) []model.Attribute
+	// Describe returns the name and the description of an attribute that rows have beside the
+	// facts that are known here. Nil where they have none.
+	Describe func(id string) (name, description string)
 
 	// Intervals are the shortest times from the beginning of one listing of a kind to that
 	// of the next; 0 for 5 seconds.
@@ -93,6 +96,7 @@ type Monitor struct {
 	nodes   *nodes
 	jobs    *jobs
 	wake    chan struct{}
+	further map[string]bool // whether an attribute without a column is shown
 
 	mu       sync.Mutex
 	tasks    []*task
@@ -127,7 +131,7 @@ func New(o Options) *Monitor {
 		o.Location = time.Local
 	}
 	o.Machine = cmp.Or(o.Machine, o.Manager)
-	m := &Monitor{options: o, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), problems: map[problemKey]*model.Problem{}}
+	m := &Monitor{options: o, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), problems: map[problemKey]*model.Problem{}, further: map[string]bool{}}
 	m.queues, m.nodes, m.jobs = newQueues(m), newNodes(m), newJobs(m)
 	if o.Record != nil {
 		m.tasks = append(m.tasks, &task{listing: Listing{Kind: model.Universe}, shortest: recordInterval, pace: 1})

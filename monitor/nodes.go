@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-var nodeFacts = factsOf(nodeColumns, factState, factMachine)
+var nodeFacts = factsOf(nodeColumns, factState, factMachine, factFurther)
 
 // nodes takes listings of nodes into the model.
 type nodes struct {
@@ -108,6 +108,7 @@ func (n *nodes) observe(u *model.Update, id string, facts Facts, print uint64) {
 	row.text(vocabulary.AttributeNodeExtraState, string(before.extra))
 	row.text(attributeNodeNumber, strconv.Itoa(before.number))
 	row.facts(nodeColumns, facts)
+	row.further(u, facts)
 	u.Put(row.row)
 }
 

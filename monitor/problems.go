@@ -28,6 +28,7 @@ const (
 	whatLong          = "a text is too long and was cut"
 	whatNotUnderstood = "the definition did not understand a row"
 	whatUses          = "jobs have too many nodes to look at all"
+	whatFurther       = "an attribute cannot be shown"
 	whatHosts         = "a job has more nodes than there are"
 )
 

@@ -12,7 +12,7 @@ import (
 // takes them.
 const defaultQueue = "default"
 
-var queueFacts = factsOf(queueColumns, factState)
+var queueFacts = factsOf(queueColumns, factState, factFurther)
 
 // queues takes listings of queues into the model.
 type queues struct {
@@ -61,6 +61,7 @@ func (q *queues) observe(u *model.Update, id string, facts Facts, print uint64) 
 		row.state(vocabulary.AttributeQueueState, facts.Fact(factState), "")
 	}
 	row.facts(queueColumns, facts)
+	row.further(u, facts)
 	u.Put(row.row)
 }
 

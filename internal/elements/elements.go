@@ -2,6 +2,7 @@
 package elements
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/further"
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/job"
 )
@@ -27,6 +29,8 @@ type Node struct {
 	Queues   []string `json:"queues,omitempty"`
 	Reason   string   `json:"reason,omitempty"` // why it is in this state
 	Seen     string   `json:"seen,omitempty"`   // when it was listed, where listings follow one another
+
+	Attributes further.Text `json:"attributes,omitempty"` // that rmctl has no names for: an object with texts and lists of texts
 }
 
 // A Queue is what a scheduler says about a queue. Unknown facts are empty or nil. The
@@ -42,6 +46,8 @@ type Queue struct {
 	Waiting   *int   `json:"waiting,omitempty"`
 	Nodes     *int   `json:"nodes,omitempty"`
 	Seen      string `json:"seen,omitempty"` // when it was listed, where listings follow one another
+
+	Attributes further.Text `json:"attributes,omitempty"` // that rmctl has no names for: an object with texts and lists of texts
 }
 
 // NodesOf returns the nodes of a target in rows of x:list-nodes, by name.
@@ -51,6 +57,7 @@ func NodesOf(controller *control.Controller, rows []command.Row) []Node {
 		node := Node{
 			Name: row.ID, Target: controller.Target, State: row.Fact("state"), Native: row.Fact("native"), Reason: row.Fact("reason"),
 			CPUs: job.Number(row.Fact("cpus")), CPUsUsed: job.Number(row.Fact("cpusUsed")), Memory: job.Number(row.Fact("memory")),
+			Attributes: further.Object(row.Fact("attributes")),
 		}
 		if load, err := strconv.ParseFloat(row.Fact("load"), 64); err == nil && !math.IsNaN(load) && !math.IsInf(load, 0) {
 			node.Load = &load
@@ -70,6 +77,7 @@ func QueuesOf(controller *control.Controller, rows []command.Row) []Queue {
 		queues = append(queues, Queue{
 			Name: row.ID, Target: controller.Target, State: row.Fact("state"), Native: row.Fact("native"), Default: row.Fact("default") == "true", TimeLimit: row.Fact("timeLimit"),
 			Running: job.Number(row.Fact("running")), Waiting: job.Number(row.Fact("waiting")), Nodes: job.Number(row.Fact("nodes")),
+			Attributes: further.Object(row.Fact("attributes")),
 		})
 	}
 	return queues
@@ -91,6 +99,9 @@ func JobsOf(controller *control.Controller, rows []command.Row) []job.Document {
 			}
 		}
 		jobs[i] = job.ListedDocument(row.ID, controller.Target, listed)
+		if attributes := further.Object(row.Fact("attributes")); attributes != "" {
+			jobs[i].Attributes = json.RawMessage(attributes)
+		}
 	}
 	return jobs
 }

@@ -80,3 +80,16 @@ func secondsOf(unit string) (float64, bool) {
 	}
 	return 0, false
 }
+
+// Sum adds whole numbers. If one of the texts is no whole number, it returns that and no total.
+func Sum(texts []string) (total, odd string) {
+	sum := 0
+	for _, text := range texts {
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return "", text
+		}
+		sum += number
+	}
+	return strconv.Itoa(sum), ""
+}

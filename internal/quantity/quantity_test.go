@@ -25,3 +25,11 @@ func TestLengthsOfTimeAreSeconds(t *testing.T) {
 		require.Equal(t, want != "", isLength, text)
 	}
 }
+
+func TestWholeNumbersAreAdded(t *testing.T) {
+	total, _ := quantity.Sum([]string{"1", "20"})
+	require.Equal(t, "21", total)
+	total, odd := quantity.Sum([]string{"1", "x"})
+	require.Empty(t, total)
+	require.Equal(t, "x", odd)
+}

@@ -148,3 +148,17 @@ func (r Set) Merged() Set {
 	}
 	return merged
 }
+
+// Count counts the numbers in numbers and ranges, such as 0-3 and 5. If one of the texts has
+// something else, it returns that and no total.
+func Count(texts []string) (total, odd string) {
+	count := 0
+	for _, text := range texts {
+		numbers, isRanges := Parse(text)
+		if !isRanges {
+			return "", text
+		}
+		count += numbers.Count()
+	}
+	return strconv.Itoa(count), ""
+}

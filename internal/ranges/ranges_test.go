@@ -42,3 +42,11 @@ func TestCounts(t *testing.T) {
 		require.False(t, isCount, text)
 	}
 }
+
+func TestNumbersInRangesAreCounted(t *testing.T) {
+	total, _ := ranges.Count([]string{"0-3", "5"})
+	require.Equal(t, "5", total)
+	total, odd := ranges.Count([]string{"0-3", ""})
+	require.Empty(t, total)
+	require.Empty(t, odd)
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/further"
 	"github.com/rmctl/rmctl/internal/plaintext"
 )
 
@@ -91,6 +92,9 @@ func newFact(definition *config.Fact) (*fact, error) {
 	if f.find, err = compile(definition.Find, "", ""); err != nil {
 		return nil, err
 	}
+	if _, isField := f.plainField(); f.As == asFields && !isField {
+		return nil, fmt.Errorf("%s: as=%q is for one field", definition.Position, asFields)
+	}
 	f.words, err = newPlaceholders(definition)
 	return f, err
 }
@@ -167,6 +171,9 @@ func (t *factTable) evaluateOne(f *fact, on *evaluation, values []string, step f
 // textsOf returns the texts of a fact in the record, without words that mean
 // that there is no value.
 func (f *fact) textsOf(on *evaluation) ([]string, error) {
+	if f.As == asFields {
+		return f.fields(on), nil
+	}
 	if name, isPlain := f.plainField(); isPlain {
 		field := on.record.Root.Child(name)
 		if field == nil || field.Text == "" || slices.Contains(f.None, field.Text) {
@@ -185,6 +192,16 @@ func (f *fact) textsOf(on *evaluation) ([]string, error) {
 		}
 	}
 	return kept, nil
+}
+
+// fields returns what stands below the field of a record.
+func (f *fact) fields(on *evaluation) []string {
+	name, _ := f.plainField()
+	var all further.Attributes
+	if on.record.Root.Child(name).EachBelow(all.Add); all.Text() == "" {
+		return nil
+	}
+	return []string{all.Text()}
 }
 
 // plainField returns the field that a fact is taken from, if it is that alone and has no

@@ -375,6 +375,12 @@ func TestDocumentsBecomeJobs(t *testing.T) {
 	require.Contains(t, read(t, torque, "<Data>&a;</Data>", reader.Query{}).Damage.What, "entity")
 }
 
+func TestTheFieldsBelowAFieldAreOneFact(t *testing.T) {
+	const nodes = `<x:reader name="nodes"><x:json each="/*"/><x:id from="id"/><x:fact name="attributes" from="more" as="fields"/></x:reader>`
+	text := `[{"id":"n1","more":{"gpus":4,"modules":["gcc","mpi"],"none":null,"empty":""}},{"id":"n2","more":{}},{"id":"n3"}]`
+	require.Equal(t, `n1 attributes={"gpus":"4","modules":["gcc","mpi"]}`+"\nn2\nn3\n", shown(read(t, nodes, text, reader.Query{})))
+}
+
 func TestReadersExtendOthers(t *testing.T) {
 	answer := read(t, squeue+`<x:reader name="sacct" extends="squeue" repeats="last">
 		<x:table separator="|" columns="id state code name"/>

@@ -34,6 +34,7 @@ const (
 	asWaitStatus = "wait-status" // of wait(2): 256 times the code, or the signal
 	asPath       = "path"
 	asTag        = "tag"
+	asFields     = "fields" // those below a field, as package further keeps them
 )
 
 // value returns the value of a fact that a record has as some texts, as its type
@@ -49,11 +50,15 @@ func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped str
 		}
 		return clean(strings.Join(texts, ",")), "", "", nil
 	case asSum:
-		value, dropped = sum(texts)
+		total, odd := quantity.Sum(texts)
+		value, dropped = orNotA(total, total != "", "a whole number", odd)
 	case asCount:
-		value, dropped = count(texts)
+		total, odd := ranges.Count(texts)
+		value, dropped = orNotA(total, total != "", "a number or a range", odd)
 	case asTag:
 		value, dropped = tag.In(texts[0])
+	case asFields:
+		value = texts[0]
 	case asPath:
 		value, dropped, err = f.path(texts[0], on)
 	case asExitStatus, asWaitStatus:
@@ -128,32 +133,6 @@ func orNotA(value string, counts bool, what, text string) (string, string) {
 		return value, ""
 	}
 	return "", notA(what, text)
-}
-
-// sum adds whole numbers.
-func sum(texts []string) (value, dropped string) {
-	total := 0
-	for _, text := range texts {
-		number, err := strconv.Atoi(text)
-		if err != nil {
-			return "", notA("a whole number", text)
-		}
-		total += number
-	}
-	return strconv.Itoa(total), ""
-}
-
-// count counts the numbers in numbers and ranges, such as 0-3 and 5.
-func count(texts []string) (value, dropped string) {
-	total := 0
-	for _, text := range texts {
-		numbers, isRanges := ranges.Parse(text)
-		if !isRanges {
-			return "", notA("a number or a range", text)
-		}
-		total += numbers.Count()
-	}
-	return strconv.Itoa(total), ""
 }
 
 // ctimeWithOffset is how Cobalt writes times, with the name of the zone behind.

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,36 @@ func TestAChangeThatAnAgentReportsIsShownWithoutWaitingForAnInterval(t *testing.
 	d.shows("site", "17 RUNNING false")
 	changes <- "f1 4"
 	d.shows("site")
+}
+
+func TestAttributesOfAnAgentAreShownWithTheirNames(t *testing.T) {
+	d := newDesk(t, onAgent)
+	d.openAgent(func(a *agenttest.Agent) {
+		a.Begin("", proxy.Definition{ID: "gpus", Type: "INTEGER", Name: "GPUs", Description: "Number of GPUs", Display: true, Default: "0"})
+		a.Events("dd 0 1 1 2 name=big machineState=UP", "e0 0 1 2 2 name=batch priority=high", "de 1 1 3 4 name=n1 nodeState=UP gpus=4 colour=green",
+			"dc 2 1 4 4 name=sums jobId=17 jobState=PENDING gpus=2")
+		a.OK(a.Await(proxy.Quit))
+	})
+	d.whileMomentsPass()
+	require.NoError(t, d.Start("site"))
+	d.shows("site", "17 PENDING false")
+	manager, _ := d.Model().Snapshot().Manager("site")
+	given := func(kind model.Kind, id string) string {
+		element, known := manager.Get(kind, id)
+		require.True(t, known, id)
+		texts := ""
+		for definition, value := range element.Attributes() {
+			if !vocabulary.IsKnown(definition.ID) {
+				texts += definition.Label() + "=" + value.Text() + " "
+			}
+		}
+		return texts
+	}
+	require.Equal(t, "GPUs=2 ", given(model.Job, "17"))
+	require.ElementsMatch(t, []string{"GPUs=4", "colour=green"}, strings.Fields(given(model.Node, "n1")))
+	require.Equal(t, "priority=high ", given(model.Queue, "batch"))
+	definition, _ := d.Model().Snapshot().Definition("gpus")
+	require.Equal(t, "Number of GPUs", definition.Description)
 }
 
 func TestASessionThatEndsIsAnErrorAndBeginsAgain(t *testing.T) {

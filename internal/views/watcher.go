@@ -3,10 +3,13 @@ package views
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
@@ -45,7 +48,7 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 	}
 	w.monitor = monitor.New(monitor.Options{
 		Model: m.platform.model, Manager: m.Target.Name, Machine: hostOf(m.Target), User: controller.Place.User,
-		Record: w.record.read, Submission: w.record.submission,
+		Record: w.record.read, Submission: w.record.submission, Describe: descriptions(controller.Definition),
 		Rows: func(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 			outcome, err := listings.rows(ctx, kind, each)
 			if ctx.Err() == nil && !isLost(err) {
@@ -122,5 +125,16 @@ func (w *watcher) lookSoon() {
 	select {
 	case w.look <- struct{}{}:
 	default: // one is requested already
+	}
+}
+
+// descriptions returns a function for [monitor.Options]: attributes of elements are described as
+// those of submissions that have the same name.
+func descriptions(d *config.Definition) func(id string) (name, description string) {
+	return func(id string) (name, description string) {
+		if known := d.Attribute(id); known != nil {
+			return known.Label, strings.TrimSpace(known.Text(attribute.FieldDescription))
+		}
+		return "", ""
 	}
 }

@@ -35,6 +35,22 @@ func (n *Node) Child(name string) *Node {
 	return nil
 }
 
+// EachBelow calls do with each child of a node that has none itself, and with the items of
+// those that have some. A missing node has no children.
+func (n *Node) EachBelow(do func(name, text string, isItem bool)) {
+	if n == nil {
+		return
+	}
+	for _, child := range n.Children {
+		if len(child.Children) == 0 {
+			do(child.Name, child.Text, false)
+		}
+		for _, item := range child.Children {
+			do(child.Name, item.Value(), true)
+		}
+	}
+}
+
 // Clone returns a copy of the node and of all below it, without a parent.
 func (n *Node) Clone() *Node {
 	copied := *n

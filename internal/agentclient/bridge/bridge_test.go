@@ -337,3 +337,18 @@ func TestTheDefinitionOfACapturedAgentCanBeUsed(t *testing.T) {
 		})
 	}
 }
+
+func TestListingsHaveAttributesThatAreShownAndThatTheyHaveNoFieldFor(t *testing.T) {
+	c := open(t, func(a *agenttest.Agent) {
+		a.Begin("", proxy.Definition{ID: "gpus", Type: "INTEGER", Name: "GPUs", Display: true, Default: "0"},
+			proxy.Definition{ID: "secret", Type: "STRING", Name: "Secret"}, proxy.Definition{ID: "modules", Type: "ARRAY", Name: "Modules", Display: true})
+		a.Events("dd 0 1 1 1 name=big", announced, "de 1 1 3 6 name=n1 nodeState=UP nodeNumber=7 gpus=4 secret=x modules=gcc",
+			"dc 2 1 4 9 name=sums jobState=RUNNING jobId=17 queueId=2 jobSubId=s1 execName=sums secret=x gpus=2 modules=mpi")
+		quit(a)
+	})
+	require.Equal(t, map[string]any{"gpus": "4", "modules": []any{"gcc"}}, rows(t, c, "nodes")[0]["attributes"])
+	require.Equal(t, map[string]any{"gpus": "2", "modules": []any{"mpi"}, "execName": "sums"}, rows(t, c, "jobs")[0]["attributes"])
+	require.NotContains(t, rows(t, c, "queues")[0], "attributes")
+	all := rows(t, c, "jobs", "17")[0]["attributes"].(map[string]any)
+	require.Equal(t, "x", all["secret"], "the evidence has all that the agent said")
+}

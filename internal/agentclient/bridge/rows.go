@@ -15,7 +15,7 @@ import (
 )
 
 // A row is an element as a listing has it: the fields that the definition reads, and under
-// "attributes" everything that the agent said of it.
+// "attributes" those that it has no field for. Of a job that is queried they are all.
 type row map[string]any
 
 // manager returns the resource manager of the session, once it has listed its elements.
@@ -98,18 +98,33 @@ func (r row) set(element *model.Element, fields map[string]string) {
 	}
 }
 
-// setAll adds everything that the element was given.
-func (r row) setAll(element *model.Element) {
-	all := map[string]any{}
+// setAttributes adds what the element was given and is chosen.
+func (r row) setAttributes(element *model.Element, isChosen func(*model.Definition) bool) {
+	var chosen map[string]any
 	for definition, value := range element.Attributes() {
+		if value.Text() == "" || !isChosen(definition) {
+			continue
+		}
+		if chosen == nil {
+			chosen = map[string]any{}
+		}
 		if definition.Type == model.Array {
-			all[definition.ID] = value.Array()
+			chosen[definition.ID] = value.Array()
 		} else {
-			all[definition.ID] = value.Text()
+			chosen[definition.ID] = value.Text()
 		}
 	}
-	r["attributes"] = all
+	if chosen != nil {
+		r["attributes"] = chosen
+	}
 }
+
+// isFurther reports whether listings show an attribute that they have no fact for.
+func isFurther(definition *model.Definition) bool {
+	return definition.Display && !vocabulary.IsKnown(definition.ID)
+}
+
+func isAny(*model.Definition) bool { return true }
 
 // jobs prints all jobs, or only those named, with what is known of those that ended and were
 // removed. A job that is not known is an error if it is the only one.
@@ -159,7 +174,7 @@ const (
 // wholeRow is jobRow with everything that the agent said of the job, the evidence of its state.
 func (r *request) wholeRow(manager *model.Manager, element *model.Element) row {
 	one := r.jobRow(manager, element)
-	one.setAll(element)
+	one.setAttributes(element, isAny)
 	return one
 }
 
@@ -175,6 +190,7 @@ func (r *request) jobRow(manager *model.Manager, element *model.Element) row {
 	if tag := given(element, attributeSubmission); tag != "" { // jobTag is that of the record there
 		one["tag"] = tag
 	}
+	one.setAttributes(element, isFurther)
 	if _, has := one["cpus"]; !has {
 		if count := given(element, attributeProcesses); count != "" {
 			one["cpus"] = count
@@ -236,7 +252,7 @@ func (r *request) nodes(ctx context.Context, _ []string) error {
 		if machine, known := manager.Get(model.Machine, element.Parent()); known {
 			one["machineState"] = string(machine.State())
 		}
-		one.setAll(element)
+		one.setAttributes(element, isFurther)
 		return one
 	})
 }
@@ -251,7 +267,7 @@ func (r *request) queues(ctx context.Context, _ []string) error {
 	return r.list(ctx, "queues", model.Queue, func(_ *model.Manager, element *model.Element) row {
 		one := row{"id": element.ID(), "state": string(element.State())}
 		one.set(element, queueFields)
-		one.setAll(element)
+		one.setAttributes(element, isFurther)
 		return one
 	})
 }

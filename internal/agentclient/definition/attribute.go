@@ -39,11 +39,10 @@ var taken = []string{"jobSubId", "jobId", "queueId", "execName", "execPath", "wo
 // usable returns the attributes that submissions may have, and the ids of those that no
 // definition can have. Attributes of elements that an agent defines are left out.
 func usable(definitions []proxy.Definition) (attributes []attribute, refused []string) {
-	known := predefined()
 	at := map[string]int{}
 	for _, d := range definitions {
 		switch i, isAgain := at[d.ID]; {
-		case slices.Contains(taken, d.ID) || known[d.ID]:
+		case slices.Contains(taken, d.ID) || vocabulary.IsKnown(d.ID):
 			continue
 		case isAgain:
 			attributes[i].Definition = d
@@ -60,34 +59,6 @@ func usable(definitions []proxy.Definition) (attributes []attribute, refused []s
 		attributes = append(attributes, attribute{d, name})
 	}
 	return attributes, refused
-}
-
-// predefined returns the ids of attributes that describe elements and cannot be submitted.
-func predefined() map[string]bool {
-	known := map[string]bool{}
-	for _, id := range elementAttributes() {
-		known[id] = true
-	}
-	return known
-}
-
-func elementAttributes() []string {
-	return []string{
-		vocabulary.AttributeID, vocabulary.AttributeName, vocabulary.AttributeRMState, vocabulary.AttributeMachineState,
-		vocabulary.AttributeQueueState, vocabulary.AttributeQueueStatus, vocabulary.AttributeNodeState, vocabulary.AttributeNodeExtraState,
-		vocabulary.AttributeNodeStatus, vocabulary.AttributeJobState, vocabulary.AttributeJobStatus, vocabulary.AttributeJobMessage,
-		vocabulary.AttributeProcessState, vocabulary.AttributeProcessNodeID, vocabulary.AttributeProcessIndex, vocabulary.AttributeProcessExitCode,
-		vocabulary.AttributeListedJobs, vocabulary.AttributeListedNodes, vocabulary.AttributeListedQueues, vocabulary.AttributeUnlisted,
-		vocabulary.AttributeStale, vocabulary.AttributeProblems, vocabulary.AttributeNodeCPUs, vocabulary.AttributeNodeCPUsUsed,
-		vocabulary.AttributeNodeMemory, vocabulary.AttributeNodeLoad, vocabulary.AttributeNodeQueues, vocabulary.AttributeNodeReason,
-		vocabulary.AttributeQueueDefault, vocabulary.AttributeQueueTimeLimit, vocabulary.AttributeQueueRunning, vocabulary.AttributeQueueWaiting,
-		vocabulary.AttributeQueueNodes, vocabulary.AttributeJobDetail, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted,
-		vocabulary.AttributeJobStarted, vocabulary.AttributeJobEnded, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobSignal,
-		vocabulary.AttributeJobCPUs, vocabulary.AttributeJobTag, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors, vocabulary.AttributeJobDoubt, vocabulary.AttributeJobUser,
-		vocabulary.AttributeJobLaunched, "rmHost", "rmCause", "rmDefinition", "rmSince",
-		"rmDescription", "rmType", "rmID", "numNodes", "nodeNumber", "processPID", "processSignalName", "processStdout", "processStderr",
-		"messageLevel", "messageCode", "messageText", "errorCode", "errorMsg", "filterChildren",
-	}
 }
 
 // attribute writes an attribute with its type, limits, choices and default.

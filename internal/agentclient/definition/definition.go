@@ -211,6 +211,7 @@ func (w *writer) readers() {
 	w.line(`      <x:fact name="outputPath" from="outputPath" as="path"/>
       <x:fact name="errorPath" from="errorPath" as="path"/>
       <x:fact name="identity" from="tag" as="tag"/>
+      <x:fact name="attributes" from="attributes" as="fields"/>
     </x:reader>`)
 }
 
@@ -280,6 +281,7 @@ func (w *writer) monitor() {
         <x:fact name="cpusUsed" from="cpusUsed" as="integer"/>
         <x:fact name="memory" from="memory" as="integer"/>
         <x:fact name="load" from="load" as="number"/>
+        <x:fact name="attributes" from="attributes" as="fields"/>
       </x:read>
     </x:list-nodes>
     <x:list-queues name="list-queues" x:interval="100ms" x:timeout="2m">
@@ -299,6 +301,7 @@ func (w *writer) monitor() {
         <x:fact name="running" from="running" as="integer"/>
         <x:fact name="waiting" from="waiting" as="integer"/>
         <x:fact name="nodes" from="nodes" as="integer"/>
+        <x:fact name="attributes" from="attributes" as="fields"/>
       </x:read>
     </x:list-queues>
   </monitor-data>

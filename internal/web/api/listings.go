@@ -58,6 +58,7 @@ func (a *API) answerQueues(w http.ResponseWriter, r *http.Request) error {
 			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeQueueStatus), Default: isDefault.Boolean(),
 			TimeLimit: listing.GivenText(e, vocabulary.AttributeQueueTimeLimit), Running: listing.GivenNumber(e, vocabulary.AttributeQueueRunning),
 			Waiting: listing.GivenNumber(e, vocabulary.AttributeQueueWaiting), Nodes: listing.GivenNumber(e, vocabulary.AttributeQueueNodes),
+			Attributes: listing.Further(e),
 		})
 	}
 	return answer.JSON(w, http.StatusOK, listed)
@@ -74,7 +75,8 @@ func (a *API) answerNodes(w http.ResponseWriter, r *http.Request) error {
 	}{ageOf(m, vocabulary.AttributeListedNodes), []elements.Node{}}
 	for e := range m.All(model.Node) {
 		node := elements.Node{
-			Name: e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeNodeStatus),
+			Attributes: listing.Further(e),
+			Name:       e.ID(), Target: m.Element().ID(), State: listing.GivenState(e), Native: listing.GivenText(e, vocabulary.AttributeNodeStatus),
 			CPUs: listing.GivenNumber(e, vocabulary.AttributeNodeCPUs), CPUsUsed: listing.GivenNumber(e, vocabulary.AttributeNodeCPUsUsed),
 			Memory: listing.GivenNumber(e, vocabulary.AttributeNodeMemory), Reason: listing.GivenText(e, vocabulary.AttributeNodeReason),
 		}

@@ -3,6 +3,8 @@ package listing
 import (
 	"time"
 
+	"github.com/rmctl/rmctl/internal/further"
+	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 )
 
@@ -36,6 +38,20 @@ func GivenNumber(e *model.Element, attribute string) *int {
 		return nil
 	}
 	return new(int(value.Integer()))
+}
+
+// Further returns the attributes of an element that rmctl has no names for.
+func Further(e *model.Element) further.Text {
+	var all further.Attributes
+	for definition, value := range e.Attributes() {
+		if vocabulary.IsKnown(definition.ID) {
+			continue
+		}
+		for _, text := range value.Array() {
+			all.Add(definition.ID, text, definition.Type == model.Array)
+		}
+	}
+	return further.Text(all.Text())
 }
 
 // GivenState returns the state of an element, empty if it is unknown.
