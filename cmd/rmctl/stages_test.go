@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,23 +19,7 @@ import (
 func BenchmarkStages(b *testing.B) {
 	rmctl := buildRmctl(b)
 	home := b.TempDir()
-	b.Setenv("HOME", home)
-	b.Setenv("XDG_STATE_HOME", home)
-	b.Setenv("PATH", home+string(os.PathListSeparator)+os.Getenv("PATH"))
-	for name, program := range map[string]string{
-		"sinfo":  `echo debug`,
-		"sbatch": `date +%FT%T >"$HOME/$$.job"; echo "Submitted batch job $$"`,
-		"scontrol": `read -r submitted <"$HOME/$3.job"
-echo "JobId=$3 JobName=true"
-echo "   JobState=PENDING Reason=Priority Dependency=(null)"
-echo "   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0"
-echo "   SubmitTime=$submitted EligibleTime=$submitted"
-echo "   StartTime=Unknown EndTime=Unknown Deadline=N/A"
-echo "   Partition=debug AllocNode:Sid=here:1"
-echo "   NodeList=(null)"`,
-	} {
-		require.NoError(b, os.WriteFile(filepath.Join(home, name), []byte("#!/bin/sh\n"+program+"\n"), 0o700))
-	}
+	useFakeSlurm(b, home)
 	recordMany(b, filepath.Join(home, "rmctl"), 10_000)
 	submit := []string{rmctl, "submit", "-t", "slurm", "--", "true"}
 	_, ended := measure(b, submit) // starts the session
