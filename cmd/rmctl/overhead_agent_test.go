@@ -38,7 +38,15 @@ func useFakeSlurm(b *testing.B, home string) {
 	b.Setenv("XDG_STATE_HOME", home)
 	b.Setenv("PATH", home+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for name, program := range map[string]string{
-		"sinfo":  `echo debug`,
+		"sinfo": `echo debug`,
+		"squeue": `all="$*"
+mark=${all##*Name:}
+for job in "$HOME"/*.job; do
+	[ ! -e "$job" ] || read -r submitted <"$job"
+	id=${job##*/}
+	printf "%s$mark" "${id%.job}" PENDING Priority debug "" "$submitted" N/A N/A root 1 0 true true
+	echo
+done`,
 		"sbatch": `date +%FT%T >"$HOME/$$.job"; echo "Submitted batch job $$"`,
 		"scontrol": `read -r submitted <"$HOME/$3.job"
 echo "JobId=$3 JobName=true"

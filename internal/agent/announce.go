@@ -264,6 +264,9 @@ func (s *session) addNew(to *packer, e *model.Element) error {
 		if waits && !submitted.isDone && e.ID() == tagOf(e) {
 			return nil // it has no id yet
 		}
+		if err := s.replaceEarly(e); err != nil {
+			return err
+		}
 		delete(s.isHidden, e.ID())
 		if waits {
 			submitted.isAnnounced = true

@@ -54,14 +54,21 @@ func (i *ids) number(e *model.Element) uint64 {
 	if number, known := i.numbers[key]; known {
 		return number
 	}
-	number := i.next
-	if e.Kind() == model.Process {
-		number = i.index(e)
-		i.indexes[index{e.Parent(), number}] = e.ID()
-	} else {
-		i.next++
-		i.byID[strconv.FormatUint(number, 10)] = key
+	if e.Kind() != model.Process {
+		return i.reserve(e.Kind(), e.ID())
 	}
+	number := i.index(e)
+	i.indexes[index{e.Parent(), number}] = e.ID()
+	i.numbers[key] = number
+	return number
+}
+
+// reserve gives a number to an element without one that is no process, and may not be in the
+// model yet.
+func (i *ids) reserve(kind model.Kind, id string) uint64 {
+	number, key := i.next, element{kind, id}
+	i.next++
+	i.byID[strconv.FormatUint(number, 10)] = key
 	i.numbers[key] = number
 	return number
 }
@@ -80,18 +87,21 @@ func (i *ids) index(e *model.Element) uint64 {
 
 // forget takes the number of an element that was removed.
 func (i *ids) forget(e *model.Element) (uint64, bool) {
-	key := element{e.Kind(), e.ID()}
-	number, known := i.numbers[key]
-	if !known {
-		return 0, false
-	}
-	delete(i.numbers, key)
-	if e.Kind() == model.Process {
+	number, known := i.release(e.Kind(), e.ID())
+	if known && e.Kind() == model.Process {
 		delete(i.indexes, index{e.Parent(), number})
-	} else {
+	}
+	return number, known
+}
+
+// release takes the number of an element.
+func (i *ids) release(kind model.Kind, id string) (uint64, bool) {
+	number, known := i.known(kind, id)
+	delete(i.numbers, element{kind, id})
+	if known && kind != model.Process {
 		delete(i.byID, strconv.FormatUint(number, 10))
 	}
-	return number, true
+	return number, known
 }
 
 // find returns the element that a client means: by its number, or by its id in the model.

@@ -42,12 +42,13 @@ type session struct {
 	renewed   []string        // ids of jobs whose processes have to be announced again
 
 	submissions map[string]*submitted // that are not answered yet, by tag
+	early       map[string]string     // ids of jobs that the client has before the model shows them, by tag
 }
 
 func newSession(ctx context.Context, o Options) *session {
 	s := &session{options: o, commands: make(chan proxy.Command), changed: make(chan struct{}), outcomes: make(chan func() error),
 		outgoing: make(chan proxy.Frame), expired: make(chan struct{}), workers: make(chan struct{}, mostWorkers),
-		peer: peer{old: o.Old}, defined: map[string]bool{}, lastEvent: -1, submissions: map[string]*submitted{}}
+		peer: peer{old: o.Old}, defined: map[string]bool{}, lastEvent: -1, submissions: map[string]*submitted{}, early: map[string]string{}}
 	s.life, s.end = context.WithCancelCause(ctx)
 	s.expire = sync.OnceFunc(func() { close(s.expired) })
 	return s

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,7 +92,7 @@ func (s *session) done(tag string, accepted job.Job, failed error) error {
 		return err
 	}
 	if !submission.isAnnounced {
-		if err := s.announceAgain(tag, submission); err != nil {
+		if err := cmp.Or(s.announceAgain(tag, submission), s.announceEarly(tag, submission)); err != nil {
 			return err
 		}
 	}
@@ -122,6 +123,55 @@ func (s *session) announceAgain(tag string, submission *submitted) error {
 		return err
 	}
 	return to.flush()
+}
+
+// announceEarly announces a job that the model does not show yet: that may take as long as the scheduler
+// takes to list its jobs. Other clients than rmctl would not take in what changes then.
+func (s *session) announceEarly(tag string, submission *submitted) error {
+	id := submission.job.ID
+	_, isOpen := s.protocol.Events()
+	_, isKnown := s.ids.known(model.Job, id)
+	queue, hasQueue := s.queueOf(&submission.job)
+	if submission.isAnnounced || !isOpen || isKnown || !hasQueue || id == "" || !s.peer.has(featureDetails) {
+		return nil
+	}
+	name, _ := s.names.of(tag, s.peer.isOwn)
+	to := s.packer(proxy.New, model.Job)
+	err := to.add(s.ids.text(model.Queue, queue), s.ids.reserve(model.Job, id), proxy.Attributes{
+		{ID: vocabulary.AttributeName, Value: cmp.Or(submission.job.Name, id)},
+		{ID: vocabulary.AttributeJobState, Value: string(model.JobState(&submission.job.Observation))},
+		{ID: attributeJobID, Value: id}, {ID: attributeSubmission, Value: name},
+	})
+	if err != nil {
+		return err
+	}
+	s.early[tag], submission.isAnnounced = id, true
+	return to.flush()
+}
+
+// queueOf returns the queue of a job that the model does not show yet, as far as it is known.
+func (s *session) queueOf(j *job.Job) (string, bool) {
+	if _, known := s.sent.Get(model.Queue, j.Queue); known {
+		return j.Queue, true
+	}
+	for _, queue := range s.inOrder(model.Queue, s.sent) {
+		return queue.ID(), j.Queue == ""
+	}
+	return "", false
+}
+
+// replaceEarly removes what was announced early as a job that the model shows with another id.
+func (s *session) replaceEarly(shown *model.Element) error {
+	id, isEarly := s.early[tagOf(shown)]
+	if !isEarly {
+		return nil
+	}
+	delete(s.early, tagOf(shown))
+	if _, isThere := s.sent.Get(model.Job, id); isThere {
+		return nil
+	}
+	number, _ := s.ids.release(model.Job, id)
+	return s.event(proxy.Update{Change: proxy.Removed, Kind: model.Job, Groups: []proxy.Group{{IDs: proxy.IDsOf(number)}}})
 }
 
 // settle answers the submissions whose jobs are announced, or will be when the client asks for
