@@ -81,6 +81,33 @@ func TestAJobThatDoesNotAppearIsNotWaitedForLong(t *testing.T) {
 	})
 }
 
+func TestAJobIsAnnouncedToRmctlBeforeTheModelShowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.define("jobTag")
+		c.put(model.Queue, "", "batch")
+		c.put(model.Queue, "", "long")
+		c.start("details")
+		tag := ""
+		c.scheduler.accept = func(s job.Submission) job.Job {
+			tag = s.Tag
+			return job.Job{ID: "42", Tag: s.Tag, Observation: job.Observation{Name: "sums", Queue: "long", Detail: job.Submitted}}
+		}
+		c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
+		require.Equal(t, []string{"NEW_JOB 3 in 1002 [1003 name=sums jobState=PENDING jobId=42 jobSubId=J]", "OK 4"}, c.got())
+		c.put(model.Job, "long", "42", "name", "sums", "jobState", "RUNNING", "jobTag", tag)
+		require.Equal(t, []string{"NEW_JOB 3 in 1002 [1003 name=sums jobState=RUNNING jobId=42 jobSubId=J jobTag=J]"}, c.got())
+		c.remove(model.Job, "42")
+		require.Equal(t, []string{"REMOVE_JOB 3 [1003]"}, c.got())
+
+		c.send(proxy.SubmitJob, "jobSubId=K", "execName=hello")
+		require.Len(t, c.got(), 2)
+		c.put(model.Job, "long", "42.site", "jobTag", tag)
+		require.Equal(t, []string{"REMOVE_JOB 3 [1004]", "NEW_JOB 3 in 1002 [1005 name=42.site jobState=PENDING jobId=42.site jobSubId=K jobTag=K]"}, c.got())
+		c.quit()
+	})
+}
+
 func TestAJobThatIsListedBeforeItIsOnRecordIsAnnouncedAgain(t *testing.T) {
 	for features, want := range map[string][]string{
 		"":        {"REMOVE_JOB 3 [1002]", "NEW_JOB 3 in 1001 [1003 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=J]", "OK 4"},

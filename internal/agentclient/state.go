@@ -41,6 +41,7 @@ type State struct {
 	offered     []string // features of the agent
 	features    []string // that both ends know
 	definitions []proxy.Definition
+	defined     int             // how often definitions have changed
 	arrays      map[string]bool // ids of attributes that are arrays
 	index       map[model.Kind]*index
 	submissions map[string]*submission // by the jobSubId that this holder gave them
@@ -321,4 +322,11 @@ func (s *State) progress() (isComplete, areListed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.isComplete, s.areListed
+}
+
+// Defined returns a number that changes with the definitions.
+func (s *Session) Defined() int {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return s.state.defined
 }

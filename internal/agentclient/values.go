@@ -193,6 +193,7 @@ func (p *pass) define(definition proxy.Definition) {
 		p.report.count(oddDefinition, 1)
 		return
 	}
+	p.defined++
 	if at >= 0 {
 		p.definitions[at] = definition
 	} else {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/agentclient"
@@ -15,15 +16,30 @@ import (
 
 // definition prints the definition of the target.
 func (r *request) definition(context.Context, []string) error {
-	features := r.session.Features()
-	text, _ := definition.Write(definition.Options{
-		Agent: r.connection.options.Agent, Proxy: r.connection.options.Proxy, Attributes: r.session.Definitions(),
-		IsOwn: len(features) > 0, Operations: slices.Contains(features, "operations"),
-	})
-	if _, err := r.stdout.Write(text); err != nil {
+	if _, err := r.stdout.Write(r.attempt.written.of(r.session, &r.connection.options)); err != nil {
 		return &outputError{err}
 	}
 	return nil
+}
+
+// A written is the definition of a session with the definitions of attributes that came so far. Each
+// command of the target reads it.
+type written struct {
+	mutex   sync.Mutex
+	defined int // how often definitions had changed
+	text    []byte
+}
+
+func (w *written) of(session *agentclient.Session, o *Options) []byte {
+	defined, features := session.Defined(), session.Features()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.text == nil || w.defined != defined {
+		w.defined = defined
+		w.text, _ = definition.Write(definition.Options{Agent: o.Agent, Proxy: o.Proxy, Attributes: session.Definitions(),
+			IsOwn: len(features) > 0, Operations: slices.Contains(features, "operations")})
+	}
+	return w.text
 }
 
 // describe prints since when the agent must know all submissions.

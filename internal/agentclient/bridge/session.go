@@ -28,6 +28,7 @@ type attempt struct {
 	before  error         // why the session before ended; nil without one
 	done    chan struct{} // closed when nothing of it works any more
 	keep    sync.Once
+	written written
 }
 
 // current returns the session if it has begun and not ended.

@@ -109,9 +109,10 @@ func (w *writer) identity() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// submitted writes an argument that vanishes without a value.
+// submitted writes an argument that vanishes without a value. An expression without special characters is
+// compared and not compiled, which counts with a hundred attributes.
 func (w *writer) submitted(id, name, unless string) {
-	w.line(`      <arg x:word="true" isUndefinedIfMatches="(?s)%s">%s=${ptp_rm:%s#value}</arg>`, regexp.QuoteMeta(id+"=")+unless, id, name)
+	w.line(`      <arg x:word="true" isUndefinedIfMatches="%s">%s=${ptp_rm:%s#value}</arg>`, regexp.QuoteMeta(id+"=")+unless, id, name)
 }
 
 func (w *writer) jobCommands() {
