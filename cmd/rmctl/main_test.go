@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		"rmctl":         func() { os.Exit(rmctlCode()) },
 		"rmctl_settled": func() { os.Exit(settledCode()) },
 		"proxy_client":  func() { os.Exit(proxyClient()) },
+		"delayed":       func() { os.Exit(delayed()) },
 		"play-agent":    func() { os.Exit(agenttest.Main(os.Args[1:])) },
 	})
 }
