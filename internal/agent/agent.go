@@ -27,6 +27,8 @@ type Scheduler interface {
 	Operate(ctx context.Context, id string, operation Operation) error
 	// Move moves a job to another queue.
 	Move(ctx context.Context, id, queue string) error
+	// Printed reads what a job that has ended wrote, at most so many bytes at the end of each stream.
+	Printed(ctx context.Context, id string, most int64) (Printed, error)
 }
 
 // An Operation is something that can be done to a job: cancel, hold, release, suspend or resume.

@@ -96,6 +96,11 @@ func (s *session) update(isWhole bool) error {
 			return err
 		}
 	}
+	if isWhole {
+		s.fetchPrinted(now, nil)
+	} else {
+		s.fetchPrinted(now, before)
+	}
 	return s.changeManager(now, before, isWhole, reflected)
 }
 
@@ -110,6 +115,9 @@ func (s *session) remove(kind model.Kind, now, before *model.Manager) error {
 			continue
 		}
 		number, isKnown := s.ids.forget(change.Before)
+		if kind == model.Job {
+			delete(s.printed, change.Before.ID())
+		}
 		parent := ""
 		if kind == model.Process {
 			_, isThere := now.Get(model.Job, change.Before.Parent())

@@ -44,6 +44,7 @@ type scheduler struct {
 	refuses   error
 	hold      chan struct{} // submissions wait for it, if it is not nil
 	accept    func(job.Submission) job.Job
+	printed   agent.Printed
 }
 
 func (f *scheduler) Definition(context.Context) (*config.Definition, error) {
@@ -75,6 +76,13 @@ func (f *scheduler) Move(_ context.Context, id, queue string) error {
 	defer f.mu.Unlock()
 	f.done = append(f.done, fmt.Sprintf("move %s %s", id, queue))
 	return f.refuses
+}
+
+func (f *scheduler) Printed(_ context.Context, id string, _ int64) (agent.Printed, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.done = append(f.done, "printed "+id)
+	return f.printed, f.refuses
 }
 
 // A client is the other end of a session.

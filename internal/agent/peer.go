@@ -66,21 +66,24 @@ var newStates = map[model.Kind]map[model.State]string{
 var statusAttributes = map[model.Kind]string{model.Job: vocabulary.AttributeJobStatus, model.Process: attributeStatus}
 
 // state returns the attributes for the state of an element.
-func (p *peer) state(e *model.Element) proxy.Attributes {
-	attribute, state := e.Kind().StateAttribute(), string(e.State())
+func (p *peer) state(e *model.Element) proxy.Attributes { return p.stateWord(e.Kind(), e.State()) }
+
+// stateWord returns the attributes for a state.
+func (p *peer) stateWord(kind model.Kind, state model.State) proxy.Attributes {
+	attribute := kind.StateAttribute()
 	if p.isExact() {
-		return proxy.Attributes{{ID: attribute, Value: state}}
+		return proxy.Attributes{{ID: attribute, Value: string(state)}}
 	}
-	word, differs := newStates[e.Kind()][e.State()]
+	word, differs := newStates[kind][state]
 	if !differs {
-		word = state
+		word = string(state)
 	}
 	var attributes proxy.Attributes
 	if word != "" {
 		attributes = append(attributes, proxy.Attribute{ID: attribute, Value: word})
 	}
-	if status := statusAttributes[e.Kind()]; status != "" {
-		attributes = append(attributes, proxy.Attribute{ID: status, Value: state})
+	if status := statusAttributes[kind]; status != "" {
+		attributes = append(attributes, proxy.Attribute{ID: status, Value: string(state)})
 	}
 	return attributes
 }

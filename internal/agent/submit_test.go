@@ -32,6 +32,28 @@ func TestASubmittedJobIsAnnouncedBeforeOK(t *testing.T) {
 	})
 }
 
+func TestASubmittedJobThatMovesKeepsItsSubmissionID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.put(model.Queue, "", "slow")
+		c.start()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		require.Equal(t, []string{"NEW_JOB 3 in 1001 [1003 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=JOB_1]", "OK 4"}, c.got())
+		c.put(model.Job, "slow", "42")
+		require.Equal(t, []string{
+			"REMOVE_JOB 3 [1003]",
+			"NEW_JOB 3 in 1002 [1004 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=JOB_1]",
+		}, c.got())
+		c.send(proxy.TerminateJob, "jobId=1003")
+		require.Regexp(t, "^TERMINATEJOB_ERROR 5 ", strings.Join(c.got(), "\n"), "that id is gone")
+		c.send(proxy.TerminateJob, "jobId=1004")
+		require.Equal(t, []string{"OK 6"}, c.got())
+		require.Equal(t, []string{"cancel 42"}, c.scheduler.done)
+		c.quit()
+	})
+}
+
 func TestARefusalNamesTheSubmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -133,6 +134,36 @@ func (s *scheduler) decided(ctx context.Context, j job.Job) (job.Job, error) {
 // Operate does something to a job.
 func (s *scheduler) Operate(ctx context.Context, id string, operation agent.Operation) error {
 	return s.platform.Operate(ctx, s.target, id, control.Operation(operation))
+}
+
+// Printed reads what a job wrote to its files.
+func (s *scheduler) Printed(ctx context.Context, id string, most int64) (printed agent.Printed, err error) {
+	controller, err := s.platform.Controller(s.target)
+	if err != nil {
+		return printed, err
+	}
+	j, err := s.platform.Job(ctx, s.target, id)
+	if err != nil {
+		return printed, err
+	}
+	for _, stream := range []struct {
+		text *string
+		control.Stream
+		path string
+	}{{&printed.Stdout, control.Stream{}, j.OutputPath}, {&printed.Stderr, control.Stream{Stderr: true}, j.ErrorPath}} {
+		if stream.path == "" || stream.Stderr && j.ErrorPath == j.OutputPath {
+			continue
+		}
+		var text bytes.Buffer
+		if failed := controller.FollowEnd(ctx, j, stream.Stream, most, func(int64) {}, &text); failed != nil {
+			err = errors.Join(err, failed) // the other one counts
+		}
+		*stream.text = string(text.Bytes()[max(0, int64(text.Len())-most):])
+	}
+	if printed != (agent.Printed{}) {
+		err = nil
+	}
+	return printed, err
 }
 
 // Names in definitions for moving a job: an action, and attributes for what it needs.

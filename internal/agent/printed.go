@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+// longestPrinted bounds what clients get of each stream of a job, in bytes.
+const longestPrinted = 64 << 10
+
+// Printed is the end of what a job wrote to each stream.
+type Printed struct{ Stdout, Stderr string }
+
+// fetchPrinted has the output of jobs that have ended read, if they were submitted in this session.
+// rmctl reads the files itself, when somebody wants them.
+func (s *session) fetchPrinted(now, before *model.Manager) {
+	if s.peer.has(featureDetails) || len(s.names.byTag) == 0 {
+		return
+	}
+	for change := range now.Changes(model.Job, before) {
+		if change.After == nil || !model.Ended(model.Job, change.After.State()) {
+			continue
+		}
+		job := change.After.ID()
+		_, isOwn := s.names.byTag[tagOf(change.After)]
+		if _, isKnown := s.ids.known(model.Job, job); !isOwn || !isKnown || s.printed[job] {
+			continue
+		}
+		s.printed[job] = true
+		var printed Printed
+		var failed error
+		s.perform(func(context.Context) {
+			printed, failed = s.options.Scheduler.Printed(s.life, job, longestPrinted) // nobody waits for it after the session
+		}, func() error {
+			if failed != nil {
+				s.options.Log.Debug("reading the output of a job", "job", job, "error", failed)
+				return nil
+			}
+			return s.sendPrinted(job, printed)
+		})
+	}
+}
+
+// sendPrinted sends the output of a job. In the protocol a process writes it: the first one, or
+// one that stands for the job.
+func (s *session) sendPrinted(job string, printed Printed) error {
+	element, isThere := s.sent.Get(model.Job, job)
+	_, isOpen := s.protocol.Events()
+	if !isThere || !isOpen || !s.printed[job] {
+		delete(s.printed, job)
+		return nil
+	}
+	var index uint64
+	process := func(change proxy.Change, attributes proxy.Attributes) error {
+		return s.event(proxy.Update{Change: change, Kind: model.Process, Parent: s.ids.text(model.Job, job), Groups: []proxy.Group{{IDs: proxy.IDsOf(index), Attributes: attributes}}})
+	}
+	streams := proxy.Attributes{{ID: attributeStdout, Value: printed.Stdout}, {ID: attributeStderr, Value: printed.Stderr}}
+	isAnnounced := false
+	for each := range s.sent.Children(model.Process, job) {
+		index, isAnnounced = s.ids.known(model.Process, each.ID())
+		break
+	}
+	for _, stream := range streams {
+		if stream.Value = strings.ToValidUTF8(stream.Value, "\ufffd"); stream.Value == "" {
+			continue
+		}
+		if !isAnnounced {
+			isAnnounced = true
+			if err := process(proxy.New, s.standIn(element, index)); err != nil {
+				return err
+			}
+		}
+		if err := process(proxy.Changed, proxy.Attributes{stream}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// standIn returns the attributes of a process that stands for a job.
+func (s *session) standIn(job *model.Element, index uint64) proxy.Attributes {
+	state := model.State(vocabulary.StateExited)
+	if job.State() == vocabulary.StateError {
+		state = vocabulary.StateError
+	}
+	number := strconv.FormatUint(index, 10)
+	attributes := proxy.Attributes{{ID: vocabulary.AttributeName, Value: job.ID() + "." + number}}
+	attributes = append(attributes, s.peer.stateWord(model.Process, state)...)
+	attributes = append(attributes, proxy.Attribute{ID: vocabulary.AttributeProcessIndex, Value: number})
+	for definition, value := range job.Attributes() {
+		if definition.ID == vocabulary.AttributeJobExitCode {
+			attributes = append(attributes, proxy.Attribute{ID: vocabulary.AttributeProcessExitCode, Value: value.Text()})
+		}
+	}
+	return attributes
+}

@@ -1,0 +1,93 @@
+package agent_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/agent"
+	"github.com/rmctl/rmctl/model"
+	"github.com/rmctl/rmctl/proxy"
+)
+
+func TestBothStreamsOfAJobAreSentOnceItHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.scheduler.printed = agent.Printed{Stdout: "one\ntwo\n", Stderr: "bad \xff\n"}
+		c.put(model.Queue, "", "batch")
+		c.put(model.Queue, "", "slow")
+		c.start()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		c.got()
+		c.put(model.Job, "batch", "42", "jobState", "RUNNING")
+		c.got()
+		require.Empty(t, c.scheduler.done)
+		c.put(model.Job, "batch", "42", "jobState", "TERMINATED")
+		written := []string{
+			"CHANGE_PROCESS 3 in 1003 [0 processStdout=one\ntwo\n]",
+			"CHANGE_PROCESS 3 in 1003 [0 processStderr=bad \ufffd\n]",
+		}
+		require.Equal(t, append([]string{
+			"CHANGE_JOB 3 [1003 jobState=COMPLETED jobStatus=TERMINATED]",
+			"NEW_PROCESS 3 in 1003 [0 name=42.0 processState=COMPLETED processStatus=EXITED processIndex=0]",
+		}, written...), c.got())
+		c.put(model.Job, "batch", "42", "jobStatusMessage", "again")
+		require.Len(t, c.got(), 1, "clients append what they get")
+		c.put(model.Job, "slow", "42")
+		require.Equal(t, "NEW_PROCESS 3 in 1004 [0 name=42.0 processState=COMPLETED processStatus=EXITED processIndex=0]", c.got()[2], "the client lost it with the job")
+		c.quit()
+	})
+}
+
+func TestTheFirstProcessOfAJobHasItsOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.scheduler.printed = agent.Printed{Stderr: "bad\n"}
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		c.put(model.Process, "42", "42.3", "processIndex", "3")
+		c.got()
+		c.put(model.Job, "batch", "42", "jobState", "TERMINATED")
+		require.Equal(t, []string{"CHANGE_JOB 3 [1002 jobState=COMPLETED jobStatus=TERMINATED]", "CHANGE_PROCESS 3 in 1002 [3 processStderr=bad\n]"}, c.got())
+		c.quit()
+	})
+}
+
+func TestOutputOfOtherJobsAndForRmctlIsNotRead(t *testing.T) {
+	for _, features := range [][]string{nil, {"details"}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := dial(t, nil)
+			c.put(model.Queue, "", "batch")
+			c.start(features...)
+			c.put(model.Job, "batch", "7", "jobState", "TERMINATED")
+			if features != nil {
+				c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+				c.got()
+				c.put(model.Job, "batch", "42", "jobState", "TERMINATED")
+			}
+			c.got()
+			require.Empty(t, c.scheduler.done)
+			c.quit()
+		})
+	}
+}
+
+func TestOutputThatIsReadWhileEventsAreStoppedIsSentAfterwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.scheduler.printed = agent.Printed{Stdout: "one\n"}
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		c.got()
+		c.send(proxy.StopEvents)
+		c.got()
+		c.put(model.Job, "batch", "42", "jobState", "TERMINATED")
+		require.Empty(t, c.got())
+		c.send(proxy.StartEvents)
+		require.Contains(t, c.got(), "CHANGE_PROCESS 6 in 1002 [0 processStdout=one\n]")
+		c.quit()
+	})
+}
