@@ -39,6 +39,10 @@ type Error struct {
 
 // Error returns the failure with what the command printed, on as many lines.
 func (e *Error) Error() string {
+	output := strings.TrimSpace(e.Output)
+	if e.Failure == BadExit && len(e.Arguments) > 0 && strings.HasPrefix(e.Arguments[0], "@") && output != "" {
+		return output // of a command that the connection answers, in words for users
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %q", e.Command.Element, e.Command.Name)
 	if len(e.Arguments) > 0 {
@@ -69,7 +73,7 @@ func (e *Error) Error() string {
 	if e.Err != nil {
 		fmt.Fprintf(&text, ": %v", e.Err)
 	}
-	if output := strings.TrimSpace(e.Output); output != "" {
+	if output != "" {
 		text.WriteString(":\n")
 		text.WriteString(output)
 	}

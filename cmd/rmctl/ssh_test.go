@@ -31,6 +31,7 @@ import (
 //	changed   known_hosts has another key
 //	locked    no key is let in
 //	refused   nobody listens
+//	forwards  the same server, which forwards ports
 //	nowhere   has no address
 func TestSSH(t *testing.T) {
 	if testing.Short() {
@@ -87,6 +88,8 @@ func newSSHServer(t testing.TB) (server *sshServer, configuration string) {
     HostKeyAlias %%n
 Host locked
     User locked
+Host forwards
+    User %s
 Host refused
     Port %d
 Host nowhere
@@ -101,7 +104,7 @@ Host *
     IdentitiesOnly yes
     UserKnownHostsFile %s
     GlobalKnownHostsFile /dev/null
-`, closedPort, port, write("id", string(pem.EncodeToMemory(block))),
+`, forwardingUser, closedPort, port, write("id", string(pem.EncodeToMemory(block))),
 		write("known_hosts", known(fmt.Sprintf("[127.0.0.1]:%d", port), host)+known("changed", other))))
 }
 
@@ -183,11 +186,12 @@ func (s *sshServer) listen(t testing.TB) (port int) {
 
 func (s *sshServer) serve(wire net.Conn) {
 	defer wire.Close()
-	_, channels, requests, err := ssh.NewServerConn(wire, s.config)
+	client, channels, requests, err := ssh.NewServerConn(wire, s.config)
 	if err != nil {
 		return
 	}
-	s.work.Go(func() { ssh.DiscardRequests(requests) })
+	ports := &forwarder{server: s, client: client, listeners: map[forwardedPort]net.Listener{}}
+	s.work.Go(func() { ports.answer(requests) })
 	for offered := range channels {
 		if offered.ChannelType() != "session" {
 			_ = offered.Reject(ssh.UnknownChannelType, "sessions only")

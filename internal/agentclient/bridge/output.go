@@ -20,13 +20,19 @@ func isOutput(name string) bool {
 	return strings.HasPrefix(path.Clean(name), strings.TrimSuffix(definition.OutputFolder, "/"))
 }
 
+// Names of the files with the output of a job.
+const (
+	outputStream = "stdout"
+	errorStream  = "stderr"
+)
+
 // read returns what a job wrote so far.
 func (c *Connection) read(ctx context.Context, operation, name string) (*outputFile, error) {
 	fail := func(err error) (*outputFile, error) {
 		return nil, &fs.PathError{Op: operation, Path: name, Err: err}
 	}
 	id, stream, isFile := strings.Cut(strings.TrimPrefix(path.Clean(name), definition.OutputFolder), "/")
-	streams := map[string]agentclient.Stream{"stdout": agentclient.Stdout, "stderr": agentclient.Stderr}
+	streams := map[string]agentclient.Stream{outputStream: agentclient.Stdout, errorStream: agentclient.Stderr}
 	which, isStream := streams[stream]
 	if !isFile || !isStream {
 		return fail(fs.ErrNotExist)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/agentclient"
+	"github.com/rmctl/rmctl/internal/agentclient/definition"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -175,6 +176,10 @@ const (
 func (r *request) wholeRow(manager *model.Manager, element *model.Element) row {
 	one := r.jobRow(manager, element)
 	one.setAttributes(element, isAny)
+	if id := element.ID(); len(r.session.Features()) == 0 && !strings.Contains(id, "/") { // an rmctl has files
+		one["outputPath"] = definition.OutputFolder + id + "/" + outputStream
+		one["errorPath"] = definition.OutputFolder + id + "/" + errorStream
+	}
 	return one
 }
 
