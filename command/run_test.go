@@ -111,6 +111,9 @@ func TestExitCodesAreErrorsWithWhatWasPrinted(t *testing.T) {
 	require.Equal(t, "start-up-command \"tested\" (/bin/sh) exited with code 3:\nno such queue", failed.Error())
 	require.False(t, failed.Ambiguous(), "the command itself said that it failed")
 
+	answered := &command.Error{Command: failed.Command, Arguments: []string{"@agent", "submit"}, Failure: command.BadExit, ExitCode: 1, Output: "job 4 has ended\n"}
+	require.Equal(t, "job 4 has ended", answered.Error(), "users know no such command")
+
 	b = newBench(t, shell(`echo only out; exit 3`, "", ""))
 	require.ErrorContains(t, b.fails(t, config.StartUpCommand), "only out")
 }

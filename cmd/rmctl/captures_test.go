@@ -27,10 +27,12 @@ func TestCapturedAgents(t *testing.T) {
 		"pe": agenttest.Capture(t, "pe-agent.txt"), "pbs": agenttest.Capture(t, "pbs-java-agent.txt"),
 		"job": filepath.Join(rmctltest.Project(t), "internal", "agentclient", "testdata", "job.txt"),
 	}
+	t.Parallel()
 	config := startSSHServer(t)
 	for _, transport := range []string{"local", "ssh", "openssh"} {
 		for _, way := range []string{"stdio", "tcp"} {
 			t.Run(transport+"-"+way, func(t *testing.T) {
+				t.Parallel()
 				place := ""
 				if transport != "local" {
 					place = fmt.Sprintf("host = 'forwards'\nssh_config = '%s'\n", config)
@@ -43,7 +45,7 @@ func TestCapturedAgents(t *testing.T) {
 				require.NoError(t, os.Mkdir(filepath.Join(folder, "rmctl"), 0o700))
 				require.NoError(t, os.WriteFile(filepath.Join(folder, "rmctl", "targets.toml"), []byte(targets.String()), 0o600))
 				rmctltest.Scripts(t, filepath.Join("testdata", "script-captures"), map[string]string{
-					"XDG_CONFIG_HOME": folder, "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "", "TRANSPORT": transport,
+					"XDG_CONFIG_HOME": folder, "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "",
 				})
 			})
 		}

@@ -83,8 +83,11 @@ func (f *forwarder) cancel(asked forwardedPort) bool {
 func (f *forwarder) forward(asked forwardedPort, conn net.Conn) {
 	origin := conn.RemoteAddr().(*net.TCPAddr)
 	channel, requests, err := f.client.OpenChannel("forwarded-tcpip", ssh.Marshal(struct {
-		Listening, Origin forwardedPort
-	}{asked, forwardedPort{origin.IP.String(), uint32(origin.Port)}}))
+		Address    string
+		Port       uint32
+		Origin     string
+		OriginPort uint32
+	}{asked.Address, asked.Port, origin.IP.String(), uint32(origin.Port)}))
 	if err != nil {
 		conn.Close()
 		return
