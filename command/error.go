@@ -40,8 +40,8 @@ type Error struct {
 // Error returns the failure with what the command printed, on as many lines.
 func (e *Error) Error() string {
 	output := strings.TrimSpace(e.Output)
-	if e.Failure == BadExit && len(e.Arguments) > 0 && strings.HasPrefix(e.Arguments[0], "@") && output != "" {
-		return output // of a command that the connection answers, in words for users
+	if e.isAnswer() && output != "" {
+		return output
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %q", e.Command.Element, e.Command.Name)
@@ -78,6 +78,11 @@ func (e *Error) Error() string {
 		text.WriteString(output)
 	}
 	return text.String()
+}
+
+// isAnswer reports whether the connection itself answered the command, in words for users.
+func (e *Error) isAnswer() bool {
+	return e.Failure == BadExit && len(e.Arguments) > 0 && strings.HasPrefix(e.Arguments[0], "@")
 }
 
 // Unwrap returns the cause, such as a *remote.StartError or a tokenizer's error.
