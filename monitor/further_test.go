@@ -3,6 +3,7 @@ package monitor_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,6 +41,37 @@ func TestAttributesWithoutAColumnAreShownAsTheyAreDescribed(t *testing.T) {
 		require.Equal(t, "3", w.value(model.Node, "n1", "gpus"))
 		require.Empty(t, w.value(model.Node, "n1", "colour"), "it is gone")
 		require.Empty(t, w.problems())
+	})
+}
+
+func TestMachinesAndTheResourceManagerAreListedIfTheyHaveAnInterval(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		w.options.Intervals = map[model.Kind]time.Duration{model.ResourceManager: time.Second, model.Machine: time.Second}
+		w.source.set(model.ResourceManager, nil, rowOf("x", `attributes={"licenses":"4","rmState":"STOPPED"}`))
+		w.source.set(model.Machine, nil, rowOf("big", "state=ERROR", `attributes={"rack":"7"}`), rowOf("small", "state=UNKNOWN"), rowOf("odd", "state=x"))
+		w.source.set(model.Node, nil, rowOf("n1", "state=UP", "machine=big"), rowOf("n2", "state=UP", "machine=small"), rowOf("n3", "state=DOWN", "machine=small"), rowOf("n4", "state=UP", "machine=other"))
+		w.begin()
+		require.Equal(t, []string{"big", "odd", "other", "small"}, w.ids(model.Machine))
+		require.Equal(t, "ERROR", w.value(model.Machine, "big", "machineState"), "as it is listed")
+		require.Equal(t, "7", w.value(model.Machine, "big", "rack"))
+		require.Equal(t, "1", w.value(model.Machine, "big", "numNodes"))
+		require.Equal(t, "ALERT", w.value(model.Machine, "small", "machineState"), "as its nodes are")
+		require.Equal(t, "UP", w.value(model.Machine, "odd", "machineState"))
+		require.Equal(t, "4", w.own("licenses"))
+		require.Equal(t, "STARTING", w.own("rmState"))
+
+		w.source.set(model.ResourceManager, nil, rowOf("x", `attributes={"users":"8"}`))
+		w.source.set(model.Machine, nil, rowOf("big", "state=ALERT"))
+		w.again()
+		require.Equal(t, "ALERT", w.value(model.Machine, "big", "machineState"))
+		require.Empty(t, w.value(model.Machine, "big", "rack"))
+		require.Equal(t, []string{"big", "other", "small"}, w.ids(model.Machine), "one without nodes is gone")
+		require.Empty(t, w.own("licenses"))
+		require.Equal(t, "8", w.own("users"))
+
+		w.source.set(model.Machine, nil)
+		w.again()
+		require.Equal(t, "UP", w.value(model.Machine, "big", "machineState"), "nobody says more than its nodes")
 	})
 }
 

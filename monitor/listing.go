@@ -41,6 +41,10 @@ func (m *Monitor) merger(kind model.Kind) merger {
 	switch kind {
 	case model.Queue:
 		return m.queues
+	case model.Machine:
+		return m.machines
+	case model.ResourceManager:
+		return m.itself
 	case model.Node:
 		return m.nodes
 	default:

@@ -20,8 +20,8 @@ type Options struct {
 	Manager string // id of the resource manager, which is in the model before Run is called
 	Machine string // id of the machine that the nodes belong to; empty for that of the resource manager
 	User    string // name of this user at the scheduler, to recognise own jobs on nodes; empty while unknown
-	// Rows lists all elements of a kind, [model.Queue], [model.Node] or [model.Job],
-	// the jobs of everybody where the scheduler shows them. It hands out each row
+	// Rows lists all elements of a kind, [model.Queue], [model.Node] or [model.Job], and
+	// [model.Machine] and, as the only element, [model.ResourceManager] if these have an interval; the jobs of everybody where the scheduler shows them. It hands out each row
 	// while the command still prints, and ends with the error that each returns. Facts
 	// are used by another goroutine for some time after that, and must not change.
 	// Of several rows with one id the last one that has a fact counts.
@@ -38,7 +38,7 @@ type Options struct {
 	Describe func(id string) (name, description string)
 
 	// Intervals are the shortest times from the beginning of one listing of a kind to that
-	// of the next; 0 for 5 seconds.
+	// of the next; 0 for 5 seconds. Machines and the resource manager are listed only if they have one.
 	Intervals map[model.Kind]time.Duration
 	Location  *time.Location // of the scheduler's times that have no zone; nil for the local one
 
@@ -90,13 +90,15 @@ const (
 // A Monitor keeps one resource manager in a model up to date while Run works.
 // Refresh, Listings and Problems may be called by any goroutine.
 type Monitor struct {
-	options Options
-	seed    maphash.Seed
-	queues  *queues
-	nodes   *nodes
-	jobs    *jobs
-	wake    chan struct{}
-	further map[string]bool // whether an attribute without a column is shown
+	options  Options
+	seed     maphash.Seed
+	queues   *queues
+	itself   *itself
+	machines *machines
+	nodes    *nodes
+	jobs     *jobs
+	wake     chan struct{}
+	further  map[string]bool // whether an attribute without a column is shown
 
 	mu       sync.Mutex
 	tasks    []*task
@@ -132,9 +134,16 @@ func New(o Options) *Monitor {
 	}
 	o.Machine = cmp.Or(o.Machine, o.Manager)
 	m := &Monitor{options: o, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), problems: map[problemKey]*model.Problem{}, further: map[string]bool{}}
+	m.itself = &itself{monitor: m}
+	m.machines = &machines{monitor: m, listed: map[string]listedMachine{}}
 	m.queues, m.nodes, m.jobs = newQueues(m), newNodes(m), newJobs(m)
 	if o.Record != nil {
 		m.tasks = append(m.tasks, &task{listing: Listing{Kind: model.Universe}, shortest: recordInterval, pace: 1})
+	}
+	for _, kind := range []model.Kind{model.ResourceManager, model.Machine} {
+		if interval, isListed := o.Intervals[kind]; isListed {
+			m.tasks = append(m.tasks, &task{listing: Listing{Kind: kind}, shortest: cmp.Or(interval, defaultInterval), pace: 1})
+		}
 	}
 	for _, each := range []struct {
 		kind model.Kind

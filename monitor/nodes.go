@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,8 @@ type nodes struct {
 	known map[string]*node // by id
 	// changed is set when who uses the nodes has to be found again.
 	changed bool
+	// areWhole is set if the newest listing had all nodes.
+	areWhole bool
 	// unlisted is set if the scheduler does not list its nodes.
 	unlisted bool
 	numbers  map[string]*numbers // of the nodes of each machine
@@ -125,7 +126,8 @@ func (n *nodes) end(whole bool) {
 	m := n.monitor
 	n.applyRepeated()
 	n.sweep(whole)
-	n.showMachines(whole)
+	n.areWhole = whole
+	m.machines.show()
 	m.jobs.showUse()
 }
 
@@ -141,64 +143,6 @@ func (n *nodes) sweep(whole bool) {
 				delete(n.known, id)
 				n.numbersOf(each.machine).giveBack(each.number)
 			}
-		}
-	})
-}
-
-// A machineCount is how many nodes of a machine are in which state.
-type machineCount struct{ all, up, down, failed int }
-
-// state returns the state of the machine; whole says that all of its nodes are counted.
-func (c machineCount) state(whole bool) string {
-	switch {
-	case c.all == 0 && !whole:
-		return vocabulary.StateUnknown
-	case c.all == 0:
-		return vocabulary.StateUp
-	case c.up == 0 && c.failed > 0:
-		return vocabulary.StateError
-	case c.up == 0:
-		return vocabulary.StateDown
-	case c.down > 0 || c.failed > 0:
-		return vocabulary.StateAlert
-	}
-	return vocabulary.StateUp
-}
-
-// showMachines counts the nodes of each machine. A machine that has lost its nodes goes, but for
-// the one there always is.
-func (n *nodes) showMachines(whole bool) {
-	m := n.monitor
-	machines := map[string]machineCount{m.options.Machine: {}}
-	for _, each := range n.known {
-		c := machines[each.machine]
-		c.all++
-		switch each.state {
-		case vocabulary.StateUp:
-			c.up++
-		case vocabulary.StateDown:
-			c.down++
-		case vocabulary.StateError:
-			c.failed++
-		}
-		machines[each.machine] = c
-	}
-	manager, known := m.options.Model.Snapshot().Manager(m.options.Manager)
-	if !known {
-		return
-	}
-	m.update(func(u *model.Update) {
-		for element := range manager.All(model.Machine) {
-			if _, has := machines[element.ID()]; !has && whole {
-				delete(n.numbers, element.ID())
-				u.Remove(m.options.Manager, model.Machine, element.ID())
-			}
-		}
-		for _, id := range slices.Sorted(maps.Keys(machines)) {
-			c := machines[id]
-			u.Put(model.Row{Manager: m.options.Manager, Kind: model.Machine, ID: id, Attributes: []model.Attribute{
-				{ID: vocabulary.AttributeMachineState, Text: c.state(whole)}, {ID: attributeNumNodes, Text: strconv.Itoa(c.all)},
-			}})
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// Listings returns how the listings of queues, nodes and jobs went, in this order.
+// Listings returns how the listings went: of queues, nodes and jobs in this order; of the resource manager and machines, if they are listed, before these.
 func (m *Monitor) Listings() []Listing {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *Monitor) showListings() {
 
 // staleness says how old the elements of a failed task are, and why.
 func (t *task) staleness() string {
-	what := map[model.Kind]string{model.Universe: "the record", model.Queue: "the queues", model.Node: "the nodes", model.Job: "the jobs"}[t.listing.Kind]
+	what := map[model.Kind]string{model.Universe: "the record", model.Queue: "the queues", model.ResourceManager: "the resource manager", model.Machine: "the machines", model.Node: "the nodes", model.Job: "the jobs"}[t.listing.Kind]
 	cause := causeOf(t.listing.Err)
 	switch {
 	case t.listing.At.IsZero() && t.listing.Seen == 0:

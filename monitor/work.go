@@ -90,5 +90,6 @@ func (n *nodes) observeWorking(working workOfJobs) {
 		}
 	})
 	n.sweep(true)
-	n.showMachines(true)
+	n.areWhole = true
+	n.monitor.machines.show()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/agentclient/agenttest"
 	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
@@ -114,6 +115,54 @@ func TestAttributesOfAnAgentAreShownWithTheirNames(t *testing.T) {
 	require.Equal(t, "priority=high ", given(model.Queue, "batch"))
 	definition, _ := d.Model().Snapshot().Definition("gpus")
 	require.Equal(t, "Number of GPUs", definition.Description)
+}
+
+func TestStatesOfMachinesAndOfTheResourceManagerAreThoseOfTheAgent(t *testing.T) {
+	d := newDesk(t, onAgent)
+	changes := make(chan string)
+	d.openAgent(func(a *agenttest.Agent) {
+		a.Begin("", proxy.Definition{ID: "rack", Type: "STRING", Name: "Rack", Display: true})
+		a.Events("dd 0 1 1 3 name=big machineState=ALERT rack=7", "dd 0 1 5 2 name=empty machineState=ERROR", "e0 0 1 2 1 name=batch", "de 1 1 3 2 name=n1 nodeState=UP",
+			"eb 1 0 2 licenses=4 rmState=STARTED")
+		for change := range changes {
+			a.Events(change)
+		}
+		a.OK(a.Await(proxy.Quit))
+	})
+	defer close(changes)
+	require.NoError(t, d.Start("site"))
+	shows := func(kind model.Kind, id, attribute, want string) {
+		t.Helper()
+		for snapshot := d.Model().Snapshot(); ; {
+			manager, _ := snapshot.Manager("site")
+			element, known := manager.Element(), true
+			if kind != model.ResourceManager {
+				element, known = manager.Get(kind, id)
+			}
+			if known {
+				if value, _ := element.Value(attribute); value.Text() == want {
+					return
+				}
+			}
+			var err error
+			snapshot, err = d.Model().Next(t.Context(), snapshot)
+			require.NoError(t, err)
+		}
+	}
+	d.whileTimePasses(func() {
+		shows(model.Machine, "big", "machineState", "ALERT")
+		shows(model.Machine, "big", "rack", "7")
+		shows(model.Machine, "empty", "machineState", "ERROR")
+		shows(model.ResourceManager, "", "licenses", "4")
+		changes <- "e7 1 5 1 machineState=UP"
+		shows(model.Machine, "empty", "machineState", "UP")
+		changes <- "eb 1 0 3 rmState=SUSPENDED rmCause=no_answer rmStale=old"
+		shows(model.ResourceManager, "", "rmState", "SUSPENDED")
+		shows(model.ResourceManager, "", views.AttributeCause, "the resource manager of the agent is SUSPENDED: no answer")
+		shows(model.ResourceManager, "", "agentStale", "old")
+		changes <- "eb 1 0 1 rmState=STARTED"
+		shows(model.ResourceManager, "", "rmState", "STARTED")
+	})
 }
 
 func TestASessionThatEndsIsAnErrorAndBeginsAgain(t *testing.T) {

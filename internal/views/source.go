@@ -22,6 +22,11 @@ type source interface {
 	// follow calls changed when there is something new to list, until ctx ends or the source
 	// is lost.
 	follow(ctx context.Context, changed func()) error
+	// silence returns why the scheduler does not answer, although it can be listed what is known
+	// of it; nil if it does.
+	silence() error
+	// further are the kinds that are listed beside queues, nodes and jobs.
+	further() []model.Kind
 }
 
 // newSource returns the source of a target: its definition, or its agent.
@@ -53,6 +58,10 @@ func (s *definitionSource) follow(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
+
+func (s *definitionSource) silence() error { return nil }
+
+func (s *definitionSource) further() []model.Kind { return nil }
 
 func (s *definitionSource) rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 	made, err := s.turns.Rows(ctx, listingOf[kind], func(row command.Row) error { return each(row.ID, row) })

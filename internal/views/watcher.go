@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -41,6 +42,9 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 		}
 	}
 	listings := newSource(m.Target, controller, options.KeepListings, options.Now)
+	for _, kind := range listings.further() {
+		intervals[kind] = intervals[model.Job]
+	}
 	w := &watcher{manager: m, controller: controller, source: listings, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
 	w.record = &record{store: options.Store, target: m.Target.Name, now: options.Now, definition: controller.Definition, submitted: map[string][]model.Attribute{}}
 	for kind := range intervals {
@@ -52,7 +56,7 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 		Rows: func(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 			outcome, err := listings.rows(ctx, kind, each)
 			if ctx.Err() == nil && !isLost(err) {
-				w.noteAnswer(kind, err)
+				w.noteAnswer(kind, cmp.Or(err, listings.silence()))
 			}
 			return outcome, err
 		},
@@ -132,6 +136,9 @@ func (w *watcher) lookSoon() {
 // those of submissions that have the same name.
 func descriptions(d *config.Definition) func(id string) (name, description string) {
 	return func(id string) (name, description string) {
+		if id == agentStale {
+			return "Stale At The Agent", "Why what the agent knows is older than it should be"
+		}
 		if known := d.Attribute(id); known != nil {
 			return known.Label, strings.TrimSpace(known.Text(attribute.FieldDescription))
 		}

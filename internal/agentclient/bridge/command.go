@@ -32,6 +32,8 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 		"jobs":       r.jobs,
 		"nodes":      r.nodes,
 		"queues":     r.queues,
+		"machines":   r.machines,
+		"manager":    r.itself,
 		"processes":  r.processes,
 		"submit":     r.submit,
 		"terminate":  r.terminate,
