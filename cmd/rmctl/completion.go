@@ -4,12 +4,15 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/agentclient/bridge"
+	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/describe"
 	"github.com/rmctl/rmctl/internal/portablename"
 	"github.com/rmctl/rmctl/internal/selection"
@@ -118,7 +121,7 @@ func (a *app) offeredValues(c *cobra.Command, definition *config.Definition, kno
 		return nil
 	}
 	target, err := targets.Find(a.completionTarget(c))
-	if err != nil || target.Transport != settings.TransportLocal {
+	if err != nil || target.Transport != settings.TransportLocal && target.Agent == nil {
 		return nil
 	}
 	controller, err := a.controller(c.Context(), target.Name)
@@ -244,18 +247,52 @@ func (a *app) completionTarget(c *cobra.Command) string {
 // completionDefinition returns the definition of the target, or that of the arguments of
 // render; nil if there is none.
 func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config.Definition {
-	nameOrFile := ""
-	if c.Name() == "render" && len(arguments) > 0 {
-		nameOrFile = arguments[0]
-	} else if targets, err := a.client().Targets(); err == nil {
-		if target, err := targets.Find(a.completionTarget(c)); err == nil {
-			nameOrFile = target.Definition
-		}
+	name := a.completionTarget(c)
+	isRender := c.Name() == "render" && len(arguments) > 0
+	if isRender {
+		name = arguments[0]
 	}
-	if nameOrFile == "" {
+	targets, err := a.client().Targets()
+	if err != nil {
 		return nil
 	}
+	nameOrFile := name
+	if target, err := targets.Find(name); err == nil && target.Agent != nil {
+		return a.knownDefinition(c.Context(), target)
+	} else if err == nil && !isRender {
+		nameOrFile = target.Definition
+	}
 	definition, _, err := check.UsableDefinition(nameOrFile)
+	if nameOrFile == "" || err != nil {
+		return nil
+	}
+	return definition
+}
+
+// completionPatience is how long a completion may take.
+const completionPatience = time.Second
+
+// knownDefinition returns the definition of a target with an agent if the background process has a
+// session with it, otherwise nil: nobody waits for an agent to start.
+func (a *app) knownDefinition(ctx context.Context, target settings.Target) *config.Definition {
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	background, err := a.findBackground()
+	if err != nil {
+		return nil
+	}
+	connections, err := background.Connections(ctx)
+	if err != nil || !slices.ContainsFunc(connections, func(connection daemon.ConnectionInfo) bool {
+		return !connection.Connecting && slices.Contains(a.targetsOf(connection), target.Name)
+	}) {
+		return nil
+	}
+	connection, err := background.Connect(ctx, placeOf(target), nil)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = connection.Close() }()
+	definition, err := bridge.KnownDefinition(ctx, connection, target.Name)
 	if err != nil {
 		return nil
 	}

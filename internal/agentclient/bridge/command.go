@@ -44,6 +44,8 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 		"oddities":   r.oddities,
 		"changes":    r.changes,
 		traceVerb:    r.trace,
+
+		knownDefinitionVerb: r.knownDefinition,
 	}[r.command.Arguments[1]]
 }
 

@@ -109,8 +109,8 @@ func (c *Connection) Start(ctx context.Context, command remote.Command) (remote.
 		return c.Connection.Start(ctx, command)
 	}
 	r := &request{connection: c, command: command, stdout: orDiscard(command.Stdout), stderr: orDiscard(command.Stderr)}
-	if slices.Equal(command.Arguments[1:min(2, len(command.Arguments))], []string{traceVerb}) {
-		return start(ctx, r), nil // a session that begins afterwards is traced from its start
+	if len(command.Arguments) > 1 && slices.Contains(verbsWithoutSession(), command.Arguments[1]) {
+		return start(ctx, r), nil
 	}
 	var err error
 	if r.attempt, r.session, err = c.session(ctx); err != nil {

@@ -42,6 +42,19 @@ func (w *written) of(session *agentclient.Session, o *Options) []byte {
 	return w.text
 }
 
+// knownDefinition prints the definition if there is a session.
+func (r *request) knownDefinition(ctx context.Context, none []string) error {
+	r.connection.mutex.Lock()
+	if r.attempt = r.connection.attempt; r.attempt != nil {
+		r.session = r.attempt.current()
+	}
+	r.connection.mutex.Unlock()
+	if r.session == nil {
+		return &agentclient.RefusedError{Text: "there is no session with the agent"}
+	}
+	return r.definition(ctx, none)
+}
+
 // describe prints since when the agent must know all submissions.
 func (r *request) describe(ctx context.Context, _ []string) error {
 	if err := r.session.Listed(ctx); err != nil {

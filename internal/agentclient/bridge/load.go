@@ -24,7 +24,16 @@ const maxDefinitionBytes = 4 << 20
 // the place of a file, which is what rmctl describe takes. The connection is one of this
 // package, or leads to one.
 func Definition(ctx context.Context, connection remote.Connection, target string) (*config.Definition, error) {
-	text, err := ask(ctx, connection, maxDefinitionBytes, "definition")
+	return load(ctx, connection, target, "definition")
+}
+
+// KnownDefinition is like Definition, but fails if there is no session with the agent.
+func KnownDefinition(ctx context.Context, connection remote.Connection, target string) (*config.Definition, error) {
+	return load(ctx, connection, target, knownDefinitionVerb)
+}
+
+func load(ctx context.Context, connection remote.Connection, target, verb string) (*config.Definition, error) {
+	text, err := ask(ctx, connection, maxDefinitionBytes, verb)
 	if err != nil {
 		return nil, err
 	}

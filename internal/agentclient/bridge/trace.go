@@ -78,8 +78,13 @@ func (t *Tracer) Trace(ctx context.Context, connection remote.Connection) error 
 	return nil
 }
 
-// traceVerb is the command that traces messages. It begins no session.
-const traceVerb = "trace"
+// Commands that begin no session. One that begins afterwards is traced from its start.
+const (
+	traceVerb           = "trace"
+	knownDefinitionVerb = "known-definition"
+)
+
+func verbsWithoutSession() []string { return []string{traceVerb, knownDefinitionVerb} }
 
 // trace follows the messages until the command or the connection ends. It prints a line when it
 // has begun.
