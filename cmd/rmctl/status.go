@@ -330,7 +330,8 @@ func (a *app) processesAtAgent(ctx context.Context, j job.Job) ([]job.Process, e
 	if err != nil {
 		return nil, err
 	}
-	return bridge.Processes(ctx, controller.Connection, j.ID)
+	processes, err := bridge.Processes(ctx, controller.Connection, j.ID)
+	return processes[j.ID], err
 }
 
 // A processDocument is a line of processes --json.

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/agentclient/definition"
 	"github.com/rmctl/rmctl/internal/further"
 	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
@@ -94,6 +95,11 @@ func (s *agentSource) manager(ctx context.Context, each func(id string, facts mo
 		}
 	}
 	return each(manager.ID, elementFacts{"attributes": attributes.Text()})
+}
+
+// processes implements source.
+func (s *agentSource) processes(ctx context.Context, jobs []string) (map[string][]job.Process, error) {
+	return bridge.Processes(ctx, s.controller.Connection, jobs...)
 }
 
 // silence implements source.

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,48 @@ func TestStatesOfMachinesAndOfTheResourceManagerAreThoseOfTheAgent(t *testing.T)
 		shows(model.ResourceManager, "", "agentStale", "old")
 		changes <- "eb 1 0 1 rmState=STARTED"
 		shows(model.ResourceManager, "", "rmState", "STARTED")
+	})
+}
+
+func TestProcessesThatAnAgentReportsAreShownBelowOwnJobs(t *testing.T) {
+	d := newDesk(t, onAgent)
+	changes := make(chan []string)
+	d.openAgent(func(a *agenttest.Agent) {
+		a.Begin("")
+		a.Events("dd 0 1 1 2 name=big machineState=UP", "e0 0 1 2 1 name=batch", "de 1 1 3 2 name=n1 nodeState=UP",
+			"dc 2 1 4 3 name=sums jobId=17 jobState=RUNNING", "dc 2 1 5 3 name=other jobId=18 jobState=RUNNING",
+			"df 4 2 0 4 processState=RUNNING processIndex=0 processNodeId=3 processPID=99 1 2 processState=RUNNING processIndex=1", "df 5 1 0 2 processState=RUNNING processIndex=0")
+		for change := range changes {
+			a.Events(change...)
+		}
+		a.OK(a.Await(proxy.Quit))
+	})
+	defer close(changes)
+	d.record("site", "17")
+	require.NoError(t, d.Start("site"))
+	shows := func(want ...string) {
+		t.Helper()
+		for snapshot := d.Model().Snapshot(); ; {
+			manager, _ := snapshot.Manager("site")
+			var processes []string
+			for process := range manager.All(model.Process) {
+				text := func(id string) string { value, _ := process.Value(id); return value.Text() }
+				processes = append(processes, strings.Join([]string{process.ID(), string(process.State()), text("processNodeId"), text("processPID"), text("processSignalName")}, " "))
+			}
+			if slices.Equal(want, processes) {
+				return
+			}
+			var err error
+			snapshot, err = d.Model().Next(t.Context(), snapshot)
+			require.NoError(t, err, "%q", processes)
+		}
+	}
+	d.whileTimePasses(func() {
+		shows("17.0 RUNNING n1 99 ", "17.1 RUNNING  0 ")
+		changes <- []string{"e9 4 1 0 2 processState=COMPLETED processSignalName=SIGTERM"}
+		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 RUNNING  0 ")
+		changes <- []string{"e6 1 4 1 jobState=COMPLETED", "f1 4"}
+		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 UNKNOWN  0 ")
 	})
 }
 

@@ -35,6 +35,9 @@ type record struct {
 	definition *config.Definition
 	submitted  map[string][]model.Attribute // what was submitted, by tag
 
+	source    source
+	processes map[string][]job.Process // that the source knew of jobs, by tag
+
 	shown atomic.Int64 // number of the newest event that the model reflects
 }
 
@@ -55,6 +58,7 @@ func (r *record) read(ctx context.Context) (map[string]job.Job, map[string][]job
 		}
 		return nil
 	})
+	r.addProcesses(ctx, processes)
 	return r.jobs, processes, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 )
@@ -22,6 +23,8 @@ type source interface {
 	// follow calls changed when there is something new to list, until ctx ends or the source
 	// is lost.
 	follow(ctx context.Context, changed func()) error
+	// processes returns those that the source knows of jobs, by the ids of these.
+	processes(ctx context.Context, jobs []string) (map[string][]job.Process, error)
 	// silence returns why the scheduler does not answer, although it can be listed what is known
 	// of it; nil if it does.
 	silence() error
@@ -57,6 +60,10 @@ func (s *definitionSource) due(ctx context.Context, kind model.Kind) (time.Time,
 func (s *definitionSource) follow(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+func (s *definitionSource) processes(context.Context, []string) (map[string][]job.Process, error) {
+	return nil, nil // a definition reads them where it runs a job, and they are on record
 }
 
 func (s *definitionSource) silence() error { return nil }

@@ -12,6 +12,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
@@ -46,7 +47,8 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 		intervals[kind] = intervals[model.Job]
 	}
 	w := &watcher{manager: m, controller: controller, source: listings, look: make(chan struct{}, 1), silent: map[model.Kind]bool{}}
-	w.record = &record{store: options.Store, target: m.Target.Name, now: options.Now, definition: controller.Definition, submitted: map[string][]model.Attribute{}}
+	w.record = &record{store: options.Store, target: m.Target.Name, now: options.Now, definition: controller.Definition, submitted: map[string][]model.Attribute{},
+		source: listings, processes: map[string][]job.Process{}}
 	for kind := range intervals {
 		w.silent[kind] = false
 	}

@@ -3,17 +3,13 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/agentclient/definition"
-	"github.com/rmctl/rmctl/internal/sorting"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -59,33 +55,6 @@ func ask(ctx context.Context, connection remote.Connection, most int, words ...s
 		return nil, errors.New(strings.TrimSpace(failures.String()))
 	}
 	return text.Bytes(), nil
-}
-
-// maxProcessesBytes bounds the processes of a job.
-const maxProcessesBytes = 32 << 20
-
-// Processes returns the processes of a job as the agent reported them, by rank.
-func Processes(ctx context.Context, connection remote.Connection, id string) ([]job.Process, error) {
-	text, err := ask(ctx, connection, maxProcessesBytes, "processes", id)
-	if err != nil {
-		return nil, err
-	}
-	var listed struct{ Processes []map[string]string }
-	if err := json.Unmarshal(text, &listed); err != nil {
-		return nil, fmt.Errorf("the processes of job %s: %w", id, err)
-	}
-	var processes []job.Process
-	for _, each := range listed.Processes {
-		p := job.Process{State: job.ProcessState(each["state"]), Node: each["node"]}
-		p.Rank, _ = strconv.Atoi(each["rank"]) // the agent's mistakes are shown as 0
-		p.PID, _ = strconv.Atoi(each["pid"])
-		if code, err := strconv.Atoi(each["exitCode"]); err == nil {
-			p.ExitCode = &code
-		}
-		processes = append(processes, p)
-	}
-	sorting.Stable(processes, func(a, b job.Process) int { return a.Rank - b.Rank })
-	return processes, nil
 }
 
 // A bounded keeps so many bytes at most.

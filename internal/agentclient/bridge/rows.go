@@ -277,22 +277,25 @@ func (r *request) queues(ctx context.Context, _ []string) error {
 	})
 }
 
-// processes prints the processes of a job.
+// processes prints the processes of jobs. A job that is not known is an error if it is the only
+// one.
 func (r *request) processes(ctx context.Context, ids []string) error {
-	if len(ids) != 1 {
-		return &usageError{"processes takes one job"}
+	if len(ids) == 0 {
+		return &usageError{"processes takes jobs"}
 	}
 	manager, err := r.manager(ctx)
 	if err != nil {
 		return err
 	}
-	if _, known := manager.Get(model.Job, ids[0]); !known {
+	if _, known := manager.Get(model.Job, ids[0]); !known && len(ids) == 1 {
 		return &agentclient.UnknownJobError{Job: ids[0]}
 	}
 	return r.document(ctx, "processes", func(each func(row) error) error {
-		for element := range manager.Children(model.Process, ids[0]) {
-			if err := each(processRow(manager, element)); err != nil {
-				return err
+		for _, id := range ids {
+			for element := range manager.Children(model.Process, id) {
+				if err := each(processRow(manager, element)); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -300,7 +303,7 @@ func (r *request) processes(ctx context.Context, ids []string) error {
 }
 
 func processRow(manager *model.Manager, element *model.Element) row {
-	one := row{"id": element.ID(), "state": string(element.State())}
+	one := row{"id": element.ID(), "state": string(element.State()), "job": element.Parent()}
 	one.set(element, map[string]string{
 		vocabulary.AttributeProcessIndex: "rank", vocabulary.AttributeProcessExitCode: "exitCode", "processPID": "pid",
 		"processSignalName": "signal", vocabulary.AttributeProcessNodeID: "node",

@@ -1,0 +1,61 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/rmctl/rmctl/internal/sorting"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// maxProcessesBytes bounds the processes of jobs.
+const maxProcessesBytes = 32 << 20
+
+// Processes returns the processes of jobs as the agent reported them, by rank, for each job. One
+// job that the agent does not know is an error.
+func Processes(ctx context.Context, connection remote.Connection, jobs ...string) (map[string][]job.Process, error) {
+	text, err := ask(ctx, connection, maxProcessesBytes, append([]string{"processes"}, jobs...)...)
+	if err != nil {
+		return nil, err
+	}
+	var listed struct{ Processes []map[string]string }
+	if err := json.Unmarshal(text, &listed); err != nil {
+		return nil, fmt.Errorf("the processes of the agent: %w", err)
+	}
+	processes := map[string][]job.Process{}
+	for _, each := range listed.Processes {
+		processes[each["job"]] = append(processes[each["job"]], processOf(each))
+	}
+	for _, each := range processes {
+		sorting.Stable(each, func(a, b job.Process) int { return a.Rank - b.Rank })
+	}
+	return processes, nil
+}
+
+// processOf reads a row. Mistakes of the agent are shown as 0.
+func processOf(row map[string]string) job.Process {
+	p := job.Process{State: job.ProcessState(row["state"]), Node: row["node"]}
+	p.Rank, _ = strconv.Atoi(row["rank"])
+	p.PID, _ = strconv.Atoi(row["pid"])
+	if code, err := strconv.Atoi(row["exitCode"]); err == nil {
+		p.ExitCode = &code
+	}
+	if signal := signalOf(row["signal"]); signal > 0 {
+		p.ExitCode, p.Signal = nil, &signal
+	}
+	return p
+}
+
+// signalOf returns the number of a signal, 0 for a name that is none.
+func signalOf(name string) int {
+	if number, err := strconv.Atoi(name); err == nil {
+		return number
+	}
+	return int(unix.SignalNum("SIG" + strings.TrimPrefix(strings.ToUpper(name), "SIG")))
+}
