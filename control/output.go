@@ -117,7 +117,7 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stream Stream, w io
 		// Query the state first: the output of an ended job is complete, and the scheduler
 		// may know its path better.
 		var err error
-		if job, err = c.Status(ctx, job, false); err != nil {
+		if job, err = c.Status(ctx, job, false); err != nil && ctx.Err() == nil {
 			c.log.Warn("following goes on without knowing the job's state", "error", err)
 		}
 		name, err := c.OutputPath(ctx, job, stream)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"testing"
 
@@ -15,11 +16,11 @@ import (
 )
 
 // written is a site whose jobs write to the files out and err.
-func written(t *testing.T) (*site, job.Job) {
+func written(t *testing.T, options ...func(*control.Options)) (*site, job.Job) {
 	t.Helper()
 	s := newSite(t, define(t, `<attribute name="stdout_remote_path" visible="false"><default>out-@jobId</default></attribute>
 		<attribute name="stderr_remote_path" visible="false"><default>err-@jobId</default></attribute>`+facts+
-		submitting(`echo job 7`, "")+running("get-job-status", `. ./answer`, "", asStatus)))
+		submitting(`echo job 7`, "")+running("get-job-status", `. ./answer`, "", asStatus)), options...)
 	s.answering(t, `echo RUNNING`)
 	return s, s.submits(t, job.Submission{Executable: "x"})
 }
@@ -155,10 +156,15 @@ func TestAJobMayEndWithoutAnyOutput(t *testing.T) {
 }
 
 func TestFollowingMayBeGivenUp(t *testing.T) {
-	s, job := written(t)
+	var log bytes.Buffer
+	s, job := written(t, func(o *control.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	ctx, cancel := context.WithCancel(t.Context())
 	s.whilePausing = func() error { cancel(); return nil }
 	require.ErrorIs(t, s.Follow(ctx, job, control.Stream{}, nil), context.Canceled)
+
+	s.ahead += 1e12
+	require.ErrorIs(t, s.Follow(ctx, job, control.Stream{}, nil), context.Canceled)
+	require.Empty(t, log.String(), "that its state is not known then is no news")
 }
 
 // refusing is a writer whose reader has gone.
