@@ -44,6 +44,9 @@ func load(ctx context.Context, connection remote.Connection, target, verb string
 func ask(ctx context.Context, connection remote.Connection, most int, words ...string) ([]byte, error) {
 	text, failures := &bounded{most: most}, &bounded{most: longestMessage + 1}
 	process, err := connection.Start(ctx, remote.Command{Arguments: append([]string{definition.Command}, words...), Stdout: text, Stderr: failures})
+	if unstarted, isUnstarted := errors.AsType[*remote.StartError](err); isUnstarted && unstarted.Err != nil {
+		err = unstarted.Err // nobody knows the program of the command
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reaching the agent: %w", err)
 	}
