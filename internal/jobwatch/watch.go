@@ -43,7 +43,7 @@ type Watch struct {
 type CursorError struct{ cursor, last int64 }
 
 func (e *CursorError) Error() string {
-	return fmt.Sprintf("--after %d: the newest event is %d; if the record was begun anew, watch from --after 0", e.cursor, e.last)
+	return fmt.Sprintf("--after %d: the newest event is %d; if the record was replaced, watch from --after 0", e.cursor, e.last)
 }
 
 // AskPace is how often jobs are queried whose definitions do not say it.

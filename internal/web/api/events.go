@@ -144,7 +144,7 @@ func readCursor(r *http.Request, newest int64) (int64, error) {
 		return 0, answer.Errorf(http.StatusBadRequest, "after=%.50q: write the cursor of an event, or 0 for all", text)
 	}
 	if cursor > newest {
-		return 0, answer.Errorf(http.StatusConflict, "after=%d: the newest event is %d; if the record was begun anew, begin after 0", cursor, newest)
+		return 0, answer.Errorf(http.StatusConflict, "after=%d: the newest event is %d; if the record was replaced, begin after 0", cursor, newest)
 	}
 	return cursor, nil
 }
