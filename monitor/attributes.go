@@ -31,6 +31,7 @@ var definitions = []model.Definition{
 	text(vocabulary.AttributeJobOutput, "Output File", "File on the target that the job writes its output to", false),
 	text(vocabulary.AttributeJobErrors, "Error File", "File on the target that the job writes its errors to", false),
 	text(vocabulary.AttributeJobDoubt, "Doubt", "Why the state may be another by now", true),
+	{ID: vocabulary.AttributeJobUnconfirmed, Type: model.Boolean, Name: "Unconfirmed", Description: "Whether the state is on record from before and not confirmed yet", Default: []string{"false"}},
 }
 
 // A column is a fact of rows and the attribute that shows it.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/internal/timezone"
 	"github.com/rmctl/rmctl/internal/transition"
@@ -25,7 +26,8 @@ type jobs struct {
 	matched uint64 // generation of the record that the newest listing was compared with
 	compare bool   // whether each row of the listing at hand is to be compared with the record
 	use     use
-	row     rowOf // of the job at hand: all share its memory
+	since   time.Time // when the record was first read
+	row     rowOf     // of the job at hand: all share its memory
 }
 
 // An ownRow is the row of a job on record, kept to be merged with later changes of
@@ -197,7 +199,14 @@ func (r *rowOf) recorded(recorded *recorded, isUnlisted bool) {
 	r.text(attributeJobSubmission, recorded.Tag)
 	r.text(vocabulary.AttributeJobOutput, recorded.OutputPath)
 	r.text(vocabulary.AttributeJobErrors, recorded.ErrorPath)
-	r.text(vocabulary.AttributeJobDoubt, cut(recorded.Doubt(), maxText))
+	doubt := recorded.Doubt()
+	if isUnlisted {
+		doubt = recorded.doubt()
+	}
+	r.text(vocabulary.AttributeJobDoubt, cut(doubt, maxText))
+	if isUnlisted && recorded.isUnconfirmed {
+		r.text(vocabulary.AttributeJobUnconfirmed, "true")
+	}
 	r.row.Attributes = append(r.row.Attributes, recorded.submitted...)
 	isCounted := slices.ContainsFunc(recorded.submitted, func(a model.Attribute) bool { return a.ID == attributeJobProcesses })
 	if !isCounted && recorded.processes > 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
@@ -36,6 +37,29 @@ type recorded struct {
 	rows       []string          // ids of the rows of listings that are of this job
 	shown      string            // id of the element that shows it without a row; empty if a row shows it
 	shownAs    uint64            // print that the elements show
+
+	// The state is from before the record was first read. It counts as unconfirmed for some time,
+	// then as doubtful.
+	isUnconfirmed, isOld bool
+}
+
+// confirmLimit is how long a state on record may wait for the scheduler to confirm it.
+const confirmLimit = 10 * time.Second
+
+// rate notes whether the state of a job is from before a time, that is since when the record is
+// read. That a query failed or did not find the job confirms nothing.
+func (r *recorded) rate(since, now time.Time) {
+	isBefore := r.ID != "" && !r.IsOver() && r.Observed.Before(since)
+	r.isOld = isBefore && now.Sub(since) >= confirmLimit
+	r.isUnconfirmed = isBefore && !r.isOld
+}
+
+// doubt returns why the state of a job that no listing has may be another by now.
+func (r *recorded) doubt() string {
+	if doubt := r.Doubt(); doubt != "" || !r.isOld {
+		return doubt
+	}
+	return "not confirmed by the scheduler yet"
 }
 
 func newRecord() record {
@@ -98,6 +122,9 @@ func isNumber(text string) bool {
 // readRecord reads what is on record and shows it.
 func (j *jobs) readRecord(ctx context.Context) error {
 	m := j.monitor
+	if j.since.IsZero() {
+		j.since = m.options.Now()
+	}
 	known, processes, err := m.options.Record(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the record: %w", err)
@@ -106,6 +133,7 @@ func (j *jobs) readRecord(ctx context.Context) error {
 	fresh.processes = processes
 	for tag, each := range known {
 		one := &recorded{Job: each, processes: len(processes[tag])}
+		one.rate(j.since, m.options.Now())
 		if m.options.Submission != nil {
 			one.submitted = m.options.Submission(tag)
 		}
@@ -175,19 +203,22 @@ func (j *jobs) forget(before record) {
 // Facts of a job on record: the doubt about it, the number of its known processes, and how many
 // attributes say what was submitted.
 const (
-	factDoubt      = "doubt"
-	factProcesses  = "processes"
-	factSubmission = "submission"
+	factDoubt       = "doubt"
+	factUnconfirmed = "unconfirmed"
+	factProcesses   = "processes"
+	factSubmission  = "submission"
 )
 
 // recordedFacts are the facts of a job on record that are shown.
-var recordedFacts = append(slices.Clone(jobFacts), factDoubt, factProcesses, factSubmission, "outputPath", "errorPath")
+var recordedFacts = append(slices.Clone(jobFacts), factDoubt, factUnconfirmed, factProcesses, factSubmission, "outputPath", "errorPath")
 
 // Fact implements [Facts].
 func (r *recorded) Fact(name string) string {
 	switch {
 	case name == factDoubt:
-		return r.Doubt()
+		return r.doubt()
+	case name == factUnconfirmed:
+		return strconv.FormatBool(r.isUnconfirmed)
 	case name == factProcesses:
 		return strconv.Itoa(r.processes)
 	case name == factSubmission:

@@ -137,6 +137,36 @@ func TestAJobThatMovesIsAnnouncedAgainWithItsProcesses(t *testing.T) {
 	})
 }
 
+// The client may have seen a newer state from the agent before this one.
+func TestStatesThatAreNotConfirmedAreNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.define("jobTag", "jobDetail")
+		c.model.Update(func(u *model.Update) {
+			require.NoError(t, u.Define(model.Definition{ID: "jobUnconfirmed", Type: model.Boolean, Default: []string{"false"}}))
+		})
+		c.put(model.Queue, "", "batch")
+		c.put(model.Job, "batch", "7", "jobState", "PENDING", "jobDetail", "QUEUED_ACTIVE", "jobStatusMessage", "Resources", "execName", "true", "jobUnconfirmed", "true")
+		c.send(proxy.Init, "version=2.0", "baseId=1000", "session=S")
+		c.send(proxy.ModelDefinition)
+		c.got()
+		c.send(proxy.StartEvents, "rmctlFeatures=details,resume")
+		require.Contains(t, c.got(), "NEW_JOB 3 in 1001 [1002 name=7 jobId=7 execName=true]", "nothing is said of the state")
+		confirm := func(attributes ...model.Attribute) {
+			require.Empty(t, c.model.Update(func(u *model.Update) {
+				u.Put(model.Row{Manager: manager, Kind: model.Job, Parent: "batch", ID: "7", Whole: true, Attributes: append(attributes, model.Attribute{ID: "execName", Text: "true"})})
+			}))
+		}
+		confirm(model.Attribute{ID: "jobState", Text: "RUNNING"}, model.Attribute{ID: "jobDetail", Text: "RUNNING"})
+		require.Equal(t, []string{"CHANGE_JOB 3 [1002 jobState=RUNNING jobDetail=RUNNING jobStatusMessage=]"}, c.got())
+		confirm(model.Attribute{ID: "jobState", Text: "PENDING"}, model.Attribute{ID: "jobUnconfirmed", Text: "true"})
+		require.Empty(t, c.got(), "the client keeps what it has")
+		confirm(model.Attribute{ID: "jobState", Text: "RUNNING"}, model.Attribute{ID: "jobStatusMessage", Text: "at last"})
+		require.Equal(t, []string{"CHANGE_JOB 3 [1002 jobState=RUNNING jobStatusMessage=at last]"}, c.got())
+		c.quit()
+	})
+}
+
 func TestOutputIsAppended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)

@@ -94,6 +94,8 @@ func (p *peer) shows(kind model.Kind, definition *model.Definition) bool {
 	case id == vocabulary.AttributeID, id == vocabulary.AttributeName, id == kind.StateAttribute(),
 		id == attributeSubmission, id == attributeJobID && kind == model.Job:
 		return false // sent in any case
+	case id == vocabulary.AttributeJobUnconfirmed:
+		return false // instead nothing is said of the state
 	case p.has(featureDetails):
 		return true
 	case !p.old && statusAttributes[kind] == id:
@@ -111,12 +113,15 @@ func (s *session) attributes(e *model.Element) proxy.Attributes {
 	if e.Kind() != model.ResourceManager {
 		attributes = append(attributes, proxy.Attribute{ID: vocabulary.AttributeName, Value: e.Name()})
 	}
-	attributes = append(attributes, s.peer.state(e)...)
+	isConfirmed := isConfirmed(e)
+	if isConfirmed {
+		attributes = append(attributes, s.peer.state(e)...)
+	}
 	if e.Kind() == model.Job {
 		attributes = s.identify(attributes, e)
 	}
 	for definition, value := range e.Attributes() {
-		if !s.peer.shows(e.Kind(), definition) {
+		if !s.peer.shows(e.Kind(), definition) || !isConfirmed && slices.Contains(ofState, definition.ID) {
 			continue
 		}
 		switch {
@@ -135,6 +140,16 @@ func (s *session) attributes(e *model.Element) proxy.Attributes {
 		}
 	}
 	return attributes
+}
+
+// ofState are the attributes of a job that belong to its state.
+var ofState = []string{vocabulary.AttributeJobState, vocabulary.AttributeJobStatus, vocabulary.AttributeJobDetail, vocabulary.AttributeJobMessage}
+
+// isConfirmed reports whether the state of an element is no older than what an agent before this one may
+// have sent. Without it, the client keeps the state that it has.
+func isConfirmed(e *model.Element) bool {
+	value, _ := e.Value(vocabulary.AttributeJobUnconfirmed)
+	return !value.Boolean()
 }
 
 // identify adds the ids of a job and of the submission that it comes from. A submission whose id is its
@@ -181,13 +196,27 @@ func (s *session) differences(before, after *model.Element) proxy.Attributes {
 			changed = append(changed, proxy.Attribute{ID: attribute.ID, Value: value})
 		}
 	}
+	isKept := func(id string) bool {
+		return id == after.Kind().StateAttribute() || !isConfirmed(after) && slices.Contains(ofState, id)
+	}
 	for i, attribute := range was {
-		if _, isThere := is.Value(attribute.ID); isThere || isRepeated(was[:i], attribute.ID) || attribute.ID == after.Kind().StateAttribute() {
+		if _, isThere := is.Value(attribute.ID); isThere || isRepeated(was[:i], attribute.ID) || isKept(attribute.ID) {
 			continue
 		}
 		changed = append(changed, proxy.Attribute{ID: attribute.ID, Value: defaultOf(before, attribute.ID)})
 	}
+	if isConfirmed(after) && !isConfirmed(before) {
+		changed = append(changed, s.withoutReason(is)...)
+	}
 	return changed
+}
+
+// withoutReason ends the reason for an earlier state, which a client that returned may have.
+func (s *session) withoutReason(is proxy.Attributes) proxy.Attributes {
+	if _, isThere := is.Value(vocabulary.AttributeJobMessage); isThere || !s.peer.has(featureResume) {
+		return nil
+	}
+	return proxy.Attributes{{ID: vocabulary.AttributeJobMessage}}
 }
 
 func isRepeated(before proxy.Attributes, id string) bool {

@@ -155,6 +155,26 @@ func TestReturningClientsKeepWhatHadEnded(t *testing.T) {
 	})
 }
 
+func TestJobsAnnouncedAgainWithoutAStateKeepTheirs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := acting(t, func(a *agenttest.Agent) {
+			a.Begin("details,resume")
+			a.Events("e0 0 1 5 1 name=batch", "dc 5 2 10 3 jobId=77 jobState=RUNNING jobStatus=R 11 2 jobId=78 jobState=RUNNING", "eb 1 1 1 lastEvent=41")
+		})
+		get(t, first, model.Job, "78")
+		require.NoError(t, first.Close())
+		s := acting(t, func(a *agenttest.Agent) {
+			a.Begin("details,resume")
+			a.Events("e0 0 1 5 1 name=batch", "dc 5 3 20 2 jobId=77 execName=true 21 2 jobId=78 jobState=TERMINATED 22 1 jobId=79", "eb 1 1 2 rmListedJobs=2026-01-01T00:00:00Z lastEvent=44")
+		}, func(o *agentclient.Options) { o.Resume = first.State() })
+		require.EqualValues(t, "TERMINATED", get(t, s, model.Job, "78").State())
+		require.EqualValues(t, "RUNNING", get(t, s, model.Job, "77").State())
+		require.Equal(t, "R", value(t, s, model.Job, "77", "jobStatus"))
+		require.Equal(t, "true", value(t, s, model.Job, "77", "execName"))
+		require.EqualValues(t, "UNKNOWN", get(t, s, model.Job, "79").State())
+	})
+}
+
 func TestSessionsThatCannotStartSayWhy(t *testing.T) {
 	for name, act := range map[string]func(a *agenttest.Agent){
 		"no answer to INIT from the agent within 30s":                  func(a *agenttest.Agent) { a.Await(proxy.Quit) },

@@ -218,7 +218,8 @@ func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *
 		own.job, own.wanted = e.id, nil
 		p.found = append(p.found, own)
 	}
-	p.put(kind, e, p.complete(kind, e, given, !isKnown), isAgain)
+	isStateKept := kind == model.Job && given.word == ""
+	p.put(kind, e, p.complete(kind, e, given, !isKnown), isAgain && !isStateKept)
 	return e
 }
 

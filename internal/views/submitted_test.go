@@ -42,7 +42,7 @@ func (d *desk) submitted(id, awaited string) map[string]string {
 			}
 			if _, isGiven := given[awaited]; isGiven {
 				for _, other := range []string{vocabulary.AttributeJobState, vocabulary.AttributeJobDetail, vocabulary.AttributeJobStatus, vocabulary.AttributeJobLaunched,
-					vocabulary.AttributeJobQueue, vocabulary.AttributeJobUser, vocabulary.AttributeJobSubmitted} {
+					vocabulary.AttributeJobQueue, vocabulary.AttributeJobUser, vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobUnconfirmed} {
 					delete(given, other)
 				}
 				return given

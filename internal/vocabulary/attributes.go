@@ -56,6 +56,8 @@ const (
 	AttributeJobDoubt     = "jobDoubt"
 	AttributeJobOutput    = "jobOutputPath"
 	AttributeJobErrors    = "jobErrorPath"
+	// The state is the one on record, and others may have seen a newer one already.
+	AttributeJobUnconfirmed = "jobUnconfirmed"
 
 	// Predefined ones of jobs that a monitor gives.
 	AttributeJobUser     = "userId"
