@@ -52,6 +52,9 @@ type app struct {
 func (a *app) client() *rmctl.Client {
 	if a.opened == nil {
 		options := a.clientOptions(func(ctx context.Context, target settings.Target) (remote.Connection, error) {
+			if a.wrapConnection != nil && target.Agent != nil { // nothing there can be recorded for a definition
+				return nil, noDefinition(target.Name)
+			}
 			connection, err := a.newConnection(ctx, target, a.prompter())
 			if err == nil && a.wrapConnection != nil {
 				connection = a.wrapConnection(connection)

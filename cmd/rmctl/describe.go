@@ -120,7 +120,7 @@ func (a *app) definitionNamed(name string) (string, error) {
 		return name, err
 	}
 	if target.Agent != nil {
-		return "", usage("target %q has no definition: its agent describes itself\nrmctl describe %s shows what it offers", name, name)
+		return "", noDefinition(name)
 	}
 	return target.Definition, nil
 }
@@ -289,4 +289,9 @@ func formatStream(in io.Reader, out io.Writer) error {
 	}
 	_, err = out.Write(text)
 	return err
+}
+
+// noDefinition is the error of what is done to definitions, for a target that has an agent.
+func noDefinition(target string) error {
+	return usage("target %q has no definition: its agent describes itself\nrmctl describe %s shows what it offers", target, target)
 }
