@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -89,10 +90,23 @@ func TestAJobOfAnAgentIsControlledByTheAPI(t *testing.T) {
 	s.awaits(t, job, `"detail":"CANCELED"`)
 }
 
-func TestARefusalOfACapturedAgentIsAnErrorOfTheAPI(t *testing.T) {
+func TestTheFormOfACapturedAgentIsShownAndItsRefusalIsAnErrorOfTheAPI(t *testing.T) {
 	script := agenttest.Capture(t, "pe-agent.txt")
 	s := runServe(t)
 	s.starts(t, "pe", script)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := &http.Client{Jar: jar}
+	opened, err := browser.Get(s.address.String())
+	require.NoError(t, err)
+	require.NoError(t, opened.Body.Close())
+	page, err := browser.Get("http://" + s.address.Host + "/launch?rm=pe")
+	require.NoError(t, err)
+	shown, err := io.ReadAll(page.Body)
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	require.Contains(t, string(shown), "The agent of the target describes this form.")
+	require.Contains(t, string(shown), "Specify number of program tasks (MP_PROCS)")
 	status, answer := s.calls(t, "POST", "managers/pe/jobs", map[string]any{"executable": "./hello", "attributes": map[string]any{"tasks": 2}, "directory": "/tmp"})
 	require.Equal(t, http.StatusBadGateway, status, answer)
 	require.Contains(t, answer, "the job was not submitted: Invalid working directory")

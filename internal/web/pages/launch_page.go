@@ -6,6 +6,7 @@ import (
 
 	h "github.com/rmctl/rmctl/internal/html"
 	"github.com/rmctl/rmctl/internal/web/launch"
+	"github.com/rmctl/rmctl/internal/wording"
 )
 
 // do makes a button do something with the form: a word, and what it is done to.
@@ -13,10 +14,18 @@ func do(words ...string) h.Node {
 	return h.Group{h.Name("do"), h.Value(launch.AsText(words))}
 }
 
+// origin says what describes the form.
+func (d launchData) origin() h.Node {
+	if definition := d.Controller.Definition; definition.Monitor.SchedulerType != wording.AgentType {
+		return h.Group{h.Text("Definition "), h.B(h.Text(definition.Name)), h.Text(".")}
+	}
+	return h.Text("The agent of the target describes this form.")
+}
+
 func (d launchData) main(csrf h.Node) h.Node {
 	return h.Group{
 		h.P(h.Class("muted"), h.ID("launch-origin"),
-			h.Text("Definition "), h.B(h.Text(d.Controller.Definition.Name)), h.Text("."),
+			d.origin(),
 			h.If(len(d.Saved) > 0, h.Group{h.Text(" Start from a launch configuration: "), savedLinks(d.Saved), h.Text(".")}),
 		),
 		h.Form(h.ID("launch"), h.Class("launch"), h.Method("post"), h.Action(launchAddressOf(d.Manager, "")), h.Flag("novalidate"), h.Attr("autocomplete", "off"),
