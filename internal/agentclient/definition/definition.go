@@ -261,6 +261,7 @@ func (w *writer) monitor() {
   <monitor-data schedulerType="` + wording.AgentType + `">
     <x:list-jobs name="list-jobs" x:interval="100ms" x:busy="20%%" x:timeout="2m">
       <arg>@agent jobs</arg>
+      <arg>${ptp_rm:query.ids#value}</arg>
       <x:read reader="jobs"/>
     </x:list-jobs>
     <x:list-nodes name="list-nodes" x:interval="100ms" x:timeout="2m">
