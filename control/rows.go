@@ -16,19 +16,19 @@ import (
 // Rows runs x:list-jobs, x:list-nodes or x:list-queues and calls each with one row
 // after the other while the command prints, as soon as nothing that follows can change
 // the row (see docs/definitions.md). The command waits meanwhile. Rows have no origins.
-// Scope says whose jobs are listed; nodes and queues ignore it.
+// Scope says whose jobs are listed; nodes and queues ignore it. A definition that uses job.ids or query.ids lists the jobs with ids.
 //
 // If there is an error, the listing proves nothing, least of all that something is
 // gone, though each may have been called before. For a definition without such a command
 // the error is an *UnsupportedError. An error of each ends the command, and Rows returns
 // it unchanged.
-func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error) (command.Listed, error) {
+func (c *session) Rows(ctx context.Context, kind config.CommandElement, scope config.ListScope, each func(command.Row) error, ids ...string) (command.Listed, error) {
 	list, err := c.listingOf(kind)
 	if err != nil {
 		return command.Listed{}, err
 	}
 	var refused error
-	listed, err := c.rows(ctx, listRequest{command: list, scope: scope}, func(row command.Row) error {
+	listed, err := c.rows(ctx, listRequest{command: list, scope: scope, ids: strings.Join(ids, ",")}, func(row command.Row) error {
 		refused = each(row)
 		return refused
 	})

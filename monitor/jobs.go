@@ -118,21 +118,55 @@ func (j *jobs) end(whole bool) {
 	j.applyRepeated()
 	if whole {
 		j.matched = j.record.generation
-		j.removeGone()
+		var gone []string
+		for id, each := range j.known {
+			if each.round != j.round {
+				gone = append(gone, id)
+			}
+		}
+		j.removeGone(gone)
 	}
+	j.showListed()
+}
+
+// endChanges removes the jobs that are gone, unless they are on record, and returns how many
+// are known.
+func (j *jobs) endChanges(gone []string) int {
+	j.applyRepeated()
+	j.matched = j.record.generation
+	j.removeGone(slices.DeleteFunc(slices.Clone(gone), func(id string) bool {
+		each, known := j.known[id]
+		return !known || each.round == j.round
+	}))
+	j.showListed()
+	return len(j.known)
+}
+
+// showListed shows what follows from a listing.
+func (j *jobs) showListed() {
 	j.settle()
 	j.monitor.queues.sweep()
 	j.showUse()
 }
 
-// removeGone removes the jobs that the last listing lacks, unless they are on record.
-func (j *jobs) removeGone() {
-	var gone []string
-	for id, each := range j.known {
-		if each.round != j.round {
-			gone = append(gone, id)
+// unmatched returns the ids of rows that have to be compared with jobs which are new on record.
+func (j *jobs) unmatched() []string {
+	if j.matched == j.record.generation {
+		return nil
+	}
+	var ids []string
+	for _, job := range j.record.byTag {
+		for _, id := range []string{job.ID, job.ShortID} {
+			if job.generation > j.matched && j.known[id].listed {
+				ids = append(ids, id)
+			}
 		}
 	}
+	return ids
+}
+
+// removeGone removes jobs that are gone from the scheduler, unless they are on record.
+func (j *jobs) removeGone(gone []string) {
 	slices.Sort(gone)
 	for _, id := range gone {
 		j.disown(id)

@@ -62,9 +62,16 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 	var facts boundedFacts
 	var outcome Outcome
 	var failure error
+	areChanges, add := kind == model.Job && m.options.JobChanges != nil, func(id string, facts Facts) error { return feed.add(ctx, id, facts) }
+	unmatched := m.jobs.unmatched()
 	go func() {
-		outcome, failure = m.options.Rows(ctx, kind, func(id string, facts Facts) error { return feed.add(ctx, id, facts) })
-		feed.close()
+		defer feed.close()
+		if areChanges {
+			outcome, areChanges, failure = m.options.JobChanges(ctx, unmatched, add)
+		}
+		if !areChanges {
+			outcome, failure = m.options.Rows(ctx, kind, add)
+		}
 	}()
 	into.startListing()
 	rows := 0
@@ -87,7 +94,12 @@ func (m *Monitor) list(ctx context.Context, kind model.Kind) (Outcome, int, erro
 		}
 	}
 	m.nodes.unlisted = m.nodes.unlisted || outcome.Unsupported && kind == model.Node
-	into.end(failure == nil && ctx.Err() == nil)
+	isComplete := failure == nil && ctx.Err() == nil
+	if areChanges && isComplete {
+		rows = m.jobs.endChanges(outcome.Gone)
+	} else {
+		into.end(isComplete)
+	}
 	m.wrong(whatNotUnderstood, kind, "", "", outcome.NotUnderstood)
 	return outcome, rows, failure
 }

@@ -27,6 +27,10 @@ type Options struct {
 	// Of several rows with one id the last one that has a fact counts.
 	// Without an error, the rows are all there are.
 	Rows func(ctx context.Context, kind model.Kind, each func(id string, facts Facts) error) (Outcome, error)
+	// JobChanges lists the jobs that have changed since jobs were listed last, and those with some
+	// ids, as Rows does; [Outcome.Gone] has the ids of those that are gone. It reports false if
+	// it cannot: then Rows lists all. Nil for a source that knows of no changes.
+	JobChanges func(ctx context.Context, ids []string, each func(id string, facts Facts) error) (Outcome, bool, error)
 	// Record returns the jobs that this user submitted to the resource manager and that
 	// are to be shown, by tag, and their processes as far as these are known. Nil for none.
 	Record func(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error)

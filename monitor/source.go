@@ -13,6 +13,7 @@ type Outcome struct {
 	Begun         time.Time     // of the scheduler's own command, which may have been made for somebody else; the present moment if zero
 	Took          time.Duration // of the scheduler's own command; 0 to have it measured here
 	NotUnderstood int           // rows that the definition made no element of
+	Gone          []string      // ids of jobs that are gone, of [Options.JobChanges]
 	// Unreached is set if the listing failed before it reached the scheduler, which was
 	// not kept busy by it, however long that took.
 	Unreached bool

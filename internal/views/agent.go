@@ -1,18 +1,19 @@
 package views
 
 import (
-	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/internal/agentclient/bridge"
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/agentclient/definition"
-	"github.com/rmctl/rmctl/internal/further"
-	"github.com/rmctl/rmctl/internal/vocabulary"
-	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/monitor"
 	"github.com/rmctl/rmctl/remote"
@@ -21,117 +22,146 @@ import (
 // longestUnlisted is how long an agent that reports no change is not listed.
 const longestUnlisted = time.Minute
 
-// An agentSource lists when the agent of a target reports a change.
+// restFactor is how many times as long as a listing took the next one of the kind waits: a view takes
+// less than a fifth of a processor.
+const restFactor = 5
+
+// noLoad is how long a listing keeps the scheduler busy, which is not asked: next to nothing, as 0
+// would have it measured.
+const noLoad = time.Millisecond
+
+// mostChanged bounds the jobs that are listed because they changed, not because all are.
+const mostChanged = 20_000
+
+// An agentSource lists what the agent of a target reports as changed. Everything that it lists comes from
+// the session with the agent, so it takes no turns with other processes.
 type agentSource struct {
-	*definitionSource
-	now func() time.Time
+	controller *control.Controller
+	now        func() time.Time
+	begun      chan struct{} // closed once the agent has announced its elements
+	begin      func()
 
 	mutex  sync.Mutex
-	listed map[model.Kind]time.Time // since when nothing has changed; of kinds that were listed since
-	silent error                    // why the scheduler of the agent does not answer
+	listed map[model.Kind]time.Time  // when nothing was known to have changed; of kinds that are current
+	rested map[listingKind]time.Time // when the next listing may begin
+	jobs   map[string]bool           // that have changed since they were listed, and whether they are still there
+	isMany bool                      // whether all jobs have to be listed
+	silent error                     // why the scheduler of the agent does not answer
 }
 
-func newAgentSource(byDefinition *definitionSource, now func() time.Time) *agentSource {
-	return &agentSource{definitionSource: byDefinition, now: now, listed: map[model.Kind]time.Time{}}
+// A listingKind is what is listed: all elements of a kind, or those that have changed.
+type listingKind struct {
+	kind        model.Kind
+	areSelected bool
 }
 
-// rows implements source. A change during the listing makes another one worthwhile.
+func newAgentSource(controller *control.Controller, now func() time.Time) *agentSource {
+	s := &agentSource{controller: controller, now: now, begun: make(chan struct{}), isMany: true,
+		listed: map[model.Kind]time.Time{}, rested: map[listingKind]time.Time{}, jobs: map[string]bool{}}
+	s.begin = sync.OnceFunc(func() { close(s.begun) })
+	return s
+}
+
+// rows implements source.
 func (s *agentSource) rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
+	select {
+	case <-s.begun:
+	case <-ctx.Done():
+		return monitor.Outcome{}, ctx.Err()
+	}
 	s.mutex.Lock()
 	s.listed[kind] = s.now()
+	if kind == model.Job {
+		clear(s.jobs)
+		s.isMany = false
+	}
 	s.mutex.Unlock()
-	outcome, err := s.list(ctx, kind, each)
-	if err != nil {
-		s.mutex.Lock()
-		delete(s.listed, kind)
-		s.mutex.Unlock()
-	}
-	return outcome, err
+	return s.list(ctx, kind, each)
 }
 
-func (s *agentSource) list(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
-	noScheduler := monitor.Outcome{Took: time.Nanosecond} // that would be kept busy
-	switch kind {
-	case model.ResourceManager:
-		return noScheduler, s.manager(ctx, each)
-	case model.Machine:
-		return noScheduler, s.machines(ctx, each)
-	}
-	return s.definitionSource.rows(ctx, kind, each)
-}
-
-func (s *agentSource) machines(ctx context.Context, each func(id string, facts monitor.Facts) error) error {
-	machines, err := bridge.Machines(ctx, s.controller.Connection)
-	for _, machine := range machines {
-		if err := each(machine.ID, elementFacts{"state": machine.State, "attributes": string(machine.Attributes)}); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// agentStale is the attribute of a resource manager that says what is out of date at its agent.
-const agentStale = "agentStale"
-
-func (s *agentSource) manager(ctx context.Context, each func(id string, facts monitor.Facts) error) error {
-	manager, err := bridge.Manager(ctx, s.controller.Connection)
-	if err != nil {
-		return err
-	}
+// changes implements source.
+func (s *agentSource) changes(ctx context.Context, ids []string, each func(id string, facts monitor.Facts) error) (monitor.Outcome, bool, error) {
 	s.mutex.Lock()
-	s.silent = nil
-	if manager.State == vocabulary.StateSuspended || manager.State == vocabulary.StateError {
-		s.silent = fmt.Errorf("the resource manager of the agent is %s", manager.State)
-		if manager.Cause != "" {
-			s.silent = fmt.Errorf("%w: %s", s.silent, manager.Cause)
+	if s.isMany {
+		s.mutex.Unlock()
+		return monitor.Outcome{}, false, nil
+	}
+	var gone []string
+	for id, isThere := range s.jobs {
+		if isThere {
+			ids = append(ids, id)
+		} else {
+			gone = append(gone, id)
 		}
 	}
+	clear(s.jobs)
+	s.listed[model.Job] = s.now()
 	s.mutex.Unlock()
-	var attributes further.Attributes
-	attributes.Add(agentStale, manager.Stale, false)
-	for _, attribute := range further.Read(string(manager.Attributes)) {
-		for _, value := range attribute.Values {
-			attributes.Add(attribute.ID, value, attribute.IsList)
+	texts, areSafe := textsOf(ids)
+	if !areSafe {
+		return monitor.Outcome{}, false, nil
+	}
+	outcome := monitor.Outcome{Took: noLoad}
+	for _, text := range texts {
+		part, err := s.list(ctx, model.Job, each, text)
+		if outcome.NotUnderstood += part.NotUnderstood; err != nil {
+			return outcome, true, err
 		}
 	}
-	return each(manager.ID, elementFacts{"attributes": attributes.Text()})
+	outcome.Gone = gone
+	return outcome, true, nil
 }
 
-// processes implements source.
-func (s *agentSource) processes(ctx context.Context, jobs []string) (map[string][]job.Process, error) {
-	return bridge.Processes(ctx, s.controller.Connection, jobs...)
+// textsOf returns the ids of jobs as texts for a listing, and whether all can be part of one.
+func textsOf(ids []string) ([]string, bool) {
+	var batches submission.IDBatches
+	count := 0
+	for _, id := range ids {
+		batches.Add(id)
+	}
+	for _, text := range batches.Texts {
+		count += 1 + strings.Count(text, ",")
+	}
+	return batches.Texts, count == len(ids)
 }
 
-// silence implements source.
-func (s *agentSource) silence() error {
+// list lists a kind, or the jobs with some ids.
+func (s *agentSource) list(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error, ids ...string) (monitor.Outcome, error) {
+	begun := s.now()
+	notUnderstood, err := s.elements(ctx, kind, each, ids...)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.silent
+	ended := s.now()
+	s.rested[listingKind{kind, len(ids) > 0}] = ended.Add(restFactor * ended.Sub(begun))
+	if err != nil {
+		delete(s.listed, kind)
+		s.isMany = s.isMany || kind == model.Job
+	}
+	return monitor.Outcome{Begun: begun, Took: noLoad, NotUnderstood: notUnderstood, Unreached: control.IsUnreached(err)}, err
 }
 
-// further implements source.
-func (s *agentSource) further() []model.Kind {
-	return []model.Kind{model.ResourceManager, model.Machine}
+// elements lists what the definition lists, and what it does not.
+func (s *agentSource) elements(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error, ids ...string) (notUnderstood int, err error) {
+	switch kind {
+	case model.ResourceManager:
+		return 0, s.manager(ctx, each)
+	case model.Machine:
+		return 0, s.machines(ctx, each)
+	}
+	listed, err := s.controller.Rows(ctx, listingOf[kind], config.AllJobs, func(row command.Row) error { return each(row.ID, row) }, ids...)
+	return listed.NotUnderstood, err
 }
-
-// elementFacts are facts of an element that no definition lists.
-type elementFacts map[string]string
-
-// Fact implements [monitor.Facts].
-func (e elementFacts) Fact(name string) string { return e[name] }
 
 // due implements source.
-func (s *agentSource) due(ctx context.Context, kind model.Kind) (time.Time, error) {
+func (s *agentSource) due(_ context.Context, kind model.Kind) (time.Time, error) {
 	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	rested := s.rested[listingKind{kind, kind == model.Job && !s.isMany}]
 	listed, isCurrent := s.listed[kind]
-	s.mutex.Unlock()
-	if next := listed.Add(longestUnlisted); isCurrent && next.After(s.now()) {
+	if next := listed.Add(longestUnlisted); isCurrent && next.After(rested) {
 		return next, nil
 	}
-	if _, isOfDefinition := listingOf[kind]; !isOfDefinition {
-		return time.Time{}, nil
-	}
-	return s.definitionSource.due(ctx, kind)
+	return rested, nil
 }
 
 // follow implements source.
@@ -151,11 +181,14 @@ func (s *agentSource) follow(ctx context.Context, changed func()) error {
 		ended <- err
 		_ = writer.Close()
 	}()
-	lines := bufio.NewScanner(reader)
-	for lines.Scan() {
-		s.mutex.Lock()
-		clear(s.listed)
-		s.mutex.Unlock()
+	lines := json.NewDecoder(reader)
+	for {
+		var changes definition.Changes
+		if lines.Decode(&changes) != nil {
+			break // its end says why
+		}
+		s.note(&changes)
+		s.begin()
 		changed()
 	}
 	err = <-ended
@@ -163,4 +196,27 @@ func (s *agentSource) follow(ctx context.Context, changed func()) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("following the agent: %w", err)
+}
+
+// note notes what has changed.
+func (s *agentSource) note(changes *definition.Changes) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, id := range changes.Jobs.Changed {
+		s.jobs[id] = true
+	}
+	for _, id := range changes.Jobs.Gone {
+		s.jobs[id] = false
+	}
+	s.isMany = s.isMany || changes.Jobs.AreMany || len(s.jobs) > mostChanged
+	if s.isMany || len(s.jobs) > 0 {
+		delete(s.listed, model.Job)
+	}
+	for kind, isChanged := range map[model.Kind]bool{
+		model.ResourceManager: changes.Manager, model.Machine: changes.Machines, model.Queue: changes.Queues, model.Node: changes.Nodes,
+	} {
+		if isChanged {
+			delete(s.listed, kind)
+		}
+	}
 }

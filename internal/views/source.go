@@ -18,6 +18,9 @@ import (
 type source interface {
 	// rows lists the elements of a kind; see [monitor.Options].
 	rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error)
+	// changes lists the jobs that have changed, and those with some ids, if the source knows; see
+	// [monitor.Options].
+	changes(ctx context.Context, ids []string, each func(id string, facts monitor.Facts) error) (monitor.Outcome, bool, error)
 	// due returns when a kind is worth listing.
 	due(ctx context.Context, kind model.Kind) (time.Time, error)
 	// follow calls changed when there is something new to list, until ctx ends or the source
@@ -34,11 +37,10 @@ type source interface {
 
 // newSource returns the source of a target: its definition, or its agent.
 func newSource(target settings.Target, controller *control.Controller, keepsListings bool, now func() time.Time) source {
-	byDefinition := &definitionSource{controller, controller.Turns(keepsListings)}
 	if target.Agent == nil {
-		return byDefinition
+		return &definitionSource{controller, controller.Turns(keepsListings)}
 	}
-	return newAgentSource(byDefinition, now)
+	return newAgentSource(controller, now)
 }
 
 // A definitionSource lists with the commands of a definition, which know of no changes.
@@ -51,6 +53,10 @@ var listingOf = map[model.Kind]config.CommandElement{
 	model.Queue: config.ListQueues,
 	model.Node:  config.ListNodes,
 	model.Job:   config.ListJobs,
+}
+
+func (s *definitionSource) changes(context.Context, []string, func(string, monitor.Facts) error) (monitor.Outcome, bool, error) {
+	return monitor.Outcome{}, false, nil
 }
 
 func (s *definitionSource) due(ctx context.Context, kind model.Kind) (time.Time, error) {

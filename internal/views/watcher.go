@@ -1,7 +1,6 @@
 package views
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -57,10 +56,15 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 		Record: w.record.read, Submission: w.record.submission, Describe: descriptions(controller.Definition),
 		Rows: func(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error) {
 			outcome, err := listings.rows(ctx, kind, each)
-			if ctx.Err() == nil && !isLost(err) {
-				w.noteAnswer(kind, cmp.Or(err, listings.silence()))
-			}
+			w.noteAnswer(ctx, kind, err)
 			return outcome, err
+		},
+		JobChanges: func(ctx context.Context, ids []string, each func(id string, facts monitor.Facts) error) (monitor.Outcome, bool, error) {
+			outcome, areKnown, err := listings.changes(ctx, ids, each)
+			if areKnown {
+				w.noteAnswer(ctx, model.Job, err)
+			}
+			return outcome, areKnown, err
 		},
 		Intervals: intervals, Due: listings.due,
 		Location: controller.Location(), IsLost: isLost, Log: options.Log, Now: options.Now, After: options.After, Jitter: options.Jitter,
@@ -69,10 +73,14 @@ func newWatcher(m *manager, controller *control.Controller) *watcher {
 }
 
 // noteAnswer shows whether the scheduler answers its listings: it does not if the newest ones of
-// all kinds failed.
-func (w *watcher) noteAnswer(kind model.Kind, err error) {
-	if _, isListed := w.silent[kind]; !isListed {
-		return // what the start-up commands found
+// all kinds failed, or if its agent says so.
+func (w *watcher) noteAnswer(ctx context.Context, kind model.Kind, err error) {
+	if _, isListed := w.silent[kind]; !isListed || ctx.Err() != nil || isLost(err) {
+		return // what the start-up commands found, or no answer
+	}
+	if silence := w.source.silence(); err == nil && silence != nil {
+		w.manager.answers(silence)
+		return
 	}
 	w.silent[kind] = err != nil
 	for _, isSilent := range w.silent {

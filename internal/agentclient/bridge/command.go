@@ -30,6 +30,7 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 	return map[string]func(context.Context, []string) error{
 		"definition": r.definition,
 		"jobs":       r.jobs,
+		"listing":    r.listing,
 		"nodes":      r.nodes,
 		"queues":     r.queues,
 		"machines":   r.machines,

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -101,42 +100,3 @@ func (r *request) oddities(context.Context, []string) error {
 	}
 	return &agentclient.RefusedError{Text: strings.Join(lines, "; ")}
 }
-
-// changePause is the shortest time between two lines of changes.
-const changePause = 100 * time.Millisecond
-
-// changes prints a line at once and whenever something has changed, until it is ended.
-func (r *request) changes(ctx context.Context, _ []string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-r.session.Done():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	snapshot := r.session.Model().Snapshot()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		if err := r.print(strconv.FormatUint(snapshot.Revision(), 10)); err != nil {
-			return err
-		}
-		timer.Reset(changePause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		if newer, err := r.session.Model().Next(ctx, snapshot); err == nil {
-			snapshot = newer
-		}
-	}
-	if err := r.session.Err(); err != nil {
-		return err
-	}
-	return errors.Join(ctx.Err(), errSessionOver)
-}
-
-// errSessionOver ends the changes of a session that was closed.
-var errSessionOver = errors.New("the session with the agent was closed")

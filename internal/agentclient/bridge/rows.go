@@ -127,28 +127,56 @@ func isFurther(definition *model.Definition) bool {
 
 func isAny(*model.Definition) bool { return true }
 
-// jobs prints all jobs, or only those named, with what is known of those that ended and were
-// removed. A job that is not known is an error if it is the only one.
+// jobs prints all jobs, or only those named, with everything that is known of them. A job that is
+// not known is an error if it is the only one.
 func (r *request) jobs(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return r.list(ctx, "jobs", model.Job, r.jobRow)
 	}
-	manager, err := r.manager(ctx)
+	found, err := r.find(ctx, ids, r.wholeRow)
+	if err == nil && len(found) == 0 && len(ids) == 1 {
+		err = &agentclient.UnknownJobError{Job: ids[0]}
+	}
 	if err != nil {
 		return err
 	}
+	return r.printJobs(ctx, found)
+}
+
+// listing prints all jobs, or those named that are known.
+func (r *request) listing(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return r.list(ctx, "jobs", model.Job, r.jobRow)
+	}
+	found, err := r.find(ctx, ids, r.jobRow)
+	if err != nil {
+		return err
+	}
+	return r.printJobs(ctx, found)
+}
+
+// find returns rows of jobs, also of those that have ended and were removed.
+func (r *request) find(ctx context.Context, ids []string, of func(*model.Manager, *model.Element) row) ([]row, error) {
+	manager, err := r.manager(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var found []row
 	for _, id := range ids {
-		if element, known := manager.Get(model.Job, id); known {
-			found = append(found, r.wholeRow(manager, element))
-		} else if ended, known := r.session.Ended(id); known {
-			found = append(found, r.wholeRow(manager, ended))
-		} else if len(ids) == 1 {
-			return &agentclient.UnknownJobError{Job: id}
+		element, known := manager.Get(model.Job, id)
+		if !known {
+			element, known = r.session.Ended(id)
+		}
+		if known {
+			found = append(found, of(manager, element))
 		}
 	}
+	return found, nil
+}
+
+func (r *request) printJobs(ctx context.Context, jobs []row) error {
 	return r.document(ctx, "jobs", func(each func(row) error) error {
-		for _, one := range found {
+		for _, one := range jobs {
 			if err := each(one); err != nil {
 				return err
 			}

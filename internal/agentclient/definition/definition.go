@@ -260,7 +260,7 @@ func (w *writer) monitor() {
 	w.line(`  </control-data>
   <monitor-data schedulerType="` + wording.AgentType + `">
     <x:list-jobs name="list-jobs" x:interval="100ms" x:busy="20%%" x:timeout="2m">
-      <arg>@agent jobs</arg>
+      <arg>@agent listing</arg>
       <arg>${ptp_rm:query.ids#value}</arg>
       <x:read reader="jobs"/>
     </x:list-jobs>
