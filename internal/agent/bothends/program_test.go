@@ -98,7 +98,7 @@ func (*benchmarked) Definition(context.Context) (*config.Definition, error) {
 }
 
 // Operate implements [agent.Scheduler]: hold begins a measurement of the process, release ends it,
-// suspend changes a job each millisecond.
+// suspend changes a job each millisecond, resume changes one.
 func (s *benchmarked) Operate(_ context.Context, _ string, operation agent.Operation) error {
 	written := s.written.Load()
 	switch operation {
@@ -106,6 +106,8 @@ func (s *benchmarked) Operate(_ context.Context, _ string, operation agent.Opera
 		s.begun, s.before = processorTime(), written
 	case "suspend":
 		go s.change()
+	case "resume":
+		s.changeOne(int(time.Now().UnixNano() % clusterJobs))
 	case "release":
 		return fmt.Errorf("%d %d %d", (processorTime() - s.begun).Nanoseconds(), written-s.before, highest())
 	}
@@ -123,11 +125,16 @@ func (s *benchmarked) change() {
 	for i := range changes {
 		next = next.Add(changeTime)
 		time.Sleep(time.Until(next))
-		s.model.Update(func(u *model.Update) {
-			u.Put(model.Row{Manager: manager, Kind: model.Job, ID: strconv.Itoa(4_000_000 + i*7919%clusterJobs), Parent: fmt.Sprint("queue", i*7919%clusterQueue),
-				Attributes: []model.Attribute{{ID: vocabulary.AttributeJobMessage, Text: strconv.FormatInt(time.Now().UnixNano(), 10)}}})
-		})
+		s.changeOne(i * 7919 % clusterJobs)
 	}
+}
+
+// changeOne changes a job to when that was.
+func (s *benchmarked) changeOne(i int) {
+	s.model.Update(func(u *model.Update) {
+		u.Put(model.Row{Manager: manager, Kind: model.Job, ID: strconv.Itoa(4_000_000 + i), Parent: fmt.Sprint("queue", i%clusterQueue),
+			Attributes: []model.Attribute{{ID: vocabulary.AttributeJobMessage, Text: strconv.FormatInt(time.Now().UnixNano(), 10)}}})
+	})
 }
 
 // Write counts what is written to the client.
