@@ -3,6 +3,7 @@ package monitor_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +16,17 @@ import (
 
 func TestJobsThatChangedAreMergedWithoutTheOthers(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
+		var mutex sync.Mutex
 		var changed []row
 		var gone, asked []string
+		change := func(to []row, without ...string) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			changed, gone = to, without
+		}
 		w.options.JobChanges = func(_ context.Context, ids []string, each func(string, monitor.Facts) error) (monitor.Outcome, bool, error) {
+			mutex.Lock()
+			defer mutex.Unlock()
 			asked = append(asked, ids...)
 			for _, r := range changed {
 				require.NoError(t, each(r.id, r.facts))
@@ -33,7 +42,7 @@ func TestJobsThatChangedAreMergedWithoutTheOthers(t *testing.T) {
 		w.begin()
 		require.Equal(t, []string{"1", "2", "3"}, w.ids(model.Job))
 
-		changed, gone = []row{rowOf("3", "state=RUNNING"), rowOf("4", "state=QUEUED_ACTIVE"), rowOf("5", "state=RUNNING")}, []string{"1", "5", "none"}
+		change([]row{rowOf("3", "state=RUNNING"), rowOf("4", "state=QUEUED_ACTIVE"), rowOf("5", "state=RUNNING")}, "1", "5", "none")
 		w.again()
 		require.Equal(t, []string{"2", "3", "4", "5"}, w.ids(model.Job), "a row counts more than that its job is gone")
 		require.Equal(t, vocabulary.StateRunning, w.value(model.Job, "3", vocabulary.AttributeJobState))
@@ -41,15 +50,17 @@ func TestJobsThatChangedAreMergedWithoutTheOthers(t *testing.T) {
 		require.Equal(t, 4, w.Listings()[2].Rows)
 
 		// A job that is new on record is found among the rows from before.
-		changed, gone = []row{}, nil
+		change([]row{})
 		w.record.set(job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Running}})
 		w.again()
 		w.again()
+		mutex.Lock()
 		require.Equal(t, []string{"2"}, slices.Compact(asked))
+		mutex.Unlock()
 		require.Equal(t, "tag-2", w.value(model.Job, "2", vocabulary.AttributeJobTag))
 
 		// It stays for its record when the scheduler has it no more.
-		gone = []string{"2", "3"}
+		change([]row{}, "2", "3")
 		w.again()
 		require.Equal(t, []string{"2", "4", "5"}, w.ids(model.Job))
 		require.Equal(t, 1, w.source.asked(model.Job))

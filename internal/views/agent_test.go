@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/agentclient/agenttest"
 	"github.com/rmctl/rmctl/internal/agentclient/bridge"
@@ -84,6 +85,13 @@ func TestAChangeThatAnAgentReportsIsShownWithoutWaitingForAnInterval(t *testing.
 
 	changes <- "e6 1 4 1 jobState=RUNNING"
 	d.shows("site", "17 RUNNING false")
+	var listed []string
+	_, err := d.LatestJobs(t.Context(), "site", func(row command.Row) error {
+		listed = append(listed, row.ID+" "+row.Fact("state"))
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"17 RUNNING"}, listed)
 	changes <- "f1 4"
 	d.shows("site")
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -47,6 +50,22 @@ func (p *Views) Recorded(ctx context.Context, manager, id string) (job.Job, erro
 		return job.Job{}, err
 	}
 	return found[0], nil
+}
+
+// LatestJobs calls each with the rows of the newest listing of jobs: what the agent of a target has now,
+// or as [control.Controller.LatestRows] does. Errors are as of [Views.Controller] and that.
+func (p *Views) LatestJobs(ctx context.Context, manager string, each func(command.Row) error) (polls.Listing, error) {
+	controller, err := p.Controller(manager)
+	if err != nil {
+		return polls.Listing{}, err
+	}
+	known, err := p.Manager(manager)
+	if err != nil || known.Target.Agent == nil {
+		return controller.LatestRows(ctx, config.ListJobs, each)
+	}
+	begun := p.options.Now()
+	listed, err := controller.Rows(ctx, config.ListJobs, config.AllJobs, each)
+	return polls.Listing{Begun: begun, NotUnderstood: listed.NotUnderstood, Again: listed.Again}, err
 }
 
 // Submit submits a job to a resource manager that is STARTED, and has the new

@@ -32,7 +32,7 @@ func TestChangesNameTheJobsThatChanged(t *testing.T) {
 		require.NoError(t, lines.Decode(&changes))
 		return changes
 	}
-	require.Equal(t, definition.Changes{Jobs: definition.JobChanges{AreMany: true}, Nodes: true, Queues: true}, next(), "all is new at first")
+	require.Equal(t, definition.Changes{Jobs: definition.JobChanges{AreMany: true}, Nodes: true, Queues: true, Machines: true, Manager: true}, next(), "all is new at first")
 
 	steps <- "e6 1 3 1 jobState=RUNNING"
 	require.Equal(t, definition.Changes{Jobs: definition.JobChanges{Changed: []string{"17"}}}, next())

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/elements"
 	"github.com/rmctl/rmctl/internal/views"
@@ -193,7 +192,7 @@ func (a *API) answerListedJobs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var rows elements.RowSet
-	made, err := controller.LatestRows(r.Context(), config.ListJobs, rows.Add)
+	made, err := a.Platform.LatestJobs(r.Context(), name, rows.Add)
 	if errors.Is(err, control.ErrNotListed) {
 		return answer.Errorf(http.StatusConflict, "the jobs of %q: %w, or that failed, or was too large", name, err)
 	}
