@@ -116,7 +116,7 @@ func (s *session) remove(kind model.Kind, now, before *model.Manager) error {
 		}
 		number, isKnown := s.ids.forget(change.Before)
 		if kind == model.Job {
-			delete(s.printed, change.Before.ID())
+			delete(s.printer.jobs, change.Before.ID())
 		}
 		parent := ""
 		if kind == model.Process {

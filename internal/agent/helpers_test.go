@@ -45,6 +45,7 @@ type scheduler struct {
 	hold      chan struct{} // submissions wait for it, if it is not nil
 	accept    func(job.Submission) job.Job
 	printed   agent.Printed
+	reads     chan struct{} // output is read once it has a value, if it is not nil
 }
 
 func (f *scheduler) Definition(context.Context) (*config.Definition, error) {
@@ -79,6 +80,9 @@ func (f *scheduler) Move(_ context.Context, id, queue string) error {
 }
 
 func (f *scheduler) Printed(_ context.Context, id string, _ int64) (agent.Printed, error) {
+	if f.reads != nil {
+		<-f.reads
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done = append(f.done, "printed "+id)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -16,6 +15,13 @@ const longestPrinted = 64 << 10
 // Printed is the end of what a job wrote to each stream.
 type Printed struct{ Stdout, Stderr string }
 
+// A printer reads what jobs wrote, one after the other, so that no submission waits for it.
+type printer struct {
+	jobs   map[string]bool // whose output was sent, or is to be
+	unread []string        // ids of jobs
+	reads  bool
+}
+
 // fetchPrinted has the output of jobs that have ended read, if they were submitted in this session.
 // rmctl reads the files itself, when somebody wants them.
 func (s *session) fetchPrinted(now, before *model.Manager) {
@@ -28,22 +34,34 @@ func (s *session) fetchPrinted(now, before *model.Manager) {
 		}
 		job := change.After.ID()
 		_, isOwn := s.names.byTag[tagOf(change.After)]
-		if _, isKnown := s.ids.known(model.Job, job); !isOwn || !isKnown || s.printed[job] {
+		if _, isKnown := s.ids.known(model.Job, job); !isOwn || !isKnown || s.printer.jobs[job] {
 			continue
 		}
-		s.printed[job] = true
-		var printed Printed
-		var failed error
-		s.perform(func(context.Context) {
-			printed, failed = s.options.Scheduler.Printed(s.life, job, longestPrinted) // nobody waits for it after the session
-		}, func() error {
-			if failed != nil {
-				s.options.Log.Debug("reading the output of a job", "job", job, "error", failed)
+		s.printer.jobs[job] = true
+		s.printer.unread = append(s.printer.unread, job)
+	}
+	s.readPrinted()
+}
+
+// readPrinted has the output of the next job read, unless that of another one is.
+func (s *session) readPrinted() {
+	if s.printer.reads || len(s.printer.unread) == 0 {
+		return
+	}
+	job := s.printer.unread[0]
+	s.printer.reads, s.printer.unread = true, s.printer.unread[1:]
+	s.work.Go(func() {
+		printed, err := s.options.Scheduler.Printed(s.life, job, longestPrinted)
+		s.pass(func() error {
+			s.printer.reads = false
+			defer s.readPrinted()
+			if err != nil {
+				s.options.Log.Debug("reading the output of a job", "job", job, "error", err)
 				return nil
 			}
 			return s.sendPrinted(job, printed)
 		})
-	}
+	})
 }
 
 // sendPrinted sends the output of a job. In the protocol a process writes it: the first one, or
@@ -51,8 +69,8 @@ func (s *session) fetchPrinted(now, before *model.Manager) {
 func (s *session) sendPrinted(job string, printed Printed) error {
 	element, isThere := s.sent.Get(model.Job, job)
 	_, isOpen := s.protocol.Events()
-	if !isThere || !isOpen || !s.printed[job] {
-		delete(s.printed, job)
+	if !isThere || !isOpen || !s.printer.jobs[job] {
+		delete(s.printer.jobs, job)
 		return nil
 	}
 	var index uint64

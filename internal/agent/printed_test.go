@@ -1,12 +1,15 @@
 package agent_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/agent"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
 )
@@ -88,6 +91,31 @@ func TestOutputThatIsReadWhileEventsAreStoppedIsSentAfterwards(t *testing.T) {
 		require.Empty(t, c.got())
 		c.send(proxy.StartEvents)
 		require.Contains(t, c.got(), "CHANGE_PROCESS 6 in 1002 [0 processStdout=one\n]")
+		c.quit()
+	})
+}
+
+func TestOutputIsReadOneJobAfterTheOtherAndHoldsUpNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.scheduler.printed, c.scheduler.reads = agent.Printed{Stdout: "one\n"}, make(chan struct{})
+		c.scheduler.accept = func(s job.Submission) job.Job {
+			c.define("jobTag")
+			c.put(model.Job, "batch", s.Executable, "jobState", "TERMINATED", "jobTag", s.Tag)
+			return job.Job{ID: s.Executable, Tag: s.Tag}
+		}
+		c.put(model.Queue, "", "batch")
+		c.start()
+		const jobs = 20 // more than there are workers
+		for i := range jobs {
+			c.send(proxy.SubmitJob, fmt.Sprint("jobSubId=", i), fmt.Sprint("execName=j", i))
+			require.Contains(t, strings.Join(c.got(), "\n"), "OK ")
+		}
+		for range jobs {
+			require.NotContains(t, strings.Join(c.got(), "\n"), "processStdout")
+			c.scheduler.reads <- struct{}{}
+			require.Equal(t, 1, strings.Count(strings.Join(c.got(), "\n"), "processStdout"))
+		}
 		c.quit()
 	})
 }

@@ -40,7 +40,7 @@ type session struct {
 	defined   map[string]bool // attributes whose definition was sent
 	lastEvent int64           // that was sent last in this announcement; negative if none was
 	renewed   []string        // ids of jobs whose processes have to be announced again
-	printed   map[string]bool // ids of jobs whose output was sent, or is being read
+	printer   printer
 
 	submissions map[string]*submitted // that are not answered yet, by tag
 	early       map[string]string     // ids of jobs that the client has before the model shows them, by tag
@@ -49,7 +49,7 @@ type session struct {
 func newSession(ctx context.Context, o Options) *session {
 	s := &session{options: o, commands: make(chan proxy.Command), changed: make(chan struct{}), outcomes: make(chan func() error),
 		outgoing: make(chan proxy.Frame), expired: make(chan struct{}), workers: make(chan struct{}, mostWorkers),
-		peer: peer{old: o.Old}, defined: map[string]bool{}, printed: map[string]bool{}, lastEvent: -1, submissions: map[string]*submitted{}, early: map[string]string{}}
+		peer: peer{old: o.Old}, defined: map[string]bool{}, printer: printer{jobs: map[string]bool{}}, lastEvent: -1, submissions: map[string]*submitted{}, early: map[string]string{}}
 	s.life, s.end = context.WithCancelCause(ctx)
 	s.expire = sync.OnceFunc(func() { close(s.expired) })
 	return s
