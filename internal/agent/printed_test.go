@@ -50,6 +50,7 @@ func TestTheFirstProcessOfAJobHasItsOutput(t *testing.T) {
 		c.put(model.Queue, "", "batch")
 		c.start()
 		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
+		c.got()
 		c.put(model.Process, "42", "42.3", "processIndex", "3")
 		c.got()
 		c.put(model.Job, "batch", "42", "jobState", "TERMINATED")
