@@ -127,7 +127,7 @@ var allowedImports = map[string][]string{
 	"internal/files":                  {},
 	"internal/timezone":               {},
 	"internal/peer":                   {"internal/execution", "remote"},
-	"internal/agent":                  {"attribute", "config", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
+	"internal/agent":                  {"attribute", "config", "internal/execution", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
 	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/agenttrace", "internal/peer", "internal/presence", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
 	"internal/agentclient":            {"internal/execution", "internal/plaintext", "internal/vocabulary", "model", "proxy", "remote"},
 	"internal/agentclient/bridge":     {"attribute", "config", "internal/agentclient", "internal/agentclient/definition", "internal/agenttrace", "internal/execution", "internal/further", "internal/peer", "internal/plaintext", "internal/sorting", "internal/vocabulary", "job", "model", "proxy", "remote"},

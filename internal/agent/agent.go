@@ -69,13 +69,17 @@ const (
 )
 
 // Serve serves the client at the other end of a connection until the client quits or its end
-// of the connection is closed, which is no error, or ctx is done. Submissions under way
+// of the connection is closed, which is no error, or ctx is done, which it says to the client. Submissions under way
 // are finished first, though their client is gone.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := newSession(ctx, o)
+	defer context.AfterFunc(ctx, func() {
+		s.close()
+		s.pass(s.shutDown)
+	})()
 	go s.read(r)
 	s.work.Go(s.watch)
 	written := make(chan struct{})
@@ -94,5 +98,5 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	if err == nil && closeErr != nil {
 		o.Log.Debug("closing the connection", "error", closeErr)
 	}
-	return err
+	return cmp.Or(context.Cause(ctx), err)
 }

@@ -92,6 +92,7 @@ func (f *scheduler) Printed(_ context.Context, id string, _ int64) (agent.Printe
 // A client is the other end of a session.
 type client struct {
 	t         *testing.T
+	life      context.Context // of the agent
 	model     *model.Model
 	scheduler *scheduler
 	options   agent.Options
@@ -116,7 +117,7 @@ func (c *client) goOn() { close(c.stalled) }
 
 // dial starts an agent over a model with one resource manager. It must be called in a bubble.
 func dial(t *testing.T, change func(*agent.Options)) *client {
-	c := &client{t: t, model: model.New(), scheduler: &scheduler{}, ended: make(chan error, 1)}
+	c := &client{t: t, life: t.Context(), model: model.New(), scheduler: &scheduler{}, ended: make(chan error, 1)}
 	c.options = agent.Options{Model: c.model, Manager: manager, Scheduler: c.scheduler}
 	c.put(model.ResourceManager, "", manager, "rmState", "STARTING")
 	c.put(model.ResourceManager, "", manager, "rmState", "STARTED")
@@ -141,7 +142,7 @@ func (c *client) connect() {
 	c.options.Close = func() error { return errors.Join(commands.Close(), answers.Close()) }
 	ended := make(chan error, 1)
 	c.ended = ended
-	go func() { ended <- agent.Serve(c.t.Context(), commands, answers, c.options) }()
+	go func() { ended <- agent.Serve(c.life, commands, answers, c.options) }()
 	from := proxy.NewReader(c.from)
 	go func() {
 		for {

@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
 )
@@ -97,6 +98,9 @@ func (s *session) event(update proxy.Update) error {
 	if !isOpen {
 		return nil
 	}
+	if execution.IsClosed(s.closing) {
+		return errClosing
+	}
 	update.Transaction = transaction
-	return s.send(update)
+	return s.deliver(update.Frame(), s.closing)
 }

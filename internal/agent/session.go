@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,17 +20,20 @@ import (
 // something on.
 type session struct {
 	options Options
+	begun   time.Time
 	life    context.Context
 	end     context.CancelCauseFunc
 	work    sync.WaitGroup // commands that the scheduler carries out, and the watch of the model
 
-	commands chan proxy.Command
-	changed  chan struct{}     // the model has a newer snapshot
-	outcomes chan func() error // of commands, to be run by run
-	outgoing chan proxy.Frame
-	expired  chan struct{} // closed when the connection must end, whatever is not sent yet
-	expire   func()
-	workers  chan struct{} // holds a value for each command that the scheduler carries out
+	commands  chan received
+	unhandled chan struct{}     // holds a value for each part of a command that run has not received yet
+	changed   chan struct{}     // the model has a newer snapshot
+	outcomes  chan func() error // of commands, to be run by run
+	outgoing  chan proxy.Frame
+	closing   chan struct{} // closed when the session is about to end: no more changes are sent
+	expired   chan struct{} // closed when the connection must end, whatever is not sent yet
+	close     func()        // closes closing now and expired some time later
+	workers   chan struct{} // holds a value for each command that the scheduler carries out
 
 	protocol  proxy.AgentState
 	peer      peer
@@ -47,18 +51,35 @@ type session struct {
 }
 
 func newSession(ctx context.Context, o Options) *session {
-	s := &session{options: o, commands: make(chan proxy.Command), changed: make(chan struct{}), outcomes: make(chan func() error),
-		outgoing: make(chan proxy.Frame), expired: make(chan struct{}), workers: make(chan struct{}, mostWorkers),
+	s := &session{options: o, begun: time.Now(), commands: make(chan received, mostUnhandled), unhandled: make(chan struct{}, mostUnhandled), changed: make(chan struct{}), outcomes: make(chan func() error),
+		outgoing: make(chan proxy.Frame), closing: make(chan struct{}), expired: make(chan struct{}), workers: make(chan struct{}, mostWorkers),
 		peer: peer{old: o.Old}, defined: map[string]bool{}, printer: printer{jobs: map[string]bool{}}, lastEvent: -1, submissions: map[string]*submitted{}, early: map[string]string{}}
-	s.life, s.end = context.WithCancelCause(ctx)
-	s.expire = sync.OnceFunc(func() { close(s.expired) })
+	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.close = sync.OnceFunc(func() {
+		close(s.closing)
+		time.AfterFunc(quitLimit, func() { close(s.expired) })
+	})
 	return s
+}
+
+// Bounds of the commands that wait while an announcement goes on: QUIT is read meanwhile.
+const (
+	mostUnhandled = 16
+	bytesOfPart   = 64 << 10
+)
+
+// A received is a command that was read, and in how many parts it counts.
+type received struct {
+	proxy.Command
+	parts int
 }
 
 // Ends of a session.
 var (
 	errQuit = errors.New("the client has quit")
 	errSlow = errors.New("the client did not read the last updates in time")
+
+	errClosing = errors.New("the session is about to end") // which a command or an outcome says next
 )
 
 // read reads commands. The end of the client's stream is its QUIT.
@@ -77,21 +98,38 @@ func (s *session) read(r io.Reader) {
 			if errors.Is(err, io.EOF) {
 				err = errQuit
 			}
-			time.AfterFunc(quitLimit, s.expire)
+			s.close()
 			s.pass(func() error { return err })
 			return
 		}
 		s.trace(proxy.Line{Frame: frame})
 		command := proxy.ParseCommand(frame)
 		if command.ID == proxy.Quit {
-			time.AfterFunc(quitLimit, s.expire)
+			s.close()
 		}
-		select {
-		case s.commands <- command:
-		case <-s.life.Done():
+		if !s.enqueue(command, frame) {
 			return
 		}
 	}
+}
+
+// enqueue has a command carried out. It waits while others wait that are many or large, and reports
+// false if the session ends meanwhile.
+func (s *session) enqueue(command proxy.Command, frame proxy.Frame) bool {
+	size := 0
+	for _, argument := range frame.Arguments {
+		size += len(argument)
+	}
+	parts := min(1+size/bytesOfPart, mostUnhandled)
+	for range parts {
+		select {
+		case s.unhandled <- struct{}{}:
+		case <-s.life.Done():
+			return false
+		}
+	}
+	s.commands <- received{command, parts}
+	return true
 }
 
 // pass has the goroutine of run call a function.
@@ -136,15 +174,24 @@ func (s *session) write(w io.Writer, written chan<- struct{}) {
 // send sends updates. It waits for a client that does not read.
 func (s *session) send(updates ...proxy.Update) error {
 	for _, update := range updates {
-		frame := update.Frame()
-		select {
-		case s.outgoing <- frame:
-			s.trace(proxy.Line{FromAgent: true, Frame: frame})
-		case <-s.expired:
-			return errSlow
-		case <-s.life.Done():
-			return context.Cause(s.life)
+		if err := s.deliver(update.Frame(), nil); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// deliver gives a frame to the writer, unless the session is closing before that.
+func (s *session) deliver(frame proxy.Frame, closing <-chan struct{}) error {
+	select {
+	case s.outgoing <- frame:
+		s.trace(proxy.Line{FromAgent: true, Frame: frame})
+	case <-closing:
+		return errClosing
+	case <-s.expired:
+		return errSlow
+	case <-s.life.Done():
+		return context.Cause(s.life)
 	}
 	return nil
 }
@@ -164,7 +211,10 @@ func (s *session) run() error {
 		var err error
 		select {
 		case command := <-s.commands:
-			err = s.handle(command)
+			for range command.parts {
+				<-s.unhandled
+			}
+			err = s.handle(command.Command)
 		case outcome := <-s.outcomes:
 			err = outcome()
 		case <-s.changed:
@@ -172,13 +222,19 @@ func (s *session) run() error {
 		case <-s.life.Done():
 			err = context.Cause(s.life)
 		}
-		if errors.Is(err, errQuit) {
+		switch {
+		case errors.Is(err, errQuit):
 			return nil
-		}
-		if err != nil {
+		case err != nil && !errors.Is(err, errClosing):
 			return err
 		}
 	}
+}
+
+// shutDown ends the session as QUIT does.
+func (s *session) shutDown() error {
+	replies, _ := s.protocol.Receive(proxy.Command{ID: proxy.Quit})
+	return cmp.Or(s.send(replies...), errQuit)
 }
 
 // handle carries out a command, or begins to.

@@ -136,13 +136,13 @@ func (s *session) announceEarly(tag string, submission *submitted) error {
 		return nil
 	}
 	name, _ := s.names.of(tag, s.peer.isOwn)
+	attributes := proxy.Attributes{{ID: vocabulary.AttributeName, Value: cmp.Or(submission.job.Name, id)}}
+	if observed := submission.job.Observed; observed.IsZero() || !observed.Before(s.begun) { // else the state is not confirmed
+		attributes = append(attributes, proxy.Attribute{ID: vocabulary.AttributeJobState, Value: string(model.JobState(&submission.job.Observation))})
+	}
+	attributes = append(attributes, proxy.Attribute{ID: attributeJobID, Value: id}, proxy.Attribute{ID: attributeSubmission, Value: name})
 	to := s.packer(proxy.New, model.Job)
-	err := to.add(s.ids.text(model.Queue, queue), s.ids.reserve(model.Job, id), proxy.Attributes{
-		{ID: vocabulary.AttributeName, Value: cmp.Or(submission.job.Name, id)},
-		{ID: vocabulary.AttributeJobState, Value: string(model.JobState(&submission.job.Observation))},
-		{ID: attributeJobID, Value: id}, {ID: attributeSubmission, Value: name},
-	})
-	if err != nil {
+	if err := to.add(s.ids.text(model.Queue, queue), s.ids.reserve(model.Job, id), attributes); err != nil {
 		return err
 	}
 	s.early[tag], submission.isAnnounced = id, true

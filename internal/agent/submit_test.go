@@ -122,8 +122,14 @@ func TestAJobIsAnnouncedToRmctlBeforeTheModelShowsIt(t *testing.T) {
 		c.remove(model.Job, "42")
 		require.Equal(t, []string{"REMOVE_JOB 3 [1003]"}, c.got())
 
+		accept := c.scheduler.accept
+		c.scheduler.accept = func(s job.Submission) job.Job {
+			earlier := accept(s)
+			earlier.Observed = time.Now().Add(-time.Minute)
+			return earlier
+		}
 		c.send(proxy.SubmitJob, "jobSubId=K", "execName=hello")
-		require.Len(t, c.got(), 2)
+		require.Equal(t, []string{"NEW_JOB 3 in 1002 [1004 name=sums jobId=42 jobSubId=K]", "OK 5"}, c.got(), "a state from before the session may be out of date")
 		c.put(model.Job, "long", "42.site", "jobTag", tag)
 		require.Equal(t, []string{"REMOVE_JOB 3 [1004]", "NEW_JOB 3 in 1002 [1005 name=42.site jobState=PENDING jobId=42.site jobSubId=K jobTag=K]"}, c.got())
 		c.quit()
