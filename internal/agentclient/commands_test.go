@@ -175,6 +175,25 @@ func TestJobsAnnouncedAgainWithoutAStateKeepTheirs(t *testing.T) {
 	})
 }
 
+// An agent shows a submission under its tag first, and under the id of its job before it removes that.
+func TestAJobThatGetsAnotherIDOutlivesItsFirstOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := acting(t, func(a *agenttest.Agent) {
+			a.Begin("details")
+			a.Events("e0 0 1 5 1 name=batch")
+			submitted := a.Next()
+			a.Events("dc 5 1 10 3 jobId=tag jobSubId=J jobState=UNKNOWN")
+			a.OK(submitted)
+			a.Events("dc 5 1 11 3 jobId=77 jobSubId=J jobState=RUNNING", "f1 10", "e6 1 11 1 jobState=TERMINATED")
+		})
+		accepted, err := s.Submit(t.Context(), proxy.Attributes{{ID: "jobSubId", Value: "J"}, {ID: "execName", Value: "true"}})
+		require.NoError(t, err)
+		synctest.Wait()
+		require.EqualValues(t, "TERMINATED", get(t, s, model.Job, accepted.Job).State())
+		require.Equal(t, "77", value(t, s, model.Job, accepted.Job, "jobId"))
+	})
+}
+
 func TestSessionsThatCannotStartSayWhy(t *testing.T) {
 	for name, act := range map[string]func(a *agenttest.Agent){
 		"no answer to INIT from the agent within 30s":                  func(a *agenttest.Agent) { a.Await(proxy.Quit) },

@@ -27,9 +27,12 @@ func (p *pass) takeRemoved(event *proxy.Update, isFirst bool) bool {
 				p.report.count(oddElement, 1)
 				continue
 			}
+			delete(p.index[event.Kind].byWire, wire)
+			if e.wire != wire {
+				continue // it goes by another id by now
+			}
 			p.remove(p.update, p.before, event.Kind, e)
 			p.removedJobs(event.Kind, e)
-			delete(p.index[event.Kind].byWire, wire)
 			delete(p.index[event.Kind].byID, e.id)
 		}
 	}
