@@ -20,11 +20,14 @@ type mood struct {
 func newMood(records *ledger, command string) (*mood, error) {
 	number, err := records.count("calls", 1)
 	m := &mood{chance: drawn(command, number) % 1000, number: number}
-	if os.Getenv("CHAOS_CALM") != "" {
+	if os.Getenv("CHAOS_CALM") != "" || isReliable() {
 		m.chance = 1000
 	}
 	return m, err
 }
+
+// isReliable reports whether nothing goes wrong, no id is given twice, and accounting has all jobs.
+func isReliable() bool { return os.Getenv("CHAOS_RELIABLE") != "" }
 
 // happens reports, with so many chances of 1000, that a fault is this call's. At
 // most one fault of a call is.
@@ -67,7 +70,7 @@ func submit(records *ledger, m *mood, tag string) error {
 	if isLate {
 		late = staleTicks
 	}
-	id, err := records.add(tag, late, m.number%20 == 0)
+	id, err := records.add(tag, late, m.number%20 == 0 && !isReliable())
 	text := fmt.Sprintf("Submitted job %s\n", id)
 	switch {
 	case err != nil:

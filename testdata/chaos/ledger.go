@@ -200,4 +200,4 @@ func (j job) at(tick int) string {
 }
 
 // accounted reports whether the end of the job stays in the accounting.
-func (j job) accounted() bool { return j.fate>>40%10 < 7 }
+func (j job) accounted() bool { return isReliable() || j.fate>>40%10 < 7 }
