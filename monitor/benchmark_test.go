@@ -39,10 +39,14 @@ func newListedCluster(b testing.TB) *listedCluster {
 	source = bytes.ReplaceAll(source, []byte(`x:timeout="60s"`), []byte(`x:timeout="10m"`)) // the machine may be busy
 	source = regexp.MustCompile(`(?s)<start-up-command .*?</start-up-command>`).ReplaceAll(source, nil)
 	for _, element := range listingElements {
-		arguments := regexp.MustCompile(`(?s)(<x:` + string(element) + ` [^>]*>).*?(<stdout-parser)`)
+		arguments := regexp.MustCompile(`(?s)(<x:` + string(element) + ` [^>]*>).*?(<x:read)`)
 		require.Regexp(b, arguments, string(source))
 		source = arguments.ReplaceAll(source, []byte("$1<arg>cat</arg><arg>"+c.file(element)+"</arg>$2"))
 	}
+	counted := regexp.MustCompile(`(?s)(<x:join name="job"[^>]*>).*?(<x:table)`) // the jobs of each queue
+	require.Regexp(b, counted, string(source))
+	source = counted.ReplaceAll(source, []byte("$1<arg>cat</arg><arg>"+c.file(countedJobs)+"</arg>$2"))
+	source = bytes.ReplaceAll(source, []byte(`separator="mark"`), []byte(`separator="|"`)) // else each listing has a mark of its own
 	definition, err := config.Read("slurm.xml", source, nil)
 	require.NoError(b, err)
 	local, err := remote.NewLocal()
@@ -55,11 +59,14 @@ func newListedCluster(b testing.TB) *listedCluster {
 	return c
 }
 
+// countedJobs is the listing of which queues and states the jobs are in.
+const countedJobs = "counted"
+
 func (c *listedCluster) file(element config.CommandElement) string {
 	return filepath.Join(c.folder, string(element))
 }
 
-// write makes a listing of lines and a last one.
+// write makes a listing of lines.
 func (c *listedCluster) write(b testing.TB, element config.CommandElement, lines int, line func(w *bufio.Writer, i int)) {
 	file, err := os.Create(c.file(element))
 	require.NoError(b, err)
@@ -67,7 +74,6 @@ func (c *listedCluster) write(b testing.TB, element config.CommandElement, lines
 	for i := range lines {
 		line(w, i)
 	}
-	fmt.Fprintln(w, "listed")
 	require.NoError(b, w.Flush())
 	require.NoError(b, file.Close())
 }
@@ -77,10 +83,12 @@ func (c *listedCluster) write(b testing.TB, element config.CommandElement, lines
 func (c *listedCluster) fill(b testing.TB, jobs, nodes int, changed func(int) bool) {
 	const queues, users = 20, 500
 	c.write(b, config.ListQueues, queues, func(w *bufio.Writer, i int) {
-		fmt.Fprintf(w, "batch%d||up|7-00:00:00|%d|%d|%d\n", i, nodes/queues, jobs/queues/10, jobs/queues)
+		fmt.Fprintf(w, "batch%d|batch%d|up|7-00:00:00|%d\n", i, i, nodes/queues)
 	})
 	c.write(b, config.ListNodes, nodes, func(w *bufio.Writer, i int) {
-		fmt.Fprintf(w, "node%05d|batch%d,batch%d|mixed|%d/%d/0/128|%d.%02d|515000|none\n", i, i%queues, (i+1)%queues, i%129, 128-i%129, i%128, i%100)
+		for _, queue := range []int{i % queues, (i + 1) % queues} {
+			fmt.Fprintf(w, "node%05d|batch%d|mixed|%d/%d/0/128|%d.%02d|515000|none\n", i, queue, i%129, 128-i%129, i%128, i%100)
+		}
 	})
 	c.write(b, config.ListJobs, jobs, func(w *bufio.Writer, i int) {
 		native, reason, where, started, ended := "PENDING", "Priority", "", "N/A", "N/A"
@@ -89,8 +97,12 @@ func (c *listedCluster) fill(b testing.TB, jobs, nodes int, changed func(int) bo
 			native, reason, where = "RUNNING", "None", fmt.Sprintf("node[%05d-%05d]", first, first+i/10%4)
 			started, ended = fmt.Sprintf("2026-11-%02dT%02d:%02d:00", 1+i%28, i%24, i%60), fmt.Sprintf("2026-12-%02dT%02d:%02d:00", 1+i%28, i%24, i%60)
 		}
-		fmt.Fprintf(w, "all %d|%s|%s|batch%d|%s|2026-11-%02dT%02d:%02d:%02d|%s|%s|user%d|%d|/home/user%d/run-%d.sh|train-%d-of-%d\n",
+		fmt.Fprintf(w, "%d|%s|%s|batch%d|%s|2026-11-%02dT%02d:%02d:%02d|%s|%s|user%d|%d|0|/home/user%d/run-%d.sh|train-%d-of-%d\n",
 			4_000_000+i, native, reason, i%queues, where, 1+i%28, i%24, i%60, i%59, started, ended, i%users, 1<<(i%8), i%users, i, i%977, i)
+	})
+
+	c.write(b, countedJobs, jobs, func(w *bufio.Writer, i int) {
+		fmt.Fprintf(w, "batch%d|%s\n", i%queues, []string{"RUNNING", "PENDING"}[min(i%10, 1)])
 	})
 }
 
