@@ -13,14 +13,14 @@ import (
 
 // What is kept of processes.
 const (
-	maximumProcessOutput = 4096 // bytes of the output of each
+	maximumProcessOutput = 4096 // bytes of each stream of each
 	maximumProcesses     = 1 << 16
 	processesWithOutput  = 1 << 13 // so many of them, those with the lowest ranks
 )
 
 // processAttribute is what the name of an attribute begins with that describes a
 // process; its rank follows. The value is a map with the keys node, pid, state,
-// exitCode, signal and output, as far as they are known.
+// exitCode, signal, output and errorOutput, as far as they are known.
 const processAttribute = "process."
 
 // The states of processes that can be observed from outside.
@@ -54,10 +54,7 @@ func processRank(name string) (int, bool) {
 
 // processOf reads the entries of an attribute, which a parser may have made.
 func processOf(rank int, entries map[string]string) job.Process {
-	p := job.Process{Rank: rank, Node: entries["node"], Output: entries["output"]}
-	if len(p.Output) > maximumProcessOutput {
-		p.Output = p.Output[len(p.Output)-maximumProcessOutput:]
-	}
+	p := job.Process{Rank: rank, Node: entries["node"], Output: endOf(entries["output"]), ErrorOutput: endOf(entries["errorOutput"])}
 	if number := numberIn(entries["pid"]); number != nil {
 		p.PID = *number
 	}
@@ -70,6 +67,8 @@ func processOf(rank int, entries map[string]string) job.Process {
 	}
 	return p
 }
+
+func endOf(output string) string { return output[max(0, len(output)-maximumProcessOutput):] }
 
 func numberIn(text string) *int {
 	number, err := strconv.Atoi(text)
@@ -107,6 +106,9 @@ func entriesOf(p *job.Process) map[string]string {
 	if p.Output != "" {
 		entries["output"] = p.Output
 	}
+	if p.ErrorOutput != "" {
+		entries["errorOutput"] = p.ErrorOutput
+	}
 	return entries
 }
 
@@ -114,12 +116,12 @@ func entriesOf(p *job.Process) map[string]string {
 // of the streams.
 type processTable struct {
 	known   map[int]*job.Process
-	outputs map[int]*tail
+	outputs map[source]*tail
 	changed map[int]bool // since they were last taken
 }
 
 func newProcessTable() *processTable {
-	return &processTable{known: map[int]*job.Process{}, outputs: map[int]*tail{}, changed: map[int]bool{}}
+	return &processTable{known: map[int]*job.Process{}, outputs: map[source]*tail{}, changed: map[int]bool{}}
 }
 
 // process returns the process of a rank, nil where there are too many.
@@ -159,15 +161,15 @@ func (t *processTable) learn(read job.Process) {
 }
 
 // printed keeps the end of what a process printed.
-func (t *processTable) printed(rank int, text []byte) {
-	if len(text) == 0 || rank >= processesWithOutput || t.process(rank) == nil {
+func (t *processTable) printed(from source, text []byte) {
+	if len(text) == 0 || from.rank >= processesWithOutput || t.process(from.rank) == nil {
 		return
 	}
-	if t.outputs[rank] == nil {
-		t.outputs[rank] = &tail{limit: maximumProcessOutput}
+	if t.outputs[from] == nil {
+		t.outputs[from] = &tail{limit: maximumProcessOutput}
 	}
-	_, _ = t.outputs[rank].Write(text) // never fails
-	t.changed[rank] = true
+	_, _ = t.outputs[from].Write(text) // never fails
+	t.changed[from.rank] = true
 }
 
 // collectChanged returns the processes that have changed since it was last called, by rank.
@@ -175,8 +177,11 @@ func (t *processTable) collectChanged() []job.Process {
 	taken := make([]job.Process, 0, len(t.changed))
 	for _, rank := range slices.Sorted(maps.Keys(t.changed)) {
 		p := t.known[rank]
-		if output := t.outputs[rank]; output != nil {
+		if output := t.outputs[source{rank: rank}]; output != nil {
 			p.Output = output.String()
+		}
+		if output := t.outputs[source{rank, true}]; output != nil {
+			p.ErrorOutput = output.String()
 		}
 		taken = append(taken, *p)
 	}
@@ -210,9 +215,7 @@ func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Proces
 		if p.ExitCode == nil && p.Signal == nil {
 			p.ExitCode, p.Signal, p.State = read.ExitCode, read.Signal, read.State
 		}
-		if t.outputs[read.Rank] == nil {
-			p.Output = read.Output
-		}
+		p.Output, p.ErrorOutput = read.Output, read.ErrorOutput // unless marks say which it printed
 	}
 	for rank, p := range t.known {
 		t.changed[rank] = true

@@ -20,6 +20,12 @@ type mark struct {
 	isJob  bool
 }
 
+// A statement is what a mark says about a process.
+type statement struct {
+	job.Process
+	stream string // that the process printed to; empty if the mark does not say
+}
+
 // longestField bounds a field of a mark, in bytes: the name of a machine at most.
 const longestField = 255
 
@@ -58,13 +64,13 @@ const (
 
 // match tries the mark at the begin of a text. It returns how long the mark is
 // there and what it says.
-func (m *mark) match(text []byte) (how fit, length int, process job.Process) {
+func (m *mark) match(text []byte) (how fit, length int, said statement) {
 	at := 0
 	for _, piece := range m.pieces {
 		if piece.Field == "" {
 			end, how := literalAt(text, at, piece.Text)
 			if how != fitsAll {
-				return how, 0, process
+				return how, 0, said
 			}
 			at = end
 			continue
@@ -75,14 +81,14 @@ func (m *mark) match(text []byte) (how fit, length int, process job.Process) {
 		}
 		switch {
 		case at-begin > longestField:
-			return fitsNot, 0, process
+			return fitsNot, 0, said
 		case at == len(text):
-			return fitsPart, 0, process
-		case at == begin || !setField(&process, piece.Field, string(text[begin:at])):
-			return fitsNot, 0, process
+			return fitsPart, 0, said
+		case at == begin || !said.set(piece.Field, string(text[begin:at])):
+			return fitsNot, 0, said
 		}
 	}
-	return fitsAll, at, process
+	return fitsAll, at, said
 }
 
 // literalAt compares a text with what stands at an offset. A line end may be
@@ -103,13 +109,14 @@ func literalAt(text []byte, at int, literal string) (end int, how fit) {
 	return at, fitsAll
 }
 
-// setField sets what a field of a mark says about a process, and reports false for an
-// invalid number.
-func setField(p *job.Process, field processmark.Field, text string) bool {
-	if !field.IsNumber() {
-		if field == processmark.Node {
-			p.Node = text
-		}
+// set sets what a field of a mark says, and reports false for an invalid number.
+func (s *statement) set(field processmark.Field, text string) bool {
+	switch field {
+	case processmark.Node:
+		s.Node = text
+		return true
+	case processmark.Stream:
+		s.stream = text
 		return true
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
@@ -119,15 +126,15 @@ func setField(p *job.Process, field processmark.Field, text string) bool {
 	value := int(number)
 	switch field {
 	case processmark.Rank:
-		p.Rank = value
+		s.Rank = value
 	case processmark.PID:
-		p.PID = value
+		s.PID = value
 	case processmark.ExitCode:
-		p.ExitCode = &value
+		s.ExitCode = &value
 	case processmark.Signal:
-		p.Signal = &value
+		s.Signal = &value
 	case processmark.Status:
-		setStatus(p, value)
+		setStatus(&s.Process, value)
 	}
 	return true
 }
@@ -148,7 +155,7 @@ type markFilter struct {
 	marks []*mark
 	held  []byte // the end of the stream, which may be the begin of a mark
 	text  func(text []byte)
-	found func(m *mark, written []byte, process job.Process)
+	found func(m *mark, written []byte, said statement)
 }
 
 // write takes the next part of the stream.
@@ -158,7 +165,7 @@ func (f *markFilter) write(p []byte) {
 		f.held = nil
 	}
 	for len(p) > 0 {
-		at, m, length, process := f.next(p)
+		at, m, length, said := f.next(p)
 		if at > 0 {
 			f.text(p[:at])
 		}
@@ -166,14 +173,14 @@ func (f *markFilter) write(p []byte) {
 			f.held = bytes.Clone(p[at:])
 			return
 		}
-		f.found(m, p[at:at+length], process)
+		f.found(m, p[at:at+length], said)
 		p = p[at+length:]
 	}
 }
 
 // next finds the first mark of a text. Without one it returns where the begin of
 // one may be, which is the end of the text if there is none.
-func (f *markFilter) next(p []byte) (at int, m *mark, length int, process job.Process) {
+func (f *markFilter) next(p []byte) (at int, m *mark, length int, said statement) {
 	at = len(p)
 	partly := len(p)
 	for _, candidate := range f.marks {
@@ -184,9 +191,9 @@ func (f *markFilter) next(p []byte) (at int, m *mark, length int, process job.Pr
 				break
 			}
 			from += found
-			how, size, said := candidate.match(p[from:])
+			how, size, matched := candidate.match(p[from:])
 			if how == fitsAll {
-				at, m, length, process = from, candidate, size, said
+				at, m, length, said = from, candidate, size, matched
 				break
 			}
 			if how == fitsPart {
@@ -197,9 +204,9 @@ func (f *markFilter) next(p []byte) (at int, m *mark, length int, process job.Pr
 		}
 	}
 	if m == nil || partly < at {
-		return partly, nil, 0, job.Process{}
+		return partly, nil, 0, statement{}
 	}
-	return at, m, length, process
+	return at, m, length, said
 }
 
 // indexOrPart returns where a text first stands, or where the end of p begins
@@ -228,8 +235,24 @@ func (f *markFilter) close() {
 	}
 }
 
+// A source is who prints, and to which stream.
+type source struct {
+	rank    int
+	isError bool // to standard error
+}
+
 // nobody is the source of what no process printed.
-const nobody = -1
+var nobody = source{rank: -1}
+
+func (s source) compare(other source) int {
+	if s.rank == other.rank && s.isError != other.isError {
+		if s.isError {
+			return 1
+		}
+		return -1
+	}
+	return s.rank - other.rank
+}
 
 // A markedStream takes the marks out of one stream of a command. Marks of output
 // say whose the text is that follows; the others are sought in the text of each
@@ -237,8 +260,9 @@ const nobody = -1
 type markedStream struct {
 	outputs markFilter
 	records []*mark
-	sources map[int]*markFilter
-	source  int    // who prints at the moment
+	sources map[source]*markFilter
+	source  source // who prints at the moment
+	isError bool   // the stream is standard error
 	pending []byte // a mark that is to be shown together with what follows it
 
 	// What came out of the last write.
@@ -252,16 +276,16 @@ type markedStream struct {
 
 // An ownedText is what a process printed.
 type ownedText struct {
-	rank int
+	from source
 	text []byte
 }
 
 // newMarkedStream returns nil where there are no marks.
-func newMarkedStream(marks []*mark) *markedStream {
+func newMarkedStream(marks []*mark, isError bool) *markedStream {
 	if len(marks) == 0 {
 		return nil
 	}
-	s := &markedStream{source: nobody, sources: map[int]*markFilter{}}
+	s := &markedStream{source: nobody, sources: map[source]*markFilter{}, isError: isError}
 	for _, m := range marks {
 		if m.output {
 			s.outputs.marks = append(s.outputs.marks, m)
@@ -285,17 +309,18 @@ func (s *markedStream) write(p []byte) {
 func (s *markedStream) close() {
 	s.reset()
 	s.outputs.close()
-	for _, rank := range slices.Sorted(maps.Keys(s.sources)) {
-		s.sources[rank].close()
+	for _, from := range slices.SortedFunc(maps.Keys(s.sources), source.compare) {
+		s.sources[from].close()
 	}
 }
 
 func (s *markedStream) reset() { s.shown, s.unowned, s.learned, s.printed = nil, nil, nil, nil }
 
-// beginOutput makes the process of a mark the source of what follows.
-func (s *markedStream) beginOutput(m *mark, written []byte, process job.Process) {
-	s.source, s.pending = process.Rank, nil
-	s.learned = append(s.learned, process)
+// beginOutput makes the process of a mark the source of what follows. The mark may name the
+// stream: on a terminal both are one.
+func (s *markedStream) beginOutput(m *mark, written []byte, said statement) {
+	s.source, s.pending = source{said.Rank, s.isError || said.stream == "stderr"}, nil
+	s.learned = append(s.learned, said.Process)
 	if m.shown {
 		s.pending = bytes.Clone(written)
 	}
@@ -323,35 +348,35 @@ func (s *markedStream) addText(text []byte) {
 
 // filter returns that of what the source prints.
 func (s *markedStream) filter() *markFilter {
-	if s.source >= maximumProcesses {
+	if s.source.rank >= maximumProcesses {
 		s.source = nobody
 	}
-	rank := s.source
-	if s.sources[rank] == nil {
-		s.sources[rank] = &markFilter{
+	from := s.source
+	if s.sources[from] == nil {
+		s.sources[from] = &markFilter{
 			marks: s.records,
-			text:  func(text []byte) { s.deliver(rank, text) },
-			found: func(m *mark, written []byte, process job.Process) {
-				s.learned = append(s.learned, process)
-				if m.isJob && (process.ExitCode != nil || process.Signal != nil) {
-					s.ended = &process
+			text:  func(text []byte) { s.deliver(from, text) },
+			found: func(m *mark, written []byte, said statement) {
+				s.learned = append(s.learned, said.Process)
+				if m.isJob && (said.ExitCode != nil || said.Signal != nil) {
+					s.ended = &said.Process
 				}
 				if m.shown {
-					s.deliver(rank, written)
+					s.deliver(from, written)
 				}
 			},
 		}
 	}
-	return s.sources[rank]
+	return s.sources[from]
 }
 
 // deliver passes text of a source on to users, parsers or its process.
-func (s *markedStream) deliver(rank int, text []byte) {
+func (s *markedStream) deliver(from source, text []byte) {
 	s.shown = append(append(s.shown, s.pending...), text...)
 	s.pending = nil
-	if rank == nobody {
+	if from == nobody {
 		s.unowned = append(s.unowned, text...)
 		return
 	}
-	s.printed = append(s.printed, ownedText{rank, bytes.Clone(text)})
+	s.printed = append(s.printed, ownedText{from, bytes.Clone(text)})
 }

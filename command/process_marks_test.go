@@ -101,7 +101,11 @@ func written(all []job.Process) string {
 		if p.Signal != nil {
 			fmt.Fprintf(&text, " signal %d", *p.Signal)
 		}
-		fmt.Fprintf(&text, " %q\n", p.Output)
+		fmt.Fprintf(&text, " %q", p.Output)
+		if p.ErrorOutput != "" {
+			fmt.Fprintf(&text, " errors %q", p.ErrorOutput)
+		}
+		text.WriteByte('\n')
 	}
 	return text.String()
 }
@@ -133,18 +137,18 @@ func TestMarksTellOfProcessesAndAreNotShown(t *testing.T) {
 			printer: printer{stdout: "[1,0]<stdout>:a? [1,1]<stdout>:b? [1,0]<stdout>:yes\n[1,0]<stdout>:last[1,1]<stdout>:no\nmpirun says\n",
 				stderr: "[1,1]<stderr>:@mark 1 on n1 pid 8\n[1,0]<stderr>:@ma[1,1]<stderr>:oops\n[1,0]<stderr>:rk 0 on n0 pid 7\n"},
 			want: seen{stdout: "a? b? yes\nlastno\nmpirun says\n", stderr: "oops\n", lines: "mpirun says",
-				processes: "0 n0 7 EXITED code 0 \"a? yes\\nlast\"\n1 n1 8 EXITED code 0 \"oops\\nb? no\\n\"\n"},
+				processes: "0 n0 7 EXITED code 0 \"a? yes\\nlast\"\n1 n1 8 EXITED code 0 \"b? no\\n\" errors \"oops\\n\"\n"},
 		},
 		"tags that users want to see": {
 			marks: tags + records, shown: "true",
 			printer: printer{stdout: "[1,0]<stdout>:a\n[1,1]<stdout>:b\n", stderr: "[1,0]<stderr>:@mark 0 on n0 pid 7\n[1,1]<stderr>:oops\n"},
 			want: seen{stdout: "[1,0]<stdout>:a\n[1,1]<stdout>:b\n", stderr: "[1,1]<stderr>:oops\n",
-				processes: "0 n0 7 EXITED code 0 \"a\\n\"\n1  0 EXITED code 0 \"oops\\nb\\n\"\n"},
+				processes: "0 n0 7 EXITED code 0 \"a\\n\"\n1  0 EXITED code 0 \"b\\n\" errors \"oops\\n\"\n"},
 		},
 		"on a terminal": {
 			marks:   tags + records,
-			printer: printer{stdout: "@mark 0 on n0 pid 7\r\n[1,0]<stdout>:a\r\n"},
-			want:    seen{stdout: "a\r\n", processes: "0 n0 7 EXITED code 0 \"a\\r\\n\"\n"},
+			printer: printer{stdout: "@mark 0 on n0 pid 7\r\n[1,0]<stdout>:a\r\n[1,0]<stderr>:oops\r\n"},
+			want:    seen{stdout: "a\r\noops\r\n", processes: "0 n0 7 EXITED code 0 \"a\\r\\n\" errors \"oops\\r\\n\"\n"},
 		},
 		"what only resembles marks": {
 			marks: tags + records,

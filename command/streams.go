@@ -53,7 +53,7 @@ func (r *run) openStreams() *streams {
 	}
 	if len(r.invocation.marks) > 0 {
 		s.processes = newProcessTable()
-		s.stdout.marked, s.stderr.marked = newMarkedStream(r.invocation.marks), newMarkedStream(r.invocation.marks)
+		s.stdout.marked, s.stderr.marked = newMarkedStream(r.invocation.marks, false), newMarkedStream(r.invocation.marks, true)
 	}
 	return s
 }
@@ -165,7 +165,7 @@ func (s *streams) learn(from *markedStream) {
 	}
 	s.ended = cmp.Or(from.ended, s.ended)
 	for _, printed := range from.printed {
-		s.processes.printed(printed.rank, printed.text)
+		s.processes.printed(printed.from, printed.text)
 	}
 }
 

@@ -19,11 +19,11 @@ const (
 	ExitCode Field = "exitCode" // it has ended with this code
 	Signal   Field = "signal"   // it was ended by the signal of this number
 	Status   Field = "status"   // it has ended: an exit code as shells print it, above 128 a signal
-	stream   Field = "stream"   // the name of the stream that it printed to; nothing is made of it
+	Stream   Field = "stream"   // the name of the stream that it printed to
 )
 
 // IsNumber reports whether the field holds digits and nothing else.
-func (f Field) IsNumber() bool { return f != Node && f != stream }
+func (f Field) IsNumber() bool { return f != Node && f != Stream }
 
 // Takes reports whether a byte can belong to the field.
 func (f Field) Takes(c byte) bool {
@@ -36,7 +36,7 @@ func (f Field) Takes(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || c == '-' || c == '_'
 }
 
-var fields = []Field{Rank, Node, PID, ExitCode, Signal, Status, stream}
+var fields = []Field{Rank, Node, PID, ExitCode, Signal, Status, Stream}
 
 // A Piece is a part of a mark: a text that stands there, or a field.
 type Piece struct {

@@ -172,7 +172,7 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		for i := range processes {
-			processes[i].Output = "" // GET …/processes has it
+			processes[i].Output, processes[i].ErrorOutput = "", "" // GET …/processes has it
 		}
 		document.Processes = processes
 	}
