@@ -2,6 +2,7 @@ package jobstore_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,26 @@ func BenchmarkList10000(b *testing.B) {
 		jobs, err := store.List(b.Context(), jobstore.Filter{All: true})
 		require.NoError(b, err)
 		require.Len(b, jobs, 10_000)
+	}
+}
+
+func BenchmarkEachOf10000Processes(b *testing.B) {
+	for name, output := range map[string]string{"silent": "", "short": "step 1\nstep 2\n", "long": strings.Repeat("a line of output\n", 240)} {
+		b.Run(name, func(b *testing.B) {
+			store := openStore(b, b.TempDir())
+			fill(b, store, 1)
+			processes := make([]job.Process, 10_000)
+			for rank := range processes {
+				processes[rank] = job.Process{Rank: rank, Node: "n1", PID: rank + 1, State: "RUNNING", Output: output, ErrorOutput: output}
+			}
+			require.NoError(b, store.RecordProcesses(b.Context(), "tag-0", processes))
+			b.ReportAllocs()
+			for b.Loop() {
+				count := 0
+				require.NoError(b, store.EachProcess(b.Context(), "big", func(string, job.Process) error { count++; return nil }))
+				require.Equal(b, 10_000, count)
+			}
+		})
 	}
 }
 

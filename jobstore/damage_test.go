@@ -74,12 +74,12 @@ func TestEachTableHasChecksums(t *testing.T) {
 	t.Parallel()
 	store := recordOf(t, t.TempDir(), 2)
 	defer func() { require.NoError(t, store.Close()) }()
-	require.NoError(t, store.RecordProcesses(t.Context(), "tag-1", []job.Process{{Rank: 0, Node: "n1", Output: "first"}, {Rank: 1, Node: "n2"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "tag-1", []job.Process{{Rank: 0, Node: "n1", Output: "first"}, {Rank: 1, Node: "n2", Output: "whole"}, {Rank: 2, ErrorOutput: "first"}}))
 	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: "staging", Target: "big"}, Staged{Path: "/tmp/job.sh"}))
 	require.NoError(t, store.SaveSession(t.Context(), Session{Target: "big", Data: []byte("found")}))
 	for _, damage := range []string{
 		"UPDATE submissions SET script = 'rm -r /' WHERE tag = 'tag-0'", "UPDATE events SET detail = 'COMPLETED' WHERE tag = 'tag-1' AND kind = 'accepted'",
-		"UPDATE processes SET output = 'last' WHERE rank = 0", "UPDATE staged SET path = '/tmp'", "UPDATE sessions SET data = x'00'",
+		"UPDATE processes SET output = 'last' WHERE rank = 0", "UPDATE processes SET error_output = 'last' WHERE rank = 2", "UPDATE staged SET path = '/tmp'", "UPDATE sessions SET data = x'00'",
 	} {
 		require.NoError(t, store.execute(t.Context(), damage))
 	}
@@ -90,7 +90,11 @@ func TestEachTableHasChecksums(t *testing.T) {
 	require.Len(t, events, 1)
 	processes, err := store.Processes(t.Context(), "tag-1")
 	require.NoError(t, err)
-	require.Len(t, processes, 1)
+	require.Equal(t, []job.Process{{Rank: 1, Node: "n2", Output: "whole"}}, processes)
+	require.NoError(t, store.EachProcess(t.Context(), "big", func(_ string, p job.Process) error {
+		require.Equal(t, processes[0], p)
+		return nil
+	}))
 	_, err = store.Leftovers(t.Context(), "big")
 	require.ErrorIs(t, err, stored.ErrDamaged)
 	_, err = store.Session(t.Context(), "big")

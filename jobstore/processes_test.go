@@ -16,7 +16,7 @@ func TestProcessesAreKeptAsTheyWereLastSeen(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
 	three, nine := 3, 9
-	before := []job.Process{{Rank: 10, Node: "n1", PID: 12, State: "RUNNING"}, {Rank: 2, Node: "n0", PID: 11, State: "RUNNING", Output: "hello \xff\n"}}
+	before := []job.Process{{Rank: 10, Node: "n1", PID: 12, State: "RUNNING"}, {Rank: 2, Node: "n0", PID: 11, State: "RUNNING", Output: "hello \xff\n", ErrorOutput: "oops \xff\n"}}
 	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", before))
 	after := []job.Process{{Rank: 10, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {Rank: 11, State: "EXITED_SIGNALLED", Signal: &nine}}
 	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", after))
@@ -35,7 +35,7 @@ func TestTheProcessesOfAllJobsOfATargetAreRead(t *testing.T) {
 	submit(t, store, "b", "mpi", "8")
 	submit(t, store, "c", "other", "9")
 	three := 3
-	require.NoError(t, store.RecordProcesses(t.Context(), "a", []job.Process{{Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three, Output: "hello"}, {State: "RUNNING"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "a", []job.Process{{Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three, Output: "hello", ErrorOutput: "oops"}, {State: "RUNNING"}}))
 	require.NoError(t, store.RecordProcesses(t.Context(), "b", []job.Process{{State: "RUNNING"}}))
 	require.NoError(t, store.RecordProcesses(t.Context(), "c", []job.Process{{State: "RUNNING"}}))
 	var tags []string
@@ -45,7 +45,7 @@ func TestTheProcessesOfAllJobsOfATargetAreRead(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, []string{"a", "a", "b"}, tags)
-	require.Equal(t, []job.Process{{State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three}, {State: "RUNNING"}}, processes)
+	require.Equal(t, []job.Process{{State: "RUNNING"}, {Rank: 1, Node: "n1", PID: 12, State: "EXITED", ExitCode: &three, Output: "hello", ErrorOutput: "oops"}, {State: "RUNNING"}}, processes)
 	require.ErrorIs(t, store.EachProcess(t.Context(), "mpi", func(string, job.Process) error { return jobstore.ErrNotFound }), jobstore.ErrNotFound)
 }
 
@@ -53,11 +53,18 @@ func TestTheEndOfTheOutputOfAProcessIsKept(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "parallel", "mpi", "7")
-	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []job.Process{{State: "RUNNING", Output: strings.Repeat("x", 2*jobstore.MaximumEvidence) + "end"}}))
+	require.NoError(t, store.RecordProcesses(t.Context(), "parallel", []job.Process{{State: "RUNNING",
+		Output: strings.Repeat("x", 2*jobstore.MaximumEvidence) + "end", ErrorOutput: strings.Repeat("é", jobstore.MaximumEvidence) + "failed"}}))
 	kept, err := store.Processes(t.Context(), "parallel")
 	require.NoError(t, err)
 	require.Len(t, kept[0].Output, jobstore.MaximumEvidence)
 	require.True(t, strings.HasSuffix(kept[0].Output, "xend"))
+	require.Len(t, kept[0].ErrorOutput, jobstore.MaximumEvidence)
+	require.True(t, strings.HasSuffix(kept[0].ErrorOutput, "éfailed"))
+	require.NoError(t, store.EachProcess(t.Context(), "mpi", func(_ string, p job.Process) error {
+		require.Equal(t, []string{strings.Repeat("x", 509) + "end", strings.Repeat("é", 253) + "failed"}, []string{p.Output, p.ErrorOutput}, "views show the end of that")
+		return nil
+	}))
 }
 
 func TestProcessesAreForgottenWithTheirJob(t *testing.T) {

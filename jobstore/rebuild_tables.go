@@ -203,16 +203,20 @@ func stagedTable() (*copiedTable, []column) {
 
 func processesTable() (*copiedTable, []column) {
 	var tag string
-	process, read := &job.Process{}, make(sums, 2)
+	process, read, added := &job.Process{}, make(sums, 2), make(sums, 2)
 	columns := processColumns(&tag, process)
 	values := columnValues(columns)
 	expected := func() []int64 { return []int64{stored.Sum("processes", values...), sumOfOutput(process)} }
 	return &copiedTable{name: "processes", onlyReached: true,
-		isWhole: func() bool { return read.are(func() bool { return tag != "" }, expected()...) },
-		insert: func(ctx context.Context, transaction *sql.Tx, _ int64) (bool, error) {
-			return true, insertProcess(ctx, transaction, tag, process)
-		},
-	}, append(columns, column{"output", &process.Output}, column{"sum", &read[0]}, column{"output_sum", &read[1]})
+			isWhole: func() bool {
+				return read.are(func() bool { return tag != "" }, expected()...) &&
+					added.are(func() bool { return process.ErrorOutput == "" }, sumOfErrors(process), sumOfEnds(process))
+			},
+			insert: func(ctx context.Context, transaction *sql.Tx, _ int64) (bool, error) {
+				return true, insertProcess(ctx, transaction, tag, process)
+			},
+		}, append(append(columns, outputColumns(process)...),
+			column{"sum", &read[0]}, column{"output_sum", &read[1]}, column{"error_sum", &added[0]}, column{"ends_sum", &added[1]})
 }
 
 func sightingsTable() (*copiedTable, []column) {

@@ -53,6 +53,8 @@ func TestStoresOfEveryVersionAreRebuiltWithTheirJobs(t *testing.T) {
 			upgraded, err := Open(t.Context(), storeOfVersion(t, version))
 			require.NoError(t, err)
 			known := truthOf(t, upgraded)
+			processes, err := upgraded.Processes(t.Context(), "old")
+			require.NoError(t, err)
 			require.NoError(t, upgraded.Close())
 			directory := storeOfVersion(t, version)
 			_, report, err := Rebuild(t.Context(), directory)
@@ -66,8 +68,29 @@ func TestStoresOfEveryVersionAreRebuiltWithTheirJobs(t *testing.T) {
 			if version >= 15 {
 				require.Equal(t, known.jobs, found.jobs)
 			}
+			rebuiltProcesses, err := rebuilt.Processes(t.Context(), "old")
+			require.NoError(t, err)
+			require.Equal(t, processes, rebuiltProcesses)
 		})
 	}
+}
+
+func TestARebuiltStoreHasWhatProcessesPrinted(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	store := recordOf(t, directory, 1)
+	processes := []job.Process{{Rank: 0, Output: strings.Repeat("x", 4000), ErrorOutput: strings.Repeat("y", 4000)}, {Rank: 1, Output: "lost", ErrorOutput: "lost"}}
+	require.NoError(t, store.RecordProcesses(t.Context(), "tag-0", processes))
+	require.NoError(t, store.execute(t.Context(), "UPDATE processes SET error_output = 'x' WHERE rank = 1"))
+	require.NoError(t, store.Close())
+	_, _, err := Rebuild(t.Context(), directory)
+	require.NoError(t, err)
+	rebuilt, err := Open(t.Context(), directory)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, rebuilt.Close()) }()
+	found, err := rebuilt.Processes(t.Context(), "tag-0")
+	require.NoError(t, err)
+	require.Equal(t, processes[:1], found)
 }
 
 // lostJob is a rebuilt store of two jobs, of which the row of one was unreadable.

@@ -303,3 +303,10 @@ ALTER TABLE processes ADD COLUMN sum INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE processes ADD COLUMN output_sum INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE sessions ADD COLUMN sum INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE listing_chunks ADD COLUMN sum INTEGER NOT NULL DEFAULT -1;
+
+-- next version
+-- What processes printed to standard error, apart from their output. The last checksum is that of
+-- the ends of both that views show, so that these can be verified without the rest.
+ALTER TABLE processes ADD COLUMN error_output TEXT NOT NULL DEFAULT '';
+ALTER TABLE processes ADD COLUMN error_sum INTEGER NOT NULL DEFAULT -1;
+ALTER TABLE processes ADD COLUMN ends_sum INTEGER NOT NULL DEFAULT -1;

@@ -1,6 +1,7 @@
 package jobstore
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -24,4 +25,7 @@ func TestChecksumsOnRecordStayValid(t *testing.T) {
 	require.Equal(t, int64(235756846), stored.Sum("events", columnValues(eventColumns(&event))...))
 	submission := submissionRow{tag: "tag", attributes: "[]", arguments: "[]", script: "true"}
 	require.Equal(t, int64(1623884218), submission.sum())
+	process := job.Process{Rank: 1, State: "RUNNING", Output: strings.Repeat("x", 1000), ErrorOutput: "oops"}
+	require.Equal(t, []int64{2251251062, 517086725, 77028549, 2278827940}, []int64{stored.Sum("processes", columnValues(processColumns(&row.job.Tag, &process))...),
+		sumOfOutput(&process), sumOfErrors(&process), sumOfEnds(&process)})
 }

@@ -178,6 +178,9 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 		require.NoError(t, err)
 		require.Len(t, left, 1)
 	}
+	if version >= 9 {
+		processesOfOlderVersions(t, store)
+	}
 	if version >= 10 {
 		takenApart(t, store)
 	}
@@ -191,6 +194,26 @@ func usedAfterAnUpgrade(t *testing.T, store *Store, version int) {
 	events, err := store.Events(t.Context(), 0, "old")
 	require.NoError(t, err)
 	require.Equal(t, "COMPLETED", events[len(events)-1].Origin.Text)
+}
+
+// processesOfOlderVersions tries that processes are understood, and goes on to record them.
+func processesOfOlderVersions(t *testing.T, store *Store) {
+	t.Helper()
+	three := 3
+	processes := []job.Process{{Node: "n1", PID: 17, State: "RUNNING"}, {Rank: 1, Node: "n2", State: "EXITED", ExitCode: &three, Output: "done"}}
+	for range 2 {
+		recorded, err := store.Processes(t.Context(), "old")
+		require.NoError(t, err)
+		require.Equal(t, processes, recorded)
+		var shown []job.Process
+		require.NoError(t, store.EachProcess(t.Context(), "big", func(_ string, p job.Process) error {
+			shown = append(shown, p)
+			return nil
+		}))
+		require.Equal(t, processes, shown)
+		processes[1].ErrorOutput = "oops"
+		require.NoError(t, store.RecordProcesses(t.Context(), "old", processes))
+	}
 }
 
 // takenApart tries that what version 10 had joined in names is found.

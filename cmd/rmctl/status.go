@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -350,7 +351,7 @@ func (a *app) printProcesses(tag string, processes []job.Process) error {
 		if p.PID != 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		return []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), pid, terminal.OrDash(string(p.State)), listings.Number(p.ExitCode), listings.Number(p.Signal), terminal.OrDash(lastLine(p.Output))}
+		return []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), pid, terminal.OrDash(string(p.State)), listings.Number(p.ExitCode), listings.Number(p.Signal), terminal.OrDash(cmp.Or(lastLine(p.Output), lastLine(p.ErrorOutput)))}
 	})
 }
 
@@ -369,7 +370,8 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 			return terminal.JSON(a.stdout, processDocument{p, job.Tag})
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
-		return err
+		_, errorsErr := fmt.Fprint(a.stderr, p.ErrorOutput)
+		return errors.Join(err, errorsErr)
 	}
 	return fmt.Errorf("job %s has no process of rank %d that is known", oneLine(job.ID), rank)
 }
@@ -387,7 +389,7 @@ func (a *app) withProcesses(ctx context.Context, known job.Job) (job.Document, e
 	}
 	processes, err := store.Processes(ctx, known.Tag)
 	for i := range processes {
-		processes[i].Output = ""
+		processes[i].Output, processes[i].ErrorOutput = "", ""
 	}
 	printed.Processes = processes
 	return printed, err
