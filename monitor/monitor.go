@@ -245,6 +245,17 @@ func (m *Monitor) Refresh() {
 	signal(m.wake)
 }
 
+// listSoon has a kind listed next, unless its listings fail.
+func (m *Monitor) listSoon(kind model.Kind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, each := range m.tasks {
+		if now := m.options.Now(); each.listing.Kind == kind && each.failures == 0 && each.listing.Next.After(now) {
+			each.listing.Next = now
+		}
+	}
+}
+
 // quiet returns how long the scheduler is left alone after the beginning of a
 // round; the lock is held. A listing that failed may have hung, and says nothing about
 // how long a good one takes.
@@ -268,7 +279,9 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 	var rows int
 	var err error
 	if t.listing.Kind == model.Universe {
-		err = m.jobs.readRecord(ctx)
+		if err = m.jobs.readRecord(ctx); m.wantsRows() {
+			defer m.listSoon(model.Job)
+		}
 	} else {
 		outcome, rows, err = m.list(ctx, t.listing.Kind)
 	}
@@ -305,10 +318,14 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 	return err
 }
 
+// wantsRows reports whether rows of jobs that have not changed have to be compared with the record. A
+// source that knows of changes would not list them.
+func (m *Monitor) wantsRows() bool { return m.options.JobChanges != nil && len(m.jobs.unmatched()) > 0 }
+
 // putOff reports whether a listing is to wait for its turn, and then says when it is
 // due. Where that is unknown the listing is tried: it fails if there is a reason.
 func (m *Monitor) putOff(ctx context.Context, t *task) bool {
-	if t.listing.Kind == model.Universe || m.options.Due == nil {
+	if t.listing.Kind == model.Universe || m.options.Due == nil || t.listing.Kind == model.Job && m.wantsRows() {
 		return false
 	}
 	due, err := m.options.Due(ctx, t.listing.Kind)

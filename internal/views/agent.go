@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -97,7 +98,8 @@ func (s *agentSource) changes(ctx context.Context, ids []string, each func(id st
 	clear(s.jobs)
 	s.listed[model.Job] = s.now()
 	s.mutex.Unlock()
-	texts, areSafe := textsOf(ids)
+	slices.Sort(ids)
+	texts, areSafe := textsOf(slices.Compact(ids))
 	if !areSafe {
 		return monitor.Outcome{}, false, nil
 	}

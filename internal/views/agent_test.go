@@ -16,6 +16,7 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/views"
 	"github.com/rmctl/rmctl/internal/vocabulary"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
 	"github.com/rmctl/rmctl/remote"
@@ -214,6 +215,32 @@ func TestProcessesThatAnAgentReportsAreShownBelowOwnJobs(t *testing.T) {
 		changes <- []string{"e6 1 4 1 jobState=COMPLETED", "f1 4"}
 		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 UNKNOWN  0 ")
 	})
+}
+
+func TestAJobThatIsNewOnRecordIsFoundAmongThoseOfAnAgent(t *testing.T) {
+	d := newDesk(t, onAgent)
+	changes := make(chan string)
+	d.openAgent(func(a *agenttest.Agent) {
+		a.Begin("")
+		a.Events("e0 0 1 2 1 name=batch", "dc 2 1 4 3 name=sums jobId=17 jobState=PENDING")
+		for change := range changes {
+			a.Events(change)
+		}
+		a.OK(a.Await(proxy.Quit))
+	})
+	defer close(changes)
+	require.NoError(t, d.Start("site"))
+	d.whileMomentsPass()
+	d.shows("site", "17 PENDING false")
+	_, err := d.store.Adopt(t.Context(), job.Job{Target: "site", ID: "17", ShortID: "17", Observation: job.Observation{Detail: job.QueuedActive}})
+	require.NoError(t, err)
+	changes <- "e0 0 1 9 1 name=other"
+	d.shows("site", "17 PENDING true")
+	changes <- "e6 1 4 1 jobState=RUNNING"
+	d.shows("site", "17 RUNNING true")
+	manager, err := d.Manager("site")
+	require.NoError(t, err)
+	require.Empty(t, manager.Problems)
 }
 
 func TestASessionThatEndsIsAnErrorAndBeginsAgain(t *testing.T) {
