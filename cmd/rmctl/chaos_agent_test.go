@@ -197,11 +197,12 @@ func (h *holder) note(e *model.Element) {
 	h.seen[e.ID()][detail.Text()] = true
 }
 
-// disturb kills something now and then until the context ends. A session may last about as long as it takes
-// to start one.
-func (h *holder) disturb(ctx context.Context, random *rand.Rand) error {
+// disturb kills something now and then, so many times or until the context ends. A session may last about
+// as long as it takes to start one.
+func (h *holder) disturb(ctx context.Context, random *rand.Rand, times int) error {
 	const shortest, usual = 50 * time.Millisecond, 300 * time.Millisecond
-	for starting := time.Duration(0); ; {
+	starting := time.Duration(0)
+	for range times {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -231,6 +232,7 @@ func (h *holder) disturb(ctx context.Context, random *rand.Rand) error {
 		}
 		starting = time.Since(begun)
 	}
+	return nil
 }
 
 // submit submits a job until the agent says what became of it. After the end of the context it may leave
@@ -281,7 +283,7 @@ func TestKilledAgentsAndClientsLoseAndDoubleNoJob(t *testing.T) {
 	ctx, calm := context.WithCancel(t.Context())
 	defer calm()
 	var disturbed errgroup.Group
-	disturbed.Go(func() error { return h.disturb(ctx, rand.New(rand.NewPCG(1, uint64(seed)))) })
+	disturbed.Go(func() error { return h.disturb(ctx, rand.New(rand.NewPCG(1, uint64(seed))), 1+submissions/40) })
 	var work sync.WaitGroup
 	var left atomic.Int64
 	left.Store(int64(submissions))
