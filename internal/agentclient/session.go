@@ -27,8 +27,8 @@ import (
 
 // Limits of waiting.
 const (
-	answerLimit  = 30 * time.Second // for each answer, unless the options have another one
-	quitPatience = 5 * time.Second  // after QUIT
+	answerLimit  = 30 * time.Second       // for each answer, unless the options have another one
+	quitPatience = 500 * time.Millisecond // after QUIT: agents that do not hurry are ended
 )
 
 // Features that two ends that are rmctl may agree on.
