@@ -463,16 +463,20 @@ func TestProcessesOfJobsAreShown(t *testing.T) {
 		code, signal := 7, 9
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
 		w.record.processes["tag-1"] = []job.Process{
-			{Rank: 0, Node: "n1", PID: 100, State: "RUNNING"}, {Rank: 1, Node: "n2", PID: 101, State: "EXITED", ExitCode: &code}, {Rank: 2, State: "EXITED_SIGNALLED", Signal: &signal}}
+			{Rank: 0, Node: "n1", PID: 100, State: "RUNNING", Output: "step 1\n", ErrorOutput: "\xa9t\xc3\xa9\n"}, {Rank: 1, Node: "n2", PID: 101, State: "EXITED", ExitCode: &code}, {Rank: 2, State: "EXITED_SIGNALLED", Signal: &signal}}
 		w.begin()
 		require.Equal(t, []string{"1.0", "1.1", "1.2"}, w.ids(model.Process))
 		require.Equal(t, "n1", w.value(model.Process, "1.0", vocabulary.AttributeProcessNodeID))
 		require.Equal(t, "100", w.value(model.Process, "1.0", "processPID"))
 		require.Equal(t, "7", w.value(model.Process, "1.1", vocabulary.AttributeProcessExitCode))
 		require.Equal(t, "SIGKILL", w.value(model.Process, "1.2", "processSignalName"))
+		require.Equal(t, []string{"step 1\n", "té\n"}, []string{w.value(model.Process, "1.0", "processStdout"), w.value(model.Process, "1.0", "processStderr")},
+			"the end of an output may begin within a character")
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
+		w.record.processes["tag-1"][1].ErrorOutput = "oops\n"
 		w.again()
 		require.Len(t, w.ids(model.Process), 3)
+		require.Equal(t, "oops\n", w.value(model.Process, "1.1", "processStderr"))
 	})
 }
 

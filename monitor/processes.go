@@ -3,6 +3,7 @@ package monitor
 import (
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -16,6 +17,7 @@ const (
 	attributeProcessPID    = "processPID"
 	attributeProcessSignal = "processSignalName"
 	attributeProcessStdout = "processStdout"
+	attributeProcessStderr = "processStderr"
 )
 
 // shownProcesses are the processes of a job that the model has.
@@ -31,7 +33,7 @@ func (r *record) printProcesses(m *Monitor) {
 		hash := m.newHash()
 		for i := range processes {
 			p := &processes[i]
-			for _, text := range []string{strconv.Itoa(p.Rank), p.Node, strconv.Itoa(p.PID), string(p.State), number(p.ExitCode), number(p.Signal), p.Output} {
+			for _, text := range []string{strconv.Itoa(p.Rank), p.Node, strconv.Itoa(p.PID), string(p.State), number(p.ExitCode), number(p.Signal), p.Output, p.ErrorOutput} {
 				hash.add(text)
 			}
 		}
@@ -82,8 +84,20 @@ func (j *jobs) putProcess(u *model.Update, element string, p *job.Process) {
 	if p.Signal != nil {
 		row.text(attributeProcessSignal, signalName(*p.Signal))
 	}
-	row.text(attributeProcessStdout, p.Output)
+	row.text(attributeProcessStdout, wholeCharacters(p.Output))
+	row.text(attributeProcessStderr, wholeCharacters(p.ErrorOutput))
 	u.Put(row.row)
+}
+
+// wholeCharacters returns the end of an output without the rest of the character in which it begins.
+func wholeCharacters(output string) string {
+	for range utf8.UTFMax - 1 {
+		if output == "" || utf8.RuneStart(output[0]) {
+			break
+		}
+		output = output[1:]
+	}
+	return output
 }
 
 // signalName returns the name of a signal, and its number where it has none here.
