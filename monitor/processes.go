@@ -3,10 +3,10 @@ package monitor
 import (
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/rmctl/rmctl/internal/plaintext"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/model"
@@ -84,20 +84,9 @@ func (j *jobs) putProcess(u *model.Update, element string, p *job.Process) {
 	if p.Signal != nil {
 		row.text(attributeProcessSignal, signalName(*p.Signal))
 	}
-	row.text(attributeProcessStdout, wholeCharacters(p.Output))
-	row.text(attributeProcessStderr, wholeCharacters(p.ErrorOutput))
+	row.text(attributeProcessStdout, plaintext.End(p.Output, maxText))
+	row.text(attributeProcessStderr, plaintext.End(p.ErrorOutput, maxText))
 	u.Put(row.row)
-}
-
-// wholeCharacters returns the end of an output without the rest of the character in which it begins.
-func wholeCharacters(output string) string {
-	for range utf8.UTFMax - 1 {
-		if output == "" || utf8.RuneStart(output[0]) {
-			break
-		}
-		output = output[1:]
-	}
-	return output
 }
 
 // signalName returns the name of a signal, and its number where it has none here.

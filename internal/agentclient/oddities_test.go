@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,7 +175,9 @@ func TestOutputIsKeptInBoundedLogs(t *testing.T) {
 		require.Contains(t, text[len(text)-100:], "rmctl kept the first")
 		_, known := s.Output("78", agentclient.Stdout)
 		require.False(t, known)
-		require.Empty(t, value(t, s, model.Process, "77.0", "processStdout"), "output is no attribute")
+		require.Equal(t, "hello\n", value(t, s, model.Process, "77.0", "processStdout"))
+		require.Equal(t, []string{"bye\n", "oops\n"}, []string{value(t, s, model.Process, "77.1", "processStdout"), value(t, s, model.Process, "77.1", "processStderr")})
+		require.Equal(t, strings.Repeat("0", 512), value(t, s, model.Process, "77.0", "processStderr"), "of each process the end")
 	})
 }
 

@@ -3,6 +3,7 @@ package agentclient
 import (
 	"strings"
 
+	"github.com/rmctl/rmctl/internal/plaintext"
 	"github.com/rmctl/rmctl/internal/vocabulary"
 	"github.com/rmctl/rmctl/model"
 	"github.com/rmctl/rmctl/proxy"
@@ -27,7 +28,7 @@ func (p *pass) newProcess(job *element, wire string, given *attributes) {
 	} else if _, isKnown := p.before.Get(model.Process, processID(job, wire)); !isKnown {
 		list = append(list, model.Attribute{ID: vocabulary.AttributeProcessState, Text: vocabulary.StateUnknown})
 	}
-	p.putProcess(job, wire, list, given)
+	p.putProcess(job, wire, withOutput(list, given, nil), given)
 }
 
 // haveStates reports whether events say the state of each process.
@@ -105,7 +106,23 @@ func (p *pass) changeProcess(job *element, wire string, given *attributes) {
 			p.report.count(oddState, 1)
 		}
 	}
-	p.putProcess(job, wire, list, given)
+	p.putProcess(job, wire, withOutput(list, given, shown), given)
+}
+
+// withOutput returns attributes with what a process wrote, which continues what it wrote before.
+func withOutput(list []model.Attribute, given *attributes, shown *model.Element) []model.Attribute {
+	for stream, id := range [...]string{Stdout: attributeStdout, Stderr: attributeStderr} {
+		text := given.ends[stream]
+		if text == "" {
+			continue
+		}
+		if shown != nil {
+			before, _ := shown.Value(id)
+			text = before.Text() + text
+		}
+		list = append(list, model.Attribute{ID: id, Text: plaintext.End(text, shownBytes)})
+	}
+	return list
 }
 
 // removeProcesses removes processes, as changeProcesses changes them.

@@ -41,6 +41,17 @@ type attributes struct {
 	queue      string            // id of a queue in the protocol
 	signal     bool              // whether a signal ended the process
 	output     [2][]string       // chunks
+	ends       [2]string         // what the model shows of them
+}
+
+// shownBytes is how much of the end of each stream of a process the model has.
+const shownBytes = 512
+
+// write adds a chunk of output.
+func (a *attributes) write(stream Stream, chunk string) {
+	a.output[stream] = append(a.output[stream], chunk)
+	end := a.ends[stream] + chunk[max(0, len(chunk)-shownBytes):]
+	a.ends[stream] = end[max(0, len(end)-shownBytes):]
 }
 
 // text returns the value of an attribute.
@@ -91,10 +102,10 @@ func (p *pass) add(to *attributes, kind model.Kind, id, value string) {
 	}
 	switch {
 	case kind == model.Process && id == attributeStdout:
-		to.output[Stdout] = append(to.output[Stdout], value)
+		to.write(Stdout, value)
 		return
 	case kind == model.Process && id == attributeStderr:
-		to.output[Stderr] = append(to.output[Stderr], value)
+		to.write(Stderr, value)
 		return
 	case (kind == model.Job || kind == model.Process) && id == kind.StateAttribute():
 		to.word = plaintext.Clean(value, longestName)

@@ -27,6 +27,19 @@ func Clean(text string, longest int) string {
 	return strings.TrimSpace(cleaned.String())
 }
 
+// End returns at most so many bytes of the end of a text, without the rest of a character in which
+// they begin.
+func End(text string, bytes int) string {
+	text = text[max(0, len(text)-bytes):]
+	for range utf8.UTFMax - 1 {
+		if text == "" || utf8.RuneStart(text[0]) {
+			break
+		}
+		text = text[1:]
+	}
+	return text
+}
+
 // isPlain reports whether a text is short and printable ASCII, so that it is clean.
 func isPlain(text string, longest int) bool {
 	if len(text) > longest {

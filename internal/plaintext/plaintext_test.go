@@ -15,3 +15,9 @@ func TestCleanTextsAreShortAndPrintable(t *testing.T) {
 		require.Equal(t, want, plaintext.Clean(text, 10), "%q", text)
 	}
 }
+
+func TestTheEndOfATextBeginsWithAWholeCharacter(t *testing.T) {
+	for _, test := range []struct{ text, end string }{{"", ""}, {"abc", "abc"}, {"abcdef", "cdef"}, {"xéabc", "abc"}, {"é\x80\x80", "é\x80\x80"}, {"\x80\x80\x80\x80", "\x80"}} {
+		require.Equal(t, test.end, plaintext.End(test.text, 4), "%q", test.text)
+	}
+}

@@ -359,14 +359,14 @@ func TestProcessesHaveWhatTheAgentSaidOfThem(t *testing.T) {
 		a.Begin("")
 		a.Events("dd 0 1 1 1 name=big", announced, "de 1 1 3 2 name=n1 nodeState=UP", "dc 2 1 4 2 jobId=17 jobState=RUNNING", "dc 2 1 5 2 jobId=18 jobState=RUNNING",
 			"df 4 2 1 5 processState=COMPLETED processIndex=1 processNodeId=3 processPID=99 processSignalName=term 0 3 processState=COMPLETED processIndex=0 processExitCode=3",
-			"df 5 1 0 2 processState=RUNNING processIndex=0")
+			"df 5 1 0 2 processState=RUNNING processIndex=0", "e9 4 1 0 1 processStdout=one^", "e9 4 1 0 2 processStdout=two^ processStderr=oops^")
 		quit(a)
 	})
 	processes, err := bridge.Processes(t.Context(), c, "17", "18", "19")
 	require.NoError(t, err)
 	code, signal := 3, 15
 	require.Equal(t, map[string][]job.Process{
-		"17": {{Rank: 0, State: "EXITED", ExitCode: &code}, {Rank: 1, Node: "n1", PID: 99, State: "EXITED_SIGNALLED", Signal: &signal}},
+		"17": {{Rank: 0, State: "EXITED", ExitCode: &code, Output: "one\ntwo\n", ErrorOutput: "oops\n"}, {Rank: 1, Node: "n1", PID: 99, State: "EXITED_SIGNALLED", Signal: &signal}},
 		"18": {{Rank: 0, State: "RUNNING"}},
 	}, processes)
 	_, err = bridge.Processes(t.Context(), c, "19")

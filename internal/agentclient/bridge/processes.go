@@ -14,8 +14,10 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// maxProcessesBytes bounds the processes of jobs.
-const maxProcessesBytes = 32 << 20
+const (
+	maxProcessesBytes = 96 << 20 // of the processes of jobs as JSON
+	mostOutput        = 10 << 20 // bytes of what they wrote, each of which may be six in JSON
+)
 
 // Processes returns the processes of jobs as the agent reported them, by rank, for each job. One
 // job that the agent does not know is an error.
@@ -40,7 +42,7 @@ func Processes(ctx context.Context, connection remote.Connection, jobs ...string
 
 // processOf reads a row. Mistakes of the agent are shown as 0.
 func processOf(row map[string]string) job.Process {
-	p := job.Process{State: job.ProcessState(row["state"]), Node: row["node"]}
+	p := job.Process{State: job.ProcessState(row["state"]), Node: row["node"], Output: row["output"], ErrorOutput: row["errorOutput"]}
 	p.Rank, _ = strconv.Atoi(row["rank"])
 	p.PID, _ = strconv.Atoi(row["pid"])
 	if code, err := strconv.Atoi(row["exitCode"]); err == nil {

@@ -318,16 +318,32 @@ func (r *request) processes(ctx context.Context, ids []string) error {
 	if _, known := manager.Get(model.Job, ids[0]); !known && len(ids) == 1 {
 		return &agentclient.UnknownJobError{Job: ids[0]}
 	}
+	room := mostOutput
 	return r.document(ctx, "processes", func(each func(row) error) error {
 		for _, id := range ids {
 			for element := range manager.Children(model.Process, id) {
-				if err := each(processRow(manager, element)); err != nil {
+				one := processRow(manager, element)
+				if room > 0 {
+					room -= one.setOutput(element)
+				}
+				if err := each(one); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// setOutput adds the end of what a process wrote, and returns how much that is.
+func (r row) setOutput(element *model.Element) (bytes int) {
+	for attribute, field := range map[string]string{"processStdout": "output", "processStderr": "errorOutput"} {
+		if text := given(element, attribute); text != "" {
+			r[field] = text
+			bytes += len(text)
+		}
+	}
+	return bytes
 }
 
 func processRow(manager *model.Manager, element *model.Element) row {
