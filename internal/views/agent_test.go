@@ -198,7 +198,11 @@ func TestProcessesThatAnAgentReportsAreShownBelowOwnJobs(t *testing.T) {
 			var processes []string
 			for process := range manager.All(model.Process) {
 				text := func(id string) string { value, _ := process.Value(id); return value.Text() }
-				processes = append(processes, strings.Join([]string{process.ID(), string(process.State()), text("processNodeId"), text("processPID"), text("processSignalName")}, " "))
+				line := strings.Join([]string{process.ID(), string(process.State()), text("processNodeId"), text("processPID"), text("processSignalName")}, " ")
+				if wrote := text("processStdout") + "|" + text("processStderr"); wrote != "|" {
+					line += " " + wrote
+				}
+				processes = append(processes, line)
 			}
 			if slices.Equal(want, processes) {
 				return
@@ -212,8 +216,10 @@ func TestProcessesThatAnAgentReportsAreShownBelowOwnJobs(t *testing.T) {
 		shows("17.0 RUNNING n1 99 ", "17.1 RUNNING  0 ")
 		changes <- []string{"e9 4 1 0 2 processState=COMPLETED processSignalName=SIGTERM"}
 		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 RUNNING  0 ")
+		changes <- []string{"e9 4 1 1 1 processStdout=one^", "e9 4 1 1 2 processStdout=two^ processStderr=oops^"}
+		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 RUNNING  0  one\ntwo\n|oops\n")
 		changes <- []string{"e6 1 4 1 jobState=COMPLETED", "f1 4"}
-		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 UNKNOWN  0 ")
+		shows("17.0 EXITED_SIGNALLED n1 99 SIGTERM", "17.1 UNKNOWN  0  one\ntwo\n|oops\n")
 	})
 }
 

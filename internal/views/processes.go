@@ -23,8 +23,12 @@ func (r *record) addProcesses(ctx context.Context, to map[string][]job.Process) 
 		}
 	}
 	var found map[string][]job.Process
-	if len(ids) > 0 {
+	begun := r.now()
+	isResting := begun.Before(r.rested)
+	if len(ids) > 0 && !isResting {
 		found, _ = r.source.processes(ctx, ids) // if that fails, the listings do, too
+		ended := r.now()
+		r.rested = ended.Add(restFactor * ended.Sub(begun)) // they may have written much
 	}
 	for tag := range r.processes {
 		if _, isShown := r.jobs[tag]; !isShown {
@@ -34,7 +38,7 @@ func (r *record) addProcesses(ctx context.Context, to map[string][]job.Process) 
 	for tag, j := range r.jobs {
 		known, isKnown := found[j.ID]
 		if !isKnown {
-			if known = r.processes[tag]; j.Detail.Ended() {
+			if known = r.processes[tag]; j.Detail.Ended() && !isResting {
 				known = withoutRunning(known)
 			}
 		}
