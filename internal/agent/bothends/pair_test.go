@@ -42,10 +42,11 @@ type pair struct {
 	lists map[model.Kind]func() map[string]facts
 	jobs  map[string]job.Job // on record, by tag
 
-	written atomic.Int64 // bytes that the agent sent
-	read    atomic.Int64 // bytes that the client sent
-	events  atomic.Int64 // on record
-	stop    func()
+	processes map[string][]job.Process // of these
+	written   atomic.Int64             // bytes that the agent sent
+	read      atomic.Int64             // bytes that the client sent
+	events    atomic.Int64             // on record
+	stop      func()
 }
 
 // newPair starts everything. It must be called in a bubble.
@@ -98,7 +99,11 @@ func (p *pair) record(context.Context) (map[string]job.Job, map[string][]job.Pro
 	for tag, j := range p.jobs {
 		jobs[tag] = j
 	}
-	return jobs, nil, nil
+	processes := make(map[string][]job.Process, len(p.processes))
+	for tag, each := range p.processes {
+		processes[tag] = slices.Clone(each)
+	}
+	return jobs, processes, nil
 }
 
 // Reflected implements [agent.Record].
