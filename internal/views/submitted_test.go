@@ -92,3 +92,26 @@ func TestOfManyJobsWhatWasSubmittedIsShownBitByBit(t *testing.T) {
 		}
 	})
 }
+
+func TestProcessesOnRecordShowTheEndsOfWhatTheyPrinted(t *testing.T) {
+	d := newDesk(t, onSite)
+	d.writeSite()
+	recorded := d.record("site", "7")
+	require.NoError(t, d.store.RecordProcesses(t.Context(), recorded.Tag, []job.Process{{State: "RUNNING"},
+		{Rank: 1, State: "RUNNING", Output: strings.Repeat("x", 1000) + "step 2\n", ErrorOutput: "oops\n"}}))
+	require.NoError(t, d.Start("site"))
+	d.whileTimePasses(func() {
+		for snapshot := d.Model().Snapshot(); ; {
+			manager, _ := snapshot.Manager("site")
+			if process, isShown := manager.Get(model.Process, "7.1"); isShown {
+				stdout, _ := process.Value("processStdout")
+				stderr, _ := process.Value("processStderr")
+				require.Equal(t, []string{strings.Repeat("x", 505) + "step 2\n", "oops\n"}, []string{stdout.Text(), stderr.Text()})
+				return
+			}
+			var err error
+			snapshot, err = d.Model().Next(t.Context(), snapshot)
+			require.NoError(t, err)
+		}
+	})
+}
