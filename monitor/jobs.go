@@ -26,8 +26,9 @@ type jobs struct {
 	matched uint64 // generation of the record that the newest listing was compared with
 	compare bool   // whether each row of the listing at hand is to be compared with the record
 	use     use
-	since   time.Time // when the record was first read
-	row     rowOf     // of the job at hand: all share its memory
+	since   time.Time           // when the record was first read
+	gone    map[string]*lastRow // jobs that listings have no more and that are not on record yet, by id
+	row     rowOf               // of the job at hand: all share its memory
 }
 
 // An ownRow is the row of a job on record, kept to be merged with later changes of
@@ -38,7 +39,7 @@ type ownRow struct {
 }
 
 func newJobs(m *Monitor) *jobs {
-	j := &jobs{listed: newListed(m, model.Job, jobFacts), own: map[string]ownRow{}, record: newRecord(), use: newUse()}
+	j := &jobs{listed: newListed(m, model.Job, jobFacts), own: map[string]ownRow{}, record: newRecord(), use: newUse(), gone: map[string]*lastRow{}}
 	j.apply = j.observe
 	return j
 }
@@ -95,6 +96,7 @@ func (j *jobs) adoptOwn(id string, recorded *recorded, facts Facts) {
 	kept := keptFacts{}
 	kept.add(jobFacts, facts)
 	j.own[id] = ownRow{recorded.Tag, kept}
+	recorded.last = nil
 	if !slices.Contains(recorded.rows, id) {
 		recorded.rows = append(recorded.rows, id)
 	}
@@ -168,6 +170,7 @@ func (j *jobs) unmatched() []string {
 // removeGone removes jobs that are gone from the scheduler, unless they are on record.
 func (j *jobs) removeGone(gone []string) {
 	slices.Sort(gone)
+	j.keepLast(gone)
 	for _, id := range gone {
 		j.disown(id)
 		delete(j.known, id)
@@ -238,7 +241,7 @@ func (r *rowOf) recorded(recorded *recorded, isUnlisted bool) {
 		doubt = recorded.doubt()
 	}
 	r.text(vocabulary.AttributeJobDoubt, cut(doubt, maxText))
-	if isUnlisted && recorded.isUnconfirmed {
+	if recorded.isUnconfirmed { // also with a row, of a listing that another process may have made before
 		r.text(vocabulary.AttributeJobUnconfirmed, "true")
 	}
 	r.row.Attributes = append(r.row.Attributes, recorded.submitted...)

@@ -38,6 +38,10 @@ type recorded struct {
 	shown      string            // id of the element that shows it without a row; empty if a row shows it
 	shownAs    uint64            // print that the elements show
 
+	// last is the row that a listing had of the job and the next one lacked, while it says more than the
+	// record, which may be read later. It is nil for none.
+	last *lastRow
+
 	// The state is from before the record was first read. It counts as unconfirmed for some time,
 	// then as doubtful.
 	isUnconfirmed, isOld bool
@@ -156,10 +160,13 @@ func (j *jobs) exchange(fresh record) {
 		old, known := before.byTag[tag]
 		if known {
 			job.rows, job.shown, job.shownAs, job.generation = old.rows, old.shown, old.shownAs, old.generation
+			job.keepLast(old.last)
 		}
 		if !known || old.ID != job.ID || old.ShortID != job.ShortID || old.Identity != job.Identity {
 			job.generation = before.generation + 1
 			moved = true
+			job.keepLast(j.gone[job.ID])
+			delete(j.gone, job.ID)
 		}
 		for _, id := range []string{job.ID, job.ShortID} {
 			if newest, has := fresh.byID[id]; id != "" && (!has || newest.Created.Before(job.Created)) {
@@ -292,7 +299,7 @@ func (j *jobs) settleOne(u *model.Update, job *recorded) {
 	if !isShown || job.shown != id {
 		j.hide(u, job, id)
 		delete(j.known, id) // which was of before, or of a listing that does not have it any more
-		j.update(u, id, nil, job, false)
+		j.update(u, id, job.lastFacts(id), job, false)
 		job.shown, job.shownAs = id, job.print
 		j.record.showing[id] = job.Tag
 	}

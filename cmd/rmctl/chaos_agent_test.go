@@ -187,6 +187,9 @@ func (h *holder) note(e *model.Element) {
 	if e.State() == "UNKNOWN" {
 		return // which claims nothing
 	}
+	if _, isDoubtful := e.Value("jobDoubt"); isDoubtful {
+		return // which says that it may be an old state
+	}
 	if ranks[e.State()] < ranks[h.newest[e.ID()]] {
 		h.problems = append(h.problems, e.ID()+" was "+string(h.newest[e.ID()])+" and is "+string(e.State()))
 	}
