@@ -116,6 +116,12 @@ func (r *record) set(jobs ...job.Job) {
 	r.jobs = jobs
 }
 
+func (r *record) setProcesses(tag string, processes ...job.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.processes[tag] = processes
+}
+
 func (r *record) fail(failure error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -347,7 +348,7 @@ func TestWhatWasSubmittedIsShownAsSoonAsItIsKnown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"), rowOf("3", "state=RUNNING"))
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2"})
-		w.record.processes["tag-1"] = []job.Process{{Rank: 0}, {Rank: 1}}
+		w.record.setProcesses("tag-1", job.Process{Rank: 0}, job.Process{Rank: 1})
 		var submitted atomic.Pointer[[]model.Attribute]
 		submitted.Store(new([]model.Attribute))
 		w.options.Submission = func(tag string) []model.Attribute {
@@ -462,8 +463,9 @@ func TestProcessesOfJobsAreShown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		code, signal := 7, 9
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}})
-		w.record.processes["tag-1"] = []job.Process{
+		processes := []job.Process{
 			{Rank: 0, Node: "n1", PID: 100, State: "RUNNING", Output: "step 1\n", ErrorOutput: "\xa9t\xc3\xa9\n"}, {Rank: 1, Node: "n2", PID: 101, State: "EXITED", ExitCode: &code}, {Rank: 2, State: "EXITED_SIGNALLED", Signal: &signal}}
+		w.record.setProcesses("tag-1", processes...)
 		w.begin()
 		require.Equal(t, []string{"1.0", "1.1", "1.2"}, w.ids(model.Process))
 		require.Equal(t, "n1", w.value(model.Process, "1.0", vocabulary.AttributeProcessNodeID))
@@ -473,7 +475,9 @@ func TestProcessesOfJobsAreShown(t *testing.T) {
 		require.Equal(t, []string{"step 1\n", "té\n"}, []string{w.value(model.Process, "1.0", "processStdout"), w.value(model.Process, "1.0", "processStderr")},
 			"the end of an output may begin within a character")
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
-		w.record.processes["tag-1"][1].ErrorOutput = "oops\n"
+		complaining := slices.Clone(processes)
+		complaining[1].ErrorOutput = "oops\n"
+		w.record.setProcesses("tag-1", complaining...)
 		w.again()
 		require.Len(t, w.ids(model.Process), 3)
 		require.Equal(t, "oops\n", w.value(model.Process, "1.1", "processStderr"))
