@@ -122,27 +122,38 @@ func (s *Session) newAnnouncement() announcement {
 	return announcement{begun: time.Now(), isOwn: len(s.Features()) > 0}
 }
 
-// hurry takes the steps that an agent which is rmctl says to be due.
+// hurry takes the steps that an agent which is rmctl says to be due. Who waits for the listing sees what
+// it lacks removed.
 func (s *Session) hurry(current *announcement) {
 	if !current.isOwn || current.isSettled {
 		return
 	}
 	isComplete, areListed := s.state.progress()
-	if (isComplete || areListed) && !current.isListed {
-		s.advance(current)
-	}
 	if areListed {
-		s.advance(current)
+		s.settle(current)
+	}
+	if isComplete || areListed {
+		s.markListed(current)
 	}
 }
 
 // advance takes the next step of an announcement.
 func (s *Session) advance(current *announcement) {
 	if current.isListed {
-		current.isSettled = true
-		s.state.settle(s.canResume.Load())
-		return
+		s.settle(current)
+	} else {
+		s.markListed(current)
 	}
+}
+
+// settle removes what an announcement does not have.
+func (s *Session) settle(current *announcement) {
+	current.isSettled = true
+	s.state.settle(s.canResume.Load())
+}
+
+// markListed lets those go on who wait for the first announcement.
+func (s *Session) markListed(current *announcement) {
 	current.isListed = true
 	if !execution.IsClosed(s.listed) {
 		close(s.listed)
