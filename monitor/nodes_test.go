@@ -1,6 +1,7 @@
 package monitor_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,5 +57,34 @@ func TestANodeKeepsItsIndexInItsMachine(t *testing.T) {
 		w.source.set(model.Node, nil, rowOf("f", "state=UP"), rowOf("e", "state=UP"), rowOf("b", "state=DOWN"), rowOf("c", "state=UP"))
 		w.again()
 		require.Equal(t, map[string]string{"c": "0", "b": "2", "f": "1", "e": "3"}, numbers())
+	})
+}
+
+func TestNodesShowWhoUsesThem(t *testing.T) {
+	watching(t, func(t *testing.T, w *watch) {
+		var nodes []row
+		for i := range 8 {
+			used := "1"
+			if i%2 == 0 {
+				used = "4"
+			}
+			nodes = append(nodes, rowOf(fmt.Sprintf("n%d", i), "state=UP", "cpus=4", "cpusUsed="+used))
+		}
+		w.source.set(model.Node, nil, nodes...)
+		w.source.set(model.Job, nil,
+			rowOf("1", "state=RUNNING", "owner=me@login", "nodes=n[0-1]"),
+			rowOf("2", "state=RUNNING", "owner=her", "nodes=n[2,3]"),
+			rowOf("3", "state=RUNNING", "owner=her", "nodes=n4"), rowOf("4", "state=RUNNING", "owner=him", "nodes=n4"),
+			rowOf("5", "state=QUEUED_ACTIVE", "owner=her", "nodes=n[0-99999999999]"),
+			rowOf("6", "state=SUSPENDED", "owner=her", "nodes=n[5-99999999999]"))
+		w.begin()
+		var extra []string
+		for _, id := range w.ids(model.Node) {
+			extra = append(extra, w.value(model.Node, id, vocabulary.AttributeNodeExtraState))
+		}
+		require.Equal(t, []string{"USER_ALLOC_EXCL", "USER_ALLOC_SHARED", "OTHER_ALLOC_EXCL", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_SHARED", "OTHER_ALLOC_EXCL", "OTHER_ALLOC_SHARED"}, extra)
+		w.source.set(model.Job, nil)
+		w.again()
+		require.Equal(t, "NONE", w.value(model.Node, "n0", vocabulary.AttributeNodeExtraState))
 	})
 }
