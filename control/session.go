@@ -155,7 +155,7 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	}
 	queues := env.Lookup(submission.AttributeQueues)
 	if queues == nil {
-		return nil, &UnsupportedError{Of: c.definition, Lacks: "attribute \"queues\"", Help: "so it cannot tell which queues there are"}
+		return nil, &UnsupportedError{Of: c.definition, Lacks: "attribute \"queues\"", Help: "so its queues are unknown"}
 	}
 	list, _ := queues.Value().([]string)
 	return list, nil

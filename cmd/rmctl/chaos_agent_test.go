@@ -248,7 +248,10 @@ func (h *holder) submit(ctx context.Context) {
 		refused, isRefused := errors.AsType[*agentclient.RefusedError](err)
 		isDoubtful := isRefused && strings.Contains(refused.Text, "not known whether")
 		if isDoubtful && ctx.Err() == nil {
-			time.Sleep(pace) // with the next attempt the scheduler is asked again
+			select { // with the next attempt the scheduler is queried again
+			case <-ctx.Done():
+			case <-time.After(pace):
+			}
 		} else if err == nil || isRefused {
 			h.count(id, err == nil, isDoubtful)
 			return

@@ -65,7 +65,7 @@ const (
 	quitLimit     = 900 * time.Millisecond // from QUIT or the client's end until the connection is closed
 	announceLimit = 10 * time.Second       // for a submitted job to appear in the model before OK is sent without it
 	mostWorkers   = 8                      // commands that the scheduler carries out at a time
-	mostUnread    = 5                      // frames that are none before the session ends
+	mostUnread    = 5                      // unreadable frames before the session ends
 )
 
 // Serve serves the client at the other end of a connection until the client quits or its end

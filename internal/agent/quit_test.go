@@ -25,7 +25,7 @@ func (c *client) fill() {
 	}))
 }
 
-// begin begins an announcement, of which the client reads the first frame, and sends commands.
+// begin begins an announcement, lets the client read its first frame, and sends commands.
 func (c *client) begin(commands ...proxy.CommandID) (begun time.Time) {
 	c.send(proxy.Init, "version=2.0", "baseId=1000")
 	c.send(proxy.ModelDefinition)

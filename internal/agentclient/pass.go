@@ -106,7 +106,7 @@ func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
 // hasRoom reports whether the model has room for new elements. Whether that is so, the first
 // event of an update decides: it ends the session if not.
 func (p *pass) hasRoom(event *proxy.Update, isFirst bool) bool {
-	count := 1 // a placeholder
+	count := 1 // a stand-in
 	for _, group := range event.Groups {
 		count += group.IDs.Len()
 	}
@@ -186,7 +186,7 @@ func (p *pass) parentOf(event *proxy.Update) (*element, bool) {
 	if parent == nil {
 		return nil, false
 	}
-	if parent.placeholder = true; kind == model.Queue {
+	if parent.isStandIn = true; kind == model.Queue {
 		p.put(kind, parent, []model.Attribute{{ID: vocabulary.AttributeQueueStatus, Text: notAnnounced}}, false)
 	}
 	return parent, true
@@ -208,11 +208,11 @@ func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *
 		p.report.count(oddID, 1)
 		return nil
 	}
-	isAgain := isKnown && (e.generation != p.generation || e.placeholder)
+	isAgain := isKnown && (e.generation != p.generation || e.isStandIn)
 	if kind == model.Node && isKnown && e.parent != parent {
 		p.update.Remove(p.manager, kind, e.id) // nodes of the model stay in their machine
 	}
-	e.generation, e.parent, e.placeholder = p.generation, parent, false
+	e.generation, e.parent, e.isStandIn = p.generation, parent, false
 	if own := p.submissions[given.submission]; kind == model.Job && own != nil && own.job == "" {
 		p.put(kind, e, p.submitted(own), false)
 		own.job, own.wanted = e.id, nil

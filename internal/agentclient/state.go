@@ -64,13 +64,13 @@ type index struct {
 
 // An element is the record of an element of the model.
 type element struct {
-	id          string // in the model
-	wire        string // in the protocol; empty for a job that ended in an earlier session
-	parent      *element
-	generation  uint32 // of the announcement that it was in last
-	word        string // of a job, the state as the protocol wrote it last
-	isGone      bool
-	placeholder bool // made for an element below it, and not announced
+	id         string // in the model
+	wire       string // in the protocol; empty for a job that ended in an earlier session
+	parent     *element
+	generation uint32 // of the announcement that it was in last
+	word       string // of a job, the state as the protocol wrote it last
+	isGone     bool
+	isStandIn  bool // made for an element below it, and not announced
 }
 
 // isAlive reports whether the element is in the model.

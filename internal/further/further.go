@@ -74,7 +74,7 @@ func encoded(value any) []byte {
 	return bytes.TrimSpace(text.Bytes())
 }
 
-// Text returns the attributes as one text; it is empty if there are none.
+// Text returns the attributes as one text; empty without any.
 func (a *Attributes) Text() string {
 	var text []byte
 	for i, each := range a.all {

@@ -177,8 +177,8 @@ func TestAResourceManagerIsSuspendedWhileItsSchedulerDoesNotAnswer(t *testing.T)
 		}
 	}
 	silence("queues", "nodes", "jobs")
-	told := d.passes("site", vocabulary.StateSuspended)
-	require.ErrorContains(t, told.Cause, "No such file")
+	reported := d.passes("site", vocabulary.StateSuspended)
+	require.ErrorContains(t, reported.Cause, "No such file")
 	require.Contains(t, d.attributes("site", views.AttributeCause)[0], "No such file")
 	d.shows("site", "1 RUNNING false")
 	_, err := d.Controller("site")

@@ -23,7 +23,7 @@ const mostSubmissions = 500
 // are as many jobs as maxRecorded.
 const longestList = 1024
 
-// readSubmissions reads what was submitted of jobs of which that is not known yet. It never changes.
+// readSubmissions reads what was submitted, for jobs where that is not known yet. It never changes.
 func (r *record) readSubmissions(ctx context.Context) error {
 	maps.DeleteFunc(r.submitted, func(tag string, _ []model.Attribute) bool { _, shown := r.jobs[tag]; return !shown })
 	left := mostSubmissions

@@ -31,7 +31,7 @@ type server struct {
 	ignores  bool // answers no request for the whole connection
 	refuses  []string
 	grants   func(*ssh.Request) []byte // answers a request for the whole connection; nil refuses, and may be nil
-	connects func(ssh.Conn)            // told of each connection; may be nil
+	connects func(ssh.Conn)            // called with each connection; may be nil
 	requests chan *ssh.Request
 	asked    chan struct{} // told of each request for the whole connection; may be nil
 }

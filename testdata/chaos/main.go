@@ -13,7 +13,7 @@
 //
 // CHAOS_DIR is the folder of its records, CHAOS_SEED the seed; with CHAOS_CALM
 // nothing goes wrong and jobs wait for ever, with CHAOS_RELIABLE nothing goes wrong, with CHAOS_WIDE a
-// listing tells more of each job.
+// listing says more of each job.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A day of a cluster: so many jobs are submitted, of which a tenth is listed at any time.
+// A day of a cluster: so many jobs are submitted, and a tenth of them is listed at any time.
 const (
 	jobsOfDay     = 10_000
 	jobsOfListing = 1_000

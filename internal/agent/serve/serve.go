@@ -73,7 +73,10 @@ func argumentError(format string, arguments ...any) error {
 
 type optionError struct{ text string }
 
+// Error implements [error].
 func (e *optionError) Error() string { return e.text }
+
+// Unwrap makes each one match ErrArgument.
 func (e *optionError) Unwrap() error { return ErrArgument }
 
 // Run serves the client until the session ends.

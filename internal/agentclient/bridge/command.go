@@ -53,6 +53,7 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 // A usageError is a command that does not exist, or with wrong arguments.
 type usageError struct{ text string }
 
+// Error implements [error].
 func (e *usageError) Error() string { return e.text }
 
 // A handle is a command for the agent as a process.
@@ -159,6 +160,7 @@ func (r *request) say(code int, message string) (int, error) {
 // An outputError is a failure to write what a command prints.
 type outputError struct{ err error }
 
+// Error implements [error].
 func (e *outputError) Error() string { return e.err.Error() }
 
 // print writes a line of output.

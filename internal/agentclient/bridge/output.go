@@ -130,9 +130,20 @@ type outputInfo struct {
 	size int64
 }
 
-func (i outputInfo) Name() string       { return i.name }
-func (i outputInfo) Size() int64        { return i.size }
-func (i outputInfo) Mode() fs.FileMode  { return 0o400 }
+// Name implements [fs.FileInfo].
+func (i outputInfo) Name() string { return i.name }
+
+// Size implements [fs.FileInfo].
+func (i outputInfo) Size() int64 { return i.size }
+
+// Mode implements [fs.FileInfo].
+func (i outputInfo) Mode() fs.FileMode { return 0o400 }
+
+// ModTime implements [fs.FileInfo]; the time is not known.
 func (i outputInfo) ModTime() time.Time { return time.Time{} }
-func (i outputInfo) IsDir() bool        { return false }
-func (i outputInfo) Sys() any           { return nil }
+
+// IsDir implements [fs.FileInfo].
+func (i outputInfo) IsDir() bool { return false }
+
+// Sys implements [fs.FileInfo].
+func (i outputInfo) Sys() any { return nil }

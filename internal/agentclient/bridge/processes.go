@@ -16,7 +16,7 @@ import (
 
 const (
 	maxProcessesBytes = 96 << 20 // of the processes of jobs as JSON
-	mostOutput        = 10 << 20 // bytes of what they wrote, each of which may be six in JSON
+	mostOutput        = 10 << 20 // bytes of what they wrote; JSON may need six for each
 )
 
 // Processes returns the processes of jobs as the agent reported them, by rank, for each job. One
@@ -54,7 +54,7 @@ func processOf(row map[string]string) job.Process {
 	return p
 }
 
-// signalOf returns the number of a signal, 0 for a name that is none.
+// signalOf returns the number of a signal, 0 for an unknown name.
 func signalOf(name string) int {
 	if number, err := strconv.Atoi(name); err == nil {
 		return number

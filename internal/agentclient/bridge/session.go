@@ -58,7 +58,7 @@ func (a *attempt) finish(memory *Memory, key string) {
 
 var errClosed = errors.New("the connection is closed")
 
-// session returns the session with the agent, which it begins if there is none. Errors are
+// session returns the session with the agent, and begins one if needed. Errors are
 // *LostError or that of ctx.
 func (c *Connection) session(ctx context.Context) (*attempt, *agentclient.Session, error) {
 	attempt, err := c.join()

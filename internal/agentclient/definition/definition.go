@@ -103,7 +103,7 @@ func (w *writer) header() {
 	}
 }
 
-// identity tells agents on one host apart: targets with equal definitions share listings.
+// identity differs between agents on one host: targets with equal definitions share listings.
 func (w *writer) identity() string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{w.options.Proxy}, w.options.Agent...), "\x00")))
 	return hex.EncodeToString(sum[:8])
