@@ -13,21 +13,21 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/launchtab"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A Position is a place in a definition: File, Line and Column. Lines and columns
 // count from 1, columns in bytes; the zero Position is nowhere.
-type Position = tree.Position
+type Position = xmltree.Position
 
 // Optional is a text that may be absent: Text, and whether it is Set. An absent
 // text is not an empty one.
-type Optional = tree.Optional
+type Optional = xmltree.Optional
 
 // An Argument is a piece of text that may vanish: of a command line, an input, a line,
 // an environment value. It vanishes when its Text, or the Attribute that decides, matches
 // IsUndefinedIfMatches; without Resolve its text stays as written.
-type Argument = tree.Argument
+type Argument = xmltree.Argument
 
 // A Definition describes one resource manager.
 type Definition struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/sorting"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A Severity says whether a problem keeps a definition from being used.
@@ -89,9 +89,9 @@ func (d Diagnostics) cut() Diagnostics {
 
 // sorted returns the first problems in the order of their positions, those of
 // one file after the other.
-func (d Diagnostics) sorted(documents []*tree.Document) Diagnostics {
+func (d Diagnostics) sorted(documents []*xmltree.Document) Diagnostics {
 	index := func(file string) int {
-		return slices.IndexFunc(documents, func(one *tree.Document) bool { return one.File == file })
+		return slices.IndexFunc(documents, func(one *xmltree.Document) bool { return one.File == file })
 	}
 	sorting.Stable(d, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(index(a.File), index(b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A BaseReader finds the definition that an x:extends names. The name is as
@@ -21,20 +21,20 @@ const extendsAttribute = "extends"
 
 // read reads a text into a tree. It reports what keeps the text from being read
 // as a definition, and returns nil then.
-func (l *loader) read(file string, source []byte) *tree.Element {
-	document, err := tree.Read(file, source)
+func (l *loader) read(file string, source []byte) *xmltree.Element {
+	document, err := xmltree.Read(file, source)
 	l.documents = append(l.documents, document)
 	if err != nil {
 		l.problems = append(l.problems, documentProblem(file, err))
 		return nil
 	}
 	root := document.Root
-	if root.Name == rootElement && !tree.IsCore(root.Space) {
+	if root.Name == rootElement && !xmltree.IsCore(root.Space) {
 		l.report(root.Position(), Error, "wrong-root",
-			fmt.Sprintf("<%s> is in the namespace %q", root.Name, root.Space), fmt.Sprintf("write xmlns=%q", tree.CoreNamespace))
+			fmt.Sprintf("<%s> is in the namespace %q", root.Name, root.Space), fmt.Sprintf("write xmlns=%q", xmltree.CoreNamespace))
 		return nil
 	}
-	if root.Name != rootElement || !tree.IsCore(root.Space) {
+	if root.Name != rootElement || !xmltree.IsCore(root.Space) {
 		l.report(root.Position(), Error, "wrong-root",
 			fmt.Sprintf("the root element is <%s>", root.Name), fmt.Sprintf("a definition begins with <%s>", rootElement))
 		return nil
@@ -43,12 +43,12 @@ func (l *loader) read(file string, source []byte) *tree.Element {
 }
 
 // readMerged reads a definition and what it extends, and puts them together.
-func (l *loader) readMerged(file string, source []byte) *tree.Element {
+func (l *loader) readMerged(file string, source []byte) *xmltree.Element {
 	root := l.read(file, source)
 	if root == nil {
 		return nil
 	}
-	extends, ok := root.Lookup(tree.ExtensionNamespace, extendsAttribute)
+	extends, ok := root.Lookup(xmltree.ExtensionNamespace, extendsAttribute)
 	if !ok {
 		if l.strict {
 			l.reportMarkers(root, "override-without-base", "the definition extends none")
@@ -64,7 +64,7 @@ func (l *loader) readMerged(file string, source []byte) *tree.Element {
 }
 
 // readBase reads the definition that an x:extends names.
-func (l *loader) readBase(extends tree.Attribute, from string) *tree.Element {
+func (l *loader) readBase(extends xmltree.Attribute, from string) *xmltree.Element {
 	at := extends.ValuePosition()
 	name := extends.Value
 	if len(l.documents) > maxBases {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // removeControls takes what sets an attribute that is gone or hidden out of the
@@ -19,9 +19,9 @@ func (f family) removeControls(attribute string) {
 
 // removeControls removes the controls of an attribute with the labels before
 // them, and the groups that are empty without them. It reports whether it removed any.
-func removeControls(container *tree.Element, attribute string) bool {
+func removeControls(container *xmltree.Element, attribute string) bool {
 	removed := removeRow(container, attribute)
-	var left []*tree.Element
+	var left []*xmltree.Element
 	for _, child := range container.Children {
 		within := removeControls(child, attribute)
 		switch {
@@ -41,8 +41,8 @@ func removeControls(container *tree.Element, attribute string) bool {
 
 // removeRow takes the row of an attribute out of the rows of an element (x:rows), and
 // reports whether there was one.
-func removeRow(e *tree.Element, attribute string) bool {
-	rows := slices.IndexFunc(e.Attributes, func(a tree.Attribute) bool { return a.Name == "rows" && a.Space == tree.ExtensionNamespace })
+func removeRow(e *xmltree.Element, attribute string) bool {
+	rows := slices.IndexFunc(e.Attributes, func(a xmltree.Attribute) bool { return a.Name == "rows" && a.Space == xmltree.ExtensionNamespace })
 	if rows < 0 {
 		return false
 	}
@@ -52,7 +52,7 @@ func removeRow(e *tree.Element, attribute string) bool {
 	return len(left) < len(names)
 }
 
-func setsAttribute(e *tree.Element, attribute string) bool {
+func setsAttribute(e *xmltree.Element, attribute string) bool {
 	switch e.Name {
 	case "include", "exclude":
 		return strings.TrimSpace(e.Text) == attribute
@@ -62,14 +62,14 @@ func setsAttribute(e *tree.Element, attribute string) bool {
 	return false
 }
 
-func isLabel(e *tree.Element) bool { return e.Name == "widget" && e.Value("type") == "label" }
+func isLabel(e *xmltree.Element) bool { return e.Name == "widget" && e.Value("type") == "label" }
 
 // showsSomething reports whether a group has controls or rows.
-func showsSomething(group *tree.Element) bool {
-	rows, has := group.Lookup(tree.ExtensionNamespace, "rows")
+func showsSomething(group *xmltree.Element) bool {
+	rows, has := group.Lookup(xmltree.ExtensionNamespace, "rows")
 	return has && rows.Value != "" || slices.ContainsFunc(group.Children, isControl)
 }
 
-func isControl(e *tree.Element) bool {
+func isControl(e *xmltree.Element) bool {
 	return slices.Contains([]string{"composite", "tab-folder", "widget", "button-group", "browse", "action", "viewer"}, e.Name)
 }

@@ -5,30 +5,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // markers are the attributes by which an element of an extending definition
 // says what it does to the base.
 type markers struct {
 	remove, replace   bool
-	at, before, after *tree.Attribute
+	at, before, after *xmltree.Attribute
 }
 
 var markerNames = []string{"remove", "replace", "at", "before", "after"}
 
-func isMarker(a tree.Attribute) bool {
-	return a.Space == tree.ExtensionNamespace && slices.Contains(markerNames, a.Name)
+func isMarker(a xmltree.Attribute) bool {
+	return a.Space == xmltree.ExtensionNamespace && slices.Contains(markerNames, a.Name)
 }
 
 // takeMarkers removes the markers from an element and returns them. What makes
 // no sense is reported, and ok false.
-func (l *loader) takeMarkers(e *tree.Element) (found markers, ok bool) {
+func (l *loader) takeMarkers(e *xmltree.Element) (found markers, ok bool) {
 	if !slices.ContainsFunc(e.Attributes, isMarker) {
 		return markers{}, true
 	}
 	ok = true
-	var kept []tree.Attribute
+	var kept []xmltree.Attribute
 	for _, attribute := range e.Attributes {
 		switch {
 		case !isMarker(attribute):
@@ -43,7 +43,7 @@ func (l *loader) takeMarkers(e *tree.Element) (found markers, ok bool) {
 
 // addMarker adds a marker. It reports false, and a problem, if the marker is to name a
 // place and is empty.
-func (l *loader) addMarker(found *markers, attribute tree.Attribute) bool {
+func (l *loader) addMarker(found *markers, attribute xmltree.Attribute) bool {
 	switch attribute.Name {
 	case "remove":
 		found.remove = l.isTrue(attribute)
@@ -66,7 +66,7 @@ func (l *loader) addMarker(found *markers, attribute tree.Attribute) bool {
 }
 
 // checkMarkers reports markers of an element that do not fit it or each other.
-func (l *loader) checkMarkers(e *tree.Element, found markers) bool {
+func (l *loader) checkMarkers(e *xmltree.Element, found markers) bool {
 	isListed := ruleOf(e).kind == listedPart
 	switch {
 	case found.at != nil && !isListed:
@@ -84,7 +84,7 @@ func (l *loader) checkMarkers(e *tree.Element, found markers) bool {
 }
 
 // isTrue returns the value of a marker that is a boolean.
-func (l *loader) isTrue(marker tree.Attribute) bool {
+func (l *loader) isTrue(marker xmltree.Attribute) bool {
 	switch strings.TrimSpace(marker.Value) {
 	case "true", "1":
 		return true
@@ -97,7 +97,7 @@ func (l *loader) isTrue(marker tree.Attribute) bool {
 
 // reportMarkers reports the markers of an element and below, where they mean nothing, and
 // removes them, so that the schema does not report them as well.
-func (l *loader) reportMarkers(e *tree.Element, code, reason string) {
+func (l *loader) reportMarkers(e *xmltree.Element, code, reason string) {
 	for _, attribute := range e.Attributes {
 		if isMarker(attribute) {
 			l.report(attribute.Position(), Error, code, fmt.Sprintf("x:%s changes nothing here: %s", attribute.Name, reason), "")
@@ -110,10 +110,10 @@ func (l *loader) reportMarkers(e *tree.Element, code, reason string) {
 }
 
 // problem reports what is wrong with an attribute of the extending definition.
-func (l *loader) problem(a tree.Attribute, severity Severity, code, message, suggestion string) {
+func (l *loader) problem(a xmltree.Attribute, severity Severity, code, message, suggestion string) {
 	l.report(a.ValuePosition(), severity, code, message, suggestion)
 }
 
-func (l *loader) problemAt(e *tree.Element, severity Severity, code, message, suggestion string) {
+func (l *loader) problemAt(e *xmltree.Element, severity Severity, code, message, suggestion string) {
 	l.report(e.Position(), severity, code, message, suggestion)
 }

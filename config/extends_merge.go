@@ -5,30 +5,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A family is the children of one element while those of the extending
 // definition are put among those of the base.
 type family struct {
-	parent *tree.Element
+	parent *xmltree.Element
 	// standFor has the children of the extending definition that are in their
 	// places, with the one of the base that each stands for, nil for new ones.
-	standFor map[*tree.Element]*tree.Element
+	standFor map[*xmltree.Element]*xmltree.Element
 }
 
 // isOwn reports whether a child is one of the extending definition.
-func (f family) isOwn(child *tree.Element) bool {
+func (f family) isOwn(child *xmltree.Element) bool {
 	_, own := f.standFor[child]
 	return own
 }
 
 // isNew reports whether a child is one that the base has no counterpart of.
-func (f family) isNew(child *tree.Element) bool { return f.isOwn(child) && f.standFor[child] == nil }
+func (f family) isNew(child *xmltree.Element) bool { return f.isOwn(child) && f.standFor[child] == nil }
 
 // addressInBase returns by which text the extending definition knows a child.
-func (f family) addressInBase(child *tree.Element) string {
+func (f family) addressInBase(child *xmltree.Element) string {
 	if base := f.standFor[child]; base != nil {
 		return addressOf(base)
 	}
@@ -38,13 +38,13 @@ func (f family) addressInBase(child *tree.Element) string {
 // merge gives an element what only the base has. The namesakes among the
 // children are merged or replaced, by their rules. Elements keep the positions that they
 // have in their files; one that changes one of the base stands for both.
-func (l *loader) merge(base, e *tree.Element) {
+func (l *loader) merge(base, e *xmltree.Element) {
 	l.printer.override(changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
 	own := e.Children
 	e.Children = slices.Clone(base.Children)
 	l.startLists(e, own)
-	siblings := family{e, map[*tree.Element]*tree.Element{}}
+	siblings := family{e, map[*xmltree.Element]*xmltree.Element{}}
 	for _, child := range own {
 		l.child(siblings, child)
 	}
@@ -58,13 +58,13 @@ func (l *loader) merge(base, e *tree.Element) {
 
 // mergedAttributes returns the attributes of the base with those of the element
 // in place of their namesakes or, where there is none, after them.
-func mergedAttributes(base, e *tree.Element) []tree.Attribute {
+func mergedAttributes(base, e *xmltree.Element) []xmltree.Attribute {
 	merged := slices.Clone(base.Attributes)
 	for _, attribute := range e.Attributes {
-		if attribute.Space == tree.ExtensionNamespace && attribute.Name == extendsAttribute {
+		if attribute.Space == xmltree.ExtensionNamespace && attribute.Name == extendsAttribute {
 			continue
 		}
-		same := slices.IndexFunc(merged, func(other tree.Attribute) bool {
+		same := slices.IndexFunc(merged, func(other xmltree.Attribute) bool {
 			return other.Name == attribute.Name && other.Space == attribute.Space
 		})
 		if same >= 0 {
@@ -78,7 +78,7 @@ func mergedAttributes(base, e *tree.Element) []tree.Attribute {
 
 // startLists empties the lists of words that are replaced: those where no
 // element says where in the list of the base it belongs.
-func (l *loader) startLists(e *tree.Element, own []*tree.Element) {
+func (l *loader) startLists(e *xmltree.Element, own []*xmltree.Element) {
 	replaced, placed := map[string]bool{}, map[string]bool{}
 	for _, child := range own {
 		name := child.QualifiedName()
@@ -91,7 +91,7 @@ func (l *loader) startLists(e *tree.Element, own []*tree.Element) {
 		}
 	}
 	linked := replacedLinks(e.Children, own)
-	e.Children = slices.DeleteFunc(e.Children, func(child *tree.Element) bool {
+	e.Children = slices.DeleteFunc(e.Children, func(child *xmltree.Element) bool {
 		name := child.QualifiedName()
 		// What is changed is not proven any more.
 		goes := replaced[name] && !placed[name] || linked[child] || name == "x:proven"
@@ -104,14 +104,14 @@ func (l *loader) startLists(e *tree.Element, own []*tree.Element) {
 
 // replacedLinks returns the links of the base that go since their portable name
 // is linked again: all of a name but the last, in whose place the first new one comes.
-func replacedLinks(base, own []*tree.Element) map[*tree.Element]bool {
-	going, last := map[*tree.Element]bool{}, map[string]*tree.Element{}
+func replacedLinks(base, own []*xmltree.Element) map[*xmltree.Element]bool {
+	going, last := map[*xmltree.Element]bool{}, map[string]*xmltree.Element{}
 	for _, child := range base {
 		if child.QualifiedName() != "x:portable" {
 			continue
 		}
 		name := addressOf(child)
-		if !slices.ContainsFunc(own, func(given *tree.Element) bool {
+		if !slices.ContainsFunc(own, func(given *xmltree.Element) bool {
 			return given.QualifiedName() == "x:portable" && addressOf(given) == name
 		}) {
 			continue
@@ -127,7 +127,7 @@ func replacedLinks(base, own []*tree.Element) map[*tree.Element]bool {
 // removeLinks takes the base's links away that need an attribute which is gone,
 // and its name out of the others.
 func (f family) removeLinks(name string) {
-	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *tree.Element) bool {
+	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *xmltree.Element) bool {
 		if child.QualifiedName() != "x:portable" || f.isOwn(child) {
 			return false
 		}
@@ -143,7 +143,7 @@ func (f family) removeLinks(name string) {
 				child.Attributes[i].Value = strings.Join(slices.DeleteFunc(names, func(other string) bool { return other == name }), " ")
 			}
 		}
-		child.Attributes = slices.DeleteFunc(child.Attributes, func(listed tree.Attribute) bool {
+		child.Attributes = slices.DeleteFunc(child.Attributes, func(listed xmltree.Attribute) bool {
 			return (listed.Name == "excludes" || listed.Name == "unless") && listed.Value == ""
 		})
 	}
@@ -151,13 +151,13 @@ func (f family) removeLinks(name string) {
 
 // isMerged reports whether an element is merged with that of the base. With an expression a
 // table of states replaces it, as in a reader that extends another.
-func isMerged(child *tree.Element, marked markers) bool {
+func isMerged(child *xmltree.Element, marked markers) bool {
 	isTable := child.IsExtension("states") && child.Optional("of").Set
 	return ruleOf(child).merged && !marked.replace && !isTable
 }
 
 // child puts one child of an extending element among those of the base.
-func (l *loader) child(siblings family, child *tree.Element) {
+func (l *loader) child(siblings family, child *xmltree.Element) {
 	marked, ok := l.takeMarkers(child)
 	if !ok {
 		return
@@ -196,7 +196,7 @@ func (l *loader) child(siblings family, child *tree.Element) {
 	siblings.insert(present, child, base)
 }
 
-func (f family) insert(at int, child, base *tree.Element) {
+func (f family) insert(at int, child, base *xmltree.Element) {
 	f.parent.Children = slices.Insert(f.parent.Children, at, child)
 	f.standFor[child] = base
 }
@@ -205,7 +205,7 @@ func (f family) remove(at int) { f.parent.Children = slices.Delete(f.parent.Chil
 
 // whole ends the merging at an element that is taken as it is, and says why where
 // something in it is marked.
-func (l *loader) whole(e *tree.Element, because string) {
+func (l *loader) whole(e *xmltree.Element, because string) {
 	for _, child := range e.Children {
 		l.reportMarkers(child, "invalid-override", because)
 	}
@@ -213,7 +213,7 @@ func (l *loader) whole(e *tree.Element, because string) {
 
 // find returns the index of the base's element that a child stands for, -1 if
 // it is a new one, and false if it should stand for one and does not.
-func (l *loader) find(siblings family, child *tree.Element, marked markers) (int, bool) {
+func (l *loader) find(siblings family, child *xmltree.Element, marked markers) (int, bool) {
 	if ruleOf(child).kind == listedPart {
 		if marked.at == nil {
 			return -1, true
@@ -232,7 +232,7 @@ func (l *loader) find(siblings family, child *tree.Element, marked markers) (int
 
 // hasSameName compares names. A group of managed files has none: it is known by
 // the files in it.
-func hasSameName(a, b *tree.Element) bool {
+func hasSameName(a, b *xmltree.Element) bool {
 	if a.QualifiedName() != "managed-files" {
 		name := addressOf(b)
 		return name != "" && addressOf(a) == name
@@ -249,7 +249,7 @@ func hasSameName(a, b *tree.Element) bool {
 
 // remove takes a child away; that there is none is only worth a warning, for
 // the definition is then as its author wants it.
-func (l *loader) remove(siblings family, child *tree.Element, present int) {
+func (l *loader) remove(siblings family, child *xmltree.Element, present int) {
 	if present >= 0 {
 		l.printer.lose(removes, child, siblings.parent.Children[present])
 		siblings.remove(present)
@@ -264,7 +264,7 @@ func (l *loader) remove(siblings family, child *tree.Element, present int) {
 }
 
 // addresses returns those of the base's elements of the same element name.
-func (f family) addresses(like *tree.Element) []string {
+func (f family) addresses(like *xmltree.Element) []string {
 	var all []string
 	for _, other := range f.parent.Children {
 		if other.QualifiedName() == like.QualifiedName() && !f.isNew(other) {
@@ -275,7 +275,7 @@ func (f family) addresses(like *tree.Element) []string {
 }
 
 // placeFor returns where among the children of the base a new one goes.
-func (l *loader) placeFor(siblings family, child *tree.Element, marked markers) (int, bool) {
+func (l *loader) placeFor(siblings family, child *xmltree.Element, marked markers) (int, bool) {
 	children := siblings.parent.Children
 	switch {
 	case marked.before != nil:
@@ -287,7 +287,7 @@ func (l *loader) placeFor(siblings family, child *tree.Element, marked markers) 
 		}
 		return at, ok
 	}
-	ofBase := func(other *tree.Element) bool {
+	ofBase := func(other *xmltree.Element) bool {
 		return other.QualifiedName() == child.QualifiedName() && !siblings.isOwn(other)
 	}
 	if first := slices.IndexFunc(children, ofBase); first >= 0 && ruleOf(child).kind == listedPart {
@@ -312,7 +312,7 @@ func (l *loader) placeFor(siblings family, child *tree.Element, marked markers) 
 // name or, where elements have none, the one whose text it is or begins with it.
 // That there is none is only worth a warning where it is to be removed: the
 // definition is then as its author wants it.
-func (l *loader) address(siblings family, child *tree.Element, marker tree.Attribute, removed bool) (int, bool) {
+func (l *loader) address(siblings family, child *xmltree.Element, marker xmltree.Attribute, removed bool) (int, bool) {
 	text := onOneLine(marker.Value)
 	isListed := ruleOf(child).kind == listedPart
 	var equal, beginning []int

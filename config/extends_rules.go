@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A kindOfPart says which element of a base an element that is given again stands for.
@@ -75,7 +75,7 @@ var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "std
 
 // ruleOf returns the rule of an element. A table of states with an expression of its own
 // replaces the whole table.
-func ruleOf(e *tree.Element) partRule {
+func ruleOf(e *xmltree.Element) partRule {
 	rule := partRules()[e.QualifiedName()]
 	if e.IsExtension("states") && e.Optional("of").Set && len(e.Children) > 0 {
 		rule.merged = false
@@ -84,7 +84,7 @@ func ruleOf(e *tree.Element) partRule {
 }
 
 // rank returns where among its siblings an element belongs.
-func rank(parent, e *tree.Element) int {
+func rank(parent, e *xmltree.Element) int {
 	order, ok := partOrders()[parent.QualifiedName()]
 	if !ok {
 		order = commandOrder
@@ -97,7 +97,7 @@ func rank(parent, e *tree.Element) int {
 
 // addressOf returns the text that distinguishes an element from others of its
 // element name: its name or, where it has none, what it says.
-func addressOf(e *tree.Element) string {
+func addressOf(e *xmltree.Element) string {
 	switch e.QualifiedName() {
 	case "line":
 		texts := make([]string, 0, len(e.Children))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 const environmentPlace = "insertEnvironmentAfter"
@@ -15,9 +15,9 @@ const environmentPlace = "insertEnvironmentAfter"
 // there, or what stands for it, and after what was added right behind it. Were
 // that line removed, it is the one before. A number that the extending
 // definition gives counts the merged lines and stays.
-func (f family) keepEnvironmentPlace(base *tree.Element) {
+func (f family) keepEnvironmentPlace(base *xmltree.Element) {
 	script := f.parent
-	at := slices.IndexFunc(script.Attributes, func(a tree.Attribute) bool { return a.Space == "" && a.Name == environmentPlace })
+	at := slices.IndexFunc(script.Attributes, func(a xmltree.Attribute) bool { return a.Space == "" && a.Name == environmentPlace })
 	if at < 0 || !slices.Contains(base.Attributes, script.Attributes[at]) {
 		return
 	}
@@ -28,7 +28,7 @@ func (f family) keepEnvironmentPlace(base *tree.Element) {
 	}
 	lines := linesOf(script)
 	for ; after >= 0; after-- {
-		place := slices.IndexFunc(lines, func(line *tree.Element) bool {
+		place := slices.IndexFunc(lines, func(line *xmltree.Element) bool {
 			return line == before[after] || f.standFor[line] == before[after]
 		})
 		if place < 0 {
@@ -43,8 +43,8 @@ func (f family) keepEnvironmentPlace(base *tree.Element) {
 	script.Attributes[at].Value = "0" // not -1, which would lose the variables
 }
 
-func linesOf(script *tree.Element) []*tree.Element {
-	var lines []*tree.Element
+func linesOf(script *xmltree.Element) []*xmltree.Element {
+	var lines []*xmltree.Element
 	for _, child := range script.Children {
 		if child.QualifiedName() == "line" {
 			lines = append(lines, child)

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/rms"
 	"github.com/rmctl/rmctl/schemas"
 )
@@ -144,7 +144,7 @@ func requireSameWhenMerged(t *testing.T, file string, source []byte) {
 
 func requireValidBySchema(t *testing.T, merged *config.Merged, name string) {
 	t.Helper()
-	document, err := tree.Read(name, []byte(merged.XML))
+	document, err := xmltree.Read(name, []byte(merged.XML))
 	require.NoError(t, err, name)
 	for _, violation := range schemas.Validate(document.Root) {
 		require.Equal(t, "misplaced-element", violation.Code, "%s: %v", name, violation)

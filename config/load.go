@@ -9,7 +9,7 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/launchtab"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // rootElement is the name of a definition's root element.
@@ -24,7 +24,7 @@ const rootElement = "resource-manager-builder"
 //
 // Check returns the problems of a definition, which was read from the elements below a
 // root; nil checks nothing. Programs call Load of package check, which has all checks.
-func Load(file string, source []byte, base BaseReader, check func(*Definition, *tree.Element) Diagnostics) (*Definition, Diagnostics) {
+func Load(file string, source []byte, base BaseReader, check func(*Definition, *xmltree.Element) Diagnostics) (*Definition, Diagnostics) {
 	l := &loader{base: base, strict: check != nil}
 	root := l.readMerged(file, source)
 	if root == nil {
@@ -39,14 +39,14 @@ func Load(file string, source []byte, base BaseReader, check func(*Definition, *
 		l.problems = append(l.problems, check(definition, root)...)
 	}
 	problems := l.problems.sorted(l.documents)
-	if lenient, _ := root.Lookup(tree.ExtensionNamespace, "lenient"); lenient.Value == "true" {
+	if lenient, _ := root.Lookup(xmltree.ExtensionNamespace, "lenient"); lenient.Value == "true" {
 		problems = problems.Lenient()
 	}
 	return definition, problems
 }
 
 // sourceText returns the text of a document, without another copy if it is a source as it was read.
-func sourceText(document *tree.Document, source []byte) []byte {
+func sourceText(document *xmltree.Document, source []byte) []byte {
 	if document.Text == string(source) {
 		return source
 	}
@@ -62,15 +62,15 @@ func Read(file string, source []byte, base BaseReader) (*Definition, error) {
 }
 
 type loader struct {
-	base      BaseReader       // nil: a definition that extends another cannot be read
-	strict    bool             // reports what means nothing
-	documents []*tree.Document // the definition's own, and each base after the one that extends it
-	printer   *documentPrinter // nil: nothing is recorded
+	base      BaseReader          // nil: a definition that extends another cannot be read
+	strict    bool                // reports what means nothing
+	documents []*xmltree.Document // the definition's own, and each base after the one that extends it
+	printer   *documentPrinter    // nil: nothing is recorded
 	problems  Diagnostics
 
-	definitionReaders []*Reader                // x:reader, before the commands that use them
-	validators        map[string]*tree.Element // x:validator, by name
-	attributes        []*Attribute             // those before the element that is read
+	definitionReaders []*Reader                   // x:reader, before the commands that use them
+	validators        map[string]*xmltree.Element // x:validator, by name
+	attributes        []*Attribute                // those before the element that is read
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {
@@ -79,7 +79,7 @@ func (l *loader) report(at Position, severity Severity, code, message, suggestio
 
 func documentProblem(file string, err error) Diagnostic {
 	problem := Diagnostic{Position: Position{File: file, Line: 1, Column: 1}, Severity: Error, Code: "xml-syntax", Message: err.Error()}
-	var document *tree.DocumentError
+	var document *xmltree.DocumentError
 	if errors.As(err, &document) {
 		problem.Position = document.Position
 		problem.Code, problem.Suggestion = document.Code, document.Help
@@ -87,12 +87,12 @@ func documentProblem(file string, err error) Diagnostic {
 	return problem
 }
 
-func (l *loader) definition(root *tree.Element) *Definition {
+func (l *loader) definition(root *xmltree.Element) *Definition {
 	d := &Definition{Position: root.Position(), Name: root.Value("name")}
 	if control, has := root.First("control-data"); has {
 		l.definitionReaders = l.readers(control) // which the commands use
 	}
-	root.Core(func(child *tree.Element) {
+	root.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "site-data":
 			d.Site.ConnectionName = child.ChildText("connection-name").Text
@@ -136,10 +136,10 @@ func (d *Definition) setEnvironment(commands []*Command) {
 	}
 }
 
-func (l *loader) control(d *Definition, control *tree.Element) {
+func (l *loader) control(d *Definition, control *xmltree.Element) {
 	d.Readers = l.definitionReaders
 	l.validators = validatorsIn(control)
-	control.Core(func(child *tree.Element) {
+	control.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "attribute", "property": // property: format of 5.0
 			d.Attributes = append(d.Attributes, l.attribute(child))
@@ -175,7 +175,7 @@ func (l *loader) control(d *Definition, control *tree.Element) {
 }
 
 // extensionCommands reads the commands of our namespace that stand in an element.
-func (l *loader) extensionCommands(parent *tree.Element, kinds ...CommandElement) []*Command {
+func (l *loader) extensionCommands(parent *xmltree.Element, kinds ...CommandElement) []*Command {
 	var commands []*Command
 	for _, child := range parent.Children {
 		e := child
@@ -207,7 +207,7 @@ var attributeTexts = []struct {
 	{"link-value-to", true, attribute.FieldLinkValueTo},
 }
 
-func (l *loader) attribute(e *tree.Element) *Attribute {
+func (l *loader) attribute(e *xmltree.Element) *Attribute {
 	a := &Attribute{Position: e.Position(), Attribute: attribute.New(e.Value("name"))}
 	set := func(field attribute.Field, value attribute.Value) {
 		if err := a.Set(field, value); err != nil {
@@ -239,21 +239,21 @@ func (l *loader) attribute(e *tree.Element) *Attribute {
 	if validator := l.validatorOf(e); validator != nil {
 		a.Validator = l.validator(validator)
 	}
-	option, has := e.Lookup(tree.ExtensionNamespace, "option")
+	option, has := e.Lookup(xmltree.ExtensionNamespace, "option")
 	a.Option = Optional{Text: option.Value, Set: has}
-	quote, _ := e.Lookup(tree.ExtensionNamespace, "quote")
+	quote, _ := e.Lookup(xmltree.ExtensionNamespace, "quote")
 	a.IsQuoted = quote.Value == "double"
-	label, _ := e.Lookup(tree.ExtensionNamespace, "label")
+	label, _ := e.Lookup(xmltree.ExtensionNamespace, "label")
 	a.Label = label.Value
-	browse, _ := e.Lookup(tree.ExtensionNamespace, "browse")
+	browse, _ := e.Lookup(xmltree.ExtensionNamespace, "browse")
 	a.Browse = browse.Value
 	return a
 }
 
-func (l *loader) managedFiles(e *tree.Element) *ManagedFiles {
+func (l *loader) managedFiles(e *xmltree.Element) *ManagedFiles {
 	files := &ManagedFiles{Position: e.Position(), StagingLocation: e.ChildText("file-staging-location")}
 	for _, child := range e.Named("file") {
-		beside, _ := child.Lookup(tree.ExtensionNamespace, "beside")
+		beside, _ := child.Lookup(xmltree.ExtensionNamespace, "beside")
 		files.Files = append(files.Files, &File{
 			Position:             child.Position(),
 			Name:                 child.Value("name"),
@@ -271,7 +271,7 @@ func (l *loader) managedFiles(e *tree.Element) *ManagedFiles {
 	return files
 }
 
-func (l *loader) lines(e *tree.Element) []*Line {
+func (l *loader) lines(e *xmltree.Element) []*Line {
 	var lines []*Line
 	for _, child := range e.Named("line") {
 		lines = append(lines, &Line{Position: child.Position(), Arguments: child.Arguments("arg")})
@@ -279,9 +279,9 @@ func (l *loader) lines(e *tree.Element) []*Line {
 	return lines
 }
 
-func (l *loader) validator(e *tree.Element) *attribute.Validator {
+func (l *loader) validator(e *xmltree.Element) *attribute.Validator {
 	v := &attribute.Validator{Message: e.ChildText("error-message").Text}
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "regex":
 			x := l.expression(child)
@@ -300,7 +300,7 @@ func (l *loader) validator(e *tree.Element) *attribute.Validator {
 	return v
 }
 
-func (l *loader) bound(e *tree.Element, name string) *float64 {
+func (l *loader) bound(e *xmltree.Element, name string) *float64 {
 	text := e.Optional(name)
 	if !text.Set {
 		return nil
@@ -315,19 +315,19 @@ func (l *loader) bound(e *tree.Element, name string) *float64 {
 
 // fileInfo reads what a file must be. A date that cannot be read is ignored,
 // as in the reference.
-func fileInfo(e *tree.Element) *attribute.FileInfo {
+func fileInfo(e *xmltree.Element) *attribute.FileInfo {
 	info := &attribute.FileInfo{IsDirectory: e.Boolean("isDirectory", false)}
-	if date, err := time.ParseInLocation(tree.FileDateLayout, e.Value("lastModifiedAfter"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(xmltree.FileDateLayout, e.Value("lastModifiedAfter"), time.Local); err == nil {
 		info.LastModifiedAfter = date
 	}
-	if date, err := time.ParseInLocation(tree.FileDateLayout, e.Value("lastModifiedBefore"), time.Local); err == nil {
+	if date, err := time.ParseInLocation(xmltree.FileDateLayout, e.Value("lastModifiedBefore"), time.Local); err == nil {
 		info.LastModifiedBefore = date
 	}
 	if length, err := strconv.ParseInt(strings.TrimSpace(e.Value("length")), 10, 64); err == nil {
 		info.Length = &length
 	}
 	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
-		info.Permissions |= tree.PermissionBits[strings.TrimPrefix(strings.TrimSpace(bit), tree.FileAttributePrefix)]
+		info.Permissions |= xmltree.PermissionBits[strings.TrimPrefix(strings.TrimSpace(bit), xmltree.FileAttributePrefix)]
 	}
 	return info
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/javaregex"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
+func (l *loader) command(e *xmltree.Element, kind CommandElement) *Command {
 	c := &Command{
 		Position:           e.Position(),
 		Element:            kind,
@@ -33,7 +33,7 @@ func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 			c.ForwardX11 = true
 		}
 	}
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "environment":
 			c.Environment = append(c.Environment, l.environment(child))
@@ -53,29 +53,29 @@ func (l *loader) command(e *tree.Element, kind CommandElement) *Command {
 	return c
 }
 
-func (l *loader) commandExtensions(e *tree.Element, c *Command) {
-	c.Timeout = duration(e, tree.ExtensionNamespace, "timeout")
-	c.Interval = duration(e, tree.ExtensionNamespace, "interval")
+func (l *loader) commandExtensions(e *xmltree.Element, c *Command) {
+	c.Timeout = duration(e, xmltree.ExtensionNamespace, "timeout")
+	c.Interval = duration(e, xmltree.ExtensionNamespace, "interval")
 	c.Busy = share(e, "busy")
-	if only, found := e.Lookup(tree.ExtensionNamespace, "only"); found {
+	if only, found := e.Lookup(xmltree.ExtensionNamespace, "only"); found {
 		for word := range strings.FieldsSeq(only.Value) {
 			c.Only = append(c.Only, Stage(word))
 		}
 	}
-	if file, found := e.Lookup(tree.ExtensionNamespace, "stdin"); found {
+	if file, found := e.Lookup(xmltree.ExtensionNamespace, "stdin"); found {
 		c.InputFile = file.Value
 	}
-	if way, found := e.Lookup(tree.ExtensionNamespace, "without-terminal"); found {
+	if way, found := e.Lookup(xmltree.ExtensionNamespace, "without-terminal"); found {
 		c.NeedsTerminal, c.SpeaksOnErrors = way.Value == "refuse", way.Value == "stderr"
 	}
 	if c.Element == FindJob {
 		c.Remembers = duration(e, "", "remembers")
 	}
-	if codes, found := e.Lookup(tree.ExtensionNamespace, "exits"); found {
+	if codes, found := e.Lookup(xmltree.ExtensionNamespace, "exits"); found {
 		c.Exits = exitCodes(codes.Value)
 	}
 	for _, child := range e.Children {
-		if child.Space != tree.ExtensionNamespace {
+		if child.Space != xmltree.ExtensionNamespace {
 			continue
 		}
 		switch child.Name {
@@ -93,7 +93,7 @@ func (l *loader) commandExtensions(e *tree.Element, c *Command) {
 	}
 }
 
-func (l *loader) fallback(e *tree.Element) *Command {
+func (l *loader) fallback(e *xmltree.Element) *Command {
 	command := l.command(e, Fallback)
 	command.FallbackOf = CommandElement(e.Parent.Name)
 	for kind := range strings.FieldsSeq(e.Value("on")) {
@@ -115,8 +115,8 @@ func exitCodes(text string) []int {
 
 // share returns a percentage as a number up to 1, 0 for an attribute that is absent, or
 // that is invalid, which the schema reports.
-func share(e *tree.Element, name string) float64 {
-	text, found := e.Lookup(tree.ExtensionNamespace, name)
+func share(e *xmltree.Element, name string) float64 {
+	text, found := e.Lookup(xmltree.ExtensionNamespace, name)
 	if !found {
 		return 0
 	}
@@ -129,7 +129,7 @@ func share(e *tree.Element, name string) float64 {
 
 // duration returns a length of time, 0 for an attribute that is absent, or that
 // is invalid, which the schema reports.
-func duration(e *tree.Element, space, name string) time.Duration {
+func duration(e *xmltree.Element, space, name string) time.Duration {
 	text, found := e.Lookup(space, name)
 	if !found {
 		return 0
@@ -141,7 +141,7 @@ func duration(e *tree.Element, space, name string) time.Duration {
 	return duration
 }
 
-func (l *loader) environment(e *tree.Element) *EnvironmentEntry {
+func (l *loader) environment(e *xmltree.Element) *EnvironmentEntry {
 	return &EnvironmentEntry{
 		Position:  e.Position(),
 		Name:      e.Value("name"),
@@ -151,7 +151,7 @@ func (l *loader) environment(e *tree.Element) *EnvironmentEntry {
 	}
 }
 
-func (l *loader) simpleCommand(e *tree.Element) *SimpleCommand {
+func (l *loader) simpleCommand(e *xmltree.Element) *SimpleCommand {
 	return &SimpleCommand{
 		Position:         e.Position(),
 		Name:             e.Value("name"),
@@ -164,7 +164,7 @@ func (l *loader) simpleCommand(e *tree.Element) *SimpleCommand {
 }
 
 // outcome reads an x:outcome; the schema reports invalid kinds and exit codes.
-func (l *loader) outcome(e *tree.Element) *Outcome {
+func (l *loader) outcome(e *xmltree.Element) *Outcome {
 	o := &Outcome{Position: e.Position(), Kind: OutcomeKind(e.Value("kind")), ExitCodes: exitCodes(e.Value("exit"))}
 	if text := e.Optional("expression"); text.Set {
 		flags, _ := javaregex.ParseFlags(e.Value("flags"))
@@ -174,7 +174,7 @@ func (l *loader) outcome(e *tree.Element) *Outcome {
 }
 
 // probe reads an x:probe; the schema reports invalid versions.
-func (l *loader) probe(e *tree.Element) *Probe {
+func (l *loader) probe(e *xmltree.Element) *Probe {
 	p := &Probe{
 		Command:  l.command(e, ProbeCommand),
 		AtLeast:  strings.TrimSpace(e.Value("at-least")),
@@ -199,6 +199,6 @@ type ProcessMark struct {
 }
 
 // processMark reads an x:process-mark.
-func (l *loader) processMark(e *tree.Element) *ProcessMark {
+func (l *loader) processMark(e *xmltree.Element) *ProcessMark {
 	return &ProcessMark{Position: e.Position(), Text: e.Value("text"), Output: e.Boolean("output", false), Shown: e.Value("shown"), IsJob: e.Boolean("job", false)}
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/internal/launchtab"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // validatorsIn returns the validators with names, which attributes share.
-func validatorsIn(control *tree.Element) map[string]*tree.Element {
-	named := map[string]*tree.Element{}
+func validatorsIn(control *xmltree.Element) map[string]*xmltree.Element {
+	named := map[string]*xmltree.Element{}
 	for _, child := range control.Children {
 		if child.IsExtension("validator") {
 			named[child.Value("name")] = child
@@ -23,11 +23,11 @@ func validatorsIn(control *tree.Element) map[string]*tree.Element {
 
 // validatorOf returns the validator of an attribute: its own, or the one that it names; nil
 // for none.
-func (l *loader) validatorOf(e *tree.Element) *tree.Element {
+func (l *loader) validatorOf(e *xmltree.Element) *xmltree.Element {
 	if own, has := e.First("validator"); has {
 		return own
 	}
-	named, has := e.Lookup(tree.ExtensionNamespace, "validator")
+	named, has := e.Lookup(xmltree.ExtensionNamespace, "validator")
 	if !has {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (l *loader) validatorOf(e *tree.Element) *tree.Element {
 
 // script reads the template of the job script. Without a place for the commands that set
 // variables of the job, they stand behind the options, and lines behind these that begin so, too.
-func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
+func (l *loader) script(e *xmltree.Element, attributes []*Attribute) *Script {
 	script := &Script{
 		Position:               e.Position(),
 		StagingLocation:        e.ChildText("file-staging-location"),
@@ -47,7 +47,7 @@ func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
 		DeleteAfterSubmit:      e.Boolean("deleteAfterSubmit", true),
 	}
 	for _, line := range e.Named("line") {
-		prefix, hasOptions := line.Lookup(tree.ExtensionNamespace, "options")
+		prefix, hasOptions := line.Lookup(xmltree.ExtensionNamespace, "options")
 		if hasOptions {
 			script.OptionPrefix = prefix.Value
 			script.Lines = append(script.Lines, optionLines(line.Position(), prefix.Value, attributes)...)
@@ -62,7 +62,7 @@ func (l *loader) script(e *tree.Element, attributes []*Attribute) *Script {
 }
 
 // beginsWith reports whether the first argument of a line begins with a text.
-func beginsWith(line *tree.Element, text string) bool {
+func beginsWith(line *xmltree.Element, text string) bool {
 	first, has := line.First("arg")
 	return has && strings.HasPrefix(strings.TrimSpace(first.Text), text)
 }
@@ -94,20 +94,20 @@ func optionLines(at Position, prefix string, attributes []*Attribute) []*Line {
 
 // arguments returns the words of a command. An x:options becomes an argument for each attribute
 // with an option that has a value.
-func (l *loader) arguments(e *tree.Element) []*Argument {
+func (l *loader) arguments(e *xmltree.Element) []*Argument {
 	var arguments []*Argument
 	written := e.Arguments("arg")
 	for at, child := range e.Named("arg") {
-		if prefix, isAll := child.Lookup(tree.ExtensionNamespace, "options"); isAll {
+		if prefix, isAll := child.Lookup(xmltree.ExtensionNamespace, "options"); isAll {
 			for _, line := range optionLines(child.Position(), prefix.Value, l.attributes) {
 				arguments = append(arguments, line.Arguments...)
 			}
 			continue
 		}
-		if prefix, isMarked := child.Lookup(tree.ExtensionNamespace, "marked"); isMarked {
+		if prefix, isMarked := child.Lookup(xmltree.ExtensionNamespace, "marked"); isMarked {
 			written[at].Text = marked(prefix.Value, child.Text)
 		}
-		isWord, _ := child.Lookup(tree.ExtensionNamespace, "word")
+		isWord, _ := child.Lookup(xmltree.ExtensionNamespace, "word")
 		written[at].IsWord = isWord.Value == "true"
 		arguments = append(arguments, written[at])
 	}
@@ -116,15 +116,15 @@ func (l *loader) arguments(e *tree.Element) []*Argument {
 
 // inputs returns the input of a command. An x:members becomes a member for each attribute
 // with an option that has a value.
-func (l *loader) inputs(e *tree.Element) []*Argument {
+func (l *loader) inputs(e *xmltree.Element) []*Argument {
 	var inputs []*Argument
 	for at, child := range e.Named("input") {
-		if _, isAll := child.Lookup(tree.ExtensionNamespace, "members"); isAll {
+		if _, isAll := child.Lookup(xmltree.ExtensionNamespace, "members"); isAll {
 			inputs = append(inputs, members(child.Position(), l.attributes)...)
 			continue
 		}
 		input := e.Arguments("input")[at]
-		member, _ := child.Lookup(tree.ExtensionNamespace, "member")
+		member, _ := child.Lookup(xmltree.ExtensionNamespace, "member")
 		input.Member = member.Value
 		inputs = append(inputs, input)
 	}

@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/javaregex"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-func (l *loader) parser(e *tree.Element) *Parser {
+func (l *loader) parser(e *xmltree.Element) *Parser {
 	p := &Parser{
 		Position:         e.Position(),
 		Element:          e.Name,
@@ -31,7 +31,7 @@ func (l *loader) parser(e *tree.Element) *Parser {
 	return p
 }
 
-func (l *loader) target(e *tree.Element) *Target {
+func (l *loader) target(e *xmltree.Element) *Target {
 	t := &Target{
 		Position:        e.Position(),
 		Ref:             e.Optional("ref"),
@@ -39,7 +39,7 @@ func (l *loader) target(e *tree.Element) *Target {
 		MatchAll:        e.Boolean("matchAll", false),
 		AllowOverwrites: e.Boolean("allowOverwrites", false),
 	}
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "match":
 			t.Matches = append(t.Matches, l.match(child))
@@ -53,7 +53,7 @@ func (l *loader) target(e *tree.Element) *Target {
 	return t
 }
 
-func (l *loader) match(e *tree.Element) *Match {
+func (l *loader) match(e *xmltree.Element) *Match {
 	m := &Match{Position: e.Position(), MoveToTop: e.Boolean("moveToTop", false), Actions: l.actions(e)}
 	if expression, ok := e.First("expression"); ok {
 		m.Expression = l.expression(expression)
@@ -62,15 +62,15 @@ func (l *loader) match(e *tree.Element) *Match {
 }
 
 // expression reads an element of regex type.
-func (l *loader) expression(e *tree.Element) *Expression {
+func (l *loader) expression(e *xmltree.Element) *Expression {
 	flags, _ := javaregex.ParseFlags(e.Value("flags"))
 	text, at, _ := e.Expression()
 	return &Expression{Position: at, Text: text, Flags: flags, Split: e.Boolean("split", false)}
 }
 
-func (l *loader) test(e *tree.Element) *Test {
+func (l *loader) test(e *xmltree.Element) *Test {
 	t := &Test{Position: e.Position(), Operator: l.operator(e), Actions: l.actions(e)}
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "test":
 			t.Tests = append(t.Tests, l.test(child))
@@ -85,16 +85,16 @@ func (l *loader) test(e *tree.Element) *Test {
 
 // operator reads the operator of a test; as in the reference its case does not
 // matter and what is unknown compares for equality.
-func (l *loader) operator(e *tree.Element) Operator {
+func (l *loader) operator(e *xmltree.Element) Operator {
 	if written := strings.ToUpper(e.Value("op")); Operator(written).IsKnown() {
 		return Operator(written)
 	}
 	return Equal
 }
 
-func (l *loader) actions(e *tree.Element) []*Action {
+func (l *loader) actions(e *xmltree.Element) []*Action {
 	var actions []*Action
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		switch kind := ActionKind(child.Name); kind {
 		case Set, Add, Append, Put, Throw:
 			actions = append(actions, l.action(child, kind))
@@ -103,7 +103,7 @@ func (l *loader) actions(e *tree.Element) []*Action {
 	return actions
 }
 
-func (l *loader) action(e *tree.Element, kind ActionKind) *Action {
+func (l *loader) action(e *xmltree.Element, kind ActionKind) *Action {
 	a := &Action{
 		Position:       e.Position(),
 		Kind:           kind,

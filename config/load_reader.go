@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // readers reads the readers of a definition, those that others extend first.
-func (l *loader) readers(control *tree.Element) []*Reader {
-	elements := map[string]*tree.Element{}
+func (l *loader) readers(control *xmltree.Element) []*Reader {
+	elements := map[string]*xmltree.Element{}
 	var names []string
 	for _, child := range control.Children {
 		name := child.Value("name")
@@ -34,7 +34,7 @@ func (l *loader) readers(control *tree.Element) []*Reader {
 }
 
 // namedReader reads a reader, and before it the one that it extends.
-func (l *loader) namedReader(name string, elements map[string]*tree.Element, read map[string]*Reader, below []string) *Reader {
+func (l *loader) namedReader(name string, elements map[string]*xmltree.Element, read map[string]*Reader, below []string) *Reader {
 	if reader, isRead := read[name]; isRead {
 		return reader
 	}
@@ -72,7 +72,7 @@ func (r *Reader) inherited() *Reader {
 
 // commandReader returns the reader of a command (x:read): a named one, with what the
 // element adds, or one of its own.
-func (l *loader) commandReader(e *tree.Element) *Reader {
+func (l *loader) commandReader(e *xmltree.Element) *Reader {
 	name := e.Value("reader")
 	if name == "" {
 		reader := &Reader{Position: e.Position()}
@@ -91,7 +91,7 @@ func (l *loader) commandReader(e *tree.Element) *Reader {
 }
 
 // fillReader reads what an element says of a reader, in place of what it inherits.
-func (l *loader) fillReader(r *Reader, e *tree.Element) {
+func (l *loader) fillReader(r *Reader, e *xmltree.Element) {
 	for _, words := range []struct {
 		name string
 		into *[]string
@@ -107,7 +107,7 @@ func (l *loader) fillReader(r *Reader, e *tree.Element) {
 	own := map[string]bool{}
 	sources := false
 	for _, child := range e.Children {
-		if child.Space != tree.ExtensionNamespace {
+		if child.Space != xmltree.ExtensionNamespace {
 			continue
 		}
 		switch child.Name {
@@ -152,15 +152,15 @@ func (r *Reader) addJoin(join *Join) {
 	r.Joins = append(slices.DeleteFunc(slices.Clone(r.Joins), func(other *Join) bool { return other.Name == join.Name }), join)
 }
 
-func xpathOf(e *tree.Element, name string) XPath {
+func xpathOf(e *xmltree.Element, name string) XPath {
 	return XPath{Position: e.ValuePosition(name), Text: strings.TrimSpace(e.Value(name))}
 }
 
-func patternOf(e *tree.Element, name string) Pattern {
+func patternOf(e *xmltree.Element, name string) Pattern {
 	return Pattern{Position: e.ValuePosition(name), Text: e.Value(name)}
 }
 
-func sourceOf(e *tree.Element) *Source {
+func sourceOf(e *xmltree.Element) *Source {
 	s := &Source{
 		Position: e.Position(), Kind: e.Name,
 		Where: xpathOf(e, "where"), Group: xpathOf(e, "group"), Total: xpathOf(e, "total"),
@@ -191,7 +191,7 @@ func sourceOf(e *tree.Element) *Source {
 }
 
 // tasksOf reads x:tasks, attribute by attribute in place of what is inherited.
-func tasksOf(e *tree.Element, inherited *Tasks) *Tasks {
+func tasksOf(e *xmltree.Element, inherited *Tasks) *Tasks {
 	t := &Tasks{}
 	if inherited != nil {
 		*t = *inherited
@@ -214,7 +214,7 @@ func tasksOf(e *tree.Element, inherited *Tasks) *Tasks {
 
 // statesOf reads x:states. Without an expression its rows go before the inherited ones;
 // without rows it changes the expression only.
-func statesOf(e *tree.Element, inherited *States) *States {
+func statesOf(e *xmltree.Element, inherited *States) *States {
 	s := &States{Position: e.Position(), Of: xpathOf(e, "of"), Split: e.Value("split")}
 	for _, child := range e.Children {
 		if child.IsExtension("state") {
@@ -246,7 +246,7 @@ func inheritedRows(rows []*StateRow) []*StateRow {
 	return copied
 }
 
-func factOf(e *tree.Element) *Fact {
+func factOf(e *xmltree.Element) *Fact {
 	f := &Fact{
 		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"),
 		From: xpathOf(e, "from"), As: e.Value("as"), When: xpathOf(e, "when"), None: strings.Fields(e.Value("none")),
@@ -266,7 +266,7 @@ func factOf(e *tree.Element) *Fact {
 }
 
 // join reads an x:join: a command, and the source of its records.
-func (l *loader) join(e *tree.Element) *Join {
+func (l *loader) join(e *xmltree.Element) *Join {
 	by := e.Optional("by")
 	j := &Join{
 		Command: l.command(e, JoinCommand), By: xpathOf(e, "by"), ByAll: by.Set && strings.TrimSpace(by.Text) == "",
@@ -290,7 +290,7 @@ func joinsOf(c *Command) []*Join {
 }
 
 // batch reads an x:for: a command that prints ids.
-func (l *loader) batch(e *tree.Element) *Batch {
+func (l *loader) batch(e *xmltree.Element) *Batch {
 	b := &Batch{Command: l.command(e, BatchCommand), Size: e.Integer("batch", 1), Separator: " ", Reader: &Reader{Position: e.Position()}}
 	if text := e.Optional("separator"); text.Set {
 		b.Separator = text.Text
@@ -301,7 +301,7 @@ func (l *loader) batch(e *tree.Element) *Batch {
 }
 
 // idsOf reads x:ids.
-func idsOf(e *tree.Element) *IDs {
+func idsOf(e *xmltree.Element) *IDs {
 	return &IDs{
 		Position: e.Position(), Form: patternOf(e, "form"), Columns: strings.Fields(e.Value("columns")),
 		Drop: patternOf(e, "drop"), Replacement: e.Value("replacement"), Own: patternOf(e, "own"),

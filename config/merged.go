@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A Merged is a definition put together with all that it extends. The names of its
@@ -58,7 +58,7 @@ type gonePart struct {
 func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 	p := &documentPrinter{
 		merged:    &Merged{Parts: []mergedPart{}, Gone: []gonePart{}},
-		overrides: map[*tree.Element][]mergedOverride{}, parts: map[*tree.Element]mergedPart{},
+		overrides: map[*xmltree.Element][]mergedOverride{}, parts: map[*xmltree.Element]mergedPart{},
 	}
 	l := &loader{base: base, strict: true, printer: p}
 	root := l.readMerged(file, source)
@@ -77,7 +77,7 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 
 // override records that an element has taken the place of one of the base, and
 // with it what that one had done to bases of its own. A nil printer records nothing.
-func (p *documentPrinter) override(effect effect, by, base *tree.Element) {
+func (p *documentPrinter) override(effect effect, by, base *xmltree.Element) {
 	if p == nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (p *documentPrinter) override(effect effect, by, base *tree.Element) {
 }
 
 // lose records an element of a base that has no successor of its own.
-func (p *documentPrinter) lose(effect effect, by, base *tree.Element) {
+func (p *documentPrinter) lose(effect effect, by, base *xmltree.Element) {
 	if p != nil {
 		p.merged.Gone = append(p.merged.Gone, gonePart{called(base), effect, base.Position().String(), by.Position().String()})
 	}
@@ -95,7 +95,7 @@ func (p *documentPrinter) lose(effect effect, by, base *tree.Element) {
 
 // addParts adds the parts: an element that was changed, or that only holds others,
 // and then its children; of any other that element alone.
-func (p *documentPrinter) addParts(e *tree.Element, path string, depth int) {
+func (p *documentPrinter) addParts(e *xmltree.Element, path string, depth int) {
 	isChanged := slices.ContainsFunc(p.overrides[e], func(one mergedOverride) bool { return one.Effect == changes })
 	p.addPart(e, path, isChanged)
 	name := e.QualifiedName()
@@ -111,7 +111,7 @@ func (p *documentPrinter) addParts(e *tree.Element, path string, depth int) {
 	}
 }
 
-func (p *documentPrinter) addPart(e *tree.Element, path string, isChanged bool) {
+func (p *documentPrinter) addPart(e *xmltree.Element, path string, isChanged bool) {
 	at := e.Position()
 	part := mergedPart{Path: path, Position: at.String(), Overrides: p.overrides[e]}
 	for _, attribute := range e.Attributes {
@@ -124,7 +124,7 @@ func (p *documentPrinter) addPart(e *tree.Element, path string, isChanged bool) 
 }
 
 // called names an element in messages.
-func called(e *tree.Element) string {
+func called(e *xmltree.Element) string {
 	if name := addressOf(e); name != "" {
 		return fmt.Sprintf("%s %q", e.QualifiedName(), name)
 	}

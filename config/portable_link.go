@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A PortableLink (x:portable) says what a portable name sets in a definition.
@@ -39,7 +39,7 @@ func (d *Definition) PortableLinks(name string) []*PortableLink {
 }
 
 // portableLink reads an x:portable; the schema reports unknown names and units.
-func (l *loader) portableLink(e *tree.Element) *PortableLink {
+func (l *loader) portableLink(e *xmltree.Element) *PortableLink {
 	link := &PortableLink{
 		Position: e.Position(), Name: e.Value("name"), Attribute: e.Value("attribute"), As: e.Value("as"), Text: cmp.Or(e.Value("text"), "{}"),
 		Separator: ",", Words: map[string]string{}, When: cmp.Or(e.Value("when"), "ok"), Note: e.Value("note"), Refused: e.Value("refused"), Most: e.Integer("most", 0),

@@ -8,14 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // largeDefinition is as large as the largest definitions from the field: 1,600
 // lines, most of them a form.
 func largeDefinition() []byte {
 	var b bytes.Buffer
-	b.WriteString("<resource-manager-builder xmlns=\"" + tree.CoreNamespace + "\" name=\"large\">\n\t<control-data>\n")
+	b.WriteString("<resource-manager-builder xmlns=\"" + xmltree.CoreNamespace + "\" name=\"large\">\n\t<control-data>\n")
 	for i := range 80 {
 		fmt.Fprintf(&b, "\t\t<attribute name=\"a%d\" type=\"string\">\n\t\t\t<description>Attribute %d</description>\n"+
 			"\t\t\t<tooltip>What it is for, in a sentence or two.</tooltip>\n\t\t\t<default>%d</default>\n\t\t</attribute>\n", i, i, i)
@@ -38,7 +38,7 @@ func BenchmarkRead(b *testing.B) {
 	source := largeDefinition()
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		_, err := tree.Read("", source)
+		_, err := xmltree.Read("", source)
 		require.NoError(b, err)
 	}
 }
@@ -49,13 +49,13 @@ func BenchmarkReadShipped(b *testing.B) {
 	require.NoError(b, err)
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		_, err := tree.Read("", source)
+		_, err := xmltree.Read("", source)
 		require.NoError(b, err)
 	}
 }
 
 func BenchmarkValidate(b *testing.B) {
-	document, err := tree.Read("", largeDefinition())
+	document, err := xmltree.Read("", largeDefinition())
 	require.NoError(b, err)
 	for b.Loop() {
 		require.Empty(b, Validate(document.Root))

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A compiler turns schema documents into a schemaSet. Types are compiled when
 // they are first referred to; recursion ends at a type that is under way.
 type compiler struct {
 	set         *schemaSet
-	globals     map[globalName]*tree.Element
+	globals     map[globalName]*xmltree.Element
 	types       map[globalName]*elementType
 	simpleTypes map[globalName]*simpleType
 	depth       int   // of groups and simple types that refer to each other
@@ -31,13 +31,13 @@ func compile(texts ...string) (*schemaSet, error) {
 	c := &compiler{
 		set: &schemaSet{elements: map[string]*elementDeclaration{}, attributes: map[string]*attributeDeclaration{},
 			parents: map[string][]string{}},
-		globals:     map[globalName]*tree.Element{},
+		globals:     map[globalName]*xmltree.Element{},
 		types:       map[globalName]*elementType{},
 		simpleTypes: map[globalName]*simpleType{},
 	}
-	var roots []*tree.Element
+	var roots []*xmltree.Element
 	for _, text := range texts {
-		document, err := tree.Read("", []byte(text))
+		document, err := xmltree.Read("", []byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("read a schema: %w", err)
 		}
@@ -55,7 +55,7 @@ func compile(texts ...string) (*schemaSet, error) {
 }
 
 // fail notes an error at a construct of a schema.
-func (c *compiler) fail(e *tree.Element, format string, arguments ...any) {
+func (c *compiler) fail(e *xmltree.Element, format string, arguments ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("schema, line %d: %w", e.Position().Line, fmt.Errorf(format, arguments...))
 	}
@@ -63,7 +63,7 @@ func (c *compiler) fail(e *tree.Element, format string, arguments ...any) {
 
 // enter begins a construct that others refer to, and reports whether to go on. The
 // caller leaves it in any case.
-func (c *compiler) enter(e *tree.Element) bool {
+func (c *compiler) enter(e *xmltree.Element) bool {
 	if c.depth++; c.depth > maxReferences {
 		c.fail(e, "%q refers to itself", e.Name)
 	}
@@ -72,9 +72,9 @@ func (c *compiler) enter(e *tree.Element) bool {
 
 func (c *compiler) leave() { c.depth-- }
 
-func (c *compiler) index(root *tree.Element) {
+func (c *compiler) index(root *xmltree.Element) {
 	space := root.Value("targetNamespace")
-	if root.Name != "schema" || space != tree.CoreNamespace && space != tree.ExtensionNamespace {
+	if root.Name != "schema" || space != xmltree.CoreNamespace && space != xmltree.ExtensionNamespace {
 		c.fail(root, "the target namespace %q is not known", space)
 	}
 	if root.Value("elementFormDefault") != "qualified" || root.Value("attributeFormDefault") != "unqualified" {
@@ -93,7 +93,7 @@ func (c *compiler) index(root *tree.Element) {
 	}
 }
 
-func (c *compiler) globalDeclarations(root *tree.Element) {
+func (c *compiler) globalDeclarations(root *xmltree.Element) {
 	space := root.Value("targetNamespace")
 	for _, e := range root.Children {
 		switch e.Name {
@@ -111,7 +111,7 @@ func (c *compiler) globalDeclarations(root *tree.Element) {
 
 // findGlobal returns what a qualified name in an attribute of e refers to, with its
 // namespace; for a name of XSD itself it returns nil and that name.
-func (c *compiler) findGlobal(e *tree.Element, attribute string, kinds ...string) (*tree.Element, string) {
+func (c *compiler) findGlobal(e *xmltree.Element, attribute string, kinds ...string) (*xmltree.Element, string) {
 	prefix, local, found := strings.Cut(e.Value(attribute), ":")
 	if !found {
 		prefix, local = "", prefix
@@ -131,7 +131,7 @@ func (c *compiler) findGlobal(e *tree.Element, attribute string, kinds ...string
 	return nil, ""
 }
 
-func (c *compiler) element(e *tree.Element, space string) *elementDeclaration {
+func (c *compiler) element(e *xmltree.Element, space string) *elementDeclaration {
 	name := e.Value("name")
 	if name == "" {
 		c.fail(e, "an element has no name")
@@ -151,7 +151,7 @@ func (c *compiler) element(e *tree.Element, space string) *elementDeclaration {
 	return declaration
 }
 
-func (c *compiler) globalType(global *tree.Element, space string) *elementType {
+func (c *compiler) globalType(global *xmltree.Element, space string) *elementType {
 	if global.Name == "simpleType" {
 		return &elementType{text: c.simpleType(global, space)}
 	}
@@ -162,7 +162,7 @@ func (c *compiler) globalType(global *tree.Element, space string) *elementType {
 	compiled := &elementType{name: symbolIn(space, key.name), mixed: global.Value("mixed") == "true"}
 	c.types[key] = compiled
 	c.set.types = append(c.set.types, compiled)
-	models := slices.DeleteFunc(slices.Clone(global.Children), func(child *tree.Element) bool { return !isParticle(child) })
+	models := slices.DeleteFunc(slices.Clone(global.Children), func(child *xmltree.Element) bool { return !isParticle(child) })
 	content, whole := &automaton{states: make([]automatonState, 1)}, fragment{nullable: true}
 	switch {
 	case len(models) > 1:
@@ -178,7 +178,7 @@ func (c *compiler) globalType(global *tree.Element, space string) *elementType {
 	return compiled
 }
 
-func (c *compiler) builtInType(e *tree.Element, name string) *simpleType {
+func (c *compiler) builtInType(e *xmltree.Element, name string) *simpleType {
 	expectation, known := builtInTypes[name]
 	if !known {
 		c.fail(e, "the built-in type %q is not known", name)
@@ -186,7 +186,7 @@ func (c *compiler) builtInType(e *tree.Element, name string) *simpleType {
 	return &simpleType{builtIn: name, expectation: expectation}
 }
 
-func (c *compiler) simpleType(global *tree.Element, space string) *simpleType {
+func (c *compiler) simpleType(global *xmltree.Element, space string) *simpleType {
 	key := globalName{"simpleType", space, global.Value("name")}
 	if compiled := c.simpleTypes[key]; compiled != nil {
 		return compiled
@@ -212,7 +212,7 @@ func (c *compiler) simpleType(global *tree.Element, space string) *simpleType {
 	return compiled
 }
 
-func (c *compiler) simpleTypeNamed(e *tree.Element, attribute string) *simpleType {
+func (c *compiler) simpleTypeNamed(e *xmltree.Element, attribute string) *simpleType {
 	global, space := c.findGlobal(e, attribute, "simpleType")
 	if global == nil {
 		return c.builtInType(e, space)
@@ -220,7 +220,7 @@ func (c *compiler) simpleTypeNamed(e *tree.Element, attribute string) *simpleTyp
 	return c.simpleType(global, space)
 }
 
-func (c *compiler) readFacets(t *simpleType, restriction *tree.Element) {
+func (c *compiler) readFacets(t *simpleType, restriction *xmltree.Element) {
 	for _, facet := range restriction.Children {
 		text := facet.Value("value")
 		switch facet.Name {
@@ -254,7 +254,7 @@ func (c *compiler) readFacets(t *simpleType, restriction *tree.Element) {
 }
 
 // documentation returns what the annotation of a construct says, on one line.
-func documentation(e *tree.Element) string {
+func documentation(e *xmltree.Element) string {
 	for _, child := range e.Children {
 		if child.Name != "annotation" {
 			continue

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 type construct struct{ attributes, children []string }
@@ -42,13 +42,13 @@ var constructs = map[string]construct{
 
 func TestSchemasHaveOnlyConstructsThatAreInterpreted(t *testing.T) {
 	for _, source := range []string{rmText, extensionsText} {
-		document, err := tree.Read("", []byte(source))
+		document, err := xmltree.Read("", []byte(source))
 		require.NoError(t, err)
 		requireConstructs(t, document.Root)
 	}
 }
 
-func requireConstructs(t *testing.T, e *tree.Element) {
+func requireConstructs(t *testing.T, e *xmltree.Element) {
 	known, ok := constructs[e.Name]
 	require.True(t, ok && e.Space == xsdNamespace, "line %d: the construct %q is not known", e.Position().Line, e.Name)
 	for _, attribute := range e.Attributes {

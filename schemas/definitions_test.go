@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // fieldDefinitions returns the paths of the definitions from the field, which
@@ -46,9 +46,9 @@ func shippedDefinitions(t testing.TB) []string {
 	return slices.DeleteFunc(paths, func(path string) bool {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		document, err := tree.Read("", source)
+		document, err := xmltree.Read("", source)
 		require.NoError(t, err)
-		return slices.ContainsFunc(document.Root.Attributes, func(a tree.Attribute) bool { return a.Space == tree.ExtensionNamespace && a.Name == "extends" })
+		return slices.ContainsFunc(document.Root.Attributes, func(a xmltree.Attribute) bool { return a.Space == xmltree.ExtensionNamespace && a.Name == "extends" })
 	})
 }
 
@@ -56,7 +56,7 @@ func requireValid(t *testing.T, path string) {
 	t.Helper()
 	source, err := os.ReadFile(path)
 	require.NoError(t, err)
-	document, err := tree.Read("", source)
+	document, err := xmltree.Read("", source)
 	require.NoError(t, err)
 	require.Empty(t, listing(Validate(document.Root)))
 }

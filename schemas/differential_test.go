@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // libxml2 is the second opinion on what the schemas mean: whether it and
@@ -108,7 +108,7 @@ func newComparison(t *testing.T) *comparison {
 }
 
 func (c *comparison) add(source []byte) {
-	document, err := tree.Read("", source)
+	document, err := xmltree.Read("", source)
 	require.NoError(c.t, err, "%s", source)
 	path := filepath.Join(c.folder, fmt.Sprintf("%d.xml", c.count))
 	require.NoError(c.t, os.WriteFile(path, source, 0o600))
@@ -172,7 +172,7 @@ func (n *node) clone() *node {
 
 func (n *node) encoded() []byte {
 	var b bytes.Buffer
-	n.write(&b, fmt.Sprintf(` xmlns="%s" xmlns:x="%s"`, tree.CoreNamespace, tree.ExtensionNamespace))
+	n.write(&b, fmt.Sprintf(` xmlns="%s" xmlns:x="%s"`, xmltree.CoreNamespace, xmltree.ExtensionNamespace))
 	return b.Bytes()
 }
 
@@ -202,21 +202,21 @@ func storedDocuments(t *testing.T) []*node {
 	for _, path := range append(shippedDefinitions(t), fieldDefinitions(t)...) {
 		source, err := os.ReadFile(path)
 		require.NoError(t, err)
-		document, err := tree.Read("", source)
+		document, err := xmltree.Read("", source)
 		require.NoError(t, err)
 		documents = append(documents, nodeOf(document.Root))
 	}
 	return documents
 }
 
-func nodeOf(e *tree.Element) *node {
+func nodeOf(e *xmltree.Element) *node {
 	n := &node{symbol: symbolIn(e.Space, e.Name)}
 	if strings.Trim(e.Text, blanks) != "" {
 		n.text = e.Text
 	}
 	for _, attribute := range e.Attributes {
 		legacy := e.Name == "target" && attribute.Name == "type"
-		if !legacy && (attribute.Space == "" || attribute.Space == tree.ExtensionNamespace) {
+		if !legacy && (attribute.Space == "" || attribute.Space == xmltree.ExtensionNamespace) {
 			n.attributes = append(n.attributes, nodeAttribute{symbolIn(attribute.Space, attribute.Name), attribute.Value})
 		}
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // Editors show what the schemas say of elements and attributes: each of them
 // says something, or its type does.
 func TestEveryElementAndAttributeIsDocumented(t *testing.T) {
 	for name, source := range map[string]string{"rm.xsd": rmText, "ext.xsd": extensionsText} {
-		document, err := tree.Read("", []byte(source))
+		document, err := xmltree.Read("", []byte(source))
 		require.NoError(t, err)
 		documentedTypes := map[string]bool{}
 		for _, child := range document.Root.Children {
@@ -21,8 +21,8 @@ func TestEveryElementAndAttributeIsDocumented(t *testing.T) {
 				documentedTypes[child.Value("name")] = isDocumented(child)
 			}
 		}
-		var walk func(*tree.Element)
-		walk = func(e *tree.Element) {
+		var walk func(*xmltree.Element)
+		walk = func(e *xmltree.Element) {
 			declared := e.Value("name")
 			if (e.Name == "element" || e.Name == "attribute") && declared != "" {
 				_, local, _ := strings.Cut(e.Value("type"), ":")
@@ -36,7 +36,7 @@ func TestEveryElementAndAttributeIsDocumented(t *testing.T) {
 	}
 }
 
-func isDocumented(e *tree.Element) bool {
+func isDocumented(e *xmltree.Element) bool {
 	for _, child := range e.Children {
 		if child.Name == "annotation" {
 			for _, inner := range child.Children {

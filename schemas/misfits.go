@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // misfits explains why the children of an element are not what they may be.
 type misfits struct {
 	*validation
-	parent      *tree.Element
+	parent      *xmltree.Element
 	declaration *elementDeclaration
-	children    []*tree.Element
+	children    []*xmltree.Element
 	symbols     []string
 	repairs     []repair
 
@@ -68,7 +68,7 @@ func (m *misfits) setStrayExtensionsAside() {
 	m.children, m.symbols = nil, nil
 	for i, child := range children {
 		declaration := m.set.elements[symbols[i]]
-		isExtension := child.Space == tree.ExtensionNamespace
+		isExtension := child.Space == xmltree.ExtensionNamespace
 		switch {
 		case isExtension && declaration == nil:
 			m.unknownExtension(child, symbols[i], m.declaration)
@@ -101,7 +101,7 @@ func (m *misfits) looksLike(symbol, meant string) bool {
 
 // misspelled reports an element that was most likely meant to be another one,
 // and checks it as that.
-func (m *misfits) misspelled(child *tree.Element, symbol string, meant *elementDeclaration) {
+func (m *misfits) misspelled(child *xmltree.Element, symbol string, meant *elementDeclaration) {
 	if m.set.parents[symbol] == nil {
 		m.report(child.Position(), unknownElement, meant.symbol, "%s is not an element of the format", wording.Quote(symbol))
 	} else {
@@ -185,7 +185,7 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		}
 		return misplacedElement, "must stand after " + wording.Quote(m.kept[place-1])
 	}
-	present, first := 0, (*tree.Element)(nil)
+	present, first := 0, (*xmltree.Element)(nil)
 	for i, from := range m.keptFrom {
 		if m.kept[i] == symbol && from < len(m.children) {
 			if present++; present == 1 {
@@ -275,7 +275,7 @@ func times(number int) string {
 
 // misfit reports an element in a parent that has no place for it: one that is
 // unknown, or belongs somewhere else. detail says what is expected instead.
-func (v *validation) misfit(child *tree.Element, symbol string, parent *elementDeclaration, detail string) {
+func (v *validation) misfit(child *xmltree.Element, symbol string, parent *elementDeclaration, detail string) {
 	if detail != "" {
 		detail = "; " + detail
 	}

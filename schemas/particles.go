@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-func isParticle(e *tree.Element) bool {
+func isParticle(e *xmltree.Element) bool {
 	switch e.Name {
 	case "sequence", "choice", "group", "element", "any":
 		return true
@@ -18,7 +18,7 @@ func isParticle(e *tree.Element) bool {
 
 // particle adds a node of a content model to an automaton; space is the target
 // namespace of the schema that it stands in.
-func (c *compiler) particle(a *automaton, e *tree.Element, space string) fragment {
+func (c *compiler) particle(a *automaton, e *xmltree.Element, space string) fragment {
 	defer c.leave()
 	if !c.enter(e) || len(a.states) > maxStates {
 		return fragment{nullable: true}
@@ -32,7 +32,7 @@ func (c *compiler) particle(a *automaton, e *tree.Element, space string) fragmen
 	return a.repeat(func() fragment { return c.particleOnce(a, e, space) }, least, most)
 }
 
-func (c *compiler) particleOnce(a *automaton, e *tree.Element, space string) fragment {
+func (c *compiler) particleOnce(a *automaton, e *xmltree.Element, space string) fragment {
 	switch e.Name {
 	case "element":
 		return a.addPlace(automatonState{element: c.element(e, space)})
@@ -57,7 +57,7 @@ func (c *compiler) particleOnce(a *automaton, e *tree.Element, space string) fra
 	return whole
 }
 
-func (c *compiler) groupReference(a *automaton, e *tree.Element) fragment {
+func (c *compiler) groupReference(a *automaton, e *xmltree.Element) fragment {
 	group, space := c.findGlobal(e, "ref", "group")
 	if group == nil {
 		c.fail(e, "a group has no reference")
@@ -72,7 +72,7 @@ func (c *compiler) groupReference(a *automaton, e *tree.Element) fragment {
 }
 
 // number returns a small number in an attribute of e, or what it is without one.
-func (c *compiler) number(e *tree.Element, attribute string, otherwise int) int {
+func (c *compiler) number(e *xmltree.Element, attribute string, otherwise int) int {
 	text := e.Value(attribute)
 	if text == "" {
 		return otherwise
@@ -84,7 +84,7 @@ func (c *compiler) number(e *tree.Element, attribute string, otherwise int) int 
 	return int(number)
 }
 
-func (c *compiler) wildcard(e *tree.Element) *wildcard {
+func (c *compiler) wildcard(e *xmltree.Element) *wildcard {
 	namespace, process := e.Value("namespace"), e.Value("processContents")
 	if namespace != "##any" && namespace != "##other" || process != "lax" && process != "skip" {
 		c.fail(e, "the wildcard for %q, %q is not known", namespace, process)
@@ -93,7 +93,7 @@ func (c *compiler) wildcard(e *tree.Element) *wildcard {
 }
 
 // attributesOf adds the attributes that e declares, directly or through groups.
-func (c *compiler) attributesOf(e *tree.Element, t *elementType) {
+func (c *compiler) attributesOf(e *xmltree.Element, t *elementType) {
 	defer c.leave()
 	if !c.enter(e) {
 		return
@@ -118,7 +118,7 @@ func (c *compiler) attributesOf(e *tree.Element, t *elementType) {
 	}
 }
 
-func (c *compiler) attribute(e *tree.Element) *attributeDeclaration {
+func (c *compiler) attribute(e *xmltree.Element) *attributeDeclaration {
 	use, otherwise := e.Value("use"), e.Value("default")
 	declaration := &attributeDeclaration{name: e.Value("name"), required: use == "required", value: c.simpleTypeNamed(e, "type")}
 	switch {
@@ -133,14 +133,14 @@ func (c *compiler) attribute(e *tree.Element) *attributeDeclaration {
 }
 
 // readWithin reads where an extension stands, which wildcards cannot say.
-func (c *compiler) readWithin(d *elementDeclaration, e *tree.Element) {
+func (c *compiler) readWithin(d *elementDeclaration, e *xmltree.Element) {
 	for _, annotation := range e.Children {
 		for _, information := range annotation.Children {
 			if information.Name != "appinfo" {
 				continue
 			}
 			for _, within := range information.Children {
-				if within.Space != tree.ExtensionNamespace || within.Name != "within" {
+				if within.Space != xmltree.ExtensionNamespace || within.Name != "within" {
 					c.fail(within, "%q is not known", within.Name)
 				}
 				d.within = strings.Fields(within.Value("element"))

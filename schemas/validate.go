@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 type validation struct {
@@ -14,7 +14,7 @@ type validation struct {
 	found []Violation
 }
 
-func (v *validation) root(e *tree.Element) {
+func (v *validation) root(e *xmltree.Element) {
 	symbol, relevant := symbolOf(e)
 	declaration := v.set.elements[symbol]
 	if relevant && declaration != nil && declaration.within == nil {
@@ -23,7 +23,7 @@ func (v *validation) root(e *tree.Element) {
 	}
 	if !relevant && v.set.elements[e.Name] != nil {
 		v.report(e.Position(), unknownElement, "", "%s is in the namespace %s, not in %s",
-			wording.Quote(e.Name), wording.Quote(e.Space), wording.Quote(tree.CoreNamespace))
+			wording.Quote(e.Name), wording.Quote(e.Space), wording.Quote(xmltree.CoreNamespace))
 		return
 	}
 	var roots []string
@@ -45,12 +45,12 @@ func (v *validation) root(e *tree.Element) {
 
 // symbolOf returns the symbol of an element; those of foreign namespaces are
 // not relevant.
-func symbolOf(e *tree.Element) (symbol string, relevant bool) {
-	return symbolIn(e.Space, e.Name), e.Space == tree.ExtensionNamespace || tree.IsCore(e.Space)
+func symbolOf(e *xmltree.Element) (symbol string, relevant bool) {
+	return symbolIn(e.Space, e.Name), e.Space == xmltree.ExtensionNamespace || xmltree.IsCore(e.Space)
 }
 
 // element checks an element whose own place is settled.
-func (v *validation) element(e *tree.Element, d *elementDeclaration) {
+func (v *validation) element(e *xmltree.Element, d *elementDeclaration) {
 	if v.full() || d.anything {
 		return
 	}
@@ -66,7 +66,7 @@ func (v *validation) element(e *tree.Element, d *elementDeclaration) {
 	v.children(e, d)
 }
 
-func (v *validation) textOnly(e *tree.Element, d *elementDeclaration) {
+func (v *validation) textOnly(e *xmltree.Element, d *elementDeclaration) {
 	for _, child := range e.Children {
 		if symbol, relevant := symbolOf(child); relevant {
 			v.misfit(child, symbol, d, wording.Quote(d.symbol)+" holds a text and no elements")
@@ -80,8 +80,8 @@ func (v *validation) textOnly(e *tree.Element, d *elementDeclaration) {
 }
 
 // children checks which children an element has, and then each of them.
-func (v *validation) children(e *tree.Element, d *elementDeclaration) {
-	children := make([]*tree.Element, 0, len(e.Children))
+func (v *validation) children(e *xmltree.Element, d *elementDeclaration) {
+	children := make([]*xmltree.Element, 0, len(e.Children))
 	symbols := make([]string, 0, len(e.Children))
 	for _, child := range e.Children {
 		symbol, relevant := symbolOf(child)
@@ -107,7 +107,7 @@ func (v *validation) children(e *tree.Element, d *elementDeclaration) {
 
 // placed goes on into a child that stands where it may. counts has how often
 // each extension was met in the same parent.
-func (v *validation) placed(child *tree.Element, symbol string, parent *elementDeclaration, place int, counts map[string]int) {
+func (v *validation) placed(child *xmltree.Element, symbol string, parent *elementDeclaration, place int, counts map[string]int) {
 	state := &parent.content.states[place]
 	if state.element != nil {
 		v.element(child, state.element)
@@ -133,7 +133,7 @@ func (v *validation) placed(child *tree.Element, symbol string, parent *elementD
 	v.element(child, declaration)
 }
 
-func (v *validation) unknownExtension(child *tree.Element, symbol string, parent *elementDeclaration) {
+func (v *validation) unknownExtension(child *xmltree.Element, symbol string, parent *elementDeclaration) {
 	var here []string
 	for name, declaration := range v.set.elements {
 		if slices.Contains(declaration.within, parent.symbol) {
@@ -142,14 +142,14 @@ func (v *validation) unknownExtension(child *tree.Element, symbol string, parent
 	}
 	suggestion := wording.Nearest(symbol, here)
 	v.report(child.Position(), unknownElement, suggestion, "%s is not an element of the extensions %s",
-		wording.Quote(symbol), tree.ExtensionNamespace)
+		wording.Quote(symbol), xmltree.ExtensionNamespace)
 	if suggestion != "" {
 		v.element(child, v.set.elements[suggestion])
 	}
 }
 
 // attributes checks the attributes of an element.
-func (v *validation) attributes(e *tree.Element, d *elementDeclaration) {
+func (v *validation) attributes(e *xmltree.Element, d *elementDeclaration) {
 	if d.foreign != nil && d.foreign.skip {
 		return
 	}
@@ -158,9 +158,9 @@ func (v *validation) attributes(e *tree.Element, d *elementDeclaration) {
 		switch {
 		case attribute.Space == "":
 			present = append(present, v.attribute(attribute, d))
-		case attribute.Space == tree.ExtensionNamespace:
+		case attribute.Space == xmltree.ExtensionNamespace:
 			v.extensionAttribute(attribute, d)
-		case tree.IsCore(attribute.Space):
+		case xmltree.IsCore(attribute.Space):
 			v.report(attribute.Position(), unknownAttribute, attribute.Name,
 				"attributes of the format are written without a prefix: %s", wording.Quote(attribute.Name))
 			present = append(present, attribute.Name)
@@ -176,7 +176,7 @@ func (v *validation) attributes(e *tree.Element, d *elementDeclaration) {
 
 // attribute checks one attribute and returns the name that it goes by, or was
 // most likely meant to have, so that it is not missed as well.
-func (v *validation) attribute(attribute tree.Attribute, d *elementDeclaration) string {
+func (v *validation) attribute(attribute xmltree.Attribute, d *elementDeclaration) string {
 	name := attribute.Name
 	if present, ok := legacyAttributes[spelling{d.name, name}]; ok {
 		if present == "" {
@@ -208,7 +208,7 @@ func (v *validation) attribute(attribute tree.Attribute, d *elementDeclaration) 
 	return name
 }
 
-func (v *validation) extensionAttribute(attribute tree.Attribute, d *elementDeclaration) {
+func (v *validation) extensionAttribute(attribute xmltree.Attribute, d *elementDeclaration) {
 	symbol := extensionSymbol(attribute.Name)
 	declaration := v.set.attributes[symbol]
 	switch {
@@ -220,7 +220,7 @@ func (v *validation) extensionAttribute(attribute tree.Attribute, d *elementDecl
 			}
 		}
 		v.report(attribute.Position(), unknownAttribute, wording.Nearest(symbol, names),
-			"%s is not an attribute of the extensions %s", wording.Quote(symbol), tree.ExtensionNamespace)
+			"%s is not an attribute of the extensions %s", wording.Quote(symbol), xmltree.ExtensionNamespace)
 	case d.foreign == nil:
 		v.report(attribute.Position(), unknownAttribute, "", "%s cannot have the attribute %s",
 			wording.Quote(d.symbol), wording.Quote(symbol))
@@ -229,7 +229,7 @@ func (v *validation) extensionAttribute(attribute tree.Attribute, d *elementDecl
 	}
 }
 
-func (v *validation) invalidValue(attribute tree.Attribute, name string, expected *simpleType) {
+func (v *validation) invalidValue(attribute xmltree.Attribute, name string, expected *simpleType) {
 	suggestion := wording.Nearest(strings.Trim(attribute.Value, blanks), expected.choices())
 	if expected.primitive() == "boolean" && suggestion == "" {
 		switch strings.ToLower(attribute.Value) {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 func violationsOf(t *testing.T, source string) []Violation {
 	t.Helper()
-	document, err := tree.Read("", []byte(source))
+	document, err := xmltree.Read("", []byte(source))
 	require.NoError(t, err)
 	return Validate(document.Root)
 }
@@ -184,7 +184,7 @@ func FuzzValidate(f *testing.F) {
 		f.Add(source)
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		document, err := tree.Read("", source)
+		document, err := xmltree.Read("", source)
 		if err != nil {
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rmctl/rmctl/internal/sorting"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // maxViolations bounds how many violations are reported of one document.
@@ -27,20 +27,20 @@ const (
 
 // A Violation is one place where a document is not what the schema demands.
 type Violation struct {
-	tree.Position
+	xmltree.Position
 	Code       string // one of the codes above
 	Message    string
 	Suggestion string // what was probably meant, a name or a value; may be empty
 	Found      string // what stands at the position for the suggestion to replace; empty if nothing can just be replaced
 }
 
-// Validate checks a document that [tree.Read] has read against the schema of the
+// Validate checks a document that [xmltree.Read] has read against the schema of the
 // format and of our extensions. It returns all violations, at most
 // maxViolations and one that says so, in the order of the document, or none.
 // Names count, whichever of the namespaces of the format they are in;
 // elements and attributes of other namespaces are ignored, as are xsi:*.
 // Spellings of earlier generations of the format are accepted.
-func Validate(root *tree.Element) []Violation {
+func Validate(root *xmltree.Element) []Violation {
 	set, err := embedded()
 	if err != nil {
 		return []Violation{{Position: root.Position(), Code: unusableSchema, Message: err.Error()}}
@@ -61,7 +61,7 @@ func Validate(root *tree.Element) []Violation {
 
 func (v *validation) full() bool { return len(v.found) > maxViolations }
 
-func (v *validation) report(at tree.Position, code, suggestion, format string, arguments ...any) {
+func (v *validation) report(at xmltree.Position, code, suggestion, format string, arguments ...any) {
 	if v.full() {
 		return
 	}
@@ -69,7 +69,7 @@ func (v *validation) report(at tree.Position, code, suggestion, format string, a
 }
 
 // line returns what messages call the line of an element: those of bases name their file.
-func (v *validation) line(e *tree.Element) string {
+func (v *validation) line(e *xmltree.Element) string {
 	at := e.Position()
 	if at.File == v.file {
 		return fmt.Sprintf("line %d", at.Line)

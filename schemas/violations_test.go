@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected violations in testdata")
@@ -24,7 +24,7 @@ func TestViolationsAreReportedWhereTheyStand(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			source, err := os.ReadFile(path)
 			require.NoError(t, err)
-			document, err := tree.Read("", source)
+			document, err := xmltree.Read("", source)
 			require.NoError(t, err)
 			got := listing(Validate(document.Root))
 			expected := strings.TrimSuffix(path, ".xml") + ".expected"

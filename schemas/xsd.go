@@ -1,6 +1,6 @@
 package schemas
 
-import "github.com/rmctl/rmctl/internal/tree"
+import "github.com/rmctl/rmctl/internal/xmltree"
 
 const xsdNamespace = "http://www.w3.org/2001/XMLSchema"
 
@@ -17,7 +17,7 @@ type schemaSet struct {
 func extensionSymbol(name string) string { return "x:" + name }
 
 func symbolIn(space, name string) string {
-	if space == tree.ExtensionNamespace {
+	if space == xmltree.ExtensionNamespace {
 		return extensionSymbol(name)
 	}
 	return name

@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 var argumentCodes = []Code{
@@ -20,7 +20,7 @@ var argumentCodes = []Code{
 	{"duplicate-command", config.Warning, "Two commands of one kind have one name."},
 }
 
-func (c *checker) checkArguments(e *tree.Element) {
+func (c *checker) checkArguments(e *xmltree.Element) {
 	switch {
 	case e.Name == "environment":
 		c.checkEnvironment(e)
@@ -35,7 +35,7 @@ func (c *checker) checkArguments(e *tree.Element) {
 		var texts []argumentText
 		for _, argument := range e.Named("arg") {
 			text := argumentText{argument.Text, argument.TextWithin}
-			if word, _ := argument.Lookup(tree.ExtensionNamespace, "word"); word.Value != "true" {
+			if word, _ := argument.Lookup(xmltree.ExtensionNamespace, "word"); word.Value != "true" {
 				c.checkQuotes(text)
 			}
 			texts = append(texts, text)
@@ -47,7 +47,7 @@ func (c *checker) checkArguments(e *tree.Element) {
 var environmentName = lazyregexp.New(`^[^=\x00]+$`)
 var shellName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (c *checker) checkEnvironment(e *tree.Element) {
+func (c *checker) checkEnvironment(e *xmltree.Element) {
 	name := e.Value("name")
 	switch {
 	case !environmentName.MatchString(name):
@@ -62,7 +62,7 @@ func (c *checker) checkEnvironment(e *tree.Element) {
 }
 
 // checkVanishing checks how an argument is to vanish.
-func (c *checker) checkVanishing(e *tree.Element) {
+func (c *checker) checkVanishing(e *xmltree.Element) {
 	name := "isUndefinedIfMatches"
 	pattern := e.Optional(name)
 	if !pattern.Set {
@@ -100,7 +100,7 @@ func (c *checker) checkVanishing(e *tree.Element) {
 }
 
 // checkDecider checks the attribute that decides whether an argument vanishes.
-func (c *checker) checkDecider(e *tree.Element, name string) {
+func (c *checker) checkDecider(e *xmltree.Element, name string) {
 	c.use(name, useIn(partOf(e)))
 	if name != "" && !c.names.has(name) {
 		c.undefined(e.ValuePosition("attribute"), name, "the argument always vanishes")
@@ -109,7 +109,7 @@ func (c *checker) checkDecider(e *tree.Element, name string) {
 
 // reportNeverVanishing reports a pattern that the text of an argument never matches,
 // with what would match it if the references have no values.
-func (c *checker) reportNeverVanishing(e *tree.Element, name, pattern string) {
+func (c *checker) reportNeverVanishing(e *xmltree.Element, name, pattern string) {
 	at := e.ValuePosition(name)
 	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", wording.Quote(strings.TrimSpace(pattern)))
 	if rest := strings.TrimSpace(reference.Replace(e.Text, "")); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
@@ -124,7 +124,7 @@ func (c *checker) reportNeverVanishing(e *tree.Element, name, pattern string) {
 
 // partOf returns the name of the element of control-data or monitor-data that an
 // element is in.
-func partOf(e *tree.Element) string {
+func partOf(e *xmltree.Element) string {
 	for inner := e; inner.Parent != nil; inner = inner.Parent {
 		if inner.Parent.Name == "control-data" || inner.Parent.Name == "monitor-data" {
 			return inner.Name

@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/inspect"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 var attributeCodes = []Code{
@@ -32,7 +32,7 @@ var attributeCodes = []Code{
 }
 
 func (c *checker) checkAttributes() {
-	earlier := map[string]*tree.Element{}
+	earlier := map[string]*xmltree.Element{}
 	for _, control := range c.root.Named("control-data") {
 		for _, e := range control.Named("attribute", "property") {
 			name := e.Value("name")
@@ -53,7 +53,7 @@ func (c *checker) checkAttributes() {
 	c.checkReferenceCycles()
 }
 
-func (c *checker) checkAttribute(e *tree.Element) {
+func (c *checker) checkAttribute(e *xmltree.Element) {
 	c.checkBounds(e)
 	c.checkTranslations(e)
 	c.checkDefault(e)
@@ -66,7 +66,7 @@ func (c *checker) checkAttribute(e *tree.Element) {
 			c.undefined(link.TextPosition(), link.Text, "the link leads nowhere")
 		}
 	}
-	if _, hasOption := e.Lookup(tree.ExtensionNamespace, "option"); hasOption {
+	if _, hasOption := e.Lookup(xmltree.ExtensionNamespace, "option"); hasOption {
 		c.use(e.Value("name"), usedByJobs) // by the lines of options
 	}
 	if validator, ok := e.First("validator"); ok {
@@ -76,14 +76,14 @@ func (c *checker) checkAttribute(e *tree.Element) {
 
 const unbounded = -1 << 31
 
-func (c *checker) checkBounds(e *tree.Element) {
+func (c *checker) checkBounds(e *xmltree.Element) {
 	least, most := e.Integer("min", unbounded), e.Integer("max", unbounded)
 	if least != unbounded && most != unbounded && least > most {
 		c.report(e.ValuePosition("min"), config.Warning, "empty-range", fmt.Sprintf("min is %d and max is %d: no value is allowed", least, most), "")
 	}
 }
 
-func (c *checker) checkTranslations(e *tree.Element) {
+func (c *checker) checkTranslations(e *xmltree.Element) {
 	if pair := e.Optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
 		c.report(e.ValuePosition("translateBooleanAs"), config.Warning, "invalid-translation",
 			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", wording.Quote(pair.Text)),
@@ -153,12 +153,12 @@ func listsIn(d *config.Definition) map[string]bool {
 
 // An attributeValue is a default with where it stands and the rules that it is held to.
 type attributeValue struct {
-	*tree.Element
+	*xmltree.Element
 	value string
 	at    config.Position
 }
 
-func (c *checker) checkDefault(e *tree.Element) {
+func (c *checker) checkDefault(e *xmltree.Element) {
 	text, ok := e.First("default")
 	if !ok || strings.TrimSpace(text.Text) == "" || strings.Contains(text.Text, reference.Start) {
 		return

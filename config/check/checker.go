@@ -8,15 +8,15 @@ package check
 import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/javaregex"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A checker finds the problems of a definition that no schema can express. It
 // looks at the elements, for the positions of what is in them, and at the
 // definition that was read from them.
 type checker struct {
-	root       *tree.Element
+	root       *xmltree.Element
 	problems   config.Diagnostics
 	definition *config.Definition
 	names      *knownNames
@@ -32,7 +32,7 @@ type checker struct {
 
 // problemsOf checks a definition that was read from the elements below a root. Effort
 // limits the proofs about its expressions.
-func problemsOf(d *config.Definition, root *tree.Element, effort int) config.Diagnostics {
+func problemsOf(d *config.Definition, root *xmltree.Element, effort int) config.Diagnostics {
 	c := &checker{
 		root: root, definition: d, names: namesOf(root), listed: listsIn(d), attributes: map[string]*config.Attribute{}, uses: map[string]use{},
 		inspector:   javaregex.NewInspector(effort),
@@ -136,7 +136,7 @@ const inspectionEffort = 200_000
 // are errors among them the definition must not be used, and it is nil when the document
 // could not be read at all.
 func Load(file string, source []byte, base config.BaseReader) (*config.Definition, config.Diagnostics) {
-	return config.Load(file, source, base, func(d *config.Definition, root *tree.Element) config.Diagnostics {
+	return config.Load(file, source, base, func(d *config.Definition, root *xmltree.Element) config.Diagnostics {
 		return problemsOf(d, root, inspectionEffort)
 	})
 }

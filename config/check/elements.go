@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/javaregex"
 	"github.com/rmctl/rmctl/internal/processmark"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -31,13 +31,13 @@ func (c *checker) checkSchema() {
 
 // checkExtensionAttributes reports attributes of ours where they mean nothing,
 // which the schema allows: it cannot say which of them an element may have.
-func (c *checker) checkExtensionAttributes(e *tree.Element) {
+func (c *checker) checkExtensionAttributes(e *xmltree.Element) {
 	for _, attribute := range e.Attributes {
-		if attribute.Space != tree.ExtensionNamespace {
+		if attribute.Space != xmltree.ExtensionNamespace {
 			continue
 		}
 		elements, isBound := extensionAttributes[attribute.Name]
-		isMisplaced := isBound && (!tree.IsCore(e.Space) || !slices.Contains(elements, e.Name))
+		isMisplaced := isBound && (!xmltree.IsCore(e.Space) || !slices.Contains(elements, e.Name))
 		isMisplaced = isMisplaced || attribute.Name == "options" && e.Name == "arg" && !isCommand(e.Parent)
 		if isMisplaced || attribute.Name == "timeout" && !isCommand(e) || isOfRoot(attribute.Name) && e.Parent != nil {
 			c.report(attribute.Position(), config.Error, "unknown-attribute",
@@ -61,8 +61,8 @@ var extensionAttributes = map[string][]string{
 }
 
 // isCommand reports whether an element is of command type.
-func isCommand(e *tree.Element) bool {
-	if e.Space != tree.ExtensionNamespace {
+func isCommand(e *xmltree.Element) bool {
+	if e.Space != xmltree.ExtensionNamespace {
 		return config.CommandElement(e.Name).IsCore()
 	}
 	return e.Name != "outcome" && e.Name != "process-mark"
@@ -70,13 +70,13 @@ func isCommand(e *tree.Element) bool {
 
 // checkElement checks what is looked at where it is written: expressions, fields,
 // and elements of ours.
-func (c *checker) checkElement(e *tree.Element) {
+func (c *checker) checkElement(e *xmltree.Element) {
 	parent := e.Parent
 	switch {
 	case parent == nil:
-	case e.Space == tree.ExtensionNamespace:
+	case e.Space == xmltree.ExtensionNamespace:
 		c.checkExtension(e)
-	case !tree.IsCore(e.Space):
+	case !xmltree.IsCore(e.Space):
 	case config.CommandElement(e.Name).IsCore():
 		c.checkFlags(e, commandFlags)
 	case isExpression(parent, e):
@@ -91,7 +91,7 @@ func (c *checker) checkElement(e *tree.Element) {
 
 // isExpression reports whether an element is one of regex type that is read: of
 // several of one name only a validator has more than the first.
-func isExpression(parent, e *tree.Element) bool {
+func isExpression(parent, e *xmltree.Element) bool {
 	switch e.Name {
 	case "regex":
 		return parent.Name == "validator"
@@ -103,7 +103,7 @@ func isExpression(parent, e *tree.Element) bool {
 }
 
 // checkActionOrValue checks the fields that an action, or a value of a test, names.
-func (c *checker) checkActionOrValue(parent, e *tree.Element) {
+func (c *checker) checkActionOrValue(parent, e *xmltree.Element) {
 	switch kind := config.ActionKind(e.Name); kind {
 	case config.Set, config.Add, config.Append, config.Put, config.Throw:
 		c.checkField(e, kind)
@@ -121,7 +121,7 @@ func (c *checker) checkActionOrValue(parent, e *tree.Element) {
 var commandFlags = []string{"ALLOCATE_PTY", "FORWARD_X11", "NONE"}
 
 // checkFlags reports flags that are not among the known ones: they are ignored.
-func (c *checker) checkFlags(e *tree.Element, known []string) {
+func (c *checker) checkFlags(e *xmltree.Element, known []string) {
 	text := e.Value("flags")
 	for at := 0; at < len(text); {
 		flag, _, _ := strings.Cut(text[at:], "|")
@@ -134,7 +134,7 @@ func (c *checker) checkFlags(e *tree.Element, known []string) {
 	}
 }
 
-func (c *checker) checkExtension(e *tree.Element) {
+func (c *checker) checkExtension(e *xmltree.Element) {
 	switch e.Name {
 	case "outcome":
 		c.checkFlags(e, javaregex.FlagNames())
@@ -150,7 +150,7 @@ func (c *checker) checkExtension(e *tree.Element) {
 }
 
 // checkSearched checks an expression in an attribute.
-func (c *checker) checkSearched(e *tree.Element, name, flagNames string) {
+func (c *checker) checkSearched(e *xmltree.Element, name, flagNames string) {
 	text := e.Optional(name)
 	if !text.Set {
 		return
@@ -161,7 +161,7 @@ func (c *checker) checkSearched(e *tree.Element, name, flagNames string) {
 }
 
 // checkProbe reports a version that is demanded and cannot be read.
-func (c *checker) checkProbe(e *tree.Element) {
+func (c *checker) checkProbe(e *xmltree.Element) {
 	c.checkSearched(e, "version", "")
 	if strings.TrimSpace(e.Value("at-least")) == "" {
 		return
@@ -176,7 +176,7 @@ func (c *checker) checkProbe(e *tree.Element) {
 }
 
 // checkMark reports a mark of processes that cannot be found.
-func (c *checker) checkMark(e *tree.Element) {
+func (c *checker) checkMark(e *xmltree.Element) {
 	if sample := markSample(e.Value("text")); strings.TrimSpace(sample) != "" { // otherwise an attribute has all of it
 		if _, err := processmark.Parse(sample); err != nil {
 			c.report(e.ValuePosition("text"), config.Error, "invalid-mark", fmt.Sprintf("the mark can never be found: %s", err), "")
@@ -199,7 +199,7 @@ func markSample(text string) string {
 }
 
 // checkField checks the field that an action names.
-func (c *checker) checkField(e *tree.Element, kind config.ActionKind) {
+func (c *checker) checkField(e *xmltree.Element, kind config.ActionKind) {
 	field := e.Optional("field")
 	if !field.Set {
 		if kind != config.Throw {
@@ -227,7 +227,7 @@ func (c *checker) checkFieldName(name string, at config.Position) {
 const fieldMark = "#"
 
 // checkEntryFields checks the fields that an entry takes its value and key from.
-func (c *checker) checkEntryFields(entry *tree.Element) {
+func (c *checker) checkEntryFields(entry *xmltree.Element) {
 	for _, name := range []string{"value", "key"} {
 		if field, isField := strings.CutPrefix(entry.Value(name), fieldMark); isField {
 			c.checkFieldName(field, entry.ValueWithin(name, len(fieldMark)))

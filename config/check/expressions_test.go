@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // What would take too long to prove is not proven; a definition made to be
@@ -22,7 +22,7 @@ func TestChecksOfExpressionsAreBounded(t *testing.T) {
 	}
 	source := `<resource-manager-builder name="slow"><control-data><attribute name="queues" visible="false"/><start-up-command name="list"><arg>list</arg><stdout-parser delim="\n"><target ref="queues">` +
 		matches.String() + `</target></stdout-parser></start-up-command></control-data></resource-manager-builder>`
-	_, problems := config.Load("slow.xml", []byte(source), nil, func(d *config.Definition, root *tree.Element) config.Diagnostics {
+	_, problems := config.Load("slow.xml", []byte(source), nil, func(d *config.Definition, root *xmltree.Element) config.Diagnostics {
 		return problemsOf(d, root, inspectionEffort/4)
 	})
 	require.NoError(t, problems.Err())

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -32,7 +32,7 @@ const (
 
 func (c *checker) checkFiles() {
 	c.checkBeside()
-	earlier := map[string]*tree.Element{}
+	earlier := map[string]*xmltree.Element{}
 	for _, control := range c.root.Named("control-data") {
 		for _, group := range control.Named("managed-files") {
 			for _, file := range group.Named("file") {
@@ -53,7 +53,7 @@ func (c *checker) checkFiles() {
 
 var octalMode = lazyregexp.New(`^\s*0?[0-7]{3,4}\s*$`)
 
-func (c *checker) checkMode(e *tree.Element) {
+func (c *checker) checkMode(e *xmltree.Element) {
 	if mode := e.Optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
 		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", wording.Quote(mode.Text)), "write them as 0644 or 0700")
 	}
@@ -75,7 +75,7 @@ func (c *checker) checkBeside() {
 	}
 }
 
-func (c *checker) checkScript(e *tree.Element) {
+func (c *checker) checkScript(e *xmltree.Element) {
 	lines := e.Named("line")
 	if after := e.Optional("insertEnvironmentAfter"); after.Set {
 		index := e.Integer("insertEnvironmentAfter", -1)
@@ -98,7 +98,7 @@ func (c *checker) checkScript(e *tree.Element) {
 // checkQuotedProgram reports the program and its arguments inside of quotes:
 // they are quoted for a shell already, and inside of other quotes their own
 // stay as they are. What is evaluated a second time is left alone.
-func (c *checker) checkQuotedProgram(lines []*tree.Element) {
+func (c *checker) checkQuotedProgram(lines []*xmltree.Element) {
 	if slices.ContainsFunc(lines, evaluates) {
 		return
 	}
@@ -113,8 +113,8 @@ func (c *checker) checkQuotedProgram(lines []*tree.Element) {
 }
 
 // evaluates reports whether a line hands a text to a shell once more.
-func evaluates(line *tree.Element) bool {
-	return slices.ContainsFunc(line.Named("arg"), func(argument *tree.Element) bool {
+func evaluates(line *xmltree.Element) bool {
+	return slices.ContainsFunc(line.Named("arg"), func(argument *xmltree.Element) bool {
 		return strings.Contains(argument.Text, "eval ") || strings.Contains(argument.Text, "sh -c")
 	})
 }
@@ -127,7 +127,7 @@ type quoteScan struct {
 
 // argument goes over the next argument of the line, and reports whether the
 // line needs no further look.
-func (s *quoteScan) argument(e *tree.Element) (done bool) {
+func (s *quoteScan) argument(e *xmltree.Element) (done bool) {
 	for i := 0; i < len(e.Text); i++ {
 		switch character := e.Text[i]; {
 		case character == '\\' && s.quote != '\'':
@@ -147,7 +147,7 @@ func (s *quoteScan) argument(e *tree.Element) (done bool) {
 
 // reference reports a reference to the program or its arguments that stands
 // inside of a quote.
-func (s *quoteScan) reference(e *tree.Element, at int) bool {
+func (s *quoteScan) reference(e *xmltree.Element, at int) bool {
 	for _, name := range []string{"executablePath", "progArgs"} {
 		if strings.HasPrefix(e.Text[at:], reference.Start+reference.Prefix+":"+name+"#value}") {
 			s.report(e.TextWithin(at), config.Warning, "quoted-program",

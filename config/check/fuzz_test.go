@@ -13,7 +13,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // FuzzLoad reads and checks anything. Whatever it is, problems have places that
@@ -52,7 +52,7 @@ func FuzzLoad(f *testing.F) {
 // asUTF8 returns what columns count bytes of. Of a text that is not valid in its
 // encoding the characters count that come before that, and U+FFFD from there on.
 func asUTF8(source []byte) string {
-	document, _ := tree.Read("", source)
+	document, _ := xmltree.Read("", source)
 	if document.Text != string(source) {
 		return document.Text
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // suppliedAttributes are those that the engine sets, whether a definition has
@@ -43,19 +43,19 @@ const factPrefix = "job."
 
 // knownNames are the names by which texts of a definition can refer to attributes.
 type knownNames struct {
-	defined    map[string]*tree.Element // attributes of the definition; of several the last
-	files      map[string]bool          // managed files, whose paths are attributes
-	viewers    map[string]bool          // viewers, whose templates are attributes
-	discovered map[string]bool          // attributes that parsers construct under a name that stands there
+	defined    map[string]*xmltree.Element // attributes of the definition; of several the last
+	files      map[string]bool             // managed files, whose paths are attributes
+	viewers    map[string]bool             // viewers, whose templates are attributes
+	discovered map[string]bool             // attributes that parsers construct under a name that stands there
 	// openEnded means that parsers also construct attributes whose names are in
 	// their input, so that any name may be known when it is used.
 	openEnded  bool
 	candidates []string // for suggestions; a name may be there twice
 }
 
-func namesOf(root *tree.Element) *knownNames {
+func namesOf(root *xmltree.Element) *knownNames {
 	names := &knownNames{
-		defined: map[string]*tree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
+		defined: map[string]*xmltree.Element{}, files: map[string]bool{}, viewers: map[string]bool{}, discovered: map[string]bool{},
 	}
 	names.collect(root)
 	names.candidates = slices.AppendSeq(slices.Clone(suppliedAttributes), maps.Keys(names.defined))
@@ -65,7 +65,7 @@ func namesOf(root *tree.Element) *knownNames {
 	return names
 }
 
-func (n *knownNames) collect(e *tree.Element) {
+func (n *knownNames) collect(e *xmltree.Element) {
 	switch e.Name {
 	case "attribute", "property":
 		if e.Parent != nil && e.Parent.Name == "control-data" {
@@ -88,7 +88,7 @@ func (n *knownNames) collect(e *tree.Element) {
 }
 
 // construct finds the names that a target without ref gives to attributes.
-func (n *knownNames) construct(e *tree.Element) {
+func (n *knownNames) construct(e *xmltree.Element) {
 	for _, child := range e.Children {
 		inner := child
 		field, known := attribute.ParseField(inner.Value("field"))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/portablename"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // checkPortable reports links that lead nowhere, or that cannot convert what they
@@ -25,7 +25,7 @@ func (c *checker) checkPortable() {
 	}
 }
 
-func (c *checker) checkPortableLink(e *tree.Element, link *config.PortableLink) {
+func (c *checker) checkPortableLink(e *xmltree.Element, link *config.PortableLink) {
 	name := portablename.Lookup(link.Name)
 	if name == nil {
 		return // reported by the schema
@@ -45,12 +45,12 @@ func (c *checker) checkPortableLink(e *tree.Element, link *config.PortableLink) 
 	}
 }
 
-func (c *checker) invalidPortableLink(e *tree.Element, attribute, format string, arguments ...any) {
+func (c *checker) invalidPortableLink(e *xmltree.Element, attribute, format string, arguments ...any) {
 	c.report(e.ValuePosition(attribute), config.Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
 }
 
 // checkPortableEffect reports a link that does nothing, or says that it does two things.
-func (c *checker) checkPortableEffect(e *tree.Element, link *config.PortableLink) {
+func (c *checker) checkPortableEffect(e *xmltree.Element, link *config.PortableLink) {
 	switch {
 	case link.Attribute == "" && link.Note == "" && link.Refused == "" && link.Most == 0:
 		c.invalidPortableLink(e, "name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
@@ -63,7 +63,7 @@ func (c *checker) checkPortableEffect(e *tree.Element, link *config.PortableLink
 
 // checkPortableOptions reports a unit or another option that values of the name do not
 // have.
-func (c *checker) checkPortableOptions(e *tree.Element, link *config.PortableLink, name *portablename.Name) {
+func (c *checker) checkPortableOptions(e *xmltree.Element, link *config.PortableLink, name *portablename.Name) {
 	isUnit := slices.ContainsFunc(portablename.Names(), func(other portablename.Name) bool { return slices.Contains(other.Units(), link.As) })
 	if isUnit && !slices.Contains(name.Units(), link.As) {
 		c.invalidPortableLink(e, "as", "%q cannot be converted to %q%s", link.Name, link.As, oneOf(name.Units()))
@@ -95,7 +95,7 @@ func oneOf(texts []string) string {
 }
 
 // checkPortableText reports parts in the text of a link that its name does not have.
-func (c *checker) checkPortableText(e *tree.Element, link *config.PortableLink, name *portablename.Name) {
+func (c *checker) checkPortableText(e *xmltree.Element, link *config.PortableLink, name *portablename.Name) {
 	text := link.Text
 	if !e.Optional("text").Set {
 		if link.Attribute != "" && !slices.Contains(name.Parts(), "{}") {
@@ -113,7 +113,7 @@ func (c *checker) checkPortableText(e *tree.Element, link *config.PortableLink, 
 }
 
 // checkPortableAttributes reports names in a link that no attribute has.
-func (c *checker) checkPortableAttributes(e *tree.Element, where string, names ...string) {
+func (c *checker) checkPortableAttributes(e *xmltree.Element, where string, names ...string) {
 	for _, name := range names {
 		c.use(name, usedElsewhere)
 		if _, defined := c.names.defined[name]; !defined {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/internal/xpath"
 	"github.com/rmctl/rmctl/job"
 )
@@ -66,7 +66,7 @@ func (c *checker) checkReaders() {
 		}
 	}
 	for _, reader := range c.definition.Readers {
-		isExtended := slices.ContainsFunc(c.root.Children, func(parent *tree.Element) bool { return extendsReader(parent, reader.Name) })
+		isExtended := slices.ContainsFunc(c.root.Children, func(parent *xmltree.Element) bool { return extendsReader(parent, reader.Name) })
 		isOwn := reader.Position.File == c.definition.Position.File // a base may have readers for its own commands
 		if isOwn && !used[reader.Name] && !isExtended {
 			c.report(reader.Position, config.Warning, "unused-reader", fmt.Sprintf("no command uses the reader %s", wording.Quote(reader.Name)), "")
@@ -75,8 +75,8 @@ func (c *checker) checkReaders() {
 }
 
 // extendsReader reports whether an element below control-data extends a reader.
-func extendsReader(control *tree.Element, name string) bool {
-	return slices.ContainsFunc(control.Children, func(e *tree.Element) bool { return e.IsExtension("reader") && e.Value("extends") == name })
+func extendsReader(control *xmltree.Element, name string) bool {
+	return slices.ContainsFunc(control.Children, func(e *xmltree.Element) bool { return e.IsExtension("reader") && e.Value("extends") == name })
 }
 
 // checkReader checks a reader that a command of an element uses.

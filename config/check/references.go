@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/internal/reference"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 var referenceCodes = []Code{
@@ -44,14 +44,14 @@ var unresolvedValues = map[string]string{
 func isArgument(name string) bool { return name == "arg" || name == "input" || name == "args" }
 
 // resolvesText reports whether the engine resolves the text of an element.
-func resolvesText(e *tree.Element) bool {
+func resolvesText(e *xmltree.Element) bool {
 	if isArgument(e.Name) {
 		return e.Boolean("resolve", true)
 	}
 	return resolvedTexts()[e.Name]
 }
 
-func resolvesValue(e *tree.Element, name string) bool {
+func resolvesValue(e *xmltree.Element, name string) bool {
 	switch {
 	case e.Name == "file":
 		return name == "name"
@@ -68,7 +68,7 @@ func resolvesValue(e *tree.Element, name string) bool {
 }
 
 // checkTexts checks the references of an element.
-func (c *checker) checkTexts(e *tree.Element) {
+func (c *checker) checkTexts(e *xmltree.Element) {
 	part := partOf(e)
 	for _, a := range e.Attributes {
 		if a.Space == "" && strings.Contains(a.Value, "$") {
@@ -81,7 +81,7 @@ func (c *checker) checkTexts(e *tree.Element) {
 	}
 }
 
-func (c *checker) checkText(text string, resolved bool, part string, e *tree.Element, at func(index int) config.Position) {
+func (c *checker) checkText(text string, resolved bool, part string, e *xmltree.Element, at func(index int) config.Position) {
 	// With resolveContents="false" a file is as a whole the value of the
 	// attribute that it refers to, if it does.
 	resolved = resolved || e.Name == "contents"
@@ -102,7 +102,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e *tree.Ele
 	}
 }
 
-func unresolvedHelp(e *tree.Element) string {
+func unresolvedHelp(e *xmltree.Element) string {
 	if isArgument(e.Name) && !e.Boolean("resolve", true) {
 		return `leave out resolve="false"; shell variables such as ${HOME} stay as they are all the same`
 	}
@@ -131,7 +131,7 @@ func (c *checker) malformed(r reference.Reference, at func(int) config.Position)
 	return true
 }
 
-func (c *checker) checkReference(r reference.Reference, part string, e *tree.Element, at func(int) config.Position) {
+func (c *checker) checkReference(r reference.Reference, part string, e *xmltree.Element, at func(int) config.Position) {
 	c.use(r.Name, useIn(part))
 	if !c.names.has(r.Name) {
 		c.undefined(at(r.NameOffset()), r.Name, "the reference is always empty")
@@ -149,7 +149,7 @@ func (c *checker) checkReference(r reference.Reference, part string, e *tree.Ele
 
 // checkAvailable reports references to what has no value where they are: the script
 // of a definition without one, and what gets its value only later.
-func (c *checker) checkAvailable(r reference.Reference, part string, e *tree.Element, at func(int) config.Position) {
+func (c *checker) checkAvailable(r reference.Reference, part string, e *xmltree.Element, at func(int) config.Position) {
 	if _, defined := c.names.defined[r.Name]; defined {
 		return
 	}
@@ -173,7 +173,7 @@ func (c *checker) checkAvailable(r reference.Reference, part string, e *tree.Ele
 
 // checkJobKnown reports a reference to the id of a job where there is no job, or none
 // with an id yet.
-func (c *checker) checkJobKnown(r reference.Reference, part string, e *tree.Element, at func(int) config.Position) {
+func (c *checker) checkJobKnown(r reference.Reference, part string, e *xmltree.Element, at func(int) config.Position) {
 	isGenerated := part == "script" || part == "managed-files"
 	isSubmitted := config.CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part
 	switch {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // checkUses reports attributes that nothing uses, and those that a job uses
@@ -36,14 +36,14 @@ func isReadByEngine(name string) bool {
 		slices.Contains(readAttributes, name) || slices.Contains(suppliedAttributes, name)
 }
 
-func optionalElement(e *tree.Element, name string) bool {
+func optionalElement(e *xmltree.Element, name string) bool {
 	_, present := e.First(name)
 	return present
 }
 
 // isUnreachable reports whether the form takes the value from an attribute that
 // jobs use: it does so with visible ones that none of its controls is bound to.
-func (c *checker) isUnreachable(e *tree.Element, name string) bool {
+func (c *checker) isUnreachable(e *xmltree.Element, name string) bool {
 	form := c.definition.LaunchTab
 	return form != nil && len(form.Tabs) > 0 && e.Boolean("visible", true) &&
 		c.uses[name]&usedByJobs != 0 && c.uses[name]&bound == 0 && !optionalElement(e, "link-value-to")

@@ -10,11 +10,11 @@ import (
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/tree"
 	"github.com/rmctl/rmctl/internal/wording"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-func (c *checker) checkValidator(validator *tree.Element) {
+func (c *checker) checkValidator(validator *xmltree.Element) {
 	message, hasMessage := validator.First("error-message")
 	rules := validator.Named("regex", "file-info", "range")
 	if len(rules) == 0 {
@@ -38,7 +38,7 @@ func (c *checker) checkValidator(validator *tree.Element) {
 
 // checkRange reports a range that holds no number. What is no number is
 // reported when it is read.
-func (c *checker) checkRange(e *tree.Element) {
+func (c *checker) checkRange(e *xmltree.Element) {
 	r := attribute.Range{
 		LessThan: number(e, "lessThan"), LessOrEqual: number(e, "lessThanOrEqualTo"),
 		GreaterThan: number(e, "greaterThan"), GreaterOrEqual: number(e, "greaterThanOrEqualTo"),
@@ -61,7 +61,7 @@ func (c *checker) checkRange(e *tree.Element) {
 	}
 }
 
-func number(e *tree.Element, name string) *float64 {
+func number(e *xmltree.Element, name string) *float64 {
 	number, err := strconv.ParseFloat(strings.TrimSpace(e.Value(name)), 64)
 	if err != nil {
 		return nil
@@ -70,10 +70,10 @@ func number(e *tree.Element, name string) *float64 {
 }
 
 // checkFileInfo reports what is ignored where a file is checked, since it cannot be read.
-func (c *checker) checkFileInfo(e *tree.Element) {
+func (c *checker) checkFileInfo(e *xmltree.Element) {
 	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
 		if date := e.Value(name); date != "" {
-			if _, err := time.Parse(tree.FileDateLayout, date); err != nil {
+			if _, err := time.Parse(xmltree.FileDateLayout, date); err != nil {
 				c.report(e.ValuePosition(name), config.Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", wording.Quote(date)), "write it as 2024/12/31 23:59:59")
 			}
 		}
@@ -81,7 +81,7 @@ func (c *checker) checkFileInfo(e *tree.Element) {
 	offset := 0
 	for bit := range strings.SplitSeq(e.Value("efsAttributes"), "|") {
 		name := strings.TrimSpace(bit)
-		if name != "" && !slices.Contains(fileAttributes(), tree.FileAttributePrefix+strings.TrimPrefix(name, tree.FileAttributePrefix)) {
+		if name != "" && !slices.Contains(fileAttributes(), xmltree.FileAttributePrefix+strings.TrimPrefix(name, xmltree.FileAttributePrefix)) {
 			c.reportName(e.ValueWithin("efsAttributes", offset+strings.Index(bit, name)), config.Warning, "invalid-value",
 				fmt.Sprintf("%s is no attribute of files, and is ignored", wording.Quote(name)), name, fileAttributes())
 		}
@@ -91,9 +91,9 @@ func (c *checker) checkFileInfo(e *tree.Element) {
 
 func fileAttributes() []string {
 	names := []string{"READ_ONLY", "IMMUTABLE", "ARCHIVE", "HIDDEN", "SYMLINK", "LINK_TARGET"}
-	names = slices.AppendSeq(names, maps.Keys(tree.PermissionBits))
+	names = slices.AppendSeq(names, maps.Keys(xmltree.PermissionBits))
 	for i, name := range names {
-		names[i] = tree.FileAttributePrefix + name
+		names[i] = xmltree.FileAttributePrefix + name
 	}
 	return names
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 const (
@@ -24,21 +24,21 @@ const (
 // Line breaks between elements stay where the author has put some. An element without any is
 // kept on one line if that is short, and otherwise each of its children gets a line.
 func Format(file string, source []byte) ([]byte, error) {
-	document, err := tree.Read(file, source)
+	document, err := xmltree.Read(file, source)
 	if err != nil {
 		return nil, err
 	}
 	text := strings.ReplaceAll(strings.ReplaceAll(document.Text, "\r\n", "\n"), "\r", "\n")
-	if document, err = tree.Read(file, []byte(utf8Declared(text))); err != nil {
+	if document, err = xmltree.Read(file, []byte(utf8Declared(text))); err != nil {
 		return nil, err
 	}
-	if root := document.Root; root.Name != sections[0] || !tree.IsCore(root.Space) {
+	if root := document.Root; root.Name != sections[0] || !xmltree.IsCore(root.Space) {
 		return nil, fmt.Errorf("%s: not a definition: the root element is <%s>", file, root.Name)
 	}
 	p := &printer{}
 	p.document(&scanner{text: document.Text}, document.Root)
 	formatted := []byte(p.out.String())
-	again, err := tree.Read(file, formatted)
+	again, err := xmltree.Read(file, formatted)
 	if err != nil || !haveSameMeaning(document.Root, again.Root) {
 		return nil, errors.New("the file is left as it is: formatting it would change its meaning")
 	}
@@ -62,12 +62,12 @@ var textHolders = []string{"arg", "input", "regex", "expression", "exit-on", "ex
 var sections = []string{"resource-manager-builder", "site-data", "control-data", "monitor-data"}
 
 // isLaidOut reports whether blanks in an element mean nothing.
-func isLaidOut(e *tree.Element) bool {
-	isCore := tree.IsCore(e.Space)
-	if !isCore && e.Space != tree.ExtensionNamespace || isCore && slices.Contains(textHolders, e.Name) {
+func isLaidOut(e *xmltree.Element) bool {
+	isCore := xmltree.IsCore(e.Space)
+	if !isCore && e.Space != xmltree.ExtensionNamespace || isCore && slices.Contains(textHolders, e.Name) {
 		return false
 	}
-	if space, _ := e.Lookup(tree.XMLNamespace, "space"); space.Value == "preserve" {
+	if space, _ := e.Lookup(xmltree.XMLNamespace, "space"); space.Value == "preserve" {
 		return false
 	}
 	_, hasText := e.VisibleText()
@@ -75,11 +75,11 @@ func isLaidOut(e *tree.Element) bool {
 }
 
 // haveSameMeaning reports whether two elements differ in blanks that mean nothing at most.
-func haveSameMeaning(a, b *tree.Element) bool {
+func haveSameMeaning(a, b *xmltree.Element) bool {
 	if a.Space != b.Space || a.Name != b.Name || a.Text != b.Text && !isLaidOut(a) {
 		return false
 	}
-	return slices.EqualFunc(a.Attributes, b.Attributes, func(a, b tree.Attribute) bool {
+	return slices.EqualFunc(a.Attributes, b.Attributes, func(a, b xmltree.Attribute) bool {
 		return a.Space == b.Space && a.Name == b.Name && a.Value == b.Value
 	}) && slices.EqualFunc(a.Children, b.Children, haveSameMeaning)
 }
@@ -88,8 +88,8 @@ func haveSameMeaning(a, b *tree.Element) bool {
 type printer struct{ out strings.Builder }
 
 // document writes all of a document.
-func (p *printer) document(s *scanner, root *tree.Element) {
-	elements := []*tree.Element{root}
+func (p *printer) document(s *scanner, root *xmltree.Element) {
+	elements := []*xmltree.Element{root}
 	for first := true; ; first = false {
 		before := s.blank()
 		if s.at == len(s.text) {

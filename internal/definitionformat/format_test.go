@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 const begin = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="x">`
@@ -98,9 +98,9 @@ func TestDefinitionsKeepTheirMeaningAndComments(t *testing.T) {
 			source, err := os.ReadFile(file)
 			require.NoError(t, err)
 			result := formatted(t, string(source))
-			before, err := tree.Read(file, source)
+			before, err := xmltree.Read(file, source)
 			require.NoError(t, err)
-			after, err := tree.Read(file, []byte(result))
+			after, err := xmltree.Read(file, []byte(result))
 			require.NoError(t, err)
 			require.True(t, haveSameMeaning(before.Root, after.Root), file)
 			require.Equal(t, commentsOf(before.Text), commentsOf(result), file)
@@ -122,8 +122,8 @@ func TestWhatIsShippedIsLaidOut(t *testing.T) {
 }
 
 func TestMeaningIsCompared(t *testing.T) {
-	read := func(inside string) *tree.Element {
-		document, err := tree.Read("x.xml", []byte(begin+inside+"</resource-manager-builder>"))
+	read := func(inside string) *xmltree.Element {
+		document, err := xmltree.Read("x.xml", []byte(begin+inside+"</resource-manager-builder>"))
 		require.NoError(t, err)
 		return document.Root
 	}

@@ -3,15 +3,15 @@ package definitionformat
 import (
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A node is a part of a document as it is written: an element, a comment or an
 // instruction, or blanks between them.
 type node struct {
-	source     string        // as written, without the blanks around it
-	element    *tree.Element // nil for comments and instructions
-	name       string        // of an element, with its prefix
+	source     string           // as written, without the blanks around it
+	element    *xmltree.Element // nil for comments and instructions
+	name       string           // of an element, with its prefix
 	attributes []attribute
 	inside     string // between the tags of an element, as written
 	isClosed   bool   // by an end tag, not by />
@@ -54,7 +54,7 @@ func (s *scanner) through(end string) string {
 func (s *scanner) startsWith(text string) bool { return strings.HasPrefix(s.text[s.at:], text) }
 
 // node reads a comment, an instruction, or the next of some elements with all that is in it.
-func (s *scanner) node(elements *[]*tree.Element) *node {
+func (s *scanner) node(elements *[]*xmltree.Element) *node {
 	begin := s.at
 	switch {
 	case s.startsWith("<!--"):

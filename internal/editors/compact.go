@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A compactWriter writes schemas in the compact syntax of RELAX NG, which says where each
@@ -15,19 +15,19 @@ import (
 // Names are written as the schemas write them: with the prefixes rm, x and xs.
 type compactWriter struct {
 	out     strings.Builder
-	globals map[string]*tree.Element // by kind and name
-	within  map[string][]string      // the patterns of x elements, by the elements that they stand in
-	pending []func()                 // patterns to write
-	known   map[string]bool          // patterns that are written, or pending
-	err     error                    // the first
+	globals map[string]*xmltree.Element // by kind and name
+	within  map[string][]string         // the patterns of x elements, by the elements that they stand in
+	pending []func()                    // patterns to write
+	known   map[string]bool             // patterns that are written, or pending
+	err     error                       // the first
 }
 
 // compact returns the schemas in the compact syntax.
 func compact(schemas ...string) (string, error) {
-	w := &compactWriter{globals: map[string]*tree.Element{}, within: map[string][]string{}, known: map[string]bool{}}
-	var extensions, attributes []*tree.Element
+	w := &compactWriter{globals: map[string]*xmltree.Element{}, within: map[string][]string{}, known: map[string]bool{}}
+	var extensions, attributes []*xmltree.Element
 	for _, text := range schemas {
-		document, err := tree.Read("", []byte(text))
+		document, err := xmltree.Read("", []byte(text))
 		if err != nil {
 			return "", err
 		}
@@ -44,8 +44,8 @@ func compact(schemas ...string) (string, error) {
 		}
 	}
 	w.out.WriteString(`# For Emacs: nxml-mode. What has to be there, and how often, is checked by rmctl validate.
-default namespace rm = "` + tree.CoreNamespace + `"
-namespace x = "` + tree.ExtensionNamespace + `"
+default namespace rm = "` + xmltree.CoreNamespace + `"
+namespace x = "` + xmltree.ExtensionNamespace + `"
 namespace local = ""
 
 start = ` + w.element(w.globals["element rm:resource-manager-builder"], "rm") + `
@@ -65,8 +65,8 @@ other.attribute = attribute * - (local:* | rm:* | x:*) { text }
 	return w.out.String(), w.err
 }
 
-func prefixOf(schema *tree.Element) string {
-	if schema.Value("targetNamespace") == tree.ExtensionNamespace {
+func prefixOf(schema *xmltree.Element) string {
+	if schema.Value("targetNamespace") == xmltree.ExtensionNamespace {
 		return "x"
 	}
 	return "rm"
@@ -75,7 +75,7 @@ func prefixOf(schema *tree.Element) string {
 func (w *compactWriter) define(name, pattern string) { fmt.Fprintf(&w.out, "%s = %s\n", name, pattern) }
 
 // place notes where an element of rmctl stands.
-func (w *compactWriter) place(e *tree.Element) {
+func (w *compactWriter) place(e *xmltree.Element) {
 	for part := range e.All() {
 		if part.IsExtension("within") {
 			for parent := range strings.FieldsSeq(part.Value("element")) {
@@ -86,7 +86,7 @@ func (w *compactWriter) place(e *tree.Element) {
 }
 
 // element returns the name of the pattern of an element, which is written later.
-func (w *compactWriter) element(e *tree.Element, prefix string) string {
+func (w *compactWriter) element(e *xmltree.Element, prefix string) string {
 	name, kind := e.Value("name"), e.Value("type")
 	written := name
 	if prefix == "x" {
@@ -132,7 +132,7 @@ func (w *compactWriter) content(kind, parent string) string {
 }
 
 // particle returns the pattern of a part of a content model, empty for anything else.
-func (w *compactWriter) particle(e *tree.Element, prefix, parent string) string {
+func (w *compactWriter) particle(e *xmltree.Element, prefix, parent string) string {
 	var pattern string
 	switch e.Name {
 	case "element":
@@ -161,7 +161,7 @@ func (w *compactWriter) particle(e *tree.Element, prefix, parent string) string 
 }
 
 // joined returns the patterns of the particles in a part of a content model.
-func (w *compactWriter) joined(e *tree.Element, separator, prefix, parent string) string {
+func (w *compactWriter) joined(e *xmltree.Element, separator, prefix, parent string) string {
 	var parts []string
 	for _, child := range e.Children {
 		if part := w.particle(child, prefix, parent); part != "" {
@@ -172,7 +172,7 @@ func (w *compactWriter) joined(e *tree.Element, separator, prefix, parent string
 }
 
 // attributes returns the pattern of the attributes among some declarations.
-func (w *compactWriter) attributes(declarations []*tree.Element, prefix string) string {
+func (w *compactWriter) attributes(declarations []*xmltree.Element, prefix string) string {
 	var parts []string
 	for _, e := range declarations {
 		switch e.Name {
@@ -196,14 +196,14 @@ func (w *compactWriter) attributes(declarations []*tree.Element, prefix string) 
 }
 
 // global returns what a reference refers to, an empty element with an error for nothing.
-func (w *compactWriter) global(kind, name string) *tree.Element {
+func (w *compactWriter) global(kind, name string) *xmltree.Element {
 	if found := w.globals[kind+" "+name]; found != nil {
 		return found
 	}
 	if w.err == nil {
 		w.err = fmt.Errorf("%s %q is not declared", kind, name)
 	}
-	return &tree.Element{}
+	return &xmltree.Element{}
 }
 
 // data returns the pattern of the values of a type.
@@ -227,7 +227,7 @@ func (w *compactWriter) data(kind string) string {
 
 // restricted returns the pattern of a restriction: one of its values, of its patterns, or
 // what its base allows within bounds.
-func (w *compactWriter) restricted(restriction *tree.Element) string {
+func (w *compactWriter) restricted(restriction *xmltree.Element) string {
 	var choices, facets []string
 	base := w.data(restriction.Value("base"))
 	for _, facet := range restriction.Children {

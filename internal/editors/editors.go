@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/schemas"
 )
 
@@ -41,24 +41,24 @@ func Files() ([]File, error) {
 
 // both is the schema for programs that take one file.
 const both = `<?xml version="1.0" encoding="UTF-8"?>
-<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="` + tree.CoreNamespace + `" elementFormDefault="qualified">
+<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="` + xmltree.CoreNamespace + `" elementFormDefault="qualified">
 	<xs:include schemaLocation="rm.xsd"/>
-	<xs:import namespace="` + tree.ExtensionNamespace + `" schemaLocation="ext.xsd"/>
+	<xs:import namespace="` + xmltree.ExtensionNamespace + `" schemaLocation="ext.xsd"/>
 </xs:schema>
 `
 
 // catalog is the XML catalog by which VS Code and others find the schema of a namespace.
 const catalog = `<?xml version="1.0" encoding="UTF-8"?>
 <catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
-  <uri name="` + tree.CoreNamespace + `" uri="editing/definition.xsd"/>
-  <uri name="` + tree.ExtensionNamespace + `" uri="editing/ext.xsd"/>
+  <uri name="` + xmltree.CoreNamespace + `" uri="editing/definition.xsd"/>
+  <uri name="` + xmltree.ExtensionNamespace + `" uri="editing/ext.xsd"/>
 </catalog>
 `
 
 // locatingRules are those by which nxml-mode of Emacs does so.
 const locatingRules = `<?xml version="1.0" encoding="UTF-8"?>
 <locatingRules xmlns="http://thaiopensource.com/ns/locating-rules/1.0">
-  <namespace ns="` + tree.CoreNamespace + `" uri="definition.rnc"/>
+  <namespace ns="` + xmltree.CoreNamespace + `" uri="definition.rnc"/>
 </locatingRules>
 `
 

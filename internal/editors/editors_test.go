@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/editors"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -42,7 +42,7 @@ func textOf(t *testing.T, name string) string {
 func TestNothingHasToBeThereForEditors(t *testing.T) {
 	for _, name := range []string{"editing/rm.xsd", "editing/ext.xsd"} {
 		text := textOf(t, name)
-		document, err := tree.Read(name, []byte(text))
+		document, err := xmltree.Read(name, []byte(text))
 		require.NoError(t, err)
 		for e := range document.Root.All() {
 			isParticle := e.Name == "element" || e.Name == "any" || e.Name == "group" && e.Value("ref") != ""

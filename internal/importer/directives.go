@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/portablename"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A directive is what schedulers read a portable name's value from.
@@ -127,9 +127,9 @@ func (i *importing) portableLinks(d *config.Definition) string {
 				continue
 			}
 			linked[found.name+found.link] = true
-			fmt.Fprintf(&links, `    <x:portable name="%s" attribute="%s"%s/>`+"\n", found.name, tree.Escape(name), found.link)
+			fmt.Fprintf(&links, `    <x:portable name="%s" attribute="%s"%s/>`+"\n", found.name, xmltree.Escape(name), found.link)
 			if found.name == "after" && strings.Contains(found.link, "afterok") {
-				fmt.Fprintf(&links, `    <x:portable name="after" when="any" attribute="%s" text="afterany:{}" separator=":"/>`+"\n", tree.Escape(name))
+				fmt.Fprintf(&links, `    <x:portable name="after" when="any" attribute="%s" text="afterany:{}" separator=":"/>`+"\n", xmltree.Escape(name))
 			}
 			i.remark(added, argument.Line, argument.Column, "portable name "+found.name, "sets attribute %q", name)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -22,8 +22,8 @@ type document struct {
 func (d *document) text() string {
 	var text strings.Builder
 	text.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	fmt.Fprintf(&text, "<!-- %s -->\n", tree.CommentText(d.comment))
-	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", tree.CoreNamespace, tree.ExtensionNamespace, d.attributes)
+	fmt.Fprintf(&text, "<!-- %s -->\n", xmltree.CommentText(d.comment))
+	fmt.Fprintf(&text, `<resource-manager-builder xmlns="%s" xmlns:x="%s"%s>`+"\n", xmltree.CoreNamespace, xmltree.ExtensionNamespace, d.attributes)
 	fmt.Fprintf(&text, "  <control-data>\n%s  </control-data>\n", d.control.String())
 	if d.monitor.Len() > 0 {
 		fmt.Fprintf(&text, "  <monitor-data>\n%s  </monitor-data>\n", d.monitor.String())
@@ -36,8 +36,8 @@ func (d *document) text() string {
 type shipped struct {
 	name       string
 	definition *config.Definition
-	control    *tree.Element
-	monitor    *tree.Element
+	control    *xmltree.Element
+	monitor    *xmltree.Element
 }
 
 // shippedDefinitions reads the definitions of [rms.Names] once, as a file may have many sites.
@@ -101,7 +101,7 @@ func newShipped(name string, definition *config.Definition) (*shipped, error) {
 		}
 		source = []byte(merged.XML)
 	}
-	document, err := tree.Read(name, source)
+	document, err := xmltree.Read(name, source)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func newShipped(name string, definition *config.Definition) (*shipped, error) {
 }
 
 // attribute returns the definition of an attribute, or nil.
-func (s *shipped) attribute(name string) *tree.Element {
+func (s *shipped) attribute(name string) *xmltree.Element {
 	for _, e := range slices.Backward(s.control.Named("attribute")) {
 		if e.Value("name") == name {
 			return e

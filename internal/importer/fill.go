@@ -7,7 +7,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A filling adds parts of a shipped definition to a document that describes the
@@ -24,7 +24,7 @@ type filling struct {
 
 // copyExtensions adds the extensions of a name, notes the attributes that they refer to, and
 // reports whether there are any.
-func (f *filling) copyExtensions(parent *tree.Element, name string) (found bool) {
+func (f *filling) copyExtensions(parent *xmltree.Element, name string) (found bool) {
 	for _, e := range parent.Children {
 		if !e.IsExtension(name) {
 			continue
@@ -101,7 +101,7 @@ func (f *filling) finish() {
 	for _, name := range f.names {
 		text := f.from.attribute(name).Source()
 		if f.isOwn(name) {
-			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, tree.Escape(name))
+			text = fmt.Sprintf(`<attribute name="%s" visible="false"/>`, xmltree.Escape(name))
 		}
 		fmt.Fprintf(&f.to.control, "    %s\n", text)
 	}
@@ -119,7 +119,7 @@ func (f *filling) finish() {
 func (f *filling) extras(has func(name string) bool) {
 	for _, extra := range []struct {
 		name, subject string
-		parent        *tree.Element
+		parent        *xmltree.Element
 	}{
 		{"outcome", "x:outcome, what failures mean", f.from.control},
 		{"probe", "x:probe, what rmctl doctor looks for", f.from.control},

@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // originalSuffix ends the name of the copy of a definition that the imported one extends.
@@ -42,7 +42,7 @@ func (i *importing) ptp() {
 	base := name + originalSuffix
 	d := &document{
 		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. The rest is as in %s.", name, base),
-		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(name), tree.Escape(base)),
+		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, xmltree.Escape(name), xmltree.Escape(base)),
 	}
 	if !isStrict {
 		d.attributes += ` x:lenient="true"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/config"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A site is what a file says of how the commands of a scheduler are called. Variables go into
@@ -47,7 +47,7 @@ func (s *site) definition(line int) string {
 	}
 	d := &document{
 		comment:    fmt.Sprintf("%s: what this site has of its own; the rest is as in %s.", s.name, model.name),
-		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, tree.Escape(s.name), tree.Escape(model.name)),
+		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, xmltree.Escape(s.name), xmltree.Escape(model.name)),
 	}
 	replaced := map[string]int{}
 	inShell := map[string]bool{}
@@ -108,7 +108,7 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 		if program, isReplaced := s.programs[called]; isReplaced && called != "" {
 			replaced[called]++
 			rest := strings.TrimPrefix(strings.TrimLeft(argument.Text, " \t\n"), called)
-			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, tree.Escape(strings.Join(words, " ")), tree.Escape(program), tree.Escape(rest))
+			fmt.Fprintf(&inner, "%s  <arg x:at=\"%s\">%s%s</arg>\n", indent, xmltree.Escape(strings.Join(words, " ")), xmltree.Escape(program), xmltree.Escape(rest))
 		}
 	}
 	for _, needed := range c.Needed() {
@@ -122,7 +122,7 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 	if inner.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s<%s name=\"%s\">\n%s%s</%s>\n", indent, tag, tree.Escape(c.Name), inner.String(), indent, tag)
+	return fmt.Sprintf("%s<%s name=\"%s\">\n%s%s</%s>\n", indent, tag, xmltree.Escape(c.Name), inner.String(), indent, tag)
 }
 
 // isExtension reports whether an element of a command is one that rmctl adds to PTP's.

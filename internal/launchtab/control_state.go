@@ -1,6 +1,6 @@
 package launchtab
 
-import "github.com/rmctl/rmctl/internal/tree"
+import "github.com/rmctl/rmctl/internal/xmltree"
 
 // A ControlState says when a control is shown and when it is enabled. Of
 // ShowIf and HideIf the schema allows one; where both are given HideIf counts,
@@ -41,16 +41,16 @@ const (
 
 // A Rule is a condition on buttons and attributes of the form.
 type Rule struct {
-	tree.Position
+	xmltree.Position
 	Kind      RuleKind
 	Rules     []*Rule   // of not, and, or
 	Button    Reference // the buttonId, of any tab
 	Selected  bool      // what the button has to be
 	Attribute Reference
-	Value     tree.Optional // the text that the attribute's value has to have
+	Value     xmltree.Optional // the text that the attribute's value has to have
 }
 
-func readControlState(e *tree.Element, name string) *ControlState {
+func readControlState(e *xmltree.Element, name string) *ControlState {
 	child, ok := e.First(name)
 	if !ok {
 		return nil
@@ -63,7 +63,7 @@ func readControlState(e *tree.Element, name string) *ControlState {
 	}
 }
 
-func ruleIn(e *tree.Element, name string) *Rule {
+func ruleIn(e *xmltree.Element, name string) *Rule {
 	child, ok := e.First(name)
 	if !ok {
 		return nil
@@ -71,7 +71,7 @@ func ruleIn(e *tree.Element, name string) *Rule {
 	return readRule(child)
 }
 
-func readRule(e *tree.Element) *Rule {
+func readRule(e *xmltree.Element) *Rule {
 	rule := &Rule{
 		Position:  e.Position(),
 		Kind:      RuleAlways,

@@ -5,12 +5,12 @@ package launchtab
 import (
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A Form is the launch tab of a definition: a tab for each way of filling it in.
 type Form struct {
-	tree.Position
+	xmltree.Position
 	Tabs   []*Tab
 	Import *ImportTab // nil where users cannot submit a script of their own by the form
 }
@@ -44,7 +44,7 @@ func (l *Look) Walk(visit func(Control)) {
 
 // An ImportTab (import) is the tab by which a user submits a script that exists.
 type ImportTab struct {
-	tree.Position
+	xmltree.Position
 	Title  string
 	Viewer *Viewer // export-for-override; nil if there is none
 }
@@ -52,7 +52,7 @@ type ImportTab struct {
 // A Reference is a name of something else in the definition and where it
 // stands. An empty name refers to nothing.
 type Reference struct {
-	tree.Position
+	xmltree.Position
 	Name string
 }
 
@@ -83,12 +83,12 @@ func Bound(control Control) Reference {
 // A Look is what controls have in common, as far as a form without pixels shows it.
 // What a control's element cannot have is unset.
 type Look struct {
-	tree.Position
-	Columns int           // of the grid of the controls inside; 0 for another layout
-	Span    int           // how many columns of a grid around it the control takes; at least 1
-	Tooltip tree.Optional // may hold references
-	Style   string        // tokens as written; see StyleTokens
-	State   *ControlState // nil for a control that is always there
+	xmltree.Position
+	Columns int              // of the grid of the controls inside; 0 for another layout
+	Span    int              // how many columns of a grid around it the control takes; at least 1
+	Tooltip xmltree.Optional // may hold references
+	Style   string           // tokens as written; see StyleTokens
+	State   *ControlState    // nil for a control that is always there
 
 	// Controls are those inside, for pages those of a folder. The buttons of a group
 	// are a part of it and not among them.
@@ -116,7 +116,7 @@ func (l *Look) Common() *Look { return l }
 type Composite struct {
 	Look
 	Group bool
-	Title tree.Optional
+	Title xmltree.Optional
 }
 
 // A TabFolder holds pages, of type *TabItem, one of which is seen at a time.
@@ -150,32 +150,32 @@ type Widget struct {
 	Look
 	Type        WidgetType
 	ButtonID    Reference // the name by which rules mean this button
-	Title       tree.Optional
+	Title       xmltree.Optional
 	ReadOnly    bool
-	Attribute   Reference        // the attribute that it sets; none for one that only shows
-	ItemsFrom   Reference        // the attribute whose list holds the items of a combo
-	FixedText   tree.Optional    // may hold references
-	DynamicText []*tree.Argument // made up again after every change; empty if there is none
+	Attribute   Reference           // the attribute that it sets; none for one that only shows
+	ItemsFrom   Reference           // the attribute whose list holds the items of a combo
+	FixedText   xmltree.Optional    // may hold references
+	DynamicText []*xmltree.Argument // made up again after every change; empty if there is none
 }
 
 // A ButtonGroup is a set of buttons, at most one of which is selected; the title
 // of that one is the value of the attribute.
 type ButtonGroup struct {
 	Look
-	Title     tree.Optional
+	Title     xmltree.Optional
 	Attribute Reference
 	Buttons   []*Widget // check boxes or radio buttons
 }
 
 // A Browse is a text for a path and a button that chooses one.
 type Browse struct {
-	Look                      // of the text; style is its textStyle, the state its text-control-state
-	ButtonSpan  int           // how many columns of a grid the button takes
-	ButtonState *ControlState // when the button is there; nil for always
-	Title       tree.Optional // of the button
-	Directory   bool          // chooses a directory instead of a file
-	URI         bool          // stores the URI of the file instead of its path
-	LocalOnly   bool          // chooses on this machine instead of the target
+	Look                         // of the text; style is its textStyle, the state its text-control-state
+	ButtonSpan  int              // how many columns of a grid the button takes
+	ButtonState *ControlState    // when the button is there; nil for always
+	Title       xmltree.Optional // of the button
+	Directory   bool             // chooses a directory instead of a file
+	URI         bool             // stores the URI of the file instead of its path
+	LocalOnly   bool             // chooses on this machine instead of the target
 	ReadOnly    bool
 	Attribute   Reference
 }
@@ -183,7 +183,7 @@ type Browse struct {
 // A PushButton (action) runs a command of the definition.
 type PushButton struct {
 	Look
-	Title      tree.Optional
+	Title      xmltree.Optional
 	Action     Reference // the name of a button-action, start-up or shut-down command
 	ClearValue Reference // the attribute that loses its value first
 	Refresh    bool      // whether the form is built again afterwards
@@ -194,7 +194,7 @@ type PushButton struct {
 type Viewer struct {
 	Look
 	Name              Reference // what its value is stored under
-	Label             tree.Optional
+	Label             xmltree.Optional
 	InitialAllChecked bool
 	Columns           []string // Name, Value, Type, Status, Default, Description or Tooltip
 	AllPredefined     bool     // shows all visible attributes of the definition
@@ -207,7 +207,7 @@ type Viewer struct {
 
 // A ViewerValue says how the value of a viewer is made of its chosen rows.
 type ViewerValue struct {
-	tree.Position
+	xmltree.Position
 	Pattern   string // for one row, with @name and @value for its name and value
 	Separator string // between two rows
 }

@@ -3,16 +3,16 @@ package launchtab
 import (
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // Read reads the launch-tab of a definition.
 //
 // Row returns what a row for an attribute shows, also for a name that is none, which the checks report.
-func Read(e *tree.Element, row func(attribute string) Row) *Form {
+func Read(e *xmltree.Element, row func(attribute string) Row) *Form {
 	r := formReader{row}
 	form := &Form{Position: e.Position()}
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		switch child.Name {
 		case "dynamic":
 			form.Tabs = append(form.Tabs, r.readTab(child))
@@ -30,7 +30,7 @@ func Read(e *tree.Element, row func(attribute string) Row) *Form {
 // A formReader reads the controls of a form.
 type formReader struct{ row func(attribute string) Row }
 
-func (r formReader) readTab(e *tree.Element) *Tab {
+func (r formReader) readTab(e *xmltree.Element) *Tab {
 	tab := &Tab{Look: r.readContainer(e), Title: e.ChildText("title").Text}
 	if from := e.Value("includeWidgetValuesFrom"); from != "" {
 		at := e.ValuePosition("includeWidgetValuesFrom")
@@ -44,7 +44,7 @@ func (r formReader) readTab(e *tree.Element) *Tab {
 
 // readLook reads what all controls can have; an element that cannot have a part
 // does not hold it.
-func readLook(e *tree.Element) Look {
+func readLook(e *xmltree.Element) Look {
 	look := Look{
 		Position: e.Position(),
 		Span:     span(e, "layout-data"),
@@ -61,7 +61,7 @@ func readLook(e *tree.Element) Look {
 }
 
 // span returns how many columns of a grid a control takes, 1 where that is not given.
-func span(e *tree.Element, name string) int {
+func span(e *xmltree.Element, name string) int {
 	if data, ok := e.First(name); ok {
 		if grid, isGrid := data.First("grid-data"); isGrid {
 			return max(grid.Integer("horizontalSpan", 1), 1)
@@ -71,9 +71,9 @@ func span(e *tree.Element, name string) int {
 }
 
 // readContainer reads the look of an element that holds controls.
-func (r formReader) readContainer(e *tree.Element) Look {
+func (r formReader) readContainer(e *xmltree.Element) Look {
 	look := readLook(e)
-	e.Core(func(child *tree.Element) {
+	e.Core(func(child *xmltree.Element) {
 		if control := r.readControl(child); control != nil {
 			look.Controls = append(look.Controls, control)
 		}
@@ -81,7 +81,7 @@ func (r formReader) readContainer(e *tree.Element) Look {
 	return look
 }
 
-func (r formReader) readControl(e *tree.Element) Control {
+func (r formReader) readControl(e *xmltree.Element) Control {
 	switch e.Name {
 	case "composite":
 		composite := &Composite{Look: r.readContainer(e), Group: e.Boolean("group", false), Title: e.ChildText("title")}
@@ -111,7 +111,7 @@ func (r formReader) readControl(e *tree.Element) Control {
 	return nil // a part of the control around it
 }
 
-func readWidget(e *tree.Element) *Widget {
+func readWidget(e *xmltree.Element) *Widget {
 	widget := &Widget{
 		Look:      readLook(e),
 		Type:      WidgetType(e.Value("type")),
@@ -134,7 +134,7 @@ func readWidget(e *tree.Element) *Widget {
 	return widget
 }
 
-func readBrowse(e *tree.Element) *Browse {
+func readBrowse(e *xmltree.Element) *Browse {
 	browse := &Browse{
 		Look:        readLook(e),
 		ButtonSpan:  span(e, "button-layout-data"),
@@ -152,7 +152,7 @@ func readBrowse(e *tree.Element) *Browse {
 	return browse
 }
 
-func readPushButton(e *tree.Element) *PushButton {
+func readPushButton(e *xmltree.Element) *PushButton {
 	button := &PushButton{Look: readLook(e), Title: e.Optional("title"), Refresh: true}
 	if action, ok := e.First("button-action"); ok {
 		button.Action = childReference(action, "action")
@@ -162,7 +162,7 @@ func readPushButton(e *tree.Element) *PushButton {
 	return button
 }
 
-func readViewer(e *tree.Element) *Viewer {
+func readViewer(e *xmltree.Element) *Viewer {
 	viewer := &Viewer{
 		Look:              readLook(e),
 		Name:              reference(e, "name"),
@@ -177,7 +177,7 @@ func readViewer(e *tree.Element) *Viewer {
 		viewer.AllDiscovered = items.Boolean("allDiscovered", false)
 		viewer.Include = childReferences(items, "include")
 		viewer.Exclude = childReferences(items, "exclude")
-		others, _ := items.Lookup(tree.ExtensionNamespace, "others")
+		others, _ := items.Lookup(xmltree.ExtensionNamespace, "others")
 		viewer.OnlyOthers = others.Value == "true"
 	}
 	if value, ok := e.First("value"); ok {
@@ -190,7 +190,7 @@ func readViewer(e *tree.Element) *Viewer {
 }
 
 // bound returns the attribute that a control names.
-func bound(e *tree.Element) Reference {
+func bound(e *xmltree.Element) Reference {
 	if reference := reference(e, "attribute"); reference.Name != "" {
 		return reference
 	}
@@ -198,7 +198,7 @@ func bound(e *tree.Element) Reference {
 }
 
 // reference returns the name that an XML attribute holds.
-func reference(e *tree.Element, name string) Reference {
+func reference(e *xmltree.Element, name string) Reference {
 	value := e.Optional(name)
 	if !value.Set {
 		return Reference{}
@@ -207,14 +207,14 @@ func reference(e *tree.Element, name string) Reference {
 }
 
 // childReference returns the name that the first child of a name holds.
-func childReference(e *tree.Element, name string) Reference {
+func childReference(e *xmltree.Element, name string) Reference {
 	for _, found := range childReferences(e, name) {
 		return found
 	}
 	return Reference{}
 }
 
-func childReferences(e *tree.Element, name string) []Reference {
+func childReferences(e *xmltree.Element, name string) []Reference {
 	var references []Reference
 	for _, child := range e.Named(name) {
 		references = append(references, Reference{Position: child.TextPosition(), Name: strings.TrimSpace(child.Text)})

@@ -3,7 +3,7 @@ package launchtab
 import (
 	"strings"
 
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
 // A Row is a label and the control that fits an attribute (x:rows).
@@ -20,8 +20,8 @@ type Row struct {
 const rowColumns = 2
 
 // addRows adds the rows of an element.
-func (r formReader) addRows(e *tree.Element, look *Look) {
-	rows, has := e.Lookup(tree.ExtensionNamespace, "rows")
+func (r formReader) addRows(e *xmltree.Element, look *Look) {
+	rows, has := e.Lookup(xmltree.ExtensionNamespace, "rows")
 	if !has {
 		return
 	}
@@ -30,10 +30,10 @@ func (r formReader) addRows(e *tree.Element, look *Look) {
 	}
 	for name := range strings.FieldsSeq(rows.Value) {
 		row := r.row(name)
-		tooltip := tree.Optional{Text: "${ptp_rm:" + name + "#" + row.Tooltip + "}", Set: true}
+		tooltip := xmltree.Optional{Text: "${ptp_rm:" + name + "#" + row.Tooltip + "}", Set: true}
 		at := rows.ValuePosition()
 		both := Look{Position: at, Span: 1, Tooltip: tooltip}
-		label := &Widget{Look: both, Type: LabelWidget, FixedText: tree.Optional{Text: row.Label, Set: true}}
+		label := &Widget{Look: both, Type: LabelWidget, FixedText: xmltree.Optional{Text: row.Label, Set: true}}
 		look.Controls = append(look.Controls, label, row.control(both, Reference{Position: at, Name: name}))
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/lazyregexp"
-	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/internal/xmltree"
 	"github.com/rmctl/rmctl/rms"
 )
 
@@ -75,7 +75,7 @@ func Extending(folder, name, baseName string, base *config.Definition) (Draft, e
 <!-- What is not mentioned here is as in the base. Remove the comments around what you need. -->
 <resource-manager-builder xmlns="%s" xmlns:x="%s" name="%s" x:extends="%s">
   <control-data>
-`, tree.CoreNamespace, tree.ExtensionNamespace, name, tree.Escape(baseName))
+`, xmltree.CoreNamespace, xmltree.ExtensionNamespace, name, xmltree.Escape(baseName))
 	for _, example := range examples(base) {
 		fmt.Fprintf(&text, "    <!-- %s:\n    %s\n    -->\n", example.purpose, strings.ReplaceAll(example.xml, "\n", "\n    "))
 	}
@@ -105,10 +105,10 @@ type example struct{ purpose, xml string }
 func examples(base *config.Definition) []example {
 	var found []example
 	if queue := attributeOf(base, "queue"); accepts(base, queue, someQueue) {
-		found = append(found, example{"another default", fmt.Sprintf(`<attribute name="%s"><default>%s</default></attribute>`, tree.Escape(queue), someQueue)})
+		found = append(found, example{"another default", fmt.Sprintf(`<attribute name="%s"><default>%s</default></attribute>`, xmltree.Escape(queue), someQueue)})
 	}
 	if account := attributeOf(base, "account"); account != "" {
-		found = append(found, example{"a value that users cannot change", fmt.Sprintf(`<attribute name="%s" visible="false"><default>site</default></attribute>`, tree.Escape(account))})
+		found = append(found, example{"a value that users cannot change", fmt.Sprintf(`<attribute name="%s" visible="false"><default>site</default></attribute>`, xmltree.Escape(account))})
 	}
 	if startsProgram(base.Script) {
 		found = append(found, example{"a line of the job script, before the program starts", `<script>

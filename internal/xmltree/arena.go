@@ -1,4 +1,4 @@
-package tree
+package xmltree
 
 // An arena hands out slices of blocks, so that a tree of many small parts takes
 // few allocations. What it handed out lives as long as any part of its block.

@@ -1,6 +1,6 @@
-// Package tree reads the XML of a definition into elements that know where they
+// Package xmltree reads the XML of a definition into elements that know where they
 // stand, also when the definition is merged from several files.
-package tree
+package xmltree
 
 import (
 	"iter"

@@ -1,4 +1,4 @@
-package tree
+package xmltree
 
 // Optional is a text that may be absent; an absent text is not an empty one.
 type Optional struct {
