@@ -1,0 +1,45 @@
+// rmctl-node runs on the nodes of jobs, beside their processes. rmctl puts it there and
+// starts it; users do not call it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+)
+
+// A command is one thing that the program does. It returns the exit code.
+type command func(ctx context.Context, arguments []string) int
+
+// commands are the commands by their names.
+var commands = map[string]command{
+	"version": printVersion,
+}
+
+// exitUsage is the exit code for wrong arguments, as of rmctl.
+const exitUsage = 2
+
+func main() {
+	if len(os.Args) > 1 {
+		if run := commands[os.Args[1]]; run != nil {
+			os.Exit(run(context.Background(), os.Args[2:]))
+		}
+	}
+	fmt.Fprintln(os.Stderr, "rmctl-node: rmctl starts this program on the nodes of jobs; see docs/nodes.md of rmctl")
+	os.Exit(exitUsage)
+}
+
+// printVersion prints the version of the build.
+func printVersion(_ context.Context, arguments []string) int {
+	if len(arguments) > 0 {
+		fmt.Fprintf(os.Stderr, "rmctl-node: unexpected argument %q\n", arguments[0])
+		return exitUsage
+	}
+	version := "unknown"
+	if build, ok := debug.ReadBuildInfo(); ok {
+		version = build.Main.Version
+	}
+	fmt.Println("rmctl-node", version)
+	return 0
+}
