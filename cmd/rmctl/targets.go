@@ -36,7 +36,7 @@ file a target comes from, how often its jobs can be listed, and which settings y
 change. With --definitions it lists the shipped definitions instead, with what each was
 tested against.
 
-add, use and rm change your targets.toml, whose comments stay.`,
+add, set, use and rm change your targets.toml, whose comments stay.`,
 		Example: `  rmctl targets
   rmctl targets --json
   rmctl targets --definitions
@@ -58,7 +58,7 @@ add, use and rm change your targets.toml, whose comments stay.`,
 	}
 	addListing(c, choices)
 	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions and what each was tested against")
-	c.AddCommand(newTargetsAdd(a), newTargetsUse(a), newTargetsRemove(a), newTargetsShow(a))
+	c.AddCommand(newTargetsAdd(a), newTargetsSet(a), newTargetsUse(a), newTargetsRemove(a), newTargetsShow(a))
 	return c
 }
 
@@ -108,11 +108,61 @@ names an agent of the proxy protocol in place of a definition.`,
 	flags.StringVar(&given.SSHConfig, "ssh-config", "", "`FILE` to read in place of ssh_config")
 	flags.StringArrayVarP(&values, "set", "s", nil, "default of submissions, as `name=value`; may be repeated")
 	flags.StringArrayVarP(&variables, "env", "e", nil, "variable of all commands of the target, as `NAME=VALUE`; may be repeated")
+	addNodeSettings(c, &given)
 	flags.BoolVar(&use, "use", false, "make it the default target")
 	flags.BoolVar(&force, "force", false, "replace a target of that name")
 	completeFlag(c, "definition", a.completeDefinitions)
 	completeFlag(c, "proxy", cobra.FixedCompletions([]cobra.Completion{settings.ProxyStdio, settings.ProxyTCP}, cobra.ShellCompDirectiveNoFileComp))
 	completeFlag(c, "transport", cobra.FixedCompletions([]cobra.Completion{settings.TransportLocal, settings.TransportSSH, settings.TransportOpenSSH}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// addNodeSettings adds the flags for the settings of a target that say how nodes are used.
+func addNodeSettings(c *cobra.Command, given *settings.Target) {
+	c.Flags().StringVar(&given.NodeDirectory, "node-directory", "", "`DIR` on the target for rmctl-node, which nodes share")
+	c.Flags().StringVar(&given.RelayAddress, "relay-address", "", "`HOST[:PORT]` at which nodes reach the target")
+	completeFlag(c, "node-directory", cobra.NoFileCompletions)
+	completeFlag(c, "relay-address", cobra.NoFileCompletions)
+}
+
+func newTargetsSet(a *app) *cobra.Command {
+	var given settings.Target
+	c := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Change how a target uses nodes of jobs",
+		Long: `set changes settings of a target in your targets.toml: where the program for the nodes
+of jobs lies, and at which address nodes reach the target. An empty value removes a setting.`,
+		Example: `  rmctl targets set big --relay-address login1
+  rmctl targets set big --node-directory /scratch/ada/rmctl`,
+		Args:              exactly(1, "a target"),
+		ValidArgsFunction: completeFirst(a.completeTargets, cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			changed := c.Flags().Changed
+			if !changed("node-directory") && !changed("relay-address") {
+				return usage("nothing to change: name --node-directory or --relay-address")
+			}
+			folders, err := a.folders()
+			if err != nil {
+				return err
+			}
+			targets, err := a.client().Targets()
+			if err != nil {
+				return err
+			}
+			target, err := targets.Find(arguments[0])
+			if err != nil {
+				return err
+			}
+			if changed("node-directory") {
+				target.NodeDirectory = given.NodeDirectory
+			}
+			if changed("relay-address") {
+				target.RelayAddress = given.RelayAddress
+			}
+			return settings.SaveTargets(c.Context(), folders, target)
+		},
+	}
+	addNodeSettings(c, &given)
 	return c
 }
 

@@ -50,9 +50,14 @@ type Target struct {
 	Attributes map[string]string `toml:"attributes,omitempty" json:"attributes,omitempty"` // defaults for every submission
 	// Environment has variables for all commands of the target.
 	Environment map[string]string `toml:"environment,omitempty" json:"environment,omitempty"`
-	Limits                        // as they are set for this target
-	Shipped     bool              `toml:"-" json:"-"` // stands for a shipped definition of its name
-	From        []Origin          `toml:"-" json:"-"` // the files that set something of it
+	// NodeDirectory is where the program for the nodes of jobs lies: absolute, or below the
+	// home directory; empty for the usual folder.
+	NodeDirectory string `toml:"node_directory,omitempty" json:"nodeDirectory,omitempty"`
+	// RelayAddress is the HOST or HOST:PORT at which nodes of jobs reach the target; empty if they do not.
+	RelayAddress string   `toml:"relay_address,omitempty" json:"relayAddress,omitempty"`
+	Limits                // as they are set for this target
+	Shipped      bool     `toml:"-" json:"-"` // stands for a shipped definition of its name
+	From         []Origin `toml:"-" json:"-"` // the files that set something of it
 
 	limits Limits // as they result from all files
 }
@@ -102,6 +107,9 @@ type TargetDocument struct {
 	Interval     Duration `json:"interval,omitzero"`     // between two listings, whatever the definition says
 	ShareAnswers Duration `json:"shareAnswers,omitzero"` // the age up to which answers are shared
 	Locked       []string `json:"locked,omitempty"`      // its settings that the user's file cannot change
+	// NodeDirectory and RelayAddress are as in a Target.
+	NodeDirectory string `json:"nodeDirectory,omitempty"`
+	RelayAddress  string `json:"relayAddress,omitempty"`
 }
 
 // Origins returns where the target comes from in words.
@@ -162,7 +170,7 @@ func (e *ConfigurationError) Unwrap() error { return e.Err }
 func unknownSetting(key []string) string {
 	word, known := key[0], []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, "locked", "targets"}
 	if len(key) > 2 && word == "targets" {
-		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment, settingAgent, settingProxy}, known[2:4]...)
+		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment, settingAgent, settingProxy, settingNodeDirectory, settingRelayAddress}, known[2:4]...)
 	}
 	hint := "settings are " + strings.Join(known, ", ")
 	if near := wording.Nearest(word, known); near != "" {
@@ -207,6 +215,7 @@ func (t *Targets) Documents() []TargetDocument {
 			Name: target.Name, Definition: target.Definition, Agent: target.Agent, Proxy: target.Proxy, Transport: target.Transport, Host: target.Host,
 			Default: target.Name == t.Default,
 			From:    target.origins(), Interval: target.limits.Interval, ShareAnswers: target.limits.ShareAnswers, Locked: t.lockedOf(target),
+			NodeDirectory: target.NodeDirectory, RelayAddress: target.RelayAddress,
 		})
 	}
 	return all

@@ -176,6 +176,14 @@ func (t *Targets) withoutSites(target Target) *Target {
 		target.Transport, target.Host, target.SSHConfig = "", "", ""
 	}
 	target.Attributes, target.Environment = differing(target.Attributes, site.Attributes), differing(target.Environment, site.Environment)
+	for _, each := range []struct {
+		given *string
+		site  string
+	}{{&target.NodeDirectory, site.NodeDirectory}, {&target.RelayAddress, site.RelayAddress}} {
+		if *each.given == each.site {
+			*each.given = ""
+		}
+	}
 	for _, setting := range []string{settingInterval, settingShareAnswers} {
 		if *target.of(setting) == *site.of(setting) {
 			*target.of(setting) = Duration{}
@@ -206,6 +214,9 @@ func isAsWritten(got, wanted Target, folder string) bool {
 		if set := *wanted.of(setting); set.Duration > 0 && set != *got.of(setting) {
 			return false
 		}
+	}
+	if got.NodeDirectory != wanted.NodeDirectory || got.RelayAddress != wanted.RelayAddress {
+		return false
 	}
 	return maps.Equal(got.Attributes, wanted.Attributes) && maps.Equal(got.Environment, wanted.Environment) &&
 		got.Definition == wanted.Definition && slices.Equal(got.Agent, wanted.Agent) && got.Proxy == wanted.Proxy && got.Transport == wanted.Transport && got.Host == wanted.Host

@@ -111,7 +111,7 @@ func parseTargets(file string, text []byte) (*targetsText, error) {
 		if setting, err := target.checkAgent(); err != nil {
 			return nil, targetErrorAt(parsed, name, setting, err)
 		}
-		err := cmp.Or(target.Limits.check(), target.checkEnvironment())
+		err := cmp.Or(target.Limits.check(), target.checkEnvironment(), target.checkNodes())
 		if err == nil {
 			err = target.completePaths(filepath.Dir(file))
 		}
@@ -190,9 +190,13 @@ func (t Target) changedBy(given Target) Target {
 	if given.Transport == TransportLocal {
 		t.Host, t.SSHConfig = "", ""
 	}
+	if given.Transport == TransportLocal || given.Host != "" && given.Host != t.Host {
+		t.NodeDirectory, t.RelayAddress = "", "" // of another host
+	}
 	t.replaceScheduler(given)
 	t.Transport = cmp.Or(given.Transport, t.Transport, TransportLocal)
 	t.Host, t.SSHConfig = cmp.Or(given.Host, t.Host), cmp.Or(given.SSHConfig, t.SSHConfig)
+	t.NodeDirectory, t.RelayAddress = cmp.Or(given.NodeDirectory, t.NodeDirectory), cmp.Or(given.RelayAddress, t.RelayAddress)
 	t.Interval, t.ShareAnswers = cmp.Or(given.Interval, t.Interval), cmp.Or(given.ShareAnswers, t.ShareAnswers)
 	t.Attributes, t.Environment = merged(t.Attributes, given.Attributes), merged(t.Environment, given.Environment)
 	t.Shipped = false

@@ -15,24 +15,26 @@ import (
 
 // The settings that the file for all users can lock.
 const (
-	settingDefault      = "default"
-	settingBackground   = "background"
-	settingInterval     = "interval"
-	settingShareAnswers = "share_answers"
-	settingDefinition   = "definition"
-	settingAgent        = "agent"
-	settingProxy        = "proxy"
-	settingTransport    = "transport"
-	settingHost         = "host"
-	settingSSHConfig    = "ssh_config"
-	settingAttributes   = "attributes"
-	settingEnvironment  = "environment"
+	settingDefault       = "default"
+	settingBackground    = "background"
+	settingInterval      = "interval"
+	settingShareAnswers  = "share_answers"
+	settingDefinition    = "definition"
+	settingAgent         = "agent"
+	settingProxy         = "proxy"
+	settingTransport     = "transport"
+	settingHost          = "host"
+	settingSSHConfig     = "ssh_config"
+	settingAttributes    = "attributes"
+	settingEnvironment   = "environment"
+	settingNodeDirectory = "node_directory"
+	settingRelayAddress  = "relay_address"
 )
 
 // lockable returns the names of the settings that can be locked.
 func lockable() []string {
 	return []string{settingDefault, settingBackground, settingInterval, settingShareAnswers, settingDefinition, settingAgent, settingProxy,
-		settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment}
+		settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment, settingNodeDirectory, settingRelayAddress}
 }
 
 // connectionSettings are locked together: one without the others does not say where commands run.
@@ -180,6 +182,7 @@ func (t *Targets) withoutLocked(name string, given Target) Target {
 	}{
 		{settingDefinition, &given.Definition, site.Definition}, {settingProxy, &given.Proxy, site.Proxy}, {settingTransport, &given.Transport, site.Transport},
 		{settingHost, &given.Host, site.Host}, {settingSSHConfig, &given.SSHConfig, site.SSHConfig},
+		{settingNodeDirectory, &given.NodeDirectory, site.NodeDirectory}, {settingRelayAddress, &given.RelayAddress, site.RelayAddress},
 	} {
 		if !t.isLocked(each.setting) {
 			continue

@@ -1,0 +1,56 @@
+package settings
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// maxNodeSetting bounds the settings for nodes: a path has at most 4096 bytes with what is below
+// it, a host 255 with its port.
+const maxNodeSetting = 1024
+
+// isSafe reports whether remote shells, which split the commands of some launchers again, pass a
+// character on as it is.
+func isSafe(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=,@%+-", r)
+}
+
+func isUnsafe(r rune) bool { return !isSafe(r) }
+
+// checkNodes refuses settings for the nodes of jobs that cannot work.
+func (t *Target) checkNodes() error {
+	if path := strings.TrimPrefix(t.NodeDirectory, "~/"); strings.HasPrefix(path, "-") || len(path) > maxNodeSetting || strings.ContainsFunc(path, isUnsafe) {
+		return fmt.Errorf("%s %.100q is not a path of letters, digits and _./:=,@%%+- only", settingNodeDirectory, t.NodeDirectory)
+	}
+	if t.RelayAddress == "" {
+		return nil
+	}
+	if problem := problemOfAddress(t.RelayAddress); problem != "" {
+		return fmt.Errorf("%s %.100q %s: write HOST or HOST:PORT", settingRelayAddress, t.RelayAddress, problem)
+	}
+	return nil
+}
+
+// problemOfAddress returns what is wrong with a HOST or HOST:PORT, empty for nothing.
+func problemOfAddress(address string) string {
+	host, port := address, ""
+	if net.ParseIP(address) == nil && strings.Contains(address, ":") {
+		var err error
+		if host, port, err = net.SplitHostPort(address); err != nil {
+			return "is not an address"
+		}
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+			return "has an invalid port"
+		}
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case host == "" || len(host) > maxNodeSetting || strings.HasPrefix(host, "-") || strings.ContainsFunc(host, isUnsafe):
+		return "has no valid host"
+	case ip != nil && ip.IsUnspecified():
+		return "names every interface, and no host"
+	}
+	return ""
+}
