@@ -67,6 +67,9 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 		Command: selected, Scope: config.Scope{Environment: env, Job: key}, Outcomes: e.definition.Outcomes,
 		Timeout: -1, Types: e.types, Expressions: e.expressions, Trace: e.trace, Reading: reading,
 	}
+	if selected.Element == config.OnNodes {
+		return nodeAnswer(request)
+	}
 	var rows []command.Row
 	if selected.Read != nil && isListing(selected.Purpose()) {
 		request.Rows = func(row command.Row) { rows = append(rows, row) }
@@ -76,13 +79,8 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 		return nil, ctx.Err()
 	}
 	answer := &Answer{Err: runErr, HasReader: selected.Read != nil}
-	answer.Status = Status{State: statusOK, Outcome: result.Outcome}
-	if runErr != nil {
-		var failed *command.Error
-		if !errors.As(runErr, &failed) {
-			return nil, fmt.Errorf("running %s: %w", c.Command, runErr)
-		}
-		answer.Status.State, answer.Status.Failure, answer.Status.Message = statusError, failed.Failure, runErr.Error()
+	if answer.Status, err = statusOf(result, runErr); err != nil {
+		return nil, fmt.Errorf("running %s: %w", c.Command, err)
 	}
 	if result.Invocation != nil {
 		answer.Arguments = result.Invocation.Arguments
@@ -96,6 +94,37 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 	answer.Attributes, answer.Discovered, err = changes(before, env, key)
 	answer.addRows(rows)
 	return answer, err
+}
+
+// statusOf returns how a command ended. The error is one that no command of a definition gives.
+func statusOf(result *command.Result, runErr error) (Status, error) {
+	status := Status{State: statusOK, Outcome: result.Outcome}
+	if runErr == nil {
+		return status, nil
+	}
+	var failed *command.Error
+	if !errors.As(runErr, &failed) {
+		return status, runErr
+	}
+	status.State, status.Failure, status.Message = statusError, failed.Failure, runErr.Error()
+	return status, nil
+}
+
+// nodeAnswer returns what an x:on-nodes would run. It prints nothing that the definition reads.
+func nodeAnswer(request command.Request) (*Answer, error) {
+	invocation, err := request.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{Arguments: invocation.Arguments}
+	answer.Status.State = statusOK
+	for _, variable := range invocation.Processes {
+		if answer.Processes == nil {
+			answer.Processes = map[string]string{}
+		}
+		answer.Processes[variable.Name] = variable.Value
+	}
+	return answer, nil
 }
 
 // asStarted returns a command as it runs with or without a terminal.

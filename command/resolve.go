@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
@@ -21,7 +22,8 @@ type Invocation struct {
 	Keep               []string // with ReplaceEnvironment, what stays of the place's own
 	Input              string
 	HasInput           bool
-	InputFile          string // whose content is the standard input; empty for none
+	InputFile          string         // whose content is the standard input; empty for none
+	Processes          []job.Variable // of x:on-nodes: what the processes of the job have in their environment
 	PreLaunch          []simpleInvocation
 	PostLaunch         []simpleInvocation
 
@@ -55,7 +57,7 @@ func Resolve(c *config.Command, scope config.Scope, environment job.Environment)
 	if err != nil {
 		return nil, err
 	}
-	if len(invocation.Arguments) == 0 {
+	if len(invocation.Arguments) == 0 && (c.Element != config.OnNodes || len(c.Arguments) > 0) {
 		return nil, fmt.Errorf("resolving %s %q: %s: its arguments are all empty; there is nothing to run", c.Element, c.Name, c.Position)
 	}
 	for _, simple := range slices.Concat(invocation.PreLaunch, invocation.PostLaunch) {
@@ -94,6 +96,9 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 	if i.InputFile, err = scope.Environment.Resolve(c.InputFile, scope.Job); err != nil {
 		return nil, err
 	}
+	if i.Processes, err = processVariables(c, scope); err != nil {
+		return nil, err
+	}
 	if err := i.setEnvironment(scope, environment); err != nil {
 		return nil, err
 	}
@@ -104,6 +109,20 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 		return nil, err
 	}
 	return i, nil
+}
+
+// processVariables returns the variables that an x:on-nodes finds the processes of a job by.
+func processVariables(c *config.Command, scope config.Scope) ([]job.Variable, error) {
+	text, err := scope.Environment.Resolve(c.Processes, scope.Job)
+	if err != nil {
+		return nil, err
+	}
+	var variables []job.Variable
+	for pair := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(pair, "=")
+		variables = append(variables, job.Variable{Name: name, Value: value})
+	}
+	return variables, nil
 }
 
 func resolveSimple(commands []*config.SimpleCommand, directory string, scope config.Scope) ([]simpleInvocation, error) {

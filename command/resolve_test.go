@@ -211,3 +211,26 @@ func TestCommandsThatAreReadGetAPlainEnvironment(t *testing.T) {
 		require.NotContains(t, i.Unset, "PATH")
 	}
 }
+
+func TestNodeCommandsResolveWithTheVariablesOfProcesses(t *testing.T) {
+	definition := define(t, `
+		<x:on-nodes name="start" processes="JOB=${ptp_rm:@jobId#name}  TASK=a=b">
+			<arg>start ${ptp_rm:node.name#value} ${ptp_rm:node.command#value}</arg>
+		</x:on-nodes>
+		<x:on-nodes name="here"/>`)
+	env := attribute.NewEnvironment()
+	env.SetVariable("17", nil)
+	require.NoError(t, env.Variable("17").Set(attribute.FieldName, "17"))
+	env.SetVariable("node.name", "n1")
+	env.SetVariable("node.command", "/home/user/rmctl-node relay --node n1")
+	scope := config.Scope{Environment: env, Job: "17"}
+	of := definition.CommandsOf(config.OnNodes)
+	require.Len(t, of, 2)
+	resolved, err := command.Resolve(of[0], scope, job.Environment{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"start", "n1", "/home/user/rmctl-node", "relay", "--node", "n1"}, resolved.Arguments)
+	require.Equal(t, []job.Variable{{Name: "JOB", Value: "17"}, {Name: "TASK", Value: "a=b"}}, resolved.Processes)
+	here, err := command.Resolve(of[1], scope, job.Environment{})
+	require.NoError(t, err, "a command without arg starts nothing")
+	require.Empty(t, here.Arguments)
+}

@@ -88,6 +88,8 @@ const (
 	// FindJob (x:find-job) looks a submission up by its tag.
 	FindJob CommandElement = "find-job"
 
+	OnNodes CommandElement = "on-nodes" // starts a process on a node of a running job
+
 	// ListJobs, ListNodes and ListQueues (x:list-jobs, …) are the queries of the
 	// monitor. They stand in monitor-data.
 	ListJobs   CommandElement = "list-jobs"
@@ -97,10 +99,8 @@ const (
 	// ListEnded (x:list-ended) lists jobs that have ended, for those that ListJobs lacks.
 	ListEnded CommandElement = "list-ended"
 
-	// JoinCommand (x:join) adds to the records of another command, BatchCommand (x:for)
-	// prints the ids that one runs for.
-	JoinCommand  CommandElement = "join"
-	BatchCommand CommandElement = "for"
+	joinCommand  CommandElement = "join" // adds to the records of another command
+	batchCommand CommandElement = "for"  // prints the ids that one runs for
 
 	// ProbeCommand (x:probe) finds out whether something is there that jobs need.
 	ProbeCommand CommandElement = "probe"
@@ -121,6 +121,9 @@ var commandElements = []CommandElement{StartUpCommand, SubmitInteractive, Submit
 // IsCore reports whether it is an element of the format itself, and not one of ours.
 func (e CommandElement) IsCore() bool { return slices.Contains(commandElements, e) }
 
+// ServesAnother reports whether the command prints what another one needs (x:join, x:for).
+func (e CommandElement) ServesAnother() bool { return e == joinCommand || e == batchCommand }
+
 // IsSubmit reports whether the command submits jobs.
 func (e CommandElement) IsSubmit() bool {
 	return e == SubmitBatch || e == SubmitBatchDebug || e.IsInteractive()
@@ -139,7 +142,7 @@ func (e CommandElement) Controls() bool {
 // can refer to.
 func (e CommandElement) ActsOnJob() bool {
 	switch e {
-	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListEnded, ListNodes, ListQueues, JoinCommand, BatchCommand:
+	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListEnded, ListNodes, ListQueues, joinCommand, batchCommand:
 		return false
 	}
 	return true
@@ -194,6 +197,11 @@ type Command struct {
 
 	// Remembers is how long after a submission x:find-job finds its job for certain; 0 for ever.
 	Remembers time.Duration
+
+	// Of an x:on-nodes only. Without Arguments the job runs where the target's commands run.
+	Processes string // NAME=VALUE, separated by blanks: variables that all processes of the job have; references are unresolved
+	FromNodes bool   // it works on the nodes of the job, too
+	InJob     bool   // it works only in a process of the job
 }
 
 // Purpose returns the element whose work the command does: that of a fallback is the one

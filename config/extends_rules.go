@@ -38,7 +38,7 @@ var partRules = sync.OnceValue(func() map[string]partRule {
 		"driver": {kind: listedPart}, "workflow": {kind: listedPart}, "x:process-mark": {kind: listedPart},
 		"x:outcome":  {kind: listedPart},
 		"x:portable": {kind: namedPart}, "x:proven": {kind: namedPart},
-		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true},
+		"x:fallback": {kind: namedPart, merged: true}, "x:probe": {kind: namedPart, merged: true}, "x:on-nodes": {kind: namedPart, merged: true},
 		"x:reader": {kind: namedPart, merged: true}, "x:states": {merged: true}, "x:state": {kind: listedPart},
 		"x:fact": {kind: namedPart}, "x:join": {kind: namedPart}, "x:environment": {kind: namedPart}, "x:validator": {kind: namedPart},
 		"x:find-job": {merged: true}, "x:list-jobs": {merged: true}, "x:list-ended": {merged: true}, "x:list-nodes": {merged: true}, "x:list-queues": {merged: true},

@@ -156,7 +156,7 @@ func (l *loader) control(d *Definition, control *xmltree.Element) {
 			}
 		}
 	})
-	d.Commands = append(d.Commands, l.extensionCommands(control, FindJob)...)
+	d.Commands = append(d.Commands, l.extensionCommands(control, FindJob, OnNodes)...)
 	for _, child := range control.Children {
 		if e := child; e.IsExtension("outcome") {
 			d.Outcomes = append(d.Outcomes, l.outcome(e))

@@ -71,6 +71,9 @@ func (l *loader) commandExtensions(e *xmltree.Element, c *Command) {
 	if c.Element == FindJob {
 		c.Remembers = duration(e, "", "remembers")
 	}
+	if c.Element == OnNodes {
+		c.onNodes(e)
+	}
 	if codes, found := e.Lookup(xmltree.ExtensionNamespace, "exits"); found {
 		c.Exits = exitCodes(codes.Value)
 	}

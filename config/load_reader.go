@@ -269,7 +269,7 @@ func factOf(e *xmltree.Element) *Fact {
 func (l *loader) join(e *xmltree.Element) *Join {
 	by := e.Optional("by")
 	j := &Join{
-		Command: l.command(e, JoinCommand), By: xpathOf(e, "by"), ByAll: by.Set && strings.TrimSpace(by.Text) == "",
+		Command: l.command(e, joinCommand), By: xpathOf(e, "by"), ByAll: by.Set && strings.TrimSpace(by.Text) == "",
 		With: xpathOf(e, "with"), Split: e.Value("split"), When: xpathOf(e, "when"), Optional: e.Boolean("optional", false),
 		Reader: &Reader{Position: e.Position(), Name: e.Value("name")},
 	}
@@ -291,7 +291,7 @@ func joinsOf(c *Command) []*Join {
 
 // batch reads an x:for: a command that prints ids.
 func (l *loader) batch(e *xmltree.Element) *Batch {
-	b := &Batch{Command: l.command(e, BatchCommand), Size: e.Integer("batch", 1), Separator: " ", Reader: &Reader{Position: e.Position()}}
+	b := &Batch{Command: l.command(e, batchCommand), Size: e.Integer("batch", 1), Separator: " ", Reader: &Reader{Position: e.Position()}}
 	if text := e.Optional("separator"); text.Set {
 		b.Separator = text.Text
 	}

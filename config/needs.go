@@ -18,6 +18,7 @@ func (c *Command) Attributes() []string {
 	needed.arguments(c.Arguments)
 	needed.arguments(c.Input)
 	needed.text(c.InputFile)
+	needed.text(c.Processes)
 	for _, entry := range c.Environment {
 		needed.text(entry.Value.Text)
 		needed.arguments(entry.Arguments)

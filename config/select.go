@@ -85,7 +85,7 @@ var parserElements = []string{"stdout-parser", "stderr-parser", "redirect-parser
 func (d *Definition) selectable(element CommandElement) ([]*Command, bool) {
 	var all []*Command
 	switch element {
-	case FindJob, ListJobs, ListEnded, ListNodes, ListQueues:
+	case FindJob, OnNodes, ListJobs, ListEnded, ListNodes, ListQueues:
 	case Fallback:
 		for _, command := range d.Commands {
 			all = append(all, command.Fallbacks...)

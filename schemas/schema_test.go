@@ -13,7 +13,7 @@ func TestEmbeddedSchemasCompile(t *testing.T) {
 	set, err := embedded()
 	require.NoError(t, err)
 	require.Contains(t, set.elements, "resource-manager-builder")
-	for _, name := range []string{"list-jobs", "list-ended", "list-nodes", "list-queues", "find-job", "fallback", "outcome", "probe"} {
+	for _, name := range []string{"list-jobs", "list-ended", "list-nodes", "list-queues", "find-job", "on-nodes", "fallback", "outcome", "probe"} {
 		require.Contains(t, set.elements, "x:"+name)
 		require.NotEmpty(t, set.elements["x:"+name].within)
 	}

@@ -73,6 +73,7 @@ var parserCodes = []Code{
 	{"no-status-command", config.Warning, "Batch jobs are submitted, and no command reports their state."},
 	{"no-job-state", config.Warning, "No parser of the status command sets a state."},
 	{"lists-nothing", config.Warning, "No parser of a listing constructs attributes."},
+	{"invalid-on-nodes", config.Error, "A command for the nodes of jobs cannot work."},
 	{"invalid-mark", config.Error, "A mark of processes can never be found in an output."},
 	{"unknown-state", config.Warning, "A parser sets an unknown job state."},
 	{"invalid-portable-link", config.Error, "A link of a portable name leads nowhere, or cannot convert what it is for."},

@@ -34,6 +34,8 @@ func (c *checker) checkCommands() {
 			c.checkNativeStates(command)
 		case command.Element == config.FindJob:
 			c.checkJobID(command)
+		case command.Element == config.OnNodes:
+			c.checkOnNodes(command)
 		case slices.Contains(listings, command.Element):
 			c.checkListing(command)
 		}

@@ -21,6 +21,7 @@ var suppliedAttributes = []string{
 	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
 	"ems", "script", "script_path", "managed_file_for_script",
 	"job.tag", "job.terminal", "job.canceled", submissionAge, submissionDays, submissionSince, submissionSinceSeconds, listingScope, listingIDs, "query.mark", "query.ids",
+	nodeName, nodeCommand,
 }
 
 // Attributes that the engine sets for some commands only.
@@ -31,6 +32,8 @@ const (
 	submissionSinceSeconds = "job.since.seconds" // the same in seconds since 1970
 	listingScope           = "job.scope"         // whose jobs x:list-jobs is to list
 	listingIDs             = "job.ids"           // of the jobs that x:list-jobs or x:list-ended is to list; empty for all
+	nodeName               = "node.name"         // where x:on-nodes is to start a process
+	nodeCommand            = "node.command"      // the words that it is to start
 )
 
 // readAttributes are those that the engine reads where a definition has them.

@@ -57,6 +57,8 @@ func resolvesValue(e *xmltree.Element, name string) bool {
 		return name == "name"
 	case e.Name == "process-mark":
 		return name == "text" || name == "shown"
+	case e.IsExtension(string(config.OnNodes)) && name == "processes":
+		return true
 	case isArgument(e.Name):
 		return !e.Optional("attribute").Set && e.Boolean("resolve", true)
 	case e.IsExtension("portable"):
@@ -190,6 +192,7 @@ var onlyIn = map[string][]config.CommandElement{
 	submissionAge: {config.FindJob, config.ListEnded}, submissionDays: {config.FindJob, config.ListEnded}, submissionSince: {config.FindJob, config.ListEnded},
 	submissionSinceSeconds: {config.FindJob, config.ListEnded},
 	listingScope:           {config.ListJobs}, listingIDs: {config.ListJobs, config.ListEnded},
+	nodeName: {config.OnNodes}, nodeCommand: {config.OnNodes},
 }
 
 // commandNames lists commands of our namespace.

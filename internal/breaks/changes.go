@@ -31,6 +31,9 @@ func changesOf(d *config.Definition) []change {
 		if c.Batch != nil {
 			found.ofReader(c.Batch.Reader)
 		}
+		if c.Element == config.OnNodes {
+			found.ofOnNodes(c)
+		}
 	}
 	// What it inherits is for the cases of its base.
 	own := slices.DeleteFunc(found.all, func(c change) bool { return c.at.File != d.File })
@@ -88,6 +91,29 @@ func (f *changes) ofFallback(fallback *config.Command) {
 	f.add(change{what: fmt.Sprintf("delete the fallback %s", fallback.Name), at: at, drop: func(c *config.Command) {
 		c.Fallbacks = slices.DeleteFunc(c.Fallbacks, func(other *config.Command) bool { return other.Position == at })
 	}})
+}
+
+// ofOnNodes deletes each arg of an x:on-nodes, and each variable of its processes.
+func (f *changes) ofOnNodes(command *config.Command) {
+	at := command.Position
+	f.add(change{what: fmt.Sprintf("delete the command %s", command.Name), at: at, drop: func(c *config.Command) {
+		if c.Position == at {
+			c.Arguments, c.Processes = nil, ""
+		}
+	}})
+	for _, argument := range command.Arguments {
+		f.add(change{what: fmt.Sprintf("delete the arg %s of %s", argument.Text, command.Name), at: argument.Position, drop: func(c *config.Command) {
+			c.Arguments = slices.DeleteFunc(slices.Clone(c.Arguments), func(other *config.Argument) bool { return other.Position == argument.Position })
+		}})
+	}
+	for _, pair := range strings.Fields(command.Processes) {
+		f.add(change{what: fmt.Sprintf("delete the variable %s of %s", pair, command.Name), at: at, drop: func(c *config.Command) {
+			if c.Position == at {
+				pairs := slices.DeleteFunc(strings.Fields(c.Processes), func(other string) bool { return other == pair })
+				c.Processes = strings.Join(pairs, " ")
+			}
+		}})
+	}
 }
 
 func (f *changes) ofReader(r *config.Reader) {

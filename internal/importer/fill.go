@@ -123,6 +123,7 @@ func (f *filling) extras(has func(name string) bool) {
 	}{
 		{"outcome", "x:outcome, what failures mean", f.from.control},
 		{"probe", "x:probe, what rmctl doctor looks for", f.from.control},
+		{"on-nodes", "x:on-nodes, processes on the nodes of jobs", f.from.control},
 		{"list-jobs", "x:list-jobs, all jobs with one command", f.from.monitor},
 		{"list-ended", "x:list-ended, jobs that the listing lacks", f.from.monitor},
 		{"list-nodes", "x:list-nodes", f.from.monitor},

@@ -128,7 +128,7 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 // isExtension reports whether an element of a command is one that rmctl adds to PTP's.
 func isExtension(element config.CommandElement) bool {
 	switch element {
-	case config.FindJob, config.ProbeCommand, config.Fallback, config.ListJobs, config.ListEnded, config.ListNodes, config.ListQueues:
+	case config.FindJob, config.OnNodes, config.ProbeCommand, config.Fallback, config.ListJobs, config.ListEnded, config.ListNodes, config.ListQueues:
 		return true
 	}
 	return false

@@ -216,7 +216,7 @@ func (w *writer) recordedCase(folder string, c Recorded) (*cases.Case, error) {
 
 // isNeededByOther reports whether a command runs for another one, whose case it is a part of.
 func isNeededByOther(c *config.Command) bool {
-	return c.Element == config.JoinCommand || c.Element == config.BatchCommand
+	return c.Element.ServesAnother()
 }
 
 // joined returns what the commands printed that ran for one: a batch before it, joins after

@@ -1,0 +1,14 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/xmltree"
+)
+
+// onNodes reads what an x:on-nodes has beyond other commands.
+func (c *Command) onNodes(e *xmltree.Element) {
+	c.Processes = e.Value("processes")
+	c.FromNodes = e.Boolean("from-nodes", false)
+	c.InJob = strings.TrimSpace(e.Value("at")) == "job"
+}
