@@ -127,6 +127,7 @@ var allowedImports = map[string][]string{
 	"internal/execution":              {},
 	"internal/files":                  {},
 	"internal/timezone":               {},
+	"internal/tree":                   {"internal/ranges"},
 	"internal/peer":                   {"internal/execution", "remote"},
 	"internal/agent":                  {"attribute", "config", "internal/execution", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
 	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/agenttrace", "internal/peer", "internal/presence", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
