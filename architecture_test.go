@@ -141,6 +141,7 @@ var allowedImports = map[string][]string{
 	"internal/jobwatch":               {"control", "internal/hooks", "internal/selection", "internal/terminal", "internal/tui", "job", "jobstore", "remote"},
 	"internal/secret":                 {},
 	"internal/agenttrace":             {"internal/secret", "proxy"},
+	"internal/stacks":                 {"internal/plaintext", "internal/ranges"},
 }
 
 // allowedEverywhere are the packages that every other one may import.
