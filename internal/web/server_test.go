@@ -77,6 +77,7 @@ type site struct {
 	Store    *jobstore.Store
 	Folder   string // of the targets file and the launch configurations
 	History  string
+	Stacks   pages.StacksReader
 }
 
 // server returns a server as rmctl serve makes it.
@@ -86,7 +87,7 @@ func (s site) server(t testing.TB) *Server {
 	ledger := listing.NewLedger(userName(t))
 	s.API = api.New(api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log}).Handlers()
 	var err error
-	s.Pages, err = pages.New(pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log})
+	s.Pages, err = pages.New(pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log, Stacks: s.Stacks})
 	require.NoError(t, err)
 	server, err := New(s.Options)
 	require.NoError(t, err)

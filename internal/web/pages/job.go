@@ -30,6 +30,7 @@ type jobPage struct {
 	Script      string
 	Operations  []operationButton
 	Again       string       // address of the form that submits it again; empty if that cannot be done
+	Stacks      string       // address of the stacks of its processes; empty if it has none to ask
 	Output      []outputLink // empty where the job cannot have written anything
 	Processes   []processRow
 	ProcessMore int
@@ -116,6 +117,7 @@ func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error)
 	page.addOutput(manager, id)
 	page.Operations = p.operations(manager, element, record)
 	page.Again = p.again(ctx, manager, record)
+	page.Stacks = p.stacksLink(manager, id, page.Row.Mine, detailOf(element, record))
 	return page, nil
 }
 
@@ -318,11 +320,9 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 	if err != nil {
 		return nil // of what is not started nothing can be done
 	}
-	id, detail := record.ID, record.DetailOrUndetermined()
+	id, detail := record.ID, detailOf(element, record)
 	if element != nil {
 		id = element.ID()
-		text := listing.GivenText(element, vocabulary.AttributeJobDetail)
-		detail, _ = job.ParseDetail(text)
 	}
 	if id == "" || detail.Ended() {
 		return nil
@@ -334,4 +334,13 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 		}
 	}
 	return buttons
+}
+
+// detailOf returns the state of a job, as its resource manager lists it or else as it is on record.
+func detailOf(element *model.Element, record job.Job) job.Detail {
+	if element == nil {
+		return record.DetailOrUndetermined()
+	}
+	detail, _ := job.ParseDetail(listing.GivenText(element, vocabulary.AttributeJobDetail))
+	return detail
 }

@@ -113,10 +113,10 @@ func (r jobRow) times() h.Node {
 }
 
 func (page *jobPage) buttons() h.Node {
-	if len(page.Operations) == 0 && page.Again == "" {
+	if len(page.Operations) == 0 && page.Again == "" && page.Stacks == "" {
 		return nil
 	}
-	return h.P(h.Class("actions"), spaced(page.Operations, operationButton.button), h.If(page.Again != "", linkButton(page.Again, "Submit again")))
+	return h.P(h.Class("actions"), spaced(page.Operations, operationButton.button), h.If(page.Stacks != "", linkButton(page.Stacks, "Stacks")), h.Text(" "), h.If(page.Again != "", linkButton(page.Again, "Submit again")))
 }
 
 func (page *jobPage) processes() h.Node {

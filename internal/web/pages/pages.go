@@ -30,7 +30,8 @@ type Options struct {
 	Folder   string // of the targets file and the launch configurations
 	History  string // file in which samples are kept; empty for none
 	Ledger   *listing.Ledger
-	Version  string // of rmctl
+	Version  string       // of rmctl
+	Stacks   StacksReader // nil to offer no stacks
 	Log      *slog.Logger
 }
 
@@ -43,6 +44,7 @@ type Pages struct {
 	handlers map[string]answer.Handler
 	nav      []navigation
 	history  *usage.History
+	readers  chan struct{} // a place for each job whose stacks are being read
 	began    time.Time
 	ctx      context.Context // ends with Run
 	stop     context.CancelFunc
@@ -59,6 +61,7 @@ func New(options Options) (*Pages, error) {
 	p.handlers = map[string]answer.Handler{"GET " + live.EventsPath: p.Hub.Stream, "GET /static/": static.answer, "GET /help": p.helpPage}
 	p.addModelPages()
 	p.addLaunch()
+	p.addStacks()
 	return p, nil
 }
 
