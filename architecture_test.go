@@ -22,7 +22,9 @@ const module = "github.com/rmctl/rmctl"
 // Imports go only downward.
 var allowedImports = map[string][]string{
 	"cmd/rmctl":                       {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/agent/serve", "internal/agentclient/bridge", "internal/agentdecode", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/jobwatch", "internal/listings", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/waiting", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
-	"cmd/rmctl-node":                  {},
+	"cmd/rmctl-node":                  {"internal/jobdirectory"},
+	"internal/jobdirectory":           {"internal/files"},
+	"internal/nodes":                  {"internal/execution", "remote"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":              {"internal/daemon", "internal/remotetest"},

@@ -15,8 +15,8 @@ import (
 // schedulers, and hardly need a processor.
 const atOnce = "8"
 
-// Main builds rmctl, runs the tests of a package that needs clusters with it as the first
-// rmctl of the PATH, and removes it. It returns the exit code.
+// Main builds rmctl and rmctl-node, runs the tests of a package that needs clusters with it as the first
+// rmctl of the PATH, and removes them. It returns the exit code.
 func Main(m *testing.M) int {
 	if err := flag.Set("test.parallel", atOnce); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,6 +42,9 @@ func runWithCommand(m *testing.M) (int, error) {
 	build := exec.Command("go", slices.Concat([]string{"build", "-o", folder}, flagsOfBuild(), []string{"github.com/rmctl/rmctl/cmd/rmctl"})...)
 	if output, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building rmctl: %w: %s", err, output)
+	}
+	if output, err := buildNode(folder); err != nil {
+		return 1, fmt.Errorf("building rmctl-node: %w: %s", err, output)
 	}
 	if err := os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
 		return 1, err

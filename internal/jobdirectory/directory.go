@@ -1,0 +1,120 @@
+// Package jobdirectory keeps what belongs to one job in a directory of the place where it
+// runs: its secret, and what is known of its processes.
+package jobdirectory
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/files"
+)
+
+const (
+	secretFile = "secret"
+	// secretBytes is the length of a secret; the file has it in hex.
+	secretBytes = 32
+	// oldAfter is how long the directory of a job stays after its last change, if rmctl did
+	// not remove it.
+	oldAfter = 30 * 24 * time.Hour
+)
+
+// Prepare makes the directory of a job with a new secret, unless it has one. It removes
+// directories of other jobs that nothing has changed for a month.
+func Prepare(job string, now time.Time) error {
+	jobs := filepath.Dir(job)
+	for _, folder := range []string{filepath.Dir(jobs), jobs, job} {
+		if err := makePrivate(folder); err != nil {
+			return err
+		}
+	}
+	removeOld(jobs, filepath.Base(job), now)
+	return makeSecret(filepath.Join(job, secretFile))
+}
+
+// makePrivate makes a directory that only this user can use.
+func makePrivate(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%q is not a directory", folder)
+	}
+	if err := files.RefuseForeign(folder); err != nil {
+		return err
+	}
+	if info.Mode().Perm() != 0o700 {
+		return os.Chmod(folder, 0o700)
+	}
+	return nil
+}
+
+func makeSecret(name string) error {
+	if info, err := os.Lstat(name); err == nil {
+		if !info.Mode().IsRegular() || info.Mode().Perm() != 0o600 || info.Size() != 2*secretBytes {
+			return fmt.Errorf("%q is not a secret of rmctl", name)
+		}
+		return nil
+	}
+	secret := make([]byte, secretBytes)
+	_, _ = rand.Read(secret) // it never fails
+	return writeWhole(name, []byte(hex.EncodeToString(secret)))
+}
+
+// writeWhole writes a file so that no reader sees a part of it.
+func writeWhole(name string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".part-*") // for the owner alone
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // the error above says more
+	}
+	return err
+}
+
+// removeOld removes directories of jobs that are old. What cannot be removed stays until
+// the next job.
+func removeOld(jobs, except string, now time.Time) {
+	entries, err := os.ReadDir(jobs)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		name := filepath.Join(jobs, entry.Name())
+		if entry.IsDir() && entry.Name() != except && now.Sub(lastChange(name)) > oldAfter {
+			_ = os.RemoveAll(name)
+		}
+	}
+}
+
+// lastChange returns when a file was last added to the directory of a job or replaced in it.
+func lastChange(job string) time.Time {
+	var latest time.Time
+	for _, name := range []string{job, filepath.Join(job, processesFolder)} {
+		info, err := os.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return time.Now() // it may be in use
+		}
+		if info.ModTime().After(latest) {
+			latest = info.ModTime()
+		}
+	}
+	return latest
+}
