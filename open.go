@@ -128,6 +128,7 @@ func (c *Client) bind(ctx context.Context, target Target, connect func(context.C
 	options := control.Options{
 		Target: target.Name, Definition: definition, Connection: connection, Store: store, Log: c.options.Log,
 		Defaults: target.Defaults(), LeastInterval: target.LeastInterval(), SharedAnswers: target.SharedAnswers(),
+		NodeDirectory: target.NodeDirectory,
 	}
 	if c.options.Configure != nil {
 		c.options.Configure(&options)

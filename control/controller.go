@@ -32,6 +32,7 @@ import (
 	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/internal/timezone"
+	"github.com/rmctl/rmctl/internal/tracked"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
@@ -53,6 +54,7 @@ type Options struct {
 	Log           *slog.Logger                                // nil to log nothing
 	OnListed      func(config.CommandElement, command.Listed) // gets what each whole listing by [Controller.Rows] amounted to; may be nil
 	OnStaging     func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil
+	NodeDirectory string                                      // of the target, for rmctl-node; empty for the usual one
 	Now           func() time.Time                            // nil for the clock
 	Pause         func(context.Context, time.Duration) error  // waits between two queries; nil for real time
 	Jitter        func() float64                              // a random number from 0 to 1, which spreads the queries of many users; nil for a random one
@@ -76,6 +78,7 @@ type session struct {
 	connection                   remote.Connection
 	place                        remote.Info
 	resolver                     *submission.Resolver
+	tracked                      *tracked.Jobs
 	store                        *jobstore.Store
 	types                        map[string]tokenizer.Factory
 	trace                        func(*config.Parser, tokenizer.TraceEvent)
@@ -157,6 +160,7 @@ func newSession(o Options) *session {
 	if c.now == nil {
 		c.now = time.Now
 	}
+	c.tracked = tracked.New(o.Connection, o.NodeDirectory, o.Store, c.log, c.now)
 	c.resolver = &submission.Resolver{Definition: c.definition, Target: c.target, Place: c.place, Defaults: o.Defaults, Log: c.log}
 	return c
 }

@@ -81,6 +81,10 @@ func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s 
 // that are known only later are @jobId and, in file names, UUID. For a definition that
 // submits nothing it shows the other commands.
 func (c *Controller) Render(s job.Submission) (*Rendering, error) {
+	s, err := c.tracked.Wrap(s, "UUID")
+	if err != nil {
+		return nil, err
+	}
 	return rendering.Over(c.resolver, c.resolver.NewEnvironment(), s)
 }
 
@@ -88,6 +92,9 @@ func (c *Controller) Render(s job.Submission) (*Rendering, error) {
 // commands have constructed among it. It starts a session where none is young enough.
 func (c *Controller) Preview(ctx context.Context, s job.Submission) (*Rendering, error) {
 	env, err := c.submissionEnvironment(ctx, s, c.refresh())
+	if err == nil {
+		s, err = c.tracked.Wrap(s, "UUID")
+	}
 	if err != nil {
 		return nil, err
 	}

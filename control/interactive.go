@@ -55,6 +55,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	}
 	c.open.Store(p.tag, true)
 	defer c.open.Delete(p.tag)
+	stopFollowing := c.tracked.Follow(recorded, s, c.target)
 	follower := &follower{ctx: recorded, attendant: c.attendant, prepared: p, changed: terminal.Changed}
 	result, runErr := command.Run(ctx, c.connection, command.Request{
 		Command:  p.submit,
@@ -67,6 +68,8 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 			Signals: terminal.Signals, Started: follower.started, Progress: follower.progress, Processes: follower.processes,
 		},
 	}, p.invocation)
+	stopFollowing()
+	defer c.tracked.Observe(recorded, c.target)
 	c.cleanUp(recorded, p.tag, p.files)
 	if result.Unsignaled != nil {
 		c.log.Warn("a signal did not reach the job", "error", result.Unsignaled)

@@ -101,6 +101,9 @@ func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if s, err = c.tracked.Wrap(s, j.Tag); err != nil {
+		return "", err
+	}
 	env.SetVariable(submission.AttributeTag, j.Tag)
 	submission.JobAttribute(env, j.Tag, j.ID, j.ShortID)
 	if err := c.resolver.ResolveValues(env, s, c.stat(ctx)); err != nil {

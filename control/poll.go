@@ -41,6 +41,7 @@ const (
 // matches [ErrPaused]. If no listing may be made for more than a minute, the error is a
 // *TooSoonError.
 func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
+	defer c.tracked.Observe(ctx, c.target) // once their states are on record
 	list := c.definition.Command(config.ListJobs)
 	switch {
 	case list == nil || !slices.ContainsFunc(jobs, func(job job.Job) bool { return isQueryable(&job) }):

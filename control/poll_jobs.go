@@ -44,6 +44,7 @@ func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 // looks for those of submissions that have none. If the listing failed, the jobs that it
 // lacks are in doubt.
 func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) error {
+	defer o.tracked.Observe(ctx, turn.Targets...)
 	if failure != nil {
 		return o.applyPart(ctx, turn, failure)
 	}

@@ -33,8 +33,12 @@ func (p *prepared) scope() config.Scope { return config.Scope{Environment: p.env
 // prepare resolves a submission in one pass, before anything of it happens: the
 // environment of the session, the values in it, the files, and the submit command.
 func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive bool) (*prepared, error) {
-	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString()), request: s}
-	var err error
+	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString())}
+	s, err := c.tracked.Wrap(s, p.tag)
+	if err != nil {
+		return nil, err
+	}
+	p.request = s
 	if p.submit, err = c.resolver.SubmitCommand(s.Debug); err != nil {
 		return nil, err
 	}
@@ -60,8 +64,10 @@ func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive b
 	if p.files, err = c.resolver.StagedFiles(s, p.scope(), p.tag, uuid.NewString); err != nil {
 		return nil, err
 	}
-	p.invocation, err = command.Resolve(p.submit, p.scope(), s.Environment)
-	return p, err
+	if p.invocation, err = command.Resolve(p.submit, p.scope(), s.Environment); err != nil {
+		return p, err
+	}
+	return p, c.tracked.Check(s, p.invocation, p.files)
 }
 
 // Check tries the values of a submission on the definition alone, without running

@@ -3,13 +3,9 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 
-	"github.com/rmctl/rmctl/internal/directory"
-	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/presence"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
@@ -37,20 +33,13 @@ func (c *submitter) unstage(ctx context.Context, tag string, staged []jobstore.S
 	var problems []error
 	for _, file := range staged {
 		if !file.Stays {
-			problems = append(problems, c.removeFile(ctx, file.Path))
+			problems = append(problems, submission.Remove(ctx, c.connection, file.Path))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
 	return c.store.Unstaged(ctx, tag)
-}
-
-func (c *submitter) removeFile(ctx context.Context, name string) error {
-	if err := c.connection.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing %q: %w", name, err)
-	}
-	return nil
 }
 
 // cleanUp removes what a submission does not need after its submit command. If that fails,
@@ -72,28 +61,13 @@ func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []subm
 	}
 }
 
-// removePartial removes what processes that were killed while writing some files have left
-// in the folders of these.
+// removePartial removes what is left of staged files that were not written completely.
 func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged) error {
-	folders := map[string][]string{}
-	for _, file := range staged {
-		folders[path.Dir(file.Path)] = append(folders[path.Dir(file.Path)], file.Path)
+	paths := make([]string, len(staged))
+	for i, file := range staged {
+		paths[i] = file.Path
 	}
-	var problems []error
-	for folder, paths := range folders {
-		if _, err := c.connection.Stat(ctx, folder); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		entries, err := directory.List(ctx, c.connection, folder)
-		problems = append(problems, err)
-		for _, entry := range entries {
-			isPartial := func(name string) bool { return files.IsPartialOf(entry.Name, name) }
-			if !entry.Folder && slices.ContainsFunc(paths, isPartial) {
-				problems = append(problems, c.removeFile(ctx, path.Join(folder, entry.Name)))
-			}
-		}
-	}
-	return errors.Join(problems...)
+	return submission.RemovePartial(ctx, c.connection, paths)
 }
 
 // Tidy removes the files that were left on this target by submissions that were cut

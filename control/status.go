@@ -68,6 +68,7 @@ func (c *tracker) Status(ctx context.Context, j job.Job, fresh bool) (job.Job, e
 	if !fresh && j.ID != "" && !c.isKnownByProcess(j) && c.wasJustQueried(j) {
 		return j, nil
 	}
+	defer c.tracked.Observe(ctx, c.target) // once its state is on record
 	return c.queryStatus(ctx, j)
 }
 

@@ -95,6 +95,9 @@ func (c *submitter) recordIntent(ctx context.Context, p *prepared) error {
 	if err := c.store.Intend(ctx, c.intended(p), recordOf(p.files)...); err != nil {
 		return err
 	}
+	if err := c.tracked.Prepare(ctx, p.request, c.target, p.tag); err != nil {
+		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.refused(context.WithoutCancel(ctx), p.tag, err))}
+	}
 	if staged, err := submission.Stage(ctx, c.connection, p.files, c.onStaging); err != nil {
 		c.cleanUpPartial(context.WithoutCancel(ctx), p.tag, staged)
 		return &SubmitError{Tag: p.tag, Err: errors.Join(err, c.refused(context.WithoutCancel(ctx), p.tag, err))}

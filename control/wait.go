@@ -48,6 +48,7 @@ func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed
 	if err := c.waitable(j); err != nil {
 		return j, err
 	}
+	defer c.tracked.Observe(ctx, c.target)
 	if c.definition.Command(config.ListJobs) != nil {
 		jobs, err := c.WaitAll(ctx, []job.Job{j}, until, changed)
 		return jobs[0], err

@@ -32,6 +32,7 @@ func (c *tracker) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail,
 		}
 	}
 	jobs = slices.Clone(jobs)
+	defer c.tracked.Observe(ctx, c.target)
 	if c.definition.Command(config.ListJobs) == nil {
 		return jobs, c.waitEach(ctx, jobs, until, changed)
 	}
@@ -56,6 +57,7 @@ func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until job.
 		}
 		return err
 	}
+	defer c.tracked.Observe(ctx, c.target)
 	w := newWait(c.tracker, until, changed)
 	if err := w.addRecorded(ctx, tags); err != nil {
 		return err

@@ -15,11 +15,15 @@ type Submission struct {
 	Script      string // a local file to submit instead of the definition's script
 	Tab         string // the title of the form's tab whose controls count; empty for the usual one
 	Debug       bool   // whether to use the definition's command for debugging
+	Track       bool   // whether rmctl-node runs each process of the program and keeps what happens to it
+	RankFrom    string // with Track, the variable with the rank of a process; empty for those of launchers
 	Tag         string // a new UUID that identifies the submission; empty to have one generated
 
 	Terminal  bool // there is a terminal for an interactive job whose definition wants one
 	Hosted    bool // this process runs the job for another one, and goes on when the job has ended
 	Invisible bool // Values may set invisible attributes, replacing what commands find out
+
+	Wrapper []string // words before the program, which rmctl sets for Track
 }
 
 // An Assignment gives an attribute a value as a user writes it; the empty text
@@ -55,7 +59,8 @@ func (s Submission) Over(other Submission) Submission {
 	}
 	s.Directory = cmp.Or(s.Directory, other.Directory)
 	s.Tab = cmp.Or(s.Tab, other.Tab)
-	s.Debug = s.Debug || other.Debug
+	s.Debug, s.Track = s.Debug || other.Debug, s.Track || other.Track
+	s.RankFrom = cmp.Or(s.RankFrom, other.RankFrom)
 	return s
 }
 

@@ -16,7 +16,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, target string) (int
 	const chosen = "FROM jobs WHERE finished = 1 AND created < ?1 AND observed < ?1 AND (target = ?2 OR ?2 = '')"
 	var count int64
 	err := s.write(ctx, processed, func(ctx context.Context, transaction *sql.Tx) error {
-		for _, table := range []string{"events", "submissions", "staged", "processes"} {
+		for _, table := range []string{"events", "submissions", "staged", "processes", "tracked"} {
 			if _, err := transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE tag IN (SELECT tag "+chosen+")", stored.Time(before), target); err != nil {
 				return err
 			}

@@ -310,3 +310,16 @@ ALTER TABLE listing_chunks ADD COLUMN sum INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE processes ADD COLUMN error_output TEXT NOT NULL DEFAULT '';
 ALTER TABLE processes ADD COLUMN error_sum INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE processes ADD COLUMN ends_sum INTEGER NOT NULL DEFAULT -1;
+
+-- next version
+-- Where the target keeps what is known of the processes of a job, and how much of that is on
+-- record: the checksum of what was read last, and that nothing more is to come.
+CREATE TABLE tracked (
+	tag       TEXT NOT NULL PRIMARY KEY,
+	target    TEXT NOT NULL,
+	directory TEXT NOT NULL,
+	read      TEXT NOT NULL,
+	final     INTEGER NOT NULL,
+	sum       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX tracked_unread ON tracked (target) WHERE final = 0;

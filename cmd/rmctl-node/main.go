@@ -14,8 +14,10 @@ type command func(ctx context.Context, arguments []string) int
 
 // commands are the commands by their names.
 var commands = map[string]command{
-	"prepare": prepare,
-	"version": printVersion,
+	"prepare":   prepare,
+	"processes": printProcesses,
+	"track":     runTracked,
+	"version":   printVersion,
 }
 
 // exitUsage is the exit code for wrong arguments, as of rmctl.

@@ -48,6 +48,8 @@ func (f *submissionFlags) addChanges(a *app, c *cobra.Command) {
 	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
 	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
 	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
+	flags.BoolVar(&f.Track, "track", false, "follow each process of the job on its node, with rmctl-node")
+	flags.StringVar(&f.RankFrom, "rank-from", "", "environment variable `NAME` with the rank of a process, with --track")
 	a.completeSubmissions(c)
 }
 
@@ -342,7 +344,7 @@ func (a *app) renderBy(ctx context.Context, name string, r request) error {
 	}
 	options := control.Options{Log: a.log()}
 	if isTarget {
-		options.Defaults = target.Defaults()
+		options.Defaults, options.NodeDirectory = target.Defaults(), target.NodeDirectory
 	} else {
 		target.Definition = name
 	}

@@ -269,8 +269,8 @@ func newProcesses(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "processes [JOB...]",
 		Short: "Show the processes of parallel jobs",
-		Long: `processes shows the ranks of a job that was started by rmctl run -t openmpi or
--t mpich, or that the agent of its target knows: the node and process id of each, its state, its exit code or the signal
+		Long: `processes shows the ranks of a job that was submitted with --track, started by rmctl run
+-t openmpi or -t mpich, or that the agent of its target knows: the node and process id of each, its state, its exit code or the signal
 that ended it, and the last line that it printed, if outputs are separate. It works
 while the job runs and afterwards.
 
@@ -297,7 +297,11 @@ while the job runs and afterwards.
 				target, err := targets.Find(j.Target)
 				return err == nil && target.Agent != nil
 			}
-			choice.Suits = func(j *job.Job) bool { return j.Interactive || hasAgent(j) }
+			isTracked := func(j *job.Job) bool {
+				known, err := store.Processes(c.Context(), j.Tag)
+				return err == nil && len(known) > 0
+			}
+			choice.Suits = func(j *job.Job) bool { return j.Interactive || hasAgent(j) || isTracked(j) }
 			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have processes that are known")
 			if err != nil {
 				return err
@@ -320,7 +324,7 @@ while the job runs and afterwards.
 			})
 		},
 	}
-	flags.add(c, "all interactive jobs on record")
+	flags.add(c, "all jobs on record with known processes")
 	c.Flags().IntVar(&rank, "show", 0, "print the end of the output of the process of `RANK`")
 	return c
 }

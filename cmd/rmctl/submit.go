@@ -75,7 +75,7 @@ refuses its value, nothing is submitted.`,
 	flags.add(a, c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run without running it, as rmctl render does")
 	following.add(c)
-	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug")
+	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug, track")
 	c.Flags().IntVar(&width, "parallel", bulk.Width, "number `N` of jobs to submit at a time, with --batch")
 	return c
 }
@@ -260,6 +260,7 @@ func (l batchLine) over(all job.Submission, elsewhere bool) (job.Submission, err
 		s.Arguments = l.Arguments
 	}
 	s.Script, s.Directory, s.Tab, s.Debug = cmp.Or(l.Script, s.Script), cmp.Or(l.Directory, s.Directory), cmp.Or(l.Tab, s.Tab), l.Debug || s.Debug
+	s.Track, s.RankFrom = l.Track || s.Track, cmp.Or(l.RankFrom, s.RankFrom)
 	s.Values = slices.Concat(all.Values, l.Values)
 	s.Environment.Variables = slices.Concat(all.Environment.Variables, l.Environment.Variables)
 	if s.Executable == "" && s.Script == "" {

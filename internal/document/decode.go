@@ -17,6 +17,8 @@ const (
 	keyDirectory   = "directory"
 	keyScript      = "script"
 	keyDebug       = "debug"
+	keyTrack       = "track"
+	keyRankFrom    = "rank_from"
 	keyAttributes  = "attributes"
 	keySet         = "set"
 	keyEnvironment = "environment"
@@ -27,7 +29,7 @@ const (
 func (t *Table) Submission() job.Submission {
 	s := job.Submission{
 		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.texts(keyArguments),
-		Directory: t.Text(keyDirectory), Script: t.Text(keyScript), Debug: t.Flag(keyDebug),
+		Directory: t.Text(keyDirectory), Script: t.Text(keyScript), Debug: t.Flag(keyDebug), Track: t.Flag(keyTrack), RankFrom: t.Text(keyRankFrom),
 	}
 	t.attributes = map[string]entry{}
 	for _, key := range []string{keyAttributes, keySet} {

@@ -41,13 +41,13 @@ func Lists(s job.Submission) []Setting {
 func plain(s job.Submission) []Setting {
 	return []Setting{
 		{keyTab, s.Tab}, {keyExecutable, s.Executable}, {keyArguments, s.Arguments}, {keyDirectory, s.Directory}, {keyScript, s.Script},
-		{keyDebug, s.Debug},
+		{keyDebug, s.Debug}, {keyTrack, s.Track}, {keyRankFrom, s.RankFrom},
 	}
 }
 
 // Settings returns a submission as settings of a document. Values that equal those
 // of source, the document that the submission was read from, keep their kinds; source
-// may be nil. Tag, Hosted, Invisible and Environment.Replace are left out.
+// may be nil. Tag, Hosted, Invisible, Wrapper and Environment.Replace are left out.
 func Settings(s job.Submission, source *Table) []Setting {
 	texts := map[string][]string{}
 	for _, value := range s.Values {

@@ -85,6 +85,20 @@ func (d *Directory) Program(ctx context.Context) (string, error) {
 	return d.stage(ctx)
 }
 
+// StagedProgram returns the path that the program has on the target once it is staged. It
+// does not ask the target.
+func (d *Directory) StagedProgram() (string, error) {
+	local, err := d.program()
+	if err != nil {
+		return "", err
+	}
+	return d.stagedPath(local), nil
+}
+
+func (d *Directory) stagedPath(local *program) string {
+	return path.Join(d.path, programName+"-"+local.hash[:hashInName])
+}
+
 // stage has the target compute the hash of the program there, which needs no transfer and
 // which, unlike a version that the program itself prints, nothing but the same bytes have.
 func (d *Directory) stage(ctx context.Context) (string, error) {
@@ -93,7 +107,7 @@ func (d *Directory) stage(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	staged := path.Join(d.path, programName+"-"+local.hash[:hashInName])
+	staged := d.stagedPath(local)
 	hash, err := d.hashThere(ctx, staged)
 	if err == nil && hash != local.hash {
 		if err = d.write(ctx, local, staged); err == nil {

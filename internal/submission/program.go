@@ -3,6 +3,7 @@ package submission
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -20,13 +21,18 @@ func SetLaunch(env *attribute.Environment, s job.Submission) {
 		mode = "debug"
 	}
 	env.SetVariable(attributeLaunchMode, mode)
-	quoted := make([]string, 0, len(s.Arguments))
-	for _, argument := range s.Arguments {
+	executable, arguments := s.Executable, s.Arguments
+	if len(s.Wrapper) > 0 && executable != "" {
+		arguments = slices.Concat(s.Wrapper[1:], []string{executable}, arguments)
+		executable = s.Wrapper[0]
+	}
+	quoted := make([]string, 0, len(arguments))
+	for _, argument := range arguments {
 		quoted = append(quoted, quote(argument))
 	}
 	env.SetVariable(attributeArguments, strings.Join(quoted, " "))
-	if s.Executable != "" {
-		env.SetVariable(attributeExecutable, quote(s.Executable))
+	if executable != "" {
+		env.SetVariable(attributeExecutable, quote(executable))
 	}
 	directory, executableDir := directories(s)
 	if s.Directory != "" {

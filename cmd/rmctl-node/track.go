@@ -1,0 +1,18 @@
+package main
+
+import (
+	"context"
+
+	"github.com/rmctl/rmctl/internal/track"
+)
+
+// runTracked runs a program of a job in a wrapper.
+func runTracked(_ context.Context, arguments []string) int {
+	flags := newFlags("track")
+	job := flags.String("job", "", "directory of the job")
+	from := flags.String("rank-from", "", "environment variable with the rank")
+	if err := flags.Parse(arguments); err != nil || *job == "" || flags.NArg() == 0 {
+		return wrongUsage("track", "--job DIR [--rank-from NAME] -- EXE ARG...")
+	}
+	return track.Run(track.Options{Job: *job, RankFrom: *from, Words: flags.Args(), Node: track.NodeName()})
+}

@@ -1,0 +1,172 @@
+package jobdirectory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A Tracker keeps what is known of one tracked process. The processes of a node write what
+// they know into a directory of that node, which costs little; in turn, one of them writes
+// all of it into the directory of the job, which may be far away. The lock for a turn is the
+// kernel's: it is free once its holder has ended, however that was.
+type Tracker struct {
+	job   string // directory of the job
+	local string // directory of the job on this node
+	node  string
+}
+
+const (
+	lockFile = "lock"
+	// lockPatience is how long the end of a process waits for its turn.
+	lockPatience = 10 * time.Second
+	// mostOften is how often the file of a node is written because of what processes print.
+	mostOften = 5 * time.Second
+	lockPoll  = 2 * time.Millisecond
+)
+
+// NewTracker returns the tracker of a process of a job. Private is a directory of this node
+// that only this user can use; if it is empty, the directory of the job takes its place.
+func NewTracker(job, private, node string) (*Tracker, error) {
+	t := &Tracker{job: job, node: node, local: filepath.Join(job, processesFolder, "."+plain(node))}
+	if private != "" {
+		t.local = filepath.Join(private, filepath.Base(job)+".processes", plain(node))
+	}
+	if info, err := os.Stat(job); err != nil || !info.IsDir() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is not a directory", job))
+	}
+	err := errors.Join(os.MkdirAll(t.local, 0o700), os.MkdirAll(filepath.Join(job, processesFolder), 0o700))
+	return t, err
+}
+
+// Local returns what the processes of the job on this node know of themselves, those that
+// have ended meanwhile included.
+func (t *Tracker) Local() ([]Member, error) {
+	files, err := os.ReadDir(t.local)
+	if err != nil {
+		return nil, err
+	}
+	var all []Member
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".json") || strings.HasPrefix(file.Name(), ".") {
+			continue
+		}
+		members, err := readMembers(filepath.Join(t.local, file.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	return all, nil
+}
+
+func (t *Tracker) localFile(member *Member) string {
+	return filepath.Join(t.local, member.key()+".json")
+}
+
+// Note keeps what is known of a process on this node.
+func (t *Tracker) Note(member *Member) error {
+	return writeMembers(t.localFile(member), []Member{*member})
+}
+
+// Publish writes what is known of all processes of this node into the directory of the job,
+// unless another process has done so with this change of the member.
+func (t *Tracker) Publish(member *Member) error {
+	release, err := t.lock(lockPatience)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return t.publish(member)
+}
+
+// PublishSometimes is Publish for what a process printed: not more often than every 5 s for
+// all processes of the node, and not while another process has its turn.
+func (t *Tracker) PublishSometimes(member *Member) error {
+	info, err := os.Stat(nodeFile(t.job, t.node))
+	if err == nil && time.Since(info.ModTime()) < mostOften {
+		return nil
+	}
+	release, err := t.lock(0)
+	if err != nil {
+		return nil
+	}
+	defer release()
+	return t.publish(member)
+}
+
+func (t *Tracker) publish(member *Member) error {
+	known, err := readMembers(nodeFile(t.job, t.node))
+	if err != nil {
+		known = nil // it is written again from what is known here
+	}
+	isKnown := func(m Member) bool { return m.key() == member.key() && !m.Changed.Before(member.Changed) }
+	if !slices.ContainsFunc(known, isKnown) {
+		current, err := t.Local()
+		if err != nil {
+			return err
+		}
+		if err := writeMembers(nodeFile(t.job, t.node), merged(known, current)); err != nil {
+			return err
+		}
+		t.removeEnded(current)
+	}
+	return nil
+}
+
+// removeEnded removes what is known here of processes that have ended: the file of the node
+// has it.
+func (t *Tracker) removeEnded(members []Member) {
+	for _, member := range members {
+		if member.State != StateRunning || !isAlive(member.Wrapper) {
+			_ = os.Remove(t.localFile(&member)) // it would only be merged again
+		}
+	}
+}
+
+// merged returns what the file of a node had with what processes say now. Of a process
+// that was killed with its wrapper the end is unknown.
+func merged(known, current []Member) []Member {
+	all := slices.Clone(current)
+	for _, member := range known {
+		if !slices.ContainsFunc(current, func(m Member) bool { return m.key() == member.key() }) {
+			all = append(all, member)
+		}
+	}
+	for i := range all {
+		if all[i].State == StateRunning && !isAlive(all[i].Wrapper) {
+			all[i].State = StateUnknown
+		}
+	}
+	slices.SortFunc(all, func(a, b Member) int { return a.Begun.Compare(b.Begun) })
+	return all[max(0, len(all)-mostMembers):]
+}
+
+func isAlive(process int) bool {
+	err := syscall.Kill(process, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// lock waits for the turn of this process.
+func (t *Tracker) lock(patience time.Duration) (release func(), err error) {
+	file, err := os.OpenFile(filepath.Join(t.local, lockFile), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for begun := time.Now(); ; time.Sleep(lockPoll) {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) || time.Since(begun) >= patience {
+			_ = file.Close() // the error above says more
+			return nil, fmt.Errorf("waiting for the other processes of this node: %w", err)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A Report is what the target knows of the tracked processes of a job.
+type Report struct {
+	Directory string        `json:"directory"` // of the job
+	Checksum  string        `json:"checksum"`
+	Processes []job.Process `json:"processes"`
+	Problems  []string      `json:"problems"`
+}
+
+const (
+	// mostReports bounds the jobs that one command reads.
+	mostReports = 200
+	// mostReportBytes bounds what it prints.
+	mostReportBytes = 64 << 20
+	mostRanks       = 1 << 20
+)
+
+// Processes reads what the target knows of the tracked processes of jobs, by the directories
+// of the jobs. The values are the checksums of what was read before: nothing is returned of
+// a job that still has it.
+func (d *Directory) Processes(ctx context.Context, known map[string]string) ([]Report, error) {
+	var words []string
+	for directory, checksum := range known {
+		if word := directory + "=" + checksum; IsSafeWord(word) {
+			words = append(words, word)
+		}
+		if len(words) == mostReports {
+			break // the others follow with the next query
+		}
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	printed, err := d.runProgram(ctx, mostReportBytes, append([]string{"processes"}, words...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the processes of jobs: %w", err)
+	}
+	return parseReports(printed, known)
+}
+
+// RemoveJob removes the directory of a job, of which nothing more is to be read.
+func (d *Directory) RemoveJob(ctx context.Context, directory string) error {
+	if !IsSafeWord(directory) {
+		return nil
+	}
+	_, err := d.runProgram(ctx, mostHead, "processes", "--remove", directory)
+	return err
+}
+
+// runProgram runs the program on the target, where it was staged before as a rule.
+func (d *Directory) runProgram(ctx context.Context, limit int, words ...string) (string, error) {
+	program, err := d.Program(ctx)
+	if err != nil {
+		return "", err
+	}
+	printed, err := d.output(ctx, limit, append([]string{program}, words...)...)
+	if !errors.Is(err, remote.ErrCommandNotFound) {
+		return printed, err
+	}
+	d.forget() // somebody removed it
+	if program, err = d.Program(ctx); err != nil {
+		return "", err
+	}
+	return d.output(ctx, limit, append([]string{program}, words...)...)
+}
+
+func (d *Directory) forget() {
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	d.staged = ""
+}
+
+// parseReports reads what the program prints: a line of JSON for each job. The place is not
+// trusted.
+func parseReports(printed string, known map[string]string) ([]Report, error) {
+	var reports []Report
+	for line := range strings.Lines(printed) {
+		var report Report
+		if err := json.Unmarshal([]byte(line), &report); err != nil {
+			return reports, fmt.Errorf("the answer of the target is no report: %w", err)
+		}
+		if _, isAsked := known[report.Directory]; !isAsked || len(report.Processes) > mostRanks {
+			return reports, fmt.Errorf("the answer of the target is about another job: %.100q", report.Directory)
+		}
+		for i := range report.Processes {
+			process := &report.Processes[i]
+			if process.Rank < 0 || process.PID < 0 || !isState(process.State) || len(process.Node) > 255 {
+				return reports, fmt.Errorf("the answer of the target has a process of rank %d that cannot be", process.Rank)
+			}
+		}
+		reports = append(reports, report)
+	}
+	return reports, nil
+}
+
+func isState(state job.ProcessState) bool {
+	switch state {
+	case "RUNNING", "EXITED", "EXITED_SIGNALLED", "ERROR", "UNKNOWN":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package track
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// passed are the signals that the program gets if the wrapper does. What stops processes
+// stops the wrapper, too; what the Go runtime needs for itself is left out.
+var passed = []os.Signal{
+	unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGVTALRM,
+	unix.SIGXCPU, unix.SIGXFSZ, unix.SIGIO, unix.SIGPWR, unix.SIGCONT,
+}
+
+const mostSignals = 64
+
+// catch catches signals for the program. Those that this process ignores the program
+// ignores, too.
+func catch() <-chan os.Signal {
+	caught := make(chan os.Signal, mostSignals)
+	for _, each := range passed {
+		if !signal.Ignored(each) {
+			signal.Notify(caught, each)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a write fails instead
+	return caught
+}
+
+// forward passes signals on to the program until it has ended.
+func forward(caught <-chan os.Signal, process *os.Process, ended <-chan struct{}) *sync.WaitGroup {
+	var forwarding sync.WaitGroup
+	forwarding.Go(func() {
+		for {
+			select {
+			case each := <-caught:
+				if !isFromTerminal(each) {
+					_ = process.Signal(each) // it may have ended
+				}
+			case <-ended:
+				return
+			}
+		}
+	})
+	return &forwarding
+}
+
+// isFromTerminal reports whether a terminal sends a signal of this kind to this process: it
+// sends it to the program, too.
+func isFromTerminal(which os.Signal) bool {
+	if which != unix.SIGINT && which != unix.SIGQUIT {
+		return false
+	}
+	terminal, err := os.OpenFile("/dev/tty", os.O_RDONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer terminal.Close() // nothing was written
+	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// endBy ends this process by a signal, without a core file of its own.
+func endBy(which syscall.Signal) {
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	signal.Reset()
+	// The Go runtime keeps handlers for some signals. All zero means the default action, and no mask.
+	var action [4]uint64
+	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(which), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+	_ = unix.Kill(os.Getpid(), which)
+	select {} // the signal arrives on any thread
+}

@@ -1,0 +1,163 @@
+package track
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/rmctl/rmctl/internal/execution"
+)
+
+const (
+	// mostTail is how much of the end of each stream is kept, in bytes.
+	mostTail = 4 << 10
+	// copySize is as much as a pipe of copySize bytes passes at once.
+	copySize = 256 << 10
+	// lateOutput is how long what processes print that outlive the program is waited for.
+	lateOutput = time.Second
+)
+
+// A stream passes on what the program prints, and keeps the end of it.
+type stream struct {
+	to        *os.File // where the wrapper's own stream goes
+	far       *os.File // what the program has
+	near      *os.File // what it prints comes from here; nil if it has the wrapper's own stream
+	kept      tail
+	finishing sync.WaitGroup
+}
+
+// newStream returns a stream for the program in place of one of this process. An interactive
+// program has the terminal itself; otherwise one that expects a terminal has another one.
+func newStream(to *os.File, isInteractive bool) (*stream, error) {
+	s := &stream{to: to, far: to}
+	if isTerminal(to) {
+		if isInteractive {
+			return s, nil
+		}
+		return s, s.openTerminal()
+	}
+	near, far, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s.near, s.far = near, far
+	// Without more room the program waits more often.
+	_ = execution.Control(near, func(descriptor int) error {
+		_, err := unix.FcntlInt(uintptr(descriptor), unix.F_SETPIPE_SZ, copySize)
+		return err
+	})
+	return s, nil
+}
+
+// openTerminal gives the program a terminal that passes on bytes as they are: that of the
+// wrapper does with them what it is set to.
+func (s *stream) openTerminal() error {
+	near, far, err := execution.OpenTerminal()
+	if err != nil {
+		return err
+	}
+	s.near, s.far = near, far
+	return execution.Control(far, func(descriptor int) error {
+		settings, err := unix.IoctlGetTermios(descriptor, unix.TCGETS)
+		if err != nil {
+			return err
+		}
+		settings.Oflag &^= unix.OPOST
+		settings.Lflag &^= unix.ECHO
+		if size, err := unix.IoctlGetWinsize(int(s.to.Fd()), unix.TIOCGWINSZ); err == nil {
+			_ = unix.IoctlSetWinsize(descriptor, unix.TIOCSWINSZ, size) // it is a convenience
+		}
+		return unix.IoctlSetTermios(descriptor, unix.TCSETS, settings)
+	})
+}
+
+func isTerminal(file *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// started begins to pass on what the program prints.
+func (s *stream) started() {
+	if s.near == nil {
+		return
+	}
+	_ = s.far.Close() // the program has it
+	s.finishing.Go(s.copy)
+}
+
+func (s *stream) copy() {
+	source := execution.NewLateReader(s.near)
+	buffer := make([]byte, copySize)
+	for {
+		count, err := source.Read(buffer)
+		if count > 0 {
+			s.kept.add(buffer[:count])
+			if _, failure := s.to.Write(buffer[:count]); failure != nil {
+				s.refuse(failure)
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// refuse has further writes of the program fail, as those to the wrapper's stream do.
+func (s *stream) refuse(err error) {
+	_ = s.near.Close() // nothing was written
+	if !errors.Is(err, syscall.EPIPE) {
+		fmt.Fprintf(os.Stderr, "rmctl-node: passing on the output: %v\n", err)
+	}
+}
+
+// drain waits until all that the program printed was passed on.
+func (s *stream) drain() {
+	if s.near == nil {
+		return
+	}
+	_ = s.near.SetReadDeadline(time.Now().Add(lateOutput)) // if it is closed, nothing is read
+	s.finishing.Wait()
+	_ = s.near.Close() // nothing was written
+}
+
+// close closes a stream that no program has.
+func (s *stream) close() {
+	if s.near != nil {
+		_ = s.far.Close()
+		s.drain()
+	}
+}
+
+// A tail keeps the end of what is added to it.
+type tail struct {
+	mutex sync.Mutex
+	text  []byte
+	total int64
+}
+
+func (t *tail) add(data []byte) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.total += int64(len(data))
+	if len(data) >= mostTail {
+		t.text = append(t.text[:0], data[len(data)-mostTail:]...)
+		return
+	}
+	if excess := len(t.text) + len(data) - mostTail; excess > 0 {
+		t.text = t.text[:copy(t.text, t.text[excess:])]
+	}
+	t.text = append(t.text, data...)
+}
+
+// end returns what is kept, and how much was added in all.
+func (t *tail) end() (string, int64) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return string(t.text), t.total
+}

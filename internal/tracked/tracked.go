@@ -1,0 +1,227 @@
+// Package tracked follows the processes of jobs that rmctl-node runs: it prepares
+// submissions for that, and records what became of the processes.
+package tracked
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/internal/nodes"
+	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// lateEnd is how long after the end of a job what its last processes wrote is waited for:
+// file systems that nodes share show it late.
+const lateEnd = time.Minute
+
+const (
+	firstLook  = time.Second // after an interactive job began
+	laterLooks = 5 * time.Second
+	// leastPause is how long the target is not asked again, unless another job has ended.
+	leastPause = time.Second
+)
+
+// Jobs are the tracked jobs of a target.
+type Jobs struct {
+	store     *jobstore.Store
+	log       *slog.Logger
+	now       func() time.Time
+	directory func() (*nodes.Directory, error)
+
+	turn  sync.Mutex
+	last  time.Time       // when the target was asked
+	ended map[string]bool // the jobs, by tag, that it was asked for after their ends
+}
+
+// New returns the tracked jobs of the target of a connection; directory is the target's
+// setting node_directory.
+func New(connection remote.Connection, directory string, store *jobstore.Store, log *slog.Logger, now func() time.Time) *Jobs {
+	return &Jobs{store: store, log: log, now: now, ended: map[string]bool{}, directory: sync.OnceValues(func() (*nodes.Directory, error) {
+		executable, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		return nodes.NewDirectory(connection, directory, executable)
+	})}
+}
+
+// Wrap returns a submission whose program is tracked, if it is to be.
+func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
+	switch {
+	case !s.Track && s.RankFrom != "":
+		return s, errors.New("a variable with the rank requires tracking\nadd --track")
+	case !s.Track:
+		return s, nil
+	case s.Script != "" || s.Executable == "":
+		return s, errors.New("a script of your own cannot be tracked: rmctl does not know which program in it is meant\nuse --track with a program and its arguments")
+	case s.RankFrom != "" && (!nodes.IsSafeWord(s.RankFrom) || strings.ContainsAny(s.RankFrom, "=,:/@%+.-")):
+		return s, fmt.Errorf("%.100q cannot be the name of a variable with the rank", s.RankFrom)
+	}
+	directory, err := t.directory()
+	if err != nil {
+		return s, err
+	}
+	program, err := directory.StagedProgram()
+	if err != nil {
+		return s, err
+	}
+	s.Wrapper = []string{program, "track", "--job", directory.Job(tag)}
+	if s.RankFrom != "" {
+		s.Wrapper = append(s.Wrapper, "--rank-from", s.RankFrom)
+	}
+	s.Wrapper = append(s.Wrapper, "--")
+	return s, nil
+}
+
+// Check returns an error if nothing that a submission runs has the words before the program.
+func (t *Jobs) Check(s job.Submission, submit *command.Invocation, files []submission.StagedFile) error {
+	if !s.Track || len(s.Wrapper) < 4 {
+		return nil
+	}
+	mark := s.Wrapper[3]
+	has := func(text string) bool { return strings.Contains(text, mark) }
+	if slices.ContainsFunc(submit.Arguments, has) || has(submit.Input) ||
+		slices.ContainsFunc(files, func(file submission.StagedFile) bool { return has(file.Content) }) ||
+		slices.ContainsFunc(submit.Environment, func(variable job.Variable) bool { return has(variable.Value) }) {
+		return nil
+	}
+	return errors.New("the definition does not say how it runs the program and its arguments, so that rmctl cannot track it")
+}
+
+// Prepare prepares the target for a tracked submission, which is on record already, and
+// records where the processes will be found.
+func (t *Jobs) Prepare(ctx context.Context, s job.Submission, target, tag string) error {
+	if !s.Track {
+		return nil
+	}
+	directory, err := t.directory()
+	if err != nil {
+		return err
+	}
+	path, err := directory.Prepare(ctx, tag)
+	if err != nil {
+		return err
+	}
+	return t.store.RecordTracked(ctx, jobstore.Tracked{Tag: tag, Target: target, Directory: path})
+}
+
+// Observe records what became of the tracked processes of the jobs of targets, with one
+// command on the target, and none without such jobs. Its problems are warnings: the jobs
+// themselves are observed in another way.
+func (t *Jobs) Observe(ctx context.Context, targets ...string) {
+	if err := t.observe(ctx, targets); err != nil && ctx.Err() == nil {
+		t.log.Warn("the processes of tracked jobs are not on record", "error", err)
+	}
+}
+
+func (t *Jobs) observe(ctx context.Context, targets []string) error {
+	jobs, err := t.store.Tracked(ctx, targets...)
+	if err != nil || len(jobs) == 0 || !t.isDue(jobs) {
+		return err
+	}
+	directory, err := t.directory()
+	if err != nil {
+		return err
+	}
+	known := map[string]string{}
+	for _, each := range jobs {
+		known[each.Directory] = each.Read
+	}
+	reports, err := directory.Processes(ctx, known)
+	problems := []error{err}
+	for _, each := range jobs {
+		at := slices.IndexFunc(reports, func(report nodes.Report) bool { return report.Directory == each.Directory })
+		if at >= 0 {
+			problems = append(problems, t.record(ctx, &each, reports[at]))
+		}
+		if !each.Ended.IsZero() && err == nil {
+			problems = append(problems, t.finish(ctx, each, directory))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// isDue reports whether the target may be asked now.
+func (t *Jobs) isDue(jobs []jobstore.Tracked) bool {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	hasEnded := false
+	for _, each := range jobs {
+		if !each.Ended.IsZero() && !t.ended[each.Tag] {
+			hasEnded, t.ended[each.Tag] = true, true
+		}
+	}
+	now := t.now()
+	if !hasEnded && now.Sub(t.last) < leastPause && !now.Before(t.last) {
+		return false
+	}
+	t.last = now
+	return true
+}
+
+// record records what is new of a job.
+func (t *Jobs) record(ctx context.Context, tracked *jobstore.Tracked, report nodes.Report) error {
+	for _, problem := range report.Problems {
+		t.log.Warn(problem, "job", tracked.Tag)
+	}
+	if err := t.store.RecordProcesses(ctx, tracked.Tag, report.Processes); err != nil {
+		return err
+	}
+	tracked.Read = report.Checksum
+	return t.store.RecordTracked(ctx, *tracked)
+}
+
+// finish ends the tracking of a job that has ended, once the ends of its processes are on
+// record, or have not come for some time.
+func (t *Jobs) finish(ctx context.Context, tracked jobstore.Tracked, directory *nodes.Directory) error {
+	processes, err := t.store.Processes(ctx, tracked.Tag)
+	if err != nil {
+		return err
+	}
+	isOpen := func(process job.Process) bool { return process.State == "RUNNING" }
+	if (len(processes) == 0 || slices.ContainsFunc(processes, isOpen)) && t.now().Sub(tracked.Ended) < lateEnd {
+		return nil
+	}
+	tracked.Final = true
+	t.turn.Lock()
+	delete(t.ended, tracked.Tag)
+	t.turn.Unlock()
+	if err := t.store.RecordTracked(ctx, tracked); err != nil {
+		return err
+	}
+	return directory.RemoveJob(ctx, tracked.Directory)
+}
+
+// Follow observes the processes of an interactive job until stop is called.
+func (t *Jobs) Follow(ctx context.Context, s job.Submission, target string) (stop func()) {
+	if !s.Track {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	following.Go(func() {
+		for wait := firstLook; ; wait = laterLooks {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(wait):
+				t.Observe(ctx, target)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		following.Wait()
+	}
+}
