@@ -25,7 +25,7 @@ var allowedImports = map[string][]string{
 	"cmd/rmctl-node":                  {"internal/jobdirectory", "internal/track"},
 	"internal/jobdirectory":           {"internal/files", "internal/rank", "job"},
 	"internal/track":                  {"internal/execution", "internal/jobdirectory", "internal/rank", "job"},
-	"internal/tracked":                {"command", "internal/nodes", "internal/submission", "job", "jobstore", "remote"},
+	"internal/tracked":                {"command", "internal/nodes", "internal/polls", "internal/submission", "job", "jobstore", "remote"},
 	"internal/nodes":                  {"internal/execution", "job", "remote"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},

@@ -35,7 +35,7 @@ type place struct {
 // copiedTables returns the tables in the order in which they are copied.
 func copiedTables(ctx context.Context, source stored.Queryer) ([]*copiedTable, error) {
 	tables := []*copiedTable{}
-	for _, table := range []func() (*copiedTable, []column){jobsTable, submissionsTable, eventsTable, stagedTable, processesTable, sightingsTable, trackedTable} {
+	for _, table := range []func() (*copiedTable, []column){jobsTable, submissionsTable, eventsTable, stagedTable, processesTable, sightingsTable} {
 		made, columns := table()
 		pointers := map[string]any{}
 		for _, each := range columns {
@@ -217,18 +217,6 @@ func processesTable() (*copiedTable, []column) {
 			},
 		}, append(append(columns, outputColumns(process)...),
 			column{"sum", &read[0]}, column{"output_sum", &read[1]}, column{"error_sum", &added[0]}, column{"ends_sum", &added[1]})
-}
-
-func trackedTable() (*copiedTable, []column) {
-	tracked, read := &Tracked{}, make(sums, 1)
-	columns := tracked.columns()
-	sum := func() int64 { return stored.Sum("tracked", columnValues(columns)...) }
-	return &copiedTable{name: "tracked", onlyReached: true,
-		isWhole: func() bool { return read.are(func() bool { return false }, sum()) },
-		insert: func(ctx context.Context, transaction *sql.Tx, _ int64) (bool, error) {
-			return true, insertTracked(ctx, transaction, tracked)
-		},
-	}, append(columns, column{"sum", &read[0]})
 }
 
 func sightingsTable() (*copiedTable, []column) {

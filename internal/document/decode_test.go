@@ -119,7 +119,7 @@ func TestMistakesInJSONAreNamed(t *testing.T) {
 		`{"a": 1, "b": {"c": 1, "c": 2}}`: `duplicate key "c"`,
 		`{"tab": "x", "tab": "y"}`:        `duplicate key "tab"`,
 		`{"executables": 1}`:              `there is no setting "executables"; did you mean "executable"?`,
-		`{"colour": 1}`:                   `there is no setting "colour"; settings are tab, executable, arguments, directory, script, debug, attributes, set, environment`,
+		`{"colour": 1}`:                   `there is no setting "colour"; settings are tab, executable, arguments, directory, script, debug, track, rank_from, attributes, set, environment`,
 		`{"executable": 5}`:               `"executable" is an integer, but has to be a text`,
 		`{"executable": {"a": 5}}`:        `"executable" is a table, but has to be a text`,
 		`{"debug": "true"}`:               `"debug" is a text, but has to be true or false`,

@@ -31,9 +31,9 @@ type Options struct {
 	While func(running <-chan struct{}, member jobdirectory.Member)
 }
 
-// InnerVariable is what scripts write before a program that they start themselves, so that
+// innerVariable is what scripts write before a program that they start themselves, so that
 // it is tracked: $RMCTL_NODE_TRACK prog.
-const InnerVariable = "RMCTL_NODE_TRACK"
+const innerVariable = "RMCTL_NODE_TRACK"
 
 // Exit codes of shells for programs that do not start.
 const (
@@ -117,7 +117,7 @@ func innerSetting(o Options) string {
 	if o.RankFrom != "" {
 		words = append(words, "--rank-from", o.RankFrom)
 	}
-	return InnerVariable + "=" + strings.Join(append(words, "--"), " ")
+	return innerVariable + "=" + strings.Join(append(words, "--"), " ")
 }
 
 // find finds a program as launchers do.

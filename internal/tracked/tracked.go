@@ -15,6 +15,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/internal/nodes"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -113,7 +114,7 @@ func (t *Jobs) Prepare(ctx context.Context, s job.Submission, target, tag string
 	if err != nil {
 		return err
 	}
-	return t.store.RecordTracked(ctx, jobstore.Tracked{Tag: tag, Target: target, Directory: path})
+	return t.store.Polls().RecordTracked(ctx, polls.Tracked{Tag: tag, Target: target, Directory: path})
 }
 
 // Observe records what became of the tracked processes of the jobs of targets, with one
@@ -126,7 +127,7 @@ func (t *Jobs) Observe(ctx context.Context, targets ...string) {
 }
 
 func (t *Jobs) observe(ctx context.Context, targets []string) error {
-	jobs, err := t.store.Tracked(ctx, targets...)
+	jobs, err := t.store.Polls().Tracked(ctx, targets...)
 	if err != nil || len(jobs) == 0 || !t.isDue(jobs) {
 		return err
 	}
@@ -153,7 +154,7 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 }
 
 // isDue reports whether the target may be asked now.
-func (t *Jobs) isDue(jobs []jobstore.Tracked) bool {
+func (t *Jobs) isDue(jobs []polls.Tracked) bool {
 	t.turn.Lock()
 	defer t.turn.Unlock()
 	hasEnded := false
@@ -171,7 +172,7 @@ func (t *Jobs) isDue(jobs []jobstore.Tracked) bool {
 }
 
 // record records what is new of a job.
-func (t *Jobs) record(ctx context.Context, tracked *jobstore.Tracked, report nodes.Report) error {
+func (t *Jobs) record(ctx context.Context, tracked *polls.Tracked, report nodes.Report) error {
 	for _, problem := range report.Problems {
 		t.log.Warn(problem, "job", tracked.Tag)
 	}
@@ -179,12 +180,12 @@ func (t *Jobs) record(ctx context.Context, tracked *jobstore.Tracked, report nod
 		return err
 	}
 	tracked.Read = report.Checksum
-	return t.store.RecordTracked(ctx, *tracked)
+	return t.store.Polls().RecordTracked(ctx, *tracked)
 }
 
 // finish ends the tracking of a job that has ended, once the ends of its processes are on
 // record, or have not come for some time.
-func (t *Jobs) finish(ctx context.Context, tracked jobstore.Tracked, directory *nodes.Directory) error {
+func (t *Jobs) finish(ctx context.Context, tracked polls.Tracked, directory *nodes.Directory) error {
 	processes, err := t.store.Processes(ctx, tracked.Tag)
 	if err != nil {
 		return err
@@ -197,7 +198,7 @@ func (t *Jobs) finish(ctx context.Context, tracked jobstore.Tracked, directory *
 	t.turn.Lock()
 	delete(t.ended, tracked.Tag)
 	t.turn.Unlock()
-	if err := t.store.RecordTracked(ctx, tracked); err != nil {
+	if err := t.store.Polls().RecordTracked(ctx, tracked); err != nil {
 		return err
 	}
 	return directory.RemoveJob(ctx, tracked.Directory)
