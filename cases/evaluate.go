@@ -117,13 +117,7 @@ func nodeAnswer(request command.Request) (*Answer, error) {
 		return nil, err
 	}
 	answer := &Answer{Arguments: invocation.Arguments}
-	answer.Status.State = statusOK
-	for _, variable := range invocation.Processes {
-		if answer.Processes == nil {
-			answer.Processes = map[string]string{}
-		}
-		answer.Processes[variable.Name] = variable.Value
-	}
+	answer.Status.State, answer.Processes = statusOK, invocation.Processes
 	return answer, nil
 }
 

@@ -22,8 +22,8 @@ type Invocation struct {
 	Keep               []string // with ReplaceEnvironment, what stays of the place's own
 	Input              string
 	HasInput           bool
-	InputFile          string         // whose content is the standard input; empty for none
-	Processes          []job.Variable // of x:on-nodes: what the processes of the job have in their environment
+	InputFile          string   // whose content is the standard input; empty for none
+	Processes          []string // of x:on-nodes: NAME=VALUE, or NAME for the value that the started process has
 	PreLaunch          []simpleInvocation
 	PostLaunch         []simpleInvocation
 
@@ -96,9 +96,11 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 	if i.InputFile, err = scope.Environment.Resolve(c.InputFile, scope.Job); err != nil {
 		return nil, err
 	}
-	if i.Processes, err = processVariables(c, scope); err != nil {
+	processes, err := scope.Environment.Resolve(c.Processes, scope.Job)
+	if err != nil {
 		return nil, err
 	}
+	i.Processes = strings.Fields(processes)
 	if err := i.setEnvironment(scope, environment); err != nil {
 		return nil, err
 	}
@@ -109,20 +111,6 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 		return nil, err
 	}
 	return i, nil
-}
-
-// processVariables returns the variables that an x:on-nodes finds the processes of a job by.
-func processVariables(c *config.Command, scope config.Scope) ([]job.Variable, error) {
-	text, err := scope.Environment.Resolve(c.Processes, scope.Job)
-	if err != nil {
-		return nil, err
-	}
-	var variables []job.Variable
-	for pair := range strings.FieldsSeq(text) {
-		name, value, _ := strings.Cut(pair, "=")
-		variables = append(variables, job.Variable{Name: name, Value: value})
-	}
-	return variables, nil
 }
 
 func resolveSimple(commands []*config.SimpleCommand, directory string, scope config.Scope) ([]simpleInvocation, error) {

@@ -214,7 +214,7 @@ func TestCommandsThatAreReadGetAPlainEnvironment(t *testing.T) {
 
 func TestNodeCommandsResolveWithTheVariablesOfProcesses(t *testing.T) {
 	definition := define(t, `
-		<x:on-nodes name="start" processes="JOB=${ptp_rm:@jobId#name}  TASK=a=b">
+		<x:on-nodes name="start" processes="JOB=${ptp_rm:@jobId#name}  TASK=a=b STEP">
 			<arg>start ${ptp_rm:node.name#value} ${ptp_rm:node.command#value}</arg>
 		</x:on-nodes>
 		<x:on-nodes name="here"/>`)
@@ -229,7 +229,7 @@ func TestNodeCommandsResolveWithTheVariablesOfProcesses(t *testing.T) {
 	resolved, err := command.Resolve(of[0], scope, job.Environment{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"start", "n1", "/home/user/rmctl-node", "relay", "--node", "n1"}, resolved.Arguments)
-	require.Equal(t, []job.Variable{{Name: "JOB", Value: "17"}, {Name: "TASK", Value: "a=b"}}, resolved.Processes)
+	require.Equal(t, []string{"JOB=17", "TASK=a=b", "STEP"}, resolved.Processes)
 	here, err := command.Resolve(of[1], scope, job.Environment{})
 	require.NoError(t, err, "a command without arg starts nothing")
 	require.Empty(t, here.Arguments)

@@ -199,7 +199,7 @@ type Command struct {
 	Remembers time.Duration
 
 	// Of an x:on-nodes only. Without Arguments the job runs where the target's commands run.
-	Processes string // NAME=VALUE, separated by blanks: variables that all processes of the job have; references are unresolved
+	Processes string // NAME=VALUE or NAME, separated by blanks: variables of all processes of the job; references are unresolved
 	FromNodes bool   // it works on the nodes of the job, too
 	InJob     bool   // it works only in a process of the job
 }

@@ -85,7 +85,7 @@ func TestExtensionsAreAcceptedInTheirPlaces(t *testing.T) {
 			<y:outcome kind="not-found" exit="1 153" expression="Unknown Job" flags="CASE_INSENSITIVE"/>
 			<y:find-job name="j"><arg>squeue</arg></y:find-job>
 			<y:outcome kind="transient"/>
-			<y:on-nodes name="n" processes="A=${ptp_rm:@jobId#name}  _B2=x=y" from-nodes="true"><arg>srun</arg><environment name="E" value="v"/></y:on-nodes>
+			<y:on-nodes name="n" processes="A=${ptp_rm:@jobId#name}  _B2=x=y C" from-nodes="true"><arg>srun</arg><environment name="E" value="v"/></y:on-nodes>
 			<y:on-nodes name="o" at="job" y:timeout="5s"><arg>qrsh</arg></y:on-nodes>
 			<y:on-nodes name="p"/>
 			<y:probe name="p" version="slurm ([\d.]+)" at-least="20.11" required="false"><arg>sbatch</arg><arg>--version</arg></y:probe>
