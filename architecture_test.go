@@ -22,7 +22,7 @@ const module = "github.com/rmctl/rmctl"
 // Imports go only downward.
 var allowedImports = map[string][]string{
 	"cmd/rmctl":                       {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/agent/serve", "internal/agentclient/bridge", "internal/agentdecode", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/jobwatch", "internal/listings", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/waiting", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
-	"cmd/rmctl-node":                  {"internal/jobdirectory", "internal/track"},
+	"cmd/rmctl-node":                  {"internal/debug/guard", "internal/jobdirectory", "internal/track"},
 	"internal/jobdirectory":           {"internal/files", "internal/rank", "job"},
 	"internal/track":                  {"internal/execution", "internal/jobdirectory", "internal/rank", "job"},
 	"internal/tracked":                {"command", "internal/nodes", "internal/polls", "internal/submission", "job", "jobstore", "remote"},
@@ -147,6 +147,10 @@ var allowedImports = map[string][]string{
 	"internal/secret":                 {},
 	"internal/agenttrace":             {"internal/secret", "proxy"},
 	"internal/stacks":                 {"internal/plaintext", "internal/ranges"},
+	"internal/stacks/collect":         {"internal/debug/guard", "internal/debug/mi", "internal/plaintext", "internal/stacks"},
+	"internal/stacks/stackstest":      {"internal/stacks"},
+	"internal/debug/guard":            {},
+	"internal/debug/mi":               {},
 }
 
 // allowedEverywhere are the packages that every other one may import.

@@ -14,6 +14,7 @@ type command func(ctx context.Context, arguments []string) int
 
 // commands are the commands by their names.
 var commands = map[string]command{
+	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,
 	"track":     runTracked,

@@ -21,8 +21,8 @@ const (
 	// KeptInside and KeptOutside are how many frames of a longer stack stay: the innermost
 	// and the outermost ones.
 	KeptInside, KeptOutside = 200, 50
-	// mostThreads bounds how many threads of a process are read.
-	mostThreads  = 512
+	// MostThreads bounds how many threads of a process are read.
+	MostThreads  = 512
 	mostFrames   = KeptInside + KeptOutside + 1 // with the one that counts the others
 	mostText     = 512
 	mostSamples  = 100
@@ -86,15 +86,15 @@ type Thread struct {
 type Stack struct {
 	Sample  int      `json:"sample,omitempty"` // from 0
 	Threads []Thread `json:"threads"`
-	Omitted int      `json:"omitted,omitempty"` // threads beyond the limit
+	Omitted int      `json:"omitted,omitempty"` // threads beyond [MostThreads]
 }
 
 // Encode writes a stack so that equal stacks are equal bytes: the threads behind the
 // first are sorted, equal ones are one, and texts are valid UTF-8.
 func (s Stack) Encode() json.RawMessage {
 	canonical := Stack{Sample: s.Sample, Threads: make([]Thread, 0, len(s.Threads)), Omitted: s.Omitted}
-	canonical.Omitted += max(0, len(s.Threads)-mostThreads)
-	for _, thread := range s.Threads[:min(len(s.Threads), mostThreads)] {
+	canonical.Omitted += max(0, len(s.Threads)-MostThreads)
+	for _, thread := range s.Threads[:min(len(s.Threads), MostThreads)] {
 		canonical.Threads = append(canonical.Threads, thread.canonical())
 	}
 	if len(canonical.Threads) > 1 {
@@ -183,7 +183,7 @@ func Decode(body []byte) (Stack, error) {
 	if err := json.Unmarshal(body, &stack); err != nil {
 		return Stack{}, fmt.Errorf("invalid stack: %w", err)
 	}
-	if stack.Sample < 0 || stack.Sample >= mostSamples || len(stack.Threads) > mostThreads || stack.Omitted < 0 {
+	if stack.Sample < 0 || stack.Sample >= mostSamples || len(stack.Threads) > MostThreads || stack.Omitted < 0 {
 		return Stack{}, errors.New("invalid stack: too many threads or samples")
 	}
 	for _, thread := range stack.Threads {

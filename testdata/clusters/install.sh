@@ -12,6 +12,7 @@ packages="$packages postgresql oar-server oar-server-pgsql oar-user oar-user-pgs
 packages="$packages faketime" # clocks that differ
 packages="$packages chromium"
 packages="$packages glusterfs-server" # a file system that machines share
+packages="$packages gdb gcc libc6-dev python3-dbg" # stacks of processes; the last one shows frames of Python in gdb
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=

@@ -1,0 +1,137 @@
+package guard_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/debug/guard"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		guard.Serve(context.Background(), os.Stdin, os.Stdout, guard.Silence)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// startSleeper starts a process in a group of its own, which ends with the test.
+func startSleeper(t *testing.T) (int, guard.Status) {
+	t.Helper()
+	command := exec.Command("sleep", "1000")
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	status, exists := guard.ReadStatus(command.Process.Pid)
+	require.True(t, exists)
+	return command.Process.Pid, status
+}
+
+func isStopped(pid int) bool {
+	status, _ := guard.ReadStatus(pid)
+	return status.IsStopped()
+}
+
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	require.Eventually(t, func() bool { return isStopped(pid) }, 10*time.Second, time.Millisecond)
+}
+
+func TestGuardReleasesWhenTheClientIsGone(t *testing.T) {
+	for _, ending := range []string{"closed", "silent", "signal"} {
+		debugger, debuggerStatus := startSleeper(t)
+		left, leftStatus := startSleeper(t)
+		stopped, stoppedStatus := startSleeper(t)
+		done, doneStatus := startSleeper(t)
+		for _, pid := range []int{left, stopped, done} {
+			stop(t, pid)
+		}
+		client, pipe := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		silence := time.Minute
+		if ending == "silent" {
+			silence = 50 * time.Millisecond
+		}
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			guard.Serve(ctx, client, io.Discard, silence)
+		}()
+		_, err := fmt.Fprintf(pipe, "debugger %d %d\nattach %d %d false\nattach %d %d true\nattach %d %d false\ndetached %d\nnonsense\nbeat\n", debugger, debuggerStatus.Start,
+			left, leftStatus.Start, stopped, stoppedStatus.Start, done, doneStatus.Start, done)
+		require.NoError(t, err)
+		switch ending {
+		case "closed":
+			require.NoError(t, pipe.Close())
+		case "signal":
+			cancel()
+		}
+		<-served
+		cancel()
+		require.NoError(t, pipe.Close())
+		status, _ := guard.ReadStatus(debugger)
+		require.True(t, status.HasEnded(), ending)
+		require.False(t, isStopped(left), ending)
+		require.True(t, isStopped(stopped), ending)
+		require.True(t, isStopped(done), "a process that is detached is not the guard's: "+ending)
+	}
+}
+
+func TestAnotherProcessWithTheSamePidIsLeftAlone(t *testing.T) {
+	pid, status := startSleeper(t)
+	stop(t, pid)
+	guard.Serve(t.Context(), strings.NewReader(fmt.Sprintf("debugger %d %d\nattach %d %d false\n", pid, status.Start+1, pid, status.Start+1)), io.Discard, time.Minute)
+	require.True(t, isStopped(pid))
+}
+
+func TestClientAndGuard(t *testing.T) {
+	started, err := guard.Start(t.Context(), []string{os.Args[0], "guard"})
+	require.NoError(t, err)
+	debugger, _ := startSleeper(t)
+	require.NoError(t, started.AddDebugger(debugger))
+	pid, before := startSleeper(t)
+	require.NoError(t, started.Attach(pid, before))
+	stop(t, pid)
+	started.Close()
+	require.False(t, isStopped(pid))
+	require.Error(t, started.Attach(pid, before), "the guard has ended")
+
+	_, err = guard.Start(t.Context(), []string{"/nonexistent/guard"})
+	require.ErrorContains(t, err, "could not start the guard: ")
+	_, err = guard.Start(t.Context(), []string{"true"})
+	require.ErrorContains(t, err, "could not start the guard: it is not ready")
+}
+
+func TestReleaseRestoresWhatAProcessWas(t *testing.T) {
+	pid, before := startSleeper(t)
+	stop(t, pid)
+	require.True(t, guard.Release(t.Context(), pid, before.Start, false))
+	require.False(t, isStopped(pid))
+	require.True(t, guard.Release(t.Context(), pid, before.Start, true))
+	require.True(t, isStopped(pid))
+	require.True(t, guard.Release(t.Context(), 1<<30, 1, false), "there is no such process")
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("debugger 99999999 1\nattach 99999999 1 true\ndetached 99999999\nended 99999999\nbeat\n"))
+	f.Add([]byte("attach -1 1 true\ndebugger 0 0\n\x00"))
+	f.Fuzz(func(t *testing.T, lines []byte) {
+		var ready bytes.Buffer
+		guard.Serve(t.Context(), bytes.NewReader(lines), &ready, time.Minute)
+		require.Equal(t, "ready\n", ready.String())
+	})
+}

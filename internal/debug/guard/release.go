@@ -1,0 +1,86 @@
+package guard
+
+import (
+	"context"
+	"syscall"
+	"time"
+)
+
+const (
+	// killAfter is how long a debugger may take to detach by itself.
+	killAfter = time.Second
+	// releaseWithin bounds how long the release of a process takes.
+	releaseWithin = 10 * time.Second
+	step          = 5 * time.Millisecond
+)
+
+// End ends a debugger that leads a process group: first by SIGTERM, upon which gdb detaches, then by
+// SIGKILL. The start makes sure that the pid is still that of the debugger.
+func End(pid int, start uint64) {
+	is := func() bool {
+		status, exists := ReadStatus(pid)
+		return exists && status.Start == start && !status.HasEnded()
+	}
+	if !is() {
+		return
+	}
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	_ = syscall.Kill(pid, syscall.SIGCONT) // somebody may have stopped it
+	if waitUntil(context.Background(), killAfter, func() bool { return !is() }) {
+		return
+	}
+	if status, exists := ReadStatus(pid); exists && status.Start == start && status.group == pid {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	if is() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	waitUntil(context.Background(), killAfter, func() bool { return !is() })
+}
+
+// Release makes a process run on after its debugger has ended or detached, in whichever step that
+// was. A debugger stops a process by SIGSTOP, which may be pending or in effect still.
+// A process that was stopped before the debugger came stays stopped. Release reports whether the process
+// is as it was.
+func Release(ctx context.Context, pid int, start uint64, wasStopped bool) bool {
+	calm := 0
+	return waitUntil(ctx, releaseWithin, func() bool {
+		status, exists := readThreads(pid)
+		if !exists || status.Start != start || status.HasEnded() {
+			return true
+		}
+		isStopped := status.IsStopped() || status.StopPending
+		switch {
+		case status.Tracer != 0 || status.State == 't':
+			calm = 0 // the kernel takes a moment to end a debugger
+		case isStopped && !wasStopped:
+			calm = 0
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		case !isStopped && wasStopped:
+			calm = 0
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		default:
+			// A thread that just leaves the debugger's hold shows as running for a moment,
+			// before the signal that it was held with stops it.
+			calm++
+		}
+		return calm >= 3
+	})
+}
+
+// waitUntil waits until something holds, and reports whether it does.
+func waitUntil(ctx context.Context, limit time.Duration, holds func() bool) bool {
+	ticker := time.NewTicker(step)
+	defer ticker.Stop()
+	deadline := time.After(limit)
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			return holds()
+		case <-ctx.Done():
+			return holds()
+		}
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package guard
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// Silence is how long a client may be silent before its guard releases all processes.
+	Silence    = 30 * time.Second
+	beatsEvery = 5 * time.Second
+	mostKnown  = 1 << 16
+	// drainWithin is enough to read a full pipe.
+	drainWithin = 50 * time.Millisecond
+)
+
+// The lines that a client sends.
+const (
+	lineReady    = "ready\n" // from the guard
+	lineBeat     = "beat\n"
+	lineDebugger = "debugger %d %d\n"  // pid and start
+	lineEnded    = "ended %d\n"        // pid of a debugger
+	lineAttach   = "attach %d %d %t\n" // pid, start, and whether it was stopped before
+	lineDetached = "detached %d\n"     // pid
+)
+
+// An attached process is one that may be under a debugger.
+type attached struct {
+	start      uint64
+	wasStopped bool
+}
+
+// A state is what a guard knows.
+type state struct {
+	debuggers map[int]uint64 // their starts
+	processes map[int]attached
+}
+
+// Serve guards what a client names on a stream, until the stream ends, the client is
+// silent for too long, or the context ends. Then it ends the debuggers and releases the processes.
+func Serve(ctx context.Context, client io.Reader, ready io.Writer, silence time.Duration) {
+	if _, err := io.WriteString(ready, lineReady); err != nil {
+		return
+	}
+	lines := make(chan string)
+	ended := make(chan struct{})
+	defer close(ended)
+	// The reader ends with the process if the stream stays open.
+	go func() {
+		defer close(lines)
+		scanner := bufio.NewScanner(client)
+		for scanner.Scan() {
+			select {
+			case lines <- scanner.Text() + "\n":
+			case <-ended:
+				return
+			}
+		}
+	}()
+	known := state{debuggers: map[int]uint64{}, processes: map[int]attached{}}
+	defer known.release()
+	timer := time.NewTimer(silence)
+	defer timer.Stop()
+	for {
+		select {
+		case line, isOpen := <-lines:
+			if !isOpen {
+				return
+			}
+			known.apply(line)
+			timer.Reset(silence)
+		case <-timer.C:
+			known.drain(lines)
+			return
+		case <-ctx.Done():
+			known.drain(lines)
+			return
+		}
+	}
+}
+
+// drain applies the lines that the client has sent already.
+func (s *state) drain(lines <-chan string) {
+	timer := time.NewTimer(drainWithin)
+	defer timer.Stop()
+	for {
+		select {
+		case line, isOpen := <-lines:
+			if !isOpen {
+				return
+			}
+			s.apply(line)
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// apply applies a line. It ignores lines that it does not know: a client of another version
+// must not keep the guard from its work.
+func (s *state) apply(line string) {
+	var pid int
+	var start uint64
+	var wasStopped bool
+	if len(s.debuggers) >= mostKnown || len(s.processes) >= mostKnown {
+		return
+	}
+	if count, _ := fmt.Sscanf(line, lineDebugger, &pid, &start); count == 2 && pid > 1 {
+		s.debuggers[pid] = start
+	} else if count, _ := fmt.Sscanf(line, lineAttach, &pid, &start, &wasStopped); count == 3 && pid > 1 {
+		s.processes[pid] = attached{start, wasStopped}
+	} else if count, _ := fmt.Sscanf(line, lineDetached, &pid); count == 1 {
+		delete(s.processes, pid)
+	} else if count, _ := fmt.Sscanf(line, lineEnded, &pid); count == 1 {
+		delete(s.debuggers, pid)
+	}
+}
+
+// release ends all debuggers and releases all processes.
+func (s *state) release() {
+	var group sync.WaitGroup
+	for pid, start := range s.debuggers {
+		group.Go(func() { End(pid, start) })
+	}
+	group.Wait()
+	for pid, process := range s.processes {
+		group.Go(func() { Release(context.Background(), pid, process.start, process.wasStopped) })
+	}
+	group.Wait()
+}
