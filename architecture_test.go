@@ -21,11 +21,12 @@ const module = "github.com/rmctl/rmctl"
 // allowedImports is the house: each folder and what of ours it may import.
 // Imports go only downward.
 var allowedImports = map[string][]string{
-	"cmd/rmctl":                       {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/agent/serve", "internal/agentclient/bridge", "internal/agentdecode", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/jobwatch", "internal/listings", "internal/manual", "internal/mutate", "internal/polls", "internal/portablename", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/waiting", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
-	"cmd/rmctl-node":                  {"internal/debug/guard", "internal/jobdirectory", "internal/track"},
+	"cmd/rmctl":                       {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/agent/serve", "internal/agentclient/bridge", "internal/agentdecode", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/jobwatch", "internal/listings", "internal/manual", "internal/mutate", "internal/nodes", "internal/onnodes", "internal/polls", "internal/portablename", "internal/ranges", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/stacks", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/waiting", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
+	"cmd/rmctl-node":                  {"internal/callback", "internal/debug/guard", "internal/jobdirectory", "internal/ranges", "internal/rank", "internal/stacks", "internal/stacks/collect", "internal/track", "internal/tree"},
 	"internal/jobdirectory":           {"internal/files", "internal/rank", "job"},
 	"internal/track":                  {"internal/execution", "internal/jobdirectory", "internal/rank", "job"},
 	"internal/tracked":                {"command", "internal/nodes", "internal/polls", "internal/submission", "job", "jobstore", "remote"},
+	"internal/onnodes":                {"attribute", "command", "config", "internal/callback", "internal/execution", "internal/hostlist", "internal/nodes", "internal/rank", "internal/ranges", "internal/stacks", "internal/submission", "internal/tree", "job", "remote"},
 	"internal/nodes":                  {"internal/execution", "job", "remote"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
@@ -73,7 +74,7 @@ var allowedImports = map[string][]string{
 	"monitor":                         {"internal/further", "internal/hostlist", "internal/plaintext", "internal/timezone", "internal/transition", "internal/vocabulary", "job", "model"},
 	"internal/views":                  {"attribute", "command", "config", "config/check", "control", "internal/agentclient/bridge", "internal/agentclient/definition", "internal/further", "internal/polls", "internal/requested", "internal/secret", "internal/settings", "internal/submission", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
 	"internal/web":                    {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
-	"internal/doctor":                 {"attribute", "command", "config", "config/check", "control", "internal/agentclient/definition", "internal/excerpt", "internal/execution", "internal/javaregex", "internal/submission", "jobstore", "remote"},
+	"internal/doctor":                 {"attribute", "command", "config", "config/check", "control", "internal/agentclient/definition", "internal/callback", "internal/excerpt", "internal/execution", "internal/javaregex", "internal/nodes", "internal/onnodes", "internal/submission", "job", "jobstore", "remote"},
 	"internal/elements":               {"command", "control", "internal/further", "internal/timezone", "job"},
 	"internal/excerpt":                {},
 	"internal/initial":                {"attribute"},
@@ -144,6 +145,7 @@ var allowedImports = map[string][]string{
 	"internal/tui/fill":               {"attribute", "control", "internal/directory", "internal/form", "internal/launchtab", "internal/settings", "internal/submission", "internal/tui", "job", "remote"},
 	"internal/waiting":                {"control", "internal/hooks", "internal/selection", "internal/terminal", "job", "jobstore"},
 	"internal/jobwatch":               {"control", "internal/hooks", "internal/selection", "internal/terminal", "internal/tui", "job", "jobstore", "remote"},
+	"internal/callback":               {},
 	"internal/secret":                 {},
 	"internal/agenttrace":             {"internal/secret", "proxy"},
 	"internal/stacks":                 {"internal/plaintext", "internal/ranges"},

@@ -14,9 +14,11 @@ type command func(ctx context.Context, arguments []string) int
 
 // commands are the commands by their names.
 var commands = map[string]command{
+	"callback":  tryCallback,
 	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,
+	"relay":     relay,
 	"track":     runTracked,
 	"version":   printVersion,
 }

@@ -1,0 +1,247 @@
+package onnodes
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/nodes"
+	"github.com/rmctl/rmctl/internal/rank"
+	"github.com/rmctl/rmctl/internal/tree"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// mostSecret bounds what is read of a file with a secret.
+const mostSecret = 4 << 10
+
+// mostHostName bounds what is read of the name of a host.
+const mostHostName = 4 << 10
+
+// The attributes that x:on-nodes has, and no other command.
+const (
+	attributeNodeName    = "node.name"
+	attributeNodeCommand = "node.command"
+)
+
+// A session is a tree of relays on the nodes of a job.
+type session struct {
+	job       *Reachable
+	scope     config.Scope
+	id        string
+	program   string
+	host      string // name of the target
+	directory string // of the job, on the target
+	client    *tree.Client
+	topServes bool              // whether the top finds processes of the job on the target itself
+	problems  map[string]string // by node: why it has no relay
+}
+
+// openTop starts the top of the tree, and connects to it.
+func openTop(ctx context.Context, j *Reachable) (*session, error) {
+	directory, err := j.Directory.Prepare(ctx, j.directoryName())
+	if err != nil {
+		return nil, err
+	}
+	program, err := j.Directory.Program(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := readSecret(ctx, j, directory)
+	if err != nil {
+		return nil, fmt.Errorf("reading the secret of job %s: %w", j.name(), err)
+	}
+	host, err := hostName(ctx, j.Connection)
+	if err != nil {
+		return nil, fmt.Errorf("finding the name of the target's host: %w", err)
+	}
+	s := &session{job: j, scope: j.scope(), id: uuid.NewString(), program: program, host: host, directory: directory, problems: map[string]string{}}
+	match, err := s.match(s.firstCommand(), host)
+	if err != nil {
+		return nil, err
+	}
+	if len(match.Own) > 0 {
+		match = rank.Selection{} // this process is not in the job
+	}
+	s.topServes = match.Word() != ""
+	words := append(s.relay(host, match), "--top")
+	if j.RelayAddress != "" {
+		words = append(words, "--listen", j.RelayAddress)
+	}
+	stream, err := startStream(ctx, j.Connection, words)
+	if err != nil {
+		return nil, err
+	}
+	if s.client, err = tree.Connect(ctx, stream, secret); err != nil {
+		return nil, errors.Join(fmt.Errorf("connecting to %s on the target: %w", programName, err), stream.Close())
+	}
+	return s, nil
+}
+
+// close ends all relays.
+func (s *session) close() error { return s.client.Close() }
+
+// hostName returns the name of the host of a connection, as its processes see it.
+func hostName(ctx context.Context, connection remote.Connection) (string, error) {
+	s, err := startStream(ctx, connection, []string{"uname", "-n"})
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(s, mostHostName))
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1]), errors.Join(err, s.Close()) // login shells may print lines before
+}
+
+func readSecret(ctx context.Context, j *Reachable, directory string) ([]byte, error) {
+	file, err := j.Connection.Open(ctx, path.Join(directory, "secret"))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, mostSecret))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(strings.TrimSpace(string(text)))
+}
+
+// relay returns the words that start the relay of a node.
+func (s *session) relay(node string, match rank.Selection) []string {
+	words := []string{s.program, "relay", "--job", s.directory, "--node", node, "--session", s.id}
+	if word := match.Word(); word != "" {
+		words = append(words, "--match", word)
+	}
+	return words
+}
+
+// firstCommand returns the first x:on-nodes that says which processes belong to the job; nil
+// if none does.
+func (s *session) firstCommand() *config.Command {
+	for _, each := range s.job.Definition.CommandsOf(config.OnNodes) {
+		if each.Processes != "" {
+			return each
+		}
+	}
+	return nil
+}
+
+// match returns how the relay of a node finds the processes of the job, as one word: by their
+// variables, otherwise by the process ids on record.
+func (s *session) match(c *config.Command, node string) (rank.Selection, error) {
+	match := rank.Selection{Variables: map[string]string{}}
+	if c != nil {
+		invocation, err := s.resolve(c, node, "")
+		if err != nil {
+			return match, err
+		}
+		for _, variable := range invocation.Processes {
+			if name, value, hasValue := strings.Cut(variable, "="); hasValue {
+				match.Variables[name] = value
+			} else {
+				match.Own = append(match.Own, name)
+			}
+		}
+	}
+	if len(match.Variables)+len(match.Own) == 0 {
+		match.PIDs = s.job.pidsOn(node)
+	}
+	return match, nil
+}
+
+// resolve resolves an x:on-nodes for a node.
+func (s *session) resolve(c *config.Command, node, words string) (*command.Invocation, error) {
+	s.scope.Environment.SetVariable(attributeNodeName, node)
+	s.scope.Environment.SetVariable(attributeNodeCommand, words)
+	if words == "" {
+		return command.Preview(c, s.scope, job.Environment{})
+	}
+	return command.Resolve(c, s.scope, job.Environment{})
+}
+
+// launch starts a relay on each of some nodes, by the first x:on-nodes that works there.
+func (s *session) launch(ctx context.Context, names []string, limit time.Duration) error {
+	for _, each := range s.job.Definition.CommandsOf(config.OnNodes) {
+		if len(each.Arguments) == 0 || len(names) == 0 {
+			continue
+		}
+		var launches []tree.Launch
+		for _, node := range names {
+			launch, err := s.launchOf(each, node)
+			if err != nil {
+				s.problems[node] = tree.OneLine(err.Error())
+				continue
+			}
+			launches = append(launches, launch)
+		}
+		if len(launches) == 0 {
+			continue
+		}
+		problems, err := s.client.Launch(ctx, launches, tree.Launching{FromNodes: each.FromNodes, Inside: each.InJob, Timeout: limit})
+		if err != nil {
+			return fmt.Errorf("starting processes on nodes with %s: %w", each.Name, err)
+		}
+		for _, launched := range launches {
+			delete(s.problems, launched.Node)
+		}
+		for node, problem := range problems {
+			s.problems[node] = each.Name + ": " + problem
+		}
+		names = slices.Sorted(maps.Keys(s.problems))
+	}
+	for _, node := range names {
+		s.problems[node] = cmp.Or(s.problems[node], "no x:on-nodes of definition "+s.job.Definition.Name+" starts a process there")
+	}
+	return nil
+}
+
+// nodesWithout returns the nodes of the job that have no relay.
+func (s *session) nodesWithout(ctx context.Context) ([]string, error) {
+	members, err := s.client.Members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.job.nodeNames()
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 && !s.job.runsHere() {
+		return nil, fmt.Errorf("the nodes of job %s are unknown: neither the scheduler nor a process says them", s.job.name())
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return s.topServes && (strings.EqualFold(name, "localhost") || isSameHost(name, s.host)) ||
+			slices.ContainsFunc(members, func(member tree.Member) bool {
+				return member.Tracked && member.Problem == "" && isSameHost(member.Node, name)
+			})
+	}), nil
+}
+
+// launchOf returns how to start the relay of a node.
+func (s *session) launchOf(c *config.Command, node string) (tree.Launch, error) {
+	if !nodes.IsSafeWord(node) || strings.HasPrefix(node, "-") {
+		return tree.Launch{}, fmt.Errorf("%.100q cannot be the name of a node", node)
+	}
+	match, err := s.match(c, node)
+	if err != nil {
+		return tree.Launch{}, err
+	}
+	invocation, err := s.resolve(c, node, strings.Join(s.relay(node, match), " "))
+	if err != nil {
+		return tree.Launch{}, err
+	}
+	environment := make(map[string]string, len(invocation.Environment))
+	for _, variable := range invocation.Environment {
+		environment[variable.Name] = variable.Value
+	}
+	return tree.Launch{Node: node, Words: invocation.Arguments, Environment: environment}, nil
+}
