@@ -28,6 +28,7 @@ func constructors() []constructor {
 		{name: "status", group: groupUsing, create: newStatus},
 		{name: "jobs", group: groupUsing, aliases: []string{"ps"}, create: newJobs},
 		{name: "processes", group: groupUsing, create: newProcesses},
+		{name: "stacks", group: groupUsing, create: newStacks},
 		{name: "explain", group: groupUsing, create: newExplain},
 		{name: "wait", group: groupUsing, create: newWait},
 		{name: "watch", group: groupUsing, aliases: []string{"top"}, create: newWatch},

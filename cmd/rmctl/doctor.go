@@ -13,13 +13,16 @@ import (
 	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/doctor"
 	"github.com/rmctl/rmctl/internal/inspect"
+	"github.com/rmctl/rmctl/internal/onnodes"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
 func newDoctor(a *app) *cobra.Command {
-	return &cobra.Command{
+	callback := false
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what keeps jobs from running",
 		Long: `doctor examines everything that jobs of a target need: the targets for all users of
@@ -27,13 +30,23 @@ this machine, if there are any, the definition, the state directory, the connect
 login, the clock, the staging folder, and what else the definition probes. For each
 finding that is not "ok" it prints the impact and what to do.
 
-It submits no job and writes no file. It exits with 0 if jobs can run, with 1 if they
-cannot, with 5 if there is no connection.`,
+It submits no job and writes no file, unless you add --callback. It exits with 0 if jobs
+can run, with 1 if they cannot, with 5 if there is no connection.
+
+With --callback it submits a small job and ends it. A process of the job tries to connect
+to each address of the target, and rmctl tries to start a process beside it: rmctl stacks
+needs one of the two. doctor proposes the setting relay_address.`,
 		Example: `  rmctl doctor
   rmctl doctor -t slurm
-  rmctl doctor -t slurm --json`,
+  rmctl doctor -t slurm --json
+  rmctl doctor -t slurm --callback`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			findings, err := a.examine(c.Context())
+			if callback && err == nil && doctor.CanRun(findings) {
+				var there []doctor.Finding
+				there, err = a.examineNodes(c.Context())
+				findings = append(findings, there...)
+			}
 			if len(findings) > 0 {
 				err = errors.Join(a.printFindings(findings), err)
 			}
@@ -43,6 +56,37 @@ cannot, with 5 if there is no connection.`,
 			return err
 		},
 	}
+	c.Flags().BoolVar(&callback, "callback", false, "submit a small job, and find out how its nodes are reached")
+	return c
+}
+
+// examineNodes submits a small job to the chosen target, and examines its nodes.
+func (a *app) examineNodes(ctx context.Context) ([]doctor.Finding, error) {
+	controller, err := a.controller(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	targets, err := a.client().Targets()
+	if err != nil {
+		return nil, err
+	}
+	target, err := targets.Find(controller.Target)
+	if err != nil {
+		return nil, err
+	}
+	if target.Agent != nil {
+		return nil, usage("target %s has an agent: the proxy protocol cannot start processes on the nodes of jobs", target.Name)
+	}
+	directory, err := nodesDirectory(controller, target)
+	if err != nil {
+		return nil, err
+	}
+	return doctor.ExamineNodes(ctx, doctor.NodesOptions{
+		Controller: controller, Directory: directory, Defaults: target.Defaults(), RelayAddress: target.RelayAddress,
+		Reach: func(ctx context.Context, j job.Job) (*onnodes.Reachable, error) {
+			return newNodesJob(ctx, j, nil, controller, target)
+		},
+	}), nil
 }
 
 // examine examines everything that the chosen target needs. The error is that of an unknown
