@@ -20,6 +20,15 @@ type node struct {
 	unknown []string // why processes of the job have no rank
 }
 
+// newNode returns what answers for the processes that a word selects.
+func newNode(word string) (tree.Local, error) {
+	selection, err := rank.ParseSelection(word)
+	if err != nil {
+		return nil, err
+	}
+	return &node{selection: selection}, nil
+}
+
 // Processes implements [tree.Local].
 func (n *node) Processes(context.Context) ([]tree.RankProcess, error) {
 	members, err := n.selection.Find("")

@@ -18,7 +18,6 @@ var commands = map[string]command{
 	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,
-	"relay":     relay,
 	"track":     runTracked,
 	"version":   printVersion,
 }
