@@ -18,7 +18,10 @@ import (
 
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/files"
+	"github.com/rmctl/rmctl/internal/onnodes"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/stacks"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/views"
@@ -26,6 +29,7 @@ import (
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/internal/web/listing"
 	"github.com/rmctl/rmctl/internal/web/pages"
+	"github.com/rmctl/rmctl/jobstore"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -128,8 +132,42 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 	options.Waiting = func(requests int) { a.say("waiting for running requests to finish: %d", requests) }
 	ledger := listing.NewLedger(userName())
 	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log}).Handlers()
-	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Version: buildVersion().Version, Log: options.Log})
+	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Version: buildVersion().Version, Log: options.Log, Stacks: a.stacksReader(platform)})
 	return err
+}
+
+// stacksReader returns what reads the stacks of the jobs that a server shows.
+func (a *app) stacksReader(platform *views.Views) pages.StacksReader {
+	return func(ctx context.Context, manager, id string, samples int) ([]*stacks.Tree, error) {
+		controller, err := platform.Controller(manager)
+		if err != nil {
+			return nil, err
+		}
+		found := selection.Handle{Controller: controller}
+		switch found.Job, err = platform.Recorded(ctx, manager, id); {
+		case err == nil:
+			found.Job, err = controller.Status(ctx, found.Job, false)
+		case errors.Is(err, jobstore.ErrNotFound):
+			found.Job, err = controller.Look(ctx, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		target, err := a.targetOfStacks(manager)
+		if err != nil {
+			return nil, err
+		}
+		reached, err := a.reachableJob(ctx, found, target)
+		if err != nil {
+			return nil, err
+		}
+		all, err := onnodes.ReadStacks(ctx, reached, stacks.Request{Samples: samples, Every: time.Second}, nil)
+		trees := make([]*stacks.Tree, len(all))
+		for i, each := range all {
+			trees[i] = stacks.NewTree(each.Answers, each.Missing)
+		}
+		return trees, err
+	}
 }
 
 // serverFolder returns where the private socket of the server of this state folder

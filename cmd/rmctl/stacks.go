@@ -126,10 +126,6 @@ func (a *app) readStacks(ctx context.Context, name string, request stacks.Reques
 // jobOnNodes finds a job by name, and refreshes its state. Jobs of agents have no nodes that
 // rmctl reaches.
 func (a *app) jobOnNodes(ctx context.Context, name string) (selection.Handle, settings.Target, error) {
-	targets, err := a.client().Targets()
-	if err != nil {
-		return selection.Handle{}, settings.Target{}, err
-	}
 	recorded, err := a.finder().Recorded(ctx, name)
 	if errors.Is(err, jobstore.ErrNotFound) {
 		recorded.Target, _, err = a.finder().Split(name)
@@ -137,12 +133,9 @@ func (a *app) jobOnNodes(ctx context.Context, name string) (selection.Handle, se
 	if err != nil {
 		return selection.Handle{}, settings.Target{}, err
 	}
-	target, err := targets.Find(recorded.Target)
+	target, err := a.targetOfStacks(recorded.Target)
 	if err != nil {
-		return selection.Handle{}, settings.Target{}, err
-	}
-	if target.Agent != nil {
-		return selection.Handle{}, target, fmt.Errorf("target %s has an agent: the proxy protocol cannot start processes on the nodes of jobs", target.Name)
+		return selection.Handle{}, target, err
 	}
 	found, err := a.finder().Job(ctx, name)
 	if err != nil {
@@ -154,6 +147,19 @@ func (a *app) jobOnNodes(ctx context.Context, name string) (selection.Handle, se
 		found = handles[0]
 	}
 	return found, target, err
+}
+
+// targetOfStacks returns a target whose jobs have nodes that rmctl reaches.
+func (a *app) targetOfStacks(name string) (settings.Target, error) {
+	targets, err := a.client().Targets()
+	if err != nil {
+		return settings.Target{}, err
+	}
+	target, err := targets.Find(name)
+	if err == nil && target.Agent != nil {
+		err = fmt.Errorf("target %s has an agent: the proxy protocol cannot start processes on the nodes of jobs", target.Name)
+	}
+	return target, err
 }
 
 // reachableJob returns a job with what is needed to reach its processes.
