@@ -115,6 +115,15 @@ func TestSamplesAreCompared(t *testing.T) {
 	require.Equal(t, []string{"0-2", "0-1"}, document.Tree[0].Children[2].Samples)
 }
 
+func TestManyThreadsAreOmitted(t *testing.T) {
+	many := stacks.Stack{Threads: make([]stacks.Thread, stacks.MostThreads+3)}
+	stack, err := stacks.Decode(many.Encode())
+	require.NoError(t, err)
+	tree := stacks.NewTree([]stacks.Answer{{Ranks: set(t, "0-1"), Stack: stack}}, nil)
+	require.Contains(t, tree.Text(), "\n6 threads omitted: only the first 512 of a process are read\n")
+	require.Equal(t, 6, tree.Document().Omitted)
+}
+
 func TestOutsideTextIsPlain(t *testing.T) {
 	evil := stacks.Frame{Function: "a\x1b[2Jb\xff;c\n\u202e", File: "/x/\x07y.c\r", Line: 1}
 	stack, err := stacks.Decode(stacks.Stack{Threads: []stacks.Thread{{Name: "\x1b]0;x\a", Frames: []stacks.Frame{evil, {Module: "/lib/\x1bz.so"}, {Function: strings.Repeat("é", 5000)}}}}}.Encode())

@@ -40,17 +40,19 @@ func (t *Tree) summary() string {
 		return "no stacks\n"
 	}
 	text := fmt.Sprintf("%s: %s", named(t.ranks), counted(t.classes, "different stack"))
-	if t.samples == 1 {
-		return text + "\n\n"
+	if t.samples > 1 {
+		text += fmt.Sprintf(" in %d samples", t.samples)
+		if steady := t.ranks.Without(t.moved); len(steady) > 0 {
+			text += "\nsame stack in all samples: " + named(steady)
+		}
+		if len(t.moved) > 0 {
+			text += "\nmoved between samples: " + named(t.moved)
+		}
 	}
-	text += fmt.Sprintf(" in %d samples\n", t.samples)
-	if steady := t.ranks.Without(t.moved); len(steady) > 0 {
-		text += "same stack in all samples: " + named(steady) + "\n"
+	if t.omitted > 0 {
+		text += fmt.Sprintf("\n%s omitted: only the first %d of a process are read", counted(t.omitted, "thread"), MostThreads)
 	}
-	if len(t.moved) > 0 {
-		text += "moved between samples: " + named(t.moved) + "\n"
-	}
-	return text + "\n"
+	return text + "\n\n"
 }
 
 // writeChain writes a frame and those below it up to where the ranks part.

@@ -30,6 +30,7 @@ type Tree struct {
 	moved   ranges.Set // their stacks differ between samples
 	samples int
 	classes int // different stacks
+	omitted int // threads, of all ranks and samples
 	missing []Missing
 }
 
@@ -53,6 +54,7 @@ func NewTree(answers []Answer, missing []Missing) *Tree {
 	var root node
 	for _, answer := range answers {
 		tree.ranks = append(tree.ranks, answer.Ranks...)
+		tree.omitted += answer.Stack.Omitted * answer.Ranks.Count()
 		for _, thread := range answer.Stack.Threads {
 			root.add(thread, answer.Stack.Sample, tree.samples, answer.Ranks)
 		}
@@ -186,6 +188,7 @@ type Document struct {
 	Samples int               `json:"samples"`
 	Stacks  int               `json:"stacks"`          // different ones
 	Moved   string            `json:"moved,omitempty"` // ranks whose stacks differ between samples
+	Omitted int               `json:"omittedThreads,omitempty"`
 	Tree    []Branch          `json:"tree"`
 	Missing []MissingDocument `json:"missing,omitempty"`
 }
@@ -208,7 +211,7 @@ type MissingDocument struct {
 
 // Document returns the tree as JSON has it.
 func (t *Tree) Document() Document {
-	document := Document{Ranks: t.ranks.String(), Samples: t.samples, Stacks: t.classes, Moved: t.moved.String(), Tree: branches(t.roots)}
+	document := Document{Ranks: t.ranks.String(), Samples: t.samples, Stacks: t.classes, Moved: t.moved.String(), Omitted: t.omitted, Tree: branches(t.roots)}
 	for _, each := range t.missing {
 		document.Missing = append(document.Missing, MissingDocument{each.Ranks.String(), each.Nodes, each.Reason})
 	}
