@@ -16,3 +16,11 @@ func runTracked(_ context.Context, arguments []string) int {
 	}
 	return track.Run(track.Options{Job: *job, RankFrom: *from, Words: flags.Args(), Node: track.NodeName()})
 }
+
+// becomeTraceable becomes a program that debuggers may attach to.
+func becomeTraceable(_ context.Context, arguments []string) int {
+	if len(arguments) < 2 {
+		return wrongUsage("traceable", "PATH NAME ARG...")
+	}
+	return track.RunTraceable(arguments)
+}

@@ -93,7 +93,8 @@ func start(o Options, identity rank.Identity) (*program, error) {
 		output.close()
 		return nil, err
 	}
-	process, err := os.StartProcess(path, o.Words, &os.ProcAttr{
+	path, words := traceable(scopeFile, path, o.Words)
+	process, err := os.StartProcess(path, words, &os.ProcAttr{
 		Env: append(os.Environ(), innerSetting(o)), Files: []*os.File{os.Stdin, output.far, errorOutput.far},
 		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
