@@ -5,11 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/internal/agentclient/agenttest"
 	"github.com/rmctl/rmctl/internal/rmctltest"
@@ -42,5 +44,8 @@ func testSite() string { return cmp.Or(os.Getenv("RMCTL_TEST_SITE"), os.DevNull+
 // directory of its own.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
+	rmctl, err := exec.LookPath("rmctl")
+	require.NoError(t, err)
+	rmctltest.NodeProgram(t, filepath.Dir(rmctl))
 	rmctltest.ScriptsAtOnce(t, filepath.Join("testdata", "script"), nil, int64(runtime.GOMAXPROCS(0)))
 }

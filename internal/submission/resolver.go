@@ -65,11 +65,24 @@ func (r *Resolver) ResolveValues(env *attribute.Environment, s job.Submission, s
 	}
 	selection.Clear()
 	SetLaunch(env, s)
+	if len(s.Wrapper) > 0 {
+		r.keepName(env, s)
+	}
 	if err := selection.FollowLinks(); err != nil {
 		// The reference takes what it finds, and there are values for all links.
 		r.Log.Warn("some attributes take their defaults instead of each other's values", "error", err)
 	}
 	return nil
+}
+
+// keepName names a job after its program, where a scheduler would name it after what runs
+// that.
+func (r *Resolver) keepName(env *attribute.Environment, s job.Submission) {
+	for _, link := range r.Definition.PortableLinks("jobName") {
+		if name := env.Variable(link.Attribute); name != nil && env.Text(link.Attribute) == "" {
+			name.SetValue(jobName(s))
+		}
+	}
 }
 
 // Check tries the values of a submission on the definition alone, without running

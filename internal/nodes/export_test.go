@@ -1,0 +1,4 @@
+package nodes
+
+// ParseReports is for fuzzing.
+var ParseReports = parseReports
