@@ -18,6 +18,7 @@ var commands = map[string]command{
 	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,
+	"relay":     runRelay,
 	"traceable": becomeTraceable,
 	"track":     runTracked,
 	"version":   printVersion,

@@ -95,12 +95,16 @@ func (l *link) writeNow(m message) error {
 func (l *link) readHello(noise bool) (message, error) {
 	for range mostNoiseLines {
 		line, err := l.readLine(mostHandshakeBytes * 4)
+		start := bytes.Index(line, helloStart) // a message may end without a line break
 		switch {
 		case err != nil:
 			return message{}, err
-		case noise && !bytes.HasPrefix(line, helloStart):
+		case noise && start < 0:
 			continue
-		case len(line) > mostHandshakeBytes:
+		case noise:
+			line = line[start:]
+		}
+		if len(line) > mostHandshakeBytes {
 			return message{}, errors.New("the first line is too long")
 		}
 		hello, err := decode(line)
@@ -131,11 +135,11 @@ func isProof(given string, secret []byte, end, role, dialed, accepted string) bo
 
 // handshakeError says why a handshake failed.
 func handshakeError(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
 	return fmt.Errorf("handshake failed: %w", err)
 }

@@ -22,8 +22,14 @@ const (
 // queued is how many messages wait for a peer that reads slowly before senders wait, too.
 const queued = 16
 
-// errEnded is the reason of a link that ended as planned.
-var errEnded = errors.New("ended")
+// Reasons of links that end as planned.
+var (
+	errEnded = errors.New("ended")
+	errGone  = errors.New("connection lost: the other end closed it")
+)
+
+// IsEnd reports whether whoever was served ended the connection, as opposed to a failure.
+func IsEnd(reason error) bool { return errors.Is(reason, errGone) || errors.Is(reason, errEnded) }
 
 // A link is one connection of the tree. Lines of the protocol pass in both directions.
 type link struct {
@@ -157,7 +163,7 @@ func (l *link) receive() (message, error) {
 		}
 	}
 	if errors.Is(err, io.EOF) {
-		err = errors.New("connection lost: the other end closed it")
+		err = errGone
 	}
 	l.end(err)
 	return message{}, l.reason

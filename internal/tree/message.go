@@ -90,27 +90,37 @@ func decode(line []byte) (message, error) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		return message{}, fmt.Errorf("invalid message: %w", err)
 	}
+	if problem := m.check(); problem != "" {
+		return message{}, errors.New("invalid message: " + problem)
+	}
+	if m.Problem != "" {
+		m.Problem = OneLine(m.Problem)
+	}
+	return m, nil
+}
+
+// check returns what is wrong with a message.
+func (m message) check() string {
 	switch {
 	case m.Kind == "":
-		return message{}, errors.New("invalid message: no type")
+		return "no type"
 	case longest(m.Kind, m.ID, m.Topic, m.Namespace, m.Role, m.Nonce, m.Proof) > mostNameBytes:
-		return message{}, errors.New("invalid message: a name is too long")
-	case len(m.Members) > mostMembers || len(m.Nodes) > mostMembers || len(m.Problems) > mostMembers:
-		return message{}, errors.New("invalid message: too many nodes")
+		return "a name is too long"
+	case max(len(m.Members), len(m.Nodes), len(m.Problems)) > mostMembers:
+		return "too many nodes"
 	case len(m.Launches) > mostLaunches:
-		return message{}, errors.New("invalid message: too many launches")
+		return "too many launches"
 	case m.Timeout < 0 || m.Timeout > mostTimeout.Milliseconds():
-		return message{}, errors.New("invalid message: timeout out of range")
+		return "timeout out of range"
 	case m.Height < 0 || m.Height > mostHeight:
-		return message{}, errors.New("invalid message: too many levels of relays")
+		return "too many levels of relays"
 	}
 	if m.Ranks != nil && *m.Ranks != "" {
 		if _, isSet := ranges.Parse(*m.Ranks); !isSet {
-			return message{}, errors.New("invalid message: invalid ranks")
+			return "invalid ranks"
 		}
 	}
-	m.Problem = OneLine(m.Problem)
-	return m, nil
+	return ""
 }
 
 func longest(texts ...string) int {
@@ -151,6 +161,9 @@ func (g *Group) UnmarshalJSON(data []byte) error {
 	parsed, isSet := ranges.Parse(text.Ranks)
 	if !isSet && text.Ranks != "" {
 		return fmt.Errorf("invalid ranks %.40q", text.Ranks)
+	}
+	if parsed.Count() > mostRanks {
+		return errors.New("too many ranks")
 	}
 	*g = Group{text.Namespace, text.Variable, parsed}
 	return nil

@@ -2,12 +2,11 @@ package tree
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"slices"
+	"sync"
 )
-
-var errMissing = errors.New("not supported")
 
 // Options of a relay.
 type Options struct {
@@ -19,100 +18,158 @@ type Options struct {
 	Place  string // "": this machine; tests play several
 	Attach string // private directory: a relay of tracked processes there answers instead of Local
 	Job    string // directory of the job; for Listen and Attach
+
+	tracked bool // it lives in a tracked process, and stays when those who ask go
 }
 
 // A Relay passes questions on to further relays and to its Local, and merges the answers.
-type Relay struct{ options Options }
+type Relay struct {
+	options Options
+	id      string
+	ctx     context.Context
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
+
+	mutex     sync.Mutex
+	uppers    map[*upper]struct{}
+	children  map[*child]struct{}
+	known     []Group // ranks of Local
+	version   int     // of what members returns
+	lost      []Member
+	recent    map[string]struct{} // questions that it got already
+	order     []string            // of recent
+	redirects int                 // counts children, those redirected included
+
+	listening sync.Mutex
+	beside    string // where relays that were redirected connect
+}
 
 // NewRelay returns a relay. The caller closes it.
-func NewRelay(options Options) *Relay { return &Relay{options} }
+func NewRelay(options Options) *Relay {
+	if options.FanOut == 0 {
+		options.FanOut = usualFanOut
+	}
+	if options.Place == "" {
+		options.Place = thisPlace()
+	}
+	r := &Relay{options: options, id: newNonce()[:16], uppers: map[*upper]struct{}{}, children: map[*child]struct{}{}, recent: map[string]struct{}{}}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	if options.Attach != "" && !options.Idle {
+		tried := make(chan struct{})
+		r.tasks.Go(func() { r.attach(tried) })
+		<-tried
+	}
+	return r
+}
 
 // Serve answers whoever is at the other end of the stream, until that ends.
-func (r *Relay) Serve(ctx context.Context, stream io.ReadWriteCloser) error { return errMissing }
-
-// Listen accepts relays of tracked processes at HOST:PORT or HOST until the relay is closed.
-// The file "address" in the directory of the job holds the address meanwhile.
-func (r *Relay) Listen(ctx context.Context, address string) error { return errMissing }
+func (r *Relay) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
+	l := newLink(stream)
+	limited, cancel := context.WithTimeout(ctx, usualLaunch)
+	hello, err := l.accept(limited, r.options.Secret, roleClient, roleParent)
+	cancel()
+	if err != nil {
+		l.end(err)
+		return err
+	}
+	return r.serveUpper(ctx, l, hello.Role == roleClient)
+}
 
 // Refresh looks for the processes of the node again, and reports changes upwards.
-func (r *Relay) Refresh() {}
+func (r *Relay) Refresh() {
+	if r.answersLocally() {
+		_, _ = r.processes(r.ctx) // questions report the error
+	}
+}
 
 // Close ends the relay with all relays that it launched.
-func (r *Relay) Close() {}
-
-// ReadSecret reads the secret of a job from its directory. It refuses files that others
-// can read or own.
-func ReadSecret(directory string) ([]byte, error) { return nil, errMissing }
-
-// A Client asks the relays of a job.
-type Client struct{}
-
-// Connect connects to the top of a tree over the stdin and stdout of its process. Lines
-// that others print there first are skipped. Close closes the stream.
-func Connect(ctx context.Context, stream io.ReadWriteCloser, secret []byte) (*Client, error) {
-	return nil, errMissing
+func (r *Relay) Close() {
+	r.mutex.Lock()
+	uppers := make([]*upper, 0, len(r.uppers))
+	for u := range r.uppers {
+		uppers = append(uppers, u)
+	}
+	r.mutex.Unlock()
+	var leaving sync.WaitGroup
+	for _, u := range uppers {
+		leaving.Go(func() {
+			ctx, cancel := context.WithTimeout(r.ctx, flushLimit)
+			defer cancel()
+			_ = u.send(ctx, message{Kind: kindBye})
+			u.finish()
+		})
+	}
+	leaving.Wait()
+	r.cancel()
+	r.tasks.Wait()
 }
 
-// Launch starts relays on nodes. It returns why nodes have none, by name.
-func (c *Client) Launch(ctx context.Context, launches []Launch, how Launching) (problems map[string]string, err error) {
-	return nil, errMissing
+// answersLocally reports whether the relay asks its Local.
+func (r *Relay) answersLocally() bool {
+	return r.options.Local != nil && !r.options.Idle && !r.isAttached()
 }
 
-// Members returns all relays of the tree, those that were lost included.
-func (c *Client) Members(ctx context.Context) ([]Member, error) { return nil, errMissing }
-
-// Ask returns the answers to a question, equal ones merged. Ranks that the question names
-// and no node has are a part with a problem.
-func (c *Client) Ask(ctx context.Context, question Question) ([]Part, error) { return nil, errMissing }
-
-// Close leaves the tree. The top ends with all that it launched.
-func (c *Client) Close() error { return errMissing }
-
-// A Registration is a tracked process, as the relay of its host knows it.
-type Registration struct {
-	Process RankProcess     `json:"process"`
-	Ended   bool            `json:"ended,omitempty"`
-	Lost    bool            `json:"lost,omitempty"`   // it went without saying that it ended; the relay sets it
-	Detail  json.RawMessage `json:"detail,omitempty"` // for Record
+// processes asks Local for its processes.
+func (r *Relay) processes(ctx context.Context) ([]RankProcess, error) {
+	found, err := r.options.Local.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	groups := groupsOf(found)
+	r.mutex.Lock()
+	isEqual := slices.EqualFunc(groups, r.known, func(a, b Group) bool {
+		return a.Namespace == b.Namespace && a.Variable == b.Variable && slices.Equal(a.Ranks, b.Ranks)
+	})
+	r.known = groups
+	r.mutex.Unlock()
+	if !isEqual {
+		r.changed()
+	}
+	return found, nil
 }
 
-// JoinOptions are how a tracked process takes part.
-type JoinOptions struct {
-	Job     string // its directory, whose last part names the socket
-	Private string // "": the private directory of the user on this host
-	Node    string
-	Secret  []byte
-	// Local returns what answers if this process becomes the relay. Registered returns the
-	// processes that live.
-	Local func(registered func() []Registration) Local
-	// Record stores all registrations of the host since this process became its relay,
-	// ended ones included. Calls follow each other.
-	Record func(ctx context.Context, registrations []Registration) error
+// changed reports new members upwards.
+func (r *Relay) changed() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.version++
+	r.forgetFound()
+	for u := range r.uppers {
+		select {
+		case u.dirty <- struct{}{}:
+		default:
+		}
+	}
 }
 
-// A Membership is a tracked process among those of its host. One of them is the relay of
-// the host; when it ends, the others elect another one.
-type Membership struct{}
-
-// Join takes part with a process until Leave. It does not wait for others.
-func Join(ctx context.Context, options JoinOptions, registration Registration) *Membership {
-	return &Membership{}
+// isFirst reports whether a question is new. One that comes on two ways is answered once.
+func (r *Relay) isFirst(id string) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if _, known := r.recent[id]; known {
+		return false
+	}
+	r.recent[id] = struct{}{}
+	r.order = append(r.order, id)
+	if len(r.order) > mostRecent {
+		delete(r.recent, r.order[0])
+		r.order = r.order[1:]
+	}
+	return true
 }
 
-// Update replaces the registration. It returns once the relay of the host has recorded it.
-func (m *Membership) Update(ctx context.Context, registration Registration) error {
-	return errMissing
+// visible returns the children that answer an asker: not those that another one launched.
+func (r *Relay) visible(u *upper) []*child {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	var found []*child
+	for c := range r.children {
+		if c.owner == nil || c.owner == u {
+			found = append(found, c)
+		}
+	}
+	sortChildren(found)
+	return found
 }
 
-// Leave ends the membership. If this process is the relay, others become it.
-func (m *Membership) Leave() {}
-
-// PrivateDirectory returns the directory for sockets on this host, which only the user
-// can enter.
-func PrivateDirectory() (string, error) { return "", errMissing }
-
-// LockSession makes this process the one relay of a session on this host. It reports
-// false if another process is; otherwise the caller calls release at its end.
-func LockSession(private, session string) (release func(), isFirst bool, err error) {
-	return nil, false, errMissing
-}
+var errClosed = errors.New("the relay has ended")

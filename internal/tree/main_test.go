@@ -1,0 +1,292 @@
+package tree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/ranges"
+)
+
+// played names the variable that makes the test binary a part of a tree.
+const played = "RMCTL_TREE_TEST"
+
+// A part is what the test binary plays.
+type part struct {
+	Play    string // relay, track
+	Node    string
+	Ranks   string
+	Place   string
+	Job     string
+	Private string
+	Listen  string
+	FanOut  int
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(played); text != "" {
+		var p part
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			panic(err)
+		}
+		os.Exit(p.run())
+	}
+	os.Exit(m.Run())
+}
+
+var testSecret = []byte("0123456789abcdef0123456789abcdef")
+
+func (p part) run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if p.Play == "track" {
+		return p.track(ctx)
+	}
+	relay := NewRelay(Options{Secret: testSecret, Node: p.Node, Place: p.Place, Local: newFakeLocal(p.Ranks), Job: p.Job, Attach: p.Private, FanOut: p.FanOut})
+	defer relay.Close()
+	if p.Listen != "" {
+		if err := relay.Listen(ctx, p.Listen); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	_ = relay.Serve(ctx, testStdio{})
+	return 0
+}
+
+type testStdio struct{}
+
+func (testStdio) Read(buffer []byte) (int, error) { return os.Stdin.Read(buffer) }
+func (testStdio) Write(data []byte) (int, error)  { return os.Stdout.Write(data) }
+func (testStdio) Close() error                    { return errors.Join(os.Stdin.Close(), os.Stdout.Close()) }
+
+// words returns how a part is started: as a launch of a node.
+func (p part) launch(t testing.TB) Launch {
+	t.Helper()
+	text, err := json.Marshal(p)
+	require.NoError(t, err)
+	program, err := os.Executable()
+	require.NoError(t, err)
+	return Launch{Node: p.Node, Words: []string{program}, Environment: map[string]string{played: string(text)}}
+}
+
+// A fakeLocal has processes that answer what the kind of the question says.
+type fakeLocal struct {
+	ranks ranges.Set
+	extra []RankProcess
+}
+
+func newFakeLocal(text string) *fakeLocal {
+	set, _ := ranges.Parse(text)
+	return &fakeLocal{ranks: set}
+}
+
+// Processes implements [Local].
+func (f *fakeLocal) Processes(context.Context) ([]RankProcess, error) {
+	var found []RankProcess
+	for _, each := range f.ranks {
+		for rank := each.First; rank <= each.Last; rank++ {
+			found = append(found, RankProcess{Rank: rank, Variable: "PMIX_RANK", PID: 1000 + rank})
+		}
+	}
+	return append(found, f.extra...), nil
+}
+
+// Answer implements [Local].
+func (f *fakeLocal) Answer(ctx context.Context, question Question, processes []RankProcess, give func(Part)) error {
+	switch question.Kind {
+	case "hang":
+		<-ctx.Done()
+		return ctx.Err()
+	case "deaf":
+		select {}
+	case "fail":
+		return errors.New("no debugger\x1b[2J\nhere")
+	case "exit":
+		os.Exit(3)
+	}
+	for _, process := range processes {
+		single := ranges.Set{{First: process.Rank, Last: process.Rank}}
+		switch question.Kind {
+		case "same":
+			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(`{"stack": "main <- MPI_Barrier"}`)})
+		case "classes":
+			var classes int
+			if err := json.Unmarshal(question.Body, &classes); err != nil {
+				return err
+			}
+			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(strconv.Itoa(process.Rank % classes))})
+		case "rank":
+			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(strconv.Itoa(process.Rank))})
+		case "wrong":
+			give(Part{Ranks: ranges.Set{{First: process.Rank + 100000, Last: process.Rank + 100000}}, Body: json.RawMessage(`1`)})
+		case "broken":
+			give(Part{Ranks: single, Body: json.RawMessage(`{`)})
+		case "long":
+			long, _ := json.Marshal(string(make([]byte, mostLineBytes)))
+			give(Part{Ranks: single, Body: long})
+		}
+	}
+	return nil
+}
+
+// A fixture is a client and the top of a tree, in this process.
+type fixture struct {
+	*Client
+	relay  *Relay
+	stream *countingStream
+	served chan error
+}
+
+// A countingStream counts what the client reads.
+type countingStream struct {
+	io.ReadWriteCloser
+	read int
+}
+
+func (s *countingStream) Read(buffer []byte) (int, error) {
+	n, err := s.ReadWriteCloser.Read(buffer)
+	s.read += n
+	return n, err
+}
+
+func connect(t testing.TB, options Options) *fixture {
+	t.Helper()
+	options.Secret = testSecret
+	near, far := streamPair(t)
+	f := &fixture{relay: NewRelay(options), stream: &countingStream{ReadWriteCloser: near}, served: make(chan error, 1)}
+	go func() { f.served <- f.relay.Serve(context.Background(), far) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	client, err := Connect(ctx, f.stream, testSecret)
+	require.NoError(t, err)
+	f.Client = client
+	t.Cleanup(func() {
+		require.NoError(t, client.Close())
+		<-f.served
+		f.relay.Close()
+	})
+	return f
+}
+
+// launched starts relays of nodes with so many ranks each.
+func (f *fixture) launched(t testing.TB, nodes, ranks int, how Launching) {
+	t.Helper()
+	problems, err := f.Launch(t.Context(), launchesOf(t, nodes, ranks), how)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
+func launchesOf(t testing.TB, nodes, ranks int) []Launch {
+	t.Helper()
+	var launches []Launch
+	for node := range nodes {
+		name := fmt.Sprintf("n%03d", node)
+		p := part{Play: "relay", Node: name, Place: name, Ranks: ranges.Set{{First: node * ranks, Last: node*ranks + ranks - 1}}.String()}
+		launches = append(launches, p.launch(t))
+	}
+	return launches
+}
+
+// streamPair returns both ends of a connection.
+func streamPair(t testing.TB) (near, far io.ReadWriteCloser) {
+	t.Helper()
+	descriptors, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	require.NoError(t, err)
+	return os.NewFile(uintptr(descriptors[0]), "near"), os.NewFile(uintptr(descriptors[1]), "far")
+}
+
+// runningIn returns the processes of process groups that have not ended.
+func runningIn(t testing.TB, groups []int) []string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	var running []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		_, behind, isStat := strings.Cut(string(text), ") ")
+		fields := strings.Fields(behind)
+		if err != nil || !isStat || fields[0] == "Z" || fields[0] == "X" {
+			continue
+		}
+		group, err := strconv.Atoi(fields[2])
+		require.NoError(t, err)
+		if slices.Contains(groups, group) {
+			running = append(running, string(text))
+		}
+	}
+	return running
+}
+
+func setOf(t testing.TB, text string) ranges.Set {
+	t.Helper()
+	set, isSet := ranges.Parse(text)
+	require.True(t, isSet)
+	return set
+}
+
+// track plays a tracked process, which runs until SIGTERM.
+func (p part) track(ctx context.Context) int {
+	rank, err := strconv.Atoi(p.Ranks)
+	if err != nil {
+		panic(err)
+	}
+	registration := Registration{Process: RankProcess{Rank: rank, Variable: "PMIX_RANK", PID: os.Getpid()}}
+	m := Join(context.Background(), JoinOptions{
+		Job: p.Job, Private: p.Private, Node: p.Node, Secret: testSecret, place: p.Place,
+		Local: func(registered func() []Registration) Local { return registeredLocal{registered} },
+		Record: func(_ context.Context, registrations []Registration) error {
+			text, err := json.Marshal(registrations)
+			if err != nil {
+				return err
+			}
+			temporary := fmt.Sprintf("%s/.recorded-%d", p.Job, os.Getpid())
+			if err := os.WriteFile(temporary, text, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(temporary, p.Job+"/recorded-"+p.Place)
+		},
+	}, registration)
+	fmt.Println("started")
+	<-ctx.Done()
+	registration.Ended = true
+	limited, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err = m.Update(limited, registration)
+	m.Leave()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// registeredLocal answers for registered processes.
+type registeredLocal struct{ registered func() []Registration }
+
+// Processes implements [Local].
+func (l registeredLocal) Processes(context.Context) ([]RankProcess, error) {
+	var found []RankProcess
+	for _, one := range l.registered() {
+		found = append(found, one.Process)
+	}
+	return found, nil
+}
+
+// Answer implements [Local].
+func (l registeredLocal) Answer(ctx context.Context, question Question, processes []RankProcess, give func(Part)) error {
+	return (&fakeLocal{}).Answer(ctx, question, processes, give)
+}
