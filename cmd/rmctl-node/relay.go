@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"syscall"
 
 	"github.com/rmctl/rmctl/internal/track"
@@ -30,7 +31,9 @@ func runRelay(ctx context.Context, arguments []string) int {
 	if err := flags.Parse(arguments); err != nil || o.job == "" || flags.NArg() > 0 {
 		return wrongUsage("relay", "--job DIR [--node NAME] [--session ID] [--match WORD] [--top] [--listen HOST[:PORT]]")
 	}
-	if err := o.serve(ctx); err != nil {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	defer stop()
+	if err := o.serve(ctx); err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
 	return 0
