@@ -82,6 +82,9 @@ func (d *Desk) BelongsTo(name string) {
 	// By a process of its own: what other tests start meanwhile would have a file that is written here open, which keeps it from running.
 	own := filepath.Join(d.Home, "rmctl")
 	require.NoError(d.t, exec.Command("install", "-m", "755", program(d.t), own).Run())
+	if node := filepath.Join(filepath.Dir(program(d.t)), "rmctl-node"); exists(node) {
+		require.NoError(d.t, exec.Command("install", "-m", "755", node, d.Home).Run())
+	}
 	require.NoError(d.t, filepath.WalkDir(d.Home, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, int(id), int(group)))
 	}))
@@ -164,4 +167,9 @@ func (d *Desk) Sits(arguments ...string) *Terminal {
 	s := startTerminal(d.t, d.Command(ctx, arguments...))
 	d.t.Cleanup(cancel)
 	return s
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
