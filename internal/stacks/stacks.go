@@ -136,6 +136,18 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
+// withoutNames returns what makes stacks different for people: no names of threads, which may be numbered, and
+// no sample.
+func (s Stack) withoutNames() Stack {
+	named := s.Threads
+	s.Sample, s.Threads = 0, make([]Thread, len(named))
+	for i, thread := range named {
+		thread.Name = ""
+		s.Threads[i] = thread
+	}
+	return s
+}
+
 // mergeThreads sorts threads and makes equal ones one.
 func mergeThreads(threads []Thread) []Thread {
 	counts := map[string]int{}

@@ -115,6 +115,13 @@ func TestSamplesAreCompared(t *testing.T) {
 	require.Equal(t, []string{"0-2", "0-1"}, document.Tree[0].Children[2].Samples)
 }
 
+func TestFirstThreadsComeFirstAndNamesDoNotCount(t *testing.T) {
+	a := stacks.Stack{Threads: []stacks.Thread{thread("x", "main"), thread("worker 1", "clone3")}}
+	b := stacks.Stack{Threads: []stacks.Thread{thread("x", "main"), thread("worker 2", "clone3")}}
+	require.Equal(t, "ranks 0-1: 1 different stack\n\n|-- ranks 0-1\n|   main at a.c:7\n`-- ranks 0-1\n    clone3 at a.c:7\n",
+		stacks.NewTree([]stacks.Answer{{Ranks: set(t, "0"), Stack: a}, {Ranks: set(t, "1"), Stack: b}}, nil).Text())
+}
+
 func TestManyThreadsAreOmitted(t *testing.T) {
 	many := stacks.Stack{Threads: make([]stacks.Thread, stacks.MostThreads+3)}
 	stack, err := stacks.Decode(many.Encode())

@@ -40,6 +40,7 @@ type node struct {
 	bySample []ranges.Set
 	ranks    ranges.Set // in any sample
 	threads  int        // in all ranks and samples
+	isFirst  bool       // the first thread of a rank is here
 	ends     []ranges.Set
 	children []*node
 	byFrame  map[Frame]*node
@@ -55,8 +56,8 @@ func NewTree(answers []Answer, missing []Missing) *Tree {
 	for _, answer := range answers {
 		tree.ranks = append(tree.ranks, answer.Ranks...)
 		tree.omitted += answer.Stack.Omitted * answer.Ranks.Count()
-		for _, thread := range answer.Stack.Threads {
-			root.add(thread, answer.Stack.Sample, tree.samples, answer.Ranks)
+		for i, thread := range answer.Stack.Threads {
+			root.add(thread, i == 0, answer.Stack.Sample, tree.samples, answer.Ranks)
 		}
 	}
 	tree.ranks = tree.ranks.Merged()
@@ -67,7 +68,7 @@ func NewTree(answers []Answer, missing []Missing) *Tree {
 }
 
 // add adds the frames of a thread below a node.
-func (n *node) add(thread Thread, sample, samples int, ranks ranges.Set) {
+func (n *node) add(thread Thread, isFirst bool, sample, samples int, ranks ranges.Set) {
 	at := n
 	for _, frame := range thread.Frames {
 		child := at.byFrame[frame]
@@ -80,6 +81,7 @@ func (n *node) add(thread Thread, sample, samples int, ranks ranges.Set) {
 			at.children = append(at.children, child)
 		}
 		child.bySample[sample] = append(child.bySample[sample], ranks...)
+		child.isFirst = child.isFirst || isFirst
 		child.threads += max(thread.Count, 1) * ranks.Count()
 		at = child
 	}
@@ -89,7 +91,7 @@ func (n *node) add(thread Thread, sample, samples int, ranks ranges.Set) {
 }
 
 // finish merges the sets of ranks, and sorts the branches: first what deviates, the branches
-// of few ranks.
+// of few ranks. Of others, those of first threads come first.
 func (n *node) finish() {
 	n.byFrame = nil
 	for sample := range n.bySample {
@@ -102,7 +104,7 @@ func (n *node) finish() {
 		child.finish()
 	}
 	sorting.Stable(n.children, func(a, b *node) int {
-		return cmp.Or(cmp.Compare(a.ranks.Count(), b.ranks.Count()), cmp.Compare(a.first(), b.first()), compareFrames(a.frame, b.frame))
+		return cmp.Or(cmp.Compare(a.ranks.Count(), b.ranks.Count()), cmp.Compare(a.first(), b.first()), cmp.Compare(b.order(), a.order()), compareFrames(a.frame, b.frame))
 	})
 }
 
@@ -111,6 +113,13 @@ func (n *node) first() int {
 		return 0
 	}
 	return n.ranks[0].First
+}
+
+func (n *node) order() int {
+	if n.isFirst {
+		return 1
+	}
+	return 0
 }
 
 func compareFrames(a, b Frame) int {
@@ -133,8 +142,7 @@ func (n *node) isSteady() bool {
 func (t *Tree) compare(answers []Answer) {
 	classes := map[string][]ranges.Set{} // by the encoded stack: the ranks in each sample
 	for _, answer := range answers {
-		stack := answer.Stack
-		stack.Sample = 0
+		stack := answer.Stack.withoutNames()
 		key := string(stack.Encode())
 		if classes[key] == nil {
 			classes[key] = make([]ranges.Set, t.samples)

@@ -50,6 +50,7 @@ var arguments = []string{
 	"-iex", "set pagination off",
 	"-iex", "set width 0",
 	"-iex", "set print frame-info short-location",
+	"-iex", "set print frame-arguments none",
 	"-iex", "set source open off",
 	"-iex", "set index-cache enabled off",
 	"-iex", "set history save off",

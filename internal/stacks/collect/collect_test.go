@@ -165,7 +165,7 @@ func TestEqualProcessesHaveEqualBytes(t *testing.T) {
 // TestStacksAreThoseOfBareDebuggers generates programs, and compares with what gdb prints itself.
 func TestStacksAreThoseOfBareDebuggers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 4 {
+	for range rounds(4, 30) {
 		var source strings.Builder
 		source.WriteString("#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n#include <sys/prctl.h>\n#include <semaphore.h>\nstatic sem_t ready;\n")
 		threads := random.IntN(4)

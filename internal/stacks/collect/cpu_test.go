@@ -34,8 +34,9 @@ func TestCollectingCostsLittleMoreThanBareDebuggers(t *testing.T) {
 	for range 8 {
 		pids = append(pids, start(t, program, "20", "2").Process.Pid)
 	}
+	const most = 1.10
 	ratio := 10.0
-	for range 3 { // the smallest counts: others use the machine, too
+	for try := 0; try < 3 && ratio > most; try++ { // others use the machine, too
 		begin := used(t)
 		for _, pid := range pids {
 			command := exec.Command("gdb", "-batch", "-nx", "-p", strconv.Itoa(pid), "-ex", "thread apply all bt")
@@ -54,7 +55,7 @@ func TestCollectingCostsLittleMoreThanBareDebuggers(t *testing.T) {
 		ratio = min(ratio, float64(end-middle)/float64(middle-begin))
 	}
 	t.Logf("ratio %.2f", ratio)
-	require.Less(t, ratio, 1.10)
+	require.LessOrEqual(t, ratio, most)
 }
 
 func BenchmarkEightProcesses(b *testing.B) {

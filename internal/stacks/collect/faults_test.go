@@ -58,6 +58,26 @@ func TestDebuggersThatFailAtEachPlace(t *testing.T) {
 	}
 }
 
+func TestADebuggerThatAlwaysHangsDoesNotTakeTheTimeOfAllProcesses(t *testing.T) {
+	debugger, err := stackstest.Debugger(t.TempDir(), "hang-threads")
+	require.NoError(t, err)
+	options := options()
+	options.Limit, options.AtOnce = 200*time.Millisecond, 1
+	targets := make([]collect.Target, 100)
+	pid := startSleepers(t, 1)[0]
+	for i := range targets {
+		targets[i] = collect.Target{Rank: i, PID: pid}
+	}
+	begin, count := time.Now(), 0
+	require.NoError(t, collect.Collect(t.Context(), options, stacks.Request{Debugger: debugger}, targets, func(result collect.Result) {
+		count++
+		require.Equal(t, "the debugger did not answer in time", result.Problem)
+	}))
+	require.Equal(t, 100, count)
+	require.Less(t, time.Since(begin), 10*time.Second)
+	requireRuns(t, pid)
+}
+
 // killAtRandom collects from processes in a process of its own, and kills that or its debuggers.
 func killAtRandom(t *testing.T, debugger string, pids []int, rounds int, longest time.Duration) {
 	t.Helper()

@@ -15,11 +15,16 @@ var (
 	errNoGuard = errors.New("the guard has ended")
 )
 
+// mostHangs is after how many processes without an answer a worker gives up: the debugger is to
+// blame then, not a process, and the question has little time.
+const mostHangs = 2
+
 // A worker has one debugger, which it attaches to one process after the other.
 type worker struct {
 	*collector
 	session    *mi.Session
 	executable string // that the session has symbols of
+	hangs      int    // processes in a row without an answer
 	python     python
 }
 
@@ -61,6 +66,9 @@ func (w *worker) read(ctx context.Context, target Target) (stacks.Stack, error) 
 	if err != nil {
 		return stacks.Stack{}, err
 	}
+	if w.hangs >= mostHangs {
+		return stacks.Stack{}, mi.ErrHangs
+	}
 	if err := w.start(target.executable); err != nil {
 		return stacks.Stack{}, err
 	}
@@ -78,6 +86,9 @@ func (w *worker) read(ctx context.Context, target Target) (stacks.Stack, error) 
 		err = detachErr // what was read may be of a process that the debugger lost
 	}
 	w.release(target, before)
+	if w.hangs++; !errors.Is(err, mi.ErrHangs) {
+		w.hangs = 0
+	}
 	return stack, err
 }
 
