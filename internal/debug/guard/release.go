@@ -38,33 +38,30 @@ func End(pid int, start uint64) {
 	waitUntil(context.Background(), killAfter, func() bool { return !is() })
 }
 
-// Release makes a process run on after its debugger has ended or detached, in whichever step that
-// was. A debugger stops a process by SIGSTOP, which may be pending or in effect still.
-// A process that was stopped before the debugger came stays stopped. Release reports whether the process
-// is as it was.
+// Release makes a process run on after its debugger ended, in whichever step that was. A debugger stops
+// a process by SIGSTOP, which may still be pending or in effect, or held back in a thread that waits for
+// a processor, where nobody sees it. SIGCONT cancels all three. A process that was
+// stopped before the debugger came stays stopped. Release reports whether the process is as it was.
 func Release(ctx context.Context, pid int, start uint64, wasStopped bool) bool {
-	calm := 0
+	const enough = 3 // looks in a row at which all is well
+	calm, isContinued := 0, false
 	return waitUntil(ctx, releaseWithin, func() bool {
-		status, exists := readThreads(pid)
-		if !exists || status.Start != start || status.HasEnded() {
+		all, exists := readThreads(pid)
+		if !exists || all.Start != start || all.HasEnded() {
 			return true
 		}
-		isStopped := status.IsStopped() || status.StopPending
+		calm++
 		switch {
-		case status.Tracer != 0 || status.State == 't':
+		case all.isTraced:
 			calm = 0 // the kernel takes a moment to end a debugger
-		case isStopped && !wasStopped:
-			calm = 0
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		case !isStopped && wasStopped:
+		case wasStopped && !all.areStopped:
 			calm = 0
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
-		default:
-			// A thread that just leaves the debugger's hold shows as running for a moment,
-			// before the signal that it was held with stops it.
-			calm++
+		case !wasStopped && (all.isStopping || !isContinued):
+			calm, isContinued = 0, true
+			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
-		return calm >= 3
+		return calm >= enough
 	})
 }
 

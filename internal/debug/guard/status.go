@@ -55,6 +55,10 @@ func readStatus(folder string) (Status, bool) {
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
 		switch name {
+		case "State": // that of the same moment as the debugger
+			if state := strings.TrimSpace(value); state != "" {
+				status.State = state[0]
+			}
 		case "TracerPid":
 			status.Tracer, _ = strconv.Atoi(strings.TrimSpace(value))
 		case "SigPnd", "ShdPnd":
@@ -65,26 +69,29 @@ func readStatus(folder string) (Status, bool) {
 	return status, true
 }
 
-// readThreads returns what the kernel says of all threads of a process together: the first
-// debugger, and whether any is stopped or about to stop.
-func readThreads(pid int) (Status, bool) {
+// threads is what the kernel says of all threads of a process together.
+type threads struct {
+	Status
+	isTraced   bool // a thread has a debugger, or leaves its hold
+	areStopped bool // all of them
+	isStopping bool // a thread is stopped or about to stop
+}
+
+func readThreads(pid int) (threads, bool) {
 	status, exists := ReadStatus(pid)
 	if !exists {
-		return status, false
+		return threads{}, false
 	}
-	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*"))
-	for _, folder := range threads {
+	all := threads{Status: status, areStopped: true}
+	folders, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*"))
+	for _, folder := range folders {
 		thread, exists := readStatus(folder)
-		if !exists {
+		if !exists || thread.HasEnded() {
 			continue
 		}
-		if thread.Tracer != 0 {
-			status.Tracer = thread.Tracer
-		}
-		if thread.IsStopped() {
-			status.State = thread.State
-		}
-		status.StopPending = status.StopPending || thread.StopPending
+		all.isTraced = all.isTraced || thread.Tracer != 0 || thread.State == 't'
+		all.areStopped = all.areStopped && thread.IsStopped()
+		all.isStopping = all.isStopping || thread.IsStopped() || thread.StopPending
 	}
-	return status, true
+	return all, true
 }

@@ -109,7 +109,7 @@ func (w *worker) release(target Target, before guard.Status) {
 	after, exists := guard.ReadStatus(target.PID)
 	if w.session.Err() != nil || exists && after.Tracer == w.session.PID() {
 		w.close()
-	} else if !exists || after.Tracer == 0 && !after.StopPending && after.IsStopped() == before.IsStopped() {
+	} else if !exists || after.Tracer == 0 && !after.StopPending && !after.IsStopped() && !before.IsStopped() {
 		w.guard.Detached(target.PID)
 		return
 	}
