@@ -37,6 +37,7 @@ func TestSSH(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts background processes")
 	}
+	installNodeProgram(t)
 	rmctltest.Scripts(t, filepath.Join("testdata", "script-ssh"), map[string]string{
 		"SSH_CONFIG": startSSHServer(t), "SSH_AUTH_SOCK": "", "RMCTL_BACKGROUND": "",
 	})
