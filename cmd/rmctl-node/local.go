@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -83,13 +84,26 @@ func answer(ctx context.Context, question tree.Question, processes []tree.RankPr
 		give(tree.Part{Namespace: result.Namespace, Ranks: ranges.Set{{First: result.Rank, Last: result.Rank}}, Body: result.Stack, Problem: result.Problem})
 	}
 	if len(request.Cores) > 0 {
-		return collect.Cores(ctx, options, request, rankOfCore, pass)
+		return answerCores(ctx, options, request, give)
 	}
 	targets := make([]collect.Target, len(processes))
 	for i, process := range processes {
 		targets[i] = collect.Target{Namespace: process.Namespace, Rank: process.Rank, PID: process.PID, Start: process.Start}
 	}
 	return collect.Collect(ctx, options, request, targets, pass)
+}
+
+// answerCores reads core files. The tree knows ranks of processes only, so that those of files
+// are in the answers.
+func answerCores(ctx context.Context, options collect.Options, request stacks.Request, give func(tree.Part)) error {
+	return collect.Cores(ctx, options, request, rankOfCore, func(result collect.Result) {
+		body, err := json.Marshal(stacks.CoreAnswer{Rank: result.Rank, Stack: result.Stack, Problem: result.Problem})
+		if err != nil {
+			give(tree.Part{Problem: err.Error()})
+			return
+		}
+		give(tree.Part{Body: body})
+	})
 }
 
 // rankOfCore returns the rank of the process whose environment is in a core file.

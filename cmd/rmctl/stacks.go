@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -120,7 +122,21 @@ func (a *app) readStacks(ctx context.Context, name string, request stacks.Reques
 	if err != nil {
 		return nil, err
 	}
+	request.Cores = atJob(reached, request.Cores)
 	return onnodes.ReadStacks(ctx, reached, request, ranks)
+}
+
+// atJob returns patterns of files that are relative to the directory of a job.
+func atJob(j *onnodes.Reachable, patterns []string) []string {
+	directory, _ := j.Attributes["directory"].(string)
+	whole := make([]string, len(patterns))
+	for i, pattern := range patterns {
+		whole[i] = pattern
+		if !path.IsAbs(pattern) {
+			whole[i] = path.Join(cmp.Or(directory, j.Job.Directory, j.Connection.Info().Home), pattern)
+		}
+	}
+	return whole
 }
 
 // jobOnNodes finds a job by name, and refreshes its state. Jobs of agents have no nodes that

@@ -49,8 +49,9 @@ type session struct {
 	problems  map[string]string // by node: why it has no relay
 }
 
-// openTop starts the top of the tree, and connects to it.
-func openTop(ctx context.Context, j *Reachable) (*session, error) {
+// openTop starts the top of the tree, and connects to it. If it only reads files, it looks for no
+// process.
+func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, error) {
 	directory, err := j.Directory.Prepare(ctx, j.directoryName())
 	if err != nil {
 		return nil, err
@@ -72,8 +73,8 @@ func openTop(ctx context.Context, j *Reachable) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(match.Own) > 0 {
-		match = rank.Selection{} // this process is not in the job
+	if len(match.Own) > 0 || readsFiles {
+		match = rank.Selection{None: readsFiles} // this process is not in the job
 	}
 	s.topServes = match.Word() != ""
 	words := append(s.relay(host, match), "--top")

@@ -1,6 +1,7 @@
 package onnodes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,7 +39,7 @@ func ReadStacks(ctx context.Context, j *Reachable, request stacks.Request, ranks
 			return nil, err
 		}
 	}
-	s, err := openTop(ctx, j)
+	s, err := openTop(ctx, j, ofCores)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +57,47 @@ func ReadStacks(ctx context.Context, j *Reachable, request stacks.Request, ranks
 	if err != nil {
 		return nil, err
 	}
-	parts, err := s.client.Ask(ctx, tree.Question{Kind: stacks.Kind, Ranks: ranks, Body: body, Timeout: remaining(ctx) - spare})
-	if err != nil {
-		return nil, fmt.Errorf("reading stacks: %w", err)
-	}
-	expected := j.expected()
+	question := tree.Question{Kind: stacks.Kind, Ranks: ranks, Body: body, Timeout: remaining(ctx) - spare}
 	if ofCores {
-		expected = nil
+		question.Ranks = nil // no process has them
 	}
-	return s.combine(parts, expected, ranks), nil
+	parts, err := s.client.Ask(ctx, question)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading stacks: %w", err)
+	case ofCores:
+		return []Stacks{combineCores(parts, ranks)}, nil
+	}
+	return s.combine(parts, j.expected(), ranks), nil
+}
+
+// combineCores returns the stacks in core files, those of some ranks if they are named.
+func combineCores(parts []tree.Part, ranks ranges.Set) Stacks {
+	var all Stacks
+	for _, part := range parts {
+		var answer stacks.CoreAnswer
+		if part.Problem != "" || json.Unmarshal(part.Body, &answer) != nil || answer.Rank < 0 {
+			all.Missing = append(all.Missing, stacks.Missing{Nodes: part.Nodes, Reason: cmp.Or(part.Problem, "invalid answer")})
+			continue
+		}
+		only := ranges.Set{{First: answer.Rank, Last: answer.Rank}}
+		if ranks != nil && len(only.Without(ranks)) > 0 {
+			continue
+		}
+		stack, err := stacks.Decode(answer.Stack)
+		switch {
+		case answer.Problem != "":
+			all.Missing = append(all.Missing, stacks.Missing{Ranks: only, Reason: answer.Problem})
+		case err != nil:
+			all.Missing = append(all.Missing, stacks.Missing{Ranks: only, Reason: err.Error()})
+		default:
+			all.Answers = append(all.Answers, stacks.Answer{Ranks: only, Stack: stack})
+		}
+	}
+	if ranks != nil && len(all.Answers)+len(all.Missing) == 0 {
+		all.Missing = append(all.Missing, stacks.Missing{Ranks: ranks, Reason: "no core file of this rank"})
+	}
+	return all
 }
 
 // remaining returns how much time a context has left.

@@ -16,6 +16,7 @@ type Selection struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	Own       []string          `json:"own,omitempty"`  // variables with the value that this process has
 	PIDs      map[int]int       `json:"pids,omitempty"` // by rank; they count if there is no variable
+	None      bool              `json:"none,omitempty"` // no process: files are read only
 	From      string            `json:"from,omitempty"` // variable with the rank, as of [Of]
 }
 
@@ -25,7 +26,7 @@ const mostWord = 100 << 10
 // Word returns the selection as one word that means itself in every shell; empty for one
 // that selects nothing.
 func (s Selection) Word() string {
-	if s.isEmpty() {
+	if s.isEmpty() && !s.None {
 		return ""
 	}
 	text, _ := json.Marshal(s) // never fails for texts and numbers
@@ -52,7 +53,7 @@ func ParseSelection(word string) (Selection, error) {
 // that of Match. Process ids that now belong to another process are left out.
 func (s Selection) Find(folder string) ([]Member, error) {
 	switch {
-	case s.isEmpty():
+	case s.isEmpty() || s.None:
 		return nil, nil
 	case len(s.Variables)+len(s.Own) == 0:
 		return s.recorded(cmp.Or(folder, "/proc"))

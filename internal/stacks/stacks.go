@@ -38,6 +38,13 @@ type Request struct {
 	Cores    []string      `json:"cores,omitempty"`    // patterns of core files to read instead of the processes
 }
 
+// A CoreAnswer is the body of an answer about one core file.
+type CoreAnswer struct {
+	Rank    int             `json:"rank"`
+	Stack   json.RawMessage `json:"stack,omitempty"` // as Encode writes it
+	Problem string          `json:"problem,omitempty"`
+}
+
 // ParseRequest reads the body of a question and checks it.
 func ParseRequest(body []byte) (Request, error) {
 	var request Request
