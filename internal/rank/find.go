@@ -97,7 +97,7 @@ func candidates(folder string, match Match) (map[int]*candidate, error) {
 	return readAll(folder, func(process *candidate, environment []byte) bool {
 		variable := lookup(environment)
 		for name, value := range match.Variables {
-			if variable(name) != value {
+			if !isSame(variable(name), value) {
 				return false
 			}
 		}
@@ -108,6 +108,11 @@ func candidates(folder string, match Match) (map[int]*candidate, error) {
 		}
 		return true
 	})
+}
+
+// isSame compares values of a variable. Flux begins an id with ƒ where the locale has that letter.
+func isSame(is, wanted string) bool {
+	return is == wanted || strings.Replace(is, "ƒ", "f", 1) == strings.Replace(wanted, "ƒ", "f", 1)
 }
 
 // readAll returns the processes of this user that belongs accepts, by their numbers, without

@@ -55,6 +55,17 @@ func (m *machine) finds() []string {
 	return found
 }
 
+func TestAnIDOfFluxIsTheSameInEachLocale(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.runs(10, 1, "/home/ann/prog", "FLUX_JOB_ID=ƒ2xVg FLUX_TASK_RANK=0")
+	m.runs(11, 1, "/home/ann/prog", "FLUX_JOB_ID=f2xVg FLUX_TASK_RANK=1")
+	m.runs(12, 1, "/home/ann/prog", "FLUX_JOB_ID=g2xVg FLUX_TASK_RANK=2")
+	members, err := rank.Find(rank.Match{Folder: m.folder, Variables: map[string]string{"FLUX_JOB_ID": "f2xVg"}})
+	require.NoError(t, err)
+	require.Len(t, members, 2)
+}
+
 func TestTheProgramOfEachRankIsFoundBelowShellsAndTheWrapper(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
