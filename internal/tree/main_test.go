@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +36,7 @@ type part struct {
 	Private string
 	Listen  string
 	FanOut  int
+	Run     string // marks all processes of a run
 }
 
 func TestMain(m *testing.M) {
@@ -121,6 +124,9 @@ func (f *fakeLocal) Answer(ctx context.Context, question Question, processes []R
 	for _, process := range processes {
 		single := ranges.Set{{First: process.Rank, Last: process.Rank}}
 		switch question.Kind {
+		case "late":
+			pause(ctx, time.Duration(rand.IntN(5))*time.Millisecond)
+			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(strconv.Itoa(process.Rank))})
 		case "same":
 			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(`{"stack": "main <- MPI_Barrier"}`)})
 		case "classes":
@@ -154,12 +160,12 @@ type fixture struct {
 // A countingStream counts what the client reads.
 type countingStream struct {
 	io.ReadWriteCloser
-	read int
+	read atomic.Int64
 }
 
 func (s *countingStream) Read(buffer []byte) (int, error) {
 	n, err := s.ReadWriteCloser.Read(buffer)
-	s.read += n
+	s.read.Add(int64(n))
 	return n, err
 }
 
@@ -249,7 +255,8 @@ func (p part) track(ctx context.Context) int {
 		Job: p.Job, Private: p.Private, Node: p.Node, Secret: testSecret, place: p.Place,
 		Local: func(registered func() []Registration) Local { return registeredLocal{registered} },
 		Record: func(_ context.Context, registrations []Registration) error {
-			text, err := json.Marshal(registrations)
+			path := p.Job + "/recorded-" + p.Place
+			text, err := json.Marshal(withEnded(path, registrations))
 			if err != nil {
 				return err
 			}
@@ -257,7 +264,7 @@ func (p part) track(ctx context.Context) int {
 			if err := os.WriteFile(temporary, text, 0o600); err != nil {
 				return err
 			}
-			return os.Rename(temporary, p.Job+"/recorded-"+p.Place)
+			return os.Rename(temporary, path)
 		},
 	}, registration)
 	fmt.Println("started")
@@ -272,6 +279,21 @@ func (p part) track(ctx context.Context) int {
 		return 1
 	}
 	return 0
+}
+
+// withEnded adds what earlier relays recorded of processes that ended.
+func withEnded(path string, registrations []Registration) []Registration {
+	var before []Registration
+	text, err := os.ReadFile(path)
+	if err == nil && json.Unmarshal(text, &before) != nil {
+		panic(path)
+	}
+	for _, old := range before {
+		if old.Ended && !slices.ContainsFunc(registrations, func(now Registration) bool { return now.Process.Rank == old.Process.Rank }) {
+			registrations = append(registrations, old)
+		}
+	}
+	return registrations
 }
 
 // registeredLocal answers for registered processes.
