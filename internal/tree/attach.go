@@ -3,6 +3,7 @@ package tree
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -74,16 +75,24 @@ func (r *Relay) attachOnce(socket string) *child {
 	return c
 }
 
-// isAttached reports whether a relay of tracked processes answers for this host.
-func (r *Relay) isAttached() bool {
+// attachedChild returns the relay of tracked processes on this host, if there is one, and
+// whether one of these knows its rank.
+func (r *Relay) attachedChild() (attached *child, hasRanks bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	for c := range r.children {
 		if c.attached && c.isReady() {
-			return true
+			members, _ := c.snapshot()
+			return c, slices.ContainsFunc(members, func(member Member) bool { return hasRanked(member.Groups) })
 		}
 	}
-	return false
+	return nil, false
+}
+
+// hasRanked reports whether a variable names some of the ranks. A tracked process without
+// one counts as rank 0 only if there are no others.
+func hasRanked(groups []Group) bool {
+	return slices.ContainsFunc(groups, func(group Group) bool { return group.Variable != "" })
 }
 
 func (c *child) isReady() bool {

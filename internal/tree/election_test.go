@@ -22,6 +22,7 @@ type jobFixture struct {
 	t            testing.TB
 	job, private string
 	run          string // marks the processes
+	wrapper      bool   // no variable names their ranks
 	groups       []int
 }
 
@@ -50,7 +51,7 @@ type trackedProcess struct {
 // track starts the wrapper of a rank.
 func (j *jobFixture) track(rank int, place string) trackedProcess {
 	j.t.Helper()
-	p := part{Play: "track", Node: place, Place: place, Ranks: strconv.Itoa(rank), Job: j.job, Private: j.private, Run: j.run}
+	p := part{Play: "track", Node: place, Place: place, Ranks: strconv.Itoa(rank), Job: j.job, Private: j.private, Run: j.run, Wrapper: j.wrapper}
 	launch := p.launch(j.t)
 	command := exec.Command(launch.Words[0])
 	command.Env = append(os.Environ(), played+"="+launch.Environment[played])
@@ -139,6 +140,25 @@ func TestTheProcessesOfAHostElectAnotherRelay(t *testing.T) {
 	left, err := os.ReadDir(j.private)
 	require.NoError(t, err)
 	require.Empty(t, left, "sockets and locks stay behind")
+}
+
+func TestAWrapperGivesWayToRanks(t *testing.T) {
+	j := newJob(t)
+	j.wrapper = true
+	script := j.track(0, "host")
+	alone := connect(t, Options{Node: "n1", Place: "host", Job: j.job, Attach: j.private})
+	requireAnswers(t, alone, "0")
+	found := connect(t, Options{Node: "n1", Place: "host", Job: j.job, Attach: j.private, Local: newFakeLocal("1-2")})
+	requireAnswers(t, found, "1,2")
+
+	top := connect(t, Options{Node: "login", Place: "login", Job: j.job})
+	require.NoError(t, top.relay.Listen(t.Context(), "127.0.0.1"))
+	requireAnswers(t, top, "0")
+	top.launched(t, 1, 2, Launching{}) // rank 0 of an untracked program, on another node
+	requireAnswers(t, top, "0,1")
+	require.NoError(t, script.Process.Kill())
+	_ = script.Wait() // killed
+	requireAnswers(t, top, "0,1")
 }
 
 func TestElectionsUnderRandomKills(t *testing.T) {

@@ -31,12 +31,13 @@ func groupsOf(processes []RankProcess) []Group {
 // of the tree below.
 func (r *Relay) members(u *upper) (members []Member, height int) {
 	children := r.visible(u)
-	isAttached := r.isAttached()
+	attached, _ := r.attachedChild()
+	isOwn := attached == nil || r.answersLocally()
 	r.mutex.Lock()
 	own := Member{ID: r.id, Node: r.options.Node, Place: r.options.Place, Tracked: r.options.tracked, Idle: r.options.Idle, Groups: r.known}
 	lost := slices.Clone(r.lost)
 	r.mutex.Unlock()
-	if !isAttached {
+	if isOwn {
 		members = append(members, own)
 	}
 	for _, c := range children {
@@ -67,6 +68,24 @@ func (r *Relay) forgetFound() {
 		}
 	}
 	r.lost = slices.DeleteFunc(r.lost, func(member Member) bool { return nodes[member.Node] || places[member.Place] })
+}
+
+// withoutWrappers leaves out tracked processes that no variable gives a rank, if others have
+// ranks: they are wrappers of scripts, which start these.
+func withoutWrappers(members []Member, others ...[]Member) []Member {
+	hasRanks := slices.ContainsFunc(append(others, members), func(some []Member) bool {
+		return slices.ContainsFunc(some, func(member Member) bool { return hasRanked(member.Groups) })
+	})
+	if !hasRanks {
+		return members
+	}
+	members = slices.Clone(members)
+	for i := range members {
+		if members[i].Tracked && !hasRanked(members[i].Groups) {
+			members[i].Groups = nil
+		}
+	}
+	return members
 }
 
 // intersect returns the numbers that are in both.

@@ -36,6 +36,7 @@ type part struct {
 	Private string
 	Listen  string
 	FanOut  int
+	Wrapper bool   // no variable names its rank
 	Run     string // marks all processes of a run
 }
 
@@ -142,8 +143,7 @@ func (f *fakeLocal) Answer(ctx context.Context, question Question, processes []R
 		case "broken":
 			give(Part{Ranks: single, Body: json.RawMessage(`{`)})
 		case "long":
-			long, _ := json.Marshal(string(make([]byte, mostLineBytes)))
-			give(Part{Ranks: single, Body: long})
+			give(Part{Ranks: single, Body: json.RawMessage(`"` + strings.Repeat("x", mostLineBytes) + `"`)})
 		}
 	}
 	return nil
@@ -251,6 +251,9 @@ func (p part) track(ctx context.Context) int {
 		panic(err)
 	}
 	registration := Registration{Process: RankProcess{Rank: rank, Variable: "PMIX_RANK", PID: os.Getpid()}}
+	if p.Wrapper {
+		registration.Process.Variable = ""
+	}
 	m := Join(context.Background(), JoinOptions{
 		Job: p.Job, Private: p.Private, Node: p.Node, Secret: testSecret, place: p.Place,
 		Local: func(registered func() []Registration) Local { return registeredLocal{registered} },

@@ -276,7 +276,7 @@ func FuzzAsker(f *testing.F) {
 			other.end(errEnded)
 			from := <-answered
 			c.end(errEnded)
-			for _, part := range merge(message{Topic: "x"}, []source{from}, from.members) {
+			for _, part := range combine(message{Topic: "x"}, []source{from}, from.members) {
 				if OneLine(part.Problem) != part.Problem || len(part.Ranks.Without(ranksOf(from.members)[part.Namespace])) > 0 {
 					panic(part)
 				}

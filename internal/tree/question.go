@@ -53,6 +53,9 @@ type source struct {
 // gather collects the parts of all children and of Local, and merges them.
 func (r *Relay) gather(ctx context.Context, u *upper, m message) []Part {
 	timeout := cmp.Or(time.Duration(m.Timeout)*time.Millisecond, usualTimeout)
+	if attached, _ := r.attachedChild(); attached != nil {
+		r.Refresh() // who of both answers depends on it
+	}
 	before, height := r.members(u)
 	ctx, cancel := context.WithTimeoutCause(ctx, deadlineOf(timeout, height), errTimeout)
 	defer cancel()
@@ -69,7 +72,16 @@ func (r *Relay) gather(ctx context.Context, u *upper, m message) []Part {
 	})
 	asking.Wait()
 	after, _ := r.members(u)
-	return merge(m, sources, withAll(after, before))
+	return combine(m, sources, withAll(after, before))
+}
+
+// combine merges what the sources of a relay gave, each only for ranks that it serves.
+func combine(m message, sources []source, members []Member) []Part {
+	for i := range sources {
+		own := withoutWrappers(sources[i].members, members)
+		sources[i].members, sources[i].parts = own, within(sources[i].parts, ranksOf(own))
+	}
+	return merge(m, sources, withoutWrappers(members))
 }
 
 // withAll returns members, and those of others that are not among them.
@@ -110,16 +122,22 @@ func (c *child) ask(ctx context.Context, m message, timeout time.Duration) sourc
 		found.problem = OneLine(fmt.Sprintf("answers from the relay on %s are too long", c.node))
 		fallthrough
 	default:
-		found.parts = within(expected.parts, ranksOf(found.members))
+		found.parts = expected.parts
 	}
 	return found
 }
 
-// within leaves out ranks that a child gives answers for, but does not serve.
+// within leaves out ranks that a source gives answers for, but does not serve.
 func within(parts []Part, served map[string]ranges.Set) []Part {
-	return slices.DeleteFunc(parts, func(part Part) bool {
-		return len(part.Ranks.Without(served[part.Namespace])) > 0
-	})
+	var kept []Part
+	for _, part := range parts {
+		hadRanks := len(part.Ranks) > 0
+		if part.Ranks = intersect(part.Ranks, served[part.Namespace]); hadRanks && len(part.Ranks) == 0 {
+			continue
+		}
+		kept = append(kept, part)
+	}
+	return kept
 }
 
 // askLocal asks the processes of this node.

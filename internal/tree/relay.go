@@ -77,7 +77,7 @@ func (r *Relay) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 
 // Refresh looks for the processes of the node again, and reports changes upwards.
 func (r *Relay) Refresh() {
-	if r.answersLocally() {
+	if r.mayAnswer() {
 		_, _ = r.processes(r.ctx) // questions report the error
 	}
 }
@@ -104,9 +104,22 @@ func (r *Relay) Close() {
 	r.tasks.Wait()
 }
 
-// answersLocally reports whether the relay asks its Local.
+// mayAnswer reports whether Local can count: not if tracked processes here know their ranks.
+func (r *Relay) mayAnswer() bool {
+	_, hasRanks := r.attachedChild()
+	return r.options.Local != nil && !r.options.Idle && !hasRanks
+}
+
+// answersLocally reports whether Local answers instead of the relay of tracked processes
+// on this host, as far as both are known. A wrapper that has no rank gives way to ranks.
 func (r *Relay) answersLocally() bool {
-	return r.options.Local != nil && !r.options.Idle && !r.isAttached()
+	if !r.mayAnswer() {
+		return false
+	}
+	attached, _ := r.attachedChild()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return attached == nil || hasRanked(r.known)
 }
 
 // processes asks Local for its processes.
@@ -158,13 +171,15 @@ func (r *Relay) isFirst(id string) bool {
 	return true
 }
 
-// visible returns the children that answer an asker: not those that another one launched.
+// visible returns the children that answer an asker: not those that another one launched,
+// and not the one of this host if Local answers instead.
 func (r *Relay) visible(u *upper) []*child {
+	isLocal := r.answersLocally()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	var found []*child
 	for c := range r.children {
-		if c.owner == nil || c.owner == u {
+		if (c.owner == nil || c.owner == u) && !(c.attached && isLocal) {
 			found = append(found, c)
 		}
 	}

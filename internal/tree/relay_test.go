@@ -38,6 +38,7 @@ func TestEqualAnswersOfNodesBecomeOne(t *testing.T) {
 }
 
 func TestProblemsOfNodesNameTheirRanks(t *testing.T) {
+	t.Parallel()
 	for kind, problem := range map[string]string{
 		"fail":    "no debugger[2J here",
 		"hang":    "no answer within 1s",
@@ -51,7 +52,11 @@ func TestProblemsOfNodesNameTheirRanks(t *testing.T) {
 			t.Parallel()
 			f := connect(t, Options{Node: "login"})
 			f.launched(t, 2, 2, Launching{})
-			parts, err := f.Ask(t.Context(), Question{Kind: kind, Timeout: time.Second})
+			question := ask(kind)
+			if kind == "hang" || kind == "deaf" {
+				question.Timeout = time.Second
+			}
+			parts, err := f.Ask(t.Context(), question)
 			require.NoError(t, err)
 			require.Equal(t, []Part{{Ranks: setOf(t, "0-3"), Nodes: []string{"n000", "n001"}, Problem: problem}}, parts)
 		})
@@ -81,6 +86,7 @@ func TestALostNodeIsNamedAndTheRestAnswers(t *testing.T) {
 }
 
 func TestLaunchesThatFailNameTheReason(t *testing.T) {
+	t.Parallel()
 	f := connect(t, Options{Node: "login"})
 	shell := func(node, script string) Launch { return Launch{Node: node, Words: []string{"sh", "-c", script}} }
 	problems, err := f.Launch(t.Context(), []Launch{
@@ -91,13 +97,13 @@ func TestLaunchesThatFailNameTheReason(t *testing.T) {
 		{Node: "e"},
 		shell("f", "yes"),
 		shell("g", "head -c 1000000 /dev/zero"),
-	}, Launching{Timeout: 2 * time.Second})
+	}, Launching{Timeout: 5 * time.Second})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{
 		"a": "exit status 4: no such [31mnode",
 		"b": "starting: fork/exec /nonexistent/srun: no such file or directory",
 		"c": "starting: no-such-program: executable file not found in $PATH",
-		"d": "no relay within 2s",
+		"d": "no relay within 5s",
 		"e": "starting: no command",
 		"f": "handshake failed: no relay in the first 1000 lines",
 		"g": "handshake failed: a line is longer than 16384 bytes",
