@@ -38,6 +38,7 @@ type commandDescription struct {
 	On          []string              `json:"on,omitempty"` // of a fallback: the outcomes after which it is tried
 	Parsers     []parserDescription   `json:"parsers,omitempty"`
 	Marks       []markDescription     `json:"processMarks,omitempty"`
+	Processes   string                `json:"processes,omitempty"` // of x:on-nodes: variables of the processes of the job
 	Fallbacks   []commandDescription  `json:"fallbacks,omitempty"`
 	Position    string                `json:"position"`
 }
@@ -54,7 +55,7 @@ type markDescription struct {
 func describeCommand(c *config.Command) commandDescription {
 	d := commandDescription{
 		Element: string(c.Element), Name: c.Name, Arguments: describeArguments(c.Arguments), Needs: c.Attributes(),
-		Directory: c.Directory, Input: describeArguments(c.Input), InputFile: c.InputFile, Only: onlyText(c), Properties: properties(c), Position: c.Position.String(),
+		Directory: c.Directory, Input: describeArguments(c.Input), InputFile: c.InputFile, Only: onlyText(c), Processes: c.Processes, Properties: properties(c), Position: c.Position.String(),
 		Before: each(c.PreLaunch, executed), After: each(c.PostLaunch, executed), On: each(c.On, func(kind config.OutcomeKind) string { return string(kind) }),
 		Parsers: each(c.Parsers(), describeParser), Fallbacks: each(c.Fallbacks, describeCommand),
 	}
@@ -88,6 +89,7 @@ func properties(c *config.Command) []string {
 		{"redirectStderr", c.RedirectStderr}, {"replaceEnvironment", c.ReplaceEnvironment},
 		{"ALLOCATE_PTY", c.AllocatePTY}, {"FORWARD_X11", c.ForwardX11},
 		{"without-terminal=refuse", c.NeedsTerminal}, {"without-terminal=stderr", c.SpeaksOnErrors},
+		{"from-nodes", c.FromNodes}, {"at=job", c.InJob},
 	} {
 		if property.isSet {
 			set = append(set, property.name)

@@ -131,3 +131,12 @@ func TestARelayGetsTheRecordedProcessesOfItsNode(t *testing.T) {
 	require.Equal(t, map[int]int{0: 10, 2: 30}, j.pidsOn("n1"))
 	require.Equal(t, "0-3", j.expected().String())
 }
+
+func TestEachWayToANodeThatFailedIsNamed(t *testing.T) {
+	s := &session{problems: map[string]string{}}
+	s.note("n1", "step", "job is suspended")
+	s.note("n1", "shell", "connection refused")
+	s.note("n2", "step", "no such node")
+	s.note("n2", "shell", "")
+	require.Equal(t, map[string]string{"n1": "step: job is suspended; shell: connection refused"}, s.problems)
+}

@@ -188,15 +188,16 @@ func (s *session) launch(ctx context.Context, names []string, limit time.Duratio
 		if len(launches) == 0 {
 			continue
 		}
-		problems, err := s.client.Launch(ctx, launches, tree.Launching{FromNodes: each.FromNodes, Inside: each.InJob, Timeout: limit})
+		own := limit
+		if each.Timeout > 0 {
+			own = min(each.Timeout, limit)
+		}
+		problems, err := s.client.Launch(ctx, launches, tree.Launching{FromNodes: each.FromNodes, Inside: each.InJob, Timeout: own})
 		if err != nil {
 			return fmt.Errorf("starting processes on nodes with %s: %w", each.Name, err)
 		}
 		for _, launched := range launches {
-			delete(s.problems, launched.Node)
-		}
-		for node, problem := range problems {
-			s.problems[node] = each.Name + ": " + problem
+			s.note(launched.Node, each.Name, problems[launched.Node])
 		}
 		names = slices.Sorted(maps.Keys(s.problems))
 	}
@@ -204,6 +205,19 @@ func (s *session) launch(ctx context.Context, names []string, limit time.Duratio
 		s.problems[node] = cmp.Or(s.problems[node], "no x:on-nodes of definition "+s.job.Definition.Name+" starts a process there")
 	}
 	return nil
+}
+
+// note notes what became of a node with an x:on-nodes: it has no problem, or one more.
+func (s *session) note(node, way, problem string) {
+	if problem == "" {
+		delete(s.problems, node)
+		return
+	}
+	problem = way + ": " + problem
+	if earlier := s.problems[node]; earlier != "" {
+		problem = earlier + "; " + problem
+	}
+	s.problems[node] = tree.OneLine(problem)
 }
 
 // nodesWithout returns the nodes of the job that have no relay.
