@@ -83,7 +83,7 @@ func (t *Tree) writeBranches(text *strings.Builder, branches []*node, indent str
 	}
 }
 
-// ended returns the ranks with a thread whose stack ends here.
+// ended returns the ranks with a thread that goes no further.
 func (n *node) ended() ranges.Set {
 	var all ranges.Set
 	for _, ranks := range n.ends {
@@ -142,7 +142,7 @@ func (n *node) changes() string {
 	return shortened(strings.Join(parts, ", "))
 }
 
-// who returns whose stacks are missing.
+// who returns the ranks or nodes without stacks.
 func (m Missing) who() string {
 	if len(m.Ranks) > 0 {
 		return named(m.Ranks)

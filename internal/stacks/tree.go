@@ -10,13 +10,13 @@ import (
 	"github.com/rmctl/rmctl/internal/sorting"
 )
 
-// An Answer is a stack, and whose it is.
+// An Answer is a stack, and the ranks that have it.
 type Answer struct {
 	Ranks ranges.Set
 	Stack Stack
 }
 
-// A Missing names ranks whose stacks are missing, and says why.
+// A Missing names ranks without a stack, and says why.
 type Missing struct {
 	Ranks  ranges.Set
 	Nodes  []string // where the ranks are unknown
@@ -137,7 +137,7 @@ func (n *node) isSteady() bool {
 	return true
 }
 
-// compare counts the different stacks, and finds the ranks whose stacks differ between samples.
+// compare counts the different stacks, and finds the ranks with stacks that differ between samples.
 // A rank that lacks a sample has not moved by that.
 func (t *Tree) compare(answers []Answer) {
 	classes := map[string][]ranges.Set{} // by the encoded stack: the ranks in each sample
@@ -195,7 +195,7 @@ type Document struct {
 	Ranks   string            `json:"ranks"`
 	Samples int               `json:"samples"`
 	Stacks  int               `json:"stacks"`          // different ones
-	Moved   string            `json:"moved,omitempty"` // ranks whose stacks differ between samples
+	Moved   string            `json:"moved,omitempty"` // ranks with stacks that differ between samples
 	Omitted int               `json:"omittedThreads,omitempty"`
 	Tree    []Branch          `json:"tree"`
 	Missing []MissingDocument `json:"missing,omitempty"`

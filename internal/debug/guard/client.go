@@ -43,6 +43,7 @@ func Start(ctx context.Context, words []string) (*Guard, error) {
 	defer ready.Close()
 	command := exec.Command(words[0], words[1:]...) //nolint:noctx // the guard must outlive the client
 	command.Stdin, command.Stdout, command.Dir = input, output, "/"
+	command.Env = []string{} // it is no process of the job that finds its rank there
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = command.Start()
 	_ = output.Close()
@@ -97,7 +98,7 @@ func (g *Guard) AddDebugger(pid int) error {
 	return g.send(lineDebugger, pid, status.Start)
 }
 
-// RemoveDebugger forgets a debugger that has ended. Call it before the pid is free again.
+// RemoveDebugger forgets a debugger that has ended.
 func (g *Guard) RemoveDebugger(pid int) { _ = g.send(lineEnded, pid) }
 
 // Attach has the guard release a process when the client is gone. Call it before the debugger attaches.

@@ -1,4 +1,4 @@
-// Package guard keeps processes running whose debuggers end badly. A guard is a small process
+// Package guard keeps processes running when their debuggers end badly. A guard is a small process
 // of its own: it knows which debuggers are attached where, and releases the processes when
 // the process that runs the debuggers dies or is silent.
 package guard

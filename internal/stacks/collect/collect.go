@@ -31,7 +31,7 @@ type Target struct {
 	executable string // identity of its file
 }
 
-// A Result is one sample of a process, or why there is none.
+// A Result is one sample of a process, or why it failed.
 type Result struct {
 	Target
 	Stack   json.RawMessage // an encoded [stacks.Stack]

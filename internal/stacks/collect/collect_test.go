@@ -277,6 +277,9 @@ func TestProcessesThatCannotBeAsked(t *testing.T) {
 	ended := start(t, program, "1", "0")
 	require.NoError(t, ended.Process.Kill())
 	require.Eventually(t, func() bool { status, _ := guard.ReadStatus(ended.Process.Pid); return status.HasEnded() }, 10*time.Second, time.Millisecond)
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("strace is not installed: testdata/clusters/install.sh installs it")
+	}
 	traced := start(t, program, "1", "0").Process.Pid
 	strace := exec.Command("strace", "-f", "-o", "/dev/null", "-p", strconv.Itoa(traced))
 	require.NoError(t, strace.Start())

@@ -23,7 +23,7 @@ def middle(n):
 middle(1)
 `
 
-// startPython starts the program with the system's Python, whose extension for gdb may be there.
+// startPython starts the program with the system's Python, which may have its extension for gdb.
 func startPython(t *testing.T) (pid int, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "program.py")

@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/internal/stacks"
 )
 
-// Stack returns the stack of a rank, if the ranks have so many different ones: rank 0 has the same
-// as all ranks whose numbers have the same remainder.
+// Stack returns the stack of a rank in a job with so many different stacks. Ranks that have the
+// same remainder have the same one.
 func Stack(rank, classes, sample int) stacks.Stack {
 	frames := []stacks.Frame{
 		{Function: "main", File: "solver.c", Line: 40},
