@@ -192,6 +192,11 @@ func (c *child) await(ctx context.Context, id string, expected *reply) error {
 	case <-expected.done:
 		return nil
 	case <-c.ended:
+		select {
+		case <-expected.done: // it answered before it ended
+			return nil
+		default:
+		}
 		if c.process != nil {
 			return c.process.explain(c.reason)
 		}

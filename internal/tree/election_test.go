@@ -241,6 +241,28 @@ func TestOnlyOneRelayOfASessionServesAHost(t *testing.T) {
 	require.Empty(t, left)
 }
 
+func TestWhatKilledProcessesLeftBehindIsRemoved(t *testing.T) {
+	j := newJob(t)
+	old := time.Now().Add(-2 * staleAfter)
+	for _, name := range []string{"old.lock", "old.sock", "held.lock", "held.sock", "new.lock"} {
+		path := filepath.Join(j.private, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		if name != "new.lock" {
+			require.NoError(t, os.Chtimes(path, old, old))
+		}
+	}
+	held, err := tryLock(filepath.Join(j.private, "held.lock"))
+	require.NoError(t, err)
+	removeStale(j.private)
+	left, err := filepath.Glob(filepath.Join(j.private, "*"))
+	require.NoError(t, err)
+	for i := range left {
+		left[i] = filepath.Base(left[i])
+	}
+	require.Equal(t, []string{"held.lock", "held.sock", "new.lock"}, left)
+	unlock(held)
+}
+
 func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	open, file, link := filepath.Join(folder, "open"), filepath.Join(folder, "file"), filepath.Join(folder, "link")

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // PrivateDirectory returns the directory for sockets on this host, which only the user
@@ -95,12 +96,31 @@ func ReadSecret(directory string) ([]byte, error) {
 // LockSession makes this process the one relay of a session on this host. It reports
 // false if another process is; otherwise the caller calls release at its end.
 func LockSession(private, session string) (release func(), isFirst bool, err error) {
+	removeStale(private)
 	path := filepath.Join(private, shortName("session-"+session)+".lock")
 	file, err := tryLock(path)
 	if err != nil || file == nil {
 		return nil, false, err
 	}
 	return func() { unlock(file) }, true, nil
+}
+
+// staleAfter is when what killed processes left behind is removed.
+const staleAfter = 24 * time.Hour
+
+// removeStale removes old locks that no process has, and their sockets.
+func removeStale(private string) {
+	locks, _ := filepath.Glob(filepath.Join(private, "*.lock")) // the pattern is valid
+	for _, path := range locks {
+		info, err := os.Lstat(path)
+		if err != nil || time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		if file, err := tryLock(path); err == nil && file != nil {
+			_ = os.Remove(strings.TrimSuffix(path, ".lock") + ".sock") // most have none
+			unlock(file)
+		}
+	}
 }
 
 // mostLockTries bounds how often a lock file may be replaced while it is being locked.
