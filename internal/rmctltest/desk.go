@@ -143,7 +143,7 @@ func (d *Desk) Does(arguments ...string) string {
 	command := d.Command(ctx, arguments...)
 	var stdout, stderr strings.Builder
 	command.Stdout, command.Stderr = &stdout, &stderr
-	require.NoError(d.t, command.Run(), "rmctl %s: %s", strings.Join(arguments, " "), &stderr)
+	require.NoError(d.t, command.Run(), "rmctl %s: %s%s", strings.Join(arguments, " "), &stdout, &stderr)
 	return strings.TrimSpace(stdout.String())
 }
 
