@@ -223,6 +223,26 @@ func TestRelaysOfTrackedProcessesConnectToTheTop(t *testing.T) {
 	require.Empty(t, readAddress(j.job))
 }
 
+func TestARelayThatIsReachedInTwoWaysAnswersOnce(t *testing.T) {
+	j := newJob(t)
+	j.track(0, "host")
+	f := connect(t, Options{Node: "login", Place: "login", Job: j.job})
+	require.NoError(t, f.relay.Listen(t.Context(), "127.0.0.1"))
+	requireAnswers(t, f, "0")
+	node := part{Play: "relay", Node: "n1", Place: "host", Job: j.job, Private: j.private}.launch(t)
+	problems, err := f.Launch(t.Context(), []Launch{node}, Launching{})
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	members, err := f.Members(t.Context())
+	require.NoError(t, err)
+	require.Len(t, members, 3, "the top, and the host in two ways")
+	for count := range 3 {
+		parts, err := f.Ask(t.Context(), ask("count"))
+		require.NoError(t, err)
+		require.Equal(t, []Part{{Ranks: setOf(t, "0"), Body: json.RawMessage(strconv.Itoa(count + 1))}}, parts)
+	}
+}
+
 func TestOnlyOneRelayOfASessionServesAHost(t *testing.T) {
 	j := newJob(t)
 	release, isFirst, err := LockSession(j.private, "s1")
@@ -236,6 +256,20 @@ func TestOnlyOneRelayOfASessionServesAHost(t *testing.T) {
 	require.True(t, isFirst)
 	release()
 	other()
+
+	// A lock on a file that another process has replaced locks nothing.
+	path := filepath.Join(j.private, "x.lock")
+	file, err := tryLock(path)
+	require.NoError(t, err)
+	require.True(t, isFileAt(file, path))
+	require.NoError(t, os.Rename(path, path+".old"))
+	replaced, err := tryLock(path)
+	require.NoError(t, err)
+	require.NotNil(t, replaced)
+	require.False(t, isFileAt(file, path))
+	unlock(replaced)
+	require.NoError(t, file.Close())
+	require.NoError(t, os.Remove(path+".old"))
 	left, err := os.ReadDir(j.private)
 	require.NoError(t, err)
 	require.Empty(t, left)

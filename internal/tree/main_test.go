@@ -109,6 +109,9 @@ func (f *fakeLocal) Processes(context.Context) ([]RankProcess, error) {
 	return append(found, f.extra...), nil
 }
 
+// counted is how many questions of kind count this process has answered.
+var counted atomic.Int64
+
 // Answer implements [Local].
 func (f *fakeLocal) Answer(ctx context.Context, question Question, processes []RankProcess, give func(Part)) error {
 	switch question.Kind {
@@ -125,6 +128,8 @@ func (f *fakeLocal) Answer(ctx context.Context, question Question, processes []R
 	for _, process := range processes {
 		single := ranges.Set{{First: process.Rank, Last: process.Rank}}
 		switch question.Kind {
+		case "count":
+			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(strconv.FormatInt(counted.Add(1), 10))})
 		case "late":
 			pause(ctx, time.Duration(rand.IntN(5))*time.Millisecond)
 			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(strconv.Itoa(process.Rank))})
