@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 
+	"github.com/rmctl/rmctl/internal/jobdirectory"
 	"github.com/rmctl/rmctl/internal/track"
+	"github.com/rmctl/rmctl/internal/tree"
 )
 
 // runTracked runs a program of a job in a wrapper.
@@ -14,7 +16,10 @@ func runTracked(_ context.Context, arguments []string) int {
 	if err := flags.Parse(arguments); err != nil || *job == "" || flags.NArg() == 0 {
 		return wrongUsage("track", "--job DIR [--rank-from NAME] -- EXE ARG...")
 	}
-	return track.Run(track.Options{Job: *job, RankFrom: *from, Words: flags.Args(), Node: track.NodeName()})
+	return track.Run(track.Options{
+		Job: *job, RankFrom: *from, Words: flags.Args(), Node: track.NodeName(), Private: tree.PrivateDirectory,
+		While: func(running <-chan struct{}, member jobdirectory.Member) { join(*job, running, member) },
+	})
 }
 
 // becomeTraceable becomes a program that debuggers may attach to.

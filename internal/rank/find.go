@@ -78,18 +78,21 @@ func Find(match Match) ([]Member, error) {
 	return members, nil
 }
 
-// ProgramOf returns the program that runs below the shells of a process, which may be that
-// process itself.
-func ProgramOf(folder string, pid int) (Member, error) {
+// Programs returns the programs that run below the shells of processes, which may be those
+// processes themselves, by the processes. Those that have ended are left out.
+func Programs(folder string, pids []int) (map[int]Member, error) {
 	all, err := readAll(cmp.Or(folder, "/proc"), func(*candidate, []byte) bool { return true })
 	if err != nil {
-		return Member{}, err
-	}
-	if all[pid] == nil {
-		return Member{}, fmt.Errorf("process %d: %w", pid, os.ErrProcessDone)
+		return nil, err
 	}
 	link(all)
-	return all[pid].program(), nil
+	programs := map[int]Member{}
+	for _, pid := range pids {
+		if process := all[pid]; process != nil {
+			programs[pid] = process.program()
+		}
+	}
+	return programs, nil
 }
 
 // candidates returns the processes that have the variables of a job.

@@ -79,11 +79,11 @@ func TestTheProgramOfEachRankIsFoundBelowShellsAndTheWrapper(t *testing.T) {
 	m.runs(40, 1, "/home/ann/prog", "JOB=8 PMI_RANK=5")
 	require.Equal(t, []string{"0:30", "1:22"}, m.finds())
 
-	program, err := rank.ProgramOf(m.folder, 20)
+	programs, err := rank.Programs(m.folder, []int{20, 30, 99})
 	require.NoError(t, err)
-	require.Equal(t, 22, program.PID)
-	_, err = rank.ProgramOf(m.folder, 99)
-	require.ErrorIs(t, err, os.ErrProcessDone)
+	require.Len(t, programs, 2)
+	require.Equal(t, 22, programs[20].PID)
+	require.Equal(t, 30, programs[30].PID)
 }
 
 func TestRelaysAndTheirDebuggersAreNoRanks(t *testing.T) {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/jobdirectory"
+	"github.com/rmctl/rmctl/internal/rank"
+	"github.com/rmctl/rmctl/internal/tree"
+)
+
+// endRegistered is how long the end of a program waits for the relay of its host.
+const endRegistered = time.Second
+
+// join lets a tracked process take part in the tree of its job, as long as the program
+// runs: questions about it reach it without a process that the scheduler starts. What
+// hinders that hinders questions only.
+func join(job string, running <-chan struct{}, member jobdirectory.Member) {
+	secret, err := tree.ReadSecret(job)
+	if err != nil {
+		return
+	}
+	private, err := tree.PrivateDirectory()
+	if err != nil {
+		return
+	}
+	registration := tree.Registration{Process: tree.RankProcess{
+		Namespace: member.Namespace, Rank: member.Rank, Variable: member.Variable, PID: member.PID, Start: member.Start,
+	}}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	membership := tree.Join(ctx, tree.JoinOptions{
+		Job: job, Private: private, Node: member.Node, Secret: secret,
+		Local:  func(registered func() []tree.Registration) tree.Local { return &trackedNode{job, registered} },
+		Record: func(context.Context, []tree.Registration) error { return nil }, // each process records itself
+	}, registration)
+	<-running
+	registration.Ended = true
+	updating, stop := context.WithTimeout(ctx, endRegistered)
+	defer stop()
+	_ = membership.Update(updating, registration) // otherwise the relay notices that the process has gone
+	membership.Leave()
+}
+
+// A trackedNode answers for the tracked processes of this node.
+type trackedNode struct {
+	job        string
+	registered func() []tree.Registration
+}
+
+// Processes implements [tree.Local]. A process without a rank gives way to ranks.
+func (n *trackedNode) Processes(context.Context) ([]tree.RankProcess, error) {
+	registrations := n.registered()
+	pids := make([]int, len(registrations))
+	for i, registration := range registrations {
+		pids[i] = registration.Process.PID
+	}
+	programs, err := rank.Programs("", pids)
+	if err != nil {
+		return nil, err
+	}
+	var ranked, unranked []tree.RankProcess
+	for _, registration := range registrations {
+		process := registration.Process
+		start, isRunning := rank.StartOf(process.PID)
+		if !isRunning || start != process.Start {
+			continue
+		}
+		if program, isFound := programs[process.PID]; isFound {
+			process.PID, process.Start, process.Executable = program.PID, program.Start, program.Executable
+		}
+		if process.Variable == "" {
+			unranked = append(unranked, process)
+		} else {
+			ranked = append(ranked, process)
+		}
+	}
+	if len(ranked) > 0 || len(unranked) == 0 || n.hasRanksElsewhere() {
+		return ranked, nil
+	}
+	return unranked, nil
+}
+
+// hasRanksElsewhere reports whether the job has ranks on other nodes.
+func (n *trackedNode) hasRanksElsewhere() bool {
+	members, err := jobdirectory.Read(n.job)
+	for _, member := range members {
+		if err == nil && member.Variable != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Answer implements [tree.Local].
+func (n *trackedNode) Answer(ctx context.Context, question tree.Question, processes []tree.RankProcess, give func(tree.Part)) error {
+	return answer(ctx, question, processes, give)
+}
