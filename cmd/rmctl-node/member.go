@@ -4,18 +4,27 @@ import (
 	"context"
 	"time"
 
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/jobdirectory"
 	"github.com/rmctl/rmctl/internal/rank"
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// endRegistered is how long the end of a program waits for the relay of its host.
-const endRegistered = time.Second
+const (
+	// joinAfter keeps programs that end at once out of the tree.
+	joinAfter = 200 * time.Millisecond
+	// leavePatience is how long the end of a program waits for those that asked questions
+	// through its process.
+	leavePatience = time.Second
+)
 
 // join lets a tracked process take part in the tree of its job, as long as the program
 // runs: questions about it reach it without a process that the scheduler starts. What
 // hinders that hinders questions only.
 func join(job string, running <-chan struct{}, member jobdirectory.Member) {
+	if execution.ClosesWithin(running, joinAfter) {
+		return
+	}
 	secret, err := tree.ReadSecret(job)
 	if err != nil {
 		return
@@ -27,19 +36,18 @@ func join(job string, running <-chan struct{}, member jobdirectory.Member) {
 	registration := tree.Registration{Process: tree.RankProcess{
 		Namespace: member.Namespace, Rank: member.Rank, Variable: member.Variable, PID: member.PID, Start: member.Start,
 	}}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	membership := tree.Join(ctx, tree.JoinOptions{
+	membership := tree.Join(context.Background(), tree.JoinOptions{
 		Job: job, Private: private, Node: member.Node, Secret: secret,
 		Local:  func(registered func() []tree.Registration) tree.Local { return &trackedNode{job, registered} },
 		Record: func(context.Context, []tree.Registration) error { return nil }, // each process records itself
 	}, registration)
 	<-running
-	registration.Ended = true
-	updating, stop := context.WithTimeout(ctx, endRegistered)
-	defer stop()
-	_ = membership.Update(updating, registration) // otherwise the relay notices that the process has gone
-	membership.Leave()
+	left := make(chan struct{})
+	go func() { // it ends with this process, which waits for it for a while
+		defer close(left)
+		membership.Leave()
+	}()
+	execution.ClosesWithin(left, leavePatience)
 }
 
 // A trackedNode answers for the tracked processes of this node.
