@@ -20,6 +20,7 @@ var commands = map[string]command{
 	"processes": printProcesses,
 	"relay":     runRelay,
 	"traceable": becomeTraceable,
+	"sentinel":  runSentinel,
 	"track":     runTracked,
 	"version":   printVersion,
 }

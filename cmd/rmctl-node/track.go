@@ -29,3 +29,6 @@ func becomeTraceable(_ context.Context, arguments []string) int {
 	}
 	return track.RunTraceable(arguments)
 }
+
+// runSentinel reports signals to the wrapper that started it.
+func runSentinel(context.Context, []string) int { return track.Sentinel() }

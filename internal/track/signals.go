@@ -32,14 +32,14 @@ func catch() <-chan os.Signal {
 	return caught
 }
 
-// forward passes signals on to the program until it has ended.
-func forward(caught <-chan os.Signal, process *os.Process, ended <-chan struct{}) *sync.WaitGroup {
+// forward passes signals on to the program until it has ended, unless it got them itself.
+func forward(caught <-chan os.Signal, process *os.Process, beside *sentinel, ended <-chan struct{}) *sync.WaitGroup {
 	var forwarding sync.WaitGroup
 	forwarding.Go(func() {
 		for {
 			select {
 			case each := <-caught:
-				if !isFromTerminal(each) {
+				if number, isNumber := each.(syscall.Signal); isNumber && !beside.got(number) {
 					_ = process.Signal(each) // it may have ended
 				}
 			case <-ended:
@@ -48,21 +48,6 @@ func forward(caught <-chan os.Signal, process *os.Process, ended <-chan struct{}
 		}
 	})
 	return &forwarding
-}
-
-// isFromTerminal reports whether a terminal sends a signal of this kind to this process: it
-// sends it to the program, too.
-func isFromTerminal(which os.Signal) bool {
-	if which != unix.SIGINT && which != unix.SIGQUIT {
-		return false
-	}
-	terminal, err := os.OpenFile("/dev/tty", os.O_RDONLY, 0)
-	if err != nil {
-		return false
-	}
-	defer terminal.Close() // nothing was written
-	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
 }
 
 // endBy ends this process by a signal, without a core file of its own.

@@ -54,12 +54,14 @@ func Run(o Options) int {
 		return exitCodeOf(err)
 	}
 	ended := make(chan struct{})
-	var forwarding = forward(caught, p.process, ended)
+	beside := startSentinel()
+	forwarding := forward(caught, p.process, beside, ended)
 	recorder := newRecorder(o, identity, problem, p)
 	recorder.begin()
 	status, err := p.wait()
 	close(ended)
 	forwarding.Wait()
+	beside.end()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rmctl-node: waiting for the program: %v\n", err)
 		return 1

@@ -178,6 +178,39 @@ func TestSignalsReachTheProgram(t *testing.T) {
 	}
 }
 
+// A signal to a group reaches the program once: the wrapper does not repeat it.
+func TestASignalToAllProcessesReachesTheProgramOnce(t *testing.T) {
+	t.Parallel()
+	command := tracked(t, newJob(t), "sh", "-c", `n=0; trap "n=\$((n+1))" USR1; trap 'echo $n; exit 0' TERM; echo ready; while :; do sleep 0.01; done`)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	output := startedWith(t, command)
+	require.Eventually(t, func() bool { // the sentinel waits for signals
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", command.Process.Pid, command.Process.Pid))
+		require.NoError(t, err)
+		fields := strings.Fields(string(children))
+		if len(fields) < 2 {
+			return false
+		}
+		status, err := os.ReadFile("/proc/" + fields[1] + "/status")
+		return err == nil && strings.Contains(string(status), "SigIgn:\t0000000000380000") // what it ignores, it does last
+	}, patience, 5*time.Millisecond)
+	require.NoError(t, syscall.Kill(-command.Process.Pid, syscall.SIGUSR1))
+	require.Eventually(t, func() bool { return signalIsHandled(t, command.Process.Pid) }, patience, 5*time.Millisecond)
+	require.NoError(t, command.Process.Signal(syscall.SIGTERM)) // to the wrapper alone
+	count, err := io.ReadAll(output)
+	require.NoError(t, err)
+	require.Equal(t, "1\n", string(count))
+	require.NoError(t, command.Wait())
+}
+
+// signalIsHandled reports whether no signal is pending for a process.
+func signalIsHandled(t *testing.T, pid int) bool {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(t, err)
+	return strings.Contains(string(status), "ShdPnd:\t0000000000000000")
+}
+
 func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 	t.Parallel()
 	command := tracked(t, newJob(t))

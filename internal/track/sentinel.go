@@ -1,0 +1,140 @@
+package track
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sentinelCommand is the command of rmctl-node that runs [Sentinel].
+const sentinelCommand = "sentinel"
+
+const (
+	// sentinelPatience is how long the sentinel is waited for at each signal.
+	sentinelPatience = 50 * time.Millisecond
+	// reportAge is when a report is no longer about a signal that arrives now.
+	reportAge = time.Second
+)
+
+// A sentinel is a process beside the program that says which signals it gets. Launchers and
+// terminals send a signal to all processes of a group or a job: the program gets it, too,
+// and would get it twice if the wrapper passed it on. What only the wrapper gets, the
+// sentinel does not.
+type sentinel struct {
+	process *os.Process
+	reports *os.File
+
+	mutex sync.Mutex
+	seen  map[syscall.Signal][]time.Time
+	news  chan struct{} // closed at the next report
+	ended chan struct{}
+}
+
+// startSentinel starts the sentinel; nil if that fails: all signals are passed on then.
+func startSentinel() *sentinel {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	reports, far, err := os.Pipe()
+	if err != nil {
+		return nil
+	}
+	process, err := os.StartProcess(self, []string{self, sentinelCommand}, &os.ProcAttr{
+		Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{nil, far, nil}, Sys: &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL},
+	})
+	_ = far.Close() // the sentinel has it
+	if err != nil {
+		_ = reports.Close() // nothing was written
+		return nil
+	}
+	s := &sentinel{process: process, reports: reports, seen: map[syscall.Signal][]time.Time{}, news: make(chan struct{}), ended: make(chan struct{})}
+	go s.read() // until end
+	return s
+}
+
+func (s *sentinel) read() {
+	defer close(s.ended)
+	buffer := make([]byte, mostSignals)
+	for {
+		count, err := s.reports.Read(buffer)
+		s.mutex.Lock()
+		for _, number := range buffer[:count] {
+			s.seen[syscall.Signal(number)] = append(s.seen[syscall.Signal(number)], time.Now())
+		}
+		close(s.news)
+		s.news = make(chan struct{})
+		s.mutex.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// end ends the sentinel.
+func (s *sentinel) end() {
+	if s == nil {
+		return
+	}
+	_ = s.process.Kill() // it may have ended
+	<-s.ended
+	_, _ = s.process.Wait()
+	_ = s.reports.Close() // nothing was written
+}
+
+// got reports whether the sentinel got a signal that just arrived here.
+func (s *sentinel) got(which syscall.Signal) bool {
+	if s == nil {
+		return false
+	}
+	deadline := time.NewTimer(sentinelPatience)
+	defer deadline.Stop()
+	for {
+		isSeen, news := s.take(which)
+		if isSeen {
+			return true
+		}
+		select {
+		case <-news:
+		case <-s.ended:
+			return false
+		case <-deadline.C:
+			return false
+		}
+	}
+}
+
+// take takes a report of a signal, if there is one that is not old.
+func (s *sentinel) take(which syscall.Signal) (isSeen bool, news <-chan struct{}) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for len(s.seen[which]) > 0 {
+		at := s.seen[which][0]
+		s.seen[which] = s.seen[which][1:]
+		if time.Since(at) < reportAge {
+			return true, s.news
+		}
+	}
+	return false, s.news
+}
+
+// Sentinel prints a byte for each signal that this process gets, until nobody reads them.
+func Sentinel() int {
+	caught := make(chan os.Signal, mostSignals)
+	signal.Notify(caught, passed...)
+	signal.Ignore(unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU) // it is stopped with its group by SIGSTOP only
+	for each := range caught {
+		number, isNumber := each.(syscall.Signal)
+		if !isNumber {
+			continue
+		}
+		if _, err := os.Stdout.Write([]byte{byte(number)}); err != nil {
+			return 1
+		}
+	}
+	return 0
+}
