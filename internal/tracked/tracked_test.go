@@ -1,0 +1,169 @@
+package tracked_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/internal/rmctltest"
+	"github.com/rmctl/rmctl/internal/submission"
+	"github.com/rmctl/rmctl/internal/tracked"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
+)
+
+// A place is a target with a record of its jobs.
+type place struct {
+	*tracked.Jobs
+	t         *testing.T
+	store     *jobstore.Store
+	now       time.Time
+	log       bytes.Buffer
+	directory string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	executable, err := os.Executable()
+	require.NoError(t, err)
+	rmctltest.NodeProgram(t, filepath.Dir(executable))
+	store, err := jobstore.Open(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	local, err := remote.NewLocal()
+	require.NoError(t, err)
+	p := &place{t: t, store: store, now: time.Now(), directory: filepath.Join(t.TempDir(), "node")}
+	p.Jobs = tracked.New(local, p.directory, store, slog.New(slog.NewTextHandler(&p.log, nil)), func() time.Time { return p.now })
+	return p
+}
+
+// submits records a job with a tracked program, and returns the words of that.
+func (p *place) submits(tag string, words ...string) []string {
+	p.t.Helper()
+	s, err := p.Wrap(job.Submission{Executable: words[0], Arguments: words[1:], Track: true}, tag)
+	require.NoError(p.t, err)
+	require.NoError(p.t, p.store.Intend(p.t.Context(), job.Job{Tag: tag, Target: "big"}))
+	require.NoError(p.t, p.Prepare(p.t.Context(), s, "big", tag))
+	_, err = p.store.Accept(p.t.Context(), tag, job.Job{ID: tag, Observation: job.Observation{Observed: p.now}})
+	require.NoError(p.t, err)
+	return append(s.Wrapper, words...)
+}
+
+func (p *place) processes(tag string) []job.Process {
+	p.t.Helper()
+	p.Observe(p.t.Context(), "big")
+	processes, err := p.store.Processes(p.t.Context(), tag)
+	require.NoError(p.t, err)
+	return processes
+}
+
+func (p *place) ends(tag string) {
+	p.t.Helper()
+	_, err := p.store.Observe(p.t.Context(), tag, job.Observation{Detail: job.Completed, Observed: p.now})
+	require.NoError(p.t, err)
+}
+
+// isOpen reports whether more of the processes of a job is to come.
+func (p *place) isOpen(tag string) bool {
+	p.t.Helper()
+	open, err := p.store.Polls().Tracked(p.t.Context(), "big")
+	require.NoError(p.t, err)
+	for _, each := range open {
+		if each.Tag == tag {
+			return true
+		}
+	}
+	return false
+}
+
+func TestProcessesAreRecordedAndTheirDirectoryIsRemovedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	words := p.submits("a", "sh", "-c", "echo hello; exit 3")
+	require.Empty(t, p.processes("a"))
+	require.Error(t, exec.Command(words[0], words[1:]...).Run())
+	p.now = p.now.Add(time.Minute)
+	processes := p.processes("a")
+	require.Len(t, processes, 1)
+	require.Equal(t, 3, *processes[0].ExitCode)
+	require.Equal(t, "hello\n", processes[0].Output)
+	require.True(t, p.isOpen("a"), "the job may start further ones")
+	p.ends("a")
+	require.Len(t, p.processes("a"), 1)
+	require.False(t, p.isOpen("a"))
+	require.NoDirExists(t, filepath.Join(p.directory, "jobs", "a"))
+	require.Empty(t, p.log.String())
+}
+
+func TestTheEndOfAProcessIsWaitedForAWhileAfterThatOfItsJob(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	words := p.submits("a", "cat")
+	command := exec.Command(words[0], words[1:]...)
+	input, err := command.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	require.Eventually(t, func() bool {
+		p.now = p.now.Add(2 * time.Second)
+		return len(p.processes("a")) == 1
+	}, 20*time.Second, 10*time.Millisecond)
+	p.ends("a")
+	require.Equal(t, job.ProcessState("RUNNING"), p.processes("a")[0].State)
+	require.True(t, p.isOpen("a"), "file systems that nodes share show it late")
+	p.now = p.now.Add(2 * time.Minute)
+	require.Equal(t, job.ProcessState("RUNNING"), p.processes("a")[0].State)
+	require.False(t, p.isOpen("a"))
+	require.NoError(t, input.Close())
+	require.NoError(t, command.Wait())
+}
+
+func TestRanksThatCannotBeKnownAreWarnings(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	words := p.submits("a", "true")
+	command := exec.Command(words[0], words[1:]...)
+	command.Env = append(os.Environ(), "PMI_RANK=many")
+	require.NoError(t, command.Run())
+	require.Len(t, p.processes("a"), 1)
+	require.Contains(t, p.log.String(), "PMI_RANK is not a rank")
+}
+
+func TestWhatCannotBeTrackedIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for complaint, s := range map[string]job.Submission{
+		"requires tracking\nadd --track":                           {Executable: "true", RankFrom: "RANK"},
+		"a script of your own cannot be tracked":                   {Script: "job.sh", Track: true},
+		"cannot be the name of a variable with the rank":           {Executable: "true", Track: true, RankFrom: "A;B"},
+		`"A=B" cannot be the name of a variable with the rank`:     {Executable: "true", Track: true, RankFrom: "A=B"},
+		`"-x" cannot be the name of a variable with the rank`:      {Executable: "true", Track: true, RankFrom: "-x"},
+		`"A B\x1b" cannot be the name of a variable with the rank`: {Executable: "true", Track: true, RankFrom: "A B\x1b"},
+	} {
+		_, err := p.Wrap(s, "tag")
+		require.ErrorContains(t, err, complaint)
+	}
+	plain := job.Submission{Executable: "true"}
+	same, err := p.Wrap(plain, "tag")
+	require.NoError(t, err)
+	require.Equal(t, plain, same)
+}
+
+func TestADefinitionThatDoesNotRunTheProgramIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s, err := p.Wrap(job.Submission{Executable: "true", Track: true, RankFrom: "MY_RANK"}, "tag")
+	require.NoError(t, err)
+	require.Equal(t, []string{"track", "--job", filepath.Join(p.directory, "jobs", "tag"), "--rank-from", "MY_RANK", "--"}, s.Wrapper[1:])
+	require.NoError(t, p.Check(s, &command.Invocation{Arguments: append([]string{"mpirun"}, s.Wrapper...)}, nil))
+	require.NoError(t, p.Check(s, &command.Invocation{}, []submission.StagedFile{{Content: "#!/bin/sh\n" + s.Wrapper[0] + " track --job " + s.Wrapper[3] + " -- true\n"}}))
+	require.ErrorContains(t, p.Check(s, &command.Invocation{Arguments: []string{"sbatch", "job.sh"}}, nil), "does not say how it runs the program")
+	require.NoError(t, p.Check(job.Submission{Executable: "true"}, &command.Invocation{}, nil))
+}
