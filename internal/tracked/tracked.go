@@ -138,6 +138,9 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 	known := map[string]string{}
 	for _, each := range jobs {
 		known[each.Directory] = each.Read
+		if !each.Ended.IsZero() {
+			known[each.Directory] = "" // the parsers of its definition may have recorded less meanwhile
+		}
 	}
 	reports, err := directory.Processes(ctx, known)
 	problems := []error{err}
