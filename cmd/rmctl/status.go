@@ -309,7 +309,7 @@ while the job runs and afterwards.
 			return a.eachUnderHeading(jobs, func(job job.Job) error {
 				processes, err := store.Processes(c.Context(), job.Tag)
 				if err == nil && hasAgent(&job) {
-					processes, err = a.processesAtAgent(c.Context(), job)
+					processes, err = a.processesAtAgent(c.Context(), job, processes)
 				}
 				if err != nil {
 					return err
@@ -329,13 +329,17 @@ while the job runs and afterwards.
 	return c
 }
 
-// processesAtAgent returns the processes of a job that the agent of its target has.
-func (a *app) processesAtAgent(ctx context.Context, j job.Job) ([]job.Process, error) {
+// processesAtAgent returns the processes of a job that the agent of its target has, or if it
+// has none those that are known here.
+func (a *app) processesAtAgent(ctx context.Context, j job.Job, known []job.Process) ([]job.Process, error) {
 	controller, err := a.controller(ctx, j.Target)
 	if err != nil {
 		return nil, err
 	}
 	processes, err := bridge.Processes(ctx, controller.Connection, j.ID)
+	if err == nil && len(processes[j.ID]) == 0 {
+		return known, nil
+	}
 	return processes[j.ID], err
 }
 
