@@ -2,8 +2,11 @@ package jobdirectory
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +39,8 @@ const (
 func NewTracker(job, private, node string) (*Tracker, error) {
 	t := &Tracker{job: job, node: node, local: filepath.Join(job, processesFolder, "."+plain(node))}
 	if private != "" {
-		t.local = filepath.Join(private, filepath.Base(job)+".processes", plain(node))
+		hash := sha256.Sum256([]byte(job)) // other targets may have jobs of the same name
+		t.local = filepath.Join(private, plain(filepath.Base(job))+"."+hex.EncodeToString(hash[:4])+".processes", plain(node))
 	}
 	if info, err := os.Stat(job); err != nil || !info.IsDir() {
 		return nil, cmp.Or(err, fmt.Errorf("%s is not a directory", job))
@@ -72,7 +76,11 @@ func (t *Tracker) localFile(member *Member) string {
 
 // Note keeps what is known of a process on this node.
 func (t *Tracker) Note(member *Member) error {
-	return writeMembers(t.localFile(member), []Member{*member})
+	err := writeMembers(t.localFile(member), []Member{*member})
+	if errors.Is(err, fs.ErrNotExist) { // the last process before this one has removed it
+		err = cmp.Or(os.MkdirAll(t.local, 0o700), writeMembers(t.localFile(member), []Member{*member}))
+	}
+	return err
 }
 
 // Publish writes what is known of all processes of this node into the directory of the job,
@@ -121,12 +129,20 @@ func (t *Tracker) publish(member *Member) error {
 }
 
 // removeEnded removes what is known here of processes that have ended: the file of the node
-// has it.
+// has it. With the last one it removes the directory.
 func (t *Tracker) removeEnded(members []Member) {
+	left := 0
 	for _, member := range members {
-		if member.State != StateRunning || !isAlive(member.Wrapper) {
-			_ = os.Remove(t.localFile(&member)) // it would only be merged again
+		if member.State == StateRunning && isAlive(member.Wrapper) {
+			left++
+			continue
 		}
+		_ = os.Remove(t.localFile(&member)) // it would only be merged again
+	}
+	if left == 0 && !strings.HasPrefix(t.local, t.job) {
+		_ = os.Remove(filepath.Join(t.local, lockFile))
+		_ = os.Remove(t.local) // unless another process has begun
+		_ = os.Remove(filepath.Dir(t.local))
 	}
 }
 
@@ -155,18 +171,42 @@ func isAlive(process int) bool {
 
 // lock waits for the turn of this process.
 func (t *Tracker) lock(patience time.Duration) (release func(), err error) {
-	file, err := os.OpenFile(filepath.Join(t.local, lockFile), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, err
-	}
 	for begun := time.Now(); ; time.Sleep(lockPoll) {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { _ = file.Close() }, nil
+		release, err = t.tryLock()
+		switch {
+		case err == nil:
+			return release, nil
+		case errors.Is(err, fs.ErrNotExist):
+			err = os.MkdirAll(t.local, 0o700)
+		case errors.Is(err, syscall.EWOULDBLOCK), errors.Is(err, syscall.EINTR):
+			err = nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) || time.Since(begun) >= patience {
-			_ = file.Close() // the error above says more
+		if err == nil && time.Since(begun) >= patience {
+			err = errors.New("they take too long")
+		}
+		if err != nil {
 			return nil, fmt.Errorf("waiting for the other processes of this node: %w", err)
 		}
 	}
+}
+
+// tryLock locks the file of the lock, unless another process has it. A file that was removed
+// meanwhile is no lock.
+func (t *Tracker) tryLock() (release func(), err error) {
+	name := filepath.Join(t.local, lockFile)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		locked, lockedErr := file.Stat()
+		current, currentErr := os.Lstat(name)
+		if lockedErr == nil && currentErr == nil && os.SameFile(locked, current) {
+			return func() { _ = file.Close() }, nil
+		}
+		err = syscall.EWOULDBLOCK
+	}
+	_ = file.Close() // the error above says more
+	return nil, err
 }
