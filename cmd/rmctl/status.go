@@ -271,8 +271,7 @@ func newProcesses(a *app) *cobra.Command {
 		Short: "Show the processes of parallel jobs",
 		Long: `processes shows the ranks of a job that was submitted with --track, started by rmctl run
 -t openmpi or -t mpich, or that the agent of its target knows: the node and process id of each, its state, its exit code or the signal
-that ended it, and the last line that it printed, if outputs are separate. It works
-while the job runs and afterwards.
+that ended it, and the last line that it printed, if outputs are separate. It works while the job runs and afterwards.
 
 --show RANK prints the end of the output of one of them.
 
@@ -297,11 +296,10 @@ while the job runs and afterwards.
 				target, err := targets.Find(j.Target)
 				return err == nil && target.Agent != nil
 			}
-			isTracked := func(j *job.Job) bool {
+			choice.Suits = func(j *job.Job) bool {
 				known, err := store.Processes(c.Context(), j.Tag)
-				return err == nil && len(known) > 0
+				return j.Interactive || hasAgent(j) || err == nil && len(known) > 0
 			}
-			choice.Suits = func(j *job.Job) bool { return j.Interactive || hasAgent(j) || isTracked(j) }
 			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have processes that are known")
 			if err != nil {
 				return err
@@ -329,18 +327,17 @@ while the job runs and afterwards.
 	return c
 }
 
-// processesAtAgent returns the processes of a job that the agent of its target has, or if it
-// has none those that are known here.
+// processesAtAgent returns the processes of a job that the agent of its target has, else those known here.
 func (a *app) processesAtAgent(ctx context.Context, j job.Job, known []job.Process) ([]job.Process, error) {
 	controller, err := a.controller(ctx, j.Target)
 	if err != nil {
 		return nil, err
 	}
 	processes, err := bridge.Processes(ctx, controller.Connection, j.ID)
-	if err == nil && len(processes[j.ID]) == 0 {
-		return known, nil
+	if len(processes[j.ID]) > 0 {
+		known = processes[j.ID]
 	}
-	return processes[j.ID], err
+	return known, err
 }
 
 // A processDocument is a line of processes --json.
