@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/terminal"
@@ -76,4 +77,10 @@ func (a *app) log() *slog.Logger {
 		prefix = ""
 	}
 	return slog.New(terminal.Sentences(a.stderr, options.Level.Level(), prefix))
+}
+
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
@@ -270,8 +269,8 @@ func newProcesses(a *app) *cobra.Command {
 		Use:   "processes [JOB...]",
 		Short: "Show the processes of parallel jobs",
 		Long: `processes shows the ranks of a job that was submitted with --track, started by rmctl run
--t openmpi or -t mpich, or that the agent of its target knows: the node and process id of each, its state, its exit code or the signal
-that ended it, and the last line that it printed, if outputs are separate. It works while the job runs and afterwards.
+-t openmpi or -t mpich, or that the agent of its target knows: node, process id, state, exit code or signal, and the
+last line that each printed, if outputs are separate. It works while the job runs and afterwards.
 
 --show RANK prints the end of the output of one of them.
 
@@ -358,12 +357,6 @@ func (a *app) printProcesses(tag string, processes []job.Process) error {
 		}
 		return []string{strconv.Itoa(p.Rank), terminal.OrDash(p.Node), pid, terminal.OrDash(string(p.State)), listings.Number(p.ExitCode), listings.Number(p.Signal), terminal.OrDash(cmp.Or(lastLine(p.Output), lastLine(p.ErrorOutput)))}
 	})
-}
-
-// lastLine returns the last line of a text that is not blank.
-func lastLine(text string) string {
-	text = strings.TrimRight(text, " \t\r\n")
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int) error {
