@@ -14,19 +14,15 @@ const (
 	step          = 5 * time.Millisecond
 )
 
-// End ends a debugger that leads a process group: first by SIGTERM, upon which gdb detaches, then by
-// SIGKILL. The start makes sure that the pid is still that of the debugger.
+// End ends a debugger that leads a process group by SIGKILL, upon which the kernel detaches it. While gdb
+// waits for a process to stop, it passes SIGTERM on to that process as SIGINT, which would end it.
+// The start makes sure that the pid is still that of the debugger.
 func End(pid int, start uint64) {
 	is := func() bool {
 		status, exists := ReadStatus(pid)
 		return exists && status.Start == start && !status.HasEnded()
 	}
 	if !is() {
-		return
-	}
-	_ = syscall.Kill(pid, syscall.SIGTERM)
-	_ = syscall.Kill(pid, syscall.SIGCONT) // somebody may have stopped it
-	if waitUntil(context.Background(), killAfter, func() bool { return !is() }) {
 		return
 	}
 	if status, exists := ReadStatus(pid); exists && status.Start == start && status.group == pid {
