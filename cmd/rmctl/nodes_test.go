@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,8 +45,9 @@ func TestProcessesRunOnAfterRmctlWasKilledWhileItReadsStacks(t *testing.T) {
 	desk := rmctltest.NewDesk(t, "")
 	file := filepath.Join(desk.Home, "pid")
 	spool := filepath.Join(desk.Home, ".local", "state", "rmctl", "local")
-	require.NoError(t, os.MkdirAll(filepath.Join(spool, "jobs", "7200"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(spool, "last"), []byte("7200\n"), 0o600)) // a job is found by its number
+	number := strconv.Itoa(os.Getpid() * 1000) // a job is found by its number, and other tests have jobs, too
+	require.NoError(t, os.MkdirAll(filepath.Join(spool, "jobs", number), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(spool, "last"), []byte(number+"\n"), 0o600))
 	id := strings.TrimSpace(desk.Does("submit", "--", "sh", "-c", `echo $$ >"$1.part"; mv "$1.part" "$1"; exec sleep 1000`, "sh", file))
 	t.Cleanup(func() { desk.Does("cancel", id) })
 	var pid string
@@ -56,7 +58,9 @@ func TestProcessesRunOnAfterRmctlWasKilledWhileItReadsStacks(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 	status := func() string {
 		text, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
-		require.NoError(t, err, "the process of the job has ended")
+		if err != nil {
+			return "the process of the job has ended: " + desk.Does("status", "--json", id)
+		}
 		return string(text)
 	}
 	isFree := func() bool {
@@ -68,6 +72,6 @@ func TestProcessesRunOnAfterRmctlWasKilledWhileItReadsStacks(t *testing.T) {
 		require.Eventually(t, func() bool { return !isFree() }, time.Minute, time.Millisecond, "no debugger has attached")
 		require.NoError(t, reading.Process.Signal(signal))
 		require.Error(t, reading.Wait())
-		require.Eventually(t, isFree, time.Minute, time.Millisecond, "%s", status())
+		require.Eventually(t, isFree, time.Minute, time.Millisecond, "%v", signal)
 	}
 }

@@ -86,7 +86,12 @@ func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, erro
 		return nil, err
 	}
 	if s.client, err = tree.Connect(ctx, stream, secret); err != nil {
-		return nil, errors.Join(fmt.Errorf("connecting to %s on the target: %w", programName, err), stream.Close())
+		_ = stream.Close() // the error above says more
+		err = fmt.Errorf("connecting to %s on the target: %w", programName, err)
+		if j.RelayAddress != "" && ctx.Err() == nil {
+			err = fmt.Errorf("%w\ncheck relay_address of target %s, which is %s: rmctl doctor --callback finds addresses that nodes reach", err, j.Target, j.RelayAddress)
+		}
+		return nil, err
 	}
 	return s, nil
 }
