@@ -150,7 +150,7 @@ var allowedImports = map[string][]string{
 	"internal/agenttrace":             {"internal/secret", "proxy"},
 	"internal/stacks":                 {"internal/plaintext", "internal/ranges"},
 	"internal/stacks/collect":         {"internal/debug/guard", "internal/debug/mi", "internal/plaintext", "internal/stacks"},
-	"internal/stacks/stackstest":      {"internal/stacks"},
+	"internal/stacks/stackstest":      {},
 	"internal/debug/guard":            {},
 	"internal/debug/mi":               {},
 }

@@ -1,4 +1,4 @@
-// Package stackstest plays debuggers and stacks in tests.
+// Package stackstest plays debuggers in tests.
 package stackstest
 
 import (
@@ -11,21 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/rmctl/rmctl/internal/stacks"
 )
-
-// Stack returns the stack of a rank in a job with so many different stacks. Ranks that have the
-// same remainder have the same one.
-func Stack(rank, classes, sample int) stacks.Stack {
-	frames := []stacks.Frame{
-		{Function: "main", File: "solver.c", Line: 40},
-		{Function: "step", File: "solver.c", Line: 20},
-		{Function: fmt.Sprintf("phase_%d", rank%classes), File: "phase.c", Line: 10 + rank%classes},
-		{Function: "PMPI_Allreduce", Module: "libmpi.so.40"},
-	}
-	return stacks.Stack{Sample: sample, Threads: []stacks.Thread{{Name: "solver", Frames: frames}}}
-}
 
 // name is how the file names of fake debuggers begin.
 const name = "fakegdb"
