@@ -98,6 +98,23 @@ func TestAnotherProcessWithTheSamePidIsLeftAlone(t *testing.T) {
 	require.True(t, isStopped(pid))
 }
 
+func TestStoppedChildrenOfADebuggerThatWasKilledEnd(t *testing.T) {
+	command := exec.Command("sh", "-c", "sleep 1000 >/dev/null & echo $!; exec sleep 1000 >/dev/null")
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	output, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	var child int
+	_, err = fmt.Fscan(output, &child)
+	require.NoError(t, err)
+	stop(t, child)
+	debugger, _ := guard.ReadStatus(command.Process.Pid)
+	require.NoError(t, command.Process.Kill())
+	require.Error(t, command.Wait())
+	guard.End(command.Process.Pid, debugger.Start)
+	require.Eventually(t, func() bool { status, exists := guard.ReadStatus(child); return !exists || status.HasEnded() }, 10*time.Second, time.Millisecond)
+}
+
 func TestClientAndGuard(t *testing.T) {
 	started, err := guard.Start(t.Context(), []string{os.Args[0], "guard"})
 	require.NoError(t, err)

@@ -14,24 +14,28 @@ const (
 	step          = 5 * time.Millisecond
 )
 
-// End ends a debugger that leads a process group by SIGKILL, upon which the kernel detaches it. While gdb
-// waits for a process to stop, it passes SIGTERM on to that process as SIGINT, which would end it.
-// The start makes sure that the pid is still that of the debugger.
+// End ends a debugger that leads a process group: first by SIGTERM, upon which gdb detaches, then by
+// SIGKILL. The start makes sure that the pid is still that of the debugger.
 func End(pid int, start uint64) {
 	is := func() bool {
 		status, exists := ReadStatus(pid)
 		return exists && status.Start == start && !status.HasEnded()
 	}
-	if !is() {
-		return
+	if is() {
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+		_ = syscall.Kill(pid, syscall.SIGCONT) // somebody may have stopped it
+		waitUntil(context.Background(), killAfter, func() bool { return !is() })
 	}
-	if status, exists := ReadStatus(pid); exists && status.Start == start && status.group == pid {
+	// When gdb starts, it debugs children of its own, which stay stopped if it is killed. The
+	// number of a group is not used again as long as it has members.
+	status, exists := ReadStatus(pid)
+	if !exists || status.Start == start && status.group == pid {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	if is() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
+		waitUntil(context.Background(), killAfter, func() bool { return !is() })
 	}
-	waitUntil(context.Background(), killAfter, func() bool { return !is() })
 }
 
 // Release makes a process run on after its debugger ended, in whichever step that was. A debugger stops
