@@ -26,7 +26,7 @@ var allowedImports = map[string][]string{
 	"internal/jobdirectory":           {"internal/files", "internal/rank", "job"},
 	"internal/track":                  {"internal/execution", "internal/jobdirectory", "internal/rank", "job"},
 	"internal/tracked":                {"command", "internal/nodes", "internal/polls", "internal/submission", "job", "jobstore", "remote"},
-	"internal/onnodes":                {"attribute", "command", "config", "internal/callback", "internal/execution", "internal/hostlist", "internal/nodes", "internal/rank", "internal/ranges", "internal/stacks", "internal/submission", "internal/tree", "job", "remote"},
+	"internal/onnodes":                {"attribute", "command", "config", "internal/callback", "internal/execution", "internal/hostlist", "internal/inspect", "internal/nodes", "internal/rank", "internal/ranges", "internal/reader", "internal/stacks", "internal/submission", "internal/tree", "job", "remote"},
 	"internal/nodes":                  {"internal/execution", "job", "remote"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},

@@ -68,7 +68,7 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 		Timeout: -1, Types: e.types, Expressions: e.expressions, Trace: e.trace, Reading: reading,
 	}
 	if selected.Element == config.OnNodes {
-		return nodeAnswer(request)
+		return nodeAnswer(request, c.Job)
 	}
 	var rows []command.Row
 	if selected.Read != nil && isListing(selected.Purpose()) {
@@ -110,14 +110,27 @@ func statusOf(result *command.Result, runErr error) (Status, error) {
 	return status, nil
 }
 
-// nodeAnswer returns what an x:on-nodes would run. It prints nothing that the definition reads.
-func nodeAnswer(request command.Request) (*Answer, error) {
+// nodeAnswer returns what an x:on-nodes would run for a job. It prints nothing that the
+// definition reads.
+func nodeAnswer(request command.Request, id string) (*Answer, error) {
+	isFor, err := inspect.IsForJob(request.Command, request.Reading.IDs.Clean(id))
+	if err != nil {
+		return nil, err
+	}
+	if !isFor {
+		answer := &Answer{Err: fmt.Errorf("%s is not for job %s", request.Command.Name, id)}
+		answer.Status.State, answer.Status.Message = statusError, answer.Err.Error()
+		return answer, nil
+	}
+	jobPart, taskPart, _ := request.Reading.IDs.Split(id)
+	request.Scope.Environment.SetVariable("job.id.job", jobPart)
+	request.Scope.Environment.SetVariable("job.id.task", taskPart)
 	invocation, err := request.Resolve()
 	if err != nil {
 		return nil, err
 	}
 	answer := &Answer{Arguments: invocation.Arguments}
-	answer.Status.State, answer.Processes = statusOK, invocation.Processes
+	answer.Status.State, answer.Processes, answer.Over = statusOK, invocation.Processes, request.Command.Over
 	return answer, nil
 }
 

@@ -96,11 +96,9 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 	if i.InputFile, err = scope.Environment.Resolve(c.InputFile, scope.Job); err != nil {
 		return nil, err
 	}
-	processes, err := scope.Environment.Resolve(c.Processes, scope.Job)
-	if err != nil {
+	if i.Processes, err = processVariables(c, scope); err != nil {
 		return nil, err
 	}
-	i.Processes = strings.Fields(processes)
 	if err := i.setEnvironment(scope, environment); err != nil {
 		return nil, err
 	}
@@ -111,6 +109,27 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 		return nil, err
 	}
 	return i, nil
+}
+
+// processVariables resolves the variables by which x:on-nodes finds the processes of a job.
+// One whose value resolves to nothing is left out.
+func processVariables(c *config.Command, scope config.Scope) ([]string, error) {
+	var variables []string
+	for _, variable := range strings.Fields(c.Processes) {
+		name, value, hasValue := strings.Cut(variable, "=")
+		if !hasValue {
+			variables = append(variables, name)
+			continue
+		}
+		resolved, err := scope.Environment.Resolve(value, scope.Job)
+		if err != nil {
+			return nil, err
+		}
+		if resolved != "" {
+			variables = append(variables, name+"="+resolved)
+		}
+	}
+	return variables, nil
 }
 
 func resolveSimple(commands []*config.SimpleCommand, directory string, scope config.Scope) ([]simpleInvocation, error) {

@@ -214,13 +214,15 @@ func TestCommandsThatAreReadGetAPlainEnvironment(t *testing.T) {
 
 func TestNodeCommandsResolveWithTheVariablesOfProcesses(t *testing.T) {
 	definition := define(t, `
-		<x:on-nodes name="start" processes="JOB=${ptp_rm:@jobId#name}  TASK=a=b STEP">
+		<x:on-nodes name="start" processes="JOB=${ptp_rm:@jobId#name}  TASK=a=b STEP PART=${ptp_rm:job.id.task#value} WORDS=${ptp_rm:words#value}">
 			<arg>start ${ptp_rm:node.name#value} ${ptp_rm:node.command#value}</arg>
 		</x:on-nodes>
 		<x:on-nodes name="here"/>`)
 	env := attribute.NewEnvironment()
 	env.SetVariable("17", nil)
 	require.NoError(t, env.Variable("17").Set(attribute.FieldName, "17"))
+	env.SetVariable("words", "a b")
+	env.SetVariable("job.id.task", "")
 	env.SetVariable("node.name", "n1")
 	env.SetVariable("node.command", "/home/user/rmctl-node relay --node n1")
 	scope := config.Scope{Environment: env, Job: "17"}
@@ -229,7 +231,7 @@ func TestNodeCommandsResolveWithTheVariablesOfProcesses(t *testing.T) {
 	resolved, err := command.Resolve(of[0], scope, job.Environment{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"start", "n1", "/home/user/rmctl-node", "relay", "--node", "n1"}, resolved.Arguments)
-	require.Equal(t, []string{"JOB=17", "TASK=a=b", "STEP"}, resolved.Processes)
+	require.Equal(t, []string{"JOB=17", "TASK=a=b", "STEP", "WORDS=a b"}, resolved.Processes, "without those that have no value")
 	here, err := command.Resolve(of[1], scope, job.Environment{})
 	require.NoError(t, err, "a command without arg starts nothing")
 	require.Empty(t, here.Arguments)

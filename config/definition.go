@@ -198,19 +198,13 @@ type Command struct {
 	// Remembers is how long after a submission x:find-job finds its job for certain; 0 for ever.
 	Remembers time.Duration
 
-	// Of an x:on-nodes only. Without Arguments the job runs where the target's commands run.
-	Processes string // NAME=VALUE or NAME, separated by blanks: variables of all processes of the job; references are unresolved
-	FromNodes bool   // it works on the nodes of the job, too
-	InJob     bool   // it works only in a process of the job
-}
-
-// Purpose returns the element whose work the command does: that of a fallback is the one
-// that it stands in.
-func (c *Command) Purpose() CommandElement {
-	if c.Element == Fallback && c.FallbackOf != "" {
-		return c.FallbackOf
-	}
-	return c.Element
+	// Of an x:on-nodes only. Without Arguments and Over the job runs where the target's commands run.
+	Processes string  // NAME=VALUE or NAME, separated by blanks: variables of all processes of the job; references are unresolved
+	Over      string  // "ssh" if rmctl makes the command itself
+	JobIDs    Pattern // matches the whole id of each job that it is for; not set for all jobs
+	FromNodes bool    // it works on the nodes of the job, too
+	InJob     bool    // it works only in a process of the job
+	NoSignals bool    // only the end of its input ends it
 }
 
 // An EnvironmentEntry sets a variable of a command's environment.

@@ -9,6 +9,9 @@ import (
 // onNodes reads what an x:on-nodes has beyond other commands.
 func (c *Command) onNodes(e *xmltree.Element) {
 	c.Processes = e.Value("processes")
+	c.Over = strings.TrimSpace(e.Value("over"))
+	c.JobIDs = patternOf(e, "ids")
 	c.FromNodes = e.Boolean("from-nodes", false)
 	c.InJob = strings.TrimSpace(e.Value("at")) == "job"
+	c.NoSignals = !e.Boolean("signals", true)
 }

@@ -119,3 +119,12 @@ func (d *Definition) Attribute(name string) *Attribute {
 	}
 	return nil
 }
+
+// Purpose returns the element whose work the command does: that of a fallback is the one
+// that it stands in.
+func (c *Command) Purpose() CommandElement {
+	if c.Element == Fallback && c.FallbackOf != "" {
+		return c.FallbackOf
+	}
+	return c.Element
+}

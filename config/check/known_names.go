@@ -21,7 +21,7 @@ var suppliedAttributes = []string{
 	"debuggerExecutablePath", "debuggerArgs", "debuggerId", "debuggerLauncher",
 	"ems", "script", "script_path", "managed_file_for_script",
 	"job.tag", "job.terminal", "job.canceled", submissionAge, submissionDays, submissionSince, submissionSinceSeconds, listingScope, listingIDs, "query.mark", "query.ids",
-	nodeName, nodeCommand,
+	nodeName, nodeCommand, nodeIndex, jobPart, taskPart,
 }
 
 // Attributes that the engine sets for some commands only.
@@ -34,6 +34,9 @@ const (
 	listingIDs             = "job.ids"           // of the jobs that x:list-jobs or x:list-ended is to list; empty for all
 	nodeName               = "node.name"         // where x:on-nodes is to start a process
 	nodeCommand            = "node.command"      // the words that it is to start
+	nodeIndex              = "node.index"        // the position of the node in the job's list of nodes
+	jobPart                = "job.id.job"        // the part of the id that x:ids calls job
+	taskPart               = "job.id.task"       // the same of the task; empty for a whole job
 )
 
 // readAttributes are those that the engine reads where a definition has them.

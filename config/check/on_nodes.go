@@ -3,32 +3,62 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 )
 
 // checkOnNodes reports a command for the nodes of jobs that cannot work.
 func (c *checker) checkOnNodes(command *config.Command) {
-	report := func(message, help string) {
-		c.report(command.Position, config.Error, "invalid-on-nodes", message, help)
-	}
-	if len(command.Arguments) == 0 {
-		if command.FromNodes || command.InJob {
-			report("x:on-nodes without arg starts nothing: from-nodes and at have no meaning", "leave them out, or add the command")
+	c.checkPattern(command.JobIDs)
+	if !inspect.StartsProcess(command) {
+		if command.FromNodes || command.InJob || command.NoSignals {
+			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes, at and signals have no meaning", "leave them out, or add the command")
 		}
 		return
 	}
 	if command.FromNodes && command.InJob {
-		report(`x:on-nodes with at="job" runs on nodes only: from-nodes has no meaning`, "leave it out")
+		c.reportOnNodes(command, `x:on-nodes with at="job" runs on nodes only: from-nodes has no meaning`, "leave it out")
 	}
-	words := &config.Command{Arguments: command.Arguments}
-	for _, needed := range []string{nodeName, nodeCommand} {
-		if !slices.Contains(words.Attributes(), needed) {
-			report(fmt.Sprintf("no arg of x:on-nodes refers to %s", needed), "add <arg>${ptp_rm:"+needed+"#value}</arg>")
-		}
+	if command.Over != "" {
+		c.checkOver(command)
+	} else {
+		c.checkNodeWords(command)
 	}
 	if use := usedStream(command); use != "" {
-		report(fmt.Sprintf("x:on-nodes has %s: rmctl needs the standard input and standard output of the process", use), "leave it out")
+		c.reportOnNodes(command, fmt.Sprintf("x:on-nodes has %s: rmctl needs the standard input and standard output of the process", use), "leave it out")
+	}
+}
+
+func (c *checker) reportOnNodes(command *config.Command, message, help string) {
+	c.report(command.Position, config.Error, "invalid-on-nodes", message, help)
+}
+
+// checkNodeWords reports what the arg elements of an x:on-nodes lack.
+func (c *checker) checkNodeWords(command *config.Command) {
+	words := &config.Command{Arguments: command.Arguments}
+	for _, needed := range []string{nodeName, nodeCommand} {
+		if needed == nodeName && slices.Contains(words.Attributes(), nodeIndex) {
+			continue
+		}
+		if !slices.Contains(words.Attributes(), needed) {
+			c.reportOnNodes(command, fmt.Sprintf("no arg of x:on-nodes refers to %s", needed), "add <arg>${ptp_rm:"+needed+"#value}</arg>")
+		}
+	}
+}
+
+// checkOver reports what an x:on-nodes has in spite of over.
+func (c *checker) checkOver(command *config.Command) {
+	over := command.Over
+	if len(command.Arguments) > 0 {
+		c.reportOnNodes(command, fmt.Sprintf("x:on-nodes with over=%q has an arg: rmctl makes the command", over), "leave out one of them")
+	}
+	for _, variable := range strings.Fields(command.Processes) {
+		if !strings.Contains(variable, "=") {
+			c.reportOnNodes(command, fmt.Sprintf("%s in processes has no value: a process that rmctl starts over %s has no variables of the job", variable, over),
+				"write "+variable+"=VALUE")
+		}
 	}
 }
 

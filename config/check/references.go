@@ -192,7 +192,8 @@ var onlyIn = map[string][]config.CommandElement{
 	submissionAge: {config.FindJob, config.ListEnded}, submissionDays: {config.FindJob, config.ListEnded}, submissionSince: {config.FindJob, config.ListEnded},
 	submissionSinceSeconds: {config.FindJob, config.ListEnded},
 	listingScope:           {config.ListJobs}, listingIDs: {config.ListJobs, config.ListEnded},
-	nodeName: {config.OnNodes}, nodeCommand: {config.OnNodes},
+	nodeName: {config.OnNodes}, nodeCommand: {config.OnNodes}, nodeIndex: {config.OnNodes},
+	jobPart: {config.OnNodes}, taskPart: {config.OnNodes},
 }
 
 // commandNames lists commands of our namespace.

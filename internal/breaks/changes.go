@@ -93,17 +93,31 @@ func (f *changes) ofFallback(fallback *config.Command) {
 	}})
 }
 
-// ofOnNodes deletes each arg of an x:on-nodes, and each variable of its processes.
+// ofOnNodes deletes what an x:on-nodes consists of, one at a time.
 func (f *changes) ofOnNodes(command *config.Command) {
 	at := command.Position
 	f.add(change{what: fmt.Sprintf("delete the command %s", command.Name), at: at, drop: func(c *config.Command) {
 		if c.Position == at {
-			c.Arguments, c.Processes = nil, ""
+			c.Arguments, c.Processes, c.Over, c.JobIDs = nil, "", "", config.Pattern{}
 		}
 	}})
 	for _, argument := range command.Arguments {
 		f.add(change{what: fmt.Sprintf("delete the arg %s of %s", argument.Text, command.Name), at: argument.Position, drop: func(c *config.Command) {
 			c.Arguments = slices.DeleteFunc(slices.Clone(c.Arguments), func(other *config.Argument) bool { return other.Position == argument.Position })
+		}})
+	}
+	if over := command.Over; over != "" {
+		f.add(change{what: fmt.Sprintf("delete over %s of %s", over, command.Name), at: at, drop: func(c *config.Command) {
+			if c.Position == at {
+				c.Over = ""
+			}
+		}})
+	}
+	if ids := command.JobIDs; ids.IsSet() {
+		f.add(change{what: fmt.Sprintf("delete the ids %s of %s", ids.Text, command.Name), at: ids.Position, drop: func(c *config.Command) {
+			if c.JobIDs.Position == ids.Position {
+				c.JobIDs = config.Pattern{}
+			}
 		}})
 	}
 	for _, pair := range strings.Fields(command.Processes) {

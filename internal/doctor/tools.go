@@ -104,7 +104,7 @@ func isNeeded(element config.CommandElement) bool {
 
 func firstWord(env *attribute.Environment, c *config.Command) string {
 	if len(c.Arguments) == 0 {
-		return ""
+		return c.Over // the name of its program
 	}
 	words, err := config.Scope{Environment: env}.Words(c.Arguments[:1])
 	if err != nil || len(words) == 0 {

@@ -116,6 +116,18 @@ func TestNodesOfAJobAreThoseOfItsSchedulerOrItsProcesses(t *testing.T) {
 	}
 }
 
+func TestNodesHaveThePositionsOfTheirListNotOfTheirNames(t *testing.T) {
+	t.Parallel()
+	j := &Reachable{Job: job.Job{Observation: job.Observation{Nodes: "n[10,02],gpu1,n02"}}, Processes: []job.Process{{Node: "other"}}}
+	_, err := j.nodeNames()
+	require.NoError(t, err)
+	require.Equal(t, []string{"0", "1", "2", ""}, []string{j.indexOf("n10"), j.indexOf("n02"), j.indexOf("gpu1"), j.indexOf("other")})
+	j.Nodes = ""
+	_, err = j.nodeNames()
+	require.NoError(t, err)
+	require.Empty(t, j.indexOf("other"), "processes come in any order")
+}
+
 func TestHostsAreTheSameWithAndWithoutDomain(t *testing.T) {
 	t.Parallel()
 	require.True(t, isSameHost("N1", "n1.example.org"))

@@ -12,8 +12,10 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/internal/hostlist"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/nodes"
 	"github.com/rmctl/rmctl/internal/ranges"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
@@ -35,6 +37,8 @@ type Reachable struct {
 	Connection   remote.Connection
 	Directory    *nodes.Directory // on the target
 	RelayAddress string           // setting of the target; empty if nodes do not reach it
+
+	indexes map[string]int // of the nodes in the scheduler's list; nil until it is read
 }
 
 // directoryName returns the name of the directory of a job on its target.
@@ -46,16 +50,38 @@ func (j *Reachable) directoryName() string {
 	return "job-" + hex.EncodeToString(hash[:16])
 }
 
+// commands returns the x:on-nodes that are for the job.
+func (j *Reachable) commands() ([]*config.Command, error) {
+	var commands []*config.Command
+	for _, each := range j.Definition.CommandsOf(config.OnNodes) {
+		isFor, err := inspect.IsForJob(each, j.ID)
+		if err != nil {
+			return nil, err
+		}
+		if isFor {
+			commands = append(commands, each)
+		}
+	}
+	return commands, nil
+}
+
 // scope returns what commands on the job resolve with: the values that it was submitted with
 // may say where its scheduler's commands are.
-func (j *Reachable) scope() config.Scope {
+func (j *Reachable) scope() (config.Scope, error) {
+	ids, err := reader.NewIDs(j.Definition.IDs)
+	if err != nil {
+		return config.Scope{}, err
+	}
 	for name, value := range j.Attributes {
 		if known := j.Environment.Variable(name); known != nil {
 			known.SetValue(value)
 		}
 	}
 	submission.JobAttribute(j.Environment, j.ID, j.ID, j.ShortID)
-	return config.Scope{Environment: j.Environment, Job: j.ID}
+	jobPart, taskPart, _ := ids.Split(j.ID)
+	j.Environment.SetVariable(attributeJobPart, jobPart)
+	j.Environment.SetVariable(attributeTaskPart, taskPart)
+	return config.Scope{Environment: j.Environment, Job: j.ID}, nil
 }
 
 // name returns what users call the job.
@@ -79,9 +105,13 @@ func (j *Reachable) CheckRunning() error {
 // nodeNames returns the names of the nodes of the job, sorted: those that the scheduler says, else
 // those of recorded processes. It returns none if both are unknown.
 func (j *Reachable) nodeNames() ([]string, error) {
-	found := map[string]bool{}
+	found, position := map[string]bool{}, 0
+	j.indexes = map[string]int{}
 	isWhole := hostlist.Each(j.Nodes, func(name string) bool {
-		found[name] = true
+		if !found[name] {
+			found[name], j.indexes[name] = true, position
+		}
+		position++
 		return len(found) <= mostNodes
 	})
 	switch {
@@ -105,9 +135,17 @@ func (j *Reachable) nodeNames() ([]string, error) {
 	return names, nil
 }
 
+// indexOf returns the position of a node in the scheduler's list; empty if that is unknown.
+func (j *Reachable) indexOf(node string) string {
+	if index, isKnown := j.indexes[node]; isKnown {
+		return strconv.Itoa(index)
+	}
+	return ""
+}
+
 // runsHere reports whether the definition runs jobs where the commands of the target run.
 func (j *Reachable) runsHere() bool {
-	return slices.ContainsFunc(j.Definition.CommandsOf(config.OnNodes), func(c *config.Command) bool { return len(c.Arguments) == 0 })
+	return slices.ContainsFunc(j.Definition.CommandsOf(config.OnNodes), func(c *config.Command) bool { return !inspect.StartsProcess(c) })
 }
 
 // expected returns the ranks that the job should have; nil if that is unknown.

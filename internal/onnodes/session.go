@@ -17,6 +17,7 @@ import (
 
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/internal/inspect"
 	"github.com/rmctl/rmctl/internal/nodes"
 	"github.com/rmctl/rmctl/internal/rank"
 	"github.com/rmctl/rmctl/internal/tree"
@@ -34,6 +35,9 @@ const mostHostName = 4 << 10
 const (
 	attributeNodeName    = "node.name"
 	attributeNodeCommand = "node.command"
+	attributeNodeIndex   = "node.index"
+	attributeJobPart     = "job.id.job"
+	attributeTaskPart    = "job.id.task"
 )
 
 // A session is a tree of relays on the nodes of a job.
@@ -45,6 +49,7 @@ type session struct {
 	host      string // name of the target
 	directory string // of the job, on the target
 	client    *tree.Client
+	commands  []*config.Command // x:on-nodes that are for the job
 	topServes bool              // whether the top finds processes of the job on the target itself
 	problems  map[string]string // by node: why it has no relay
 }
@@ -68,7 +73,15 @@ func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, erro
 	if err != nil {
 		return nil, fmt.Errorf("finding the name of the target's host: %w", err)
 	}
-	s := &session{job: j, scope: j.scope(), id: uuid.NewString(), program: program, host: host, directory: directory, problems: map[string]string{}}
+	scope, err := j.scope()
+	if err != nil {
+		return nil, err
+	}
+	commands, err := j.commands()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{job: j, scope: scope, commands: commands, id: uuid.NewString(), program: program, host: host, directory: directory, problems: map[string]string{}}
 	match, err := s.match(s.firstCommand(), host)
 	if err != nil {
 		return nil, err
@@ -134,7 +147,7 @@ func (s *session) relay(node string, match rank.Selection) []string {
 // firstCommand returns the first x:on-nodes that says which processes belong to the job; nil
 // if none does.
 func (s *session) firstCommand() *config.Command {
-	for _, each := range s.job.Definition.CommandsOf(config.OnNodes) {
+	for _, each := range s.commands {
 		if each.Processes != "" {
 			return each
 		}
@@ -169,6 +182,7 @@ func (s *session) match(c *config.Command, node string) (rank.Selection, error) 
 func (s *session) resolve(c *config.Command, node, words string) (*command.Invocation, error) {
 	s.scope.Environment.SetVariable(attributeNodeName, node)
 	s.scope.Environment.SetVariable(attributeNodeCommand, words)
+	s.scope.Environment.SetVariable(attributeNodeIndex, s.job.indexOf(node))
 	if words == "" {
 		return command.Preview(c, s.scope, job.Environment{})
 	}
@@ -177,8 +191,8 @@ func (s *session) resolve(c *config.Command, node, words string) (*command.Invoc
 
 // launch starts a relay on each of some nodes, by the first x:on-nodes that works there.
 func (s *session) launch(ctx context.Context, names []string, limit time.Duration) error {
-	for _, each := range s.job.Definition.CommandsOf(config.OnNodes) {
-		if len(each.Arguments) == 0 || len(names) == 0 {
+	for _, each := range s.commands {
+		if !inspect.StartsProcess(each) || len(names) == 0 {
 			continue
 		}
 		var launches []tree.Launch
@@ -255,13 +269,30 @@ func (s *session) launchOf(c *config.Command, node string) (tree.Launch, error) 
 	if err != nil {
 		return tree.Launch{}, err
 	}
-	invocation, err := s.resolve(c, node, strings.Join(s.relay(node, match), " "))
+	relay := s.relay(node, match)
+	invocation, err := s.resolve(c, node, strings.Join(relay, " "))
 	if err != nil {
 		return tree.Launch{}, err
+	}
+	words := invocation.Arguments
+	if c.Over != "" {
+		words = overSSH(node, relay)
 	}
 	environment := make(map[string]string, len(invocation.Environment))
 	for _, variable := range invocation.Environment {
 		environment[variable.Name] = variable.Value
 	}
-	return tree.Launch{Node: node, Words: invocation.Arguments, Environment: environment}, nil
+	return tree.Launch{Node: node, Words: words, Environment: environment}, nil
+}
+
+// overSSH returns the command that runs words on a node. The shell there leaves safe words as
+// they are. Nobody can answer a question of ssh, and forwardings of the user's configuration
+// would meet those of other nodes.
+func overSSH(node string, words []string) []string {
+	options := []string{"BatchMode=yes", "ConnectTimeout=10", "ClearAllForwardings=yes", "LogLevel=ERROR"}
+	command := []string{"ssh", "-T", "-x", "-a"}
+	for _, option := range options {
+		command = append(command, "-o", option)
+	}
+	return append(append(command, "--", node), words...)
 }
