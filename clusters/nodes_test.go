@@ -22,12 +22,14 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/config/check"
+	"github.com/rmctl/rmctl/internal/onnodes"
+	"github.com/rmctl/rmctl/internal/reader"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/job"
 )
 
 // answering is what x:on-nodes starts in these tests: it prints its process id, answers each line,
-// and ends with its input.
+// and ends with its input and a last line.
 const answering = `#!/bin/sh
 echo "$$"
 while IFS= read -r line; do
@@ -36,6 +38,7 @@ while IFS= read -r line; do
 	*) echo "<$line>" ;;
 	esac
 done
+echo ended
 exit 7
 `
 
@@ -72,8 +75,17 @@ func (a *nodeAccess) resolve(t *testing.T, name, id, node string) *command.Invoc
 	require.NoError(t, env.Variable("job").Set(attribute.FieldName, id))
 	env.SetVariable("node.name", node)
 	env.SetVariable("node.command", a.program)
+	ids, err := reader.NewIDs(a.definition.IDs)
+	require.NoError(t, err)
+	jobPart, taskPart, isID := ids.Split(id)
+	require.True(t, isID)
+	env.SetVariable("job.id.job", jobPart)
+	env.SetVariable("job.id.task", taskPart)
 	invocation, err := command.Resolve(selected, config.Scope{Environment: env, Job: "job"}, job.Environment{})
 	require.NoError(t, err)
+	if selected.Over != "" {
+		invocation.Arguments = onnodes.OverSSH(node, []string{a.program})
+	}
 	return invocation
 }
 
@@ -81,6 +93,7 @@ func (a *nodeAccess) resolve(t *testing.T, name, id, node string) *command.Invoc
 type nodeProcess struct {
 	command *exec.Cmd
 	stdin   io.WriteCloser
+	output  io.Closer
 	stdout  *bufio.Reader
 	stderr  *strings.Builder
 	pid     int // on the node, which is this machine
@@ -98,13 +111,13 @@ func (a *nodeAccess) start(t *testing.T, invocation *command.Invocation) *nodePr
 		p.command.Env = append(p.command.Env, variable.Name+"="+variable.Value)
 	}
 	p.command.Stderr = p.stderr
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: a.user}
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: !invocation.Command.NoSignals, Setsid: invocation.Command.NoSignals, Credential: a.user}
 	var err error
 	p.stdin, err = p.command.StdinPipe()
 	require.NoError(t, err)
 	stdout, err := p.command.StdoutPipe()
 	require.NoError(t, err)
-	p.stdout = bufio.NewReader(stdout)
+	p.output, p.stdout = stdout, bufio.NewReader(stdout)
 	require.NoError(t, p.command.Start())
 	p.pid, err = strconv.Atoi(p.reads(t))
 	require.NoError(t, err)
@@ -148,6 +161,15 @@ func (p *nodeProcess) isEnded(t *testing.T, by syscall.Signal) {
 	p.isGone(t)
 }
 
+// isLeft closes both streams at once, as the end of what started the process does.
+func (p *nodeProcess) isLeft(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.output.Close())
+	require.NoError(t, p.stdin.Close())
+	_ = p.command.Wait()
+	p.isGone(t)
+}
+
 func (p *nodeProcess) isGone(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return syscall.Kill(p.pid, 0) == syscall.ESRCH }, time.Minute, 10*time.Millisecond, "process %d is still there", p.pid)
@@ -173,7 +195,11 @@ func (a *nodeAccess) serves(t *testing.T, name, id, node string, ofJob map[strin
 		require.Equal(t, ofJob[name], value, name)
 	}
 	p.ends(t)
-	a.start(t, invocation).isEnded(t, a.signal)
+	if invocation.Command.NoSignals {
+		a.start(t, invocation).isLeft(t)
+	} else {
+		a.start(t, invocation).isEnded(t, a.signal)
+	}
 	p = a.start(t, invocation)
 	require.NoError(t, syscall.Kill(p.pid, syscall.SIGKILL)) // as if there were no memory left
 	p.isGone(t)
@@ -181,6 +207,17 @@ func (a *nodeAccess) serves(t *testing.T, name, id, node string, ofJob map[strin
 	p = a.start(t, invocation)
 	require.Equal(t, "<still there>", p.asks(t, "still there"))
 	p.ends(t)
+}
+
+// finds tests that a command over ssh finds the processes of a job.
+func (a *nodeAccess) finds(t *testing.T, name, id string, ofJob map[string]string) {
+	t.Helper()
+	variables := a.resolve(t, name, id, "node1").Processes
+	require.NotEmpty(t, variables)
+	for _, variable := range variables {
+		name, value, _ := strings.Cut(variable, "=")
+		require.Equal(t, ofJob[name], value, name)
+	}
 }
 
 // A waitingJob writes its environment to a file, and waits.
@@ -211,19 +248,30 @@ func TestNodesOfSlurmJobs(t *testing.T) {
 	variables := func(name string) string { return filepath.Join(d.Home, name) }
 	id := d.Does(append([]string{"submit", "-t", "slurm", "-s", "nodes=2", "-s", "exclusive=true"}, waitingJob(variables("batch"))...)...)
 	for _, node := range []string{"node1", "node2"} {
-		for _, name := range []string{"step", "step-of-part"} {
+		for _, name := range []string{"step", "step-of-task"} {
 			a.serves(t, name, id, node, variablesIn(t, variables("batch")))
 		}
 	}
+	a.finds(t, "shell", id, variablesIn(t, variables("batch")))
 	require.Equal(t, "RUNNING", cluster.Asks(t, "squeue", "-h", "-j", id, "-o", "%T"))
 	d.Does("cancel", id)
 
 	array := d.Does(append([]string{"submit", "-t", "slurm", "-s", "array=3-4"}, waitingJob(variables("task.$SLURM_ARRAY_TASK_ID"))...)...)
 	for _, task := range []string{"3", "4"} {
 		ofTask := variablesIn(t, variables("task."+task))
-		a.serves(t, "step-of-part", array+"_"+task, cluster.Asks(t, "squeue", "-h", "-j", array+"_"+task, "-o", "%N"), ofTask)
+		a.serves(t, "step-of-task", array+"_"+task, cluster.Asks(t, "squeue", "-h", "-j", array+"_"+task, "-o", "%N"), ofTask)
+		a.finds(t, "shell-of-task", array+"_"+task, ofTask)
 	}
 	d.Does("cancel", array)
+
+	parts := cluster.Asks(t, "sbatch", "--parsable", "--chdir="+d.Home, "--nodes=1", "--wrap="+waitingJob(variables("parts"))[3], ":", "--nodes=1")
+	ofParts := variablesIn(t, variables("parts"))
+	for _, part := range []string{"0", "1"} {
+		_, node, _ := strings.Cut(cluster.Asks(t, "squeue", "-h", "-j", parts, "-o", "%i %N"), parts+"+"+part+" ")
+		a.serves(t, "step-of-component", parts+"+"+part, strings.Fields(node)[0], ofParts)
+		a.finds(t, "shell", parts+"+"+part, ofParts)
+	}
+	cluster.Asks(t, "scancel", parts)
 }
 
 func TestNodesOfGridEngineJobs(t *testing.T) {
@@ -240,6 +288,7 @@ func TestNodesOfGridEngineJobs(t *testing.T) {
 	d.Does("cancel", id)
 	array := d.Does(append([]string{"submit", "-t", "gridengine", "-s", "pe=mpi", "-s", "slots=2", "-s", "array=3-4"}, waitingJob(file+".$SGE_TASK_ID")...)...)
 	a.serves(t, "task", array+".4", host, variablesIn(t, file+".4"))
+	a.finds(t, "shell", array+".4", variablesIn(t, file+".4"))
 	d.Does("cancel", array)
 }
 

@@ -276,19 +276,19 @@ func (s *session) launchOf(c *config.Command, node string) (tree.Launch, error) 
 	}
 	words := invocation.Arguments
 	if c.Over != "" {
-		words = overSSH(node, relay)
+		words = OverSSH(node, relay)
 	}
 	environment := make(map[string]string, len(invocation.Environment))
 	for _, variable := range invocation.Environment {
 		environment[variable.Name] = variable.Value
 	}
-	return tree.Launch{Node: node, Words: words, Environment: environment}, nil
+	return tree.Launch{Node: node, Words: words, Environment: environment, NoSignals: c.NoSignals}, nil
 }
 
-// overSSH returns the command that runs words on a node. The shell there leaves safe words as
+// OverSSH returns the command that runs words on a node. The shell there leaves safe words as
 // they are. Nobody can answer a question of ssh, and forwardings of the user's configuration
 // would meet those of other nodes.
-func overSSH(node string, words []string) []string {
+func OverSSH(node string, words []string) []string {
 	options := []string{"BatchMode=yes", "ConnectTimeout=10", "ClearAllForwardings=yes", "LogLevel=ERROR"}
 	command := []string{"ssh", "-T", "-x", "-a"}
 	for _, option := range options {

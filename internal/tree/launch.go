@@ -116,7 +116,7 @@ func (c *child) pass(ctx context.Context, launches []Launch, how Launching, fail
 func (r *Relay) launchOne(ctx context.Context, u *upper, one Launch, how Launching) (*child, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, how.Timeout, fmt.Errorf("no relay within %s", how.Timeout))
 	defer cancel()
-	started, err := startProcess(one.Words, environmentOf(one, how.Inside))
+	started, err := startProcess(one.Words, environmentOf(one, how.Inside), one.NoSignals)
 	if err != nil {
 		return nil, fmt.Errorf("starting: %w", err)
 	}

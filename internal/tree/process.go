@@ -25,6 +25,7 @@ const mostComplaints = 2 << 10
 // A process is what a launch started: a relay, or a command that starts one elsewhere.
 type process struct {
 	command    *exec.Cmd
+	noSignals  bool // it ends with its input only
 	input      *os.File
 	output     *os.File
 	complaints *os.File
@@ -37,14 +38,17 @@ type process struct {
 	ending sync.Once
 }
 
-// startProcess starts a command in a process group of its own.
-func startProcess(words, environment []string) (*process, error) {
+// startProcess starts a command in a process group of its own. One that gets no signals has a
+// session of its own, so that those for others do not reach it.
+func startProcess(words, environment []string, noSignals bool) (*process, error) {
 	if len(words) == 0 {
 		return nil, errors.New("no command")
 	}
-	p := &process{read: make(chan struct{}), exited: make(chan struct{})}
-	p.command = &exec.Cmd{Path: words[0], Args: words, Env: environment, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
-	endWithParent(p.command.SysProcAttr)
+	p := &process{noSignals: noSignals, read: make(chan struct{}), exited: make(chan struct{})}
+	p.command = &exec.Cmd{Path: words[0], Args: words, Env: environment, SysProcAttr: &syscall.SysProcAttr{Setpgid: !noSignals, Setsid: noSignals}}
+	if !noSignals {
+		endWithParent(p.command.SysProcAttr)
+	}
 	path, err := lookPath(words[0], environment)
 	if err != nil {
 		return nil, err
@@ -127,7 +131,7 @@ func (p *process) keepComplaints() {
 // reap waits for the end of the process, and kills what is left of its group.
 func (p *process) reap() {
 	awaitEnd(p.command.Process.Pid)
-	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) // no error if nothing is left
+	p.signal(syscall.SIGKILL)
 	p.err = p.command.Wait()
 	closeWithin(p.read, p.complaints, explainLimit)
 	close(p.exited)
@@ -145,18 +149,28 @@ func closeWithin(ended <-chan struct{}, source io.Closer, limit time.Duration) {
 	<-ended
 }
 
-// stop ends the process: its input first, then signals.
+// stop ends the process: its input first, then signals. One that gets none may go on.
 func (p *process) stop() {
 	p.ending.Do(func() {
 		_ = p.Close() // the link may have closed it before
+		if p.noSignals {
+			return
+		}
 		for _, number := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			if p.endsWithin(stopGrace) {
 				return
 			}
-			_ = syscall.Kill(-p.command.Process.Pid, number) // it may have ended just now
+			p.signal(number)
 		}
 	})
 	p.endsWithin(stopGrace)
+}
+
+// signal sends a signal to what is left of the group, if the process may get any.
+func (p *process) signal(number syscall.Signal) {
+	if !p.noSignals {
+		_ = syscall.Kill(-p.command.Process.Pid, number) // it may have ended just now
+	}
 }
 
 func (p *process) endsWithin(limit time.Duration) bool {

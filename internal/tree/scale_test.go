@@ -82,7 +82,7 @@ func TestAnIdleRelayNeedsLittleMemory(t *testing.T) {
 		secret[i] = 'a'
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(job, "secret"), secret, 0o600))
-	relay, err := startProcess([]string{program, "relay", "--job", job, "--node", "n1", "--session", filepath.Base(folder)}, os.Environ())
+	relay, err := startProcess([]string{program, "relay", "--job", job, "--node", "n1", "--session", filepath.Base(folder)}, os.Environ(), false)
 	require.NoError(t, err)
 	defer relay.stop()
 	loaded, err := ReadSecret(job)

@@ -73,6 +73,7 @@ type Launch struct {
 	Node        string            `json:"node"`
 	Words       []string          `json:"words"`
 	Environment map[string]string `json:"environment,omitempty"`
+	NoSignals   bool              `json:"noSignals,omitempty"` // only the end of its input ends the process
 }
 
 // Launching is where relays are started from.
