@@ -15,8 +15,9 @@ import (
 
 // Times of the end of a launched process.
 const (
-	stopGrace    = 2 * time.Second // after its input has ended, and after SIGTERM
-	explainLimit = time.Second     // for the process behind a lost connection to end
+	stopGrace       = 2 * time.Second        // after its input has ended, and after SIGTERM
+	explainLimit    = 3 * time.Second        // for the process behind a lost connection to end
+	complaintsLimit = 500 * time.Millisecond // for stderr, which others may hold open
 )
 
 // mostComplaints is how much of the end of what a process prints to stderr is kept.
@@ -133,7 +134,7 @@ func (p *process) reap() {
 	awaitEnd(p.command.Process.Pid)
 	p.signal(syscall.SIGKILL)
 	p.err = p.command.Wait()
-	closeWithin(p.read, p.complaints, explainLimit)
+	closeWithin(p.read, p.complaints, complaintsLimit)
 	close(p.exited)
 }
 
