@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/listings"
+	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
 )
 
 func newProcesses(a *app) *cobra.Command {
@@ -48,14 +51,16 @@ last line that each printed, if outputs are separate. It works while the job run
 				target, err := targets.Find(j.Target)
 				return err == nil && target.Agent != nil
 			}
-			choice.Suits = func(j *job.Job) bool {
-				known, err := store.Processes(c.Context(), j.Tag)
-				return j.Interactive || hasAgent(j) || err == nil && len(known) > 0
+			tracked, err := store.Polls().TrackedTags(c.Context())
+			if err != nil {
+				return err
 			}
+			choice.Suits = func(j *job.Job) bool { return j.Interactive || hasAgent(j) || tracked[j.Tag] }
 			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have processes that are known")
 			if err != nil {
 				return err
 			}
+			a.refreshTracked(c.Context(), jobs, tracked)
 			return a.eachUnderHeading(jobs, func(job job.Job) error {
 				processes, err := store.Processes(c.Context(), job.Tag)
 				if err == nil && hasAgent(&job) {
@@ -77,6 +82,16 @@ last line that each printed, if outputs are separate. It works while the job run
 	flags.add(c, "all jobs on record with known processes")
 	c.Flags().IntVar(&rank, "show", 0, "print the end of the output of the process of `RANK`")
 	return c
+}
+
+// refreshTracked queries the jobs whose processes are tracked, which records what became of these. If
+// that fails, what is on record counts.
+func (a *app) refreshTracked(ctx context.Context, jobs []job.Job, tracked map[string]bool) {
+	open := slices.DeleteFunc(slices.Clone(jobs), func(j job.Job) bool { return !tracked[j.Tag] || j.Interactive || j.Detail.Ended() })
+	handles, err := a.finder().WithControllers(ctx, open)
+	if err = errors.Join(err, selection.Refresh(ctx, handles, false)); err != nil {
+		a.say("the processes are as they were last seen: %v", err)
+	}
 }
 
 // processesAtAgent returns the processes of a job that the agent of its target has, else those known here.
@@ -129,14 +144,10 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 
 // withProcesses returns a job for JSON, with its processes but without their output, which
 // rmctl processes prints.
-func (a *app) withProcesses(ctx context.Context, known job.Job) (job.Document, error) {
+func (a *app) withProcesses(ctx context.Context, store *jobstore.Store, known job.Job, tracked map[string]bool) (job.Document, error) {
 	printed := known.Document()
-	if !known.Interactive || known.Tag == "" {
+	if !known.Interactive && !tracked[known.Tag] || known.Tag == "" {
 		return printed, nil
-	}
-	store, err := a.client().Store(ctx)
-	if err != nil {
-		return printed, err
 	}
 	processes, err := store.Processes(ctx, known.Tag)
 	for i := range processes {

@@ -164,13 +164,21 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output 
 	if err != nil {
 		return err
 	}
+	store, err := a.client().Store(ctx)
+	if err != nil {
+		return err
+	}
+	tracked, err := store.Polls().TrackedTags(ctx)
+	if err != nil {
+		return err
+	}
 	lines := make([]*listings.Status, len(asked))
 	for i, job := range asked {
 		lines[i] = &listings.Status{Job: job.Job}
 		if !output.HasDocuments() {
 			continue
 		}
-		printed, err := a.withProcesses(ctx, job.Job)
+		printed, err := a.withProcesses(ctx, store, job.Job, tracked)
 		if err != nil {
 			return err
 		}

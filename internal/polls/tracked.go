@@ -64,3 +64,14 @@ func (r *Record) Tracked(ctx context.Context, targets ...string) (all []Tracked,
 			FROM tracked JOIN jobs USING (tag) WHERE tracked.final = 0 AND tracked.target IN (?`+strings.Repeat(", ?", len(targets)-1)+`) ORDER BY jobs.sequence`, arguments...)
 	return all, r.failed(err, "listing the jobs whose processes are tracked")
 }
+
+// TrackedTags returns the submissions whose processes are or were tracked.
+func (r *Record) TrackedTags(ctx context.Context) (map[string]bool, error) {
+	tags := map[string]bool{}
+	var tag string
+	err := stored.EachReadable(ctx, r.read, []any{&tag}, func() error {
+		tags[tag] = true
+		return nil
+	}, func(error) error { return nil }, "SELECT tag FROM tracked")
+	return tags, r.failed(err, "listing the jobs whose processes are tracked")
+}
