@@ -130,7 +130,8 @@ func nodeAnswer(request command.Request, id string) (*Answer, error) {
 		return nil, err
 	}
 	answer := &Answer{Arguments: invocation.Arguments}
-	answer.Status.State, answer.Processes, answer.Over = statusOK, invocation.Processes, request.Command.Over
+	answer.Status.State, answer.Processes = statusOK, invocation.Processes
+	answer.Over, answer.NoSignals = request.Command.Over, request.Command.NoSignals
 	return answer, nil
 }
 

@@ -19,6 +19,7 @@ type Expectation struct {
 	Job        *JobState          `json:"job,omitempty"`
 	Processes  []string           `json:"processes,omitempty"`  // of x:on-nodes: variables that the processes of the job have
 	Over       string             `json:"over,omitempty"`       // of x:on-nodes: how rmctl itself starts the process
+	NoSignals  bool               `json:"noSignals,omitempty"`  // of x:on-nodes: only the end of its input ends the process
 	Absence    string             `json:"absence,omitempty"`    // what it means that the output does not have the job, where x:absent says so
 	Attributes map[string]Changed `json:"attributes,omitempty"` // those that changed, by their keys
 	Discovered map[string]Changed `json:"discovered,omitempty"` // those that parsers constructed

@@ -113,6 +113,11 @@ func (f *changes) ofOnNodes(command *config.Command) {
 			}
 		}})
 	}
+	if command.NoSignals {
+		f.add(change{what: fmt.Sprintf("let signals end %s", command.Name), at: at, drop: func(c *config.Command) {
+			c.NoSignals = c.NoSignals && c.Position != at
+		}})
+	}
 	if ids := command.JobIDs; ids.IsSet() {
 		f.add(change{what: fmt.Sprintf("delete the ids %s of %s", ids.Text, command.Name), at: ids.Position, drop: func(c *config.Command) {
 			if c.JobIDs.Position == ids.Position {
