@@ -737,16 +737,18 @@ run() {
 	fi
 	[ "${niceness:-0}" -le "$process_nice" ] || set -- nice -n $((niceness - process_nice)) "$@"
 	# Variables of the job may have the names of those above.
-	set -- "$id" "$name" "$directory" "$task" "$@"
+	tag=
+	{ read -r tag <"$spool/$folder/tag"; } 2>/dev/null
+	set -- "$id" "$name" "$directory" "$task" "$tag" "$@"
 	{ . "$spool/$folder/environment"; } 2>/dev/null
 	cd "$3"
 	unset LC_ALL # which rmctl sets for its own commands
 	unset RMCTL_LOCAL_TAG RMCTL_LOCAL_SCRIPT RMCTL_LOCAL_DIRECTORY RMCTL_LOCAL_EXECUTABLE RMCTL_LOCAL_NAME RMCTL_LOCAL_SLOTS \
 		RMCTL_LOCAL_TIME_LIMIT RMCTL_LOCAL_OUTPUT RMCTL_LOCAL_ERROR RMCTL_LOCAL_HOLD RMCTL_LOCAL_NICE RMCTL_LOCAL_UMASK RMCTL_LOCAL_GRACE \
 		RMCTL_LOCAL_ARRAY RMCTL_LOCAL_AFTER RMCTL_TASK_INDEX
-	export RMCTL_JOB_ID="$1" RMCTL_JOB_NAME="$2" RMCTL_JOB="$1${4:+_$4}"
+	export RMCTL_JOB_ID="$1" RMCTL_JOB_NAME="$2" RMCTL_JOB="$1${4:+_$4}" RMCTL_TAG="$5"
 	[ -z "$4" ] || export RMCTL_TASK_INDEX="$4"
-	shift 4
+	shift 5
 	in_own_session "$@"
 }
 

@@ -25,11 +25,11 @@ func (m machine) states(t *testing.T, id string) map[string]string {
 
 func TestArrayRunsItsProgramForEachIndex(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		id := m.submit(t, `echo "$RMCTL_JOB_ID $RMCTL_TASK_INDEX $RMCTL_JOB $*"; [ "$RMCTL_TASK_INDEX" -lt 20 ]`, "ARRAY=1-3,10-30:10", "OUTPUT=out.%j.%a", "SLOTS=1")
+		id := m.submit(t, `echo "$RMCTL_JOB_ID $RMCTL_TASK_INDEX $RMCTL_JOB $RMCTL_TAG $*"; [ "$RMCTL_TASK_INDEX" -lt 20 ]`, "TAG=11111111-2222-3333-4444-555555555555", "ARRAY=1-3,10-30:10", "OUTPUT=out.%j.%a", "SLOTS=1")
 		m.awaitArray(t, id)
 		require.Equal(t, map[string]string{id + "_[1-3,10]": "COMPLETED 0", id + "_[20,30]": "FAILED 1"}, m.states(t, id))
 		for _, task := range []string{"1", "2", "3", "10", "20", "30"} {
-			require.Equal(t, id+" "+task+" "+id+"_"+task+" \n", m.read(t, m.file("out."+id+"."+task)))
+			require.Equal(t, id+" "+task+" "+id+"_"+task+" 11111111-2222-3333-4444-555555555555 \n", m.read(t, m.file("out."+id+"."+task)))
 		}
 		require.Equal(t, m.states(t, id), statesOf(m.list(t)), "how it ended is listed, too")
 		require.Empty(t, m.left(t), "an array that has ended is still somewhere")

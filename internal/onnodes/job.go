@@ -78,6 +78,7 @@ func (j *Reachable) scope() (config.Scope, error) {
 		}
 	}
 	submission.JobAttribute(j.Environment, j.ID, j.ID, j.ShortID)
+	j.Environment.SetVariable(submission.AttributeTag, j.Tag)
 	jobPart, taskPart, _ := ids.Split(j.ID)
 	j.Environment.SetVariable(attributeJobPart, jobPart)
 	j.Environment.SetVariable(attributeTaskPart, taskPart)
