@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/job"
@@ -33,30 +34,39 @@ const (
 func (d *Directory) Processes(ctx context.Context, known map[string]string) ([]Report, error) {
 	var words []string
 	for directory, checksum := range known {
-		if word := directory + "=" + checksum; IsSafeWord(word) {
-			words = append(words, word)
+		words = append(words, directory+"="+checksum)
+	}
+	var all []Report
+	err := eachCommand(words, func(some []string) error {
+		printed, err := d.runProgram(ctx, mostReportBytes, append([]string{"processes"}, some...)...)
+		if err != nil {
+			return fmt.Errorf("reading the processes of jobs: %w", err)
 		}
-		if len(words) == mostReports {
-			break // the others follow with the next query
-		}
-	}
-	if len(words) == 0 {
-		return nil, nil
-	}
-	printed, err := d.runProgram(ctx, mostReportBytes, append([]string{"processes"}, words...)...)
-	if err != nil {
-		return nil, fmt.Errorf("reading the processes of jobs: %w", err)
-	}
-	return parseReports(printed, known)
+		reports, err := parseReports(printed, known)
+		all = append(all, reports...)
+		return err
+	})
+	return all, err
 }
 
-// RemoveJob removes the directory of a job, of which nothing more is to be read.
-func (d *Directory) RemoveJob(ctx context.Context, directory string) error {
-	if !IsSafeWord(directory) {
-		return nil
+// RemoveJobs removes the directories of jobs from which nothing more is to be read.
+func (d *Directory) RemoveJobs(ctx context.Context, directories []string) error {
+	return eachCommand(directories, func(some []string) error {
+		_, err := d.runProgram(ctx, mostHead, append([]string{"processes", "--remove"}, some...)...)
+		return err
+	})
+}
+
+// eachCommand calls a function with as many words as one command takes, until it fails. Words that
+// remote shells would split are left out.
+func eachCommand(words []string, do func(some []string) error) error {
+	words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !IsSafeWord(word) })
+	for some := range slices.Chunk(words, mostReports) {
+		if err := do(some); err != nil {
+			return err
+		}
 	}
-	_, err := d.runProgram(ctx, mostHead, "processes", "--remove", directory)
-	return err
+	return nil
 }
 
 // runProgram runs the program on the target, where it was staged before as a rule.

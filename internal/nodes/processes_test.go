@@ -51,9 +51,9 @@ func TestOnlyWhatIsNewOfProcessesIsRead(t *testing.T) {
 	require.Len(t, reports[0].Processes, 1, "a damaged file of one node hides no other node")
 	require.Len(t, reports[0].Problems, 1)
 
-	require.NoError(t, directory.RemoveJob(t.Context(), job))
+	require.NoError(t, directory.RemoveJobs(t.Context(), []string{job}))
 	require.NoDirExists(t, job)
-	require.Error(t, directory.RemoveJob(t.Context(), filepath.Dir(program)), "nothing but directories of jobs is removed")
+	require.Error(t, directory.RemoveJobs(t.Context(), []string{filepath.Dir(program)}), "nothing but directories of jobs is removed")
 	require.FileExists(t, program)
 }
 

@@ -29,6 +29,8 @@ const lateEnd = time.Minute
 const (
 	firstLook  = time.Second // after an interactive job began
 	laterLooks = 5 * time.Second
+	// mostAtOnce bounds the jobs whose processes are read with one query of the scheduler.
+	mostAtOnce = 1000
 	// leastPause is how long the target is not asked again, unless another job has ended.
 	leastPause = time.Second
 )
@@ -43,6 +45,8 @@ type Jobs struct {
 	turn  sync.Mutex
 	last  time.Time       // when the target was asked
 	ended map[string]bool // the jobs, by tag, that it was asked for after their ends
+	// position counts the jobs that have not ended and whose processes were read: it says whose turn is next.
+	position int
 }
 
 // New returns the tracked jobs of the target of a connection; directory is the target's
@@ -135,6 +139,7 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 	if err != nil {
 		return err
 	}
+	jobs = t.next(jobs)
 	known := map[string]string{}
 	for _, each := range jobs {
 		known[each.Directory] = each.Read
@@ -144,16 +149,45 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 	}
 	reports, err := directory.Processes(ctx, known)
 	problems := []error{err}
-	for _, each := range jobs {
-		at := slices.IndexFunc(reports, func(report nodes.Report) bool { return report.Directory == each.Directory })
-		if at >= 0 {
-			problems = append(problems, t.record(ctx, &each, reports[at]))
-		}
-		if !each.Ended.IsZero() && err == nil {
-			problems = append(problems, t.finish(ctx, each, directory))
-		}
+	read := map[string]nodes.Report{}
+	for _, each := range reports {
+		read[each.Directory] = each
 	}
+	var over []string // the directories of jobs that have ended, with all their processes
+	for _, each := range jobs {
+		if report, isNew := read[each.Directory]; isNew {
+			problems = append(problems, t.record(ctx, &each, report))
+		}
+		if each.Ended.IsZero() || err != nil {
+			continue
+		}
+		isOver, err := t.finish(ctx, each)
+		if isOver {
+			over = append(over, each.Directory)
+		}
+		problems = append(problems, err)
+	}
+	problems = append(problems, directory.RemoveJobs(ctx, over))
 	return errors.Join(problems...)
+}
+
+// next returns the jobs whose processes are read now: those that have ended first, then others in
+// turn.
+func (t *Jobs) next(jobs []polls.Tracked) []polls.Tracked {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	hasEnded := func(each polls.Tracked) bool { return !each.Ended.IsZero() }
+	ended := slices.DeleteFunc(slices.Clone(jobs), func(each polls.Tracked) bool { return !hasEnded(each) })
+	open := slices.DeleteFunc(jobs, hasEnded)
+	if len(ended) >= mostAtOnce {
+		return ended[:mostAtOnce]
+	}
+	count := min(len(open), mostAtOnce-len(ended))
+	for range count {
+		t.position++
+		ended = append(ended, open[t.position%len(open)])
+	}
+	return ended
 }
 
 // isDue reports whether the target may be asked now.
@@ -187,24 +221,22 @@ func (t *Jobs) record(ctx context.Context, tracked *polls.Tracked, report nodes.
 }
 
 // finish ends the tracking of a job that has ended, once the ends of its processes are on
-// record, or have not come for some time.
-func (t *Jobs) finish(ctx context.Context, tracked polls.Tracked, directory *nodes.Directory) error {
+// record, or have not come for some time. It reports whether it did.
+func (t *Jobs) finish(ctx context.Context, tracked polls.Tracked) (isOver bool, err error) {
 	processes, err := t.store.Processes(ctx, tracked.Tag)
 	if err != nil {
-		return err
+		return false, err
 	}
 	isOpen := func(process job.Process) bool { return process.State == "RUNNING" }
 	if (len(processes) == 0 || slices.ContainsFunc(processes, isOpen)) && t.now().Sub(tracked.Ended) < lateEnd {
-		return nil
+		return false, nil
 	}
 	tracked.Final = true
 	t.turn.Lock()
 	delete(t.ended, tracked.Tag)
 	t.turn.Unlock()
-	if err := t.store.Polls().RecordTracked(ctx, tracked); err != nil {
-		return err
-	}
-	return directory.RemoveJob(ctx, tracked.Directory)
+	err = t.store.Polls().RecordTracked(ctx, tracked)
+	return err == nil, err
 }
 
 // Follow observes the processes of an interactive job until stop is called.

@@ -2,16 +2,19 @@ package tracked_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/command"
+	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 	"github.com/rmctl/rmctl/internal/submission"
 	"github.com/rmctl/rmctl/internal/tracked"
@@ -102,6 +105,41 @@ func TestProcessesAreRecordedAndTheirDirectoryIsRemovedAtTheEnd(t *testing.T) {
 	require.False(t, p.isOpen("a"))
 	require.NoDirExists(t, filepath.Join(p.directory, "jobs", "a"))
 	require.Empty(t, p.log.String())
+}
+
+// More jobs than one command on the target takes ended while nobody looked.
+func TestManyJobsThatEndedLongAgoLoseNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	const many = 450
+	for i := range many {
+		tag := fmt.Sprintf("job-%03d", i)
+		require.NoError(t, p.store.Intend(t.Context(), job.Job{Tag: tag, Target: "big"}))
+		_, err := p.store.Accept(t.Context(), tag, job.Job{ID: tag, Observation: job.Observation{Observed: p.now}})
+		require.NoError(t, err)
+		folder := filepath.Join(p.directory, "jobs", tag)
+		require.NoError(t, p.store.Polls().RecordTracked(t.Context(), polls.Tracked{Tag: tag, Target: "big", Directory: folder}))
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, "processes"), 0o700))
+		ended := fmt.Sprintf(`[{"rank":0,"node":"n1","pid":%d,"state":"EXITED","exitCode":3}]`, i+1)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "processes", "n1.json"), []byte(ended), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "secret"), []byte(strings.Repeat("ab", 32)), 0o600))
+		p.ends(tag)
+	}
+	p.now = p.now.Add(time.Hour)
+	p.Observe(t.Context(), "big")
+	require.Empty(t, p.log.String())
+	for i := range many {
+		processes, err := p.store.Processes(t.Context(), fmt.Sprintf("job-%03d", i))
+		require.NoError(t, err)
+		require.Len(t, processes, 1, "job %d", i)
+		require.Equal(t, i+1, processes[0].PID)
+	}
+	left, err := p.store.Polls().Tracked(t.Context(), "big")
+	require.NoError(t, err)
+	require.Empty(t, left)
+	folders, err := os.ReadDir(filepath.Join(p.directory, "jobs"))
+	require.NoError(t, err)
+	require.Empty(t, folders)
 }
 
 func TestTheEndOfAProcessIsWaitedForAWhileAfterThatOfItsJob(t *testing.T) {
