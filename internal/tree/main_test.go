@@ -135,6 +135,12 @@ func (f *fakeLocal) Answer(ctx context.Context, question Question, processes []R
 			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(strconv.Itoa(process.Rank))})
 		case "same":
 			give(Part{Ranks: single, Namespace: process.Namespace, Body: json.RawMessage(`{"stack": "main <- MPI_Barrier"}`)})
+		case "stacks":
+			var classes int
+			if err := json.Unmarshal(question.Body, &classes); err != nil {
+				return err
+			}
+			give(Part{Ranks: single, Namespace: process.Namespace, Body: stackOf(process.Rank % classes)})
 		case "classes":
 			var classes int
 			if err := json.Unmarshal(question.Body, &classes); err != nil {
@@ -319,4 +325,14 @@ func (l registeredLocal) Processes(context.Context) ([]RankProcess, error) {
 // Answer implements [Local].
 func (l registeredLocal) Answer(ctx context.Context, question Question, processes []RankProcess, give func(Part)) error {
 	return (&fakeLocal{}).Answer(ctx, question, processes, give)
+}
+
+// stackOf returns a stack of eight frames as debuggers' answers have them, which differ in the last
+// line between classes.
+func stackOf(class int) json.RawMessage {
+	frames := ""
+	for depth, function := range []string{"main", "run_time_steps", "advance", "solve_pressure", "multigrid_cycle", "exchange_halo", "MPI_Waitall"} {
+		frames += fmt.Sprintf(`{"function":%q,"file":"/home/ada/solver/src/%s.c","line":%d},`, function, function, 100+depth)
+	}
+	return json.RawMessage(`{"threads":[{"name":"solver","frames":[` + frames + fmt.Sprintf(`{"function":"poll","file":"poll.c","line":%d}]}]}`, class))
 }

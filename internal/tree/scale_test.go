@@ -29,14 +29,16 @@ func TestManyRanksAnswerSoonAndInFewBytes(t *testing.T) {
 	f.launched(t, manyNodes, ranksOfNode, Launching{FromNodes: true, Timeout: 2 * time.Minute})
 
 	before := f.stream.read.Load()
-	parts, err := f.Ask(t.Context(), ask("same"))
+	question := ask("stacks")
+	question.Body = json.RawMessage("1")
+	parts, err := f.Ask(t.Context(), question)
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
 	require.Equal(t, "0-4095", parts[0].Ranks.String())
+	require.Equal(t, stackOf(0), parts[0].Body)
 	bytes := f.stream.read.Load() - before
 	require.LessOrEqual(t, bytes, int64(mostForEqual))
 
-	question := ask("classes")
 	question.Body = json.RawMessage("20")
 	begun := time.Now()
 	parts, err = f.Ask(t.Context(), question)
@@ -44,7 +46,7 @@ func TestManyRanksAnswerSoonAndInFewBytes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, parts, 20)
 	for class, part := range parts {
-		require.Equal(t, strconv.Itoa(class), string(part.Body))
+		require.Equal(t, stackOf(class), part.Body)
 		require.Equal(t, (manyNodes*ranksOfNode-class+19)/20, part.Ranks.Count())
 	}
 	t.Logf("4,096 ranks with 20 classes: %s; equal answers: %d bytes at the client", took, bytes)
@@ -57,7 +59,7 @@ func TestManyRanksAnswerSoonAndInFewBytes(t *testing.T) {
 func BenchmarkManyRanks(b *testing.B) {
 	f := connect(b, Options{Node: "login"})
 	f.launched(b, manyNodes, ranksOfNode, Launching{FromNodes: true, Timeout: 2 * time.Minute})
-	question := ask("classes")
+	question := ask("stacks")
 	question.Body = json.RawMessage("20")
 	before := f.stream.read.Load()
 	for b.Loop() {
