@@ -18,7 +18,11 @@ func prepare(_ context.Context, arguments []string) int {
 	if err := flags.Parse(arguments); err != nil || *job == "" || flags.NArg() > 0 {
 		return wrongUsage("prepare", "--job DIR")
 	}
-	if err := jobdirectory.Prepare(*job, time.Now()); err != nil {
+	program, err := os.Executable()
+	if err == nil {
+		err = jobdirectory.Prepare(*job, program, time.Now())
+	}
+	if err != nil {
 		return fail(err)
 	}
 	return 0

@@ -22,18 +22,26 @@ const (
 	// oldAfter is how long the directory of a job stays after its last change, if rmctl did
 	// not remove it.
 	oldAfter = 30 * 24 * time.Hour
+	// programPrefix begins the names of the programs of all releases that were used here.
+	programPrefix = "rmctl-node-"
+	// programsOldAfter is how long a program stays after its last use; no job runs as long.
+	programsOldAfter = 180 * 24 * time.Hour
 )
 
 // Prepare makes the directory of a job with a new secret, unless it has one. It removes
-// directories of other jobs that nothing has changed for a month.
-func Prepare(job string, now time.Time) error {
+// directories of other jobs that nothing has changed for a month, and programs of other
+// releases that were not used for half a year; program is the one in use.
+func Prepare(job, program string, now time.Time) error {
 	jobs := filepath.Dir(job)
-	for _, folder := range []string{filepath.Dir(jobs), jobs, job} {
+	node := filepath.Dir(jobs)
+	for _, folder := range []string{node, jobs, job} {
 		if err := makePrivate(folder); err != nil {
 			return err
 		}
 	}
 	removeOld(jobs, filepath.Base(job), now)
+	_ = os.Chtimes(program, now, now) // otherwise it is removed too early, and staged again
+	removeOldPrograms(node, now)
 	return makeSecret(filepath.Join(job, secretFile))
 }
 
@@ -97,6 +105,16 @@ func removeOld(jobs, except string, now time.Time) {
 		name := filepath.Join(jobs, entry.Name())
 		if entry.IsDir() && entry.Name() != except && now.Sub(lastChange(name)) > oldAfter {
 			_ = os.RemoveAll(name)
+		}
+	}
+}
+
+// removeOldPrograms removes programs that were not used for long.
+func removeOldPrograms(node string, now time.Time) {
+	programs, _ := filepath.Glob(filepath.Join(node, programPrefix+"*")) // the pattern is valid
+	for _, name := range programs {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > programsOldAfter {
+			_ = os.Remove(name) // it stays until the next job
 		}
 	}
 }

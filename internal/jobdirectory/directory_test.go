@@ -15,7 +15,7 @@ func TestADirectoryOfAJobIsPrivateAndHasASecretThatStays(t *testing.T) {
 	t.Parallel()
 	node := filepath.Join(t.TempDir(), "node")
 	job := filepath.Join(node, "jobs", "tag")
-	require.NoError(t, jobdirectory.Prepare(job, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(job, "", time.Now()))
 	for _, folder := range []string{node, filepath.Dir(job), job} {
 		info, err := os.Stat(folder)
 		require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestADirectoryOfAJobIsPrivateAndHasASecretThatStays(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
 	require.NoError(t, os.Chmod(job, 0o755))
-	require.NoError(t, jobdirectory.Prepare(job, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(job, "", time.Now()))
 	again, err := os.ReadFile(filepath.Join(job, "secret"))
 	require.NoError(t, err)
 	require.Equal(t, string(secret), string(again))
@@ -49,10 +49,29 @@ func TestDirectoriesOfOtherJobsAreRemovedAfterAMonthWithoutAChange(t *testing.T)
 		require.NoError(t, os.Chtimes(job, month, month))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(active, "processes", "n1.json"), nil, 0o600))
-	require.NoError(t, jobdirectory.Prepare(current, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(current, "", time.Now()))
 	require.NoDirExists(t, old)
 	require.DirExists(t, active)
 	require.DirExists(t, current)
+}
+
+func TestProgramsThatWereNotUsedForLongAreRemoved(t *testing.T) {
+	t.Parallel()
+	node := t.TempDir()
+	old, used, recent := filepath.Join(node, "rmctl-node-0"), filepath.Join(node, "rmctl-node-1"), filepath.Join(node, "rmctl-node-2")
+	foreign := filepath.Join(node, "notes")
+	for _, name := range []string{old, used, recent, foreign} {
+		require.NoError(t, os.WriteFile(name, nil, 0o700))
+		year := time.Now().Add(-365 * 24 * time.Hour)
+		require.NoError(t, os.Chtimes(name, year, year))
+	}
+	month := time.Now().Add(-31 * 24 * time.Hour)
+	require.NoError(t, os.Chtimes(recent, month, month))
+	require.NoError(t, jobdirectory.Prepare(filepath.Join(node, "jobs", "a"), used, time.Now()))
+	require.NoFileExists(t, old)
+	require.FileExists(t, used)
+	require.FileExists(t, recent)
+	require.FileExists(t, foreign)
 }
 
 func TestADirectoryThatIsALinkOrAFileIsRefused(t *testing.T) {
@@ -61,11 +80,11 @@ func TestADirectoryThatIsALinkOrAFileIsRefused(t *testing.T) {
 	jobs := filepath.Join(node, "jobs")
 	require.NoError(t, os.Mkdir(jobs, 0o700))
 	require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(jobs, "link")))
-	require.ErrorContains(t, jobdirectory.Prepare(filepath.Join(jobs, "link"), time.Now()), "is not a directory")
+	require.ErrorContains(t, jobdirectory.Prepare(filepath.Join(jobs, "link"), "", time.Now()), "is not a directory")
 	require.NoError(t, os.WriteFile(filepath.Join(jobs, "file"), nil, 0o600))
-	require.Error(t, jobdirectory.Prepare(filepath.Join(jobs, "file"), time.Now()))
+	require.Error(t, jobdirectory.Prepare(filepath.Join(jobs, "file"), "", time.Now()))
 
 	require.NoError(t, os.Mkdir(filepath.Join(jobs, "job"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(jobs, "job", "secret"), []byte("short"), 0o600))
-	require.ErrorContains(t, jobdirectory.Prepare(filepath.Join(jobs, "job"), time.Now()), "not a secret")
+	require.ErrorContains(t, jobdirectory.Prepare(filepath.Join(jobs, "job"), "", time.Now()), "not a secret")
 }

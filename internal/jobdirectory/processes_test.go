@@ -95,7 +95,7 @@ func TestAReportOfManyProcessesIsBounded(t *testing.T) {
 func TestOnlyDirectoriesOfJobsAreRemoved(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "jobs", "tag")
-	require.NoError(t, jobdirectory.Prepare(directory, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(directory, "", time.Now()))
 	for _, other := range []string{filepath.Dir(directory), "/", "", "jobs/tag", directory + "/../../x", filepath.Dir(filepath.Dir(directory))} {
 		require.Error(t, jobdirectory.Remove(other), other)
 	}

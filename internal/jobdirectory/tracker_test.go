@@ -15,7 +15,7 @@ func TestTheLastProcessOfANodeLeavesNothingBehindThere(t *testing.T) {
 	t.Parallel()
 	private := t.TempDir()
 	directory := filepath.Join(t.TempDir(), "jobs", "tag")
-	require.NoError(t, jobdirectory.Prepare(directory, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(directory, "", time.Now()))
 	tracker, err := jobdirectory.NewTracker(directory, private, "n1")
 	require.NoError(t, err)
 	first, second := member("n1", "PMI_RANK", 0, 1, jobdirectory.StateRunning), member("n1", "PMI_RANK", 1, 2, jobdirectory.StateRunning)
@@ -47,7 +47,7 @@ func TestTheLastProcessOfANodeLeavesNothingBehindThere(t *testing.T) {
 	require.Len(t, members, 3)
 
 	other := filepath.Join(t.TempDir(), "jobs", "tag")
-	require.NoError(t, jobdirectory.Prepare(other, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(other, "", time.Now()))
 	tracker, err = jobdirectory.NewTracker(other, private, "n1")
 	require.NoError(t, err)
 	local, err = tracker.Local()

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 func newJob(t testing.TB) string {
 	t.Helper()
 	directory := filepath.Join(t.TempDir(), "jobs", "tag")
-	require.NoError(t, jobdirectory.Prepare(directory, time.Now()))
+	require.NoError(t, jobdirectory.Prepare(directory, "", time.Now()))
 	return directory
 }
 
