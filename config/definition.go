@@ -203,7 +203,6 @@ type Command struct {
 	Over      string  // "ssh" if rmctl makes the command itself
 	JobIDs    Pattern // matches the whole id of each job that it is for; not set for all jobs
 	FromNodes bool    // it works on the nodes of the job, too
-	InJob     bool    // it works only in a process of the job
 	NoSignals bool    // only the end of its input ends it
 }
 

@@ -12,6 +12,5 @@ func (c *Command) onNodes(e *xmltree.Element) {
 	c.Over = strings.TrimSpace(e.Value("over"))
 	c.JobIDs = patternOf(e, "ids")
 	c.FromNodes = e.Boolean("from-nodes", false)
-	c.InJob = strings.TrimSpace(e.Value("at")) == "job"
 	c.NoSignals = !e.Boolean("signals", true)
 }

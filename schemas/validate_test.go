@@ -86,7 +86,7 @@ func TestExtensionsAreAcceptedInTheirPlaces(t *testing.T) {
 			<y:find-job name="j"><arg>squeue</arg></y:find-job>
 			<y:outcome kind="transient"/>
 			<y:on-nodes name="n" processes="A=${ptp_rm:@jobId#name}  _B2=x=y C" from-nodes="true"><arg>srun</arg><environment name="E" value="v"/></y:on-nodes>
-			<y:on-nodes name="o" at="job" y:timeout="5s"><arg>qrsh</arg></y:on-nodes>
+			<y:on-nodes name="o" y:timeout="5s"><arg>qrsh</arg></y:on-nodes>
 			<y:on-nodes name="p"/>
 			<y:on-nodes name="q" over="ssh" ids="\d+" signals="false"/>
 			<y:probe name="p" version="slurm ([\d.]+)" at-least="20.11" required="false"><arg>sbatch</arg><arg>--version</arg></y:probe>

@@ -13,13 +13,10 @@ import (
 func (c *checker) checkOnNodes(command *config.Command) {
 	c.checkPattern(command.JobIDs)
 	if !inspect.StartsProcess(command) {
-		if command.FromNodes || command.InJob || command.NoSignals {
-			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes, at and signals have no meaning", "leave them out, or add the command")
+		if command.FromNodes || command.NoSignals {
+			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes and signals have no meaning", "leave them out, or add the command")
 		}
 		return
-	}
-	if command.FromNodes && command.InJob {
-		c.reportOnNodes(command, `x:on-nodes with at="job" runs on nodes only: from-nodes has no meaning`, "leave it out")
 	}
 	if command.Over != "" {
 		c.checkOver(command)

@@ -89,7 +89,7 @@ func properties(c *config.Command) []string {
 		{"redirectStderr", c.RedirectStderr}, {"replaceEnvironment", c.ReplaceEnvironment},
 		{"ALLOCATE_PTY", c.AllocatePTY}, {"FORWARD_X11", c.ForwardX11},
 		{"without-terminal=refuse", c.NeedsTerminal}, {"without-terminal=stderr", c.SpeaksOnErrors},
-		{"from-nodes", c.FromNodes}, {"at=job", c.InJob},
+		{"from-nodes", c.FromNodes},
 	} {
 		if property.isSet {
 			set = append(set, property.name)

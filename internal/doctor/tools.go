@@ -71,9 +71,6 @@ func (e *examiner) neededPrograms() ([]neededProgram, error) {
 	}
 	var programs []neededProgram
 	for _, each := range e.definition.Commands {
-		if each.InJob {
-			continue // the program need not be here
-		}
 		for _, one := range append([]*config.Command{each}, each.Fallbacks...) {
 			program := firstWord(env, one)
 			if program == "" || program == definition.Command {

@@ -211,7 +211,7 @@ func (s *session) launch(ctx context.Context, names []string, limit time.Duratio
 		if each.Timeout > 0 {
 			own = min(each.Timeout, limit)
 		}
-		problems, err := s.client.Launch(ctx, launches, tree.Launching{FromNodes: each.FromNodes, Inside: each.InJob, Timeout: own})
+		problems, err := s.client.Launch(ctx, launches, tree.Launching{FromNodes: each.FromNodes, Timeout: own})
 		if err != nil {
 			return fmt.Errorf("starting processes on nodes with %s: %w", each.Name, err)
 		}

@@ -85,7 +85,7 @@ func (c chaos) run() {
 		}
 	}
 	top := part{Play: "relay", Node: "login", Place: "login", Job: j.job, Listen: "127.0.0.1", FanOut: 3, Run: c.name}.launch(t)
-	process, err := startProcess(top.Words, environmentOf(top, false), false)
+	process, err := startProcess(top.Words, environmentOf(top), false)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -37,7 +37,7 @@ func Connect(ctx context.Context, stream io.ReadWriteCloser, secret []byte) (*Cl
 
 // Launch starts relays on nodes. It returns why nodes have none, by name.
 func (c *Client) Launch(ctx context.Context, launches []Launch, how Launching) (problems map[string]string, err error) {
-	answer, err := c.request(ctx, message{Kind: kindLaunch, Launches: launches, FromNodes: how.FromNodes, Inside: how.Inside, Timeout: min(how.Timeout, mostTimeout).Milliseconds()})
+	answer, err := c.request(ctx, message{Kind: kindLaunch, Launches: launches, FromNodes: how.FromNodes, Timeout: min(how.Timeout, mostTimeout).Milliseconds()})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const mostStarting = 64
 
 // answerLaunch starts relays for an asker.
 func (r *Relay) answerLaunch(ctx context.Context, u *upper, m message) {
-	how := Launching{m.FromNodes, m.Inside, cmp.Or(time.Duration(m.Timeout)*time.Millisecond, usualLaunch)}
+	how := Launching{m.FromNodes, cmp.Or(time.Duration(m.Timeout)*time.Millisecond, usualLaunch)}
 	problems := r.launchAll(ctx, u, m.Launches, how)
 	if u.pushNow(ctx) == nil {
 		_ = u.send(ctx, message{Kind: kindLaunched, ID: m.ID, Problems: problems}) // an error ends the link
@@ -47,10 +47,6 @@ func (p *problems) addAll(launches []Launch, err error) {
 // launchAll starts the relays of nodes, or has others start them.
 func (r *Relay) launchAll(ctx context.Context, u *upper, launches []Launch, how Launching) map[string]string {
 	failed := &problems{byNode: map[string]string{}}
-	if how.Inside && !r.options.tracked {
-		r.launchInside(ctx, u, launches, how, failed)
-		return failed.byNode
-	}
 	size := 1
 	if how.FromNodes {
 		size = (len(launches) + r.options.FanOut - 1) / r.options.FanOut
@@ -66,18 +62,6 @@ func (r *Relay) launchAll(ctx context.Context, u *upper, launches []Launch, how 
 	}
 	starting.Wait()
 	return failed.byNode
-}
-
-// launchInside has a tracked process of the job start relays.
-func (r *Relay) launchInside(ctx context.Context, u *upper, launches []Launch, how Launching, failed *problems) {
-	for _, c := range r.visible(u) {
-		members, _ := c.snapshot()
-		if slices.ContainsFunc(members, func(member Member) bool { return member.Tracked && member.Problem == "" }) {
-			c.pass(ctx, launches, how, failed)
-			return
-		}
-	}
-	failed.addAll(launches, errors.New("no tracked process of the job is connected"))
 }
 
 // launchGroup starts the first relay of a group that starts, and has it start the rest.
@@ -99,7 +83,7 @@ func (r *Relay) launchGroup(ctx context.Context, u *upper, group []Launch, how L
 func (c *child) pass(ctx context.Context, launches []Launch, how Launching, failed *problems) {
 	id := newNonce()[:32]
 	expected := c.expect(id)
-	err := c.send(ctx, message{Kind: kindLaunch, ID: id, Launches: launches, FromNodes: how.FromNodes, Inside: how.Inside, Timeout: how.Timeout.Milliseconds()})
+	err := c.send(ctx, message{Kind: kindLaunch, ID: id, Launches: launches, FromNodes: how.FromNodes, Timeout: how.Timeout.Milliseconds()})
 	if err == nil {
 		err = c.await(ctx, id, expected)
 	}
@@ -116,7 +100,7 @@ func (c *child) pass(ctx context.Context, launches []Launch, how Launching, fail
 func (r *Relay) launchOne(ctx context.Context, u *upper, one Launch, how Launching) (*child, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, how.Timeout, fmt.Errorf("no relay within %s", how.Timeout))
 	defer cancel()
-	started, err := startProcess(one.Words, environmentOf(one, how.Inside), one.NoSignals)
+	started, err := startProcess(one.Words, environmentOf(one), one.NoSignals)
 	if err != nil {
 		return nil, fmt.Errorf("starting: %w", err)
 	}
@@ -157,18 +141,12 @@ var kept = []string{
 	"SGE_ARCH", "SGE_CELL", "SGE_CLUSTER_NAME", "SGE_EXECD_PORT", "SGE_QMASTER_PORT", "SGE_ROOT",
 }
 
-// rankVariables begin the names of variables that say that a process is a rank of the job,
-// which a relay is not.
-var rankVariables = []string{"OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI_", "MPIR_", "HYDRA_", "HYDI_", "RMCTL_", "FLUX_TASK_", "SLURM_PROCID=", "SLURM_LOCALID=", "SLURM_TASK_PID="}
-
-// environmentOf returns the variables of a launched command. Inside a job it needs those of
-// the job.
-func environmentOf(one Launch, inside bool) []string {
+// environmentOf returns the variables of a launched command.
+func environmentOf(one Launch) []string {
 	variables := map[string]string{}
 	for _, variable := range os.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
-		isRank := slices.ContainsFunc(rankVariables, func(start string) bool { return strings.HasPrefix(variable, start) })
-		if slices.Contains(kept, name) || inside && !isRank {
+		if slices.Contains(kept, name) {
 			variables[name] = value
 		}
 	}

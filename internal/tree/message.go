@@ -63,7 +63,6 @@ type message struct {
 	Problem    string            `json:"problem,omitempty"`
 	Launches   []Launch          `json:"launches,omitempty"`
 	FromNodes  bool              `json:"fromNodes,omitempty"`
-	Inside     bool              `json:"inside,omitempty"`
 	Problems   map[string]string `json:"problems,omitempty"` // by node
 	Addresses  []string          `json:"addresses,omitempty"`
 	Sequence   int64             `json:"sequence,omitempty"`

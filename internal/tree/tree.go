@@ -79,6 +79,5 @@ type Launch struct {
 // Launching is where relays are started from.
 type Launching struct {
 	FromNodes bool          // the words work on the nodes of the job, too
-	Inside    bool          // the words work only in a tracked process of the job
 	Timeout   time.Duration // for each relay to connect; 0: 60 s
 }
