@@ -6,7 +6,7 @@
 set -eu
 
 packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
-packages="$packages slurmrestd curl"
+packages="$packages slurmrestd slurm-wlm-jwt-plugin curl"
 packages="$packages slurmdbd mariadb-server-core" # Slurm's accounting; the core has no service
 packages="$packages postgresql oar-server oar-server-pgsql oar-user oar-user-pgsql oar-node libjson-perl" # oarstat prints JSON with the last one
 packages="$packages faketime" # clocks that differ

@@ -42,7 +42,7 @@ fail() {
 install_missing() {
     local wanted packages="munge slurmctld slurmd slurm-client" missing="" policy=/usr/sbin/policy-rc.d own_policy=no result=0
     [ "$accounting" = no ] || packages="$packages slurmdbd mariadb-server-core"
-    [ "$rest" = no ] || packages="$packages slurmrestd curl"
+    [ "$rest" = no ] || packages="$packages slurmrestd slurm-wlm-jwt-plugin curl"
     for wanted in $packages; do
         dpkg -s "$wanted" 2>/dev/null | grep -q '^Status: install ok installed' || missing="$missing $wanted"
     done
