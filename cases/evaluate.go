@@ -96,7 +96,7 @@ func (e evaluation) run(ctx context.Context, c *Case) (*Answer, error) {
 	return answer, err
 }
 
-// statusOf returns how a command ended. The error is one that no command of a definition gives.
+// statusOf returns how a command ended. Its error is not caused by a command of the definition.
 func statusOf(result *command.Result, runErr error) (Status, error) {
 	status := Status{State: statusOK, Outcome: result.Outcome}
 	if runErr == nil {

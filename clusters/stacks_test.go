@@ -21,7 +21,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// deviating waits for ever: rank 2 in another function than all others.
+// deviating waits forever, rank 2 in another function than all others.
 const deviating = `#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,7 +103,7 @@ func processesOf(t *testing.T, program string) map[int]int {
 // frameOfGDB is a frame that gdb prints: its function.
 var frameOfGDB = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(\S+) \(`)
 
-// gdbSays returns the functions of a process, outermost first, as gdb says them.
+// gdbSays returns the functions of a process, outermost first, as gdb prints them.
 func gdbSays(t *testing.T, pid int) (functions []string) {
 	t.Helper()
 	output, err := exec.Command("gdb", "-nx", "-batch", "-p", strconv.Itoa(pid), "-ex", "bt").Output()
@@ -116,7 +116,7 @@ func gdbSays(t *testing.T, pid int) (functions []string) {
 }
 
 // showsStacks waits until a job has four ranks, and compares their stacks with those of gdb.
-// Afterwards no process stands still.
+// Afterwards all processes run.
 func showsStacks(t *testing.T, d *rmctltest.Desk, program, id string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(processesOf(t, program)) == 4 }, 5*time.Minute, 50*time.Millisecond)

@@ -112,7 +112,7 @@ func resolve(c *config.Command, scope config.Scope, environment job.Environment)
 }
 
 // processVariables resolves the variables by which x:on-nodes finds the processes of a job.
-// One whose value resolves to nothing is left out.
+// It leaves out variables with an empty value.
 func processVariables(c *config.Command, scope config.Scope) ([]string, error) {
 	var variables []string
 	for _, variable := range strings.Fields(c.Processes) {

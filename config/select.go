@@ -120,8 +120,8 @@ func (d *Definition) Attribute(name string) *Attribute {
 	return nil
 }
 
-// Purpose returns the element whose work the command does: that of a fallback is the one
-// that it stands in.
+// Purpose returns the element that the command works for: for a fallback, the element
+// around it.
 func (c *Command) Purpose() CommandElement {
 	if c.Element == Fallback && c.FallbackOf != "" {
 		return c.FallbackOf

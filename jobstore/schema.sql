@@ -312,8 +312,8 @@ ALTER TABLE processes ADD COLUMN error_sum INTEGER NOT NULL DEFAULT -1;
 ALTER TABLE processes ADD COLUMN ends_sum INTEGER NOT NULL DEFAULT -1;
 
 -- next version
--- Where the target keeps what is known of the processes of a job, and how much of that is on
--- record: the checksum of what was read last, and that nothing more is to come.
+-- Where the target keeps the reports on the processes of a job, and how much of them is on
+-- record: the checksum of the last report, and whether it was the final one.
 CREATE TABLE tracked (
 	tag       TEXT NOT NULL PRIMARY KEY,
 	target    TEXT NOT NULL,

@@ -12,13 +12,13 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// tryCallback finds out whether nodes reach the host of a target. With --listen it is that host, and
-// prints its addresses and a line for each node that reaches one until its input ends.
-// Otherwise it is the process of a job, which tries them.
+// tryCallback tests whether nodes reach the host of a target. With --listen it runs on that host, and
+// prints its addresses, and then a line for each node that reaches one, until its input ends.
+// Otherwise it runs in the job, and tries the addresses.
 func tryCallback(ctx context.Context, arguments []string) int {
 	flags := newFlags("callback")
 	job := flags.String("job", "", "directory of the job")
-	listens := flags.Bool("listen", false, "be the host")
+	listens := flags.Bool("listen", false, "listen on the host of the target")
 	if err := flags.Parse(arguments); err != nil || *job == "" || flags.NArg() > 0 {
 		return wrongUsage("callback", "--job DIR [--listen]")
 	}
@@ -54,7 +54,7 @@ func listenForNodes(ctx context.Context, job string, secret []byte) error {
 		turn.Lock()
 		defer turn.Unlock()
 		if err := lines.Encode(value); err != nil {
-			cancel() // nobody reads it
+			cancel() // no reader is left
 		}
 	}
 	return callback.Listen(ctx, job, secret, addresses, func(bound []string) { print(bound) }, func(caller callback.Caller) { print(caller) })

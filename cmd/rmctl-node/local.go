@@ -21,7 +21,7 @@ type node struct {
 	unknown []string // why processes of the job have no rank
 }
 
-// newNode returns what answers for the processes that a word selects.
+// newNode returns a node that answers for the processes that a word selects.
 func newNode(word string) (tree.Local, error) {
 	selection, err := rank.ParseSelection(word)
 	if err != nil {
@@ -93,8 +93,8 @@ func answer(ctx context.Context, question tree.Question, processes []tree.RankPr
 	return collect.Collect(ctx, options, request, targets, pass)
 }
 
-// answerCores reads core files. The tree knows ranks of processes only, so that those of files
-// are in the answers.
+// answerCores reads core files. The tree knows only ranks of processes, so the answers contain the
+// ranks of files.
 func answerCores(ctx context.Context, options collect.Options, request stacks.Request, give func(tree.Part)) error {
 	return collect.Cores(ctx, options, request, rankOfCore, func(result collect.Result) {
 		body, err := json.Marshal(stacks.CoreAnswer{Rank: result.Rank, Stack: result.Stack, Problem: result.Problem})
@@ -106,7 +106,7 @@ func answerCores(ctx context.Context, options collect.Options, request stacks.Re
 	})
 }
 
-// rankOfCore returns the rank of the process whose environment is in a core file.
+// rankOfCore returns the rank in the environment of a core file.
 func rankOfCore(environment map[string]string) (int, bool) {
 	identity, hasRank, err := rank.Of(func(name string) string { return environment[name] }, "")
 	return identity.Rank, hasRank && err == nil

@@ -13,14 +13,14 @@ import (
 const (
 	// joinAfter keeps programs that end at once out of the tree.
 	joinAfter = 200 * time.Millisecond
-	// leavePatience is how long the end of a program waits for those that asked questions
-	// through its process.
+	// leavePatience bounds how long a process stays after its program ended, for questions that are
+	// being answered through it.
 	leavePatience = time.Second
 )
 
-// join lets a tracked process take part in the tree of its job, as long as the program
-// runs: questions about it reach it without a process that the scheduler starts. What
-// hinders that hinders questions only.
+// join lets a tracked process take part in the tree of its job while the program runs, so that
+// questions reach it without a further process from the scheduler. A failure affects only
+// questions.
 func join(job string, running <-chan struct{}, member jobdirectory.Member) {
 	if execution.ClosesWithin(running, joinAfter) {
 		return

@@ -28,7 +28,7 @@ func prepare(_ context.Context, arguments []string) int {
 	return 0
 }
 
-// newFlags returns flags of a command, whose errors the caller reports.
+// newFlags returns the flags of a command. The caller reports their errors.
 func newFlags(name string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)

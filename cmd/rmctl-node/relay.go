@@ -53,7 +53,7 @@ func (o relayOptions) serve(ctx context.Context) error {
 	if settings.Node == "" {
 		settings.Node = track.NodeName()
 	}
-	// A top that serves no processes leaves those of its host to the relay of a node.
+	// A top that serves no processes leaves the processes of its host to the relay of a node.
 	if o.session != "" && (!o.isTop || o.match != "") {
 		release, isFirst, err := tree.LockSession(private, o.session)
 		if err != nil {
@@ -87,7 +87,7 @@ type stdio struct{ input, output *os.File }
 // standardStreams returns stdin and stdout such that Close ends reads and writes.
 func standardStreams() io.ReadWriteCloser {
 	for _, file := range []*os.File{os.Stdin, os.Stdout} {
-		// Pipes and sockets belong to this process alone. A terminal stays as it is.
+		// Pipes and sockets belong to this process alone. A terminal stays unchanged.
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice == 0 {
 			_ = syscall.SetNonblock(int(file.Fd()), true) // without it, reads last until stdin ends
 		}

@@ -34,8 +34,8 @@ It submits no job and writes no file, unless you add --callback. It exits with 0
 can run, with 1 if they cannot, with 5 if there is no connection.
 
 With --callback it submits a small job and ends it. A process of the job tries to connect
-to each address of the target, and rmctl tries to start a process beside it: rmctl stacks
-needs one of the two. doctor proposes the setting relay_address.`,
+to each address of the target, and rmctl tries to start a process beside it. One of the two
+must work for rmctl stacks. doctor proposes a value for the setting relay_address.`,
 		Example: `  rmctl doctor
   rmctl doctor -t slurm
   rmctl doctor -t slurm --json
@@ -56,7 +56,7 @@ needs one of the two. doctor proposes the setting relay_address.`,
 			return err
 		},
 	}
-	c.Flags().BoolVar(&callback, "callback", false, "submit a small job, and find out how its nodes are reached")
+	c.Flags().BoolVar(&callback, "callback", false, "submit a small job, and test how rmctl reaches its nodes")
 	return c
 }
 

@@ -84,13 +84,13 @@ last line that each printed, if outputs are separate. It works while the job run
 	return c
 }
 
-// refreshTracked queries the jobs whose processes are tracked, which records what became of these. If
-// that fails, what is on record counts.
+// refreshTracked queries the tracked jobs, which also records their processes. If that fails, it
+// warns, and the recorded processes count.
 func (a *app) refreshTracked(ctx context.Context, jobs []job.Job, tracked map[string]bool) {
 	open := slices.DeleteFunc(slices.Clone(jobs), func(j job.Job) bool { return !tracked[j.Tag] || j.Interactive || j.Detail.Ended() })
 	handles, err := a.finder().WithControllers(ctx, open)
 	if err = errors.Join(err, selection.Refresh(ctx, handles, false)); err != nil {
-		a.say("the processes are as they were last seen: %v", err)
+		a.say("could not refresh the processes: %v", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 		_, errorsErr := fmt.Fprint(a.stderr, p.ErrorOutput)
 		return errors.Join(err, errorsErr)
 	}
-	return fmt.Errorf("job %s has no process of rank %d that is known", oneLine(job.ID), rank)
+	return fmt.Errorf("job %s has no known process of rank %d", oneLine(job.ID), rank)
 }
 
 // withProcesses returns a job for JSON, with its processes but without their output, which

@@ -48,8 +48,8 @@ func (f *submissionFlags) addChanges(a *app, c *cobra.Command) {
 	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
 	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
 	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
-	flags.BoolVar(&f.Track, "track", false, "follow each process of the job on its node, with rmctl-node")
-	flags.StringVar(&f.RankFrom, "rank-from", "", "environment variable `NAME` with the rank of a process, with --track")
+	flags.BoolVar(&f.Track, "track", false, "run each process of the job under rmctl-node")
+	flags.StringVar(&f.RankFrom, "rank-from", "", "environment variable `NAME` with the rank, for --track")
 	a.completeSubmissions(c)
 }
 

@@ -136,7 +136,7 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 	return err
 }
 
-// stacksReader returns what reads the stacks of the jobs that a server shows.
+// stacksReader returns a function that reads the stacks of jobs for the pages of a server.
 func (a *app) stacksReader(platform *views.Views) pages.StacksReader {
 	return func(ctx context.Context, manager, id string, samples int) ([]*stacks.Tree, error) {
 		controller, err := platform.Controller(manager)

@@ -42,14 +42,14 @@ func newStacks(a *app) *cobra.Command {
 		Short: "Show where the processes of a running job are",
 		Long: `stacks attaches gdb to each process of a running job, reads the stacks of all threads,
 detaches, and prints one tree of frames with the ranks of each branch. Branches of few
-ranks come first: they are what the others wait for. The processes stop for a moment, and
+ranks come first: usually the others wait for these. The processes stop for a moment, and
 continue even if rmctl is killed.
 
-Ranks whose stacks are missing follow, each with its reason. rmctl exits with 1 if there is
-no stack at all, and with 124 if the time was over before any node answered.
+Below the tree, rmctl lists ranks without a stack, each with the reason. It exits with 1 if
+there is no stack at all, and with 124 if no node answered in time.
 
-With --samples rmctl reads the stacks again, and says which branches changed. With --core
-it reads core files at the target, also of a job that has ended.`,
+With --samples, rmctl reads the stacks several times, and shows which branches changed.
+With --core, it reads core files on the target instead; the job may have ended.`,
 		Example: `  rmctl stacks 4711
   rmctl stacks 4711 --ranks 0,8-15
   rmctl stacks 4711 --samples 3 --every 10s
@@ -75,9 +75,9 @@ it reads core files at the target, also of a job that has ended.`,
 	set.StringVar(&flags.ranks, "ranks", "", "only these `RANKS`, such as 0,8-15")
 	set.IntVar(&flags.request.Samples, "samples", 1, "read the stacks `N` times")
 	set.DurationVar(&flags.request.Every, "every", 5*time.Second, "`TIME` between two samples")
-	set.StringArrayVar(&flags.request.Cores, "core", nil, "read the core files that `GLOB` matches at the target; may be repeated")
-	set.BoolVar(&flags.folded, "folded", false, "print a line for each stack, as programs for flame graphs read them")
-	set.DurationVar(&flags.timeout, "timeout", stacksPatience, "give up after `TIME`; what nodes answered by then counts")
+	set.StringArrayVar(&flags.request.Cores, "core", nil, "core files on the target, matching `GLOB`; may be repeated")
+	set.BoolVar(&flags.folded, "folded", false, "print one line for each stack, for flame graph tools")
+	set.DurationVar(&flags.timeout, "timeout", stacksPatience, "stop after `TIME`, and show the answers so far")
 	set.StringVar(&flags.request.Debugger, "debugger", "", "`PATH` of gdb on the nodes (default: gdb in PATH)")
 	for _, name := range []string{"ranks", "samples", "every", "core", "timeout", "debugger"} {
 		completeFlag(c, name, cobra.NoFileCompletions) // what they name is at the target
@@ -165,7 +165,7 @@ func (a *app) jobOnNodes(ctx context.Context, name string) (selection.Handle, se
 	return found, target, err
 }
 
-// targetOfStacks returns a target whose jobs have nodes that rmctl reaches.
+// targetOfStacks returns a target by name. It refuses targets with an agent.
 func (a *app) targetOfStacks(name string) (settings.Target, error) {
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -178,7 +178,7 @@ func (a *app) targetOfStacks(name string) (settings.Target, error) {
 	return target, err
 }
 
-// reachableJob returns a job with what is needed to reach its processes.
+// reachableJob returns a job with the parts that reach its processes.
 func (a *app) reachableJob(ctx context.Context, found selection.Handle, target settings.Target) (*onnodes.Reachable, error) {
 	var processes []job.Process
 	if found.Tag != "" {
@@ -193,7 +193,7 @@ func (a *app) reachableJob(ctx context.Context, found selection.Handle, target s
 	return newNodesJob(ctx, found.Job, processes, found.Controller, target)
 }
 
-// nodesDirectory returns where the program for nodes lies on a target.
+// nodesDirectory returns the directory for the program for nodes on a target.
 func nodesDirectory(controller *control.Controller, target settings.Target) (*nodes.Directory, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -223,7 +223,7 @@ type stacksDocument struct {
 	stacks.Document
 }
 
-// printStacks prints the trees of a job. Without any stack it returns an error that ends rmctl.
+// printStacks prints the trees of a job. Without any stack it returns an error with the exit code.
 func (a *app) printStacks(all []onnodes.Stacks, folded bool) error {
 	hasStacks := false
 	for i, each := range all {
@@ -253,9 +253,13 @@ func (a *app) printStacks(all []onnodes.Stacks, folded bool) error {
 	return nil
 }
 
-// sayMissing reports stacks that are missing where the output has no place for them.
+// sayMissing reports missing stacks on standard error, because folded output has no place for them.
 func (a *app) sayMissing(missing []stacks.Missing) {
 	for _, each := range stacks.NewTree(nil, missing).Document().Missing {
-		a.say("no stack of ranks %s%s: %s", oneLine(each.Ranks), oneLine(strings.Join(each.Nodes, ",")), oneLine(each.Reason))
+		who := cmp.Or(each.Ranks, strings.Join(each.Nodes, ","), "all ranks")
+		if each.Ranks != "" {
+			who = "ranks " + each.Ranks
+		}
+		a.say("no stacks of %s: %s", oneLine(who), oneLine(each.Reason))
 	}
 }

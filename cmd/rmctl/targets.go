@@ -36,7 +36,7 @@ file a target comes from, how often its jobs can be listed, and which settings y
 change. With --definitions it lists the shipped definitions instead, with what each was
 tested against.
 
-add, set, use and rm change your targets.toml, whose comments stay.`,
+add, set, use and rm change your targets.toml, and keep its comments.`,
 		Example: `  rmctl targets
   rmctl targets --json
   rmctl targets --definitions
@@ -117,9 +117,9 @@ names an agent of the proxy protocol in place of a definition.`,
 	return c
 }
 
-// addNodeSettings adds the flags for the settings of a target that say how nodes are used.
+// addNodeSettings adds the flags for the settings of a target that concern nodes.
 func addNodeSettings(c *cobra.Command, given *settings.Target) {
-	c.Flags().StringVar(&given.NodeDirectory, "node-directory", "", "`DIR` on the target for rmctl-node, which nodes share")
+	c.Flags().StringVar(&given.NodeDirectory, "node-directory", "", "`DIR` for rmctl-node on the target, shared with nodes")
 	c.Flags().StringVar(&given.RelayAddress, "relay-address", "", "`HOST[:PORT]` at which nodes reach the target")
 	completeFlag(c, "node-directory", cobra.NoFileCompletions)
 	completeFlag(c, "relay-address", cobra.NoFileCompletions)
@@ -130,8 +130,8 @@ func newTargetsSet(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set NAME",
 		Short: "Change how a target uses nodes of jobs",
-		Long: `set changes settings of a target in your targets.toml: where the program for the nodes
-of jobs lies, and at which address nodes reach the target. An empty value removes a setting.`,
+		Long: `set changes settings of a target in your targets.toml: the directory for rmctl-node, and
+the address at which nodes reach the target. An empty value removes a setting.`,
 		Example: `  rmctl targets set big --relay-address login1
   rmctl targets set big --node-directory /scratch/ada/rmctl`,
 		Args:              exactly(1, "a target"),

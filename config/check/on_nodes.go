@@ -14,7 +14,7 @@ func (c *checker) checkOnNodes(command *config.Command) {
 	c.checkPattern(command.JobIDs)
 	if !inspect.StartsProcess(command) {
 		if command.FromNodes || command.NoSignals {
-			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes and signals have no meaning", "leave them out, or add the command")
+			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes and signals have no effect", "leave them out, or add the command")
 		}
 		return
 	}
@@ -32,7 +32,7 @@ func (c *checker) reportOnNodes(command *config.Command, message, help string) {
 	c.report(command.Position, config.Error, "invalid-on-nodes", message, help)
 }
 
-// checkNodeWords reports what the arg elements of an x:on-nodes lack.
+// checkNodeWords reports references that the arg elements of an x:on-nodes lack.
 func (c *checker) checkNodeWords(command *config.Command) {
 	words := &config.Command{Arguments: command.Arguments}
 	for _, needed := range []string{nodeName, nodeCommand} {
@@ -45,7 +45,7 @@ func (c *checker) checkNodeWords(command *config.Command) {
 	}
 }
 
-// checkOver reports what an x:on-nodes has in spite of over.
+// checkOver reports parts of an x:on-nodes that contradict over.
 func (c *checker) checkOver(command *config.Command) {
 	over := command.Over
 	if len(command.Arguments) > 0 {
@@ -59,7 +59,7 @@ func (c *checker) checkOver(command *config.Command) {
 	}
 }
 
-// usedStream returns what of a command uses its standard input or output, empty for nothing.
+// usedStream returns the part of a command that uses its standard input or output, or "".
 func usedStream(command *config.Command) string {
 	switch {
 	case len(command.Input) > 0:

@@ -1,6 +1,6 @@
-// Package callback finds out at which addresses of a host the nodes of a job reach it. The
+// Package callback tests at which of its addresses the nodes of a job reach a host. The
 // host listens at a port of each address; a process of the job tries all of them. Both ends
-// prove that they have the job's secret: another host may have the same private address.
+// prove that they have the job's secret, because another host may have the same private address.
 package callback
 
 import (
@@ -32,8 +32,8 @@ const (
 
 var errProof = errors.New("another program answers there: it does not have the secret of the job")
 
-// Addresses returns the addresses of this host that other hosts may reach, those of version
-// 4 first.
+// Addresses returns the addresses of this host that other hosts may reach, IPv4 addresses
+// first.
 func Addresses() ([]netip.Addr, error) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -90,7 +90,7 @@ func Accept(ctx context.Context, listener net.Listener, secret []byte, report fu
 	}
 }
 
-// admit checks that who connected has the secret, proves to have it, and returns the name of
+// admit checks that the other end has the secret, proves that this one has it, and returns the name of
 // the node.
 func admit(ctx context.Context, connection net.Conn, secret []byte) (string, error) {
 	defer limit(ctx, connection)()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Files in the directory of the job. The process of the job stays until the first is removed.
+// Files in the directory of the job. The process of the job stays until rmctl removes the first one.
 const (
 	AddressesFile = "callback-addresses"
 	ResultsFile   = "callback-results"
@@ -22,7 +22,7 @@ const (
 
 const (
 	pollInterval = 200 * time.Millisecond
-	// longestStay bounds how long the process of the job stays if nobody removes the file.
+	// longestStay bounds how long the process of the job waits for the removal of the file.
 	longestStay = 2 * time.Minute
 	mostFile    = 64 << 10
 )
@@ -126,7 +126,7 @@ func readJSON(name string, value any) error {
 		return err
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostFile {
-		return fmt.Errorf("%q is no file of rmctl", name)
+		return fmt.Errorf("%q is not a file of rmctl", name)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

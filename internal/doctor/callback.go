@@ -35,7 +35,7 @@ const (
 	nameOfOnNodes  = "nodes: processes beside a job"
 )
 
-// NodesOptions are what is needed to examine the nodes of jobs.
+// NodesOptions are the options of [ExamineNodes].
 type NodesOptions struct {
 	Controller   *control.Controller
 	Directory    *nodes.Directory
@@ -51,8 +51,8 @@ type nodesExaminer struct {
 	test *onnodes.CallbackTest
 }
 
-// ExamineNodes submits a small job, and finds out whether its nodes reach the target, and whether
-// processes can be started beside it. It ends the job.
+// ExamineNodes submits a small job, tests whether its nodes reach the target and whether rmctl can
+// start processes beside it, and ends the job.
 func ExamineNodes(ctx context.Context, o NodesOptions) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
@@ -182,16 +182,16 @@ func (e *nodesExaminer) examineAddresses(ctx context.Context, isReachable, isHer
 	case len(reached) > 0:
 		return Finding{nameOfCallback, Warning, "nodes reach " + strings.Join(reached, ", ") + ", but relay_address is not set", impact, set + reached[0]}
 	case err != nil:
-		return Finding{nameOfCallback, Warning, "the result of the node cannot be read: " + oneLine(err), impact, ""}
+		return Finding{nameOfCallback, Warning, "cannot read the result of the node: " + oneLine(err), impact, ""}
 	case results == nil:
-		return Finding{nameOfCallback, Warning, "no node reached the target, and no node wrote to its directory", "nodes may not share the directory of rmctl-node", "rmctl targets set " + name + " --node-directory DIR, with a DIR that nodes share"}
+		return Finding{nameOfCallback, Warning, "no node reached the target, and no node wrote to its directory", "nodes might not share the directory of rmctl-node", "rmctl targets set " + name + " --node-directory DIR, with a DIR that nodes share"}
 	case e.RelayAddress != "":
 		return Finding{nameOfCallback, Warning, "nodes do not reach the target: " + refusals(results), impact, set + "''"}
 	}
 	return Finding{nameOfCallback, cmp.Or(map[bool]Verdict{true: Fine}[isReachable], Warning), "nodes do not reach the target: " + refusals(results), impact, "open a route from nodes to the target"}
 }
 
-// results waits for the results of the node; nil if it writes none in time.
+// results waits for the results of the node; nil if it writes nothing in time.
 func (e *nodesExaminer) results(ctx context.Context) ([]callback.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, resultsTimeout)
 	defer cancel()
@@ -210,14 +210,14 @@ func (e *nodesExaminer) results(ctx context.Context) ([]callback.Result, error) 
 	}
 }
 
-// refusals returns why addresses were not reached.
+// refusals returns the problem of each address.
 func refusals(results []callback.Result) string {
 	texts := make([]string, 0, len(results))
 	for _, result := range results {
 		texts = append(texts, result.Address+": "+result.Problem)
 	}
 	if len(texts) == 0 {
-		return "it has no address but that of its loopback interface"
+		return "it has only a loopback address"
 	}
 	return strings.Join(texts, "; ")
 }

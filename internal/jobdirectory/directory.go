@@ -1,5 +1,5 @@
-// Package jobdirectory keeps what belongs to one job in a directory of the place where it
-// runs: its secret, and what is known of its processes.
+// Package jobdirectory keeps the files of one job in a directory of the place where it
+// runs: its secret, and the reports on its processes.
 package jobdirectory
 
 import (
@@ -19,7 +19,7 @@ const (
 	secretFile = "secret"
 	// secretBytes is the length of a secret; the file has it in hex.
 	secretBytes = 32
-	// oldAfter is how long the directory of a job stays after its last change, if rmctl did
+	// oldAfter is how long the directory of a job stays after its last change if rmctl does
 	// not remove it.
 	oldAfter = 30 * 24 * time.Hour
 	// programPrefix begins the names of the programs of all releases that were used here.
@@ -94,8 +94,7 @@ func writeWhole(name string, content []byte) error {
 	return err
 }
 
-// removeOld removes directories of jobs that are old. What cannot be removed stays until
-// the next job.
+// removeOld removes old directories of jobs. If that fails, the next job tries again.
 func removeOld(jobs, except string, now time.Time) {
 	entries, err := os.ReadDir(jobs)
 	if err != nil {

@@ -41,12 +41,12 @@ type Member struct {
 	Problem   string    `json:"problem,omitempty"` // why its rank is not known
 }
 
-// Identity returns which process of the job the member is.
+// Identity returns the identity of the member in its job.
 func (m *Member) Identity() rank.Identity {
 	return rank.Identity{Namespace: m.Namespace, Rank: m.Rank, Variable: m.Variable}
 }
 
-// key is different for each tracked process of a node.
+// key returns a text that is unique among the tracked processes of a node.
 func (m *Member) key() string { return fmt.Sprintf("%d-%d", m.Wrapper, m.Begun.UnixNano()) }
 
 const (
@@ -107,10 +107,10 @@ func plain(node string) string {
 	return node[:min(len(node), 200)]
 }
 
-// Read returns the tracked processes of a job on all nodes, at most one for each rank, by
-// rank: of several that one after the other had the same rank the latest, of live ones all
-// of which have the same rank the first, with the problem. Files that cannot be read are left
-// out; the error says why.
+// Read returns the tracked processes of a job on all nodes, sorted by rank, at most one for each
+// rank. If several had a rank one after the other, it returns the latest; if several with the
+// same rank live, the first, with the problem. It leaves out files that it cannot read; the error
+// names them.
 func Read(directory string) ([]Member, error) {
 	files, err := os.ReadDir(filepath.Join(directory, processesFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +157,7 @@ func byRank(all []Member) []Member {
 	return found
 }
 
-// Duplicate says that two live processes have one rank.
+// Duplicate returns the problem of two live processes with one rank.
 func Duplicate(a, b *Member) string {
 	where := func(m *Member) string { return fmt.Sprintf("process %d on %s", m.PID, m.Node) }
 	variable := cmp.Or(a.Variable, b.Variable)

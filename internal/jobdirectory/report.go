@@ -29,8 +29,8 @@ const (
 	mostProblems = 10
 )
 
-// ReportOf returns what is known of the processes of a job. With many processes the ends of
-// what they printed are shorter.
+// ReportOf returns what is known of the processes of a job. The more processes there are, the
+// less of their output it has.
 func ReportOf(directory string) Report {
 	report := Report{Directory: directory, Processes: []job.Process{}}
 	members, err := Read(directory)

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// A Tracker keeps what is known of one tracked process. The processes of a node write what
-// they know into a directory of that node, which costs little; in turn, one of them writes
-// all of it into the directory of the job, which may be far away. The lock for a turn is the
-// kernel's: it is free once its holder has ended, however that was.
+// A Tracker keeps what is known of one tracked process. The processes of a node write to
+// a directory of that node, which costs little. They take turns to write all of it
+// to the directory of the job, which may be far away. The kernel frees the lock for a turn
+// when its holder ends, even if it was killed.
 type Tracker struct {
 	job   string // directory of the job
 	local string // directory of the job on this node
@@ -29,7 +29,7 @@ const (
 	lockFile = "lock"
 	// lockPatience is how long the end of a process waits for its turn.
 	lockPatience = 10 * time.Second
-	// mostOften is how often the file of a node is written because of what processes print.
+	// mostOften is the shortest time between two writes of the file of a node for output alone.
 	mostOften = 5 * time.Second
 	lockPoll  = 2 * time.Millisecond
 )
@@ -49,8 +49,8 @@ func NewTracker(job, private, node string) (*Tracker, error) {
 	return t, err
 }
 
-// Local returns what the processes of the job on this node know of themselves, those that
-// have ended meanwhile included.
+// Local returns the processes of the job on this node, including those that have ended
+// meanwhile.
 func (t *Tracker) Local() ([]Member, error) {
 	files, err := os.ReadDir(t.local)
 	if err != nil {
@@ -74,7 +74,7 @@ func (t *Tracker) localFile(member *Member) string {
 	return filepath.Join(t.local, member.key()+".json")
 }
 
-// Note keeps what is known of a process on this node.
+// Note writes what is known of the process to the directory of this node.
 func (t *Tracker) Note(member *Member) error {
 	err := writeMembers(t.localFile(member), []Member{*member})
 	if errors.Is(err, fs.ErrNotExist) { // the last process before this one has removed it
@@ -128,8 +128,8 @@ func (t *Tracker) publish(member *Member) error {
 	return nil
 }
 
-// removeEnded removes what is known here of processes that have ended: the file of the node
-// has it. With the last one it removes the directory.
+// removeEnded removes the local files of processes that have ended: the file of the node
+// has them. With the last one it removes the directory.
 func (t *Tracker) removeEnded(members []Member) {
 	left := 0
 	for _, member := range members {
@@ -146,8 +146,8 @@ func (t *Tracker) removeEnded(members []Member) {
 	}
 }
 
-// merged returns what the file of a node had with what processes say now. Of a process
-// that was killed with its wrapper the end is unknown.
+// merged returns the previous content of the file of a node, updated with the local files. If a
+// process was killed with its wrapper, its end is unknown.
 func merged(known, current []Member) []Member {
 	all := slices.Clone(current)
 	for _, member := range known {
@@ -190,8 +190,8 @@ func (t *Tracker) lock(patience time.Duration) (release func(), err error) {
 	}
 }
 
-// tryLock locks the file of the lock, unless another process has it. A file that was removed
-// meanwhile is no lock.
+// tryLock locks the lock file, unless another process has locked it. It does not count a file
+// that was removed meanwhile.
 func (t *Tracker) tryLock() (release func(), err error) {
 	name := filepath.Join(t.local, lockFile)
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)

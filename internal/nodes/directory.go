@@ -31,7 +31,7 @@ const (
 // hashInName is how many digits of the hash are in the name of the staged program.
 const hashInName = 16
 
-// A Directory is where rmctl keeps the program for nodes, and what belongs to jobs, on a
+// A Directory is where rmctl keeps the program for nodes and the directories of jobs on a
 // target. Its methods may be called concurrently.
 type Directory struct {
 	connection remote.Connection
@@ -63,7 +63,7 @@ func NewDirectory(connection remote.Connection, directory, executable string) (*
 
 const safeSigns = "_./:=,@%+-"
 
-// IsSafeWord reports whether a word means itself in every shell.
+// IsSafeWord reports whether every shell leaves a word unchanged.
 func IsSafeWord(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		isPlain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -86,7 +86,7 @@ func (d *Directory) Program(ctx context.Context) (string, error) {
 }
 
 // StagedProgram returns the path that the program has on the target once it is staged. It
-// does not ask the target.
+// runs nothing on the target.
 func (d *Directory) StagedProgram() (string, error) {
 	local, err := d.program()
 	if err != nil {
@@ -99,8 +99,8 @@ func (d *Directory) stagedPath(local *program) string {
 	return path.Join(d.path, programName+"-"+local.hash[:hashInName])
 }
 
-// stage has the target compute the hash of the program there, which needs no transfer and
-// which, unlike a version that the program itself prints, nothing but the same bytes have.
+// stage lets the target compute the hash of the program there. That needs no transfer and, unlike
+// a version that the program prints, identifies its bytes.
 func (d *Directory) stage(ctx context.Context) (string, error) {
 	d.staged = ""
 	local, err := d.program()
@@ -115,7 +115,7 @@ func (d *Directory) stage(ctx context.Context) (string, error) {
 		}
 	}
 	if err == nil && hash != local.hash {
-		err = errors.New("its hash there differs from that here")
+		err = errors.New("its hash there differs")
 	}
 	if err != nil {
 		return "", fmt.Errorf("staging %s on the target: %w", programName, err)
@@ -142,7 +142,7 @@ func (d *Directory) write(ctx context.Context, local *program, staged string) er
 	return writeHint(d.connection.WriteFile(ctx, staged, content, 0o700))
 }
 
-// writeHint adds to an error of the directory what helps.
+// writeHint adds a hint to an error of the directory.
 func writeHint(err error) error {
 	if err == nil {
 		return nil
@@ -172,8 +172,8 @@ func (d *Directory) hashThere(ctx context.Context, name string) (string, error) 
 	return "", err
 }
 
-// Prepare stages the program, whose hash it checks each time, and has it make the directory
-// of a job with its secret, which it returns.
+// Prepare stages the program, and checks its hash each time. With the program it makes the
+// directory of a job with its secret, and returns that directory.
 func (d *Directory) Prepare(ctx context.Context, name string) (jobDirectory string, err error) {
 	d.turn.Lock()
 	defer d.turn.Unlock()
@@ -187,7 +187,7 @@ func (d *Directory) Prepare(ctx context.Context, name string) (jobDirectory stri
 	}
 	if _, err := d.run(ctx, staged, "prepare", "--job", jobDirectory); err != nil {
 		if errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "exited with code 126") {
-			return "", fmt.Errorf("the target does not let programs run in %s: %w\nset node_directory of the target to a directory whose file system is not mounted noexec", d.path, err)
+			return "", fmt.Errorf("the target does not let programs run in %s: %w\nset node_directory of the target to a directory on a file system that is not mounted noexec", d.path, err)
 		}
 		return "", fmt.Errorf("preparing a directory for the job: %w", err)
 	}

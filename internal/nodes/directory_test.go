@@ -135,7 +135,7 @@ func TestAFileSystemWithoutProgramsNamesTheSetting(t *testing.T) {
 	}
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
 	_, err := open(t, folder).Prepare(t.Context(), "tag")
-	require.ErrorContains(t, err, "\nset node_directory of the target to a directory whose file system is not mounted noexec")
+	require.ErrorContains(t, err, "\nset node_directory of the target to a directory on a file system that is not mounted noexec")
 	require.ErrorContains(t, err, folder)
 	require.Equal(t, 1, strings.Count(err.Error(), "\n"), "%v", err)
 }

@@ -28,9 +28,9 @@ const (
 	mostRanks       = 1 << 20
 )
 
-// Processes reads what the target knows of the tracked processes of jobs, by the directories
-// of the jobs. The values are the checksums of what was read before: nothing is returned of
-// a job that still has it.
+// Processes reads the reports of jobs on the target. The keys are the directories of the jobs,
+// the values the checksums of the last reports: a job with an unchanged checksum has no
+// report.
 func (d *Directory) Processes(ctx context.Context, known map[string]string) ([]Report, error) {
 	var words []string
 	for directory, checksum := range known {
@@ -69,7 +69,7 @@ func eachCommand(words []string, do func(some []string) error) error {
 	return nil
 }
 
-// runProgram runs the program on the target, where it was staged before as a rule.
+// runProgram runs the program on the target, where it usually is staged already.
 func (d *Directory) runProgram(ctx context.Context, limit int, words ...string) (string, error) {
 	program, err := d.Program(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *Directory) runProgram(ctx context.Context, limit int, words ...string) 
 	if !errors.Is(err, remote.ErrCommandNotFound) {
 		return printed, err
 	}
-	d.forget() // somebody removed it
+	d.forget() // it was removed
 	if program, err = d.Program(ctx); err != nil {
 		return "", err
 	}
@@ -92,22 +92,22 @@ func (d *Directory) forget() {
 	d.staged = ""
 }
 
-// parseReports reads what the program prints: a line of JSON for each job. The place is not
+// parseReports reads the output of the program: a line of JSON for each job. The target is not
 // trusted.
 func parseReports(printed string, known map[string]string) ([]Report, error) {
 	var reports []Report
 	for line := range strings.Lines(printed) {
 		var report Report
 		if err := json.Unmarshal([]byte(line), &report); err != nil {
-			return reports, fmt.Errorf("the answer of the target is no report: %w", err)
+			return reports, fmt.Errorf("invalid report from the target: %w", err)
 		}
 		if _, isAsked := known[report.Directory]; !isAsked || len(report.Processes) > mostRanks {
-			return reports, fmt.Errorf("the answer of the target is about another job: %.100q", report.Directory)
+			return reports, fmt.Errorf("the target reported another job: %.100q", report.Directory)
 		}
 		for i := range report.Processes {
 			process := &report.Processes[i]
 			if process.Rank < 0 || process.PID < 0 || !isState(process.State) || len(process.Node) > 255 {
-				return reports, fmt.Errorf("the answer of the target has a process of rank %d that cannot be", process.Rank)
+				return reports, fmt.Errorf("the target reported a process with the invalid rank %d", process.Rank)
 			}
 		}
 		reports = append(reports, report)

@@ -28,7 +28,7 @@ type program struct {
 	hash string // SHA-256 in hex
 }
 
-// A MissingProgramError says that this installation has no rmctl-node for a system.
+// A MissingProgramError reports that this installation has no rmctl-node for a system.
 type MissingProgramError struct {
 	System, Arch string // as Go names them
 	Folders      []string
@@ -75,8 +75,8 @@ func programFolders(executable string) []string {
 	return []string{folder, filepath.Join(filepath.Dir(folder), "libexec", "rmctl")}
 }
 
-// programNames returns the names that the program for a system may have in a folder. The
-// last ones are those that go install gives it.
+// programNames returns the names that the program for a system may have in a folder, those
+// from go install last.
 func programNames(system, arch string) []string {
 	names := []string{fmt.Sprintf("%s-%s-%s", programName, system, arch)}
 	if system == runtime.GOOS && arch == runtime.GOARCH {

@@ -24,11 +24,11 @@ const (
 	mostCallers      = 1000
 )
 
-// A CallbackTest finds out at which addresses nodes of jobs reach a target. A process on the
+// A CallbackTest tests at which addresses nodes of jobs reach a target. A process on the
 // target listens until Close.
 type CallbackTest struct {
 	Addresses []string // of the target; all are tried
-	Words     []string // what a job has to run
+	Words     []string // for the job to run
 
 	connection remote.Connection
 	directory  string
@@ -63,7 +63,7 @@ func StartCallbackTest(ctx context.Context, connection remote.Connection, direct
 	return t, nil
 }
 
-var errNoAddresses = errors.New("it did not say its addresses")
+var errNoAddresses = errors.New("it reported no addresses")
 
 // read collects what the process reports.
 func (t *CallbackTest) read(lines *bufio.Scanner) {
@@ -130,7 +130,7 @@ func (t *CallbackTest) Close() error {
 }
 
 // TryNodes starts a process on each node of a running job, as commands of rmctl do. It returns the
-// nodes of the job but the target itself, and why the process could not be started on some.
+// nodes of the job except the target itself, and the problems by node.
 func TryNodes(ctx context.Context, j *Reachable) (names []string, problems map[string]string, err error) {
 	if err := j.CheckRunning(); err != nil {
 		return nil, nil, err

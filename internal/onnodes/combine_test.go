@@ -67,7 +67,7 @@ func TestRanksOfSeveralNamespacesStayApart(t *testing.T) {
 	}, set(t, "0-7"), nil)
 	require.Len(t, all, 2)
 	require.Equal(t, "7.0", all[0].Namespace)
-	require.Empty(t, all[0].Missing, "nobody knows which of the ranks it should have")
+	require.Empty(t, all[0].Missing, "the expected ranks of each namespace are unknown")
 	require.Len(t, all[1].Missing, 1)
 }
 

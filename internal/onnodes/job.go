@@ -28,7 +28,7 @@ const (
 	mostPIDs = 4096
 )
 
-// A Reachable is a job whose processes are to be reached.
+// A Reachable is a job with the parts that reach its processes.
 type Reachable struct {
 	job.Job
 	Processes    []job.Process // on record
@@ -50,7 +50,7 @@ func (j *Reachable) directoryName() string {
 	return "job-" + hex.EncodeToString(hash[:16])
 }
 
-// commands returns the x:on-nodes that are for the job.
+// commands returns the x:on-nodes for the job.
 func (j *Reachable) commands() ([]*config.Command, error) {
 	var commands []*config.Command
 	for _, each := range j.Definition.CommandsOf(config.OnNodes) {
@@ -65,8 +65,8 @@ func (j *Reachable) commands() ([]*config.Command, error) {
 	return commands, nil
 }
 
-// scope returns what commands on the job resolve with: the values that it was submitted with
-// may say where its scheduler's commands are.
+// scope returns the attributes for commands on the job. They include the values of its submission,
+// because these may select the scheduler's commands.
 func (j *Reachable) scope() (config.Scope, error) {
 	ids, err := reader.NewIDs(j.Definition.IDs)
 	if err != nil {
@@ -88,7 +88,7 @@ func (j *Reachable) scope() (config.Scope, error) {
 // name returns what users call the job.
 func (j *Reachable) name() string { return cmp.Or(j.ID, j.Tag) }
 
-// CheckRunning returns why no process of a job can be reached.
+// CheckRunning returns an error if a job has no processes that run.
 func (j *Reachable) CheckRunning() error {
 	switch {
 	case j.Detail.Ended():
@@ -103,8 +103,8 @@ func (j *Reachable) CheckRunning() error {
 	return nil
 }
 
-// nodeNames returns the names of the nodes of the job, sorted: those that the scheduler says, else
-// those of recorded processes. It returns none if both are unknown.
+// nodeNames returns the sorted names of the nodes of the job: from the scheduler, else from
+// recorded processes. It returns no names if both are unknown.
 func (j *Reachable) nodeNames() ([]string, error) {
 	found, position := map[string]bool{}, 0
 	j.indexes = map[string]int{}
@@ -164,8 +164,8 @@ func (j *Reachable) expected() ranges.Set {
 	return nil
 }
 
-// tasks returns how many tasks the submission asked for by the one attribute that the portable
-// name tasks sets; 0 if that is unknown.
+// tasks returns how many tasks the submission requested with the attribute of the portable
+// name tasks; 0 if that is unknown.
 func (j *Reachable) tasks() int {
 	links := j.Definition.PortableLinks("tasks")
 	if len(links) != 1 {
@@ -208,7 +208,7 @@ func (j *Reachable) pidsOn(node string) map[int]int {
 	return pids
 }
 
-// isSameHost reports whether two names are those of one host, one of which may have its domain.
+// isSameHost reports whether two names are names of one host, with or without its domain.
 func isSameHost(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return true

@@ -31,7 +31,7 @@ const mostSecret = 4 << 10
 // mostHostName bounds what is read of the name of a host.
 const mostHostName = 4 << 10
 
-// The attributes that x:on-nodes has, and no other command.
+// Attributes that only x:on-nodes has.
 const (
 	attributeNodeName    = "node.name"
 	attributeNodeCommand = "node.command"
@@ -54,8 +54,8 @@ type session struct {
 	problems  map[string]string // by node: why it has no relay
 }
 
-// openTop starts the top of the tree, and connects to it. If it only reads files, it looks for no
-// process.
+// openTop starts the top of the tree, and connects to it. A top that only reads files looks for no
+// processes.
 func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, error) {
 	directory, err := j.Directory.Prepare(ctx, j.directoryName())
 	if err != nil {
@@ -144,8 +144,7 @@ func (s *session) relay(node string, match rank.Selection) []string {
 	return words
 }
 
-// firstCommand returns the first x:on-nodes that says which processes belong to the job; nil
-// if none does.
+// firstCommand returns the first x:on-nodes with processes, or nil.
 func (s *session) firstCommand() *config.Command {
 	for _, each := range s.commands {
 		if each.Processes != "" {
@@ -226,7 +225,7 @@ func (s *session) launch(ctx context.Context, names []string, limit time.Duratio
 	return nil
 }
 
-// note notes what became of a node with an x:on-nodes: it has no problem, or one more.
+// note records whether an x:on-nodes worked on a node: it removes the problem of the node, or adds one.
 func (s *session) note(node, way, problem string) {
 	if problem == "" {
 		delete(s.problems, node)
@@ -250,7 +249,7 @@ func (s *session) nodesWithout(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if len(names) == 0 && !s.job.runsHere() {
-		return nil, fmt.Errorf("the nodes of job %s are unknown: neither the scheduler nor a process says them", s.job.name())
+		return nil, fmt.Errorf("the nodes of job %s are unknown: neither the scheduler nor a process names them", s.job.name())
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
 		return s.topServes && (strings.EqualFold(name, "localhost") || isSameHost(name, s.host)) ||
@@ -286,8 +285,8 @@ func (s *session) launchOf(c *config.Command, node string) (tree.Launch, error) 
 }
 
 // OverSSH returns the command that runs words on a node. The shell there leaves safe words as
-// they are. Nobody can answer a question of ssh, and forwardings of the user's configuration
-// would meet those of other nodes.
+// they are. ssh must not prompt, and forwardings of the user's configuration would conflict
+// between nodes.
 func OverSSH(node string, words []string) []string {
 	options := []string{"BatchMode=yes", "ConnectTimeout=10", "ClearAllForwardings=yes", "LogLevel=ERROR"}
 	command := []string{"ssh", "-T", "-x", "-a"}

@@ -21,7 +21,7 @@ type Stacks struct {
 	Missing   []stacks.Missing
 }
 
-// spare is what of the time of a request remains for the way back.
+// spare is the share of the time of a request that remains for the way back.
 const spare = 2 * time.Second
 
 // mostLaunchTime bounds how long the relays of nodes may take to start.
@@ -59,7 +59,7 @@ func ReadStacks(ctx context.Context, j *Reachable, request stacks.Request, ranks
 	}
 	question := tree.Question{Kind: stacks.Kind, Ranks: ranks, Body: body, Timeout: remaining(ctx) - spare}
 	if ofCores {
-		question.Ranks = nil // no process has them
+		question.Ranks = nil // files have ranks of their own
 	}
 	parts, err := s.client.Ask(ctx, question)
 	switch {
@@ -152,14 +152,14 @@ func (s *session) combine(parts []tree.Part, expected, ranks ranges.Set) []Stack
 	if len(all) == 0 {
 		all = append(all, Stacks{})
 	}
-	if len(all) == 1 { // otherwise nobody knows which ranks each should have
+	if len(all) == 1 { // otherwise the expected ranks of each are unknown
 		unnamed = append(unnamed, s.absent(all[0], unnamed, expected, ranks)...)
 	}
 	all[0].Missing = append(all[0].Missing, unnamed...)
 	return all
 }
 
-// absent names the ranks that should be there, and that nothing says anything about.
+// absent names expected ranks that have neither an answer nor a reason.
 func (s *session) absent(found Stacks, unnamed []stacks.Missing, expected, ranks ranges.Set) []stacks.Missing {
 	hasLostNodes := false
 	if ranks != nil {

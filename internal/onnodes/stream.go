@@ -33,7 +33,7 @@ type stream struct {
 	cancel  context.CancelFunc
 }
 
-// startStream starts a process. Reading ends with the reason why the process has ended. Close
+// startStream starts a process. Reading ends with the reason why the process ended. Close
 // ends the process.
 func startStream(ctx context.Context, connection remote.Connection, words []string) (*stream, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -51,13 +51,13 @@ func startStream(ctx context.Context, connection remote.Connection, words []stri
 	go func() {
 		defer close(s.ended)
 		code, err := process.Wait()
-		_ = stdin.Close()                                                        // nobody reads it any more
+		_ = stdin.Close()                                                        // no reader is left
 		_ = stdout.CloseWithError(endReason(ctx, code, err, complaint.String())) // never fails
 	}()
 	return s, nil
 }
 
-// endReason says why a process has ended.
+// endReason returns why a process ended.
 func endReason(ctx context.Context, code int, err error, complaint string) error {
 	switch said := strings.TrimSpace(complaint); {
 	case ctx.Err() != nil:
@@ -84,7 +84,7 @@ func (s *stream) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the input of the process, whose end it waits for. A process that stays is ended.
+// Close closes the input of the process and waits for its end. It ends a process that stays.
 func (s *stream) Close() error {
 	defer s.cancel()
 	_ = s.input.Close() // never fails

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/stored"
 )
 
-// Tracked says where the processes of a job are tracked, and how much of that is on record.
+// Tracked is where the processes of a job are tracked, and how much of that is on record.
 type Tracked struct {
 	Tag, Target string
 	Directory   string // of the job, on the target
@@ -25,8 +25,8 @@ func (t *Tracked) values() []any {
 
 func (t *Tracked) sum() int64 { return stored.Sum("tracked", t.values()...) }
 
-// RecordTracked records where the processes of a job are tracked, in place of what was known
-// of that before.
+// RecordTracked records where the processes of a job are tracked, and replaces the previous
+// record.
 func (r *Record) RecordTracked(ctx context.Context, tracked Tracked) error {
 	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		_, err := transaction.ExecContext(ctx, "INSERT OR REPLACE INTO tracked (tag, target, directory, read, final, sum) VALUES (?, ?, ?, ?, ?, ?)",
@@ -36,8 +36,8 @@ func (r *Record) RecordTracked(ctx context.Context, tracked Tracked) error {
 	return r.failed(err, "recording where the processes of submission %s are tracked", tracked.Tag)
 }
 
-// Tracked returns the jobs of targets whose processes are tracked, as far as they may not all
-// be on record, the oldest first.
+// Tracked returns the tracked jobs of targets with processes that may not be on record yet, the
+// oldest first.
 func (r *Record) Tracked(ctx context.Context, targets ...string) (all []Tracked, err error) {
 	if len(targets) == 0 {
 		return nil, nil
@@ -62,10 +62,10 @@ func (r *Record) Tracked(ctx context.Context, targets ...string) (all []Tracked,
 	}, func(error) error { return nil },
 		`SELECT tracked.tag, tracked.target, tracked.directory, tracked.read, tracked.final, tracked.sum, jobs.finished, jobs.observed
 			FROM tracked JOIN jobs USING (tag) WHERE tracked.final = 0 AND tracked.target IN (?`+strings.Repeat(", ?", len(targets)-1)+`) ORDER BY jobs.sequence`, arguments...)
-	return all, r.failed(err, "listing the jobs whose processes are tracked")
+	return all, r.failed(err, "listing tracked jobs")
 }
 
-// TrackedTags returns the submissions whose processes are or were tracked.
+// TrackedTags returns the submissions with processes that are or were tracked.
 func (r *Record) TrackedTags(ctx context.Context) (map[string]bool, error) {
 	tags := map[string]bool{}
 	var tag string
@@ -73,5 +73,5 @@ func (r *Record) TrackedTags(ctx context.Context) (map[string]bool, error) {
 		tags[tag] = true
 		return nil
 	}, func(error) error { return nil }, "SELECT tag FROM tracked")
-	return tags, r.failed(err, "listing the jobs whose processes are tracked")
+	return tags, r.failed(err, "listing tracked jobs")
 }

@@ -43,7 +43,7 @@ const (
 // nodeProgram begins the name of the executable of rmctl-node.
 const nodeProgram = "rmctl-node"
 
-// shells are programs that run another one, which is meant.
+// shells are programs that run the program of a rank.
 var shells = []string{"sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "csh", "tcsh", "busybox", "timeout", "env", "nice", "time"}
 
 // A candidate is a process that may belong to a job.
@@ -55,8 +55,8 @@ type candidate struct {
 
 // Find returns the processes of this user that belong to a job, in the order of ranks: for
 // each rank the program that runs below the shells of that rank. Two members with one
-// identity are two programs that have the same rank. Without any rank the outermost process
-// is rank 0. Programs of rmctl on the node and what they start are left out.
+// identity are two programs with the same rank. Without any rank, the outermost process
+// is rank 0. Find leaves out programs of rmctl on the node and their children.
 func Find(match Match) ([]Member, error) {
 	if len(match.Variables) == 0 {
 		return nil, errors.New("no variable says which processes belong to the job")
@@ -78,8 +78,8 @@ func Find(match Match) ([]Member, error) {
 	return members, nil
 }
 
-// Programs returns the programs that run below the shells of processes, which may be those
-// processes themselves, by the processes. Those that have ended are left out.
+// Programs returns, by process, the program that runs below the shells of the process, or the
+// process itself. It leaves out processes that have ended.
 func Programs(folder string, pids []int) (map[int]Member, error) {
 	all, err := readAll(cmp.Or(folder, "/proc"), func(*candidate, []byte) bool { return true })
 	if err != nil {
@@ -119,7 +119,7 @@ func isSame(is, wanted string) bool {
 }
 
 // readAll returns the processes of this user that belongs accepts, by their numbers, without
-// those of rmctl that look at others.
+// the observers of rmctl.
 func readAll(folder string, belongs func(process *candidate, environment []byte) bool) (map[int]*candidate, error) {
 	directory, err := os.Open(folder)
 	if err != nil {
@@ -265,8 +265,8 @@ func link(found map[int]*candidate) {
 	}
 }
 
-// rootsOf returns the outermost process of each rank, and those with something else than a
-// rank in its variable.
+// rootsOf returns the outermost process of each rank, and the processes with an invalid
+// rank in their variable.
 func rootsOf(found map[int]*candidate) []*candidate {
 	var roots, outermost []*candidate
 	for _, process := range found {
@@ -287,7 +287,7 @@ func rootsOf(found map[int]*candidate) []*candidate {
 	return roots
 }
 
-// withoutOrphans removes from sorted roots what a rank left in the background: its parent has
+// withoutOrphans removes from sorted roots the background processes of a rank: their parent has
 // ended, and the rank has another process.
 func withoutOrphans(roots []*candidate) []*candidate {
 	launched := map[Identity]bool{}

@@ -1,5 +1,5 @@
-// Package rank finds the ranks of parallel jobs: that of a process by its environment, and
-// the processes of a job on a node by that of each.
+// Package rank finds the ranks of parallel jobs. It reads the rank of a process, and the job
+// that it belongs to, from its environment.
 package rank
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// An Identity says which process of a job a process is.
+// An Identity identifies a process in its job.
 type Identity struct {
 	Namespace string // of the ranks: one start of a parallel program; may be empty
 	Rank      int
@@ -37,16 +37,16 @@ const (
 	mostNamespace = 128
 )
 
-// An InvalidError says that a variable has no rank.
+// An InvalidError reports that a variable has no valid rank.
 type InvalidError struct{ Variable, Value string }
 
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s is not a rank: %.40q", e.Variable, e.Value)
 }
 
-// Of returns the identity of a process by its environment, of which variable returns a value
-// or an empty text. From is a variable that counts instead of those of launchers, unless it
-// is empty. Without such a variable it returns false. The error is an *InvalidError.
+// Of returns the identity of a process by its environment. The function variable returns the
+// value of a variable, or "". If from is not empty, it names the variable with the rank, instead
+// of those of launchers. Without a variable Of returns false. The error is an *InvalidError.
 func Of(variable func(name string) string, from string) (Identity, bool, error) {
 	names := launchers
 	if from != "" {
@@ -77,7 +77,7 @@ func isBatchStep(variable func(name string) string) bool {
 	return true
 }
 
-// namespaceOf returns what the ranks of one start of a program have in common.
+// namespaceOf returns the namespace that all ranks of one start of a program share.
 func namespaceOf(variable func(name string) string) string {
 	namespace := variable(pmixNamespace)
 	if step := variable(slurmStep); namespace == "" && !isBatchStep(variable) {

@@ -23,8 +23,8 @@ type Selection struct {
 // mostWord bounds the word of a selection: systems bound an argument to 128 KiB.
 const mostWord = 100 << 10
 
-// Word returns the selection as one word that means itself in every shell; empty for one
-// that selects nothing.
+// Word returns the selection as one word that every shell leaves unchanged; "" for an empty
+// selection.
 func (s Selection) Word() string {
 	if s.isEmpty() && !s.None {
 		return ""
@@ -33,7 +33,7 @@ func (s Selection) Word() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// ParseSelection reads what Word returned.
+// ParseSelection parses the result of Word.
 func ParseSelection(word string) (Selection, error) {
 	var s Selection
 	if word == "" {

@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nodeBuilds are the folders that have rmctl-node, with what ends its build.
+// nodeBuilds are the folders with rmctl-node, each with the end of its build.
 var nodeBuilds sync.Map
 
-// NodeProgram puts rmctl-node, built as users have it, into a folder unless this process has
-// done so, and returns its path.
+// NodeProgram builds rmctl-node for a folder, once in each process, and returns its path.
 func NodeProgram(t testing.TB, folder string) string {
 	t.Helper()
 	build, _ := nodeBuilds.LoadOrStore(folder, sync.OnceValues(func() (string, error) { return buildNode(folder) }))

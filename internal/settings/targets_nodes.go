@@ -11,8 +11,8 @@ import (
 // it, a host 255 with its port.
 const maxNodeSetting = 1024
 
-// isSafe reports whether remote shells, which split the commands of some launchers again, pass a
-// character on as it is.
+// isSafe reports whether remote shells, which split the commands of some launchers again, leave a
+// character unchanged.
 func isSafe(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:=,@%+-", r)
 }
@@ -33,7 +33,7 @@ func (t *Target) checkNodes() error {
 	return nil
 }
 
-// problemOfAddress returns what is wrong with a HOST or HOST:PORT, empty for nothing.
+// problemOfAddress returns the problem of a HOST or HOST:PORT, or "".
 func problemOfAddress(address string) string {
 	host, port := address, ""
 	if net.ParseIP(address) == nil && strings.Contains(address, ":") {
@@ -50,7 +50,7 @@ func problemOfAddress(address string) string {
 	case host == "" || len(host) > maxNodeSetting || strings.HasPrefix(host, "-") || strings.ContainsFunc(host, isUnsafe):
 		return "has no valid host"
 	case ip != nil && ip.IsUnspecified():
-		return "names every interface, and no host"
+		return "means all interfaces"
 	}
 	return ""
 }

@@ -57,8 +57,8 @@ func TestInvalidSettingsForNodesAreRefused(t *testing.T) {
 		`relay_address = ":4000"`:               "has no valid host",
 		`relay_address = "-login"`:              "has no valid host",
 		`relay_address = "lo gin"`:              "has no valid host",
-		`relay_address = "0.0.0.0:4000"`:        "names every interface",
-		`relay_address = "::"`:                  "names every interface",
+		`relay_address = "0.0.0.0:4000"`:        "means all interfaces",
+		`relay_address = "::"`:                  "means all interfaces",
 		`relay_adress = "login"`:                `did you mean "relay_address"?`,
 	} {
 		_, err := settings.LoadTargets(folders(t, "", "[targets.slurm]\n"+setting+"\n"))

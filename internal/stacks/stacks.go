@@ -34,7 +34,7 @@ const (
 type Request struct {
 	Debugger string        `json:"debugger,omitempty"` // path of gdb (default: gdb in PATH)
 	Samples  int           `json:"samples,omitempty"`  // how often, at least once
-	Every    time.Duration `json:"every,omitempty"`    // from the begin of one sample to the next
+	Every    time.Duration `json:"every,omitempty"`    // from the start of one sample to the next
 	Cores    []string      `json:"cores,omitempty"`    // patterns of core files to read instead of the processes
 }
 
@@ -50,7 +50,7 @@ func ParseRequest(body []byte) (Request, error) {
 	var request Request
 	if len(body) > 0 {
 		if err := json.Unmarshal(body, &request); err != nil {
-			return Request{}, fmt.Errorf("invalid question for stacks: %w", err)
+			return Request{}, fmt.Errorf("invalid request for stacks: %w", err)
 		}
 	}
 	return request, request.Check()
@@ -66,7 +66,7 @@ func (r Request) Check() error {
 	case len(r.Cores) > mostCores:
 		return fmt.Errorf("too many patterns of core files: %d, at most %d", len(r.Cores), mostCores)
 	case len(r.Cores) > 0 && r.Samples > 1:
-		return errors.New("core files have one sample only")
+		return errors.New("core files have only one sample")
 	}
 	return nil
 }
@@ -143,8 +143,8 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
-// withoutNames returns what makes stacks different for people: no names of threads, which may be numbered, and
-// no sample.
+// withoutNames returns a stack without its sample and the names of threads, which may be numbered, so
+// that only differences for users remain.
 func (s Stack) withoutNames() Stack {
 	named := s.Threads
 	s.Sample, s.Threads = 0, make([]Thread, len(named))
@@ -155,7 +155,7 @@ func (s Stack) withoutNames() Stack {
 	return s
 }
 
-// mergeThreads sorts threads and makes equal ones one.
+// mergeThreads sorts threads and merges equal ones.
 func mergeThreads(threads []Thread) []Thread {
 	counts := map[string]int{}
 	kinds := map[string]Thread{}
@@ -196,7 +196,7 @@ func cut(frames []Frame) []Frame {
 	return append(kept, frames[len(frames)-KeptInside:]...)
 }
 
-// Decode reads what Encode wrote. It refuses what Encode would not write.
+// Decode parses the output of Encode. It refuses anything else.
 func Decode(body []byte) (Stack, error) {
 	var stack Stack
 	if err := json.Unmarshal(body, &stack); err != nil {

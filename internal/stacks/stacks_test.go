@@ -95,7 +95,7 @@ func TestStacksThatEndAboveOthersHaveTheirRanks(t *testing.T) {
 		{Ranks: set(t, "0"), Stack: stacks.Stack{Threads: []stacks.Thread{thread("", "main")}}},
 		{Ranks: set(t, "1"), Stack: stacks.Stack{Threads: []stacks.Thread{thread("", "main", "f"), thread("", "main", "f")}}},
 	}, nil)
-	require.Contains(t, tree.Text(), "main at a.c:7\n|-- rank 0: here\n`-- rank 1, 2 threads\n    f at a.c:7\n")
+	require.Contains(t, tree.Text(), "main at a.c:7\n|-- rank 0: end here\n`-- rank 1, 2 threads\n    f at a.c:7\n")
 }
 
 func TestSamplesAreCompared(t *testing.T) {
@@ -109,7 +109,7 @@ func TestSamplesAreCompared(t *testing.T) {
 	text := tree.Text()
 	require.Contains(t, text, "4 ranks 0-3: 3 different stacks in 2 samples\nsame stack in all samples: 3 ranks 0-2\nmoved between samples: rank 3\n")
 	require.Contains(t, text, "|-- rank 3, only in sample 1\n|   a at")
-	require.Contains(t, text, "-- 3 ranks 0-2, changes between samples: 3, 2\n")
+	require.Contains(t, text, "-- 3 ranks 0-2, ranks in each sample: 3, 2\n")
 	document := tree.Document()
 	require.Equal(t, "3", document.Moved)
 	require.Equal(t, []string{"0-2", "0-1"}, document.Tree[0].Children[2].Samples)

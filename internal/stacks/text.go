@@ -15,8 +15,8 @@ const (
 	longestSet  = 120 // characters of a set of ranks that are shown
 )
 
-// Text returns the tree for a terminal. A line for the ranks stands wherever they part, branches of few
-// ranks first.
+// Text returns the tree for a terminal. Wherever ranks diverge, a line names the ranks of each branch,
+// branches of few ranks first.
 func (t *Tree) Text() string {
 	var text strings.Builder
 	text.WriteString(t.summary())
@@ -55,7 +55,7 @@ func (t *Tree) summary() string {
 	return text + "\n\n"
 }
 
-// writeChain writes a frame and those below it up to where the ranks part.
+// writeChain writes a frame and the frames below it, up to where the ranks diverge.
 func (t *Tree) writeChain(text *strings.Builder, from *node, first, indent string) {
 	for at := from; ; at = at.children[0] {
 		text.WriteString(first + plain(at.frame) + "\n")
@@ -64,7 +64,7 @@ func (t *Tree) writeChain(text *strings.Builder, from *node, first, indent strin
 			continue
 		}
 		if ended := at.ended(); len(at.children) > 0 && len(ended) > 0 {
-			text.WriteString(indent + "|-- " + named(ended) + ": here\n")
+			text.WriteString(indent + "|-- " + named(ended) + ": end here\n")
 		}
 		t.writeBranches(text, at.children, indent)
 		return
@@ -92,8 +92,8 @@ func (n *node) ended() ranges.Set {
 	return all.Merged()
 }
 
-// label returns the ranks of a branch, how many threads those have there if that is not one
-// each, and the samples.
+// label returns the ranks of a branch, the number of threads unless each rank has one
+// there, and the samples.
 func (t *Tree) label(branch *node) string {
 	label := named(branch.ranks)
 	total := 0
@@ -109,7 +109,7 @@ func (t *Tree) label(branch *node) string {
 	samples := branch.samples()
 	for _, sample := range samples {
 		if branch.bySample[sample-1].String() != branch.ranks.String() {
-			return label + fmt.Sprintf(", changes between samples: %s", branch.changes())
+			return label + fmt.Sprintf(", ranks in each sample: %s", branch.changes())
 		}
 	}
 	parts := make([]string, len(samples))

@@ -90,8 +90,8 @@ func (n *node) add(thread Thread, isFirst bool, sample, samples int, ranks range
 	}
 }
 
-// finish merges the sets of ranks, and sorts the branches: first what deviates, the branches
-// of few ranks. Of others, those of first threads come first.
+// finish merges the sets of ranks, and sorts the branches: branches of few ranks, which deviate,
+// come first, then branches of first threads.
 func (n *node) finish() {
 	n.byFrame = nil
 	for sample := range n.bySample {
@@ -138,7 +138,7 @@ func (n *node) isSteady() bool {
 }
 
 // compare counts the different stacks, and finds the ranks with stacks that differ between samples.
-// A rank that lacks a sample has not moved by that.
+// A rank without one of the samples has not moved by that.
 func (t *Tree) compare(answers []Answer) {
 	classes := map[string][]ranges.Set{} // by the encoded stack: the ranks in each sample
 	for _, answer := range answers {
@@ -166,7 +166,7 @@ func (t *Tree) compare(answers []Answer) {
 	t.moved = twice.Merged()
 }
 
-// mergeMissing makes one entry of those with equal reasons.
+// mergeMissing merges entries with equal reasons.
 func mergeMissing(missing []Missing) []Missing {
 	var merged []Missing
 	at := map[string]int{}
@@ -217,7 +217,7 @@ type MissingDocument struct {
 	Reason string   `json:"reason"`
 }
 
-// Document returns the tree as JSON has it.
+// Document returns the tree for JSON.
 func (t *Tree) Document() Document {
 	document := Document{Ranks: t.ranks.String(), Samples: t.samples, Stacks: t.classes, Moved: t.moved.String(), Omitted: t.omitted, Tree: branches(t.roots)}
 	for _, each := range t.missing {
@@ -242,8 +242,8 @@ func branches(nodes []*node) []Branch {
 	return list
 }
 
-// Folded returns the stacks as flame graphs read them: a line for each different one with
-// the frames, joined by semicolons, and the number of its ranks, those of all samples added.
+// Folded returns the stacks for flame graph tools: a line for each different stack with
+// its frames, joined by semicolons, and the number of its ranks, added up over all samples.
 func (t *Tree) Folded() string {
 	var text strings.Builder
 	var walk func(nodes []*node, before string)

@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// RemovePartial removes what processes that were killed while writing some files of a place
-// have left in the folders of these.
+// RemovePartial removes partial files that killed processes left in the folders of some
+// files of a place.
 func RemovePartial(ctx context.Context, connection remote.Connection, written []string) error {
 	folders := map[string][]string{}
 	for _, file := range written {

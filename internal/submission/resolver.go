@@ -75,8 +75,8 @@ func (r *Resolver) ResolveValues(env *attribute.Environment, s job.Submission, s
 	return nil
 }
 
-// keepName names a job after its program, where a scheduler would name it after what runs
-// that.
+// keepName names a job after its program, where a scheduler would name it after the
+// wrapper.
 func (r *Resolver) keepName(env *attribute.Environment, s job.Submission) {
 	for _, link := range r.Definition.PortableLinks("jobName") {
 		if name := env.Variable(link.Attribute); name != nil && env.Text(link.Attribute) == "" {

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// outputEvery is how often what the program printed is noted.
+	// outputEvery is how often the recorder notes new output of the program.
 	outputEvery = 5 * time.Second
 	// endPatience is how long the end of the program waits for a file system that hangs.
 	endPatience = 20 * time.Second
 )
 
-// A recorder keeps what happens to the program in the directory of the job. Its problems
-// are a line on standard error.
+// A recorder keeps what happens to the program in the directory of the job. It reports its first
+// problem as one line on standard error.
 type recorder struct {
 	options Options
 	program *program // nil if it did not start
@@ -159,7 +159,7 @@ func (r *recorder) setEnd(status syscall.WaitStatus) {
 	r.member.State, r.member.ExitCode = jobdirectory.StateExited, &code
 }
 
-// end keeps how the program ended, and returns once that is where rmctl reads it.
+// end keeps how the program ended, and returns once rmctl can read it.
 func (r *recorder) end(status syscall.WaitStatus) {
 	close(r.running)
 	r.ending <- status

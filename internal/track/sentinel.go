@@ -14,16 +14,16 @@ import (
 const sentinelCommand = "sentinel"
 
 const (
-	// sentinelPatience is how long the sentinel is waited for at each signal.
+	// sentinelPatience bounds how long a signal waits for the report of the sentinel.
 	sentinelPatience = 50 * time.Millisecond
 	// reportAge is when a report is no longer about a signal that arrives now.
 	reportAge = time.Second
 )
 
-// A sentinel is a process beside the program that says which signals it gets. Launchers and
+// A sentinel is a process beside the program that reports its own signals. Launchers and
 // terminals send a signal to all processes of a group or a job: the program gets it, too,
-// and would get it twice if the wrapper passed it on. What only the wrapper gets, the
-// sentinel does not.
+// and would get it twice if the wrapper passed it on. If only the wrapper gets a signal, the
+// sentinel reports nothing.
 type sentinel struct {
 	process *os.Process
 	reports *os.File
@@ -122,7 +122,7 @@ func (s *sentinel) take(which syscall.Signal) (isSeen bool, news <-chan struct{}
 	return false, s.news
 }
 
-// Sentinel prints a byte for each signal that this process gets, until nobody reads them.
+// Sentinel prints a byte for each signal that this process gets, until the reader is gone.
 func Sentinel() int {
 	caught := make(chan os.Signal, mostSignals)
 	signal.Notify(caught, passed...)

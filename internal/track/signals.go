@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passed are the signals that the program gets if the wrapper does. What stops processes
-// stops the wrapper, too; what the Go runtime needs for itself is left out.
+// passed are the signals that the wrapper passes on to the program. Signals that stop processes
+// stop the wrapper, too. Signals that the Go runtime needs are left out.
 var passed = []os.Signal{
 	unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGVTALRM,
 	unix.SIGXCPU, unix.SIGXFSZ, unix.SIGIO, unix.SIGPWR, unix.SIGCONT,
@@ -19,8 +19,8 @@ var passed = []os.Signal{
 
 const mostSignals = 64
 
-// catch catches signals for the program. Those that this process ignores the program
-// ignores, too.
+// catch catches signals for the program. The program inherits the signals that this process
+// ignores.
 func catch() <-chan os.Signal {
 	caught := make(chan os.Signal, mostSignals)
 	for _, each := range passed {

@@ -18,7 +18,7 @@ const (
 	mostTail = 4 << 10
 	// copySize is as much as a pipe of copySize bytes passes at once.
 	copySize = 256 << 10
-	// lateOutput is how long what processes print that outlive the program is waited for.
+	// lateOutput bounds how long to wait for the output of processes that outlive the program.
 	lateOutput = time.Second
 )
 
@@ -54,8 +54,8 @@ func newStream(to *os.File, isInteractive bool) (*stream, error) {
 	return s, nil
 }
 
-// openTerminal gives the program a terminal that passes on bytes as they are: that of the
-// wrapper does with them what it is set to.
+// openTerminal gives the program a terminal that passes bytes on unchanged: the terminal of the
+// wrapper processes them as it is set.
 func (s *stream) openTerminal() error {
 	near, far, err := execution.OpenTerminal()
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *stream) copy() {
 	}
 }
 
-// refuse has further writes of the program fail, as those to the wrapper's stream do.
+// refuse makes further writes of the program fail, as writes to the wrapper's stream do.
 func (s *stream) refuse(err error) {
 	_ = s.near.Close() // nothing was written
 	if !errors.Is(err, syscall.EPIPE) {
@@ -155,7 +155,7 @@ func (t *tail) add(data []byte) {
 	t.text = append(t.text, data...)
 }
 
-// end returns what is kept, and how much was added in all.
+// end returns the kept bytes, and how many were added in all.
 func (t *tail) end() (string, int64) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

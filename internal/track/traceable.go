@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scopeFile says whom the kernel lets debug other processes of the same user.
+// scopeFile has the kernel's restriction of debuggers to descendants, root or no process.
 const scopeFile = "/proc/sys/kernel/yama/ptrace_scope"
 
 // traceable returns how to start a program so that a debugger of the same user can attach to

@@ -1,6 +1,6 @@
 // Package track runs a program of a job in a wrapper that keeps what happens to it: its
-// rank, node and process, the ends of what it prints, and how it ends. Apart from that
-// nobody notices the wrapper.
+// rank, node and process, the last of its output, and how it ends. Otherwise the program
+// runs as without the wrapper.
 package track
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rank"
 )
 
-// Options are what is to be tracked.
+// Options are the options of [Run].
 type Options struct {
 	Job      string   // directory of the job
 	RankFrom string   // variable with the rank; empty for those of launchers
@@ -27,12 +27,12 @@ type Options struct {
 	// Private returns a directory of this node that only this user can use; nil for the
 	// directory of the job.
 	Private func() (string, error)
-	// While is done beside the program, as long as it runs; nil for nothing.
+	// While runs beside the program, as long as the program runs; nil for nothing.
 	While func(running <-chan struct{}, member jobdirectory.Member)
 }
 
-// innerVariable is what scripts write before a program that they start themselves, so that
-// it is tracked: $RMCTL_NODE_TRACK prog.
+// innerVariable is the variable that scripts put before a command to track its
+// processes: $RMCTL_NODE_TRACK prog.
 const innerVariable = "RMCTL_NODE_TRACK"
 
 // Exit codes of shells for programs that do not start.
@@ -42,7 +42,7 @@ const (
 )
 
 // Run runs the program and returns its exit code. If a signal ends the program, the same
-// signal ends this process. The program runs even if nothing can be kept of it.
+// signal ends this process. The program runs even if recording fails.
 func Run(o Options) int {
 	runtime.LockOSThread() // the end of the thread that starts the program would end it
 	caught := catch()
@@ -73,7 +73,7 @@ func Run(o Options) int {
 	return status.ExitStatus()
 }
 
-// A program is what runs, with its streams.
+// A program is the running program, with its streams.
 type program struct {
 	process        *os.Process
 	output, errors *stream

@@ -22,8 +22,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// lateEnd is how long after the end of a job what its last processes wrote is waited for:
-// file systems that nodes share show it late.
+// lateEnd is how long after the end of a job rmctl waits for the ends of its last processes:
+// shared file systems show them late.
 const lateEnd = time.Minute
 
 const (
@@ -31,7 +31,7 @@ const (
 	laterLooks = 5 * time.Second
 	// mostAtOnce bounds the jobs whose processes are read with one query of the scheduler.
 	mostAtOnce = 1000
-	// leastPause is how long the target is not asked again, unless another job has ended.
+	// leastPause is the shortest time between two queries of the target, unless another job has ended.
 	leastPause = time.Second
 )
 
@@ -43,8 +43,8 @@ type Jobs struct {
 	directory func() (*nodes.Directory, error)
 
 	turn  sync.Mutex
-	last  time.Time       // when the target was asked
-	ended map[string]bool // the jobs, by tag, that it was asked for after their ends
+	last  time.Time       // when the target was queried
+	ended map[string]bool // the jobs, by tag, that were queried after their ends
 	// position counts the jobs that have not ended and whose processes were read: it says whose turn is next.
 	position int
 }
@@ -61,17 +61,17 @@ func New(connection remote.Connection, directory string, store *jobstore.Store, 
 	})}
 }
 
-// Wrap returns a submission whose program is tracked, if it is to be.
+// Wrap returns a submission with its program wrapped, if it requests tracking.
 func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
 	switch {
 	case !s.Track && s.RankFrom != "":
-		return s, errors.New("a variable with the rank requires tracking\nadd --track")
+		return s, errors.New("a rank variable requires tracking\nadd --track")
 	case !s.Track:
 		return s, nil
 	case s.Script != "" || s.Executable == "":
-		return s, errors.New("a script of your own cannot be tracked: rmctl does not know which program in it is meant\nuse --track with a program and its arguments")
+		return s, errors.New("cannot track your own script: rmctl does not know which program in it to track\nuse --track with a program and its arguments")
 	case s.RankFrom != "" && (!nodes.IsSafeWord(s.RankFrom) || strings.ContainsAny(s.RankFrom, "=,:/@%+.-")):
-		return s, fmt.Errorf("%.100q cannot be the name of a variable with the rank", s.RankFrom)
+		return s, fmt.Errorf("%.100q cannot be the name of a rank variable", s.RankFrom)
 	}
 	directory, err := t.directory()
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
 	return s, nil
 }
 
-// Check returns an error if nothing that a submission runs has the words before the program.
+// Check returns an error if the words before the program are missing in what a submission runs.
 func (t *Jobs) Check(s job.Submission, submit *command.Invocation, files []submission.StagedFile) error {
 	if !s.Track || len(s.Wrapper) < 4 {
 		return nil
@@ -101,7 +101,7 @@ func (t *Jobs) Check(s job.Submission, submit *command.Invocation, files []submi
 		slices.ContainsFunc(submit.Environment, func(variable job.Variable) bool { return has(variable.Value) }) {
 		return nil
 	}
-	return errors.New("the definition does not say how it runs the program and its arguments, so that rmctl cannot track it")
+	return errors.New("cannot track the program: the definition does not show where its command line has the program and its arguments")
 }
 
 // Prepare prepares the target for a tracked submission, which is on record already, and
@@ -121,12 +121,12 @@ func (t *Jobs) Prepare(ctx context.Context, s job.Submission, target, tag string
 	return t.store.Polls().RecordTracked(ctx, polls.Tracked{Tag: tag, Target: target, Directory: path})
 }
 
-// Observe records what became of the tracked processes of the jobs of targets, with one
-// command on the target, and none without such jobs. Its problems are warnings: the jobs
-// themselves are observed in another way.
+// Observe records the tracked processes of the jobs of targets, with one command on the
+// target if there are such jobs. It only warns of problems, because it does not observe
+// the jobs themselves.
 func (t *Jobs) Observe(ctx context.Context, targets ...string) {
 	if err := t.observe(ctx, targets); err != nil && ctx.Err() == nil {
-		t.log.Warn("the processes of tracked jobs are not on record", "error", err)
+		t.log.Warn("could not record the processes of tracked jobs", "error", err)
 	}
 }
 
@@ -190,7 +190,7 @@ func (t *Jobs) next(jobs []polls.Tracked) []polls.Tracked {
 	return ended
 }
 
-// isDue reports whether the target may be asked now.
+// isDue reports whether the target may be queried now.
 func (t *Jobs) isDue(jobs []polls.Tracked) bool {
 	t.turn.Lock()
 	defer t.turn.Unlock()
@@ -221,7 +221,7 @@ func (t *Jobs) record(ctx context.Context, tracked *polls.Tracked, report nodes.
 }
 
 // finish ends the tracking of a job that has ended, once the ends of its processes are on
-// record, or have not come for some time. It reports whether it did.
+// record, or some time after the end of the job. It reports whether it did.
 func (t *Jobs) finish(ctx context.Context, tracked polls.Tracked) (isOver bool, err error) {
 	processes, err := t.store.Processes(ctx, tracked.Tag)
 	if err != nil {

@@ -179,12 +179,12 @@ func TestWhatCannotBeTrackedIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for complaint, s := range map[string]job.Submission{
-		"requires tracking\nadd --track":                           {Executable: "true", RankFrom: "RANK"},
-		"a script of your own cannot be tracked":                   {Script: "job.sh", Track: true},
-		"cannot be the name of a variable with the rank":           {Executable: "true", Track: true, RankFrom: "A;B"},
-		`"A=B" cannot be the name of a variable with the rank`:     {Executable: "true", Track: true, RankFrom: "A=B"},
-		`"-x" cannot be the name of a variable with the rank`:      {Executable: "true", Track: true, RankFrom: "-x"},
-		`"A B\x1b" cannot be the name of a variable with the rank`: {Executable: "true", Track: true, RankFrom: "A B\x1b"},
+		"requires tracking\nadd --track":                  {Executable: "true", RankFrom: "RANK"},
+		"cannot track your own script":                    {Script: "job.sh", Track: true},
+		"cannot be the name of a rank variable":           {Executable: "true", Track: true, RankFrom: "A;B"},
+		`"A=B" cannot be the name of a rank variable`:     {Executable: "true", Track: true, RankFrom: "A=B"},
+		`"-x" cannot be the name of a rank variable`:      {Executable: "true", Track: true, RankFrom: "-x"},
+		`"A B\x1b" cannot be the name of a rank variable`: {Executable: "true", Track: true, RankFrom: "A B\x1b"},
 	} {
 		_, err := p.Wrap(s, "tag")
 		require.ErrorContains(t, err, complaint)
@@ -203,6 +203,6 @@ func TestADefinitionThatDoesNotRunTheProgramIsRefused(t *testing.T) {
 	require.Equal(t, []string{"track", "--job", filepath.Join(p.directory, "jobs", "tag"), "--rank-from", "MY_RANK", "--"}, s.Wrapper[1:])
 	require.NoError(t, p.Check(s, &command.Invocation{Arguments: append([]string{"mpirun"}, s.Wrapper...)}, nil))
 	require.NoError(t, p.Check(s, &command.Invocation{}, []submission.StagedFile{{Content: "#!/bin/sh\n" + s.Wrapper[0] + " track --job " + s.Wrapper[3] + " -- true\n"}}))
-	require.ErrorContains(t, p.Check(s, &command.Invocation{Arguments: []string{"sbatch", "job.sh"}}, nil), "does not say how it runs the program")
+	require.ErrorContains(t, p.Check(s, &command.Invocation{Arguments: []string{"sbatch", "job.sh"}}, nil), "cannot track the program")
 	require.NoError(t, p.Check(job.Submission{Executable: "true"}, &command.Invocation{}, nil))
 }

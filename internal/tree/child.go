@@ -73,7 +73,7 @@ func (r *Relay) serveChild(c *child) error {
 		if c.handle(m) {
 			r.changed()
 			if r.isBelow(c) {
-				c.end(errors.New("the relay is above itself"))
+				c.end(errors.New("the relay is its own parent"))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (r *Relay) serveChild(c *child) error {
 	return r.release(c)
 }
 
-// release removes a child that has ended, and remembers whom its loss concerns.
+// release removes a child that has ended, and remembers which members it lost.
 func (r *Relay) release(c *child) error {
 	reason := c.reason
 	if c.process != nil {
@@ -107,7 +107,7 @@ func (r *Relay) release(c *child) error {
 	return reason
 }
 
-// isOpen reports whether the link has not ended.
+// isOpen reports whether the link is open.
 func (l *link) isOpen() bool {
 	select {
 	case <-l.ended:
@@ -117,7 +117,7 @@ func (l *link) isOpen() bool {
 	}
 }
 
-// lossOf says why the relays at and below a child have no answer.
+// lossOf returns why the relays at and below a child have no answer.
 func lossOf(node string, reason error) string {
 	return OneLine(fmt.Sprintf("relay on %s lost: %v", node, reason))
 }
@@ -145,7 +145,7 @@ func (c *child) handle(m message) (changed bool) {
 		})
 	case m.Kind == kindBye:
 		c.left = true
-	case answered == nil: // nobody waits for it any more
+	case answered == nil: // its request has ended
 	case m.Kind == kindPart:
 		answered.add(m)
 	case m.Kind == kindDone || m.Kind == kindLaunched || m.Kind == kindMembers:
@@ -207,7 +207,7 @@ func (c *child) await(ctx context.Context, id string, expected *reply) error {
 	delete(c.replies, id)
 	c.mutex.Unlock()
 	select {
-	case c.queue <- cancelLine(id): // one that does not read learns it never
+	case c.queue <- cancelLine(id): // a child that does not read never gets it
 	default:
 	}
 	return context.Cause(ctx)

@@ -14,8 +14,8 @@ const (
 	mostHops       = 8 // redirects
 )
 
-// follow connects to the top whose address is in the directory of the job, whenever there
-// is one. The address that was written last counts.
+// follow connects to the top at the address in the directory of the job, whenever there
+// is one. The newest address counts.
 func (r *Relay) follow() {
 	wait := shortestFollow
 	for r.ctx.Err() == nil {
@@ -64,8 +64,8 @@ func (r *Relay) followOne(address string) (wasConnected bool) {
 	return wasConnected
 }
 
-// serveFirst serves the first of the addresses that answers. It returns where that sends
-// this relay.
+// serveFirst serves the first address that answers. It returns the addresses that it redirects
+// this relay to.
 func (r *Relay) serveFirst(ctx context.Context, addresses []string, insist bool) (redirected []string, wasConnected bool) {
 	for _, address := range addresses {
 		u, err := r.connect(ctx, address, insist)

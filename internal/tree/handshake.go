@@ -47,7 +47,7 @@ func (l *link) dial(ctx context.Context, secret []byte, hello message, noise boo
 	return handshakeError(ctx, l.writeNow(message{Kind: kindProof, Proof: proof(secret, "dial", hello.Role, hello.Nonce, answer.Nonce)}))
 }
 
-// accept is the other end of dial. It returns what the other end says, once it has proved
+// accept is the other end of dial. It returns the first message of the other end, once that has proved
 // the secret.
 func (l *link) accept(ctx context.Context, secret []byte, roles ...string) (message, error) {
 	defer l.closeAtEnd(ctx)()
@@ -109,7 +109,7 @@ func (l *link) readHello(noise bool) (message, error) {
 		}
 		hello, err := decode(line)
 		if err == nil && (hello.Kind != kindHello || len(hello.Nonce) != 2*sha256.Size) {
-			err = errors.New("the other end is no relay")
+			err = errors.New("the other end is not a relay")
 		}
 		return hello, err
 	}
@@ -133,7 +133,7 @@ func isProof(given string, secret []byte, end, role, dialed, accepted string) bo
 	return hmac.Equal([]byte(given), []byte(proof(secret, end, role, dialed, accepted)))
 }
 
-// handshakeError says why a handshake failed.
+// handshakeError returns why a handshake failed.
 func handshakeError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

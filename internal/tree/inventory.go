@@ -45,7 +45,7 @@ func (r *Relay) members(u *upper) (members []Member, height int) {
 		height = max(height, itsHeight+1)
 		for _, member := range below {
 			if c.attached && member.Place == r.options.Place {
-				member.Node = r.options.Node // as whoever launched this relay knows it
+				member.Node = r.options.Node // as the launcher of this relay knows it
 			}
 			members = append(members, member)
 		}
@@ -70,8 +70,8 @@ func (r *Relay) forgetFound() {
 	r.lost = slices.DeleteFunc(r.lost, func(member Member) bool { return nodes[member.Node] || places[member.Place] })
 }
 
-// withoutWrappers leaves out tracked processes that no variable gives a rank, if others have
-// ranks: they are wrappers of scripts, which start these.
+// withoutWrappers leaves out tracked processes without a rank variable if others have
+// ranks: they are wrappers of the scripts that start these.
 func withoutWrappers(members []Member, others ...[]Member) []Member {
 	hasRanks := slices.ContainsFunc(append(others, members), func(some []Member) bool {
 		return slices.ContainsFunc(some, func(member Member) bool { return hasRanked(member.Groups) })

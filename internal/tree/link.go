@@ -28,7 +28,7 @@ var (
 	errGone  = errors.New("connection lost: the other end closed it")
 )
 
-// IsEnd reports whether whoever was served ended the connection, as opposed to a failure.
+// IsEnd reports whether an error is the planned end of a connection, not a failure.
 func IsEnd(reason error) bool { return errors.Is(reason, errGone) || errors.Is(reason, errEnded) }
 
 // A link is one connection of the tree. Lines of the protocol pass in both directions.
@@ -153,7 +153,7 @@ func (l *link) finish() {
 	l.end(errEnded)
 }
 
-// receive returns the next message. It ends the link when there is none.
+// receive returns the next message. It ends the link if there is no further one.
 func (l *link) receive() (message, error) {
 	line, err := l.readLine(mostLineBytes)
 	if err == nil {

@@ -31,7 +31,7 @@ func (r *Relay) Listen(ctx context.Context, address string) error {
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	// Others get the name that the user gave, which may be of another network than ours.
+	// Others get the name from the user, which may belong to another network than ours.
 	host, _, _ := net.SplitHostPort(address)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	public := net.JoinHostPort(host, port)
@@ -111,10 +111,10 @@ func (r *Relay) take(c *child, insists bool) {
 	_ = r.serveChild(c) // release notes the reason
 }
 
-// mostRedirects is how many addresses a relay gets that has to go elsewhere.
+// mostRedirects is how many addresses a redirected relay gets.
 const mostRedirects = 3
 
-// elsewhere returns addresses of children if this relay has as many as it should.
+// elsewhere returns addresses of children if this relay has enough children.
 func (r *Relay) elsewhere() []string {
 	r.mutex.Lock()
 	var connected []*child

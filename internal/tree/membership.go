@@ -13,13 +13,13 @@ import (
 type Registration struct {
 	Process RankProcess     `json:"process"`
 	Ended   bool            `json:"ended,omitempty"`
-	Lost    bool            `json:"lost,omitempty"`   // it went without saying that it ended; the relay sets it
+	Lost    bool            `json:"lost,omitempty"`   // its connection ended without a report of its end; the relay sets it
 	Detail  json.RawMessage `json:"detail,omitempty"` // for Record
 }
 
 // JoinOptions are how a tracked process takes part.
 type JoinOptions struct {
-	Job     string // its directory, whose last part names the socket
+	Job     string // directory of the job; its last part names the socket
 	Private string // the private directory of the user on this host
 	Node    string
 	Secret  []byte
@@ -47,7 +47,7 @@ type Membership struct {
 	progress chan struct{} // closed when either changes
 }
 
-// Join takes part with a process until Leave. It does not wait for others.
+// Join lets a process take part until Leave. It does not wait for others.
 func Join(ctx context.Context, options JoinOptions, registration Registration) *Membership {
 	ctx, cancel := context.WithCancel(ctx)
 	m := &Membership{options: options, cancel: cancel, ended: make(chan struct{}), current: registration, sequence: 1, progress: make(chan struct{})}
@@ -87,7 +87,7 @@ func (m *Membership) Leave() {
 	<-m.ended
 }
 
-// notify wakes up whoever waits for progress. The caller holds the mutex.
+// notify wakes the goroutines that wait for progress. The caller holds the mutex.
 func (m *Membership) notify() {
 	close(m.progress)
 	m.progress = make(chan struct{})
@@ -114,7 +114,7 @@ const (
 	longestElection  = time.Second
 )
 
-// run takes part as the relay of the host, or as a member of another one, whatever comes.
+// run takes part as the relay of the host, or as a member of another one, whatever happens.
 func (m *Membership) run(ctx context.Context) {
 	socket, lock := hostFiles(m.options.Private, m.options.Job)
 	wait := shortestElection

@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// A merger collects parts and makes one of equal ones.
+// A merger collects parts and merges equal ones.
 type merger struct {
 	byKey map[partKey]int
 	parts []Part
@@ -54,8 +54,8 @@ func firstOf(part Part) int {
 	return part.Ranks[0].First
 }
 
-// merge makes the answer of a relay of what its sources gave: no rank has answers of two
-// sources, and ranks of a source that has not answered have a problem.
+// merge makes the answer of a relay from the parts of its sources: no rank has answers of two
+// sources, and ranks of a source without an answer have a problem.
 func merge(m message, sources []source, members []Member) []Part {
 	merged := merger{byKey: map[partKey]int{}}
 	settled := map[string]ranges.Set{} // ranks with a part, by namespace
@@ -110,8 +110,8 @@ func addAnswers(merged *merger, parts []Part, settled map[string]ranges.Set, ofA
 	}
 }
 
-// addProblems adds a problem for the ranks of members that nothing else settles, and for
-// members without ranks if all are asked.
+// addProblems adds a problem for the unsettled ranks of members, and for members without ranks
+// if the question goes to all ranks.
 func addProblems(merged *merger, members []Member, problem string, settled map[string]ranges.Set, ofAsked func(ranges.Set) ranges.Set, all bool) {
 	for _, member := range members {
 		hasRanks := false

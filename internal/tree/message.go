@@ -12,14 +12,14 @@ import (
 // Kinds of messages. Receivers ignore those that they do not know.
 const (
 	kindHello      = "hello"      // first in both directions
-	kindProof      = "proof"      // of whoever dialed
+	kindProof      = "proof"      // of the end that dialed
 	kindPing       = "ping"       // after some time without another message
 	kindMembers    = "members"    // up: all relays at and below the sender
 	kindList       = "list"       // down: of a client, answered with members
 	kindAsk        = "ask"        // down
 	kindPart       = "part"       // up, any number for each ask
 	kindDone       = "done"       // up, after the last part
-	kindCancel     = "cancel"     // down: nobody needs the answer
+	kindCancel     = "cancel"     // down: the answer is not needed
 	kindLaunch     = "launch"     // down
 	kindLaunched   = "launched"   // up
 	kindListen     = "listen"     // down: accept further relays
@@ -46,7 +46,7 @@ type message struct {
 	Kind string `json:"type"`
 	ID   string `json:"id,omitempty"` // of the question or launch
 
-	Role   string `json:"role,omitempty"` // of whoever dialed
+	Role   string `json:"role,omitempty"` // of the end that dialed
 	Nonce  string `json:"nonce,omitempty"`
 	Proof  string `json:"proof,omitempty"`
 	Insist bool   `json:"insist,omitempty"` // no redirect works
@@ -98,7 +98,7 @@ func decode(line []byte) (message, error) {
 	return m, nil
 }
 
-// check returns what is wrong with a message.
+// check returns the problem of a message, or "".
 func (m message) check() string {
 	switch {
 	case m.Kind == "":

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// OneLine returns a text of outside as one line that is safe to print: without control
-// characters, invalid UTF-8 and invisible characters, and not too long.
+// OneLine returns outside text as one bounded line that is safe to print: without control
+// characters, invalid UTF-8 and invisible characters.
 func OneLine(text string) string {
 	if len(text) > mostProblemBytes {
 		text = text[:mostProblemBytes]

@@ -30,7 +30,7 @@ func PrivateDirectory() (string, error) {
 	return "", errors.New(strings.ReplaceAll(failed.Error(), "\n", "; "))
 }
 
-// ensurePrivate makes a directory, and refuses one that is not the user's alone.
+// ensurePrivate makes a directory, and refuses one that other users own or can enter.
 func ensurePrivate(directory string) error {
 	if err := os.Mkdir(directory, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -94,7 +94,7 @@ func ReadSecret(directory string) ([]byte, error) {
 }
 
 // LockSession makes this process the one relay of a session on this host. It reports
-// false if another process is; otherwise the caller calls release at its end.
+// false if another process already is; otherwise the caller calls release at its end.
 func LockSession(private, session string) (release func(), isFirst bool, err error) {
 	removeStale(private)
 	path := filepath.Join(private, shortName("session-"+session)+".lock")
@@ -105,10 +105,10 @@ func LockSession(private, session string) (release func(), isFirst bool, err err
 	return func() { unlock(file) }, true, nil
 }
 
-// staleAfter is when what killed processes left behind is removed.
+// staleAfter is the age at which files of killed processes are removed.
 const staleAfter = 24 * time.Hour
 
-// removeStale removes old locks that no process has, and their sockets.
+// removeStale removes old locks that no process holds, and their sockets.
 func removeStale(private string) {
 	locks, _ := filepath.Glob(filepath.Join(private, "*.lock")) // the pattern is valid
 	for _, path := range locks {

@@ -39,8 +39,8 @@ type process struct {
 	ending sync.Once
 }
 
-// startProcess starts a command in a process group of its own. One that gets no signals has a
-// session of its own, so that those for others do not reach it.
+// startProcess starts a command in a separate process group. A command that must get no signals
+// gets a separate session, so that signals for others do not reach it.
 func startProcess(words, environment []string, noSignals bool) (*process, error) {
 	if len(words) == 0 {
 		return nil, errors.New("no command")
@@ -150,7 +150,8 @@ func closeWithin(ended <-chan struct{}, source io.Closer, limit time.Duration) {
 	<-ended
 }
 
-// stop ends the process: its input first, then signals. One that gets none may go on.
+// stop ends the process: it closes the input, then sends signals. A process that must get no
+// signals may go on.
 func (p *process) stop() {
 	p.ending.Do(func() {
 		_ = p.Close() // the link may have closed it before
@@ -167,7 +168,7 @@ func (p *process) stop() {
 	p.endsWithin(stopGrace)
 }
 
-// signal sends a signal to what is left of the group, if the process may get any.
+// signal sends a signal to what is left of the group, if the process may get signals.
 func (p *process) signal(number syscall.Signal) {
 	if !p.noSignals {
 		_ = syscall.Kill(-p.command.Process.Pid, number) // it may have ended just now
@@ -185,7 +186,7 @@ func (p *process) endsWithin(limit time.Duration) bool {
 	}
 }
 
-// explain adds how the process ended and what it complained about to the reason of a loss.
+// explain adds the end and the error messages of the process to the reason of a loss.
 func (p *process) explain(reason error) error {
 	if !p.endsWithin(explainLimit) {
 		return reason

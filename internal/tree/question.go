@@ -75,7 +75,7 @@ func (r *Relay) gather(ctx context.Context, u *upper, m message) []Part {
 	return combine(m, sources, withAll(after, before))
 }
 
-// combine merges what the sources of a relay gave, each only for ranks that it serves.
+// combine merges the parts of all sources, each only for ranks that the source serves.
 func combine(m message, sources []source, members []Member) []Part {
 	for i := range sources {
 		own := withoutWrappers(sources[i].members, members)
@@ -84,7 +84,7 @@ func combine(m message, sources []source, members []Member) []Part {
 	return merge(m, sources, withoutWrappers(members))
 }
 
-// withAll returns members, and those of others that are not among them.
+// withAll returns members, and the members of others that are not among them.
 func withAll(members, others []Member) []Member {
 	known := map[string]bool{}
 	for _, member := range members {
@@ -127,7 +127,7 @@ func (c *child) ask(ctx context.Context, m message, timeout time.Duration) sourc
 	return found
 }
 
-// within leaves out ranks that a source gives answers for, but does not serve.
+// within leaves out answers for ranks that a source does not serve.
 func within(parts []Part, served map[string]ranges.Set) []Part {
 	var kept []Part
 	for _, part := range parts {
@@ -154,7 +154,7 @@ func (r *Relay) askLocal(ctx context.Context, m message, timeout time.Duration) 
 		return found
 	}
 	found.members[0].Groups = groupsOf(processes)
-	if m.Topic == "" { // only the members were asked for
+	if m.Topic == "" { // the request is for members only
 		return found
 	}
 	local := &localAnswer{node: r.options.Node, left: map[string]ranges.Set{}}
@@ -172,7 +172,7 @@ func (r *Relay) askLocal(ctx context.Context, m message, timeout time.Duration) 
 	go func() { answered <- r.options.Local.Answer(limited, question, asked, local.give) }()
 	select {
 	case err = <-answered:
-	case <-ctx.Done(): // it ignores its own end
+	case <-ctx.Done(): // Local ignores its deadline
 		err = context.Cause(ctx)
 	}
 	if limited.Err() != nil && (err == nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
@@ -197,8 +197,8 @@ type localAnswer struct {
 	closed bool
 }
 
-// choose returns the processes that a question means. Of a rank that there is twice it
-// gives a problem instead.
+// choose returns the processes that a question means. If two processes have a rank, it
+// gives a problem for that rank instead.
 func (a *localAnswer) choose(m message, processes []RankProcess) []RankProcess {
 	type identity struct {
 		namespace string
@@ -269,7 +269,7 @@ func (a *localAnswer) give(part Part) {
 	a.parts = append(a.parts, part)
 }
 
-// finish returns the parts. Ranks without one get the error as their problem.
+// finish returns the parts. Ranks without a part get the error as their problem.
 func (a *localAnswer) finish(err error) []Part {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

@@ -62,7 +62,7 @@ func NewRelay(options Options) *Relay {
 	return r
 }
 
-// Serve answers whoever is at the other end of the stream, until that ends.
+// Serve answers the other end of a stream until the stream ends.
 func (r *Relay) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	l := newLink(stream)
 	limited, cancel := context.WithTimeout(ctx, usualLaunch)
@@ -104,7 +104,7 @@ func (r *Relay) Close() {
 	r.tasks.Wait()
 }
 
-// mayAnswer reports whether Local can count: not if tracked processes here know their ranks.
+// mayAnswer reports whether answers of Local can count: not if tracked processes here know their ranks.
 func (r *Relay) mayAnswer() bool {
 	_, hasRanks := r.attachedChild()
 	return r.options.Local != nil && !r.options.Idle && !hasRanks
@@ -155,7 +155,7 @@ func (r *Relay) changed() {
 	}
 }
 
-// isFirst reports whether a question is new. One that comes on two ways is answered once.
+// isFirst reports whether a question is new. The relay answers a question on two paths once.
 func (r *Relay) isFirst(id string) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -171,8 +171,8 @@ func (r *Relay) isFirst(id string) bool {
 	return true
 }
 
-// visible returns the children that answer an asker: not those that another one launched,
-// and not the one of this host if Local answers instead.
+// visible returns the children that answer an asker: not children that another asker launched,
+// and not the child of this host if Local answers instead.
 func (r *Relay) visible(u *upper) []*child {
 	isLocal := r.answersLocally()
 	r.mutex.Lock()

@@ -199,7 +199,7 @@ func TestQuestionsEndWithWhoAsks(t *testing.T) {
 			return len(u.running) == 0
 		}
 		return false
-	}, 5*time.Second, time.Millisecond, "the question goes on although nobody waits for it")
+	}, 5*time.Second, time.Millisecond, "the question goes on although its client has gone")
 }
 
 func TestLaunchedProcessesEndWithTheClient(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// A Question goes to all processes of a job whose ranks it names.
+// A Question goes to the processes of a job with the ranks that it names.
 type Question struct {
 	Kind    string
 	Ranks   ranges.Set // nil: all
@@ -44,7 +44,7 @@ type Local interface {
 	// answer, but a problem that names both processes.
 	Processes(ctx context.Context) ([]RankProcess, error)
 	// Answer gives any number of parts for those processes that the question means. The
-	// context ends with the time of the question, and when whoever asks has gone.
+	// context ends with the time of the question, and when the asker has gone.
 	// Processes without a part get the error as their problem. With a question to all
 	// ranks, processes may be empty.
 	Answer(ctx context.Context, question Question, processes []RankProcess, give func(Part)) error

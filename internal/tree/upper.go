@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An upper is whoever asks: a client, or a relay nearer to it.
+// An upper is the asking end of a link: a client, or a relay nearer to it.
 type upper struct {
 	*link
 	relay    *Relay
@@ -91,7 +91,7 @@ func (u *upper) handle(ctx context.Context, m message) {
 
 var errRedirected = errors.New("redirected to another relay")
 
-// request runs a request until it is answered, cancelled, or whoever asks has gone.
+// request runs a request until it is answered or canceled, or the asker has gone.
 func (u *upper) request(ctx context.Context, m message, run func(context.Context, *upper, message)) {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()

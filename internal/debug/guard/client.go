@@ -60,13 +60,13 @@ func Start(ctx context.Context, words []string) (*Guard, error) {
 	if line, err := bufio.NewReader(ready).ReadString('\n'); err != nil || line != lineReady {
 		_ = command.Process.Kill()
 		guard.Close()
-		return nil, errors.New("could not start the guard: it is not ready")
+		return nil, errors.New("could not start the guard: it did not become ready")
 	}
 	guard.beats.Go(guard.beat)
 	return guard, nil
 }
 
-// beat sends a sign of life from time to time.
+// beat sends a heartbeat from time to time.
 func (g *Guard) beat() {
 	ticker := time.NewTicker(beatsEvery)
 	defer ticker.Stop()
@@ -89,7 +89,7 @@ func (g *Guard) send(format string, values ...any) error {
 	return nil
 }
 
-// AddDebugger has the guard end a debugger when the client is gone. Nothing may be attached before.
+// AddDebugger makes the guard end a debugger when the client is gone. Call it before anything is attached.
 func (g *Guard) AddDebugger(pid int) error {
 	status, exists := ReadStatus(pid)
 	if !exists {
@@ -101,7 +101,7 @@ func (g *Guard) AddDebugger(pid int) error {
 // RemoveDebugger forgets a debugger that has ended.
 func (g *Guard) RemoveDebugger(pid int) { _ = g.send(lineEnded, pid) }
 
-// Attach has the guard release a process when the client is gone. Call it before the debugger attaches.
+// Attach makes the guard release a process when the client is gone. Call it before the debugger attaches.
 func (g *Guard) Attach(pid int, before Status) error {
 	return g.send(lineAttach, pid, before.Start, before.IsStopped())
 }

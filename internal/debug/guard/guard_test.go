@@ -130,7 +130,7 @@ func TestClientAndGuard(t *testing.T) {
 	_, err = guard.Start(t.Context(), []string{"/nonexistent/guard"})
 	require.ErrorContains(t, err, "could not start the guard: ")
 	_, err = guard.Start(t.Context(), []string{"true"})
-	require.ErrorContains(t, err, "could not start the guard: it is not ready")
+	require.ErrorContains(t, err, "could not start the guard: it did not become ready")
 }
 
 func TestReleaseRestoresWhatAProcessWas(t *testing.T) {

@@ -23,7 +23,7 @@ func End(pid int, start uint64) {
 	}
 	if is() {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
-		_ = syscall.Kill(pid, syscall.SIGCONT) // somebody may have stopped it
+		_ = syscall.Kill(pid, syscall.SIGCONT) // it may be stopped
 		waitUntil(context.Background(), killAfter, func() bool { return !is() })
 	}
 	// When gdb starts, it debugs children of its own, which stay stopped if it is killed. The
@@ -38,12 +38,12 @@ func End(pid int, start uint64) {
 	}
 }
 
-// Release makes a process run on after its debugger ended, in whichever step that was. A debugger stops
-// a process by SIGSTOP, which may still be pending or in effect, or held back in a thread that waits for
-// a processor, where nobody sees it. SIGCONT cancels all three. A process that was
-// stopped before the debugger came stays stopped. Release reports whether the process is as it was.
+// Release lets a process continue after its debugger ended, in whichever step. A debugger stops
+// a process with SIGSTOP, which may still be pending or in effect, or held back in a thread that waits for
+// a processor, where it is invisible. SIGCONT cancels all three. A process that was
+// stopped before the debugger attached stays stopped. Release reports whether it restored the process.
 func Release(ctx context.Context, pid int, start uint64, wasStopped bool) bool {
-	const enough = 3 // looks in a row at which all is well
+	const enough = 3 // checks in a row without a problem
 	calm, isContinued := 0, false
 	return waitUntil(ctx, releaseWithin, func() bool {
 		all, exists := readThreads(pid)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A Status is what the kernel says of a process.
+// A Status is the status of a process, as the kernel shows it.
 type Status struct {
 	Start       uint64 // ticks since boot; with the pid it identifies a process
 	State       byte   // R, S, D, T stopped, t stopped by a debugger, Z ended
@@ -69,7 +69,7 @@ func readStatus(folder string) (Status, bool) {
 	return status, true
 }
 
-// threads is what the kernel says of all threads of a process together.
+// threads is the status of all threads of a process together.
 type threads struct {
 	Status
 	isTraced   bool // a thread has a debugger, or leaves its hold

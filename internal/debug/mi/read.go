@@ -32,7 +32,7 @@ type Thread struct {
 	Inside   int     // how many frames come before the gap
 }
 
-// Limits are how many frames of a longer stack are read.
+// Limits bound how many frames of a longer stack are read.
 type Limits struct{ Inside, Outside int }
 
 // mostDepth bounds how many frames are counted.

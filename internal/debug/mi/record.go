@@ -184,7 +184,7 @@ func (p *parser) text() string {
 	}
 }
 
-// escape returns the byte that an escape means, and skips it. Its first character is at a place.
+// escape returns the byte that the escape at a position means, and skips it.
 func (p *parser) escape(at int) byte {
 	octal := 0
 	for octal < 3 && at+octal < len(p.rest) && p.rest[at+octal] >= '0' && p.rest[at+octal] <= '7' {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// What can be wrong with a debugger.
+// Errors of a session.
 var (
 	ErrCrashed = errors.New("the debugger crashed")
 	ErrHangs   = errors.New("the debugger did not answer in time")
 )
 
-// A MissingError says that there is no such debugger.
+// A MissingError reports that there is no such debugger.
 type MissingError struct{ Name string }
 
 // Error implements error.
@@ -39,8 +39,8 @@ const (
 	closeWithin = 2 * time.Second
 )
 
-// arguments are those of gdb: no files of the user or of the program are run, nothing is fetched
-// from the network, and nothing is asked back. gdb ignores settings that it does not know.
+// arguments are the arguments of gdb. With them, gdb runs no files of the user or of the program,
+// fetches nothing from the network, and never prompts. It ignores settings that it does not know.
 var arguments = []string{
 	"--interpreter=mi", "-nx", "-q",
 	"-iex", "set debuginfod enabled off",
@@ -99,7 +99,7 @@ func Start(debugger string) (*Session, error) {
 	return &Session{command: command, input: input, output: output, lines: bufio.NewReaderSize(output, 32<<10)}, nil
 }
 
-// environment returns the variables of gdb: few, for what users set changes what it prints.
+// environment returns the variables of gdb: only a few, because variables of users change its output.
 func environment() []string {
 	variables := []string{"LC_ALL=C", "TERM=dumb", "HOME=/nonexistent", "PYTHONNOUSERSITE=1"}
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TMPDIR"} {
@@ -216,8 +216,8 @@ func (s *Session) reason(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrCrashed, err)
 }
 
-// Close ends the debugger: by closing its input, upon which gdb detaches and ends, and after
-// a while with a signal to its group.
+// Close closes the input of the debugger, upon which gdb detaches and ends. After a while it
+// sends a signal to its group.
 func (s *Session) Close() {
 	_ = s.input.Close()
 	ended := make(chan struct{})

@@ -38,7 +38,7 @@ type Result struct {
 	Problem string          // one line
 }
 
-// Options are what a node decides.
+// Options are the options of a node.
 type Options struct {
 	Guard  []string      // command that calls [guard.Serve]
 	Limit  time.Duration // for each process and sample; 0: 20 s
@@ -54,9 +54,9 @@ type collector struct {
 	give    func(Result)
 }
 
-// Collect reads the stacks of processes, and gives them one after the other, from several goroutines but
-// never at the same time. A process that fails in one sample is not asked for the next ones.
-// When Collect returns, all processes run on without a debugger.
+// Collect reads the stacks of processes, and calls give for each result, from several goroutines but
+// never at the same time. It skips further samples of a process that failed.
+// When Collect returns, all processes run without a debugger.
 func Collect(ctx context.Context, options Options, request stacks.Request, targets []Target, give func(Result)) error {
 	if err := request.Check(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (c *collector) round(ctx context.Context, workers []*worker, targets []Targ
 	return left
 }
 
-// fail gives a problem for processes.
+// fail gives a problem as the result of processes.
 func (c *collector) fail(targets []Target, problem string) {
 	for _, target := range targets {
 		c.pass(Result{Target: target, Problem: problem})

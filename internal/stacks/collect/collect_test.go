@@ -317,7 +317,7 @@ func TestCanceledQuestionsLeaveNothingBehind(t *testing.T) {
 		results := 0
 		err := collect.Collect(ctx, options(), stacks.Request{Samples: 100, Every: time.Millisecond}, []collect.Target{{PID: pid}}, func(result collect.Result) {
 			results++
-			require.True(t, result.Problem == "" || result.Problem == "the time for the question was too short", result.Problem)
+			require.True(t, result.Problem == "" || result.Problem == "the time limit was too short", result.Problem)
 		})
 		require.True(t, results > 0 || strings.HasPrefix(err.Error(), "could not start the guard"))
 		cancel()

@@ -32,7 +32,7 @@ type core struct {
 
 var errNoCore = errors.New("not a core file")
 
-// readCore finds what a core file knows of its process.
+// readCore reads the executable and the environment of a process from its core file.
 func readCore(path string) core {
 	file, err := os.Open(path)
 	if err != nil {
@@ -157,7 +157,7 @@ func readMapped(file *elf.File, content []byte) []mapping {
 	return all
 }
 
-// memory returns at most so many bytes of the memory of the process from an address on.
+// memory returns at most a number of bytes of the memory of the process, from an address on.
 func memory(file *elf.File, at uint64, most int) []byte {
 	for _, part := range file.Progs {
 		if part.Type != elf.PT_LOAD || at < part.Vaddr || at-part.Vaddr >= part.Filesz {

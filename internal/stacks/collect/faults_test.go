@@ -140,7 +140,7 @@ func children(pid int) []int {
 	return all
 }
 
-// rounds returns how often to kill: seldom, or often where the suites against real components run.
+// rounds returns the number of kills: more where the suites against real components run.
 func rounds(usual, thorough int) int {
 	if os.Getenv("RMCTL_CLUSTERS") == "1" {
 		return thorough

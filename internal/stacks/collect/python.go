@@ -21,16 +21,16 @@ const (
 	mostPython   = 8 << 20 // bytes that py-spy prints
 )
 
-// python is what is known of the ways to read the frames of Python in a session.
+// python knows which ways to read Python frames work in a session.
 type python struct{ lacksExtension, lacksSpy bool }
 
-// isEvaluator reports whether a function of C runs functions of Python.
+// isEvaluator reports whether a C function runs Python functions.
 func isEvaluator(function string) bool {
 	return strings.HasPrefix(function, "_PyEval_EvalFrame") || strings.HasPrefix(function, "PyEval_EvalFrame")
 }
 
-// read returns the calls of Python of each thread, outermost first; nil for threads without. The
-// processes are stopped by the debugger meanwhile.
+// read returns the Python calls of each thread, outermost first; nil for threads without. The
+// debugger has stopped the process.
 func (p *python) read(ctx context.Context, session *mi.Session, pid int, threads []mi.Thread) [][]stacks.Frame {
 	calls := make([][]stacks.Frame, len(threads))
 	isPython := func(thread mi.Thread) bool {
@@ -132,7 +132,7 @@ func parseSpy(printed []byte) ([]spyThread, error) {
 	return threads, nil
 }
 
-// parseTraceback parses what py-bt of Python's extension for gdb prints: lines such as
+// parseTraceback parses the output of py-bt, from Python's extension for gdb: lines such as
 // `File "/a.py", line 3, in f`, innermost first.
 func parseTraceback(printed string) []stacks.Frame {
 	var calls []stacks.Frame
@@ -156,7 +156,7 @@ func parseTraceback(printed string) []stacks.Frame {
 	return calls
 }
 
-// join returns the calls of Python followed by those of C inside the innermost one.
+// join returns the Python calls, followed by the C calls inside the innermost one.
 func join(calls, frames []stacks.Frame) []stacks.Frame {
 	if len(calls) == 0 {
 		return frames

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/plaintext"
 )
 
-// A tracedError says that a process has a debugger already.
+// A tracedError reports that a process has a debugger already.
 type tracedError struct{ tracer int }
 
 // Error implements error. It names the program only, so that equal problems of several
@@ -34,7 +34,7 @@ func problemOf(ctx context.Context, err error, target Target) string {
 	case errors.As(err, &missing):
 		return fmt.Sprintf("no debugger: %s not found; install gdb on the node or name it with --debugger", plaintext.Clean(missing.Name, 200))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, mi.ErrHangs) && ctx.Err() != nil:
-		return "the time for the question was too short"
+		return "the time limit was too short"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
 	case errors.As(err, &refused):
@@ -47,8 +47,8 @@ func problemOf(ctx context.Context, err error, target Target) string {
 	return plaintext.Clean(err.Error(), 300)
 }
 
-// refusal returns why the debugger could not attach: what the kernel says of the process
-// first, because messages of debuggers differ.
+// refusal returns why the debugger could not attach. It reads the state of the process from the
+// kernel first, because messages of debuggers differ.
 func refusal(refused mi.CommandError, target Target) string {
 	status, exists := guard.ReadStatus(target.PID)
 	switch {
@@ -65,7 +65,7 @@ func refusal(refused mi.CommandError, target Target) string {
 	return "the debugger failed: " + plaintext.Clean(refused.Message, 200)
 }
 
-// forbidden returns what helps for a value of kernel.yama.ptrace_scope.
+// forbidden returns the problem for a value of kernel.yama.ptrace_scope, with a fix.
 func forbidden(scope string) string {
 	switch scope {
 	case "1":

@@ -15,8 +15,8 @@ var (
 	errNoGuard = errors.New("the guard has ended")
 )
 
-// mostHangs is after how many processes without an answer a worker gives up: the debugger is to
-// blame then, not a process, and the question has little time.
+// mostHangs is after how many processes without an answer a worker gives up: then the debugger
+// is at fault, not a process, and the time of the question is limited.
 const mostHangs = 2
 
 // A worker has one debugger, which it attaches to one process after the other.
@@ -83,7 +83,7 @@ func (w *worker) read(ctx context.Context, target Target) (stacks.Stack, error) 
 		stack, err = w.readThreads(ctx, target, threads)
 	}
 	if detachErr := w.session.Detach(ctx); err == nil && w.session.Err() != nil {
-		err = detachErr // what was read may be of a process that the debugger lost
+		err = detachErr // the debugger may have lost the process meanwhile
 	}
 	w.release(target, before)
 	if w.hangs++; !errors.Is(err, mi.ErrHangs) {
@@ -113,7 +113,7 @@ func (w *worker) release(target Target, before guard.Status) {
 		w.guard.Detached(target.PID)
 		return
 	}
-	// The process must run on even if whoever asked is gone.
+	// The process must continue even if the client is gone.
 	if guard.Release(context.Background(), target.PID, before.Start, before.IsStopped()) {
 		w.guard.Detached(target.PID)
 	}

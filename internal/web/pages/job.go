@@ -30,7 +30,7 @@ type jobPage struct {
 	Script      string
 	Operations  []operationButton
 	Again       string       // address of the form that submits it again; empty if that cannot be done
-	Stacks      string       // address of the stacks of its processes; empty if it has none to ask
+	Stacks      string       // address of the stacks of its processes; empty if it has no running ones
 	Output      []outputLink // empty where the job cannot have written anything
 	Processes   []processRow
 	ProcessMore int
@@ -336,7 +336,7 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 	return buttons
 }
 
-// detailOf returns the state of a job, as its resource manager lists it or else as it is on record.
+// detailOf returns the state of a job from the listing of its resource manager, or else from the record.
 func detailOf(element *model.Element, record job.Job) job.Detail {
 	if element == nil {
 		return record.DetailOrUndetermined()

@@ -37,8 +37,8 @@ func (p *Pages) addStacks() {
 	p.handlers["POST "+stacksAddress] = p.stacksPosted
 }
 
-// stacksLink returns the address of the stacks of a job; empty if it has no processes that the user
-// may attach to.
+// stacksLink returns the address of the stacks of a job; empty if the user may not attach to its
+// processes.
 func (p *Pages) stacksLink(manager, id string, isMine bool, detail job.Detail) string {
 	if p.Stacks == nil || !isMine || detail.Ended() || detail.Primary() == job.Submitted {
 		return ""
@@ -108,14 +108,14 @@ func shownTree(tree *stacks.Tree) string {
 	return text
 }
 
-// stacksForm asks how often to read the stacks.
+// stacksForm returns the form that reads the stacks.
 func stacksForm(manager, id string, samples int, csrf h.Node) h.Node {
 	choice := func(count int, label string) h.Node {
 		return option(listing.Choice{Value: strconv.Itoa(count), Label: label, IsOn: count == samples})
 	}
 	return h.Form(h.Class("card form"), h.Method("post"), h.Action(stacksAddress), csrf, hidden("rm", manager), hidden("id", id),
-		mutedLine("A debugger attaches to each process of the job for a moment. The process stands still meanwhile."),
-		h.P(h.Label(h.Text("Samples "), h.Select(h.Name("samples"), choice(1, "1"), choice(usualSamples, "3, a second apart"), choice(mostSamples, "10, a second apart")))),
+		mutedLine("A debugger attaches to each process of the job, and stops it for a moment."),
+		h.P(h.Label(h.Text("Samples "), h.Select(h.Name("samples"), choice(1, "1"), choice(usualSamples, "3, one second apart"), choice(mostSamples, "10, one second apart")))),
 		h.P(h.Class("actions"), h.Button(h.Text("Read stacks"))),
 	)
 }
