@@ -24,9 +24,10 @@ func newProcesses(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "processes [JOB...]",
 		Short: "Show the processes of parallel jobs",
-		Long: `processes shows the ranks of a job that was submitted with --track, started by rmctl run
--t openmpi or -t mpich, or that the agent of its target knows: node, process id, state, exit code or signal, and the
-last line that each printed, if outputs are separate. It works while the job runs and afterwards.
+		Long: `processes shows the ranks of jobs: node, process id, state, exit code or signal, and the last
+line of output, if outputs are separate. It knows jobs that were submitted with --track or
+started by rmctl run -t openmpi or -t mpich, and jobs of agents that report processes. It
+works while the job runs and afterwards.
 
 --show RANK prints the end of the output of one of them.
 

@@ -149,7 +149,7 @@ func Try(ctx context.Context, address, node string, secret []byte) error {
 // limit bounds how long a connection lives. The function that it returns closes it.
 func limit(ctx context.Context, connection net.Conn) func() {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
-	stop := context.AfterFunc(ctx, func() { _ = connection.Close() }) // whoever uses it gets an error
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() }) // its users get an error
 	return func() {
 		stop()
 		cancel()

@@ -22,15 +22,15 @@ const (
 	// oldAfter is how long the directory of a job stays after its last change if rmctl does
 	// not remove it.
 	oldAfter = 30 * 24 * time.Hour
-	// programPrefix begins the names of the programs of all releases that were used here.
+	// programPrefix is the start of the names of rmctl-node of all releases.
 	programPrefix = "rmctl-node-"
 	// programsOldAfter is how long a program stays after its last use; no job runs as long.
 	programsOldAfter = 180 * 24 * time.Hour
 )
 
 // Prepare makes the directory of a job with a new secret, unless it has one. It removes
-// directories of other jobs that nothing has changed for a month, and programs of other
-// releases that were not used for half a year; program is the one in use.
+// directories of other jobs that have not changed for a month, and programs of other
+// releases that were not used for half a year. The program is the one in use.
 func Prepare(job, program string, now time.Time) error {
 	jobs := filepath.Dir(job)
 	node := filepath.Dir(jobs)

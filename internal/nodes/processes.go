@@ -49,7 +49,7 @@ func (d *Directory) Processes(ctx context.Context, known map[string]string) ([]R
 	return all, err
 }
 
-// RemoveJobs removes the directories of jobs from which nothing more is to be read.
+// RemoveJobs removes the directories of jobs. Call it when all of their reports are read.
 func (d *Directory) RemoveJobs(ctx context.Context, directories []string) error {
 	return eachCommand(directories, func(some []string) error {
 		_, err := d.runProgram(ctx, mostHead, append([]string{"processes", "--remove"}, some...)...)
@@ -57,8 +57,8 @@ func (d *Directory) RemoveJobs(ctx context.Context, directories []string) error 
 	})
 }
 
-// eachCommand calls a function with as many words as one command takes, until it fails. Words that
-// remote shells would split are left out.
+// eachCommand calls a function with as many words as one command takes, until it fails. It leaves out
+// words that remote shells would split.
 func eachCommand(words []string, do func(some []string) error) error {
 	words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !IsSafeWord(word) })
 	for some := range slices.Chunk(words, mostReports) {

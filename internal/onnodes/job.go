@@ -94,7 +94,7 @@ func (j *Reachable) CheckRunning() error {
 	case j.Detail.Ended():
 		return fmt.Errorf("job %s has ended (%s): it has no processes any more\nread its core files with --core", j.name(), j.Detail.Word())
 	case j.ID == "":
-		return fmt.Errorf("job %s has no id: whether it was submitted is unknown", j.name())
+		return fmt.Errorf("job %s has no id: rmctl does not know whether it was submitted", j.name())
 	case j.Detail.Primary() == job.Submitted:
 		return fmt.Errorf("job %s is %s: it has no processes yet", j.name(), j.Detail.Word())
 	case len(j.Definition.CommandsOf(config.OnNodes)) == 0 && j.RelayAddress == "":

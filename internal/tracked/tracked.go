@@ -29,7 +29,7 @@ const lateEnd = time.Minute
 const (
 	firstLook  = time.Second // after an interactive job began
 	laterLooks = 5 * time.Second
-	// mostAtOnce bounds the jobs whose processes are read with one query of the scheduler.
+	// mostAtOnce bounds the jobs with processes to read after one query of the scheduler.
 	mostAtOnce = 1000
 	// leastPause is the shortest time between two queries of the target, unless another job has ended.
 	leastPause = time.Second
@@ -45,7 +45,7 @@ type Jobs struct {
 	turn  sync.Mutex
 	last  time.Time       // when the target was queried
 	ended map[string]bool // the jobs, by tag, that were queried after their ends
-	// position counts the jobs that have not ended and whose processes were read: it says whose turn is next.
+	// position counts the reads of jobs that have not ended, which take turns.
 	position int
 }
 
@@ -171,7 +171,7 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 	return errors.Join(problems...)
 }
 
-// next returns the jobs whose processes are read now: those that have ended first, then others in
+// next returns the jobs with processes to read now: jobs that have ended first, then others in
 // turn.
 func (t *Jobs) next(jobs []polls.Tracked) []polls.Tracked {
 	t.turn.Lock()
@@ -221,7 +221,7 @@ func (t *Jobs) record(ctx context.Context, tracked *polls.Tracked, report nodes.
 }
 
 // finish ends the tracking of a job that has ended, once the ends of its processes are on
-// record, or some time after the end of the job. It reports whether it did.
+// record, or some time after the end of the job. It reports whether it ended the tracking.
 func (t *Jobs) finish(ctx context.Context, tracked polls.Tracked) (isOver bool, err error) {
 	processes, err := t.store.Processes(ctx, tracked.Tag)
 	if err != nil {

@@ -107,7 +107,7 @@ func TestProcessesAreRecordedAndTheirDirectoryIsRemovedAtTheEnd(t *testing.T) {
 	require.Empty(t, p.log.String())
 }
 
-// More jobs than one command on the target takes ended while nobody looked.
+// While rmctl did not run, more jobs ended than one command on the target takes.
 func TestManyJobsThatEndedLongAgoLoseNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

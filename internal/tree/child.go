@@ -15,7 +15,7 @@ type child struct {
 	*link
 	number   int
 	node     string
-	owner    *upper   // whose launch started it; nil if it connected
+	owner    *upper   // the end that launched it; nil if it connected
 	process  *process // nil if it connected
 	attached bool     // it serves the tracked processes of this host
 

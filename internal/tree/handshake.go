@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Roles of whoever dials. The other end is a relay.
+// Roles of the end that dials. The other end is a relay.
 const (
 	roleClient = "client" // asks
 	roleParent = "parent" // passes questions on

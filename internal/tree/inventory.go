@@ -53,7 +53,7 @@ func (r *Relay) members(u *upper) (members []Member, height int) {
 	return append(members, lost...), min(height, mostHeight)
 }
 
-// forgetFound drops lost members whose node or machine has a relay again.
+// forgetFound drops lost members if their node or machine has a relay again.
 func (r *Relay) forgetFound() {
 	if len(r.lost) == 0 {
 		return

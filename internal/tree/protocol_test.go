@@ -223,7 +223,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A relay gets anything from whoever has the secret: it ends the connection or goes on, and
+// A relay gets anything from a peer with the secret: it ends the connection or goes on, and
 // answers the next one.
 func FuzzRelay(f *testing.F) {
 	f.Add([]byte(`{"type":"ask","id":"1","topic":"same"}` + "\n" + `{"type":"list","id":"2"}` + "\n"))

@@ -44,7 +44,7 @@ type Pages struct {
 	handlers map[string]answer.Handler
 	nav      []navigation
 	history  *usage.History
-	readers  chan struct{} // a place for each job whose stacks are being read
+	readers  chan struct{} // one element for each read of stacks that is running
 	began    time.Time
 	ctx      context.Context // ends with Run
 	stop     context.CancelFunc
