@@ -327,8 +327,8 @@ func (l registeredLocal) Answer(ctx context.Context, question Question, processe
 	return (&fakeLocal{}).Answer(ctx, question, processes, give)
 }
 
-// stackOf returns a stack of eight frames as debuggers' answers have them, which differ in the last
-// line between classes.
+// stackOf returns a stack of eight frames, like an answer of a debugger. The last line differs between
+// classes.
 func stackOf(class int) json.RawMessage {
 	frames := ""
 	for depth, function := range []string{"main", "run_time_steps", "advance", "solve_pressure", "multigrid_cycle", "exchange_halo", "MPI_Waitall"} {
