@@ -256,9 +256,12 @@ func (a *app) printStacks(all []onnodes.Stacks, folded bool) error {
 // sayMissing reports missing stacks on standard error, because folded output has no place for them.
 func (a *app) sayMissing(missing []stacks.Missing) {
 	for _, each := range stacks.NewTree(nil, missing).Document().Missing {
-		who := cmp.Or(each.Ranks, strings.Join(each.Nodes, ","), "all ranks")
-		if each.Ranks != "" {
+		who := "all ranks"
+		switch {
+		case each.Ranks != "":
 			who = "ranks " + each.Ranks
+		case len(each.Nodes) > 0:
+			who = "nodes " + strings.Join(each.Nodes, ",")
 		}
 		a.say("no stacks of %s: %s", oneLine(who), oneLine(each.Reason))
 	}

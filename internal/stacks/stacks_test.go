@@ -95,7 +95,7 @@ func TestStacksThatEndAboveOthersHaveTheirRanks(t *testing.T) {
 		{Ranks: set(t, "0"), Stack: stacks.Stack{Threads: []stacks.Thread{thread("", "main")}}},
 		{Ranks: set(t, "1"), Stack: stacks.Stack{Threads: []stacks.Thread{thread("", "main", "f"), thread("", "main", "f")}}},
 	}, nil)
-	require.Contains(t, tree.Text(), "main at a.c:7\n|-- rank 0: end here\n`-- rank 1, 2 threads\n    f at a.c:7\n")
+	require.Contains(t, tree.Text(), "main at a.c:7\n|-- rank 0: ends here\n`-- rank 1, 2 threads\n    f at a.c:7\n")
 }
 
 func TestSamplesAreCompared(t *testing.T) {

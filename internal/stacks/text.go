@@ -64,7 +64,11 @@ func (t *Tree) writeChain(text *strings.Builder, from *node, first, indent strin
 			continue
 		}
 		if ended := at.ended(); len(at.children) > 0 && len(ended) > 0 {
-			text.WriteString(indent + "|-- " + named(ended) + ": end here\n")
+			verb := "end"
+			if ended.Count() == 1 {
+				verb = "ends"
+			}
+			text.WriteString(indent + "|-- " + named(ended) + ": " + verb + " here\n")
 		}
 		t.writeBranches(text, at.children, indent)
 		return
