@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	installation = folder
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // programs do not ignore it, even if nohup runs the tests
 	code := m.Run()
 	_ = os.RemoveAll(folder)
 	os.Exit(code)
