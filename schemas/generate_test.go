@@ -102,7 +102,7 @@ var sampleValues = []string{"", "x", "true", "false", " true\n", "1", "0", "-7",
 	"two\nlines", "30s", "1m30s", "0.5h", "0s", "ok", "denied  finished", "not-found", "transient", "0 1 153", "20.11", "3",
 	"EQ", "AND", "table", "tree", "bold", "normal", "label", "combo",
 	"software", "documentation", "wallTime", "nodes", "tasks  gpus", "h:mm:ss", "MiB", "any", "begin=b", "end=e %j=%J", "absolute", "last", "minute", "text", "unreadable",
-	"waiting running", "CANCELED", "options"}
+	"waiting running", "CANCELED", "options", "ssh", "JOB=12  TASK"}
 
 func (g *generator) value(t *simpleType) string {
 	var fitting []string
