@@ -33,14 +33,13 @@ func join(job string, running <-chan struct{}, member jobdirectory.Member) {
 	if err != nil {
 		return
 	}
-	registration := tree.Registration{Process: tree.RankProcess{
+	process := tree.RankProcess{
 		Namespace: member.Namespace, Rank: member.Rank, Variable: member.Variable, PID: member.PID, Start: member.Start,
-	}}
+	}
 	membership := tree.Join(context.Background(), tree.JoinOptions{
 		Job: job, Private: private, Node: member.Node, Secret: secret,
-		Local:  func(registered func() []tree.Registration) tree.Local { return &trackedNode{job, registered} },
-		Record: func(context.Context, []tree.Registration) error { return nil }, // each process records itself
-	}, registration)
+		Local: func(registered func() []tree.RankProcess) tree.Local { return &trackedNode{job, registered} },
+	}, process)
 	<-running
 	left := make(chan struct{})
 	go func() { // it ends with this process, which waits for it for a while
@@ -53,23 +52,22 @@ func join(job string, running <-chan struct{}, member jobdirectory.Member) {
 // A trackedNode answers for the tracked processes of this node.
 type trackedNode struct {
 	job        string
-	registered func() []tree.Registration
+	registered func() []tree.RankProcess
 }
 
 // Processes implements [tree.Local]. A process without a rank gives way to ranks.
 func (n *trackedNode) Processes(context.Context) ([]tree.RankProcess, error) {
-	registrations := n.registered()
-	pids := make([]int, len(registrations))
-	for i, registration := range registrations {
-		pids[i] = registration.Process.PID
+	processes := n.registered()
+	pids := make([]int, len(processes))
+	for i, process := range processes {
+		pids[i] = process.PID
 	}
 	programs, err := rank.Programs("", pids)
 	if err != nil {
 		return nil, err
 	}
 	var ranked, unranked []tree.RankProcess
-	for _, registration := range registrations {
-		process := registration.Process
+	for _, process := range processes {
 		start, isRunning := rank.StartOf(process.PID)
 		if !isRunning || start != process.Start {
 			continue

@@ -261,65 +261,26 @@ func (p part) track(ctx context.Context) int {
 	if err != nil {
 		panic(err)
 	}
-	registration := Registration{Process: RankProcess{Rank: rank, Variable: "PMIX_RANK", PID: os.Getpid()}}
+	process := RankProcess{Rank: rank, Variable: "PMIX_RANK", PID: os.Getpid()}
 	if p.Wrapper {
-		registration.Process.Variable = ""
+		process.Variable = ""
 	}
 	m := Join(context.Background(), JoinOptions{
 		Job: p.Job, Private: p.Private, Node: p.Node, Secret: testSecret, place: p.Place,
-		Local: func(registered func() []Registration) Local { return registeredLocal{registered} },
-		Record: func(_ context.Context, registrations []Registration) error {
-			path := p.Job + "/recorded-" + p.Place
-			text, err := json.Marshal(withEnded(path, registrations))
-			if err != nil {
-				return err
-			}
-			temporary := fmt.Sprintf("%s/.recorded-%d", p.Job, os.Getpid())
-			if err := os.WriteFile(temporary, text, 0o600); err != nil {
-				return err
-			}
-			return os.Rename(temporary, path)
-		},
-	}, registration)
+		Local: func(registered func() []RankProcess) Local { return registeredLocal{registered} },
+	}, process)
 	fmt.Println("started")
 	<-ctx.Done()
-	registration.Ended = true
-	limited, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	err = m.Update(limited, registration)
 	m.Leave()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return 0
 }
 
-// withEnded adds what earlier relays recorded of processes that ended.
-func withEnded(path string, registrations []Registration) []Registration {
-	var before []Registration
-	text, err := os.ReadFile(path)
-	if err == nil && json.Unmarshal(text, &before) != nil {
-		panic(path)
-	}
-	for _, old := range before {
-		if old.Ended && !slices.ContainsFunc(registrations, func(now Registration) bool { return now.Process.Rank == old.Process.Rank }) {
-			registrations = append(registrations, old)
-		}
-	}
-	return registrations
-}
-
 // registeredLocal answers for registered processes.
-type registeredLocal struct{ registered func() []Registration }
+type registeredLocal struct{ registered func() []RankProcess }
 
 // Processes implements [Local].
 func (l registeredLocal) Processes(context.Context) ([]RankProcess, error) {
-	var found []RankProcess
-	for _, one := range l.registered() {
-		found = append(found, one.Process)
-	}
-	return found, nil
+	return l.registered(), nil
 }
 
 // Answer implements [Local].

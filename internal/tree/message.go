@@ -26,7 +26,7 @@ const (
 	kindListening  = "listening"  // up
 	kindRedirect   = "redirect"   // down: connect to another relay
 	kindRegister   = "register"   // of a process to the relay of its host
-	kindRegistered = "registered" // the relay has recorded it
+	kindRegistered = "registered" // the relay knows it
 	kindBye        = "bye"        // up: the sender ends as planned
 )
 
@@ -65,8 +65,7 @@ type message struct {
 	FromNodes  bool              `json:"fromNodes,omitempty"`
 	Problems   map[string]string `json:"problems,omitempty"` // by node
 	Addresses  []string          `json:"addresses,omitempty"`
-	Sequence   int64             `json:"sequence,omitempty"`
-	Registered *Registration     `json:"registered,omitempty"`
+	Registered *RankProcess      `json:"registered,omitempty"`
 }
 
 // encode returns a message as a line.
