@@ -155,7 +155,7 @@ type Widget struct {
 	Attribute   Reference           // the attribute that it sets; none for one that only shows
 	ItemsFrom   Reference           // the attribute whose list holds the items of a combo
 	FixedText   xmltree.Optional    // may hold references
-	DynamicText []*xmltree.Argument // made up again after every change; empty if there is none
+	DynamicText []*xmltree.Argument // resolved again after each change; may be empty
 }
 
 // A ButtonGroup is a set of buttons, at most one of which is selected; the title

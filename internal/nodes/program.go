@@ -34,6 +34,7 @@ type MissingProgramError struct {
 	Folders      []string
 }
 
+// Error names the program, where it was looked for, and how to get it.
 func (e *MissingProgramError) Error() string {
 	install := "go install " + programPackage + "@latest"
 	if e.System != runtime.GOOS || e.Arch != runtime.GOARCH {

@@ -40,6 +40,7 @@ const (
 // An InvalidError reports that a variable has no valid rank.
 type InvalidError struct{ Variable, Value string }
 
+// Error names the variable and its value.
 func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s is not a rank: %.40q", e.Variable, e.Value)
 }
