@@ -99,12 +99,29 @@ type nodeProcess struct {
 	pid     int // on the node, which is this machine
 }
 
-// start starts a process on a node of a job.
+// qrshGaveUp is what qrsh prints if the execution daemon of a busy machine has not started its task within a minute.
+const qrshGaveUp = "got no connection within"
+
+// start starts a process on a node of a job. It tries once more if qrsh gave up: nothing runs then.
 func (a *nodeAccess) start(t *testing.T, invocation *command.Invocation) *nodeProcess {
+	t.Helper()
+	p, line, err := a.try(t, invocation)
+	if err != nil && strings.Contains(p.stderr.String(), qrshGaveUp) {
+		t.Logf("trying once more: %s", p.stderr)
+		p, line, err = a.try(t, invocation)
+	}
+	require.NoError(t, err, "%q: %s", line, p.stderr)
+	p.pid, err = strconv.Atoi(line)
+	require.NoError(t, err)
+	return p
+}
+
+// try starts a process, and returns its first line.
+func (a *nodeAccess) try(t *testing.T, invocation *command.Invocation) (p *nodeProcess, line string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	t.Cleanup(cancel)
-	p := &nodeProcess{command: exec.CommandContext(ctx, "env", invocation.Arguments...), stderr: &strings.Builder{}}
+	p = &nodeProcess{command: exec.CommandContext(ctx, "env", invocation.Arguments...), stderr: &strings.Builder{}}
 	p.command.WaitDelay = time.Minute
 	p.command.Env = slices.Clone(a.environment)
 	for _, variable := range invocation.Environment {
@@ -112,26 +129,30 @@ func (a *nodeAccess) start(t *testing.T, invocation *command.Invocation) *nodePr
 	}
 	p.command.Stderr = p.stderr
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: !invocation.Command.NoSignals, Setsid: invocation.Command.NoSignals, Credential: a.user}
-	var err error
 	p.stdin, err = p.command.StdinPipe()
 	require.NoError(t, err)
 	stdout, err := p.command.StdoutPipe()
 	require.NoError(t, err)
 	p.output, p.stdout = stdout, bufio.NewReader(stdout)
 	require.NoError(t, p.command.Start())
-	p.pid, err = strconv.Atoi(p.reads(t))
-	require.NoError(t, err)
-	return p
+	line, err = p.line()
+	return p, line, err
 }
 
-func (p *nodeProcess) reads(t *testing.T) string {
-	t.Helper()
+// line returns the next line. After an error, stderr is complete.
+func (p *nodeProcess) line() (string, error) {
 	line, err := p.stdout.ReadString('\n')
 	if err != nil {
 		_ = p.command.Wait()
 	}
+	return strings.TrimSuffix(line, "\n"), err
+}
+
+func (p *nodeProcess) reads(t *testing.T) string {
+	t.Helper()
+	line, err := p.line()
 	require.NoError(t, err, "%q: %s", line, p.stderr)
-	return strings.TrimSuffix(line, "\n")
+	return line
 }
 
 // asks writes a line and returns the next one.
