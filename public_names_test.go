@@ -16,7 +16,9 @@ const mostPublicNames = 700
 
 // mostPublicNamesOf are the bounds of packages that have one of their own.
 var mostPublicNamesOf = map[string]int{
-	"proxy": 80, // the protocol has eleven kinds of commands and twelve of updates, a name each
+	"proxy":   80,  // the protocol has eleven kinds of commands and twelve of updates, a name each
+	"rsl":     50,  // the nodes of a language
+	"coalloc": 120, // states, kinds and events of ensembles and parts, a name each
 }
 
 // TestFewNamesArePublic counts the types, functions, constants and variables that packages outside

@@ -1,0 +1,63 @@
+package coalloc
+
+import (
+	"time"
+
+	"github.com/rmctl/rmctl/job"
+)
+
+// A Request is what a user wants to run: parts that start together.
+type Request struct {
+	Name      string
+	Parts     []Part
+	Sets      []Set
+	HoldFirst bool // submit all parts on hold, and release the holds once all were accepted
+	Limits    Limits
+}
+
+// A Part is one job of an ensemble, on one target.
+type Part struct {
+	Label  string // unique in the ensemble; never empty after a request was read
+	Target string
+	Kind   Kind
+	Gate   Gate
+	// Independent parts stay out of the group whose parts exchange messages.
+	Independent bool
+	// Count is the number of processes that check in; at least 1.
+	Count      int
+	Submission job.Submission
+	Start      time.Duration // limit from the submission until the job runs; 0: none
+	CheckIn    time.Duration // limit from the start of the job until all processes checked in; 0: none
+}
+
+// A Kind says what the failure of a part means for the others.
+type Kind string
+
+// The kinds of parts.
+const (
+	Required    Kind = "required"    // its failure ends the ensemble, before and after the release
+	Interactive Kind = "interactive" // its failure is an event; before the release the user deletes or substitutes it
+	Optional    Kind = "optional"    // its failure means nothing; the release does not wait for it
+)
+
+// A Gate says what the processes of a part do before the release.
+type Gate string
+
+// The gates.
+const (
+	Held    Gate = "held"    // rmctl-node holds the program until the release
+	Program Gate = "program" // the program starts at once and calls the barrier itself
+	Open    Gate = "none"    // the program starts at once and never waits
+)
+
+// A Set is parts that are alternatives: AtLeast of them have to check in, the rest is
+// deleted at the release.
+type Set struct {
+	Labels  []string
+	AtLeast int
+}
+
+// Limits bound an ensemble. Zero means none.
+type Limits struct {
+	Commit time.Duration // from the submission to the release
+}
