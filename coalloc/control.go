@@ -14,6 +14,8 @@ var (
 	ErrEnded           = errors.New("the ensemble has ended")
 	ErrIncomplete      = errors.New("not all required parts had checked in") // of a commit that canceled the ensemble
 	ErrNoParts         = errors.New("the ensemble has no parts left")
+	ErrRunning         = errors.New("another process runs the ensemble")
+	ErrNotRunning      = errors.New("no process runs the ensemble")
 )
 
 // A Control edits, commits and follows an ensemble, in this process or in another one. Its methods may be

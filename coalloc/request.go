@@ -47,7 +47,7 @@ type Gate string
 const (
 	Held    Gate = "held"    // rmctl-node holds the program until the release
 	Program Gate = "program" // the program starts at once and calls the barrier itself
-	Open    Gate = "none"    // the program starts at once and never waits
+	NoGate  Gate = "none"    // the program starts at once and never waits
 )
 
 // A Set is parts that are alternatives: AtLeast of them have to check in, the rest is
