@@ -6,8 +6,18 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/rmctl/rmctl"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/jobstore"
 )
+
+// A Client has the targets on which parts run. A [github.com/rmctl/rmctl.Client] is one.
+type Client interface {
+	StateFolder() (string, error)
+	Store(ctx context.Context) (*jobstore.Store, error)
+	Targets() (*settings.Targets, error)
+	Controller(ctx context.Context, target string) (*control.Controller, error)
+}
 
 // Options configure how this process runs an ensemble. The zero value is usable.
 type Options struct {
@@ -25,7 +35,7 @@ var _ Control = (*Ensemble)(nil)
 
 // Start records an ensemble and runs it: [Record] and [Resume] together. If only running it failed,
 // it returns the error and the ensemble stays on record.
-func Start(ctx context.Context, client *rmctl.Client, r *Request, o Options) (*Ensemble, error) {
+func Start(ctx context.Context, client Client, r *Request, o Options) (*Ensemble, error) {
 	id, err := Record(ctx, client, r)
 	if err != nil {
 		return nil, err
@@ -35,20 +45,20 @@ func Start(ctx context.Context, client *rmctl.Client, r *Request, o Options) (*E
 
 // Record records an ensemble and makes its keys, and returns its id. It submits nothing: [Resume]
 // runs it, in this process or in another one that has the same state folder.
-func Record(ctx context.Context, client *rmctl.Client, r *Request) (id string, err error) {
+func Record(ctx context.Context, client Client, r *Request) (id string, err error) {
 	return "", errors.ErrUnsupported
 }
 
 // Resume runs an ensemble that is on record, from the step at which the journal has it. It returns
 // once the ensemble is loaded; the rest happens in the background until [Ensemble.Close]. The error
 // is ErrUnknownEnsemble, ErrEnded, or ErrRunning if another process runs it.
-func Resume(ctx context.Context, client *rmctl.Client, id string, o Options) (*Ensemble, error) {
+func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble, error) {
 	return nil, errors.ErrUnsupported
 }
 
 // Open returns what the journal has of an ensemble, without running it. Edits of it fail with
 // ErrNotRunning.
-func Open(ctx context.Context, client *rmctl.Client, id string) (Control, error) {
+func Open(ctx context.Context, client Client, id string) (Control, error) {
 	return nil, errors.ErrUnsupported
 }
 
