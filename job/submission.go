@@ -23,7 +23,7 @@ type Submission struct {
 	Hosted    bool // this process runs the job for another one, and goes on when the job has ended
 	Invisible bool // Values may set invisible attributes, replacing what commands find out
 
-	Wrapper []string // words before the program, which rmctl sets for Track
+	Wrapper []string // words before the program; rmctl adds its own for Track
 }
 
 // An Assignment gives an attribute a value as a user writes it; the empty text

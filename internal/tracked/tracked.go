@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -61,7 +62,8 @@ func New(connection remote.Connection, directory string, store *jobstore.Store, 
 	})}
 }
 
-// Wrap returns a submission with its program wrapped, if it requests tracking.
+// Wrap returns a submission with its program wrapped, if it requests tracking. Words that are
+// before the program already come after those that track it.
 func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
 	switch {
 	case !s.Track && s.RankFrom != "":
@@ -81,27 +83,34 @@ func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Wrapper = []string{program, "track", "--job", directory.Job(tag)}
+	words := []string{program, "track", "--job", directory.Job(tag)}
 	if s.RankFrom != "" {
-		s.Wrapper = append(s.Wrapper, "--rank-from", s.RankFrom)
+		words = append(words, "--rank-from", s.RankFrom)
 	}
-	s.Wrapper = append(s.Wrapper, "--")
+	s.Wrapper = slices.Concat(words, []string{"--"}, s.Wrapper)
 	return s, nil
 }
 
 // Check returns an error if the words before the program are missing in what a submission runs.
 func (t *Jobs) Check(s job.Submission, submit *command.Invocation, files []submission.StagedFile) error {
-	if !s.Track || len(s.Wrapper) < 4 {
+	if len(s.Wrapper) == 0 {
 		return nil
 	}
-	mark := s.Wrapper[3]
+	mark := s.Wrapper[0] // two wrappers are the same program
+	if position := slices.IndexFunc(s.Wrapper[1:], path.IsAbs); position >= 0 {
+		mark = s.Wrapper[1+position]
+	}
 	has := func(text string) bool { return strings.Contains(text, mark) }
 	if slices.ContainsFunc(submit.Arguments, has) || has(submit.Input) ||
 		slices.ContainsFunc(files, func(file submission.StagedFile) bool { return has(file.Content) }) ||
 		slices.ContainsFunc(submit.Environment, func(variable job.Variable) bool { return has(variable.Value) }) {
 		return nil
 	}
-	return errors.New("cannot track the program: the definition does not show where its command line has the program and its arguments")
+	verb := "hold"
+	if s.Track {
+		verb = "track"
+	}
+	return fmt.Errorf("cannot %s the program: the definition does not show where its command line has the program and its arguments", verb)
 }
 
 // Prepare prepares the target for a tracked submission, which is on record already, and

@@ -206,3 +206,17 @@ func TestADefinitionThatDoesNotRunTheProgramIsRefused(t *testing.T) {
 	require.ErrorContains(t, p.Check(s, &command.Invocation{Arguments: []string{"sbatch", "job.sh"}}, nil), "cannot track the program")
 	require.NoError(t, p.Check(job.Submission{Executable: "true"}, &command.Invocation{}, nil))
 }
+
+func TestWordsBeforeTheProgramStayBehindThoseThatTrackIt(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	held := []string{"/opt/rmctl-node", "run", "--pass", "/state/part-7.json", "--"}
+	s, err := p.Wrap(job.Submission{Executable: "true", Wrapper: held, Track: true}, "a")
+	require.NoError(t, err)
+	require.Equal(t, append([]string{"track", "--job", filepath.Join(p.directory, "jobs", "a"), "--"}, held...), s.Wrapper[1:])
+	s, err = p.Wrap(job.Submission{Executable: "true", Wrapper: held}, "a")
+	require.NoError(t, err)
+	require.Equal(t, held, s.Wrapper)
+	require.NoError(t, p.Check(s, &command.Invocation{Arguments: append(held, "true")}, nil))
+	require.ErrorContains(t, p.Check(s, &command.Invocation{Arguments: []string{"sbatch", "job.sh"}}, nil), "cannot hold the program")
+}
