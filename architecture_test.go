@@ -29,7 +29,7 @@ var allowedImports = map[string][]string{
 	"internal/onnodes":                {"attribute", "command", "config", "internal/callback", "internal/execution", "internal/hostlist", "internal/inspect", "internal/nodes", "internal/rank", "internal/ranges", "internal/reader", "internal/stacks", "internal/submission", "internal/tree", "job", "remote"},
 	"internal/nodes":                  {"internal/execution", "job", "remote"},
 	"rsl":                             {},
-	"coalloc":                         {"control", "internal/settings", "job", "jobstore", "rsl"},
+	"coalloc":                         {"control", "internal/document", "internal/settings", "job", "jobstore", "rsl"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":              {"internal/daemon", "internal/remotetest"},

@@ -25,10 +25,24 @@ type Part struct {
 	Independent bool
 	// Count is the number of processes that check in; at least 1.
 	Count      int
+	JobType    JobType
 	Submission job.Submission
 	Start      time.Duration // limit from the submission until the job runs; 0: none
 	CheckIn    time.Duration // limit from the start of the job until all processes checked in; 0: none
+	// Problem says why the part cannot be submitted, for example an attribute that RSL does not have. Its submission
+	// fails with it, while the others go on.
+	Problem string
 }
+
+// A JobType says how the processes of a part are started.
+type JobType string
+
+// The types of jobs.
+const (
+	Multiple JobType = "multiple" // the scheduler, or the launcher of the definition, starts Count copies of the program; the default
+	Single   JobType = "single"   // the program is started once, and may start others itself
+	MPI      JobType = "mpi"      // as Multiple, with the definition's launcher for MPI
+)
 
 // A Kind says what the failure of a part means for the others.
 type Kind string

@@ -28,7 +28,7 @@ const (
 // tables, or lists of texts of the form name=value.
 func (t *Table) Submission() job.Submission {
 	s := job.Submission{
-		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.texts(keyArguments),
+		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.Texts(keyArguments),
 		Directory: t.Text(keyDirectory), Script: t.Text(keyScript), Debug: t.Flag(keyDebug), Track: t.Flag(keyTrack), RankFrom: t.Text(keyRankFrom),
 	}
 	t.attributes = map[string]entry{}

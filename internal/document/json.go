@@ -89,7 +89,7 @@ func parseJSONObject(decoder *json.Decoder, depth int) (*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		parsed.entries[key] = entry{value: member}
+		parsed.put(key, entry{value: member})
 	}
 	_, err := decoder.Token()
 	return &value{kind: kindTable, table: parsed}, err

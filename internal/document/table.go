@@ -18,6 +18,9 @@ import (
 // keys that were not read.
 type Table struct {
 	entries    map[string]entry
+	order      []string         // keys, as the document has them
+	members    []*Table         // that Members returned
+	place      Place            // of a member
 	read, left []string         // the keys that were read, and those of Leave
 	attributes map[string]entry // values of attributes by name, once Submission has read them
 	problems   []error
@@ -75,12 +78,26 @@ const maxDepth = 100
 
 func newTable() *Table { return &Table{entries: map[string]entry{}} }
 
+// put adds a key with its value.
+func (t *Table) put(key string, e entry) {
+	if _, again := t.entries[key]; !again {
+		t.order = append(t.order, key)
+	}
+	t.entries[key] = e
+}
+
 func (t *Table) refuse(at Place, format string, arguments ...any) {
 	t.problems = append(t.problems, &Error{at, fmt.Sprintf(format, arguments...)})
 }
 
-// Refuse adds an error at a key.
-func (t *Table) Refuse(key, reason string) { t.refuse(t.Place(key), "%s", reason) }
+// Refuse adds an error at a key, or at a member without that key.
+func (t *Table) Refuse(key, reason string) {
+	at := t.Place(key)
+	if at.Line == 0 {
+		at = t.place
+	}
+	t.refuse(at, "%s", reason)
+}
 
 // Leave marks keys as known, for another reader.
 func (t *Table) Leave(keys ...string) { t.left = append(t.left, keys...) }
@@ -118,8 +135,8 @@ func (t *Table) Flag(key string) bool {
 	return has && t.is(key, found, kindBoolean, "true or false") && found.value.text == "true"
 }
 
-// texts reads a key whose value is a list of texts.
-func (t *Table) texts(key string) []string {
+// Texts reads a key whose value is a list of texts.
+func (t *Table) Texts(key string) []string {
 	found, has := t.get(key)
 	if !has || !t.is(key, found, kindList, "a list of texts") {
 		return nil
@@ -185,9 +202,19 @@ func (t *Table) Place(key string) Place {
 // maxProblems bounds how many errors are reported at once.
 const maxProblems = 50
 
-// Err returns all errors of the table in the order of the document, each an *[Error]. Keys that
-// were not read are unknown.
+// Err returns all errors of the table and its members in the order of the document, each an
+// *[Error]. Keys that were not read are unknown.
 func (t *Table) Err() error {
+	problems := t.collect()
+	slices.SortStableFunc(problems, func(a, b error) int {
+		x, y := a.(*Error).Place, b.(*Error).Place
+		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column))
+	})
+	problems = slices.CompactFunc(problems, func(a, b error) bool { return *a.(*Error) == *b.(*Error) })
+	return errors.Join(problems[:min(len(problems), maxProblems)]...)
+}
+
+func (t *Table) collect() []error {
 	known, problems := slices.Concat(t.left, t.read), slices.Clone(t.problems)
 	for _, key := range slices.Sorted(maps.Keys(t.entries)) {
 		if slices.Contains(known, key) || len(problems) >= maxProblems {
@@ -199,9 +226,8 @@ func (t *Table) Err() error {
 		}
 		problems = append(problems, &Error{t.entries[key].key, fmt.Sprintf("there is no setting %.200q; %s", key, hint)})
 	}
-	slices.SortStableFunc(problems, func(a, b error) int {
-		x, y := a.(*Error).Place, b.(*Error).Place
-		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column))
-	})
-	return errors.Join(problems[:min(len(problems), maxProblems)]...)
+	for _, member := range t.members {
+		problems = append(problems, member.collect()...)
+	}
+	return problems
 }

@@ -89,7 +89,7 @@ func (r *tomlReader) add(t *Table, key string, at Place) *Table {
 	found, has := t.entries[key]
 	if !has {
 		found = entry{at, &value{kind: kindTables, place: at}}
-		t.entries[key] = found
+		t.put(key, found)
 	}
 	added := newTable()
 	found.value.items = append(found.value.items, &value{kind: kindTable, table: added, place: at})
@@ -103,7 +103,7 @@ func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
 	switch {
 	case !has:
 		found = entry{at, &value{kind: kindTable, table: newTable(), place: at}}
-		t.entries[key] = found
+		t.put(key, found)
 	case found.value.kind == kindTables:
 		return found.value.items[len(found.value.items)-1].table
 	}
@@ -122,7 +122,7 @@ func (r *tomlReader) set(t *Table, node *unstable.Node, depth int) {
 	for i, key := range keys[:last] {
 		t = r.descend(t, string(key.Data), first, depth+i)
 	}
-	t.entries[string(keys[last].Data)] = entry{first, r.value(node.Value(), first, depth+last)}
+	t.put(string(keys[last].Data), entry{first, r.value(node.Value(), first, depth+last)})
 }
 
 // value converts a value. Arrays, which have no place in the parser, get that of their key.
@@ -166,8 +166,18 @@ func (r *tomlReader) value(node *unstable.Node, at Place, depth int) *value {
 // EncodeTOML returns settings as a document, in their order: tables have to come last. It
 // leaves empty settings out. A text that is not UTF-8, which TOML cannot contain, is an
 // error.
-func EncodeTOML(settings []Setting) ([]byte, error) {
+func EncodeTOML(settings []Setting) ([]byte, error) { return EncodeTOMLTable(nil, settings) }
+
+// EncodeTOMLTable is [EncodeTOML] for the table at a path of a document, with its header.
+func EncodeTOMLTable(path []string, settings []Setting) ([]byte, error) {
 	var document bytes.Buffer
+	if len(path) > 0 {
+		header, err := headerOf(path)
+		if err != nil {
+			return nil, err
+		}
+		document.WriteString(header)
+	}
 	for _, setting := range settings {
 		if setting.isEmpty() {
 			continue
@@ -178,13 +188,41 @@ func EncodeTOML(settings []Setting) ([]byte, error) {
 		if setting.isTable() && document.Len() > 0 {
 			document.WriteByte('\n')
 		}
-		lines, err := toml.Marshal(map[string]any{setting.Key: setting.Value})
+		lines, err := encodeSetting(path, setting)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", setting.Key, err)
 		}
 		document.Write(lines)
 	}
 	return document.Bytes(), nil
+}
+
+func encodeSetting(path []string, setting Setting) ([]byte, error) {
+	if len(path) == 0 || !setting.isTable() {
+		return toml.Marshal(map[string]any{setting.Key: setting.Value})
+	}
+	header, err := headerOf(append(slices.Clone(path), setting.Key))
+	if err != nil {
+		return nil, err
+	}
+	lines, err := toml.Marshal(setting.Value)
+	return append([]byte(header), lines...), err
+}
+
+// headerOf returns the header of a table.
+func headerOf(path []string) (string, error) {
+	keys := make([]string, len(path))
+	for i, key := range path {
+		if err := checkUTF8("key", key); err != nil {
+			return "", err
+		}
+		quoted, err := toml.Marshal(map[string]bool{key: true})
+		if err != nil {
+			return "", err
+		}
+		keys[i] = strings.TrimSuffix(string(quoted), " = true\n")
+	}
+	return "[" + strings.Join(keys, ".") + "]\n", nil
 }
 
 // checkUTF8 refuses a value with a text that is not UTF-8; where names the value.

@@ -1,0 +1,86 @@
+package coalloc
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rmctl/rmctl/internal/document"
+	"github.com/rmctl/rmctl/internal/settings"
+)
+
+// maxRequest bounds the text of a request.
+const maxRequest = 16 << 20
+
+// Sources have what the text of a request only names. The zero value is usable: then names of launch
+// configurations are errors, and contacts are kept as names of targets.
+type Sources struct {
+	// Launch loads a launch configuration.
+	Launch func(name string) (*settings.LaunchConfiguration, error)
+	// Targets are where contacts of RSL are looked up.
+	Targets *settings.Targets
+	// Variables returns the variables that RSL has on a target, such as HOME. It is called only for parts that
+	// refer to variables that they do not define.
+	Variables func(ctx context.Context, target string) (map[string]string, error)
+}
+
+// A Format is a language of requests.
+type Format string
+
+// The formats.
+const (
+	TOML Format = "TOML"
+	JSON Format = "JSON"
+	RSL  Format = "RSL"
+)
+
+// FormatOf returns the language of a text from how it begins.
+func FormatOf(text []byte) Format {
+	trimmed := strings.TrimLeft(string(text[:min(len(text), 1<<16)]), " \t\r\n\v\f\ufeff")
+	switch {
+	case strings.HasPrefix(trimmed, "{"):
+		return JSON
+	case strings.HasPrefix(trimmed, "+"), strings.HasPrefix(trimmed, "&"), strings.HasPrefix(trimmed, "|"), strings.HasPrefix(trimmed, "("):
+		return RSL
+	}
+	return TOML
+}
+
+// ReadRequest reads a request in TOML, JSON or RSL. The error has all mistakes of the text with their places.
+// What is wrong with a single part of RSL becomes the part's Problem, as other parts may go on without it.
+func ReadRequest(ctx context.Context, text []byte, from Sources) (*Request, error) {
+	r, err := readParts(ctx, text, from)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Parts) == 0 {
+		return nil, fmt.Errorf("the request has no parts\nadd a table [part.NAME] for each")
+	}
+	return r, nil
+}
+
+func readParts(ctx context.Context, text []byte, from Sources) (*Request, error) {
+	if len(text) > maxRequest {
+		return nil, fmt.Errorf("the request has more than %d bytes", maxRequest)
+	}
+	switch FormatOf(text) {
+	case JSON:
+		table, err := document.ParseJSON(text)
+		if err != nil {
+			return nil, err
+		}
+		return readTable(table, from)
+	case RSL:
+		return readRSL(ctx, text, from)
+	}
+	table, err := document.ParseTOML(text)
+	if err != nil {
+		return nil, err
+	}
+	return readTable(table, from)
+}
+
+// readRSL reads a request in RSL.
+func readRSL(context.Context, []byte, Sources) (*Request, error) {
+	return nil, fmt.Errorf("requests in RSL are not supported")
+}
