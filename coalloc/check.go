@@ -34,13 +34,13 @@ func (r *Request) Check() error {
 		problems = append(problems, p.Check())
 	}
 	for _, set := range r.Sets {
-		problems = append(problems, set.check(labels))
+		problems = append(problems, checkSet(set, labels))
 	}
 	return errors.Join(problems...)
 }
 
-// check refuses sets that no release could satisfy.
-func (s Set) check(labels map[string]bool) error {
+// checkSet refuses sets that no release could satisfy.
+func checkSet(s Set, labels map[string]bool) error {
 	if s.AtLeast < 1 || s.AtLeast > len(s.Labels) {
 		return fmt.Errorf("set of %d parts: at least %d of them cannot check in", len(s.Labels), s.AtLeast)
 	}

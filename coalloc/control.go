@@ -3,17 +3,19 @@ package coalloc
 import (
 	"context"
 	"errors"
+
+	"github.com/rmctl/rmctl/internal/barrier"
 )
 
 // Errors of operations, which [errors.Is] recognizes also across processes.
 var (
 	ErrUnknownEnsemble = errors.New("unknown ensemble")
-	ErrUnknownPart     = errors.New("unknown part")
-	ErrDuplicateLabel  = errors.New("the label is in use")
-	ErrReleased        = errors.New("the ensemble was released already")
-	ErrEnded           = errors.New("the ensemble has ended")
-	ErrIncomplete      = errors.New("not all required parts had checked in") // of a commit that canceled the ensemble
-	ErrNoParts         = errors.New("the ensemble has no parts left")
+	ErrUnknownPart     = barrier.ErrUnknownPart
+	ErrDuplicateLabel  = barrier.ErrDuplicateLabel
+	ErrReleased        = barrier.ErrReleased
+	ErrEnded           = barrier.ErrEnded
+	ErrIncomplete      = barrier.ErrIncomplete // of a commit that canceled the ensemble
+	ErrNoParts         = barrier.ErrNoParts
 	ErrRunning         = errors.New("another process runs the ensemble")
 	ErrNotRunning      = errors.New("no process runs the ensemble")
 )

@@ -3,6 +3,7 @@ package coalloc
 import (
 	"time"
 
+	"github.com/rmctl/rmctl/internal/barrier"
 	"github.com/rmctl/rmctl/job"
 )
 
@@ -45,31 +46,28 @@ const (
 )
 
 // A Kind says what the failure of a part means for the others.
-type Kind string
+type Kind = barrier.Kind
 
 // The kinds of parts.
 const (
-	Required    Kind = "required"    // its failure ends the ensemble, before and after the release
-	Interactive Kind = "interactive" // its failure is an event; before the release the user deletes or substitutes it
-	Optional    Kind = "optional"    // its failure means nothing; the release does not wait for it
+	Required    = barrier.Required    // its failure ends the ensemble, before and after the release
+	Interactive = barrier.Interactive // its failure is an event; before the release the user deletes or substitutes it
+	Optional    = barrier.Optional    // its failure means nothing; the release does not wait for it
 )
 
 // A Gate says what the processes of a part do before the release.
-type Gate string
+type Gate = barrier.Gate
 
 // The gates.
 const (
-	Held    Gate = "held"    // rmctl-node holds the program until the release
-	Program Gate = "program" // the program starts at once and calls the barrier itself
-	NoGate  Gate = "none"    // the program starts at once and never waits
+	Held    = barrier.Held    // rmctl-node holds the program until the release
+	Program = barrier.Program // the program starts at once and calls the barrier itself
+	NoGate  = barrier.NoGate  // the program starts at once and never waits
 )
 
 // A Set is parts that are alternatives: AtLeast of them have to check in, the rest is
 // deleted at the release.
-type Set struct {
-	Labels  []string
-	AtLeast int
-}
+type Set = barrier.Set
 
 // Limits bound an ensemble. Zero means none.
 type Limits struct {

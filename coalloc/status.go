@@ -1,42 +1,41 @@
 package coalloc
 
-import "time"
+import (
+	"time"
+
+	"github.com/rmctl/rmctl/internal/barrier"
+)
 
 // A State is the state of an ensemble.
-type State string
+type State = barrier.State
 
 // The states of ensembles.
 const (
-	Prepared   State = "PREPARED"   // on record, nothing is submitted
-	Submitting State = "SUBMITTING" // some parts have no result yet
-	Waiting    State = "WAITING"    // for check-ins and the commit
-	Releasing  State = "RELEASING"  // the release is on record, and being sent
-	Running    State = "RUNNING"
-	Done       State = "DONE"
-	Failed     State = "FAILED"
-	Canceled   State = "CANCELED"
+	Prepared   = barrier.Prepared   // on record, nothing is submitted
+	Submitting = barrier.Submitting // some parts have no result yet
+	Waiting    = barrier.Waiting    // for check-ins and the commit
+	Releasing  = barrier.Releasing  // the release is on record, and being sent
+	Running    = barrier.Running
+	Ending     = barrier.Ending // failed or canceled; its jobs are being canceled
+	Done       = barrier.Done
+	Failed     = barrier.Failed
+	Canceled   = barrier.Canceled
 )
 
-// Ended reports whether nothing more happens to the ensemble.
-func (s State) Ended() bool { return s == Done || s == Failed || s == Canceled }
-
 // A PartState is the state of a part.
-type PartState string
+type PartState = barrier.PartState
 
 // The states of parts.
 const (
-	PartSubmitting PartState = "SUBMITTING" // no result of the submission yet
-	PartPending    PartState = "PENDING"    // the scheduler has the job
-	PartActive     PartState = "ACTIVE"     // the job runs; some processes have not checked in
-	PartCheckedIn  PartState = "CHECKED_IN" // all processes wait at the barrier
-	PartReleased   PartState = "RELEASED"
-	PartDone       PartState = "DONE"    // the job ended after its release
-	PartFailed     PartState = "FAILED"  // the submission failed, or the job ended before its release
-	PartDeleted    PartState = "DELETED" // deleted or canceled
+	PartSubmitting = barrier.PartSubmitting // no result of the submission yet
+	PartPending    = barrier.PartPending    // the scheduler has the job
+	PartActive     = barrier.PartActive     // the job runs; some processes have not checked in
+	PartCheckedIn  = barrier.PartCheckedIn  // all processes wait at the barrier
+	PartReleased   = barrier.PartReleased
+	PartDone       = barrier.PartDone    // the job ended after its release
+	PartFailed     = barrier.PartFailed  // the submission failed, or the job ended before its release
+	PartDeleted    = barrier.PartDeleted // deleted or canceled
 )
-
-// Ended reports whether nothing more happens to the part.
-func (s PartState) Ended() bool { return s == PartDone || s == PartFailed || s == PartDeleted }
 
 // A Status is an ensemble as it is now.
 type Status struct {
@@ -89,18 +88,18 @@ type EnsembleEvent struct {
 }
 
 // An EventKind says what happened.
-type EventKind string
+type EventKind = barrier.EventKind
 
 // The kinds of events.
 const (
-	StateChanged     EventKind = "state"      // of the ensemble
-	PartChanged      EventKind = "part"       // the state of a part changed
-	ProcessCheckedIn EventKind = "check-in"   // of one process
-	ProcessLost      EventKind = "lost"       // the connection of a process that waits
-	ProcessRefused   EventKind = "refused"    // one process too many, or of an old incarnation
-	VotedNo          EventKind = "vote"       // a process cannot start, with its reason
-	TimedOut         EventKind = "timeout"    // a limit has passed
-	Warned           EventKind = "warning"    // such as a wall time that is nearly used up
-	NeedsUser        EventKind = "needs-user" // a connection waits for the user to log in
-	EditedParts      EventKind = "edit"       // parts were added, deleted or substituted
+	StateChanged     = barrier.StateChanged     // of the ensemble
+	PartChanged      = barrier.PartChanged      // the state of a part changed
+	ProcessCheckedIn = barrier.ProcessCheckedIn // of one process; not of parts with many
+	ProcessLost      = barrier.ProcessLost      // the connection of a process that waits
+	ProcessRefused   = barrier.ProcessRefused   // one process too many, or of an old incarnation
+	VotedNo          = barrier.VotedNo          // a process cannot start, with its reason
+	TimedOut         = barrier.TimedOut         // a limit has passed
+	Warned           = barrier.Warned           // such as a wall time that is nearly used up
+	NeedsUser        = barrier.NeedsUser        // a connection waits for the user to log in
+	EditedParts      = barrier.EditedParts      // parts were added, deleted or substituted
 )

@@ -1,0 +1,73 @@
+package barrier
+
+import "time"
+
+// An Action is something that the caller has to do, in the order in which actions are returned. See
+// the types of this file.
+type Action interface{ action() }
+
+// Record writes a change down, before the actions after it.
+type Record struct{ Change Change }
+
+// Admit lets the processes of a part prove themselves at the server, from now on. After a
+// restart the rosters are those that were released.
+type Admit struct {
+	Part    Part
+	Rosters []Roster
+}
+
+// Submit submits the job of a part. Its result is [Submitted], [SubmitRefused] or [SubmitUnknown].
+type Submit struct {
+	Serial int
+	OnHold bool // if the definition can
+}
+
+// FindJob looks for the job of a part by its tag. Its result is that of Submit.
+type FindJob struct{ Serial int }
+
+// ReleaseHold releases the hold of a job. Its result is [HoldResult].
+type ReleaseHold struct{ Serial int }
+
+// CancelJob cancels the job of a part. Its result is [CancelResult].
+type CancelJob struct{ Serial int }
+
+// Remove ends the processes of a part that wait or come later.
+type Remove struct {
+	Serial int
+	Reason string
+}
+
+// Freeze makes sure that all processes of parts are there, and keeps it so. Its result is [Frozen].
+type Freeze struct {
+	Round   int
+	Serials []int
+}
+
+// Thaw ends a freeze without a release.
+type Thaw struct{}
+
+// RecordRelease writes a release down, durably. Its result is [ReleaseRecorded].
+type RecordRelease struct {
+	Round   int
+	At      time.Time
+	Rosters []Roster
+}
+
+// SendRelease releases processes whose release is on record. Its result is [ReleaseSent].
+type SendRelease struct{ Rosters []Roster }
+
+// LaunchRelays starts relays on the nodes of a part, as its processes cannot connect without.
+type LaunchRelays struct{ Serial int }
+
+func (Record) action()        {}
+func (Admit) action()         {}
+func (Submit) action()        {}
+func (FindJob) action()       {}
+func (ReleaseHold) action()   {}
+func (CancelJob) action()     {}
+func (Remove) action()        {}
+func (Freeze) action()        {}
+func (Thaw) action()          {}
+func (RecordRelease) action() {}
+func (SendRelease) action()   {}
+func (LaunchRelays) action()  {}

@@ -1,0 +1,119 @@
+package barrier
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// named returns the part with a label that was not deleted.
+func (m *Machine) named(label string) *part {
+	i := slices.IndexFunc(m.parts, func(p *part) bool { return p.Label == label && p.State != PartDeleted })
+	if i < 0 {
+		return nil
+	}
+	return m.parts[i]
+}
+
+// checkLabels returns an error unless parts can have labels beside those of others.
+func (m *Machine) checkLabels(specs []Spec, replaced string) error {
+	used := map[string]bool{}
+	for _, spec := range specs {
+		if used[spec.Label] || spec.Label != replaced && m.named(spec.Label) != nil {
+			return fmt.Errorf("%q: %w", spec.Label, ErrDuplicateLabel)
+		}
+		used[spec.Label] = true
+	}
+	return nil
+}
+
+func (in Add) apply(m *Machine) error {
+	if err := m.isOpen(); err != nil {
+		return err
+	}
+	if err := m.checkLabels(in.Parts, ""); err != nil {
+		return err
+	}
+	index := 0
+	for _, p := range m.parts {
+		index = max(index, p.Index+1)
+	}
+	m.interrupt()
+	m.add(in.Parts, index)
+	return nil
+}
+
+// add adds parts with the indexes from a first one on.
+func (m *Machine) add(specs []Spec, index int) {
+	var added []*part
+	for i, spec := range specs {
+		p := &part{Part: Part{Spec: spec, Serial: len(m.parts) + 1, Index: index + i, State: PartSubmitting}, instances: map[string]bool{}}
+		if len(m.parts) > 0 {
+			p.Serial = m.parts[len(m.parts)-1].Serial + 1
+		}
+		m.parts, added = append(m.parts, p), append(added, p)
+		m.change(p)
+		m.notify(EditedParts, p.Label, string(p.State), "added")
+	}
+	if m.ensemble.State != Prepared {
+		m.submit(added)
+	}
+}
+
+// interrupt gives a release up that is not on record yet, for an edit.
+func (m *Machine) interrupt() {
+	m.abandon(nil)
+}
+
+func (in Delete) apply(m *Machine) error {
+	if err := m.isOpen(); err != nil {
+		return err
+	}
+	var deleted []*part
+	for _, label := range in.Labels {
+		p := m.named(label)
+		if p == nil {
+			return fmt.Errorf("%q: %w", label, ErrUnknownPart)
+		}
+		if !slices.Contains(deleted, p) {
+			deleted = append(deleted, p)
+		}
+	}
+	m.interrupt()
+	for _, p := range deleted {
+		m.drop(p)
+	}
+	m.notify(EditedParts, "", "", "deleted "+strings.Join(in.Labels, ", "))
+	return nil
+}
+
+// drop deletes a part, which may have failed.
+func (m *Machine) drop(p *part) {
+	if !p.State.Ended() {
+		m.remove(p, "deleted")
+		return
+	}
+	m.setPart(p, PartDeleted, p.Reason)
+}
+
+func (in Substitute) apply(m *Machine) error {
+	if err := m.isOpen(); err != nil {
+		return err
+	}
+	p := m.named(in.Label)
+	if p == nil {
+		return fmt.Errorf("%q: %w", in.Label, ErrUnknownPart)
+	}
+	if err := m.checkLabels([]Spec{in.Part}, in.Label); err != nil {
+		return err
+	}
+	m.interrupt()
+	if set := m.setOf(p); set != nil {
+		labels := slices.Clone(set.Labels)
+		labels[slices.Index(labels, in.Label)] = in.Part.Label
+		set.Labels, m.hasChanged = labels, true
+	}
+	m.drop(p)
+	m.add([]Spec{in.Part}, p.Index)
+	return nil
+}

@@ -1,0 +1,203 @@
+package barrier
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// relayDelay is how long processes of a running job may take before relays are started for them.
+	relayDelay = 10 * time.Second
+	// grace is how long a process may be away that was checked in.
+	grace = 5 * time.Minute
+)
+
+// A timer is something that happens at a time unless something else does before.
+type timer struct {
+	at   time.Time
+	fire func()
+}
+
+// Deadline returns when the next [Tick] is due; zero for never.
+func (m *Machine) Deadline() (next time.Time) {
+	m.eachTimer(func(t timer) {
+		if next.IsZero() || t.at.Before(next) {
+			next = t.at
+		}
+	})
+	return next
+}
+
+func (Tick) apply(m *Machine) error {
+	var due []timer
+	m.eachTimer(func(t timer) {
+		if !t.at.After(m.now) {
+			due = append(due, t)
+		}
+	})
+	for _, t := range due {
+		t.fire()
+	}
+	return nil
+}
+
+// eachTimer calls a function with each timer that runs.
+func (m *Machine) eachTimer(do func(timer)) {
+	if m.ensemble.State.Ended() || m.ensemble.State == Prepared {
+		return
+	}
+	add := func(at time.Time, fire func()) {
+		if !at.IsZero() {
+			do(timer{at, fire})
+		}
+	}
+	if m.isOpen() == nil && m.ensemble.CommitLimit > 0 && m.paused.IsZero() {
+		add(m.ensemble.Started.Add(m.ensemble.CommitLimit+m.ensemble.Extended), func() { m.commitTimedOut() })
+	}
+	if a := m.attempt; a != nil {
+		add(a.nextTry, func() {
+			a.nextTry = time.Time{}
+			m.do(RecordRelease{a.round, m.now, a.recorded()})
+		})
+	} else if m.nextTry.After(m.now) {
+		add(m.nextTry, func() {})
+	}
+	for round, made := range m.openings {
+		add(made.nextTry, func() {
+			made.nextTry = time.Time{}
+			m.do(RecordRelease{round, m.now, made.rosters})
+		})
+	}
+	for _, p := range m.parts {
+		m.eachPartTimer(p, add)
+	}
+}
+
+// eachPartTimer passes the timers of a part to a function.
+func (m *Machine) eachPartTimer(p *part, add func(time.Time, func())) {
+	if p.Unconfirmed && !p.nextCancel.IsZero() {
+		add(p.Canceled.Add(cancelLimit), func() { p.nextCancel = time.Time{} })
+		add(p.nextCancel, func() {
+			if p.Unconfirmed {
+				m.cancelAgain(p)
+			}
+		})
+	}
+	if p.State.Ended() {
+		return
+	}
+	add(p.nextFind, func() { m.find(p) })
+	add(p.nextHold, func() { m.releaseHold(p) })
+	if p.State == PartReleased || p.Gate == NoGate && p.State == PartActive {
+		return
+	}
+	if !p.relayed && p.State == PartActive && p.paused.IsZero() {
+		add(p.Active.Add(relayDelay), func() { m.launchRelays(p) })
+	}
+	if p.WallTime > 0 && !p.warned && !p.Active.IsZero() && p.Gate != NoGate {
+		add(p.Active.Add(p.WallTime-p.WallTime/10), func() {
+			p.warned = true
+			m.notify(Warned, p.Label, string(p.State), fmt.Sprintf("%v of its wall time of %v are left", p.WallTime/10, p.WallTime))
+		})
+	}
+	if p.paused.IsZero() && !p.timedOut {
+		m.eachLimit(p, add)
+	}
+}
+
+// eachLimit passes the limits of a part that waits for its job or for its processes.
+func (m *Machine) eachLimit(p *part, add func(time.Time, func())) {
+	if p.StartLimit > 0 && p.State == PartPending && !p.Held {
+		add(p.Submitted.Add(p.StartLimit+p.Extended), func() {
+			m.timedOut(p, fmt.Sprintf("the job did not start within %v", p.StartLimit))
+		})
+	}
+	if p.State != PartActive {
+		return
+	}
+	if p.CheckInLimit > 0 && !p.Active.IsZero() {
+		add(p.Active.Add(p.CheckInLimit+p.Extended), func() {
+			m.timedOut(p, fmt.Sprintf("%d of %d processes checked in within %v", p.Present, p.Count, p.CheckInLimit))
+		})
+	}
+	if !p.lost.IsZero() {
+		add(p.lost.Add(grace), func() {
+			m.timedOut(p, fmt.Sprintf("a lost process did not come back within %v", grace))
+		})
+	}
+}
+
+// launchRelays helps processes that cannot connect from their nodes.
+func (m *Machine) launchRelays(p *part) {
+	p.relayed = true
+	m.notify(Warned, p.Label, string(p.State), fmt.Sprintf("running for %v, %d of %d processes checked in: starting relays on its nodes", relayDelay, p.Present, p.Count))
+	m.do(LaunchRelays{p.Serial})
+}
+
+func (in RelaysFailed) apply(m *Machine) error {
+	if p := m.part(in.Serial); p != nil && !p.State.Ended() {
+		m.notify(Warned, p.Label, string(p.State), "its processes cannot reach rmctl, and relays did not start: "+in.Reason)
+	}
+	return nil
+}
+
+// timedOut meets a limit of a part that has passed.
+func (m *Machine) timedOut(p *part, text string) {
+	if p.State.Ended() || p.timedOut {
+		return
+	}
+	p.timedOut = true
+	m.notify(TimedOut, p.Label, string(p.State), text)
+	if p.Kind == Required {
+		m.fail(p, text, true)
+	}
+}
+
+func (m *Machine) commitTimedOut() {
+	text := fmt.Sprintf("not released within %v", m.ensemble.CommitLimit)
+	m.notify(TimedOut, "", string(m.ensemble.State), text)
+	m.end(Failed, text)
+}
+
+func (in Connection) apply(m *Machine) error {
+	p := m.part(in.Serial)
+	if p == nil || p.State.Ended() || in.NeedsUser != p.paused.IsZero() {
+		return nil
+	}
+	if in.NeedsUser {
+		p.paused = m.now
+		if m.paused.IsZero() {
+			m.paused = m.now
+		}
+		m.notify(NeedsUser, p.Label, string(p.State), in.Text)
+		return nil
+	}
+	m.resume(p)
+	return nil
+}
+
+// resume extends the limits of a part by the time that its connection waited for the user.
+func (m *Machine) resume(p *part) {
+	waited := m.now.Sub(p.paused)
+	p.paused = time.Time{}
+	p.Extended += waited
+	if !p.lost.IsZero() {
+		p.lost = p.lost.Add(waited)
+	}
+	m.change(p)
+	m.resumeCommit()
+}
+
+// resumeCommit extends the commit limit once no part's connection needs the user.
+func (m *Machine) resumeCommit() {
+	if m.paused.IsZero() {
+		return
+	}
+	for _, p := range m.parts {
+		if !p.State.Ended() && !p.paused.IsZero() {
+			return
+		}
+	}
+	m.ensemble.Extended += m.now.Sub(m.paused)
+	m.paused, m.hasChanged = time.Time{}, true
+}

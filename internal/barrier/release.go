@@ -1,0 +1,305 @@
+package barrier
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// An attempt is a release on its way.
+type attempt struct {
+	round     int
+	serials   []int
+	commit    bool // it releases the ensemble, not single parts that are late
+	recording bool // the rosters are final
+	rosters   []Roster
+	nextTry   time.Time
+	tries     int
+}
+
+// An opening is the release of parts without a gate on its way.
+type opening struct {
+	parts   []*part
+	rosters []Roster
+	nextTry time.Time
+	tries   int
+}
+
+// isRecording reports whether the release may be on record already.
+func (m *Machine) isRecording() bool {
+	return m.attempt != nil && m.attempt.commit && m.attempt.recording
+}
+
+// open records the release of parts without a gate, which are submitted after that.
+func (m *Machine) open(parts []*part) {
+	if len(parts) == 0 {
+		return
+	}
+	m.round++
+	made := &opening{parts: parts}
+	for _, p := range parts {
+		made.rosters = append(made.rosters, Roster{Serial: p.Serial})
+	}
+	m.openings[m.round] = made
+	m.do(RecordRelease{m.round, m.now, made.rosters})
+}
+
+func (in Commit) apply(m *Machine) error {
+	if err := m.isOpen(); err != nil {
+		return err
+	}
+	if !m.remains() {
+		m.end(Canceled, ErrNoParts.Error())
+		return ErrNoParts
+	}
+	m.ensemble.Committed, m.ensemble.CommitNow, m.hasChanged = true, m.ensemble.CommitNow || in.Now, true
+	if !in.Now {
+		return nil
+	}
+	if missing := m.missing(); len(missing) > 0 {
+		m.end(Canceled, "not checked in: "+strings.Join(missing, ", "))
+		return ErrIncomplete
+	}
+	return nil
+}
+
+// remains reports whether any part was not deleted.
+func (m *Machine) remains() bool {
+	return slices.ContainsFunc(m.parts, func(p *part) bool { return p.State != PartDeleted })
+}
+
+// missing returns the parts and sets that the release waits for.
+func (m *Machine) missing() (labels []string) {
+	for _, p := range m.parts {
+		if m.setOf(p) == nil && m.blocks(p) {
+			labels = append(labels, p.Label)
+		}
+	}
+	for i := range m.ensemble.Sets {
+		set := &m.ensemble.Sets[i]
+		if all, ready, _ := m.members(set); ready < min(set.AtLeast, all) {
+			labels = append(labels, "one of "+strings.Join(set.Labels, ", "))
+		}
+	}
+	return labels
+}
+
+// settleWaiting decides before the release.
+func (m *Machine) settleWaiting() {
+	isSubmitting, isLive, isFailed, needsUser := false, false, false, false
+	for _, p := range m.parts {
+		isSubmitting = isSubmitting || p.State == PartSubmitting
+		isLive = isLive || !p.State.Ended()
+		isFailed = isFailed || p.State == PartFailed
+		needsUser = needsUser || p.State == PartFailed && p.Kind == Interactive
+	}
+	isFirst := m.ensemble.State == Submitting
+	switch {
+	case isSubmitting:
+		m.setState(Submitting, "")
+	case !isLive && isFailed && (isFirst || !needsUser):
+		m.end(Failed, "all parts have failed")
+		return
+	default:
+		m.setState(Waiting, "")
+	}
+	if m.ensemble.Committed && !m.remains() {
+		m.end(Canceled, ErrNoParts.Error())
+		return
+	}
+	m.releaseHolds()
+	if m.ensemble.Committed && m.attempt == nil && !m.now.Before(m.nextTry) && len(m.missing()) == 0 {
+		m.freeze(true)
+	}
+}
+
+// freeze begins a release of all parts that are checked in.
+func (m *Machine) freeze(commit bool) {
+	m.round++
+	m.attempt = &attempt{round: m.round, commit: commit}
+	m.live(func(p *part) {
+		if p.State == PartCheckedIn {
+			m.attempt.serials = append(m.attempt.serials, p.Serial)
+		}
+	})
+	if len(m.attempt.serials) == 0 { // only parts that the release does not wait for
+		m.record(nil)
+		return
+	}
+	m.do(Freeze{m.round, m.attempt.serials})
+}
+
+// abandon gives a release up that is not on record, as a part is not ready any more.
+func (m *Machine) abandon(p *part) {
+	if m.attempt == nil || m.attempt.recording || p != nil && !slices.Contains(m.attempt.serials, p.Serial) {
+		return
+	}
+	m.attempt = nil
+	m.do(Thaw{})
+	if m.ensemble.CommitNow && m.ensemble.Released.IsZero() && p != nil && m.isOpen() == nil {
+		m.end(Canceled, "no longer checked in: "+p.Label)
+	}
+}
+
+// retryDelay is how long after a failed freeze the next one is tried.
+const retryDelay = time.Second
+
+func (in Frozen) apply(m *Machine) error {
+	if m.attempt == nil || m.attempt.round != in.Round || m.attempt.recording {
+		return nil
+	}
+	for _, serial := range m.attempt.serials {
+		p := m.part(serial)
+		isThere := slices.ContainsFunc(in.Rosters, func(r Roster) bool {
+			return r.Serial == serial && r.Incarnation == p.Incarnation && len(r.Instances) == p.Count
+		})
+		if in.Err == "" && p.State == PartCheckedIn && isThere {
+			continue
+		}
+		m.notify(Warned, "", string(m.ensemble.State), "the release waits: "+firstOf(in.Err, p.Label+" is not complete"))
+		m.nextTry = m.now.Add(retryDelay)
+		m.abandon(p)
+		return nil
+	}
+	m.record(in.Rosters)
+	return nil
+}
+
+func firstOf(text, otherwise string) string {
+	if text != "" {
+		return text
+	}
+	return otherwise
+}
+
+// record puts the release of frozen parts on record.
+func (m *Machine) record(rosters []Roster) {
+	m.attempt.recording, m.attempt.rosters = true, rosters
+	m.do(RecordRelease{m.attempt.round, m.now, m.attempt.recorded()})
+}
+
+// recorded returns the rosters as they go on record: with that of the commit.
+func (a *attempt) recorded() []Roster {
+	if !a.commit {
+		return a.rosters
+	}
+	return append([]Roster{{}}, a.rosters...)
+}
+
+func (in ReleaseRecorded) apply(m *Machine) error {
+	if made := m.openings[in.Round]; made != nil {
+		m.opened(in, made)
+		return nil
+	}
+	a := m.attempt
+	if a == nil || a.round != in.Round || !a.recording {
+		return nil
+	}
+	if in.Err != "" {
+		// It may be on record nevertheless, so the same rosters are recorded again.
+		if a.tries++; a.tries == 1 {
+			m.notify(Warned, "", string(m.ensemble.State), "recording the release: "+in.Err)
+		}
+		a.nextTry = m.now.Add(delay(a.tries - 1))
+		return nil
+	}
+	m.attempt = nil
+	m.released = append(m.released, a.recorded()...)
+	if m.isOpen() == ErrEnded {
+		return nil // it failed or was canceled meanwhile, and its processes were removed
+	}
+	m.commit(a)
+	return nil
+}
+
+func (m *Machine) opened(in ReleaseRecorded, made *opening) {
+	if in.Err != "" {
+		if made.tries++; made.tries == 1 {
+			m.notify(Warned, "", string(m.ensemble.State), "recording a release: "+in.Err)
+		}
+		made.nextTry = m.now.Add(delay(made.tries - 1))
+		return
+	}
+	delete(m.openings, in.Round)
+	m.released = append(m.released, made.rosters...)
+	for _, p := range made.parts {
+		if !p.State.Ended() {
+			m.submitOne(p)
+		}
+	}
+}
+
+// commit releases parts after their release was recorded.
+func (m *Machine) commit(a *attempt) {
+	if a.commit {
+		m.ensemble.Released, m.hasChanged = m.now, true
+		m.setState(Releasing, "")
+	}
+	var sent []Roster
+	var again []*part
+	for _, roster := range a.rosters {
+		p := m.part(roster.Serial)
+		switch {
+		case p.State.Ended():
+		case p.Incarnation != roster.Incarnation:
+			again = append(again, p)
+		default:
+			p.Released, p.lost = m.now, time.Time{}
+			m.setPart(p, PartReleased, "")
+			sent = append(sent, roster)
+		}
+	}
+	for _, p := range again {
+		m.fail(p, "the job was started again while it was released", true)
+	}
+	if m.isOpen() == ErrEnded {
+		return
+	}
+	m.do(SendRelease{sent})
+	if a.commit {
+		m.deleteAlternatives()
+	}
+}
+
+// deleteAlternatives deletes the parts of sets that the release came too early for.
+func (m *Machine) deleteAlternatives() {
+	m.live(func(p *part) {
+		if m.setOf(p) != nil && p.State != PartReleased && !(p.Gate == NoGate && p.Attempted) {
+			m.remove(p, "an alternative was released")
+		}
+	})
+}
+
+func (in ReleaseSent) apply(m *Machine) error {
+	if m.ensemble.State == Releasing {
+		m.setState(Running, "")
+	}
+	return nil
+}
+
+// restoreReleases puts parts into the states that the recorded releases say.
+func (m *Machine) restoreReleases() {
+	var sent []Roster
+	for _, roster := range m.released {
+		if roster.Serial == 0 && m.ensemble.Released.IsZero() {
+			m.ensemble.Released, m.hasChanged = m.now, true
+			if m.ensemble.State != Ending {
+				m.setState(Releasing, "")
+			}
+		}
+		p := m.part(roster.Serial)
+		if p == nil || p.State.Ended() || roster.Incarnation == 0 || m.ensemble.State == Ending {
+			continue
+		}
+		if p.State != PartReleased {
+			p.Released, p.Incarnation = m.now, roster.Incarnation
+			m.setPart(p, PartReleased, "")
+		}
+		sent = append(sent, roster)
+	}
+	if m.ensemble.State == Ending || m.ensemble.Released.IsZero() {
+		return
+	}
+	m.deleteAlternatives()
+	m.do(SendRelease{sent})
+}
