@@ -131,23 +131,33 @@ func (m *Machine) finish(state State) {
 
 // settleReleased decides after the release.
 func (m *Machine) settleReleased() {
-	isLive, isWorking, isThere, isOptional := false, false, false, true
-	for _, p := range m.parts {
-		isLive = isLive || !p.State.Ended()
-		isWorking = isWorking || !p.State.Ended() && (p.Kind != Optional || p.State == PartReleased)
-		isThere = isThere || p.State == PartCheckedIn
-		isOptional = isOptional && (p.Kind == Optional || p.State == PartDeleted)
+	isLive, isThere := false, false
+	m.live(func(p *part) {
+		isLive, isThere = true, isThere || p.State == PartCheckedIn
+	})
+	if isLive && m.isAlone() {
+		m.live(func(p *part) { m.remove(p, "the other parts have ended") })
+		isLive = false
 	}
 	switch {
 	case !isLive:
 		if !slices.ContainsFunc(m.parts, m.isCanceling) {
 			m.finish(Done)
 		}
-	case !isWorking && !isOptional:
-		// Nobody is left for optional parts to join.
-		m.live(func(p *part) { m.remove(p, "the other parts have ended") })
-		m.settleReleased()
 	case isThere && m.attempt == nil && !m.now.Before(m.nextTry):
 		m.freeze(false)
 	}
+}
+
+// isAlone reports whether only optional parts are left that were not released, and nobody for them
+// to join.
+func (m *Machine) isAlone() bool {
+	hadOthers := false
+	for _, p := range m.parts {
+		if !p.State.Ended() && (p.Kind != Optional || p.State == PartReleased) {
+			return false
+		}
+		hadOthers = hadOthers || p.Kind != Optional && p.State != PartDeleted
+	}
+	return hadOthers
 }

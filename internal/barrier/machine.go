@@ -176,13 +176,15 @@ func (m *Machine) isOpen() error {
 
 // settle decides what follows from the present states.
 func (m *Machine) settle() {
+	m.resumeCommit()
 	switch {
-	case m.ensemble.State.Ended() || m.ensemble.State == Prepared:
-	case m.ensemble.State == Ending:
-		m.settleEnd()
+	case m.isOpen() == ErrEnded || m.ensemble.State == Prepared:
 	case !m.ensemble.Released.IsZero():
 		m.settleReleased()
 	default:
 		m.settleWaiting()
+	}
+	if m.ensemble.State == Ending {
+		m.settleEnd()
 	}
 }

@@ -58,7 +58,7 @@ func (m *Machine) late(p *part, in ProcessEvent) {
 	}
 	m.notify(ProcessRefused, p.Label, string(p.State), processName(in)+" is late: "+m.removalReason(p))
 	m.do(Remove{p.Serial, m.removalReason(p)})
-	if !p.nextCancel.IsZero() && p.nextCancel.Before(m.now.Add(shortestDelay)) {
+	if !p.nextCancel.IsZero() && !p.nextCancel.After(m.now.Add(shortestDelay)) {
 		return // the job is canceled soon
 	}
 	m.cancelJob(p)
