@@ -88,25 +88,30 @@ func (m *Machine) eachPartTimer(p *part, add func(time.Time, func())) {
 	}
 	add(p.nextFind, func() { m.find(p) })
 	add(p.nextHold, func() { m.releaseHold(p) })
-	if p.State == PartReleased || p.Gate == NoGate && p.State == PartActive {
+	if p.Gate == NoGate || p.State == PartReleased {
 		return
 	}
-	if !p.relayed && p.State == PartActive && p.paused.IsZero() {
-		add(p.Active.Add(relayDelay), func() { m.launchRelays(p) })
+	if p.WallTime > 0 && !p.warned && !p.Active.IsZero() {
+		add(p.Active.Add(p.WallTime-p.WallTime/10), func() { m.warnOfWallTime(p) })
 	}
-	if p.WallTime > 0 && !p.warned && !p.Active.IsZero() && p.Gate != NoGate {
-		add(p.Active.Add(p.WallTime-p.WallTime/10), func() {
-			p.warned = true
-			m.notify(Warned, p.Label, string(p.State), fmt.Sprintf("%v of its wall time of %v are left", p.WallTime/10, p.WallTime))
-		})
-	}
-	if p.paused.IsZero() && !p.timedOut {
+	if p.paused.IsZero() {
 		m.eachLimit(p, add)
 	}
 }
 
+func (m *Machine) warnOfWallTime(p *part) {
+	p.warned = true
+	m.notify(Warned, p.Label, string(p.State), fmt.Sprintf("%v of its wall time of %v are left", p.WallTime/10, p.WallTime))
+}
+
 // eachLimit passes the limits of a part that waits for its job or for its processes.
 func (m *Machine) eachLimit(p *part, add func(time.Time, func())) {
+	if !p.relayed && p.State == PartActive {
+		add(p.Active.Add(relayDelay), func() { m.launchRelays(p) })
+	}
+	if p.timedOut {
+		return
+	}
 	if p.StartLimit > 0 && p.State == PartPending && !p.Held {
 		add(p.Submitted.Add(p.StartLimit+p.Extended), func() {
 			m.timedOut(p, fmt.Sprintf("the job did not start within %v", p.StartLimit))
