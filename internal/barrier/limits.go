@@ -83,18 +83,25 @@ func (m *Machine) eachPartTimer(p *part, add func(time.Time, func())) {
 			}
 		})
 	}
-	if p.State.Ended() {
-		return
+	if !p.State.Ended() {
+		m.eachLiveTimer(p, add)
 	}
+}
+
+// eachLiveTimer passes the timers of a part that has not ended.
+func (m *Machine) eachLiveTimer(p *part, add func(time.Time, func())) {
 	add(p.nextFind, func() { m.find(p) })
 	add(p.nextHold, func() { m.releaseHold(p) })
+	if p.paused.IsZero() && !p.relayed && !p.complete && (p.State == PartActive || p.Gate == NoGate && !p.Active.IsZero()) {
+		add(p.Active.Add(relayDelay), func() { m.launchRelays(p) })
+	}
 	if p.Gate == NoGate || p.State == PartReleased {
 		return
 	}
 	if p.WallTime > 0 && !p.warned && !p.Active.IsZero() {
 		add(p.Active.Add(p.WallTime-p.WallTime/10), func() { m.warnOfWallTime(p) })
 	}
-	if p.paused.IsZero() {
+	if p.paused.IsZero() && !p.timedOut {
 		m.eachLimit(p, add)
 	}
 }
@@ -106,12 +113,6 @@ func (m *Machine) warnOfWallTime(p *part) {
 
 // eachLimit passes the limits of a part that waits for its job or for its processes.
 func (m *Machine) eachLimit(p *part, add func(time.Time, func())) {
-	if !p.relayed && p.State == PartActive {
-		add(p.Active.Add(relayDelay), func() { m.launchRelays(p) })
-	}
-	if p.timedOut {
-		return
-	}
 	if p.StartLimit > 0 && p.State == PartPending && !p.Held {
 		add(p.Submitted.Add(p.StartLimit+p.Extended), func() {
 			m.timedOut(p, fmt.Sprintf("the job did not start within %v", p.StartLimit))

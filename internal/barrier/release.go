@@ -86,31 +86,39 @@ func (m *Machine) missing() (labels []string) {
 
 // settleWaiting decides before the release.
 func (m *Machine) settleWaiting() {
-	isSubmitting, isLive, isFailed, needsUser := false, false, false, false
-	for _, p := range m.parts {
-		isSubmitting = isSubmitting || p.State == PartSubmitting
-		isLive = isLive || !p.State.Ended()
-		isFailed = isFailed || p.State == PartFailed
-		needsUser = needsUser || p.State == PartFailed && p.Kind == Interactive
-	}
-	isFirst := m.ensemble.State == Submitting
 	switch {
-	case isSubmitting:
-		m.setState(Submitting, "")
-	case !isLive && isFailed && (isFirst || !needsUser):
+	case m.hasFailed():
 		m.end(Failed, "all parts have failed")
 		return
-	default:
-		m.setState(Waiting, "")
-	}
-	if m.ensemble.Committed && !m.remains() {
+	case m.ensemble.Committed && !m.remains():
 		m.end(Canceled, ErrNoParts.Error())
 		return
+	case slices.ContainsFunc(m.parts, func(p *part) bool { return p.State == PartSubmitting }):
+		m.setState(Submitting, "")
+	default:
+		m.setState(Waiting, "")
 	}
 	m.releaseHolds()
 	if m.ensemble.Committed && m.attempt == nil && !m.now.Before(m.nextTry) && len(m.missing()) == 0 {
 		m.freeze(true)
 	}
+}
+
+// hasFailed reports whether all parts have failed, and nobody is to substitute them: no part was
+// accepted, or none is interactive.
+func (m *Machine) hasFailed() bool {
+	failed, needsUser := 0, m.ensemble.State != Submitting
+	isInteractive := false
+	for _, p := range m.parts {
+		if !p.State.Ended() {
+			return false
+		}
+		if p.State == PartFailed {
+			failed++
+			isInteractive = isInteractive || p.Kind == Interactive
+		}
+	}
+	return failed > 0 && !(needsUser && isInteractive)
 }
 
 // freeze begins a release of all parts that are checked in.
