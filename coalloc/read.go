@@ -79,8 +79,3 @@ func readParts(ctx context.Context, text []byte, from Sources) (*Request, error)
 	}
 	return readTable(table, from)
 }
-
-// readRSL reads a request in RSL.
-func readRSL(context.Context, []byte, Sources) (*Request, error) {
-	return nil, fmt.Errorf("requests in RSL are not supported")
-}

@@ -13,6 +13,7 @@ type Request struct {
 	Parts     []Part
 	Sets      []Set
 	HoldFirst bool // submit all parts on hold, and release the holds once all were accepted
+	DryRun    bool // the parts are to be shown by [Plan], not submitted: [Record] refuses the request
 	Limits    Limits
 }
 

@@ -15,6 +15,7 @@ const (
 	keyName        = "name"
 	keyHoldFirst   = "hold_first"
 	keyCommitLimit = "commit_limit"
+	keyDryRun      = "dry_run"
 	keyPart        = "part"
 	keySet         = "set"
 
@@ -36,7 +37,7 @@ const (
 
 // readTable reads a request from a document in TOML or JSON.
 func readTable(table *document.Table, from Sources) (*Request, error) {
-	r := &Request{Name: table.Text(keyName), HoldFirst: table.Flag(keyHoldFirst), Limits: Limits{Commit: durationIn(table, keyCommitLimit)}}
+	r := &Request{Name: table.Text(keyName), HoldFirst: table.Flag(keyHoldFirst), DryRun: table.Flag(keyDryRun), Limits: Limits{Commit: durationIn(table, keyCommitLimit)}}
 	refuseText(table, keyName, 0, oneLine(r.Name))
 	for _, member := range table.Members(keySet) {
 		r.Sets = append(r.Sets, readSet(member.Table))
@@ -197,7 +198,7 @@ func refuseText(table *document.Table, key string, item int, reason string) {
 
 // TOML returns the request as a document that [ReadRequest] reads.
 func (r *Request) TOML() ([]byte, error) {
-	text, err := document.EncodeTOML([]document.Setting{{Key: keyName, Value: r.Name}, {Key: keyHoldFirst, Value: r.HoldFirst}, {Key: keyCommitLimit, Value: limitText(r.Limits.Commit)}})
+	text, err := document.EncodeTOML([]document.Setting{{Key: keyName, Value: r.Name}, {Key: keyHoldFirst, Value: r.HoldFirst}, {Key: keyDryRun, Value: r.DryRun}, {Key: keyCommitLimit, Value: limitText(r.Limits.Commit)}})
 	if err != nil {
 		return nil, err
 	}
