@@ -31,6 +31,7 @@ var allowedImports = map[string][]string{
 	"rsl":                             {},
 	"internal/barrier":                {},
 	"coalloc":                         {"control", "internal/barrier", "internal/document", "internal/settings", "job", "jobstore", "rsl"},
+	"internal/ensembles":              {"coalloc", "control", "internal/daemon", "internal/peer", "remote"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":              {"internal/daemon", "internal/remotetest"},
