@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/rmctl/rmctl/internal/journal"
 	"github.com/rmctl/rmctl/internal/salvage"
 	"github.com/rmctl/rmctl/internal/stored"
 	"github.com/rmctl/rmctl/job"
@@ -35,7 +37,11 @@ type place struct {
 // copiedTables returns the tables in the order in which they are copied.
 func copiedTables(ctx context.Context, source stored.Queryer) ([]*copiedTable, error) {
 	tables := []*copiedTable{}
-	for _, table := range []func() (*copiedTable, []column){jobsTable, submissionsTable, eventsTable, stagedTable, processesTable, sightingsTable} {
+	all := []func() (*copiedTable, []column){jobsTable, submissionsTable, eventsTable, stagedTable, processesTable, sightingsTable}
+	for _, each := range journal.Tables() {
+		all = append(all, func() (*copiedTable, []column) { return journalTable(each) })
+	}
+	for _, table := range all {
 		made, columns := table()
 		pointers := map[string]any{}
 		for _, each := range columns {
@@ -89,6 +95,8 @@ func set(pointer, value any) (isSet bool) {
 		*p, isSet = int(number), isNumber
 	case *int64:
 		*p, isSet = number, isNumber
+	case *time.Duration:
+		*p, isSet = time.Duration(number), isNumber
 	case *bool:
 		*p, isSet = number == 1, isNumber && number>>1 == 0
 	case **int:
@@ -230,6 +238,19 @@ func sightingsTable() (*copiedTable, []column) {
 				number, observed, stored.At(&shown.seen), sum()))
 		},
 	}, []column{{"observed", &observed}, {"seen", stored.At(&shown.seen)}, {"sum", &read[0]}}
+}
+
+// journalTable has ensembles: where they may be out of date, they are not believed.
+func journalTable(table journal.Table) (*copiedTable, []column) {
+	columns := make([]column, len(table.Columns))
+	for i, each := range table.Columns {
+		columns[i] = column{each.Name, each.Value}
+	}
+	return &copiedTable{name: table.Name, onlyReached: true, isWhole: table.IsWhole,
+		insert: func(ctx context.Context, transaction *sql.Tx, _ int64) (bool, error) {
+			return table.Insert(ctx, transaction)
+		},
+	}, columns
 }
 
 // insertNumbered returns the statement that inserts a row with a number and some columns, unless

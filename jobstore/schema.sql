@@ -323,3 +323,85 @@ CREATE TABLE tracked (
 	sum       INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX tracked_unread ON tracked (target) WHERE final = 0;
+
+-- next version
+-- Ensembles: jobs of several parts, what was released of them, and their events. Documents never
+-- change and may be large, so that they have checksums of their own.
+CREATE TABLE ensembles (
+	id             TEXT NOT NULL PRIMARY KEY,
+	document       TEXT NOT NULL,
+	name           TEXT NOT NULL,
+	at             TEXT NOT NULL,
+	hold_first     INTEGER NOT NULL,
+	commit_limit   INTEGER NOT NULL,
+	sets           TEXT NOT NULL,
+	state          TEXT NOT NULL,
+	outcome        TEXT NOT NULL,
+	reason         TEXT NOT NULL,
+	committed      INTEGER NOT NULL,
+	commit_now     INTEGER NOT NULL,
+	holds_released INTEGER NOT NULL,
+	notices        INTEGER NOT NULL,
+	extended       INTEGER NOT NULL,
+	created        TEXT NOT NULL,
+	started        TEXT NOT NULL,
+	released       TEXT NOT NULL,
+	ended          TEXT NOT NULL,
+	sum            INTEGER NOT NULL,
+	document_sum   INTEGER NOT NULL
+) STRICT;
+CREATE TABLE ensemble_parts (
+	ensemble       TEXT NOT NULL,
+	serial         INTEGER NOT NULL,
+	document       TEXT NOT NULL,
+	place          INTEGER NOT NULL,
+	label          TEXT NOT NULL,
+	target         TEXT NOT NULL,
+	tag            TEXT NOT NULL,
+	kind           TEXT NOT NULL,
+	gate           TEXT NOT NULL,
+	count          INTEGER NOT NULL,
+	start_limit    INTEGER NOT NULL,
+	check_in_limit INTEGER NOT NULL,
+	wall_time      INTEGER NOT NULL,
+	state          TEXT NOT NULL,
+	reason         TEXT NOT NULL,
+	job            TEXT NOT NULL,
+	incarnation    INTEGER NOT NULL,
+	attempted      INTEGER NOT NULL,
+	held           INTEGER NOT NULL,
+	unconfirmed    INTEGER NOT NULL,
+	exit_code      INTEGER,
+	signal         INTEGER,
+	extended       INTEGER NOT NULL,
+	submitted      TEXT NOT NULL,
+	active         TEXT NOT NULL,
+	arrived        TEXT NOT NULL,
+	released       TEXT NOT NULL,
+	ended          TEXT NOT NULL,
+	canceled       TEXT NOT NULL,
+	sum            INTEGER NOT NULL,
+	document_sum   INTEGER NOT NULL,
+	PRIMARY KEY (ensemble, serial)
+) STRICT;
+CREATE INDEX ensemble_parts_by_tag ON ensemble_parts (tag);
+CREATE TABLE ensemble_releases (
+	ensemble    TEXT NOT NULL,
+	serial      INTEGER NOT NULL,
+	incarnation INTEGER NOT NULL,
+	instances   TEXT NOT NULL,
+	at          TEXT NOT NULL,
+	sum         INTEGER NOT NULL,
+	PRIMARY KEY (ensemble, serial, incarnation)
+) STRICT;
+CREATE TABLE ensemble_events (
+	ensemble TEXT NOT NULL,
+	sequence INTEGER NOT NULL,
+	at       TEXT NOT NULL,
+	kind     TEXT NOT NULL,
+	label    TEXT NOT NULL,
+	state    TEXT NOT NULL,
+	text     TEXT NOT NULL,
+	sum      INTEGER NOT NULL,
+	PRIMARY KEY (ensemble, sequence)
+) STRICT;

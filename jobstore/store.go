@@ -14,6 +14,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/rmctl/rmctl/internal/journal"
 	"github.com/rmctl/rmctl/internal/polls"
 	"github.com/rmctl/rmctl/internal/stored"
 )
@@ -237,6 +238,13 @@ func (s *Store) execute(ctx context.Context, statement string, arguments ...any)
 // Polls returns the record of the queries that processes share.
 func (s *Store) Polls() *polls.Record {
 	return polls.NewRecord(s.database, s.writeProcessed, explained)
+}
+
+// Journal returns the record of ensembles.
+func (s *Store) Journal() *journal.Record {
+	return journal.NewRecord(s.database, s.writeProcessed, func(ctx context.Context, change stored.Change) error {
+		return s.write(ctx, durable, change)
+	}, explained)
 }
 
 // write runs change in a transaction. One goroutine of this process writes at a

@@ -105,20 +105,19 @@ func (m *Machine) settleWaiting() {
 }
 
 // hasFailed reports whether all parts have failed, and nobody is to substitute them: no part was
-// accepted, or none is interactive.
+// ever accepted, or none is interactive.
 func (m *Machine) hasFailed() bool {
-	failed, needsUser := 0, m.ensemble.State != Submitting
-	isInteractive := false
+	hasFailed, wasAccepted, isInteractive := false, false, false
 	for _, p := range m.parts {
 		if !p.State.Ended() {
 			return false
 		}
+		wasAccepted = wasAccepted || p.JobID != ""
 		if p.State == PartFailed {
-			failed++
-			isInteractive = isInteractive || p.Kind == Interactive
+			hasFailed, isInteractive = true, isInteractive || p.Kind == Interactive
 		}
 	}
-	return failed > 0 && !(needsUser && isInteractive)
+	return hasFailed && !(wasAccepted && isInteractive)
 }
 
 // freeze begins a release of all parts that are checked in.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"sync"
+	"time"
 )
 
 // Unsummed is the checksum of rows that versions without checksums wrote. No other row has it.
@@ -28,6 +29,8 @@ func Sum(name string, values ...any) int64 {
 		case *[]byte:
 			buffer = appendText(buffer, *v)
 		case *int:
+			buffer = binary.AppendVarint(buffer, int64(*v))
+		case *time.Duration:
 			buffer = binary.AppendVarint(buffer, int64(*v))
 		case **int:
 			buffer = appendOptional(buffer, *v)

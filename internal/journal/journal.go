@@ -1,0 +1,263 @@
+// Package journal records ensembles in the database of a store of jobs: their parts, what was
+// released of them, and their events. The release of processes is on record before they have it.
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/barrier"
+	"github.com/rmctl/rmctl/internal/stored"
+)
+
+// ErrUnknown is matched by the error for an ensemble that is not on record.
+var ErrUnknown = errors.New("unknown ensemble")
+
+// errOtherRelease says that the same part was released with other processes.
+var errOtherRelease = errors.New("another release of it is on record")
+
+// A Record keeps ensembles in the database of a store of jobs.
+type Record struct {
+	read    stored.Queryer
+	write   stored.Writer
+	durable stored.Writer     // waits for the disk
+	explain func(error) error // adds what a failure of the database means
+}
+
+// NewRecord returns the record in a database that has its tables.
+func NewRecord(read stored.Queryer, write, durable stored.Writer, explain func(error) error) *Record {
+	return &Record{read, write, durable, explain}
+}
+
+// Saved is what is on record of an ensemble.
+type Saved struct {
+	Ensemble barrier.Ensemble
+	Parts    []barrier.Part   // by serial
+	Rosters  []barrier.Roster // that were released, by serial and incarnation
+}
+
+func (r *Record) failed(err error, format string, arguments ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(arguments, r.explain(err))...)
+}
+
+// Create records a new ensemble with its parts, durably.
+func (r *Record) Create(ctx context.Context, ensemble barrier.Ensemble, parts []barrier.Part) error {
+	err := r.durable(ctx, func(ctx context.Context, transaction *sql.Tx) error {
+		isNew, err := newEnsembleRow(ensemble).insert(ctx, transaction)
+		if err == nil && !isNew {
+			err = errors.New("the id is in use")
+		}
+		for _, part := range parts {
+			if err == nil {
+				_, err = newPartRow(ensemble.ID, part).insert(ctx, transaction)
+			}
+		}
+		return err
+	})
+	return r.failed(err, "recording ensemble %q", ensemble.ID)
+}
+
+// Save records what a step changed. To save a change again changes nothing.
+func (r *Record) Save(ctx context.Context, change barrier.Change) error {
+	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
+		return save(ctx, transaction, change)
+	})
+	return r.failed(err, "recording ensemble %q", change.Ensemble.ID)
+}
+
+func save(ctx context.Context, transaction *sql.Tx, change barrier.Change) error {
+	isKnown, err := newEnsembleRow(change.Ensemble).update(ctx, transaction)
+	if err != nil {
+		return err
+	}
+	if !isKnown {
+		return ErrUnknown
+	}
+	for _, part := range change.Parts {
+		row := newPartRow(change.Ensemble.ID, part)
+		isKnown, err := row.update(ctx, transaction)
+		if err == nil && !isKnown {
+			_, err = row.insert(ctx, transaction)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, notice := range change.Notices {
+		if _, err := newNoticeRow(change.Ensemble.ID, notice).insert(ctx, transaction); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RecordRelease records that processes are released, durably and all together. The same release may
+// be recorded again; another one of the same part and incarnation is an error.
+func (r *Record) RecordRelease(ctx context.Context, id string, rosters []barrier.Roster, at time.Time) error {
+	err := r.durable(ctx, func(ctx context.Context, transaction *sql.Tx) error {
+		for _, roster := range rosters {
+			row := newReleaseRow(id, roster, at)
+			isNew, err := row.insert(ctx, transaction)
+			if err == nil && !isNew {
+				err = compare(ctx, transaction, row)
+			}
+			if err != nil {
+				return fmt.Errorf("part %d: %w", roster.Serial, err)
+			}
+		}
+		return nil
+	})
+	return r.failed(err, "recording the release of ensemble %q", id)
+}
+
+// compare returns an error unless a release is on record with the same processes.
+func compare(ctx context.Context, source stored.Queryer, row *releaseRow) error {
+	known := newReleaseRow("", barrier.Roster{}, time.Time{})
+	return known.each(ctx, source, func(err error) error {
+		if err == nil && known.instances != row.instances {
+			err = errOtherRelease
+		}
+		return err
+	}, "WHERE ensemble = ? AND serial = ? AND incarnation = ?", row.ensemble, row.roster.Serial, row.roster.Incarnation)
+}
+
+// Load returns an ensemble. The error matches [ErrUnknown] if there is none.
+func (r *Record) Load(ctx context.Context, id string) (Saved, error) {
+	saved, err := r.load(ctx, id)
+	return saved, r.failed(err, "reading ensemble %q", id)
+}
+
+func (r *Record) load(ctx context.Context, id string) (Saved, error) {
+	var saved Saved
+	ensemble := newEnsembleRow(barrier.Ensemble{})
+	err := ensemble.each(ctx, r.read, func(err error) error {
+		if err == nil {
+			saved.Ensemble, err = ensemble.value()
+		}
+		return err
+	}, "WHERE id = ?", id)
+	if err == nil && saved.Ensemble.ID == "" {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	part := newPartRow("", barrier.Part{})
+	err = part.each(ctx, r.read, func(err error) error {
+		saved.Parts = append(saved.Parts, part.part)
+		return err
+	}, "WHERE ensemble = ? ORDER BY serial", id)
+	if err != nil {
+		return Saved{}, err
+	}
+	release := newReleaseRow("", barrier.Roster{}, time.Time{})
+	err = release.each(ctx, r.read, func(err error) error {
+		if err != nil {
+			return err
+		}
+		roster, err := release.value()
+		saved.Rosters = append(saved.Rosters, roster)
+		return err
+	}, "WHERE ensemble = ? ORDER BY serial, incarnation", id)
+	return saved, err
+}
+
+// Ensembles returns the ensembles, newest first: all, or those that have not ended. It leaves out
+// those that cannot be read.
+func (r *Record) Ensembles(ctx context.Context, all bool) (list []barrier.Ensemble, err error) {
+	row := newEnsembleRow(barrier.Ensemble{})
+	err = row.each(ctx, r.read, func(err error) error {
+		ensemble, damage := row.value()
+		if err == nil && damage == nil && (all || !ensemble.State.Ended()) {
+			list = append(list, ensemble)
+		}
+		return nil
+	}, "ORDER BY created DESC, id")
+	return list, r.failed(err, "listing ensembles")
+}
+
+// Notices returns the events of an ensemble after a sequence number, in their order.
+func (r *Record) Notices(ctx context.Context, id string, after int) (notices []barrier.Notice, err error) {
+	row := newNoticeRow("", barrier.Notice{})
+	err = row.each(ctx, r.read, func(err error) error {
+		notices = append(notices, row.notice)
+		return err
+	}, "WHERE ensemble = ? AND sequence > ? ORDER BY sequence", id, after)
+	return notices, r.failed(err, "reading the events of ensemble %q", id)
+}
+
+// A Membership is the ensemble and the part that a job belongs to.
+type Membership struct {
+	Ensemble, Name string
+	Label          string
+	Serial         int
+}
+
+// Memberships returns the memberships of jobs by the tags of their submissions, of those that
+// are parts of an ensemble.
+func (r *Record) Memberships(ctx context.Context, tags []string) (map[string]Membership, error) {
+	members, err := r.memberships(ctx, tags)
+	return members, r.failed(err, "looking up the ensembles of jobs")
+}
+
+func (r *Record) memberships(ctx context.Context, tags []string) (map[string]Membership, error) {
+	members := map[string]Membership{}
+	var areAny bool
+	err := r.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM ensemble_parts)").Scan(&areAny)
+	if err != nil || !areAny || len(tags) == 0 {
+		return members, err
+	}
+	encoded, err := json.Marshal(slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return tag == "" }))
+	if err != nil {
+		return nil, err
+	}
+	var tag string
+	var member Membership
+	err = stored.EachReadable(ctx, r.read, []any{&tag, &member.Ensemble, &member.Name, &member.Label, &member.Serial}, func() error {
+		members[tag] = member
+		return nil
+	}, func(error) error { return nil },
+		`SELECT part.tag, part.ensemble, coalesce(ensembles.name, ''), part.label, part.serial FROM json_each(?) AS wanted
+			JOIN ensemble_parts AS part ON part.tag = wanted.value LEFT JOIN ensembles ON ensembles.id = part.ensemble`, string(encoded))
+	return members, err
+}
+
+// Prune removes the ensembles that ended before a time and have no job on record any more.
+func Prune(ctx context.Context, transaction *sql.Tx, before time.Time) error {
+	_, err := transaction.ExecContext(ctx, `DELETE FROM ensembles WHERE ended <> '' AND ended < ? AND NOT EXISTS
+		(SELECT 1 FROM ensemble_parts AS part JOIN jobs USING (tag) WHERE part.ensemble = ensembles.id)`, stored.Time(before))
+	for _, table := range []string{"ensemble_parts", "ensemble_releases", "ensemble_events"} {
+		if err == nil {
+			_, err = transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE ensemble NOT IN (SELECT id FROM ensembles)")
+		}
+	}
+	return err
+}
+
+// A Table is a table of the journal with one row, to copy what can be read of a damaged database.
+type Table struct {
+	Name    string
+	Columns []Column
+	IsWhole func() bool // reports whether the row is as it was written
+	Insert  func(ctx context.Context, transaction *sql.Tx) (bool, error)
+}
+
+// Tables returns the tables.
+func Tables() []Table {
+	var tables []Table
+	for _, row := range []*row{
+		&newEnsembleRow(barrier.Ensemble{}).row, &newPartRow("", barrier.Part{}).row,
+		&newReleaseRow("", barrier.Roster{}, time.Time{}).row, &newNoticeRow("", barrier.Notice{}).row,
+	} {
+		tables = append(tables, Table{row.table, row.read(), func() bool { return row.verify() == nil }, row.insert})
+	}
+	return tables
+}

@@ -1,0 +1,130 @@
+package journal_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/barrier"
+	"github.com/rmctl/rmctl/internal/journal"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/jobstore"
+)
+
+func TestAnEnsembleIsLoadedAsItWasRecorded(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	saved := create(t, store, "e1", 3)
+	create(t, store, "e2", 1)
+	loaded, err := store.Journal().Load(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, saved, loaded)
+	require.ErrorContains(t, store.Journal().Create(t.Context(), full("e1"), nil), "the id is in use")
+	_, err = store.Journal().Load(t.Context(), "e3")
+	require.ErrorIs(t, err, journal.ErrUnknown)
+}
+
+func TestAChangeIsRecordedWholeAndMayBeRepeated(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	saved := create(t, store, "e1", 2)
+	saved.Ensemble.State, saved.Ensemble.Notices = barrier.Running, 3
+	saved.Parts[1].State, saved.Parts[1].ExitCode = barrier.PartReleased, nil
+	saved.Parts = append(saved.Parts, fullPart("e1", 3))
+	change := barrier.Change{Ensemble: saved.Ensemble, Parts: saved.Parts[1:], Notices: notices(1, 3)}
+	for range 2 {
+		require.NoError(t, store.Journal().Save(t.Context(), change))
+	}
+	loaded, err := store.Journal().Load(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, saved, loaded)
+	list, err := store.Journal().Notices(t.Context(), "e1", 1)
+	require.NoError(t, err)
+	require.Equal(t, notices(2, 3), list)
+	change.Ensemble.ID = "e2"
+	require.ErrorIs(t, store.Journal().Save(t.Context(), change), journal.ErrUnknown)
+}
+
+func TestAReleaseIsRecordedOnceHoweverOften(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	create(t, store, "e1", 2)
+	for range 2 {
+		require.NoError(t, store.Journal().RecordRelease(t.Context(), "e1", rosters(2, 3), noon))
+	}
+	loaded, err := store.Journal().Load(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, rosters(2, 3), loaded.Rosters)
+
+	late := []barrier.Roster{{Serial: 3, Incarnation: 1, Instances: []string{"a"}}, {Serial: 1, Incarnation: 1, Instances: []string{"other"}}}
+	require.ErrorContains(t, store.Journal().RecordRelease(t.Context(), "e1", late, noon), "another release of it is on record")
+	loaded, err = store.Journal().Load(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, rosters(2, 3), loaded.Rosters, "nothing of it")
+}
+
+func TestLiveEnsemblesAreListedNewestFirst(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	for i, state := range []barrier.State{barrier.Prepared, barrier.Done, barrier.Ending, barrier.Canceled, barrier.Failed} {
+		ensemble := full(fmt.Sprintf("e%d", i))
+		ensemble.State, ensemble.Created = state, noon.Add(time.Duration(i))
+		require.NoError(t, store.Journal().Create(t.Context(), ensemble, nil))
+	}
+	live, err := store.Journal().Ensembles(t.Context(), false)
+	require.NoError(t, err)
+	require.Equal(t, []string{"e2", "e0"}, []string{live[0].ID, live[1].ID})
+	require.Len(t, live, 2)
+	all, err := store.Journal().Ensembles(t.Context(), true)
+	require.NoError(t, err)
+	require.Len(t, all, 5)
+}
+
+func TestJobsKnowTheirEnsembles(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	members, err := store.Journal().Memberships(t.Context(), []string{"e1-1"})
+	require.NoError(t, err)
+	require.Empty(t, members)
+	create(t, store, "e1", 2)
+	members, err = store.Journal().Memberships(t.Context(), []string{"", "other", "e1-2", "e1-2"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]journal.Membership{"e1-2": {Ensemble: "e1", Name: "coupled", Label: "part-2", Serial: 2}}, members)
+}
+
+func TestEnsemblesGoWithTheirJobs(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	create(t, store, "e1", 2)
+	create(t, store, "e2", 1)
+	live := full("e3")
+	live.Ended = time.Time{}
+	require.NoError(t, store.Journal().Create(t.Context(), live, nil))
+	require.NoError(t, store.Journal().RecordRelease(t.Context(), "e1", rosters(1, 1), noon))
+	require.NoError(t, store.Intend(t.Context(), job.Job{Tag: "e2-1", Target: "big", Created: noon}))
+	_, err := store.Prune(t.Context(), noon.Add(time.Hour), "")
+	require.NoError(t, err)
+	_, err = store.Journal().Load(t.Context(), "e1")
+	require.ErrorIs(t, err, journal.ErrUnknown)
+	members, err := store.Journal().Memberships(t.Context(), []string{"e1-1", "e2-1"})
+	require.NoError(t, err)
+	require.Len(t, members, 1, "its job is unresolved")
+	_, err = store.Journal().Load(t.Context(), "e3")
+	require.NoError(t, err)
+}
+
+func TestARebuiltStoreHasItsEnsembles(t *testing.T) {
+	directory := t.TempDir()
+	store, err := jobstore.Open(t.Context(), directory)
+	require.NoError(t, err)
+	saved := create(t, store, "e1", 2)
+	require.NoError(t, store.Journal().Save(t.Context(), barrier.Change{Ensemble: saved.Ensemble, Notices: notices(1, 2)}))
+	require.NoError(t, store.Journal().RecordRelease(t.Context(), "e1", rosters(2, 3), noon))
+	saved.Rosters = rosters(2, 3)
+	require.NoError(t, store.Close())
+	_, _, err = jobstore.Rebuild(t.Context(), directory)
+	require.NoError(t, err)
+	store = openStore(t, directory)
+	loaded, err := store.Journal().Load(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, saved, loaded)
+	list, err := store.Journal().Notices(t.Context(), "e1", 0)
+	require.NoError(t, err)
+	require.Equal(t, notices(1, 2), list)
+}
