@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,7 +16,7 @@ import (
 // relayOptions are the flags of the relay.
 type relayOptions struct {
 	job, node, session, match, listen string
-	isTop                             bool
+	isTop, streams                    bool
 }
 
 // runRelay answers rmctl or another relay on stdin and stdout, until stdin ends.
@@ -27,9 +28,10 @@ func runRelay(ctx context.Context, arguments []string) int {
 	flags.StringVar(&o.session, "session", "", "name of the session, which has one relay on each host")
 	flags.StringVar(&o.match, "match", "", "which processes belong to the job")
 	flags.StringVar(&o.listen, "listen", "", "HOST or HOST:PORT for relays of tracked processes")
+	flags.BoolVar(&o.streams, "streams", false, "take byte streams of processes to rmctl")
 	flags.BoolVar(&o.isTop, "top", false, "rmctl is at the other end")
 	if err := flags.Parse(arguments); err != nil || o.job == "" || flags.NArg() > 0 {
-		return wrongUsage("relay", "--job DIR [--node NAME] [--session ID] [--match WORD] [--top] [--listen HOST[:PORT]]")
+		return wrongUsage("relay", "--job DIR [--node NAME] [--session ID] [--match WORD] [--top] [--streams] [--listen HOST[:PORT]]")
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	defer stop()
@@ -39,23 +41,29 @@ func runRelay(ctx context.Context, arguments []string) int {
 	return 0
 }
 
-// serve is the relay until stdin ends.
-func (o relayOptions) serve(ctx context.Context) error {
+// settings are those of the relay without its processes.
+func (o relayOptions) settings() (tree.Options, error) {
 	secret, err := tree.ReadSecret(o.job)
 	if err != nil {
-		return err
+		return tree.Options{}, err
 	}
 	private, err := tree.PrivateDirectory()
+	settings := tree.Options{Secret: secret, Node: cmp.Or(o.node, track.NodeName()), Attach: private, Job: o.job}
+	if o.streams {
+		settings.Streams = private
+	}
+	return settings, err
+}
+
+// serve is the relay until stdin ends.
+func (o relayOptions) serve(ctx context.Context) error {
+	settings, err := o.settings()
 	if err != nil {
 		return err
-	}
-	settings := tree.Options{Secret: secret, Node: o.node, Attach: private, Job: o.job}
-	if settings.Node == "" {
-		settings.Node = track.NodeName()
 	}
 	// A top that serves no processes leaves the processes of its host to the relay of a node.
 	if o.session != "" && (!o.isTop || o.match != "") {
-		release, isFirst, err := tree.LockSession(private, o.session)
+		release, isFirst, err := tree.LockSession(settings.Attach, o.session)
 		if err != nil {
 			return err
 		}

@@ -13,4 +13,4 @@ func TestTextOfOutsideIsOnePrintableLine(t *testing.T) {
 }
 
 // uses are what other packages build on.
-var _ = []any{tree.NewRelay, tree.ReadSecret, tree.Connect, tree.Join, tree.PrivateDirectory, tree.LockSession}
+var _ = []any{tree.NewRelay, tree.ReadSecret, tree.Connect, tree.Join, tree.PrivateDirectory, tree.LockSession, tree.DialStream}

@@ -57,6 +57,7 @@ func (r *Relay) adopt(c *child) bool {
 	}
 	r.redirects++
 	c.number = r.redirects
+	c.carrier, c.isBelow = r.carrier, true
 	r.children[c] = struct{}{}
 	return true
 }

@@ -11,13 +11,18 @@ import (
 )
 
 // A Client asks the relays of a job. Its methods may be called concurrently.
-type Client struct{ top *child }
+type Client struct {
+	top     *child
+	streams inbox
+}
 
 // Connect connects to the top of a tree over the stdin and stdout of its process. Lines
 // that others print there first are skipped. Close closes the stream, which must end its
 // reads and writes.
 func Connect(ctx context.Context, stream io.ReadWriteCloser, secret []byte) (*Client, error) {
-	c := &Client{newChild(newLink(stream), "the target")}
+	c := &Client{top: newChild(newLink(stream), "the target")}
+	c.streams.waiting = make(chan struct{}, 1)
+	c.top.carrier, c.top.isBelow = &carrier{isOpen: true, arrived: c.streams.add}, true
 	if err := c.top.dial(ctx, secret, message{Role: roleClient}, true); err != nil {
 		c.top.end(err)
 		return nil, err
@@ -100,9 +105,10 @@ func (c *Client) request(ctx context.Context, m message) (*reply, error) {
 	return expected, err
 }
 
-// Close leaves the tree. The top ends with all that it launched.
+// Close leaves the tree, after what was written to streams before. The top ends with all that it
+// launched.
 func (c *Client) Close() error {
-	c.top.end(errEnded)
+	c.top.finish()
 	c.top.wait()
 	return nil
 }

@@ -19,6 +19,7 @@ const (
 	roleParent = "parent" // passes questions on
 	roleChild  = "child"  // a relay that gets questions
 	roleMember = "member" // a process of the host
+	roleStream = "stream" // a process whose bytes pass to rmctl
 )
 
 // handshakeLimit bounds the handshake on sockets. Processes take as long as their launch may.

@@ -43,10 +43,19 @@ type link struct {
 	reason  error // final once ended is closed
 
 	tasks sync.WaitGroup
+
+	outbox  outbox
+	scratch []byte // of the frame that was read last
+
+	// Streams on this link. The mutex of the carrier guards them.
+	carrier    *carrier // nil: streams are refused
+	isBelow    bool     // the other end may open streams
+	halves     map[uint32]*half
+	lastStream uint32
 }
 
 func newLink(stream io.ReadWriteCloser) *link {
-	l := &link{stream: stream, queue: make(chan []byte, queued), ended: make(chan struct{})}
+	l := &link{stream: stream, queue: make(chan []byte, queued), ended: make(chan struct{}), outbox: outbox{waiting: make(chan struct{}, 1)}}
 	l.reader = bufio.NewReaderSize(heardReader{l}, 4<<10)
 	return l
 }
@@ -69,6 +78,9 @@ func (l *link) end(reason error) {
 		l.reason = reason
 		close(l.ended)
 		_ = l.stream.Close() // the reason says more
+		if l.carrier != nil {
+			l.carrier.drop(l)
+		}
 	})
 }
 
@@ -87,22 +99,33 @@ func (l *link) write() {
 	defer ping.Stop()
 	line, _ := encode(message{Kind: kindPing})
 	for {
-		next := line
+		var err error
 		select {
-		case next = <-l.queue:
+		case next := <-l.queue:
+			if next == nil { // of finish
+				l.flush()
+				return
+			}
+			_, err = l.stream.Write(next)
+		case <-l.outbox.waiting:
+			err = l.writeChunk()
 		case <-ping.C:
+			_, err = l.stream.Write(line)
 		case <-l.ended:
 			return
 		}
-		if next == nil { // of finish
-			l.end(errEnded)
-			return
-		}
-		if _, err := l.stream.Write(next); err != nil {
+		if err != nil {
 			l.end(fmt.Errorf("connection lost: %w", err))
 			return
 		}
 	}
+}
+
+// flush ends the link after the frames that wait.
+func (l *link) flush() {
+	for l.isOpen() && l.outbox.isWaiting() && l.writeChunk() == nil {
+	}
+	l.end(errEnded)
 }
 
 func (l *link) watch() {
@@ -153,9 +176,14 @@ func (l *link) finish() {
 	l.end(errEnded)
 }
 
-// receive returns the next message. It ends the link if there is no further one.
+// receive returns the next message, and applies the frames before it. It ends the link if
+// there is no further message.
 func (l *link) receive() (message, error) {
-	line, err := l.readLine(mostLineBytes)
+	err := l.receiveFrames()
+	var line []byte
+	if err == nil {
+		line, err = l.readLine(mostLineBytes)
+	}
 	if err == nil {
 		var m message
 		if m, err = decode(line); err == nil {
@@ -167,6 +195,26 @@ func (l *link) receive() (message, error) {
 	}
 	l.end(err)
 	return message{}, l.reason
+}
+
+// receiveFrames applies frames until the next line.
+func (l *link) receiveFrames() error {
+	for {
+		first, err := l.reader.Peek(1)
+		if err != nil || !isFrame(first[0]) {
+			return err
+		}
+		f, err := l.readFrame()
+		if err == nil && l.carrier == nil {
+			err = errNoStreams
+		}
+		if err == nil {
+			err = l.carrier.handle(l, f)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // readLine returns the next line without its end.

@@ -39,7 +39,7 @@ func (r *Relay) Listen(ctx context.Context, address string) error {
 		return errors.Join(err, listener.Close())
 	}
 	r.tasks.Go(func() {
-		r.accept(listener, r.greet)
+		r.accept(listener, r.greetOverNetwork)
 		removeAddress(r.options.Job, public)
 	})
 	return nil
@@ -72,25 +72,32 @@ func (r *Relay) accept(listener net.Listener, greet func(conn net.Conn, known fu
 }
 
 // greet serves a relay that connected.
-func (r *Relay) greet(conn net.Conn, known func()) {
-	c, insists := r.handshakeWith(conn)
-	known()
-	if c != nil {
-		r.take(c, insists)
+func (r *Relay) greet(conn net.Conn, known func()) { r.greetAs(conn, known, roleChild) }
+
+// greetOverNetwork serves a relay, or a process with a stream if the relay takes these.
+func (r *Relay) greetOverNetwork(conn net.Conn, known func()) {
+	if r.options.Streams == "" {
+		r.greet(conn, known)
+		return
 	}
+	r.greetAs(conn, known, roleChild, roleStream)
 }
 
-// handshakeWith returns a relay that connected, if it proves the secret.
-func (r *Relay) handshakeWith(conn net.Conn) (c *child, insists bool) {
+// greetAs serves the other end of a connection, if it proves the secret for one of some roles.
+func (r *Relay) greetAs(conn net.Conn, known func(), roles ...string) {
 	l := newLink(conn)
-	ctx, cancel := context.WithTimeout(r.ctx, handshakeLimit)
-	defer cancel()
-	hello, err := l.accept(ctx, r.options.Secret, roleChild)
-	if err != nil {
+	ctx, cancel := context.WithTimeout(r.ctx, strangerLimit)
+	hello, err := l.accept(ctx, r.options.Secret, roles...)
+	cancel()
+	known()
+	switch {
+	case err != nil:
 		l.end(err)
-		return nil, false
+	case hello.Role == roleStream:
+		r.passStream(l)
+	default:
+		r.take(newChild(l, ""), hello.Insist)
 	}
-	return newChild(l, ""), hello.Insist
 }
 
 // take serves a relay that connected, or sends it to a child.

@@ -27,6 +27,8 @@ const (
 	kindRedirect   = "redirect"   // down: connect to another relay
 	kindRegister   = "register"   // of a process to the relay of its host
 	kindRegistered = "registered" // the relay knows it
+	kindOpened     = "opened"     // to a process: what follows passes to rmctl
+	kindRefused    = "refused"    // to a process: there is no stream
 	kindBye        = "bye"        // up: the sender ends as planned
 )
 

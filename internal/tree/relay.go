@@ -17,7 +17,9 @@ type Options struct {
 	FanOut int    // of relays that connect or are launched from nodes; 0: 32
 	Place  string // "": this machine; tests play several
 	Attach string // private directory: a relay of tracked processes there answers instead of Local
-	Job    string // directory of the job; for Listen and Attach
+	Job    string // directory of the job; for Listen, Attach and Streams
+	// Streams is a private directory: processes connect there, and at the address of Listen, to streams to rmctl.
+	Streams string
 
 	tracked bool // it lives in a tracked process, and stays when those who ask go
 }
@@ -40,6 +42,8 @@ type Relay struct {
 	order     []string            // of recent
 	redirects int                 // counts children, those redirected included
 
+	carrier *carrier
+
 	listening sync.Mutex
 	beside    string // where relays that were redirected connect
 }
@@ -54,6 +58,10 @@ func NewRelay(options Options) *Relay {
 	}
 	r := &Relay{options: options, id: newNonce()[:16], uppers: map[*upper]struct{}{}, children: map[*child]struct{}{}, recent: map[string]struct{}{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.carrier = &carrier{isOpen: options.Streams != ""}
+	if options.Streams != "" {
+		r.tasks.Go(r.serveStreams)
+	}
 	if options.Attach != "" && !options.Idle {
 		tried := make(chan struct{})
 		r.tasks.Go(func() { r.attach(tried) })

@@ -30,6 +30,7 @@ func (r *Relay) serveUpper(ctx context.Context, l *link, isClient bool) error {
 }
 
 func (r *Relay) newUpper(l *link, isClient bool) *upper {
+	l.carrier = r.carrier
 	return &upper{link: l, relay: r, isClient: isClient, dirty: make(chan struct{}, 1), pushed: -1, running: map[string]context.CancelFunc{}}
 }
 
@@ -42,6 +43,9 @@ func (u *upper) serve(ctx context.Context) error {
 	r.mutex.Lock()
 	r.uppers[u] = struct{}{}
 	r.mutex.Unlock()
+	if r.options.Streams != "" {
+		r.carrier.addUpper(u.link)
+	}
 	u.start()
 	u.requests.Go(func() { u.push(ctx) })
 	for {
