@@ -173,8 +173,7 @@ func needsAny(values []rsl.Value, defined map[string]bool) bool {
 	return slices.ContainsFunc(values, func(value rsl.Value) bool {
 		switch v := value.(type) {
 		case *rsl.Reference:
-			name, isLiteral := v.Name.(*rsl.Literal)
-			return !isLiteral || !defined[name.Text]
+			return !defined[v.Name]
 		case *rsl.Sequence:
 			return needsAny(v.Values, defined)
 		case *rsl.Concatenation:

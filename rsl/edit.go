@@ -46,7 +46,7 @@ func cloneValue(value Value) Value {
 	case *Sequence:
 		return &Sequence{v.Position, cloneValues(v.Values)}
 	case *Reference:
-		return &Reference{v.Position, cloneValue(v.Name), cloneValue(v.Default)}
+		return &Reference{v.Position, v.Name, cloneValue(v.Default)}
 	case *Concatenation:
 		return &Concatenation{v.Position, cloneValues(v.Parts)}
 	}

@@ -181,7 +181,7 @@ func (e *evaluation) grow(at Position, size int) bool {
 }
 
 func (e *evaluation) reference(reference *Reference) string {
-	name := e.text(reference.Name)
+	name := reference.Name
 	if value, isDefined := e.scope.lookup(name); isDefined {
 		if !e.grow(reference.Position, len(value)) {
 			return ""

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// maxParts bounds the parts of a concatenation, which other programs nest.
+const maxParts = 1000
+
 // Parse reads a request. If it is invalid, the error is [Problems]: after an error in a group, the
 // groups behind it are still checked. Texts longer than [MaxSize], nested deeper than [MaxDepth] or
 // with a NUL byte are invalid; other bytes of literals stay as they are.
@@ -152,6 +155,8 @@ func (p *parser) unclosed(start Position, what string, spec Spec) {
 		p.stop(start, "the "+what+` is not closed: ")" is missing`)
 	case p.token.kind == prefix && !isRelation && what == "group":
 		p.report(p.token.Position, "remove it: groups follow one another directly", "unexpected operator %s after a group", p.token.text)
+	case p.token.kind == relational && what == "sequence":
+		p.report(p.token.Position, `add ")" where a group before is not closed`, "unexpected %s in a sequence", describe(p.token))
 	default:
 		p.unexpected(`a value or ")"`)
 	}
@@ -257,6 +262,10 @@ func (p *parser) simple() Value {
 			return nil
 		}
 		parts = append(parts, part)
+		if len(parts) > maxParts {
+			p.report(part.Pos(), "", "a value is joined from more than %d parts", maxParts)
+			return nil
+		}
 		if p.token.kind == hash {
 			p.advance()
 			if !p.isPart() {
@@ -307,12 +316,19 @@ func (p *parser) reference() Value {
 	if !p.enter(opened) {
 		return nil
 	}
-	reference := &Reference{Position: start}
-	if !p.isPart() {
+	reference := &Reference{Position: start, Name: p.token.text}
+	switch p.token.kind {
+	case word, quoted:
+		p.advance()
+	case closing:
 		p.report(p.token.Position, "write $(NAME)", "the reference has no name")
 		return nil
+	default:
+		p.report(p.token.Position, "write $(NAME)", "the name of a reference must be text, not %s", describe(p.token))
+		return nil
 	}
-	if reference.Name = p.simple(); reference.Name == nil {
+	if touching := p.token; touching.kind == dollar && touching.Offset == p.before {
+		p.report(touching.Position, "separate the name and the default by a blank", "the name of a reference must be text, not a concatenation")
 		return nil
 	}
 	if p.isPart() {

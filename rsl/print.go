@@ -51,7 +51,7 @@ func printValue(text *strings.Builder, value Value) {
 		text.WriteByte(')')
 	case *Reference:
 		text.WriteString("$(")
-		printValue(text, v.Name)
+		printText(text, v.Name)
 		if v.Default != nil {
 			text.WriteByte(' ')
 			printValue(text, v.Default)

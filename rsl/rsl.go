@@ -81,11 +81,12 @@ type Sequence struct {
 	Values []Value
 }
 
-// A Reference has the value of a variable, or Default if the variable is undefined. Name and
-// Default are not sequences; Default may be nil.
+// A Reference has the value of a variable, or Default if the variable is undefined. Default is nil
+// or a value that is no sequence.
 type Reference struct {
 	Position
-	Name, Default Value
+	Name    string
+	Default Value
 }
 
 // A Concatenation joins literals and references, at least two, to one text.
