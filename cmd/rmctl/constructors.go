@@ -59,6 +59,7 @@ func constructors() []constructor {
 		{name: "record", group: groupAuthoring, create: newRecord},
 		{name: "test", group: groupAuthoring, create: newTest},
 		{name: "import", group: groupAuthoring, create: newImport},
+		{name: "rsl", group: groupAuthoring, create: newRSL},
 		{name: "version", group: groupOther, create: newVersion},
 		{name: "man", group: groupOther, create: newMan, looksAtOthers: true},
 		{name: "background", group: groupOther, create: newBackground},
