@@ -157,6 +157,8 @@ func (p *parser) unclosed(start Position, what string, spec Spec) {
 		p.report(p.token.Position, "remove it: groups follow one another directly", "unexpected operator %s after a group", p.token.text)
 	case p.token.kind == relational && what == "sequence":
 		p.report(p.token.Position, `add ")" where a group before is not closed`, "unexpected %s in a sequence", describe(p.token))
+	case what == "group" && !isRelation:
+		p.unexpected(`a group or ")"`)
 	default:
 		p.unexpected(`a value or ")"`)
 	}

@@ -39,7 +39,7 @@ func TestWordsMayContainWildcards(t *testing.T) {
 }
 
 func TestCarriageReturnsAreBlanks(t *testing.T) {
-	require.Equal(t, `&("a" = "b" "c" )("d" = "e" )`, Print(mustParse(t, "&\r\n(a=b\vc)\f\r\n(d=e)\r\n")))
+	require.Equal(t, `&("a" = "b" "c" "d" )("d" = "e" )`, Print(mustParse(t, "&\r\n(a=b\vc\rd)\f\r\n(d=e)\r\n")))
 }
 
 func TestDelimitersMayBeAnyCharacter(t *testing.T) {
@@ -164,6 +164,8 @@ func TestAttributesAreEditedByCanonicalName(t *testing.T) {
 	require.Equal(t, Literals("1")[0].(*Literal).Text, boolean.Relation("MAXTIME").Values[0].(*Literal).Text)
 	require.Nil(t, boolean.Relation("queue"))
 	original := Clone(boolean)
+	changed := Clone(original).(*Boolean)
+	changed.Relation("count").Values[0].(*Literal).Text = "7"
 
 	boolean.Set("max_time", Literals("5", "6")...)
 	boolean.Set("queue", Literals("fast")...)
@@ -177,6 +179,13 @@ func TestAttributesAreEditedByCanonicalName(t *testing.T) {
 	Canonicalize(request)
 	require.Contains(t, Print(request), `+(&("maxtime" = "5" "6" )`)
 	require.Contains(t, Print(request), `("count" = "2" )("maxtime" >= "3" ))`)
+}
+
+func TestExcerptsEndBeforeTheCarriageReturn(t *testing.T) {
+	text := "&(a\r\n=1)(b=\x1b=)\r\n"
+	_, err := Parse(text)
+	p := err.(Problems)[0]
+	require.Equal(t, "f:2:8: "+p.Message+"\n    2 | =1)(b=?=)\n      |        ^\n        "+p.Hint, p.Excerpt("f", text))
 }
 
 func TestPrintValuePrintsOneValue(t *testing.T) {
