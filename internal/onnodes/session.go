@@ -50,6 +50,7 @@ type session struct {
 	directory string // of the job, on the target
 	client    *tree.Client
 	commands  []*config.Command // x:on-nodes that are for the job
+	streams   bool              // the relays take byte streams, and look for no processes
 	topServes bool              // whether the top finds processes of the job on the target itself
 	problems  map[string]string // by node: why it has no relay
 }
@@ -65,7 +66,7 @@ func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	secret, err := readSecret(ctx, j, directory)
+	secret, err := readSecret(ctx, j.Connection, directory)
 	if err != nil {
 		return nil, fmt.Errorf("reading the secret of job %s: %w", j.name(), err)
 	}
@@ -90,20 +91,7 @@ func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, erro
 		match = rank.Selection{None: readsFiles} // this process is not in the job
 	}
 	s.topServes = match.Word() != ""
-	words := append(s.relay(host, match), "--top")
-	if j.RelayAddress != "" {
-		words = append(words, "--listen", j.RelayAddress)
-	}
-	stream, err := startStream(ctx, j.Connection, words)
-	if err != nil {
-		return nil, err
-	}
-	if s.client, err = tree.Connect(ctx, stream, secret); err != nil {
-		_ = stream.Close() // the error above says more
-		err = fmt.Errorf("connecting to %s on the target: %w", programName, err)
-		if j.RelayAddress != "" && ctx.Err() == nil {
-			err = fmt.Errorf("%w\ncheck relay_address of target %s, which is %s: rmctl doctor --callback finds addresses that nodes reach", err, j.Target, j.RelayAddress)
-		}
+	if s.client, err = startTop(ctx, j.Connection, append(s.relay(host, match), "--top"), j.RelayAddress, secret); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -123,8 +111,8 @@ func hostName(ctx context.Context, connection remote.Connection) (string, error)
 	return strings.TrimSpace(lines[len(lines)-1]), errors.Join(err, s.Close()) // login shells may print lines before
 }
 
-func readSecret(ctx context.Context, j *Reachable, directory string) ([]byte, error) {
-	file, err := j.Connection.Open(ctx, path.Join(directory, "secret"))
+func readSecret(ctx context.Context, connection remote.Connection, directory string) ([]byte, error) {
+	file, err := connection.Open(ctx, path.Join(directory, "secret"))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +125,11 @@ func readSecret(ctx context.Context, j *Reachable, directory string) ([]byte, er
 
 // relay returns the words that start the relay of a node.
 func (s *session) relay(node string, match rank.Selection) []string {
-	words := []string{s.program, "relay", "--job", s.directory, "--node", node, "--session", s.id}
+	words := []string{s.program, "relay", "--job", s.directory, "--node", node}
+	if s.streams {
+		return append(words, "--streams")
+	}
+	words = append(words, "--session", s.id)
 	if word := match.Word(); word != "" {
 		words = append(words, "--match", word)
 	}
@@ -252,10 +244,8 @@ func (s *session) nodesWithout(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("the nodes of job %s are unknown: neither the scheduler nor a process names them", s.job.name())
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		return s.topServes && (strings.EqualFold(name, "localhost") || isSameHost(name, s.host)) ||
-			slices.ContainsFunc(members, func(member tree.Member) bool {
-				return member.Tracked && member.Problem == "" && isSameHost(member.Node, name)
-			})
+		return s.topServes && s.isTarget(name) ||
+			slices.ContainsFunc(members, func(member tree.Member) bool { return s.isServed(member, name) })
 	}), nil
 }
 
