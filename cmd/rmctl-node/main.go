@@ -15,6 +15,7 @@ type command func(ctx context.Context, arguments []string) int
 // commands are the commands by their names.
 var commands = map[string]command{
 	"callback":  tryCallback,
+	"files":     writeFiles,
 	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,
