@@ -64,7 +64,7 @@ func streamFiles(private, job string) (socket, lock string) {
 	return base + ".sock", base + ".lock"
 }
 
-// passStream connects a process that has proved the secret to rmctl, until either end has ended.
+// passStream connects a process that has proved the secret to rmctl. It does not wait for the end.
 func (r *Relay) passStream(l *link) {
 	conn, isConn := l.stream.(net.Conn)
 	source, isSource := l.stream.(syscall.Conn)
@@ -85,9 +85,12 @@ func (r *Relay) passStream(l *link) {
 		l.end(errEnded)
 		return
 	}
-	defer context.AfterFunc(r.ctx, p.stop)()
-	first, _ := l.reader.Peek(l.reader.Buffered()) // never fails
-	p.run(s, source, bytes.Clone(first))
+	buffered, _ := l.reader.Peek(l.reader.Buffered()) // never fails
+	first := bytes.Clone(buffered)
+	r.tasks.Go(func() { // with a small stack, unlike that of the handshake
+		defer context.AfterFunc(r.ctx, p.stop)()
+		p.run(s, source, first)
+	})
 }
 
 var errProcess = errors.New("the process has gone")

@@ -28,7 +28,7 @@ const played = "RMCTL_TREE_TEST"
 
 // A part is what the test binary plays.
 type part struct {
-	Play    string // relay, track
+	Play    string // relay, track, top, dialers
 	Node    string
 	Ranks   string
 	Place   string
@@ -36,6 +36,7 @@ type part struct {
 	Private string
 	Listen  string
 	FanOut  int
+	Streams int    // to open, each of which sends back what it reads
 	Wrapper bool   // no variable names its rank
 	Run     string // marks all processes of a run
 }
@@ -56,10 +57,16 @@ var testSecret = []byte("0123456789abcdef0123456789abcdef")
 func (p part) run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if p.Play == "track" {
+	switch p.Play {
+	case "track":
 		return p.track(ctx)
+	case "dialers":
+		return p.dialers(ctx)
 	}
 	relay := NewRelay(Options{Secret: testSecret, Node: p.Node, Place: p.Place, Local: newFakeLocal(p.Ranks), Job: p.Job, Attach: p.Private, FanOut: p.FanOut})
+	if p.Play == "top" {
+		relay = NewRelay(Options{Secret: testSecret, Node: p.Node, Place: p.Place, Job: p.Job, Streams: p.Private})
+	}
 	defer relay.Close()
 	if p.Listen != "" {
 		if err := relay.Listen(ctx, p.Listen); err != nil {
