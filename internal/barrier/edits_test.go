@@ -158,3 +158,59 @@ func TestF26WithoutPartsThereIsNoRelease(t *testing.T) {
 	b.apply(barrier.Delete{Labels: []string{"a"}})
 	b.requireState(barrier.Ending)
 }
+
+// recording returns an ensemble of two parts that wait for the record of their release.
+func recording(t *testing.T, kind barrier.Kind) (*bench, barrier.RecordRelease) {
+	t.Helper()
+	b := begin(t, barrier.Ensemble{}, held("a", kind), held("b", kind))
+	b.accept(1, 2)
+	b.checkIn(1, 2)
+	b.apply(barrier.Commit{})
+	freeze, _ := find[barrier.Freeze](b.actions)
+	b.apply(b.frozen(freeze))
+	recorded, isDue := find[barrier.RecordRelease](b.actions)
+	require.True(t, isDue)
+	return b, recorded
+}
+
+func TestAnEnsembleThatEndsWhileItsReleaseIsRecordedIsNotReleased(t *testing.T) {
+	b, recorded := recording(t, barrier.Required)
+	b.apply(barrier.Cancel{})
+	require.Zero(t, count(b.actions, barrier.Thaw{}), "what is on record may be the release")
+	b.apply(barrier.ReleaseRecorded{Round: recorded.Round})
+	require.Empty(t, b.sent)
+	b.requireState(barrier.Ending)
+}
+
+func TestAPartThatRunsAgainWhileItsReleaseIsRecordedIsNotReleased(t *testing.T) {
+	b, recorded := recording(t, barrier.Interactive)
+	b.apply(barrier.ProcessEvent{Kind: barrier.NewIncarnation, Serial: 1, Incarnation: 2, Instance: "new"})
+	b.apply(barrier.ReleaseRecorded{Round: recorded.Round})
+	b.requirePart(1, barrier.PartFailed)
+	require.Equal(t, []int{2}, []int{b.sent[0].Serial})
+	require.Len(t, b.sent, 1)
+
+	b, recorded = recording(t, barrier.Required)
+	b.apply(barrier.ProcessEvent{Kind: barrier.NewIncarnation, Serial: 1, Incarnation: 2, Instance: "new"})
+	b.apply(barrier.ReleaseRecorded{Round: recorded.Round})
+	require.Empty(t, b.sent, "all required parts or none")
+	b.requireState(barrier.Ending)
+}
+
+func TestTheAnswerOfAnOlderFreezeCountsForNothing(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required))
+	b.accept(1)
+	b.checkIn(1)
+	b.apply(barrier.Commit{})
+	older, _ := find[barrier.Freeze](b.actions)
+	answer := b.frozen(older)
+	b.process(barrier.Lost, 1, 0, false)
+	b.process(barrier.CheckedIn, 1, 0, true)
+	newer, isFreeze := find[barrier.Freeze](b.actions)
+	require.True(t, isFreeze)
+	b.apply(answer)
+	require.Empty(t, b.actions)
+	b.apply(b.frozen(newer))
+	_, isDue := find[barrier.RecordRelease](b.actions)
+	require.True(t, isDue)
+}

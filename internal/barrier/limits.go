@@ -93,7 +93,7 @@ func (m *Machine) eachLiveTimer(p *part, add func(time.Time, func())) {
 	add(p.nextFind, func() { m.find(p) })
 	add(p.nextHold, func() { m.releaseHold(p) })
 	if p.paused.IsZero() && !p.relayed && !p.complete && (p.State == PartActive || p.Gate == NoGate && !p.Active.IsZero()) {
-		add(p.Active.Add(relayDelay), func() { m.launchRelays(p) })
+		add(latest(p.Active, m.restarted).Add(relayDelay), func() { m.launchRelays(p) })
 	}
 	if p.Gate == NoGate || p.State == PartReleased {
 		return
@@ -114,15 +114,15 @@ func (m *Machine) warnOfWallTime(p *part) {
 // eachLimit passes the limits of a part that waits for its job or for its processes.
 func (m *Machine) eachLimit(p *part, add func(time.Time, func())) {
 	if p.StartLimit > 0 && p.State == PartPending && !p.Held {
-		add(p.Submitted.Add(p.StartLimit+p.Extended), func() {
+		add(m.afterRestart(p.Submitted.Add(p.StartLimit+p.Extended)), func() {
 			m.timedOut(p, fmt.Sprintf("the job did not start within %v", p.StartLimit))
 		})
 	}
 	if p.State != PartActive {
 		return
 	}
-	if p.CheckInLimit > 0 && !p.Active.IsZero() {
-		add(p.Active.Add(p.CheckInLimit+p.Extended), func() {
+	if p.CheckInLimit > 0 && p.Arrived.IsZero() {
+		add(m.afterRestart(p.Active.Add(p.CheckInLimit+p.Extended)), func() {
 			m.timedOut(p, fmt.Sprintf("%d of %d processes checked in within %v", p.Present, p.Count, p.CheckInLimit))
 		})
 	}
@@ -131,6 +131,21 @@ func (m *Machine) eachLimit(p *part, add func(time.Time, func())) {
 			m.timedOut(p, fmt.Sprintf("a lost process did not come back within %v", grace))
 		})
 	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// afterRestart moves a limit of a part to when it is known what happened before a restart.
+func (m *Machine) afterRestart(limit time.Time) time.Time {
+	if m.restarted.IsZero() {
+		return limit
+	}
+	return latest(limit, m.restarted.Add(grace))
 }
 
 // launchRelays helps processes that cannot connect from their nodes.

@@ -14,6 +14,7 @@ type part struct {
 	instances map[string]bool // those that are checked in
 	ran       bool            // the scheduler said that this incarnation runs
 	absent    int             // readings in a row that say that the job is gone
+	requeued  int             // readings in a row that say that the job waits again
 	lost      time.Time       // since when a process that had checked in is missing
 	paused    time.Time       // since when its connection waits for the user
 
@@ -39,6 +40,8 @@ type Machine struct {
 	parts    []*part // by serial
 	released []Roster
 	paused   time.Time // since when the commit limit waits for the user
+
+	restarted time.Time // when it continued; zero for a new ensemble
 
 	round    int
 	attempt  *attempt

@@ -166,7 +166,7 @@ func (m *Machine) forget(p *part) {
 }
 
 // consistentReadings is how many readings in a row have to say that a job is gone, unless one
-// names its final state.
+// names its final state, or that it waits again.
 const consistentReadings = 2
 
 func (in JobSeen) apply(m *Machine) error {
@@ -188,7 +188,7 @@ func (in JobSeen) apply(m *Machine) error {
 		return nil
 	}
 	if in.State == JobRunning {
-		p.ran = true
+		p.ran, p.requeued = true, 0
 		if p.Active.IsZero() {
 			m.activate(p)
 		}
@@ -200,19 +200,25 @@ func (in JobSeen) apply(m *Machine) error {
 
 // queued meets a job that waits, perhaps again.
 func (m *Machine) queued(p *part, in JobSeen) {
-	switch {
-	case p.State == PartPending:
+	if p.State == PartPending {
 		if p.Reason != in.Reason {
 			p.Reason = in.Reason
 			m.change(p)
 		}
-	case !p.ran || p.Gate == NoGate:
-		// A check-in may come before the scheduler says that the job runs.
-	case p.State == PartReleased:
+		return
+	}
+	if !p.ran || p.Gate == NoGate {
+		return // a check-in may come before the scheduler says that the job runs
+	}
+	if p.requeued++; p.requeued < consistentReadings {
+		return
+	}
+	switch p.State {
+	case PartReleased:
 		m.fail(p, "the scheduler put the job back into its queue after the release", true)
-	case p.State == PartActive:
+	case PartActive:
 		m.forget(p)
-		p.ran, p.Active = false, time.Time{}
+		p.ran, p.requeued, p.Active = false, 0, time.Time{}
 		m.setPart(p, PartPending, in.Reason)
 	}
 }

@@ -284,9 +284,9 @@ func (in ReleaseSent) apply(m *Machine) error {
 	return nil
 }
 
-// restoreReleases puts parts into the states that the recorded releases say.
-func (m *Machine) restoreReleases() {
-	var sent []Roster
+// restoreReleases puts parts into the states that the recorded releases say, and returns the
+// rosters of those that live.
+func (m *Machine) restoreReleases() (sent []Roster) {
 	for _, roster := range m.released {
 		if roster.Serial == 0 && m.ensemble.Released.IsZero() {
 			m.ensemble.Released, m.hasChanged = m.now, true
@@ -295,7 +295,7 @@ func (m *Machine) restoreReleases() {
 			}
 		}
 		p := m.part(roster.Serial)
-		if p == nil || p.State.Ended() || roster.Incarnation == 0 || m.ensemble.State == Ending {
+		if p == nil || p.State.Ended() || roster.Incarnation == 0 {
 			continue
 		}
 		if p.State != PartReleased {
@@ -304,9 +304,8 @@ func (m *Machine) restoreReleases() {
 		}
 		sent = append(sent, roster)
 	}
-	if m.ensemble.State == Ending || m.ensemble.Released.IsZero() {
-		return
+	if m.ensemble.State != Ending && !m.ensemble.Released.IsZero() {
+		m.deleteAlternatives()
 	}
-	m.deleteAlternatives()
-	m.do(SendRelease{sent})
+	return sent
 }

@@ -34,6 +34,8 @@ func TestF14AJobThatRunsAgainAfterTheReleaseFails(t *testing.T) {
 	b := running(t, barrier.Required)
 	b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobRunning})
 	b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobQueued})
+	b.requirePart(1, barrier.PartReleased)
+	b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobQueued})
 	b.requirePart(1, barrier.PartFailed)
 	b.requireState(barrier.Ending)
 	require.Equal(t, 1, count(b.actions, barrier.CancelJob{Serial: 2}))
@@ -65,7 +67,9 @@ func TestF15ARequeuedJobHasItsCheckInLimitAgain(t *testing.T) {
 	b.accept(1)
 	b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobRunning})
 	b.pass(50 * time.Second)
-	b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobQueued, Reason: "node failure"})
+	for range 2 {
+		b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobQueued, Reason: "node failure"})
+	}
 	b.requirePart(1, barrier.PartPending)
 	b.pass(time.Hour)
 	b.apply(barrier.JobSeen{Serial: 1, State: barrier.JobRunning})
@@ -114,9 +118,32 @@ func TestF16ARestartWhoseProcessesStayAwayEnds(t *testing.T) {
 	b.requireState(barrier.Ending)
 }
 
+func TestF16LimitsThatPassWhileNobodyRunsTheEnsembleWaitForItsProcesses(t *testing.T) {
+	var specs []barrier.Spec
+	for _, label := range []string{"a", "b", "c"} {
+		spec := held(label, barrier.Required)
+		spec.StartLimit, spec.CheckInLimit = time.Minute, time.Minute
+		specs = append(specs, spec)
+	}
+	b := begin(t, barrier.Ensemble{}, specs...)
+	b.accept(1, 2, 3)
+	b.checkIn(1)
+	b.process(barrier.CheckedIn, 2, 0, false)
+	b.now = b.now.Add(time.Hour)
+	b = b.restart()
+	b.pass(9 * time.Second)
+	require.Zero(t, count(b.all, barrier.LaunchRelays{Serial: 1}))
+	b.pass(time.Minute)
+	b.checkIn(1, 2, 3)
+	b.requirePart(3, barrier.PartCheckedIn)
+	b.commit()
+	b.requireState(barrier.Running)
+}
+
 func TestF17ARestartAfterTheReleaseOnlyMonitors(t *testing.T) {
 	b := running(t, barrier.Required).restart()
 	require.Equal(t, b.journal[1:], b.sent, "processes that come back get it")
+	require.IsType(t, barrier.SendRelease{}, b.actions[len(b.actions)-1], "once the parts were admitted")
 	b.apply(barrier.ReleaseSent{})
 	b.requireState(barrier.Running)
 	_, submitted := find[barrier.Submit](b.all)

@@ -49,7 +49,8 @@ func (m *Machine) warnOfWallTimes() {
 
 // restart continues with what the record has. Nothing is known of connections.
 func (m *Machine) restart() {
-	m.restoreReleases()
+	m.restarted = m.now
+	sent := m.restoreReleases()
 	for _, p := range m.parts {
 		if p.State.Ended() {
 			m.do(Remove{p.Serial, m.removalReason(p)})
@@ -67,9 +68,12 @@ func (m *Machine) restart() {
 		case p.State == PartCheckedIn:
 			p.lost = m.now
 			m.setPart(p, PartActive, "")
-		case p.State == PartActive && p.Gate != NoGate:
+		case p.State == PartActive && !p.Arrived.IsZero():
 			p.lost = m.now
 		}
+	}
+	if m.ensemble.State != Ending && !m.ensemble.Released.IsZero() {
+		m.do(SendRelease{sent})
 	}
 }
 
