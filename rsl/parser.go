@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxParts bounds the parts of a concatenation, which other programs nest.
@@ -379,5 +380,9 @@ func quote(text string) string {
 	if len(text) <= longest {
 		return strconv.Quote(text)
 	}
-	return strconv.Quote(text[:longest]) + "…"
+	cut := longest
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strconv.Quote(text[:cut]) + "…"
 }

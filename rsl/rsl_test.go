@@ -181,6 +181,11 @@ func TestAttributesAreEditedByCanonicalName(t *testing.T) {
 	require.Contains(t, Print(request), `("count" = "2" )("maxtime" >= "3" ))`)
 }
 
+func TestLongTextIsCutInMessages(t *testing.T) {
+	_, err := Parse("&(a" + strings.Repeat("é", 100) + ")")
+	require.ErrorContains(t, err, `attribute "a`+strings.Repeat("é", 29)+`"… must be followed`)
+}
+
 func TestExcerptsEndBeforeTheCarriageReturn(t *testing.T) {
 	text := "&(a\r\n=1)(b=\x1b=)\r\n"
 	_, err := Parse(text)
