@@ -729,7 +729,7 @@ run() {
 	if [ "$error" = "$output" ] || [ "$error" -ef "$output" ]; then exec 2>&1; else exec 2>"$error"; fi
 	set -f
 	if [ -n "$words" ]; then
-		eval "set -- $words"
+		eval "set -- $words" && script=
 	else # The first line says what runs it; running it by itself would need a file system that allows that.
 		script=$spool/$folder/script
 		read -r directive <"$script"
@@ -739,7 +739,8 @@ run() {
 	# Variables of the job may have the names of those above.
 	tag=
 	{ read -r tag <"$spool/$folder/tag"; } 2>/dev/null
-	set -- "$id" "$name" "$directory" "$task" "$tag" "$@"
+	# A script may have to start several processes; a single command does not.
+	set -- "$id" "$name" "$directory" "$task" "$tag" "${script:+$program}" "$@"
 	{ . "$spool/$folder/environment"; } 2>/dev/null
 	cd "$3"
 	unset LC_ALL # which rmctl sets for its own commands
@@ -748,8 +749,41 @@ run() {
 		RMCTL_LOCAL_ARRAY RMCTL_LOCAL_AFTER RMCTL_TASK_INDEX
 	export RMCTL_JOB_ID="$1" RMCTL_JOB_NAME="$2" RMCTL_JOB="$1${4:+_$4}" RMCTL_TAG="$5"
 	[ -z "$4" ] || export RMCTL_TASK_INDEX="$4"
-	shift 5
+	[ -z "$6" ] || export RMCTL_SPREAD="$6"
+	shift 6
 	in_own_session "$@"
+}
+
+# spread COUNT COMMAND... runs a command several times at once, and ends with the first exit code by rank that is not 0. Only
+# rank 0 has the input. Whoever signals the process group reaches each of them; this process only waits for them. Shells other
+# than bash start background processes that ignore INT and QUIT for good.
+spread() {
+	case $1 in '' | *[!0-9]*) refuse "cannot start $1 processes" ;; esac
+	export RMCTL_PROCESSES="$1" RMCTL_PROCESS_RANK=0
+	shift
+	unset RMCTL_SPREAD
+	interrupted=
+	for signal in HUP INT QUIT USR1 USR2 ALRM TERM; do trap "interrupted=$signal" "$signal"; done
+	exec 3<&0
+	processes=
+	while [ "$RMCTL_PROCESS_RANK" -lt "$RMCTL_PROCESSES" ]; do
+		(
+			trap - HUP INT QUIT USR1 USR2 ALRM TERM
+			if [ "$RMCTL_PROCESS_RANK" = 0 ]; then exec "$@" <&3 3<&-; else exec "$@" </dev/null 3<&-; fi
+		) &
+		processes="$processes $!" RMCTL_PROCESS_RANK=$((RMCTL_PROCESS_RANK + 1))
+	done
+	exec 3<&- </dev/null
+	# From here signals are for the others alone. One that came before may have missed some of them.
+	trap '' HUP INT QUIT USR1 USR2 ALRM TERM
+	[ -z "$interrupted" ] || kill -s "$interrupted" $processes 2>/dev/null
+	code=0
+	for process in $processes; do
+		wait "$process"
+		ended_with=$?
+		[ "$code" != 0 ] || code=$ended_with
+	done
+	exit "$code"
 }
 
 # expand_index FILE sets path to the file of a task, whose index takes the place of %a.
@@ -1336,6 +1370,7 @@ cancel() {
 
 # The last line is read before anything runs, so the file may be replaced while it does.
 main() {
+	[ "${1-}" != spread ] || { shift && spread "$@"; } # in a script, for its program
 	case $0 in /*) program=$0 ;; *) program=$PWD/$0 ;; esac
 	verb=${1-} id=${2-} waited=0
 	find_host

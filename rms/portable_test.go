@@ -85,7 +85,7 @@ var portableRequests = []struct {
 		"cobalt":      "",
 	}},
 	{"nodes=1 tasks=1 account=p", map[string]string{
-		"slurm": "--account=p --nodes=1 --ntasks=1", "pbs": "-l select=1:ncpus=1:mpiprocs=1 -A p -l place=scatter", "local": "",
+		"slurm": "--account=p --nodes=1 --ntasks=1", "pbs": "-l select=1:ncpus=1:mpiprocs=1 -A p -l place=scatter", "local": `exec sh "$RMCTL_SPREAD" spread 1 run `,
 		"gridengine": "-A p", "htcondor": "request_cpus = 1 accounting_group = p",
 		"lsf":         `-n 1 -R "span[ptile=1]" -P "p"`,
 		"pjm":         `-L node=1 --mpi proc=1 -g "p"`,

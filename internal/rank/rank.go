@@ -28,7 +28,7 @@ const (
 
 // launchers are the variables with ranks, that of the innermost launcher first: an MPI that
 // Slurm starts inherits the variables of Slurm.
-var launchers = []string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "FLUX_TASK_RANK", slurmRank}
+var launchers = []string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "FLUX_TASK_RANK", "RMCTL_PROCESS_RANK", slurmRank}
 
 const (
 	// mostRank bounds ranks: the largest machines have 10 million cores.

@@ -31,6 +31,7 @@ func TestTheInnermostLauncherSaysTheRank(t *testing.T) {
 			rank.Identity{Namespace: "ns.1", Rank: 7, Variable: "OMPI_COMM_WORLD_RANK"}},
 		"PMIx":              {[]string{"SLURM_PROCID=2", "SLURM_STEP_ID=3", "PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.4.3"}, "", rank.Identity{Namespace: "slurm.pmix.4.3", Rank: 2, Variable: "PMIX_RANK"}},
 		"MPICH":             {[]string{"PMI_RANK=3", "PMI_SIZE=4"}, "", rank.Identity{Rank: 3, Variable: "PMI_RANK"}},
+		"definition local":  {[]string{"RMCTL_PROCESS_RANK=2", "RMCTL_PROCESSES=4"}, "", rank.Identity{Rank: 2, Variable: "RMCTL_PROCESS_RANK"}},
 		"Flux":              {[]string{"FLUX_TASK_RANK=1"}, "", rank.Identity{Rank: 1, Variable: "FLUX_TASK_RANK"}},
 		"a step of Slurm":   {[]string{"SLURM_PROCID=5", "SLURM_STEP_ID=2"}, "", rank.Identity{Namespace: "2", Rank: 5, Variable: "SLURM_PROCID"}},
 		"another variable":  {[]string{"SLURM_PROCID=5", "SLURM_STEP_ID=2", "MY_RANK=9"}, "MY_RANK", rank.Identity{Namespace: "2", Rank: 9, Variable: "MY_RANK"}},
