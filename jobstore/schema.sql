@@ -341,6 +341,7 @@ CREATE TABLE ensembles (
 	committed      INTEGER NOT NULL,
 	commit_now     INTEGER NOT NULL,
 	holds_released INTEGER NOT NULL,
+	serials        INTEGER NOT NULL,
 	notices        INTEGER NOT NULL,
 	extended       INTEGER NOT NULL,
 	created        TEXT NOT NULL,

@@ -47,10 +47,8 @@ func (in Add) apply(m *Machine) error {
 func (m *Machine) add(specs []Spec, index int) {
 	var added []*part
 	for i, spec := range specs {
-		p := &part{Part: Part{Spec: spec, Serial: len(m.parts) + 1, Index: index + i, State: PartSubmitting}, instances: map[string]bool{}}
-		if len(m.parts) > 0 {
-			p.Serial = m.parts[len(m.parts)-1].Serial + 1
-		}
+		m.ensemble.Serials++
+		p := &part{Part: Part{Spec: spec, Serial: m.ensemble.Serials, Index: index + i, State: PartSubmitting}, instances: map[string]bool{}}
 		m.parts, added = append(m.parts, p), append(added, p)
 		m.change(p)
 		m.notify(EditedParts, p.Label, string(p.State), "added")

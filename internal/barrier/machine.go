@@ -61,6 +61,7 @@ func New(ensemble Ensemble, parts []Part, released []Roster) *Machine {
 	m := &Machine{ensemble: ensemble, released: slices.Clone(released), openings: map[int]*opening{}, changed: map[int]bool{}}
 	for _, each := range parts {
 		m.parts = append(m.parts, &part{Part: each, instances: map[string]bool{}})
+		m.ensemble.Serials = max(m.ensemble.Serials, each.Serial)
 	}
 	slices.SortFunc(m.parts, func(a, b *part) int { return a.Serial - b.Serial })
 	return m

@@ -19,6 +19,7 @@ type Ensemble struct {
 	Committed     bool   // the release waits only for check-ins
 	CommitNow     bool   // it must not wait for them
 	HoldsReleased bool
+	Serials       int           // the greatest serial so far
 	Notices       int           // the number of events so far
 	Extended      time.Duration // by which the commit limit was extended for the user
 

@@ -149,6 +149,9 @@ func (w *world) record(change barrier.Change) {
 	w.ensemble = change.Ensemble
 	for _, part := range change.Parts {
 		part.Present = 0
+		if !part.Released.IsZero() {
+			require.True(w.t, slices.ContainsFunc(w.released, func(r barrier.Roster) bool { return r.Serial == part.Serial }), "%s is released without a record", part.Label)
+		}
 		w.parts[part.Serial] = part
 	}
 	for _, notice := range change.Notices {

@@ -27,7 +27,7 @@ func full(id string) barrier.Ensemble {
 	return barrier.Ensemble{
 		ID: id, Name: "coupled", At: "big", Document: "name = \"coupled\"\n", HoldFirst: true, CommitLimit: time.Hour, Sets: []barrier.Set{{Labels: []string{"a", "b"}, AtLeast: 1}},
 		State: barrier.Waiting, Outcome: barrier.Failed, Reason: "why", Committed: true, CommitNow: true, HoldsReleased: true, Notices: 0, Extended: time.Minute,
-		Created: noon, Started: noon.Add(1), Released: noon.Add(2), Ended: noon.Add(3),
+		Created: noon, Started: noon.Add(1), Ended: noon.Add(3),
 	}
 }
 
@@ -39,7 +39,7 @@ func fullPart(id string, serial int) barrier.Part {
 			StartLimit: time.Hour, CheckInLimit: time.Minute, WallTime: time.Second},
 		Serial: serial, Index: serial - 1, State: barrier.PartActive, Reason: "why", JobID: "4711", Incarnation: 2, Attempted: true, Held: true, Unconfirmed: true,
 		ExitCode: &code, Signal: &signal, Extended: time.Second,
-		Submitted: noon, Active: noon.Add(1), Arrived: noon.Add(2), Released: noon.Add(3), Ended: noon.Add(4), Canceled: noon.Add(5),
+		Submitted: noon, Active: noon.Add(1), Arrived: noon.Add(2), Ended: noon.Add(4), Canceled: noon.Add(5),
 	}
 }
 
@@ -47,6 +47,7 @@ func fullPart(id string, serial int) barrier.Part {
 func create(t testing.TB, store *jobstore.Store, id string, parts int) journal.Saved {
 	t.Helper()
 	saved := journal.Saved{Ensemble: full(id)}
+	saved.Ensemble.Serials = parts
 	for i := range parts {
 		saved.Parts = append(saved.Parts, fullPart(id, i+1))
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/barrier"
@@ -50,6 +49,9 @@ func (r *Record) failed(err error, format string, arguments ...any) error {
 
 // Create records a new ensemble with its parts, durably.
 func (r *Record) Create(ctx context.Context, ensemble barrier.Ensemble, parts []barrier.Part) error {
+	for _, part := range parts {
+		ensemble.Serials = max(ensemble.Serials, part.Serial)
+	}
 	err := r.durable(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		isNew, err := newEnsembleRow(ensemble).insert(ctx, transaction)
 		if err == nil && !isNew {
@@ -167,7 +169,31 @@ func (r *Record) load(ctx context.Context, id string) (Saved, error) {
 		saved.Rosters = append(saved.Rosters, roster)
 		return err
 	}, "WHERE ensemble = ? ORDER BY serial, incarnation", id)
+	if err == nil {
+		err = saved.check()
+	}
 	return saved, err
+}
+
+// check returns an error if rows are lost, as of a store that was rebuilt: an ensemble without one of
+// its parts or releases must not run.
+func (s Saved) check() error {
+	if len(s.Parts) != s.Ensemble.Serials {
+		return fmt.Errorf("%w: %d of %d parts are left", stored.ErrDamaged, len(s.Parts), s.Ensemble.Serials)
+	}
+	isReleased := map[int]bool{}
+	for _, roster := range s.Rosters {
+		isReleased[roster.Serial] = true
+	}
+	if !s.Ensemble.Released.IsZero() && !isReleased[0] {
+		return fmt.Errorf("%w: the commit is lost", stored.ErrDamaged)
+	}
+	for _, part := range s.Parts {
+		if !part.Released.IsZero() && !isReleased[part.Serial] {
+			return fmt.Errorf("%w: the release of part %q is lost", stored.ErrDamaged, part.Label)
+		}
+	}
+	return nil
 }
 
 // Ensembles returns the ensembles, newest first: all, or those that have not ended. It leaves out
@@ -208,6 +234,9 @@ func (r *Record) Memberships(ctx context.Context, tags []string) (map[string]Mem
 	return members, r.failed(err, "looking up the ensembles of jobs")
 }
 
+// manyTags is how many tags are looked up one by one; for more, all parts are read.
+const manyTags = 256
+
 func (r *Record) memberships(ctx context.Context, tags []string) (map[string]Membership, error) {
 	members := map[string]Membership{}
 	var areAny bool
@@ -215,18 +244,28 @@ func (r *Record) memberships(ctx context.Context, tags []string) (map[string]Mem
 	if err != nil || !areAny || len(tags) == 0 {
 		return members, err
 	}
-	encoded, err := json.Marshal(slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return tag == "" }))
-	if err != nil {
-		return nil, err
+	isWanted := make(map[string]bool, len(tags))
+	for _, tag := range tags {
+		isWanted[tag] = tag != ""
 	}
 	var tag string
 	var member Membership
+	condition, arguments := "", []any(nil)
+	if len(tags) <= manyTags {
+		encoded, err := json.Marshal(tags)
+		if err != nil {
+			return nil, err
+		}
+		condition, arguments = " WHERE part.tag IN (SELECT value FROM json_each(?))", []any{string(encoded)}
+	}
 	err = stored.EachReadable(ctx, r.read, []any{&tag, &member.Ensemble, &member.Name, &member.Label, &member.Serial}, func() error {
-		members[tag] = member
+		if isWanted[tag] {
+			members[tag] = member
+		}
 		return nil
 	}, func(error) error { return nil },
-		`SELECT part.tag, part.ensemble, coalesce(ensembles.name, ''), part.label, part.serial FROM json_each(?) AS wanted
-			JOIN ensemble_parts AS part ON part.tag = wanted.value LEFT JOIN ensembles ON ensembles.id = part.ensemble`, string(encoded))
+		`SELECT part.tag, part.ensemble, coalesce(ensembles.name, ''), part.label, part.serial
+			FROM ensemble_parts AS part LEFT JOIN ensembles ON ensembles.id = part.ensemble`+condition, arguments...)
 	return members, err
 }
 

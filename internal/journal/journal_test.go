@@ -31,6 +31,7 @@ func TestAChangeIsRecordedWholeAndMayBeRepeated(t *testing.T) {
 	saved.Ensemble.State, saved.Ensemble.Notices = barrier.Running, 3
 	saved.Parts[1].State, saved.Parts[1].ExitCode = barrier.PartReleased, nil
 	saved.Parts = append(saved.Parts, fullPart("e1", 3))
+	saved.Ensemble.Serials = 3
 	change := barrier.Change{Ensemble: saved.Ensemble, Parts: saved.Parts[1:], Notices: notices(1, 3)}
 	for range 2 {
 		require.NoError(t, store.Journal().Save(t.Context(), change))
@@ -43,6 +44,18 @@ func TestAChangeIsRecordedWholeAndMayBeRepeated(t *testing.T) {
 	require.Equal(t, notices(2, 3), list)
 	change.Ensemble.ID = "e2"
 	require.ErrorIs(t, store.Journal().Save(t.Context(), change), journal.ErrUnknown)
+}
+
+func TestAReleasedEnsembleIsLoadedWithItsTimes(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	saved := create(t, store, "e1", 1)
+	saved.Rosters = rosters(1, 2)
+	require.NoError(t, store.Journal().RecordRelease(t.Context(), "e1", saved.Rosters, noon))
+	saved.Ensemble.Released, saved.Parts[0].Released = noon, noon.Add(1)
+	require.NoError(t, store.Journal().Save(t.Context(), barrier.Change{Ensemble: saved.Ensemble, Parts: saved.Parts}))
+	loaded, err := store.Journal().Load(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, saved, loaded)
 }
 
 func TestAReleaseIsRecordedOnceHoweverOften(t *testing.T) {
@@ -86,7 +99,11 @@ func TestJobsKnowTheirEnsembles(t *testing.T) {
 	create(t, store, "e1", 2)
 	members, err = store.Journal().Memberships(t.Context(), []string{"", "other", "e1-2", "e1-2"})
 	require.NoError(t, err)
-	require.Equal(t, map[string]journal.Membership{"e1-2": {Ensemble: "e1", Name: "coupled", Label: "part-2", Serial: 2}}, members)
+	expected := map[string]journal.Membership{"e1-2": {Ensemble: "e1", Name: "coupled", Label: "part-2", Serial: 2}}
+	require.Equal(t, expected, members)
+	members, err = store.Journal().Memberships(t.Context(), append(make([]string, 10_000), "e1-2"))
+	require.NoError(t, err)
+	require.Equal(t, expected, members)
 }
 
 func TestEnsemblesGoWithTheirJobs(t *testing.T) {

@@ -55,7 +55,7 @@ var steps = []struct {
 
 func change(state barrier.State, from, to int) barrier.Change {
 	ensemble := full("e1")
-	ensemble.State, ensemble.Notices = state, to
+	ensemble.State, ensemble.Notices, ensemble.Serials = state, to, 40
 	return barrier.Change{Ensemble: ensemble, Notices: notices(from, to)}
 }
 

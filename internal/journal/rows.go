@@ -143,7 +143,7 @@ func newEnsembleRow(ensemble barrier.Ensemble) *ensembleRow {
 	e.row = row{table: "ensembles", key: 1, hasText: true, columns: []Column{
 		{"id", &v.ID}, {"document", &v.Document}, {"name", &v.Name}, {"at", &v.At}, {"hold_first", &v.HoldFirst}, {"commit_limit", &v.CommitLimit}, {"sets", &e.sets},
 		{"state", (*string)(&v.State)}, {"outcome", (*string)(&v.Outcome)}, {"reason", &v.Reason}, {"committed", &v.Committed}, {"commit_now", &v.CommitNow},
-		{"holds_released", &v.HoldsReleased}, {"notices", &v.Notices}, {"extended", &v.Extended},
+		{"holds_released", &v.HoldsReleased}, {"serials", &v.Serials}, {"notices", &v.Notices}, {"extended", &v.Extended},
 		{"created", stored.At(&v.Created)}, {"started", stored.At(&v.Started)}, {"released", stored.At(&v.Released)}, {"ended", stored.At(&v.Ended)},
 	}}
 	return e
