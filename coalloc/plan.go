@@ -1,0 +1,147 @@
+package coalloc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/config"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/job"
+)
+
+// A PartPlan is what would be submitted for a part.
+type PartPlan struct {
+	Part       Part
+	Submission job.Submission     // with the processes of the part as tasks
+	Rendering  *control.Rendering // files and commands; nil with a problem
+	Problem    error              // why the part cannot be submitted
+	Start      time.Time          // when the scheduler expects the job to start; zero if unknown
+	NoStart    error              // why it is unknown; nil if the definition cannot query it
+}
+
+// mostAtOnce bounds how many targets are planned at the same time.
+const mostAtOnce = 16
+
+// Plan returns what would be submitted for each part, in the order of the request. It submits nothing. With start, it queries
+// the schedulers for the expected start.
+func Plan(ctx context.Context, client Client, r *Request, start bool) []PartPlan {
+	plans := make([]PartPlan, len(r.Parts))
+	byTarget := map[string][]*PartPlan{} // one after the other, as they share a session
+	for i, part := range r.Parts {
+		plans[i].Part = part
+		byTarget[part.Target] = append(byTarget[part.Target], &plans[i])
+	}
+	slots := make(chan struct{}, mostAtOnce)
+	var targets sync.WaitGroup
+	for _, parts := range byTarget {
+		targets.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			for _, plan := range parts {
+				plan.make(ctx, client, start)
+			}
+		})
+	}
+	targets.Wait()
+	return plans
+}
+
+// make makes the plan of a part.
+func (p *PartPlan) make(ctx context.Context, client Client, start bool) {
+	if p.Part.Problem != "" { // which may be that there is no such target
+		p.Problem = errors.New(p.Part.Problem)
+		return
+	}
+	controller, err := client.Controller(ctx, p.Part.Target)
+	if err != nil {
+		p.Problem = err
+		return
+	}
+	var defaults map[string]string
+	if targets, err := client.Targets(); err == nil {
+		if target, err := targets.Find(p.Part.Target); err == nil { // an agent has none
+			defaults = target.Attributes
+		}
+	}
+	if p.Submission, p.Problem = p.Part.SubmissionOn(controller.Definition, defaults); p.Problem != nil {
+		return
+	}
+	if p.Problem = controller.Check(p.Submission); p.Problem != nil {
+		return
+	}
+	shown := p.Submission
+	if shown.Executable != "" {
+		shown.Wrapper = []string{"rmctl-node", "run", "--pass", "PASS", "--"}
+	}
+	if start {
+		p.Rendering, p.Problem = controller.Preview(ctx, shown)
+	} else {
+		p.Rendering, p.Problem = controller.Render(shown)
+	}
+	if start && p.Problem == nil {
+		p.Start, p.NoStart = estimate(ctx, controller, p.Submission, p.Rendering.Script)
+	}
+}
+
+// The command and the attributes by which a definition says when a job would start.
+const (
+	estimateAction = "estimate-start"
+	estimateScript = "estimate.script" // the script that would be submitted
+	estimateStart  = "estimate.start"  // what the scheduler says
+)
+
+// estimate queries the scheduler for the expected start of a job. Definitions without a command for it have no answer.
+func estimate(ctx context.Context, controller *control.Controller, s job.Submission, script string) (time.Time, error) {
+	if !hasEstimate(controller) {
+		return time.Time{}, nil
+	}
+	s.Invisible = true
+	s.Values = append(slices.Clone(s.Values), job.Assignment{Name: estimateScript, Value: script})
+	if _, err := controller.Action(ctx, estimateAction, s); err != nil {
+		return time.Time{}, err
+	}
+	environment, err := controller.FormEnvironment(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	text := environment.Text(estimateStart)
+	if found := environment.Lookup(estimateStart); found != nil {
+		if list, isList := found.Value().([]string); isList && len(list) > 0 { // as readers set attributes
+			text = list[0]
+		}
+	}
+	start, isTime := parseStart(text, controller.Location())
+	if !isTime {
+		return time.Time{}, fmt.Errorf("%.100q is not a time", text)
+	}
+	return start, nil
+}
+
+func hasEstimate(controller *control.Controller) bool {
+	for _, command := range controller.Definition.Commands {
+		if command.Element == config.ButtonAction && command.Name == estimateAction {
+			return true
+		}
+	}
+	return false
+}
+
+// parseStart reads a time in ISO 8601, with or without a zone, or in seconds since 1970.
+func parseStart(text string, location *time.Location) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.Unix(seconds, 0), seconds > 0
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+		if start, err := time.ParseInLocation(layout, text, location); err == nil {
+			return start, true
+		}
+	}
+	return time.Time{}, false
+}
