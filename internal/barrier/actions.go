@@ -22,8 +22,12 @@ type Submit struct {
 	OnHold bool // if the definition can
 }
 
-// FindJob looks for the job of a part by its tag. Its result is that of Submit.
-type FindJob struct{ Serial int }
+// FindJob looks for the job of a part by its tag. Its result is that of Submit. If Begin is set and the
+// store of jobs does not have the tag, the submission never began: then it is submitted.
+type FindJob struct {
+	Serial        int
+	Begin, OnHold bool
+}
 
 // ReleaseHold releases the hold of a job. Its result is [HoldResult].
 type ReleaseHold struct{ Serial int }

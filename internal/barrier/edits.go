@@ -109,7 +109,8 @@ func (in Substitute) apply(m *Machine) error {
 	if set := m.setOf(p); set != nil {
 		labels := slices.Clone(set.Labels)
 		labels[slices.Index(labels, in.Label)] = in.Part.Label
-		set.Labels, m.hasChanged = labels, true
+		m.ensemble.Sets = slices.Clone(m.ensemble.Sets) // changes before have the others
+		m.setOf(p).Labels, m.hasChanged = labels, true
 	}
 	m.drop(p)
 	m.add([]Spec{in.Part}, p.Index)

@@ -121,7 +121,18 @@ func TestHoldsAreReleasedOnceAllPartsWereAccepted(t *testing.T) {
 	require.True(t, b.part(2).Held)
 	b.pass(5 * time.Second)
 	require.Equal(t, 2, count(b.all, barrier.ReleaseHold{Serial: 2}))
+	again := b.restart()
+	require.Equal(t, 1, count(again.actions, barrier.ReleaseHold{Serial: 2}))
 	b.apply(barrier.HoldResult{Serial: 2})
 	require.False(t, b.part(2).Held)
-	require.False(t, b.machine.Ensemble().Ended.After(noon))
+}
+
+func TestProcessesCauseALimitedNumberOfEvents(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required))
+	b.accept(1)
+	before := len(b.notices)
+	for range 3000 {
+		b.process(barrier.Refused, 1, 0, false)
+	}
+	require.Len(t, b.notices, before+1000)
 }

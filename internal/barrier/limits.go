@@ -57,6 +57,10 @@ func (m *Machine) eachTimer(do func(timer)) {
 	if a := m.attempt; a != nil {
 		add(a.nextTry, func() {
 			a.nextTry = time.Time{}
+			if m.isOpen() == ErrEnded {
+				m.attempt = nil
+				return
+			}
 			m.do(RecordRelease{a.round, m.now, a.recorded()})
 		})
 	} else if m.nextTry.After(m.now) {
@@ -65,6 +69,10 @@ func (m *Machine) eachTimer(do func(timer)) {
 	for round, made := range m.openings {
 		add(made.nextTry, func() {
 			made.nextTry = time.Time{}
+			if m.isOpen() == ErrEnded {
+				delete(m.openings, round)
+				return
+			}
 			m.do(RecordRelease{round, m.now, made.rosters})
 		})
 	}

@@ -18,6 +18,7 @@ type part struct {
 	lost      time.Time       // since when a process that had checked in is missing
 	paused    time.Time       // since when its connection waits for the user
 
+	events       int  // that its processes caused
 	relayed      bool // relays were started for this incarnation
 	warned       bool // of its wall time
 	timedOut     bool // the present limit has passed
@@ -122,6 +123,16 @@ func (m *Machine) do(action Action) { m.actions = append(m.actions, action) }
 func (m *Machine) notify(kind EventKind, label, state, text string) {
 	m.ensemble.Notices++
 	m.notices = append(m.notices, Notice{Sequence: m.ensemble.Notices, Time: m.now, Kind: kind, Label: label, State: state, Text: text})
+}
+
+// mostEvents bounds how many events the processes of a part cause: they may not be friendly.
+const mostEvents = 1000
+
+// notifyOf notifies of a process.
+func (m *Machine) notifyOf(kind EventKind, p *part, text string) {
+	if p.events++; p.events <= mostEvents {
+		m.notify(kind, p.Label, string(p.State), text)
+	}
 }
 
 // setState changes the state of the ensemble.

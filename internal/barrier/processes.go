@@ -23,18 +23,20 @@ func (in ProcessEvent) apply(m *Machine) error {
 	case Lost:
 		m.lose(p, in)
 	case Voted:
-		m.notify(VotedNo, p.Label, string(p.State), processName(in)+": "+in.Reason)
+		m.notifyOf(VotedNo, p, processName(in)+": "+in.Reason)
 		if p.State != PartReleased {
 			m.fail(p, "a process voted no: "+in.Reason, true)
 		}
 	case Refused:
-		m.notify(ProcessRefused, p.Label, string(p.State), processName(in)+": "+in.Reason)
+		m.notifyOf(ProcessRefused, p, processName(in)+": "+in.Reason)
 		if p.State == PartReleased && p.Gate != NoGate && in.Incarnation > p.Incarnation {
 			m.fail(p, "the job was started again after its release", true)
 			return nil
 		}
-		p.Reason = "refused a process: " + in.Reason
-		m.change(p)
+		if reason := "refused a process: " + in.Reason; p.Reason != reason {
+			p.Reason = reason
+			m.change(p)
+		}
 	case NewIncarnation:
 		m.newIncarnation(p, in)
 	case Late:
@@ -56,7 +58,7 @@ func (m *Machine) late(p *part, in ProcessEvent) {
 	if in.Kind != Late && in.Kind != CheckedIn && in.Kind != NewIncarnation || !p.State.Ended() {
 		return
 	}
-	m.notify(ProcessRefused, p.Label, string(p.State), processName(in)+" is late: "+m.removalReason(p))
+	m.notifyOf(ProcessRefused, p, processName(in)+" is late: "+m.removalReason(p))
 	m.do(Remove{p.Serial, m.removalReason(p)})
 	if !p.nextCancel.IsZero() && !p.nextCancel.After(m.now.Add(shortestDelay)) {
 		return // the job is canceled soon
@@ -94,7 +96,7 @@ func (m *Machine) checkIn(p *part, in ProcessEvent) {
 		return
 	}
 	if p.Count <= fewProcesses {
-		m.notify(ProcessCheckedIn, p.Label, string(p.State), processName(in))
+		m.notifyOf(ProcessCheckedIn, p, processName(in))
 	}
 	if p.complete {
 		p.lost, p.Arrived = time.Time{}, m.now
@@ -130,7 +132,7 @@ func (m *Machine) lose(p *part, in ProcessEvent) {
 	if p.lost.IsZero() {
 		p.lost = m.now
 	}
-	m.notify(ProcessLost, p.Label, string(p.State), processName(in)+": the connection was lost")
+	m.notifyOf(ProcessLost, p, processName(in)+": the connection was lost")
 	if p.State == PartCheckedIn {
 		m.setPart(p, PartActive, "a process lost its connection")
 	}

@@ -202,6 +202,10 @@ func (in ReleaseRecorded) apply(m *Machine) error {
 	if a == nil || a.round != in.Round || !a.recording {
 		return nil
 	}
+	if in.Err != "" && m.isOpen() == ErrEnded {
+		m.attempt = nil
+		return nil
+	}
 	if in.Err != "" {
 		// It may be on record nevertheless, so the same rosters are recorded again.
 		if a.tries++; a.tries == 1 {

@@ -62,6 +62,9 @@ func (m *Machine) restart() {
 		if p.Attempted {
 			m.do(Admit{p.Part, m.rostersOf(p.Serial)})
 		}
+		if p.Held && m.ensemble.HoldsReleased {
+			m.releaseHold(p)
+		}
 		switch {
 		case p.State == PartSubmitting && p.Attempted:
 			m.find(p)
@@ -106,13 +109,16 @@ func (m *Machine) submitOne(p *part) {
 	p.Attempted, p.inFlight, p.opening = true, true, false
 	m.change(p)
 	m.do(Admit{p.Part, m.rostersOf(p.Serial)})
-	m.do(Submit{p.Serial, m.ensemble.HoldFirst && !m.ensemble.HoldsReleased})
+	m.do(Submit{p.Serial, m.onHold()})
 }
+
+// onHold reports whether parts are submitted on hold now.
+func (m *Machine) onHold() bool { return m.ensemble.HoldFirst && !m.ensemble.HoldsReleased }
 
 // find looks for a job whose submission has no known result.
 func (m *Machine) find(p *part) {
 	p.inFlight, p.nextFind = true, time.Time{}
-	m.do(FindJob{p.Serial})
+	m.do(FindJob{p.Serial, !p.State.Ended(), m.onHold()})
 }
 
 func (in Submitted) apply(m *Machine) error {

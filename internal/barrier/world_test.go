@@ -30,6 +30,7 @@ type world struct {
 	isKind  bool           // no faults any more
 	ran     map[int]bool   // serials of parts with processes that ran their program
 	seen    map[int]string // the first instance of the present incarnation, by serial
+	begun   map[int]bool   // submissions, by serial
 	trace   []string
 }
 
@@ -44,7 +45,7 @@ type simulated struct {
 }
 
 func newWorld(t require.TestingT, seed uint64) *world {
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 7)), now: noon, parts: map[int]barrier.Part{}, jobs: map[int]*simulated{}, ran: map[int]bool{}, seen: map[int]string{}}
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 7)), now: noon, parts: map[int]barrier.Part{}, jobs: map[int]*simulated{}, ran: map[int]bool{}, seen: map[int]string{}, begun: map[int]bool{}}
 	var specs []barrier.Spec
 	for i := range 1 + w.random.IntN(5) {
 		specs = append(specs, w.spec(fmt.Sprint("p", i)))
@@ -114,6 +115,8 @@ func (w *world) execute(action barrier.Action) {
 	case barrier.FindJob:
 		job := w.jobs[a.Serial]
 		switch {
+		case a.Begin && !w.begun[a.Serial]:
+			w.submit(barrier.Submit{Serial: a.Serial, OnHold: a.OnHold})
 		case !w.isKind && w.chance(3):
 			w.later(barrier.SubmitUnknown{Serial: a.Serial, Reason: "no connection"})
 		case job == nil:
@@ -163,7 +166,9 @@ func (w *world) record(change barrier.Change) {
 
 func (w *world) submit(a barrier.Submit) {
 	require.True(w.t, w.parts[a.Serial].Attempted, "the intent is on record")
-	require.Nil(w.t, w.jobs[a.Serial], "no part is submitted twice")
+	require.False(w.t, w.begun[a.Serial], "no part is submitted twice")
+	require.NotEqual(w.t, barrier.PartDeleted, w.parts[a.Serial].State)
+	w.begun[a.Serial] = true
 	if w.chance(8) {
 		w.later(barrier.SubmitRefused{Serial: a.Serial, Reason: "refused"})
 		return
