@@ -3,11 +3,14 @@ package tree
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -151,5 +154,63 @@ func (c chaos) ask(ctx context.Context, client *Client) {
 			}
 		}
 		require.Equal(c.t, all, named, "%s (not started: %v)", c.name, failed)
+	}
+}
+
+// Whatever is killed, what arrives is the beginning of what was sent, and new streams pass.
+func TestStreamsUnderRandomKills(t *testing.T) {
+	j := newJob(t).withSecret()
+	random := rand.New(rand.NewPCG(2, uint64(number(t, "RMCTL_SEED", 1))))
+	f := j.topOf()
+	for range max(number(t, "RMCTL_CHAOS", 20)/5, 1) {
+		node := f.relayOf(j, "n1")
+		var using sync.WaitGroup
+		for range 8 {
+			p := f.streamOf([]*jobFixture{j, node}[random.IntN(2)])
+			for _, way := range []pair{{p.process, p.rmctl}, {p.rmctl, p.process}} {
+				using.Go(func() { sendNumbers(way.process) })
+				using.Go(func() { requireNumbers(t, way.rmctl) })
+			}
+			if random.IntN(4) == 0 {
+				time.AfterFunc(time.Duration(random.IntN(20))*time.Millisecond, func() { _ = p.process.Close() })
+			} else {
+				time.AfterFunc(time.Duration(20+random.IntN(20))*time.Millisecond, func() { _ = p.rmctl.Close() })
+			}
+		}
+		pause(t.Context(), time.Duration(random.IntN(20))*time.Millisecond)
+		require.NoError(t, f.relayProcess(t, "n1").Kill())
+		using.Wait()
+		parts, err := f.Ask(t.Context(), ask("same"))
+		require.NoError(t, err)
+		for _, part := range parts {
+			require.Contains(t, part.Problem, "relay on n1 lost")
+		}
+	}
+	require.Eventually(t, func() bool { return f.held()+countOf(f.relay.carrier) == 0 }, 30*time.Second, time.Millisecond, "streams stay")
+}
+
+// sendNumbers counts until the stream ends.
+func sendNumbers(to io.Writer) {
+	text := make([]byte, 0, 8<<10)
+	for next := uint64(0); ; {
+		for text = text[:0]; len(text)+8 <= cap(text); next++ {
+			text = binary.BigEndian.AppendUint64(text, next)
+		}
+		if _, err := to.Write(text); err != nil {
+			return
+		}
+	}
+}
+
+// requireNumbers reads what sendNumbers sends.
+func requireNumbers(t *testing.T, from io.Reader) {
+	for next, text := uint64(0), make([]byte, 8); ; next++ {
+		if _, err := io.ReadFull(from, text); err != nil {
+			return
+		}
+		if found := binary.BigEndian.Uint64(text); found != next {
+			t.Errorf("%d arrived instead of %d", found, next)
+			return
+		}
 	}
 }

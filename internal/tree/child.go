@@ -225,7 +225,7 @@ func (r *Relay) endChildrenOf(u *upper) {
 	for _, c := range r.visible(u) {
 		if c.owner == u {
 			ending.Go(func() {
-				c.end(errEnded)
+				c.finish() // what was written to streams still arrives
 				c.process.stop()
 			})
 		}

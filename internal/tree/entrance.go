@@ -48,7 +48,7 @@ func (r *Relay) acceptStreams(socket string) {
 		_ = listener.Close()
 		return
 	}
-	r.accept(listener, func(conn net.Conn, known func()) {
+	r.acceptAs(true, listener, func(conn net.Conn, known func()) {
 		if checkUser(conn) != nil {
 			_ = conn.Close() // it may not learn why
 			known()

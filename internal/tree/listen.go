@@ -46,8 +46,13 @@ func (r *Relay) Listen(ctx context.Context, address string) error {
 }
 
 // accept serves connections until the relay is closed. Greet calls known once the other
-// end has proved the secret or failed to.
+// end has proved the secret or failed to. Connections beyond the bound are closed.
 func (r *Relay) accept(listener net.Listener, greet func(conn net.Conn, known func())) {
+	r.acceptAs(false, listener, greet)
+}
+
+// acceptAs accepts. If it is patient, connections beyond the bound wait.
+func (r *Relay) acceptAs(isPatient bool, listener net.Listener, greet func(conn net.Conn, known func())) {
 	defer context.AfterFunc(r.ctx, func() { _ = listener.Close() })()
 	strangers := make(chan struct{}, mostStrangers)
 	var accepted sync.WaitGroup
@@ -61,13 +66,29 @@ func (r *Relay) accept(listener net.Listener, greet func(conn net.Conn, known fu
 			pause(r.ctx, acceptPause)
 			continue
 		}
-		select {
-		case strangers <- struct{}{}:
-		default:
+		if !enters(r.ctx, strangers, isPatient) {
 			_ = conn.Close() // it may come again
 			continue
 		}
 		accepted.Go(func() { greet(conn, func() { <-strangers }) })
+	}
+}
+
+// enters takes a slot for a connection, if there is one or it may wait.
+func enters(ctx context.Context, slots chan<- struct{}, isPatient bool) bool {
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+	}
+	if !isPatient {
+		return false
+	}
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -203,12 +204,22 @@ func TestStreamsEndWithTheirLinks(t *testing.T) {
 	t.Run("rmctl ends", func(t *testing.T) {
 		j := newJob(t).withSecret()
 		f := j.topOf()
-		p := f.streamOf(j)
-		send(t, p.rmctl, "last words")
-		require.NoError(t, p.rmctl.Close())
+		var all []pair
+		for _, at := range []*jobFixture{j, f.relayOf(j, "n1")} {
+			for range 20 {
+				all = append(all, f.streamOf(at))
+			}
+		}
+		text := strings.Repeat("last words", 1000)
+		for _, p := range all {
+			send(t, p.rmctl, text)
+			require.NoError(t, p.rmctl.Close())
+		}
 		require.NoError(t, f.Close())
-		requireText(t, p.process, "last words")
-		requireEnd(t, p.process)
+		for _, p := range all {
+			requireText(t, p.process, text)
+			requireEnd(t, p.process)
+		}
 	})
 }
 
