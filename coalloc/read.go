@@ -2,6 +2,7 @@ package coalloc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -49,17 +50,34 @@ func FormatOf(text []byte) Format {
 // ReadRequest reads a request in TOML, JSON or RSL. The error has all mistakes of the text with their places.
 // What is wrong with a single part of RSL becomes the part's Problem, as other parts may go on without it.
 func ReadRequest(ctx context.Context, text []byte, from Sources) (*Request, error) {
-	r, err := readParts(ctx, text, from)
+	return read(ctx, text, from, false)
+}
+
+// ReadParts reads parts to add to an ensemble, or to put in the place of another part: a request without settings of the
+// whole, or a single component of RSL.
+func ReadParts(ctx context.Context, text []byte, from Sources) ([]Part, error) {
+	r, err := read(ctx, text, from, true)
+	if err != nil {
+		return nil, err
+	}
+	if r.Name != "" || r.HoldFirst || r.DryRun || len(r.Sets) > 0 || r.Limits != (Limits{}) {
+		return nil, errors.New("only parts can be added to an ensemble, not settings of the whole request")
+	}
+	return r.Parts, nil
+}
+
+func read(ctx context.Context, text []byte, from Sources, isEdit bool) (*Request, error) {
+	r, err := parse(ctx, text, from, isEdit)
 	if err != nil {
 		return nil, err
 	}
 	if len(r.Parts) == 0 {
-		return nil, fmt.Errorf("the request has no parts\nadd a table [part.NAME] for each")
+		return nil, errors.New("the request has no parts\nadd a table [part.NAME] for each")
 	}
 	return r, nil
 }
 
-func readParts(ctx context.Context, text []byte, from Sources) (*Request, error) {
+func parse(ctx context.Context, text []byte, from Sources, isEdit bool) (*Request, error) {
 	if len(text) > maxRequest {
 		return nil, fmt.Errorf("the request has more than %d bytes", maxRequest)
 	}
@@ -71,7 +89,7 @@ func readParts(ctx context.Context, text []byte, from Sources) (*Request, error)
 		}
 		return readTable(table, from)
 	case RSL:
-		return readRSL(ctx, text, from)
+		return readRSL(ctx, text, from, isEdit)
 	}
 	table, err := document.ParseTOML(text)
 	if err != nil {

@@ -11,12 +11,15 @@ import (
 
 // readRSL reads a multi-request, or components of one for edits. Settings of the whole request and definitions for all
 // components are in a conjunction around it: &(name=x)(+(&…)(&…)).
-func readRSL(ctx context.Context, text []byte, from Sources) (*Request, error) {
+func readRSL(ctx context.Context, text []byte, from Sources, isEdit bool) (*Request, error) {
 	spec, err := rsl.Parse(string(text))
 	if err != nil {
 		return nil, err
 	}
 	reader := &rslReader{from: from, symbols: map[string]symbols{}, request: &Request{}}
+	if alone, isBoolean := spec.(*rsl.Boolean); isEdit && isBoolean && alone.Operator == rsl.And && !hasMulti(alone) {
+		spec = &rsl.Boolean{Position: alone.Position, Operator: rsl.Multi, Specs: []rsl.Spec{alone}}
+	}
 	multi := reader.outer(spec)
 	if multi != nil {
 		for i, component := range multi.Specs {
@@ -33,6 +36,13 @@ func readRSL(ctx context.Context, text []byte, from Sources) (*Request, error) {
 		return nil, err
 	}
 	return reader.request, nil
+}
+
+func hasMulti(conjunction *rsl.Boolean) bool {
+	return slices.ContainsFunc(conjunction.Specs, func(child rsl.Spec) bool {
+		inner, isBoolean := child.(*rsl.Boolean)
+		return isBoolean && inner.Operator == rsl.Multi
+	})
 }
 
 // An rslReader reads a request in RSL. Problems are those of the request as a whole; others become the Problem

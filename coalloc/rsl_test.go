@@ -196,3 +196,24 @@ func FuzzReadRSL(f *testing.F) {
 		require.Equal(t, written, again.RSL())
 	})
 }
+
+func TestPartsForEditsMayBeASingleComponent(t *testing.T) {
+	for _, text := range []string{
+		"&(resourceManagerContact=h)(label=a)(executable=/x)", "+(&(resourceManagerContact=h)(label=a)(executable=/x))",
+		"[part.a]\ntarget = 'h'\nexecutable = '/x'",
+	} {
+		parts, err := coalloc.ReadParts(context.Background(), []byte(text), coalloc.Sources{})
+		require.NoError(t, err, text)
+		require.Equal(t, []coalloc.Part{{Label: "a", Target: "h", Kind: coalloc.Required, Gate: coalloc.Held, Count: 1, JobType: coalloc.Multiple, Submission: job.Submission{Executable: "/x"}}}, parts)
+	}
+	for text, reason := range map[string]string{
+		"name = 'x'\n[part.a]\ntarget = 'h'\nexecutable = '/x'":    "not settings of the whole request",
+		"&(name=x)(+(&(resourceManagerContact=h)(executable=/x)))": "not settings of the whole request",
+		"&(label=a)(executable=/x)":                                "no resourceManagerContact",
+		"(label=a)":                                                "line 1, column 1",
+	} {
+		_, err := coalloc.ReadParts(context.Background(), []byte(text), coalloc.Sources{})
+		require.Error(t, err, text)
+		require.ErrorContains(t, err, reason)
+	}
+}
