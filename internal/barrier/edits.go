@@ -38,7 +38,7 @@ func (in Add) apply(m *Machine) error {
 	for _, p := range m.parts {
 		index = max(index, p.Index+1)
 	}
-	m.interrupt()
+	m.abandon(nil)
 	m.add(in.Parts, index)
 	return nil
 }
@@ -58,11 +58,6 @@ func (m *Machine) add(specs []Spec, index int) {
 	}
 }
 
-// interrupt gives a release up that is not on record yet, for an edit.
-func (m *Machine) interrupt() {
-	m.abandon(nil)
-}
-
 func (in Delete) apply(m *Machine) error {
 	if err := m.isOpen(); err != nil {
 		return err
@@ -77,7 +72,7 @@ func (in Delete) apply(m *Machine) error {
 			deleted = append(deleted, p)
 		}
 	}
-	m.interrupt()
+	m.abandon(nil)
 	for _, p := range deleted {
 		m.drop(p)
 	}
@@ -105,7 +100,7 @@ func (in Substitute) apply(m *Machine) error {
 	if err := m.checkLabels([]Spec{in.Part}, in.Label); err != nil {
 		return err
 	}
-	m.interrupt()
+	m.abandon(nil)
 	if set := m.setOf(p); set != nil {
 		labels := slices.Clone(set.Labels)
 		labels[slices.Index(labels, in.Label)] = in.Part.Label
