@@ -22,7 +22,7 @@ const module = "github.com/rmctl/rmctl"
 // Imports go only downward.
 var allowedImports = map[string][]string{
 	"cmd/rmctl":                       {".", "attribute", "cases", "command", "config", "config/check", "control", "internal/agent/serve", "internal/agentclient/bridge", "internal/agentdecode", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/jobwatch", "internal/listings", "internal/manual", "internal/mutate", "internal/nodes", "internal/onnodes", "internal/polls", "internal/portablename", "internal/ranges", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/stacks", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/waiting", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "rsl", "tokenizer"},
-	"cmd/rmctl-node":                  {"internal/callback", "internal/debug/guard", "internal/execution", "internal/jobdirectory", "internal/ranges", "internal/rank", "internal/stacks", "internal/stacks/collect", "internal/track", "internal/tree"},
+	"cmd/rmctl-node":                  {"internal/callback", "internal/debug/guard", "internal/execution", "internal/jobdirectory", "internal/ranges", "internal/rank", "internal/rendezvous", "internal/stacks", "internal/stacks/collect", "internal/track", "internal/tree"},
 	"internal/jobdirectory":           {"internal/files", "internal/rank", "job"},
 	"internal/track":                  {"internal/execution", "internal/jobdirectory", "internal/rank", "job"},
 	"internal/tracked":                {"command", "internal/nodes", "internal/polls", "internal/submission", "job", "jobstore", "remote"},
@@ -31,7 +31,7 @@ var allowedImports = map[string][]string{
 	"rsl":                             {"internal/excerpt"},
 	"internal/barrier":                {},
 	"internal/journal":                {"internal/barrier", "internal/stored"},
-	"coalloc":                         {"attribute", "config", "control", "internal/barrier", "internal/document", "internal/settings", "job", "jobstore", "rsl"},
+	"coalloc":                         {"attribute", "config", "control", "internal/barrier", "internal/document", "internal/rendezvous", "internal/settings", "job", "jobstore", "rsl"},
 	"internal/ensembles":              {"coalloc", "control", "internal/daemon", "internal/peer", "remote"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
@@ -54,6 +54,7 @@ var allowedImports = map[string][]string{
 	"internal/repeated":               {"remote"},
 	"internal/recovery":               {"command", "config", "internal/presence", "internal/timezone", "job", "jobstore"},
 	"internal/rank":                   {},
+	"internal/rendezvous":             {},
 	"internal/ranges":                 {},
 	"internal/exitstatus":             {},
 	"internal/plaintext":              {},

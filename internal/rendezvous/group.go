@@ -1,0 +1,189 @@
+package rendezvous
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// A Peer is a part of the group.
+type Peer struct {
+	Address   int    `json:"address"` // opaque
+	Index     int    `json:"index"`
+	Label     string `json:"label"`
+	Size      int    `json:"size"`      // processes
+	FirstRank int    `json:"firstRank"` // of its first process among those of all parts
+	Host      string `json:"host,omitempty"`
+}
+
+// A Structure is the group as a process sees it.
+type Structure struct {
+	Joined bool   `json:"joined"` // the part is in the group
+	Rank   int    `json:"rank"`   // of the process in its part
+	Own    Peer   `json:"own"`
+	Others []Peer `json:"others"` // in the order of their indices
+	World  int    `json:"world"`  // processes of all parts
+}
+
+// Information is what a part gave to an exchange.
+type Information struct {
+	Peer
+	Data  []byte `json:"data"`
+	Ended bool   `json:"ended,omitempty"` // the part ended before it gave anything
+}
+
+// mostRounds bounds the exchanges of an ensemble.
+const mostRounds = 1000
+
+// A group is the parts that exchange messages. The mutex of the server guards it.
+type group struct {
+	server  *Server
+	parts   []*part // in the order of their indices
+	rounds  map[*part][][]byte
+	taken   map[string]int // rounds of a process, by instance
+	waiting []exchangeWaiter
+}
+
+// An exchangeWaiter is a process that waits for the end of a round.
+type exchangeWaiter struct {
+	link  *link
+	id    int64
+	round int
+}
+
+func (g *group) has(p *part) bool { return g != nil && slices.Contains(g.parts, p) }
+
+// peers describes all parts.
+func (g *group) peers() []Peer {
+	peers, first := make([]Peer, 0, len(g.parts)), 0
+	for _, p := range g.parts {
+		peer := Peer{Address: g.server.key.address(p.Serial), Index: p.Index, Label: p.Label, Size: p.Count, FirstRank: first}
+		if lead := p.members[0]; lead != nil {
+			peer.Host = lead.host
+		}
+		peers = append(peers, peer)
+		first += p.Count
+	}
+	return peers
+}
+
+// structure describes the group to a process.
+func (g *group) structure(l *link) Structure {
+	own := Peer{Address: l.server.key.address(l.part.Serial), Index: l.part.Index, Label: l.part.Label, Size: l.part.Count}
+	described := Structure{Rank: l.rank, Own: own, Others: []Peer{}, World: l.part.Count}
+	if !g.has(l.part) {
+		return described
+	}
+	described.Joined, described.World = true, 0
+	for i, peer := range g.peers() {
+		described.World += peer.Size
+		if g.parts[i] == l.part {
+			described.Own = peer
+		} else {
+			described.Others = append(described.Others, peer)
+		}
+	}
+	return described
+}
+
+// find returns the part with an address.
+func (g *group) find(address int) *part {
+	if g == nil {
+		return nil
+	}
+	for _, p := range g.parts {
+		if g.server.key.address(p.Serial) == address {
+			return p
+		}
+	}
+	return nil
+}
+
+// exchange takes part in the next round of a process. The first process of a part gives the data.
+func (g *group) exchange(l *link, f *frame) *frame {
+	switch {
+	case !g.has(l.part):
+		return refusal(f, codeNotJoined, "the part is not in the group")
+	case l.rank != 0 && len(f.payload) > 0:
+		return refusal(f, codeRank, "only rank 0 gives data to an exchange")
+	}
+	if g.rounds == nil {
+		g.rounds, g.taken = map[*part][][]byte{}, map[string]int{}
+	}
+	round := g.taken[l.instance]
+	if l.rank == 0 {
+		round = len(g.rounds[l.part])
+	}
+	if round >= mostRounds {
+		return refusal(f, codeFull, "too many exchanges")
+	}
+	if l.rank == 0 {
+		g.rounds[l.part] = append(g.rounds[l.part], f.payload)
+	}
+	g.taken[l.instance] = round + 1
+	g.waiting = append(g.waiting, exchangeWaiter{l, f.ID, round})
+	g.finish()
+	return nil
+}
+
+// finish answers those whose rounds are complete.
+func (g *group) finish() {
+	if g == nil {
+		return
+	}
+	g.waiting = slices.DeleteFunc(g.waiting, func(w exchangeWaiter) bool {
+		for _, p := range g.parts {
+			if len(g.rounds[p]) <= w.round && !p.hasEnded {
+				return false
+			}
+		}
+		g.server.send(w.link, g.resultOf(w))
+		return true
+	})
+}
+
+func (g *group) resultOf(w exchangeWaiter) *frame {
+	all := make([]Information, 0, len(g.parts))
+	for i, peer := range g.peers() {
+		information := Information{Peer: peer}
+		if given := g.rounds[g.parts[i]]; len(given) > w.round {
+			information.Data = given[w.round]
+		} else {
+			information.Ended = true
+		}
+		all = append(all, information)
+	}
+	return replyWith(w.id, all)
+}
+
+// forget removes a process that gives up.
+func (g *group) forget(l *link, id int64) {
+	g.waiting = slices.DeleteFunc(g.waiting, func(w exchangeWaiter) bool { return w.link == l && w.id == id })
+}
+
+// forgetAll removes all requests of a connection.
+func (g *group) forgetAll(l *link) {
+	g.waiting = slices.DeleteFunc(g.waiting, func(w exchangeWaiter) bool { return w.link == l })
+}
+
+// endPart drops the messages for a part whose job has ended.
+func (s *Server) endPart(p *part) (dropped int) {
+	p.hasEnded = true
+	for _, b := range p.boxes {
+		dropped += len(b.messages)
+		b.messages, b.bytes = nil, 0
+	}
+	s.group.finish()
+	return dropped
+}
+
+// replyWith returns the reply to a request, with a value as JSON.
+func replyWith(id int64, value any) *frame {
+	payload, err := json.Marshal(value)
+	switch {
+	case err != nil:
+		return &frame{Kind: kindReply, ID: id, Error: err.Error(), Code: codeTooLong}
+	case len(payload) > mostPayload:
+		return &frame{Kind: kindReply, ID: id, Error: "the answer is too long", Code: codeTooLong}
+	}
+	return &frame{Kind: kindReply, ID: id, payload: payload}
+}

@@ -1,0 +1,33 @@
+package rendezvous
+
+import "time"
+
+// Bounds of the protocol.
+const (
+	protocolVersion = 1
+
+	mostHeader  = 64 << 10
+	mostPayload = 1 << 20 // of one message
+	mostTag     = 256
+	mostReason  = 1000
+
+	mostUnproven   = 64 // connections that prove themselves at a time
+	mostWaiting    = 20_000
+	provingTime    = 5 * time.Second
+	waitingTime    = 20 * time.Second // for their turn to prove themselves
+	linksOfProcess = 4                // proven connections of one process at a time
+
+	mostQueued      = 10_000 // messages for one process
+	mostQueuedBytes = 16 << 20
+
+	pingInterval = 20 * time.Second
+	silence      = 70 * time.Second // after which the other end is lost
+	probeTime    = 2 * time.Second  // of a process with a rank that another one claims
+	writeTime    = 30 * time.Second // for one frame
+)
+
+// Times between attempts of a process to connect.
+const (
+	shortestPause = 100 * time.Millisecond
+	longestPause  = 5 * time.Second
+)
