@@ -41,7 +41,7 @@ const (
 
 // readAttributes are those that the engine reads where a definition has them.
 var readAttributes = []string{
-	"control.queue.name", "stdout_remote_path", "stderr_remote_path", "mpiNumberOfProcesses", "queues",
+	"control.queue.name", "stdout_remote_path", "stderr_remote_path", "mpiNumberOfProcesses", "queues", "estimate.start",
 }
 
 // factPrefix begins the names of attributes with facts about a job.
