@@ -148,6 +148,23 @@ func BenchmarkStreamRoundTrip(b *testing.B) {
 	}
 }
 
+// BenchmarkStreamRoundTripBehindANode is the same through the relay of a node.
+func BenchmarkStreamRoundTripBehindANode(b *testing.B) {
+	j := newJob(b).withSecret()
+	f := j.topOf()
+	node := f.relayOf(j, "n1")
+	part{Play: "dialers", Streams: 1, Job: j.job, Private: node.private}.start(b)
+	conn, err := f.AcceptStream(b.Context())
+	require.NoError(b, err)
+	message, answer := bytes.Repeat([]byte("x"), 1<<10), make([]byte, 1<<10)
+	for b.Loop() {
+		_, err := conn.Write(message)
+		require.NoError(b, err)
+		_, err = io.ReadFull(conn, answer)
+		require.NoError(b, err)
+	}
+}
+
 // BenchmarkStreamMessages sends messages of 1 KiB to a process, which sends them back.
 func BenchmarkStreamMessages(b *testing.B) {
 	f := farStreams(b, 1)

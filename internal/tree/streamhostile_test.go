@@ -57,7 +57,12 @@ func TestStrangersDoNotKeepProcessesOut(t *testing.T) {
 		defer conn.Close()
 	}
 	begun := time.Now()
-	requireExchange(t, f.streamOf(j))
+	process, err := dialStream(t.Context(), j.private, j.job)
+	require.NoError(t, err, "a process waits for its turn")
+	defer process.Close()
+	rmctl, err := f.AcceptStream(t.Context())
+	require.NoError(t, err)
+	requireExchange(t, pair{process, rmctl})
 	require.Greater(t, time.Since(begun), strangerLimit/2, "there were more strangers than the bound")
 }
 

@@ -191,7 +191,7 @@ func TestALinkThatReadsTooSlowlyLosesStreamsNotMemory(t *testing.T) {
 
 	for id := uint32(2); near.isOpen(); id++ { // opened and never read
 		require.NoError(t, c.handle(below, frame{kind: frameOpen, stream: id}))
-		require.NoError(t, c.handle(below, frame{kind: frameClose, stream: id}))
+		require.NoError(t, c.handle(below, frame{kind: frameReset, stream: id, number: mostReasonBytes, data: data.data[:mostReasonBytes]}))
 	}
 	require.ErrorIs(t, near.reason, errNotReading)
 	require.True(t, errors.Is(c.handle(near, data), errGone))
