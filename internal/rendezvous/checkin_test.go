@@ -44,10 +44,9 @@ func TestAWrongSecretIsDenied(t *testing.T) {
 	p.server.Admit(part(1, 1))
 	wrong := p.pass(1, 1)
 	wrong.Secret = p.key.PartSecret(2)
-	unknown := p.pass(7, 1)
 	foreign := p.pass(1, 1)
 	foreign.Ensemble = "another"
-	for _, pass := range []*rendezvous.Pass{wrong, unknown, foreign} {
+	for _, pass := range []*rendezvous.Pass{wrong, foreign} {
 		o := <-p.checksIn(pass, process(0))
 		require.ErrorIs(t, o.err, rendezvous.ErrDenied)
 	}
@@ -193,4 +192,90 @@ func TestStrangersDoNotKeepConnections(t *testing.T) {
 	go func() { _, _ = near.Write([]byte("GET / HTTP/1.0\r\n\r\n")) }()
 	go func() { _, _ = near.Read(make([]byte, 100)) }()
 	require.Error(t, <-served)
+}
+
+func TestAProcessWaitsForACoAllocatorThatDoesNotKnowItsPartYet(t *testing.T) {
+	p := newPlace(t)
+	ended := p.checksIn(p.pass(1, 1), process(0))
+	require.Eventually(t, func() bool { return p.connections() > 1 }, 20*time.Second, time.Millisecond, "it did not try again")
+	p.server.Admit(part(1, 1))
+	p.awaitsComplete(1)
+	p.releases(1)
+	p.session(ended)
+}
+
+func TestAProcessThatWasNotReleasedCannotVote(t *testing.T) {
+	p := newPlace(t)
+	p.server.Admit(part(1, 1))
+	ended := p.checksIn(p.pass(1, 1), process(0))
+	p.awaitsComplete(1)
+	p.releases(1)
+	p.session(ended)
+	o := <-p.votes(p.ctx, p.pass(1, 1), process(0), rendezvous.Vote{No: true, Reason: "no disk"})
+	requireRefused(t, o.err)
+	p.awaitsKind(rendezvous.Refused)
+}
+
+func TestAReleaseIsOnlyForItsRoster(t *testing.T) {
+	p := newPlace(t)
+	p.server.Admit(part(1, 1))
+	ended := p.checksIn(p.pass(1, 1), process(0))
+	p.awaitsComplete(1)
+	other := process(0)
+	p.server.Release([]rendezvous.Roster{{Serial: 1, Incarnation: 1, Instances: []string{other.Instance}}})
+	requireRefused(t, (<-ended).err)
+	p.session(p.checksIn(p.pass(1, 1), other))
+}
+
+func TestAServerThatEndsSaysItsLastWords(t *testing.T) {
+	p := newPlace(t)
+	p.server.Admit(part(1, 64))
+	var ended []<-chan outcome
+	for rank := range 64 {
+		ended = append(ended, p.checksIn(p.pass(1, 64), process(rank)))
+	}
+	p.awaitsComplete(1)
+	p.server.Remove(1, "canceled")
+	p.server.Close()
+	for _, each := range ended {
+		requireAborted(t, (<-each).err)
+	}
+}
+
+func TestAFrozenSetDoesNotChange(t *testing.T) {
+	p := newPlace(t)
+	p.server.Admit(part(1, 1))
+	ctx, cancel := context.WithCancel(p.ctx)
+	first := process(0)
+	p.votes(ctx, p.pass(1, 1), first, rendezvous.Vote{})
+	p.awaitsComplete(1)
+	rosters, err := p.server.Freeze(p.ctx, []int{1})
+	require.NoError(t, err)
+	cancel()
+	p.awaitsKind(rendezvous.Lost)
+	second := p.checksIn(p.pass(1, 1), process(0))
+	again := p.checksIn(p.pass(1, 1), first)
+	require.Eventually(t, func() bool { return p.connections() >= 3 }, 20*time.Second, time.Millisecond)
+	_, incarnation := p.server.Status(1)
+	require.Equal(t, 1, incarnation)
+	p.server.Release(rosters)
+	p.session(again)
+	requireRefused(t, (<-second).err)
+}
+
+func TestAReleaseThatWasGivenUpLetsOthersIn(t *testing.T) {
+	p := newPlace(t)
+	p.server.Admit(part(1, 1))
+	ctx, cancel := context.WithCancel(p.ctx)
+	p.votes(ctx, p.pass(1, 1), process(0), rendezvous.Vote{})
+	p.awaitsComplete(1)
+	_, err := p.server.Freeze(p.ctx, []int{1})
+	require.NoError(t, err)
+	cancel()
+	p.awaitsKind(rendezvous.Lost)
+	ended := p.checksIn(p.pass(1, 1), process(0))
+	p.server.Thaw()
+	p.awaits(func(e rendezvous.ProcessEvent) bool { return e.Complete && e.Incarnation == 2 })
+	require.Equal(t, 2, p.releases(1)[0].Incarnation)
+	p.session(ended)
 }

@@ -128,6 +128,8 @@ func connect(ctx context.Context, dial Dial, pass *Pass, want frame) (*tls.Conn,
 			err = &AbortError{answer.Reason}
 		case kindRefused:
 			err = &RefusedError{answer.Reason}
+		case kindLater:
+			err = errUnknownPart
 		default:
 			err = fmt.Errorf("%w: %.20q", errOutOfOrder, answer.Kind)
 		}

@@ -14,6 +14,7 @@ const (
 	kindProve     = "prove"     // of the process: proof, and what it wants
 	kindAccepted  = "accepted"  // proof of the co-allocator, and the rank
 	kindDenied    = "denied"    // whatever was wrong with the credentials
+	kindLater     = "later"     // the co-allocator does not know the part yet
 	kindRelease   = "release"
 	kindReceived  = "received" // of the process: it has read the release
 	kindAbort     = "abort"

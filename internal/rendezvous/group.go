@@ -113,10 +113,11 @@ func (g *group) exchange(l *link, f *frame) *frame {
 	if l.rank == 0 {
 		round = len(g.rounds[l.part])
 	}
-	if round >= mostRounds {
+	if round >= mostRounds || g.server.kept+len(f.payload) > mostKept {
 		return refusal(f, codeFull, "too many exchanges")
 	}
 	if l.rank == 0 {
+		g.server.kept += len(f.payload)
 		g.rounds[l.part] = append(g.rounds[l.part], f.payload)
 	}
 	g.taken[l.instance] = round + 1
@@ -155,9 +156,11 @@ func (g *group) resultOf(w exchangeWaiter) *frame {
 	return replyWith(w.id, all)
 }
 
-// forget removes a process that gives up.
-func (g *group) forget(l *link, id int64) {
+// forget removes a request of a process that gives up, and reports whether there was one.
+func (g *group) forget(l *link, id int64) bool {
+	before := len(g.waiting)
 	g.waiting = slices.DeleteFunc(g.waiting, func(w exchangeWaiter) bool { return w.link == l && w.id == id })
+	return len(g.waiting) < before
 }
 
 // forgetAll removes all requests of a connection.
@@ -170,6 +173,7 @@ func (s *Server) endPart(p *part) (dropped int) {
 	p.hasEnded = true
 	for _, b := range p.boxes {
 		dropped += len(b.messages)
+		s.kept -= b.bytes
 		b.messages, b.bytes = nil, 0
 	}
 	s.group.finish()

@@ -12,8 +12,7 @@ import (
 	"net"
 )
 
-// ErrDenied says that the co-allocator does not accept the credentials: of another ensemble, of a
-// part that it does not know, or wrong ones. It does not say which.
+// ErrDenied says that the co-allocator does not accept the credentials. It does not say why.
 var ErrDenied = errors.New("the co-allocator denies access")
 
 // Words in proofs keep one end from sending back what the other sent.
@@ -151,11 +150,11 @@ func (s *Server) verify(ctx context.Context, conn net.Conn) (*proven, error) {
 	if err != nil {
 		return nil, err
 	}
-	isKnown := hello.Kind == kindHello && hello.Version == protocolVersion && want.Kind == kindProve &&
-		hello.Ensemble == s.ensemble && len(hello.Nonce) == nonceSize && s.knows(hello.Serial)
+	isValid := hello.Kind == kindHello && hello.Version == protocolVersion && want.Kind == kindProve &&
+		hello.Ensemble == s.ensemble && len(hello.Nonce) == nonceSize
 	secret := s.key.PartSecret(hello.Serial)
 	expected := proof(secret, proofOfProcess, hello.Serial, binding, hello.Nonce, own)
-	if !hmac.Equal(expected, want.Proof) || !isKnown {
+	if !hmac.Equal(expected, want.Proof) || !isValid {
 		_ = write(secured, &frame{Kind: kindDenied}) // it is closed anyway
 		return nil, ErrDenied
 	}

@@ -28,6 +28,7 @@ type place struct {
 	mutex   sync.Mutex
 	events  []rendezvous.ProcessEvent
 	changed chan struct{}
+	count   int      // of connections
 	last    net.Conn // the co-allocator's end of the newest connection
 }
 
@@ -112,6 +113,7 @@ func (p *place) dial(ctx context.Context) (net.Conn, error) {
 	far := <-p.accepted
 	p.mutex.Lock()
 	p.last = far
+	p.count++
 	server := p.server
 	p.mutex.Unlock()
 	go func() { _ = server.Serve(p.ctx, far) }()
@@ -192,4 +194,10 @@ func requireRefused(t *testing.T, err error) {
 	t.Helper()
 	var refused *rendezvous.RefusedError
 	require.True(t, errors.As(err, &refused), "%v", err)
+}
+
+func (p *place) connections() int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.count
 }

@@ -23,6 +23,7 @@ type link struct {
 
 	mutex     sync.Mutex
 	queue     [][]byte
+	unwritten int // bytes
 	isWriting bool
 	finishing bool // close once the queue is written
 	isClosed  bool
@@ -53,8 +54,8 @@ func (l *link) enqueue(encoded []byte) {
 	if l.isClosed || l.finishing {
 		return
 	}
-	l.server.pending.Add(1)
 	l.queue = append(l.queue, encoded)
+	l.unwritten += len(encoded)
 	if !l.isWriting {
 		l.isWriting = true
 		l.server.tasks.Go(l.write)
@@ -67,8 +68,7 @@ func (l *link) write() {
 	for {
 		l.mutex.Lock()
 		if len(l.queue) == 0 || l.isClosed {
-			l.server.pending.Add(-int64(len(l.queue)))
-			l.queue, l.isWriting = nil, false
+			l.queue, l.isWriting, l.unwritten = nil, false, 0
 			if l.idle != nil {
 				close(l.idle)
 				l.idle = nil
@@ -85,10 +85,33 @@ func (l *link) write() {
 		l.mutex.Unlock()
 		_ = l.conn.SetWriteDeadline(time.Now().Add(writeTime)) // a connection without deadlines waits longer
 		_, err := l.conn.Write(next)
-		l.server.pending.Add(-1)
+		l.written(len(next))
 		if err != nil {
 			l.close()
 		}
+	}
+}
+
+func (l *link) written(count int) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.unwritten = max(l.unwritten-count, 0)
+}
+
+// isBehind reports whether the process reads less than it is sent.
+func (l *link) isBehind() bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.unwritten > mostQueuedBytes
+}
+
+// throttle makes a process that does not read its answers wait with its requests.
+func (l *link) throttle(ctx context.Context) {
+	l.mutex.Lock()
+	isFull := len(l.queue) > mostUnwritten
+	l.mutex.Unlock()
+	if isFull {
+		l.flush(ctx)
 	}
 }
 

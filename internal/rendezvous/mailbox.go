@@ -17,8 +17,11 @@ type message struct {
 
 // A receiver waits for a message.
 type receiver struct {
-	link *link
-	want *frame
+	link       *link
+	id         int64
+	scope, tag string
+	hasFrom    bool
+	from       int
 }
 
 // A mailbox has the messages for a process that nobody has received, and those who wait for one.
@@ -38,13 +41,13 @@ func (p *part) box(rank int) *mailbox {
 	return b
 }
 
-func (m *message) suits(want *frame) bool {
-	return m.tag == want.Tag && (want.Scope == "" || m.scope == want.Scope) && (!want.HasFrom || m.from == want.From)
+func (r *receiver) wants(m message) bool {
+	return m.tag == r.tag && (r.scope == "" || m.scope == r.scope) && (!r.hasFrom || m.from == r.from)
 }
 
 // take returns the oldest message that a request means.
-func (b *mailbox) take(want *frame) (message, bool) {
-	i := slices.IndexFunc(b.messages, func(m message) bool { return m.suits(want) })
+func (b *mailbox) take(want receiver) (message, bool) {
+	i := slices.IndexFunc(b.messages, want.wants)
 	if i < 0 {
 		return message{}, false
 	}
@@ -59,22 +62,28 @@ func (b *mailbox) accepts(m message) bool {
 	return len(b.messages) < mostQueued && b.bytes+len(m.data) <= mostQueuedBytes
 }
 
-// put gives a message to the first receiver that waits for it, or keeps it.
-func (b *mailbox) put(m message) (to receiver, isReceived bool) {
+// receiver returns the first request that waits for a message. It passes over connections that do not read.
+func (b *mailbox) receiver(m message) (receiver, bool) {
 	for i, each := range b.receivers {
-		if m.suits(each.want) {
+		if each.wants(m) && !each.link.isBehind() {
 			b.receivers = slices.Delete(b.receivers, i, i+1)
 			return each, true
 		}
 	}
-	b.messages = append(b.messages, m)
-	b.bytes += len(m.data)
 	return receiver{}, false
 }
 
-// forget removes a request that waits.
-func (b *mailbox) forget(l *link, id int64) {
-	b.receivers = slices.DeleteFunc(b.receivers, func(r receiver) bool { return r.link == l && r.want.ID == id })
+// keep keeps a message until it is received.
+func (b *mailbox) keep(m message) {
+	b.messages = append(b.messages, m)
+	b.bytes += len(m.data)
+}
+
+// forget removes a request that waits, and reports whether there was one.
+func (b *mailbox) forget(l *link, id int64) bool {
+	before := len(b.receivers)
+	b.receivers = slices.DeleteFunc(b.receivers, func(r receiver) bool { return r.link == l && r.id == id })
+	return len(b.receivers) < before
 }
 
 // forgetAll removes all requests of a connection.

@@ -55,6 +55,9 @@ func (p *part) present() int {
 	return count
 }
 
+// isOpen reports whether the processes of the part may run.
+func (p *part) isOpen() bool { return p.released || p.Gate == GateOpen }
+
 func (p *part) isComplete() bool { return p.present() == p.Count }
 
 // rankOf returns the rank of an instance.
@@ -121,6 +124,9 @@ func (s *Server) judge(l *link, p *proven) (v verdict, wait func(context.Context
 		return v, nil, errClosed
 	}
 	of := s.parts[p.serial]
+	if of == nil {
+		return s.postpone(l, p), nil, nil
+	}
 	if l.part == nil {
 		if of.connections >= linksOfProcess*of.Count && !of.isRemoved {
 			return v, nil, errTooMany
@@ -134,7 +140,7 @@ func (s *Server) judge(l *link, p *proven) (v verdict, wait func(context.Context
 	}
 	v.answer.Proof = p.proof
 	s.send(l, v.answer)
-	if v.answer.Kind == kindAccepted && (of.released || of.Gate == GateOpen) {
+	if v.answer.Kind == kindAccepted && of.isOpen() {
 		s.send(l, &frame{Kind: kindRelease})
 	}
 	if v.event.Kind != 0 {
@@ -142,6 +148,14 @@ func (s *Server) judge(l *link, p *proven) (v verdict, wait func(context.Context
 		s.observe(v.event)
 	}
 	return v, nil, nil
+}
+
+// postpone makes a process connect again: a co-allocator that has started a moment ago does not know all
+// parts yet.
+func (s *Server) postpone(l *link, p *proven) verdict {
+	answer := &frame{Kind: kindLater, Reason: "the co-allocator does not know the part yet", Proof: p.proof}
+	s.send(l, answer)
+	return verdict{answer: answer}
 }
 
 // decide decides on a check-in. The mutex is held.
@@ -159,15 +173,13 @@ func (s *Server) decide(p *part, l *link, want *frame) (v verdict, wait func(con
 		return ends(Late, kindAbort, p.reason)
 	case l.instance == "":
 		return ends(Refused, kindRefused, "the process has no instance")
-	case want.No:
-		return ends(VotedNo, kindAbort, oneLine(want.Reason, mostReason))
 	case want.HasRank && (want.Rank < 0 || want.Rank >= p.Count):
 		return ends(Refused, kindRefused, fmt.Sprintf("rank %d of a part with %d processes", want.Rank, p.Count))
 	case want.Size > 0 && want.Size != p.Count:
 		return ends(Refused, kindRefused, fmt.Sprintf("the program has %d processes, the part has %d", want.Size, p.Count))
 	case p.frozen != nil:
 		return v, awaits(p.frozen)
-	case p.released:
+	case p.released && p.Gate != GateOpen:
 		rank, isKnown := p.rankOf(l.instance)
 		if !isKnown {
 			refused, _ := ends(Refused, kindRefused, "the ensemble was released without this process")
@@ -176,6 +188,8 @@ func (s *Server) decide(p *part, l *link, want *frame) (v verdict, wait func(con
 		}
 		l.rank = rank
 		return s.seat(p, l, false, 0), nil
+	case want.No:
+		return ends(VotedNo, kindAbort, oneLine(want.Reason, mostReason))
 	}
 	return s.place(p, l, want)
 }
@@ -263,6 +277,9 @@ func (s *Server) renew(p *part) {
 		if each.link != nil {
 			each.link.close()
 		}
+	}
+	for _, b := range p.boxes {
+		s.kept -= b.bytes
 	}
 	p.members, p.boxes = map[int]*member{}, map[int]*mailbox{}
 	s.observe(ProcessEvent{Kind: NewIncarnation, Serial: p.Serial, Incarnation: p.incarnation})

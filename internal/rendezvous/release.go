@@ -142,11 +142,7 @@ func (s *Server) Release(rosters []Roster) {
 			continue
 		}
 		p.released, p.incarnation = true, max(p.incarnation, roster.Incarnation)
-		for rank, instance := range roster.Instances {
-			if each := p.members[rank]; each == nil || each.instance != instance {
-				p.members[rank] = &member{instance: instance}
-			}
-		}
+		s.keepOnly(p, roster.Instances)
 		for _, each := range p.members {
 			if each.link != nil {
 				s.sendEncoded(each.link, encoded)
@@ -155,6 +151,26 @@ func (s *Server) Release(rosters []Roster) {
 		p.thaw()
 		if joining {
 			s.join(p)
+		}
+	}
+}
+
+// keepOnly makes the instances of a roster the members of a part. Others are refused: the journal does not have
+// them.
+func (s *Server) keepOnly(p *part, instances []string) {
+	for rank, each := range p.members {
+		if rank < len(instances) && each.instance == instances[rank] {
+			continue
+		}
+		delete(p.members, rank)
+		if each.link != nil {
+			s.send(each.link, &frame{Kind: kindRefused, Reason: "the ensemble was released without this process"})
+			each.link.finish()
+		}
+	}
+	for rank, instance := range instances {
+		if p.members[rank] == nil {
+			p.members[rank] = &member{instance: instance}
 		}
 	}
 }

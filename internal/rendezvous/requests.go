@@ -14,6 +14,7 @@ const (
 	codeFull      = "full"
 	codeTooLong   = "too-long"
 	codeInvalid   = "invalid"
+	codeForgotten = "forgotten"
 )
 
 func refusal(request *frame, code, reason string) *frame {
@@ -28,6 +29,10 @@ func (s *Server) openSession(l *link, p *proven) error {
 		return errClosed
 	}
 	of := s.parts[p.serial]
+	if of == nil {
+		s.postpone(l, p)
+		return errUnknownPart
+	}
 	refuse := func(kind, reason string) error {
 		s.send(l, &frame{Kind: kind, Reason: reason, Proof: p.proof})
 		return errors.New(reason)
@@ -36,7 +41,7 @@ func (s *Server) openSession(l *link, p *proven) error {
 	switch {
 	case of.isRemoved:
 		return refuse(kindAbort, of.reason)
-	case !isKnown || !of.released && of.Gate != GateOpen:
+	case !isKnown || !of.isOpen():
 		return refuse(kindRefused, "the process was not released")
 	case of.connections >= linksOfProcess*of.Count:
 		return refuse(kindRefused, "the processes of the part have too many connections")
@@ -51,7 +56,7 @@ func (s *Server) openSession(l *link, p *proven) error {
 func (s *Server) handle(l *link, f *frame) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if !l.part.released && l.part.Gate != GateOpen {
+	if !l.part.isOpen() {
 		return fmt.Errorf("%w: a request before the release", errOutOfOrder)
 	}
 	var answer *frame
@@ -69,15 +74,25 @@ func (s *Server) handle(l *link, f *frame) error {
 			answer = s.group.exchange(l, f)
 		}
 	case kindForget:
-		l.part.box(l.rank).forget(l, f.ID)
-		if s.group != nil {
-			s.group.forget(l, f.ID)
-		}
+		answer = s.forget(l, f)
 	}
 	if answer != nil {
 		s.send(l, answer)
 	}
 	return nil
+}
+
+// forget gives up a request. A request that still waits is answered with that; otherwise its answer is on
+// the way, and with it a message that must not be lost.
+func (s *Server) forget(l *link, f *frame) *frame {
+	isForgotten := l.part.box(l.rank).forget(l, f.ID)
+	if s.group != nil && s.group.forget(l, f.ID) {
+		isForgotten = true
+	}
+	if !isForgotten {
+		return nil
+	}
+	return refusal(f, codeForgotten, "the request was given up")
 }
 
 // deliver puts a message into the mailbox of its receiver.
@@ -96,11 +111,13 @@ func (s *Server) deliver(l *link, f *frame) *frame {
 		return refusal(f, codeEnded, "the part of the receiver has ended")
 	}
 	box := to.box(rank)
-	if !box.accepts(m) {
+	if waiting, isReceived := box.receiver(m); isReceived {
+		s.send(waiting.link, received(waiting.id, m))
+	} else if !box.accepts(m) || s.kept+len(m.data) > mostKept {
 		return refusal(f, codeFull, "the receiver has too many messages that it did not receive")
-	}
-	if waiting, isReceived := box.put(m); isReceived {
-		s.send(waiting.link, received(waiting.want, m))
+	} else {
+		box.keep(m)
+		s.kept += len(m.data)
 	}
 	return &frame{Kind: kindReply, ID: f.ID}
 }
@@ -136,16 +153,21 @@ func (s *Server) receiverOf(l *link, f *frame) (to *part, rank int, refused *fra
 // receive answers with a message that is there, or lets the process wait for one.
 func (s *Server) receive(l *link, f *frame) *frame {
 	box := l.part.box(l.rank)
-	if m, isThere := box.take(f); isThere {
-		return received(f, m)
+	want := receiver{link: l, id: f.ID, scope: f.Scope, tag: f.Tag, hasFrom: f.HasFrom, from: f.From}
+	if len(f.Tag) > mostTag || len(f.Scope) > len(scopeInter) {
+		return refusal(f, codeTooLong, fmt.Sprintf("a tag has at most %d bytes", mostTag))
 	}
-	if len(box.receivers) >= mostQueued {
+	if m, isThere := box.take(want); isThere {
+		s.kept -= len(m.data)
+		return received(f.ID, m)
+	}
+	if len(box.receivers) >= mostReceivers {
 		return refusal(f, codeFull, "too many requests wait for messages")
 	}
-	box.receivers = append(box.receivers, receiver{l, f})
+	box.receivers = append(box.receivers, want)
 	return nil
 }
 
-func received(request *frame, m message) *frame {
-	return &frame{Kind: kindReply, ID: request.ID, Scope: m.scope, HasFrom: true, From: m.from, payload: m.data}
+func received(id int64, m message) *frame {
+	return &frame{Kind: kindReply, ID: id, Scope: m.scope, HasFrom: true, From: m.from, payload: m.data}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -33,7 +34,6 @@ type Server struct {
 	observe  func(ProcessEvent)
 	proving  chan struct{} // holds something for each connection that proves itself
 	waiting  atomic.Int64  // connections that wait for their turn to do so
-	pending  atomic.Int64  // frames that were not written yet
 	cancel   context.CancelFunc
 	tasks    sync.WaitGroup
 
@@ -41,14 +41,16 @@ type Server struct {
 	parts  map[int]*part
 	links  map[*link]struct{}
 	group  *group // nil before the release
+	kept   int    // bytes of messages and exchanges
 	closed bool
 }
 
 var (
-	errClosed     = errors.New("the co-allocator has ended")
-	errTooMany    = errors.New("too many connections")
-	errTooSilent  = errors.New("the process has been silent for too long")
-	errOutOfOrder = errors.New("a frame is out of order")
+	errClosed      = errors.New("the co-allocator has ended")
+	errTooMany     = errors.New("too many connections")
+	errTooSilent   = errors.New("the process has been silent for too long")
+	errUnknownPart = errors.New("the co-allocator does not know the part yet")
+	errOutOfOrder  = errors.New("a frame is out of order")
 )
 
 // NewServer returns a server. It calls observe with each event, in order; observe must not block,
@@ -69,10 +71,15 @@ func (s *Server) Close() {
 	s.cancel()
 	s.mutex.Lock()
 	s.closed = true
-	for l := range s.links {
+	links := slices.Collect(maps.Keys(s.links))
+	s.mutex.Unlock()
+	// Those that were aborted or released just now read that first.
+	ctx, cancel := context.WithTimeout(context.Background(), lastWordsTime)
+	defer cancel()
+	for _, l := range links {
+		l.flush(ctx)
 		l.close()
 	}
-	s.mutex.Unlock()
 	s.tasks.Wait()
 }
 
@@ -131,13 +138,6 @@ func (s *Server) Status(serial int) (checkedIn, incarnation int) {
 	return p.present(), p.incarnation
 }
 
-// knows reports whether a serial is that of a part.
-func (s *Server) knows(serial int) bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.parts[serial] != nil
-}
-
 // Serve serves the connection of a process until it ends, or ctx is done. It closes the connection.
 func (s *Server) Serve(ctx context.Context, conn net.Conn) error {
 	defer conn.Close()
@@ -161,7 +161,7 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn) error {
 		l.flush(ctx)
 		return err
 	}
-	return s.converse(l)
+	return s.converse(ctx, l)
 }
 
 // prove waits for the turn of a connection, and lets it prove itself.
@@ -205,7 +205,9 @@ func (s *Server) remove(l *link) {
 	delete(s.links, l)
 	if p := l.part; p != nil {
 		p.connections--
-		p.box(l.rank).forgetAll(l)
+		if box := p.boxes[l.rank]; box != nil {
+			box.forgetAll(l)
+		}
 		if s.group != nil {
 			s.group.forgetAll(l)
 		}
@@ -260,7 +262,7 @@ func (s *Server) sendEncoded(l *link, encoded []byte) {
 }
 
 // converse reads frames of a process until its connection ends.
-func (s *Server) converse(l *link) error {
+func (s *Server) converse(ctx context.Context, l *link) error {
 	for {
 		f, err := readFrame(l.conn, mostPayload)
 		if err != nil {
@@ -276,6 +278,7 @@ func (s *Server) converse(l *link) error {
 			if err := s.handle(l, f); err != nil {
 				return err
 			}
+			l.throttle(ctx)
 		default:
 			return fmt.Errorf("%w: %.20q", errOutOfOrder, f.Kind)
 		}
@@ -286,7 +289,7 @@ func (s *Server) converse(l *link) error {
 func (s *Server) received(l *link) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if l.part != nil {
+	if l.part.isOpen() {
 		s.observe(l.part.event(ReleaseReceived, l))
 	}
 }

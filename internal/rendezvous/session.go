@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // Errors of sessions, beside those of ctx.
@@ -151,10 +152,26 @@ func (s *Session) request(ctx context.Context, f *frame) (*frame, error) {
 		}
 		return answer, failureOf(answer)
 	case <-ctx.Done():
-		s.forget(f.ID)
-		_ = s.write(&frame{Kind: kindForget, ID: f.ID})
+		return s.giveUp(ctx, f.ID, reply)
+	}
+}
+
+// giveUp ends a request. An answer that is on the way counts: it may be a message, which nobody gets again.
+func (s *Session) giveUp(ctx context.Context, id int64, reply <-chan *frame) (*frame, error) {
+	defer s.forget(id)
+	if err := s.write(&frame{Kind: kindForget, ID: id}); err != nil {
 		return nil, ctx.Err()
 	}
+	timer := time.NewTimer(forgetTime)
+	defer timer.Stop()
+	select {
+	case answer, isOpen := <-reply:
+		if isOpen && answer.Code != codeForgotten {
+			return answer, failureOf(answer)
+		}
+	case <-timer.C:
+	}
+	return nil, ctx.Err()
 }
 
 func (s *Session) forget(id int64) {
