@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,12 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/internal/planned"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/rsl"
 )
 
 func newRSL(a *app) *cobra.Command {
-	var evaluate bool
+	var evaluate, check bool
 	var define []string
 	c := &cobra.Command{
 		Use:   "rsl FILE",
@@ -27,12 +30,17 @@ and exits with 2.
 
 With --eval it replaces references to variables by their values, and prints attribute
 names in lower case without underscores. With --json it prints the syntax tree.
+With --check it checks each part against its target, and exits with 1 if one cannot be
+submitted. It connects to the targets but submits nothing.
 docs/rsl.md describes the language.`,
 		Example: "  rmctl rsl job.rsl\n  rmctl rsl --eval -D HOME=/home/ann job.rsl\n  rmctl rsl --json - <job.rsl",
 		Args:    exactly(1, "FILE"),
-		RunE: func(_ *cobra.Command, arguments []string) error {
+		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(define) > 0 && !evaluate {
 				return usage("--define requires --eval")
+			}
+			if check && evaluate {
+				return usage("--check excludes --eval")
 			}
 			symbols := map[string]string{}
 			for _, definition := range define {
@@ -45,6 +53,9 @@ docs/rsl.md describes the language.`,
 			text, err := a.readRSL(arguments[0])
 			if err != nil {
 				return err
+			}
+			if check {
+				return a.checkRSL(c.Context(), arguments[0], text)
 			}
 			spec, err := rsl.Parse(text)
 			if err == nil && evaluate {
@@ -64,8 +75,35 @@ docs/rsl.md describes the language.`,
 		},
 	}
 	c.Flags().BoolVar(&evaluate, "eval", false, "replace references to variables by their values")
+	c.Flags().BoolVar(&check, "check", false, "check each part against its target")
 	c.Flags().StringArrayVarP(&define, "define", "D", nil, "variable for --eval, as `NAME=VALUE`; may be repeated")
 	return c
+}
+
+// checkRSL checks the parts of a request against their targets.
+func (a *app) checkRSL(ctx context.Context, name, text string) error {
+	folders, err := a.folders()
+	if err != nil {
+		return err
+	}
+	from, err := coalloc.SourcesOf(a.client(), folders.User)
+	if err != nil {
+		return err
+	}
+	request, err := coalloc.ReadRequest(ctx, []byte(text), from)
+	if err != nil {
+		return a.showRSLProblems(err, name, text)
+	}
+	plans := coalloc.Plan(ctx, a.client(), request, false)
+	if a.json {
+		err = terminal.JSON(a.stdout, planned.Documents(plans))
+	} else {
+		_, err = fmt.Fprint(a.stdout, planned.Text(plans, false))
+	}
+	if err == nil && planned.HasProblem(plans) {
+		return &exitError{code: exitFailed}
+	}
+	return err
 }
 
 // readRSL reads a request of at most one byte more than is valid.
