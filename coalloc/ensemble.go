@@ -3,10 +3,16 @@ package coalloc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/barrier"
+	"github.com/rmctl/rmctl/internal/journal"
+	"github.com/rmctl/rmctl/internal/rendezvous"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -17,6 +23,8 @@ type Client interface {
 	Store(ctx context.Context) (*jobstore.Store, error)
 	Targets() (*settings.Targets, error)
 	Controller(ctx context.Context, target string) (*control.Controller, error)
+	// NewController returns a controller over a connection of its own, and a function that closes it.
+	NewController(ctx context.Context, target settings.Target) (*control.Controller, func() error, error)
 }
 
 // Options configure how this process runs an ensemble. The zero value is usable.
@@ -28,13 +36,40 @@ type Options struct {
 // An Ensemble is a job of parts that this process runs: it submits them, meets their processes at
 // the barrier, and releases them. Its methods may be called concurrently.
 type Ensemble struct {
-	id string
+	id      string
+	client  Client
+	store   *jobstore.Store
+	journal *journal.Record
+	key     *rendezvous.Key
+	server  *rendezvous.Server
+	folder  string
+	locked  *os.File
+	log     *slog.Logger
+	now     func() time.Time
+
+	ctx     context.Context // ends with Close, and with the ensemble
+	stop    context.CancelCauseFunc
+	tasks   sync.WaitGroup
+	slots   chan struct{} // each submission holds one
+	stopped chan struct{} // closed once nothing runs any more
+
+	inputs inbox
+	board  board
+	// removed has the serials of parts that nobody wants any more.
+	removed sync.Map
+
+	// The rest belongs to the loop.
+	machine *barrier.Machine
+	places  map[string]*place // by target
 }
 
 var _ Control = (*Ensemble)(nil)
 
+// errClosed is the cause of the end of an ensemble's context after Close.
+var errClosed = errors.New("the ensemble was closed")
+
 // Start records an ensemble and runs it: [Record] and [Resume] together. If only running it failed,
-// it returns the error and the ensemble stays on record.
+// the ensemble stays on record.
 func Start(ctx context.Context, client Client, r *Request, o Options) (*Ensemble, error) {
 	id, err := Record(ctx, client, r)
 	if err != nil {
@@ -46,20 +81,103 @@ func Start(ctx context.Context, client Client, r *Request, o Options) (*Ensemble
 // Record records an ensemble and makes its keys, and returns its id. It submits nothing: [Resume]
 // runs it, in this process or in another one that has the same state folder.
 func Record(ctx context.Context, client Client, r *Request) (id string, err error) {
-	return "", errors.ErrUnsupported
+	ensemble, parts, err := recordOf(r, time.Now())
+	if err != nil {
+		return "", err
+	}
+	store, err := client.Store(ctx)
+	if err != nil {
+		return "", err
+	}
+	state, err := client.StateFolder()
+	if err != nil {
+		return "", err
+	}
+	key, err := rendezvous.NewKey()
+	if err != nil {
+		return "", err
+	}
+	text, err := key.Encode()
+	if err != nil {
+		return "", err
+	}
+	ensemble.ID = newID()
+	folder := folderOf(state, ensemble.ID)
+	if err := makeFolder(folder, text); err != nil {
+		return "", err
+	}
+	if err := store.Journal().Create(ctx, ensemble, parts); err != nil {
+		return "", errors.Join(err, os.RemoveAll(folder))
+	}
+	return ensemble.ID, nil
 }
 
 // Resume runs an ensemble that is on record, from the step at which the journal has it. It returns
-// once the ensemble is loaded; the rest happens in the background until [Ensemble.Close]. The error
-// is ErrUnknownEnsemble, ErrEnded, or ErrRunning if another process runs it.
+// once the ensemble is loaded; the rest happens in the background until [Ensemble.Close] or the end of
+// the ensemble. The error is ErrUnknownEnsemble, ErrEnded, or ErrRunning if another process runs it.
 func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble, error) {
-	return nil, errors.ErrUnsupported
+	if !isID(id) {
+		return nil, fmt.Errorf("ensemble %.50q: %w", id, ErrUnknownEnsemble)
+	}
+	e := &Ensemble{
+		id: id, client: client, log: o.Log, now: o.Now, slots: make(chan struct{}, mostSubmissions), stopped: make(chan struct{}),
+		inputs: inbox{wake: make(chan struct{}, 1)}, places: map[string]*place{},
+	}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if err := e.load(ctx); err != nil {
+		return nil, err
+	}
+	e.ctx, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	e.server = rendezvous.NewServer(e.key, e.id, e.observe)
+	e.tasks.Go(e.loop)
+	go func() {
+		e.tasks.Wait()
+		e.server.Close()
+		e.locked.Close() // nothing was written
+		close(e.stopped)
+	}()
+	return e, nil
 }
 
-// Open returns what the journal has of an ensemble, without running it. Edits of it fail with
-// ErrNotRunning.
-func Open(ctx context.Context, client Client, id string) (Control, error) {
-	return nil, errors.ErrUnsupported
+// load locks the ensemble and reads what is on record of it.
+func (e *Ensemble) load(ctx context.Context) (err error) {
+	if e.store, err = e.client.Store(ctx); err != nil {
+		return err
+	}
+	state, err := e.client.StateFolder()
+	if err != nil {
+		return err
+	}
+	e.journal, e.folder = e.store.Journal(), folderOf(state, e.id)
+	if _, err := e.recorded(ctx); err != nil {
+		return err
+	}
+	if e.locked, err = lock(e.folder); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.locked.Close())
+		}
+	}()
+	saved, err := e.recorded(ctx) // another process may have changed it until now
+	if err != nil {
+		return err
+	}
+	text, err := readKey(e.folder)
+	if err != nil {
+		return err
+	}
+	if e.key, err = rendezvous.ParseKey(text); err != nil {
+		return err
+	}
+	e.machine = barrier.New(saved.Ensemble, saved.Parts, saved.Rosters)
+	return e.board.load(ctx, e.journal, saved)
 }
 
 // ID returns the id of the ensemble.
@@ -67,34 +185,95 @@ func (e *Ensemble) ID() string { return e.id }
 
 // Wait waits until the ensemble has ended, and returns it. The error is ErrNotRunning if it was
 // closed before.
-func (e *Ensemble) Wait(ctx context.Context) (Status, error) { return Status{}, errors.ErrUnsupported }
-
-// Close stops running the ensemble. Its jobs and processes stay; a later Resume continues.
-func (e *Ensemble) Close() error { return errors.ErrUnsupported }
-
-// Status implements [Control].
-func (e *Ensemble) Status(ctx context.Context) (Status, error) {
-	return Status{}, errors.ErrUnsupported
+func (e *Ensemble) Wait(ctx context.Context) (Status, error) {
+	return e.board.await(ctx, e.stopped, func(s *Status) bool { return s.State.Ended() })
 }
 
+// Close stops running the ensemble. Its jobs and processes stay; a later Resume continues.
+func (e *Ensemble) Close() error {
+	if !e.board.status().State.Ended() { // otherwise it stops by itself
+		e.stop(errClosed)
+	}
+	<-e.stopped
+	return nil
+}
+
+// Status implements [Control].
+func (e *Ensemble) Status(context.Context) (Status, error) { return e.board.status(), nil }
+
 // Add implements [Control].
-func (e *Ensemble) Add(ctx context.Context, parts ...Part) error { return errors.ErrUnsupported }
+func (e *Ensemble) Add(ctx context.Context, parts ...Part) error {
+	specs, err := specsOf(parts)
+	if err != nil {
+		return err
+	}
+	return e.request(ctx, barrier.Add{Parts: specs})
+}
 
 // Delete implements [Control].
-func (e *Ensemble) Delete(ctx context.Context, labels ...string) error { return errors.ErrUnsupported }
+func (e *Ensemble) Delete(ctx context.Context, labels ...string) error {
+	return e.request(ctx, barrier.Delete{Labels: labels})
+}
 
 // Substitute implements [Control].
 func (e *Ensemble) Substitute(ctx context.Context, label string, part Part) error {
-	return errors.ErrUnsupported
+	specs, err := specsOf([]Part{part})
+	if err != nil {
+		return err
+	}
+	return e.request(ctx, barrier.Substitute{Label: label, Part: specs[0]})
 }
 
-// Commit implements [Control].
-func (e *Ensemble) Commit(ctx context.Context, now bool) error { return errors.ErrUnsupported }
+// Commit implements [Control]. With now it returns once the processes have the release, or the
+// ensemble is being canceled.
+func (e *Ensemble) Commit(ctx context.Context, now bool) error {
+	if err := e.request(ctx, barrier.Commit{Now: now}); err != nil || !now {
+		return err
+	}
+	s, err := e.board.await(ctx, e.stopped, func(s *Status) bool { return s.State != Submitting && s.State != Waiting && s.State != Releasing })
+	if err == nil && s.Released.IsZero() {
+		err = fmt.Errorf("%w: %s", ErrIncomplete, s.Reason)
+	}
+	return err
+}
 
 // Cancel implements [Control].
-func (e *Ensemble) Cancel(ctx context.Context) error { return errors.ErrUnsupported }
+func (e *Ensemble) Cancel(ctx context.Context) error {
+	return e.request(ctx, barrier.Cancel{Reason: "canceled by the user"})
+}
 
 // Events implements [Control].
 func (e *Ensemble) Events(ctx context.Context, after int, observe func(EnsembleEvent) error) error {
-	return errors.ErrUnsupported
+	return e.board.follow(ctx, e.stopped, after, observe)
+}
+
+// request has the loop apply what a user wants.
+func (e *Ensemble) request(ctx context.Context, wish barrier.Input) error {
+	reply := make(chan error, 1)
+	e.inputs.add(input{Input: wish, reply: reply})
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.stopped:
+	}
+	select {
+	case err := <-reply:
+		return err
+	default:
+	}
+	if e.board.status().State.Ended() {
+		return ErrEnded
+	}
+	return ErrNotRunning
+}
+
+// recorded returns what is on record of the ensemble, unless it has ended.
+func (e *Ensemble) recorded(ctx context.Context) (journal.Saved, error) {
+	saved, err := readSaved(ctx, e.store, e.id)
+	if err == nil && saved.Ensemble.State.Ended() {
+		err = ErrEnded
+	}
+	return saved, err
 }

@@ -1,0 +1,140 @@
+package coalloc
+
+import (
+	"context"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/barrier"
+	"github.com/rmctl/rmctl/internal/rendezvous"
+)
+
+const (
+	// mostSubmissions bounds the submissions at a time.
+	mostSubmissions = 32
+	// farewell bounds what happens on targets after the end of an ensemble.
+	farewell = 10 * time.Second
+)
+
+// loop applies inputs to the machine, and executes what it returns, until the ensemble has ended or is
+// closed.
+func (e *Ensemble) loop() {
+	defer func() { e.stop(nil) }()
+	e.persist(e.followAll)
+	e.apply(input{Input: barrier.Start{}})
+	e.publish()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for e.ctx.Err() == nil && !e.machine.Ensemble().State.Ended() {
+		if deadline := e.machine.Deadline(); deadline.IsZero() {
+			timer.Reset(time.Hour)
+		} else {
+			timer.Reset(max(deadline.Sub(e.now()), 0))
+		}
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-timer.C:
+			e.apply(input{Input: barrier.Tick{}})
+		case <-e.inputs.wake:
+			for _, in := range e.inputs.take() {
+				e.apply(in)
+			}
+		}
+		e.publish()
+	}
+	if e.machine.Ensemble().State.Ended() {
+		e.leave()
+	}
+}
+
+// followAll follows the jobs on record.
+func (e *Ensemble) followAll(ctx context.Context) error {
+	var tags []string
+	for _, p := range e.machine.Parts() {
+		if p.JobID != "" && (!p.State.Ended() || p.Unconfirmed) {
+			tags = append(tags, p.Tag)
+		}
+	}
+	jobs, err := e.store.ByTags(ctx, tags)
+	if err != nil {
+		return err
+	}
+	for _, p := range e.machine.Parts() {
+		if j, isRecorded := jobs[p.Tag]; isRecorded {
+			e.placeOf(p.Target).follow(p.Serial, j)
+		}
+	}
+	return nil
+}
+
+// apply applies one input.
+func (e *Ensemble) apply(in input) {
+	if in.call != nil {
+		in.call()
+		return
+	}
+	actions, err := e.machine.Apply(e.now(), in.Input)
+	for _, action := range actions {
+		if e.ctx.Err() != nil {
+			return // a later Resume begins with what is on record
+		}
+		e.execute(action)
+	}
+	if in.reply != nil {
+		in.reply <- err
+	} else if err != nil {
+		e.log.Warn("the ensemble cannot apply what happened", "ensemble", e.id, "error", err)
+	}
+}
+
+// tell adds an input of the ensemble itself.
+func (e *Ensemble) tell(in barrier.Input) { e.inputs.add(input{Input: in}) }
+
+// observe takes an event of the server, which it must not block.
+func (e *Ensemble) observe(event rendezvous.ProcessEvent) {
+	in, isKnown := processEventOf(event)
+	if isKnown {
+		e.tell(in)
+	}
+}
+
+// publish shows the state of the machine to others.
+func (e *Ensemble) publish() {
+	e.board.publish(statusOf(e.machine.Ensemble(), e.machine.Parts()))
+}
+
+// leave removes what the ensemble has on its targets, as far as they can be reached.
+func (e *Ensemble) leave() {
+	ctx, cancel := context.WithTimeout(e.ctx, farewell)
+	defer cancel()
+	for _, p := range e.places {
+		if l := p.now(); l != nil {
+			if err := l.nodes.RemoveJobs(ctx, []string{l.directory}); err != nil {
+				e.log.Warn("could not remove the directory of the ensemble", "target", p.name, "error", err)
+			}
+		}
+	}
+}
+
+// placeOf returns the place of a target. The first call begins to connect to it.
+func (e *Ensemble) placeOf(target string) *place {
+	if p := e.places[target]; p != nil {
+		return p
+	}
+	p := newPlace(e, target)
+	e.places[target] = p
+	e.tasks.Go(func() { p.run(e.ctx) })
+	e.tasks.Go(func() { p.watch(e.ctx, e.tell) })
+	return p
+}
+
+// connected has the machine know whether the user has to log in to a target.
+func (e *Ensemble) connected(target string, err error) {
+	e.inputs.add(input{call: func() {
+		for _, p := range e.machine.Parts() {
+			if p.Target == target {
+				e.apply(input{Input: barrier.Connection{Serial: p.Serial, NeedsUser: err != nil && needsUser(err), Text: textOf(err)}})
+			}
+		}
+	}})
+}

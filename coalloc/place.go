@@ -1,0 +1,287 @@
+package coalloc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/nodes"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/remote"
+)
+
+const (
+	// connectLimit bounds one attempt to connect, without the time in which the user is asked.
+	connectLimit = 2 * time.Minute
+	firstRetry   = 100 * time.Millisecond
+	lastRetry    = 15 * time.Second
+	// lastingLink is how long a link has to last until a lost one is restored without delay.
+	lastingLink = 10 * time.Second
+)
+
+// A relay carries streams of processes on a target to this process.
+type relay interface {
+	AcceptStream(ctx context.Context) (net.Conn, error)
+	Close() error
+}
+
+// A link is a connection to a target with the directory of the ensemble there.
+type link struct {
+	controller *control.Controller
+	close      func() error
+	nodes      *nodes.Directory
+	name       string // of the directory of the ensemble
+	directory  string // its path
+	program    string // rmctl-node
+
+	// Settings of the target.
+	relayAddress string
+	defaults     map[string]string
+}
+
+// pass returns the path of the file with which processes of a part prove themselves.
+func (l *link) pass(serial int) string {
+	return path.Join(l.directory, fmt.Sprintf("part-%d.json", serial))
+}
+
+// A place is a target of an ensemble. It keeps a link to the target and a relay on it, and
+// restores them when they are lost.
+type place struct {
+	name   string
+	client Client
+	log    *slog.Logger
+	id     string // of the ensemble
+	open   func(ctx context.Context, l *link) (relay, error)
+	serve  func(ctx context.Context, stream net.Conn)
+	report func(err error) // called with nil once there is a link; must not block
+
+	mutex   sync.Mutex
+	current *link
+	relay   relay             // nil while there is none
+	failure error             // why the last attempt failed
+	changed chan struct{}     // closed at each change
+	lost    chan struct{}     // gets a value when a user of the link notices that it is lost
+	news    chan struct{}     // has a value when the next query of jobs is due
+	jobs    map[int]*followed // by serial
+}
+
+// newPlace returns a place of an ensemble that is not connected.
+func newPlace(e *Ensemble, target string) *place {
+	return &place{
+		name: target, client: e.client, log: e.log, id: e.id, open: openTop, report: func(err error) { e.connected(target, err) },
+		serve: func(ctx context.Context, stream net.Conn) {
+			if err := e.server.Serve(ctx, stream); err != nil && ctx.Err() == nil {
+				e.log.Debug("a process of the ensemble disconnected", "ensemble", e.id, "target", target, "error", err)
+			}
+		},
+		changed: make(chan struct{}), lost: make(chan struct{}, 1), news: make(chan struct{}, 1), jobs: map[int]*followed{},
+	}
+}
+
+// needsUser reports whether a connection fails until the user does something.
+func needsUser(err error) bool {
+	var failed *remote.ConnectError
+	return errors.Is(err, remote.ErrNobodyToAsk) || errors.As(err, &failed) && (failed.Reason == remote.NotAuthenticated || failed.Reason == remote.UnknownHostKey)
+}
+
+// run keeps the link and the relay until ctx is done.
+func (p *place) run(ctx context.Context) {
+	pause := firstRetry
+	for ctx.Err() == nil {
+		begun := time.Now()
+		p.session(ctx)
+		if time.Since(begun) > lastingLink {
+			pause = firstRetry
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastRetry)
+	}
+}
+
+// session makes a link, and keeps a relay on it until the link is lost.
+func (p *place) session(ctx context.Context) {
+	l, err := p.connect(ctx)
+	if ctx.Err() != nil && err != nil {
+		return
+	}
+	p.set(l, nil, err)
+	p.report(err)
+	if err != nil {
+		return
+	}
+	defer func() {
+		p.set(nil, nil, nil)
+		_ = l.close() // what it carried is lost anyway
+	}()
+	pause := firstRetry
+	for ctx.Err() == nil {
+		begun := time.Now()
+		err := p.relayStreams(ctx, l)
+		if ctx.Err() != nil {
+			return
+		}
+		p.set(l, nil, err)
+		if errors.Is(err, remote.ErrUnreachable) {
+			return
+		}
+		if time.Since(begun) > lastingLink {
+			pause = firstRetry
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.lost:
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastRetry)
+	}
+}
+
+// relayStreams starts a relay and serves its streams until it ends, and returns why.
+func (p *place) relayStreams(ctx context.Context, l *link) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r, err := p.open(ctx, l)
+	if err != nil {
+		cancel(nil)
+		return err
+	}
+	p.set(l, r, nil)
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	defer func() { _ = r.Close() }()
+	defer cancel(nil)
+	streams.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-p.lost:
+			cancel(remote.ErrUnreachable)
+		}
+	})
+	for {
+		stream, err := r.AcceptStream(ctx)
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return err
+		}
+		streams.Go(func() { p.serve(ctx, stream) })
+	}
+}
+
+// connect makes a link.
+func (p *place) connect(ctx context.Context) (*link, error) {
+	targets, err := p.client.Targets()
+	if err != nil {
+		return nil, err
+	}
+	target, err := targets.Find(p.name)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	controller, closeLink, err := p.client.NewController(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	l, err := p.prepare(ctx, target, controller)
+	if err != nil {
+		return nil, errors.Join(err, closeLink())
+	}
+	l.close = closeLink
+	return l, nil
+}
+
+// prepare makes the directory of the ensemble on the target.
+func (p *place) prepare(ctx context.Context, target settings.Target, controller *control.Controller) (*link, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	directory, err := nodes.NewDirectory(controller.Connection, target.NodeDirectory, executable)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{controller: controller, nodes: directory, name: directoryName(p.id, p.name), relayAddress: target.RelayAddress, defaults: target.Attributes}
+	if l.directory, err = directory.Prepare(ctx, l.name); err == nil {
+		l.program, err = directory.Program(ctx)
+	}
+	return l, err
+}
+
+// directoryName returns the name of the directory of an ensemble on a target. Targets on one host have
+// directories and relays of their own.
+func directoryName(id, target string) string {
+	sum := sha256.Sum256([]byte(target))
+	return "ensemble-" + id + "-" + hex.EncodeToString(sum[:4])
+}
+
+// set changes what others see of the place.
+func (p *place) set(l *link, r relay, failure error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.current, p.relay, p.failure = l, r, failure
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// noteLost restores the link if an error of its use shows that it is lost.
+func (p *place) noteLost(err error) {
+	if !errors.Is(err, remote.ErrUnreachable) {
+		return
+	}
+	select {
+	case p.lost <- struct{}{}:
+	default: // it is known
+	}
+}
+
+// now returns the link; nil while there is none.
+func (p *place) now() *link {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.current
+}
+
+// link waits for the link. The error is why it cannot be made, unless the user can help.
+func (p *place) link(ctx context.Context) (*link, error) {
+	return p.await(ctx, func(failure error) bool { return failure != nil && !needsUser(failure) })
+}
+
+// anyLink waits for the link however often it cannot be made.
+func (p *place) anyLink(ctx context.Context) (*link, error) {
+	return p.await(ctx, func(error) bool { return false })
+}
+
+func (p *place) await(ctx context.Context, isOver func(failure error) bool) (*link, error) {
+	for {
+		p.mutex.Lock()
+		current, failure, changed := p.current, p.failure, p.changed
+		p.mutex.Unlock()
+		switch {
+		case current != nil:
+			return current, nil
+		case isOver(failure):
+			return nil, failure
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		}
+	}
+}
