@@ -17,7 +17,7 @@ import (
 
 // A place is a co-allocator that processes of a test connect to.
 type place struct {
-	t      *testing.T
+	t      testing.TB
 	key    *rendezvous.Key
 	server *rendezvous.Server
 	ctx    context.Context
@@ -32,7 +32,7 @@ type place struct {
 	last    net.Conn // the co-allocator's end of the newest connection
 }
 
-func newPlace(t *testing.T) *place {
+func newPlace(t testing.TB) *place {
 	t.Helper()
 	key, err := rendezvous.NewKey()
 	require.NoError(t, err)

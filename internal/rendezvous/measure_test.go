@@ -1,0 +1,297 @@
+package rendezvous_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/internal/rendezvous"
+)
+
+// passOfProcesses names the pass of processes that a benchmark starts in a process of its own, so that the
+// memory and time of the server are measured alone.
+const passOfProcesses = "RMCTL_MEASURED_PASS"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(passOfProcesses); path != "" {
+		if err := runProcesses(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// runProcesses runs all processes of a part until they are released, and prints how many were.
+func runProcesses(path string) error {
+	pass, err := rendezvous.ReadPass(path)
+	if err != nil {
+		return err
+	}
+	dial := func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(filepath.Dir(path), "s"))
+	}
+	var running sync.WaitGroup
+	var released atomic.Int64
+	for rank := range pass.Count {
+		running.Go(func() {
+			session, err := rendezvous.CheckIn(context.Background(), dial, pass, process(rank), rendezvous.Vote{})
+			if err == nil {
+				released.Add(1)
+				_ = session.Close() // nothing more is to come
+			}
+		})
+	}
+	running.Wait()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return err
+	}
+	fmt.Println(released.Load(), time.Duration(used.Utime.Nano()+used.Stime.Nano()))
+	return nil
+}
+
+// A crowd is a server that processes in another operating system process connect to.
+type crowd struct {
+	b        *testing.B
+	folder   string
+	key      *rendezvous.Key
+	server   *rendezvous.Server
+	listener net.Listener
+	served   sync.WaitGroup
+	written  atomic.Int64 // when the last frame was written
+	changed  chan struct{}
+	count    int
+}
+
+func newCrowd(b *testing.B, count int) *crowd {
+	b.Helper()
+	folder, err := os.MkdirTemp("", "rmctl-")
+	require.NoError(b, err)
+	key, err := rendezvous.NewKey()
+	require.NoError(b, err)
+	c := &crowd{b: b, folder: folder, key: key, changed: make(chan struct{}, 1), count: count}
+	b.Cleanup(func() {
+		c.stop()
+		require.NoError(b, os.RemoveAll(folder))
+	})
+	c.start()
+	return c
+}
+
+func (c *crowd) start() {
+	c.b.Helper()
+	c.server = rendezvous.NewServer(c.key, "e", func(e rendezvous.ProcessEvent) {
+		if e.Complete {
+			select {
+			case c.changed <- struct{}{}:
+			default:
+			}
+		}
+	})
+	c.server.Admit(part(1, c.count))
+	listener, err := net.Listen("unix", filepath.Join(c.folder, "s"))
+	require.NoError(c.b, err)
+	c.listener = listener
+	server := c.server
+	c.served.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			c.served.Go(func() { _ = server.Serve(context.Background(), timed{conn, &c.written}) })
+		}
+	})
+}
+
+func (c *crowd) stop() {
+	_ = c.listener.Close()
+	c.server.Close()
+}
+
+// processes starts the processes, which print their result at the end.
+func (c *crowd) processes() (wait func() (released int, used time.Duration)) {
+	c.b.Helper()
+	pass := (&place{key: c.key}).pass(1, c.count)
+	text, err := pass.Encode()
+	require.NoError(c.b, err)
+	path := filepath.Join(c.folder, "pass")
+	require.NoError(c.b, os.WriteFile(path, text, 0o600))
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), passOfProcesses+"="+path)
+	var printed bytes.Buffer
+	command.Stdout, command.Stderr = &printed, os.Stderr
+	require.NoError(c.b, command.Start())
+	return func() (int, time.Duration) {
+		require.NoError(c.b, command.Wait())
+		words := strings.Fields(printed.String())
+		require.Len(c.b, words, 2)
+		released, err := strconv.Atoi(words[0])
+		require.NoError(c.b, err)
+		used, err := time.ParseDuration(words[1])
+		require.NoError(c.b, err)
+		return released, used
+	}
+}
+
+// release releases the processes, and returns how long it took until the last frame was written.
+func (c *crowd) release() time.Duration {
+	c.b.Helper()
+	rosters, err := c.server.Freeze(c.b.Context(), []int{1})
+	require.NoError(c.b, err)
+	began := time.Now()
+	c.server.Release(rosters)
+	require.Eventually(c.b, func() bool { return c.received() }, time.Minute, time.Millisecond)
+	return time.Unix(0, c.written.Load()).Sub(began)
+}
+
+// received reports whether nothing was written for a while.
+func (c *crowd) received() bool {
+	return time.Since(time.Unix(0, c.written.Load())) > 500*time.Millisecond
+}
+
+// timed notes when something was written.
+type timed struct {
+	net.Conn
+	written *atomic.Int64
+}
+
+// Write implements [net.Conn].
+func (t timed) Write(data []byte) (int, error) {
+	n, err := t.Conn.Write(data)
+	t.written.Store(time.Now().UnixNano())
+	return n, err
+}
+
+func cpu(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// resident returns the memory of this process.
+func resident(b *testing.B) float64 {
+	file, err := os.Open("/proc/self/status")
+	require.NoError(b, err)
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var kilobytes float64
+		if n, _ := fmt.Sscanf(lines.Text(), "VmRSS: %f kB", &kilobytes); n == 1 {
+			return kilobytes / 1024
+		}
+	}
+	return 0
+}
+
+// BenchmarkCrowd measures 10,000 processes that check in, wait, lose their co-allocator and are released.
+func BenchmarkCrowd(b *testing.B) {
+	const count = 10_000
+	for range b.N {
+		before := resident(b)
+		c := newCrowd(b, count)
+		began, used := time.Now(), cpu(b)
+		wait := c.processes()
+		<-c.changed
+		b.ReportMetric(time.Since(began).Seconds(), "s/all-checked-in")
+		b.ReportMetric(count/(cpu(b)-used).Seconds(), "check-ins/s-of-server-cpu")
+		b.ReportMetric(resident(b)-before, "MiB-peak")
+		runtime.GC() // the second one shrinks the stacks that the first one found large
+		debug.FreeOSMemory()
+		b.ReportMetric(resident(b)-before, "MiB-waiting")
+		c.stop()
+		c.start()
+		began = time.Now()
+		<-c.changed
+		b.ReportMetric(time.Since(began).Seconds(), "s/all-back")
+		b.ReportMetric(float64(c.release().Milliseconds()), "ms/last-release-written")
+		released, _ := wait()
+		require.Equal(b, count, released)
+	}
+}
+
+func BenchmarkRelease(b *testing.B) {
+	const count = 1000
+	for range b.N {
+		c := newCrowd(b, count)
+		wait := c.processes()
+		<-c.changed
+		b.ReportMetric(float64(c.release().Microseconds())/1000, "ms/last-release-written")
+		released, used := wait()
+		require.Equal(b, count, released)
+		b.ReportMetric(count/used.Seconds(), "check-ins/s-of-process-cpu")
+	}
+}
+
+// measured returns a place for a benchmark with a part whose processes were released.
+func measured(b *testing.B, count int) (*place, []*rendezvous.Session) {
+	b.Helper()
+	p := newPlace(b)
+	return p, p.group(count)[0]
+}
+
+// BenchmarkReceivedRelease measures the time until 64 processes have read the release.
+func BenchmarkReceivedRelease(b *testing.B) {
+	p := newPlace(b)
+	for serial := range b.N {
+		p.server.Admit(part(serial, 64))
+		var ended []<-chan outcome
+		b.StopTimer()
+		for rank := range 64 {
+			ended = append(ended, p.checksIn(p.pass(serial, 64), process(rank)))
+		}
+		p.awaitsComplete(serial)
+		rosters, err := p.server.Freeze(p.ctx, []int{serial})
+		require.NoError(b, err)
+		b.StartTimer()
+		p.server.Release(rosters)
+		var sessions []*rendezvous.Session
+		for _, each := range ended {
+			sessions = append(sessions, (<-each).session)
+		}
+		b.StopTimer()
+		for _, session := range sessions {
+			_ = session.Close() // nothing more is to come
+		}
+		b.StartTimer()
+	}
+}
+
+// BenchmarkMessage measures messages of 1 KiB from one process to another: alone, and many at a time.
+func BenchmarkMessage(b *testing.B) {
+	data := make([]byte, 1024)
+	b.Run("one", func(b *testing.B) {
+		p, sessions := measured(b, 2)
+		for b.Loop() {
+			require.NoError(b, sessions[0].SendToRank(p.ctx, 1, "t", data))
+			p.receives(sessions[1], rendezvous.Filter{Tag: "t"})
+		}
+	})
+	b.Run("many", func(b *testing.B) {
+		p, sessions := measured(b, 2)
+		b.SetParallelism(16)
+		b.RunParallel(func(running *testing.PB) {
+			for running.Next() {
+				require.NoError(b, sessions[0].SendToRank(p.ctx, 1, "t", data))
+				p.receives(sessions[1], rendezvous.Filter{Tag: "t"})
+			}
+		})
+	})
+}
