@@ -154,6 +154,8 @@ func oneLine(text string) string {
 		return fmt.Sprintf("%.200q has more than one line", text)
 	case !utf8.ValidString(text):
 		return fmt.Sprintf("%.200q is not UTF-8", text)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }):
+		return fmt.Sprintf("%.200q has control characters", text)
 	case isDirective(text):
 		return fmt.Sprintf("%.200q begins as an option for a scheduler", text)
 	}

@@ -126,13 +126,14 @@ line 19, column 15: there is no part "c"
 
 func TestRequestsThatCannotRunAreRefused(t *testing.T) {
 	for text, reason := range map[string]string{
-		"":                                     "the request has no parts",
-		"name = 'x'":                           "the request has no parts",
-		"[part.a]\ntarget = 'x'":               `part "a" has no executable`,
-		"[part.'']\ntarget = 'x'":              "a part has no label",
-		"[[part]]\ntarget = 'x'":               "a list of tables",
-		"[part.\"a\\tb\"]":                     "characters that cannot be printed",
-		"[part.a]\ntarget = 'x'\nscript = 'y'": "cannot hold the program of a script",
+		"":                        "the request has no parts",
+		"name = 'x'":              "the request has no parts",
+		"[part.a]\ntarget = 'x'":  `part "a" has no executable`,
+		"[part.'']\ntarget = 'x'": "a part has no label",
+		"[part.a]\ntarget = \"x\\u001b[2J\"\nexecutable = '/x'": "has control characters",
+		"[[part]]\ntarget = 'x'":                                "a list of tables",
+		"[part.\"a\\tb\"]":                                      "characters that cannot be printed",
+		"[part.a]\ntarget = 'x'\nscript = 'y'":                  "cannot hold the program of a script",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.s]\nparts = ['a']\nat_least = 2": "at least 2 of them cannot check in",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.s]\nparts = ['a', 'a']":          `part "a" twice`,
 	} {
