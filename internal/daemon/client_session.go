@@ -10,9 +10,9 @@ import (
 
 // Start starts a session and attaches to it from its first byte on. With
 // a nil attachment it returns as soon as the session exists, and nil. A
-// name that is taken gives errSessionExists.
+// name that is taken gives ErrSessionExists.
 func (c *Client) Start(ctx context.Context, launch Launch, attachment *Attachment) (*Attached, error) {
-	message := request{Name: launch.Name, Launch: launch.Request, Terminal: packTerminal(launch.Terminal)}
+	message := request{Name: launch.Name, Launch: launch.Request, Terminal: packTerminal(launch.Terminal), Yields: launch.Yields}
 	if attachment != nil {
 		return attach(ctx, c.dial, operationLaunch, message, *attachment)
 	}

@@ -7,6 +7,5 @@ const (
 )
 
 var (
-	ErrSessionExists = errSessionExists
-	ErrSessionsLive  = errSessionsLive
+	ErrSessionsLive = errSessionsLive
 )

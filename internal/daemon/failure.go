@@ -56,7 +56,7 @@ func knownErrors() map[string]error {
 		"other-protocol":    errOtherProtocol,
 		"too-many-clients":  errTooManyClients,
 		"no-session":        ErrNoSession,
-		"session-exists":    errSessionExists,
+		"session-exists":    ErrSessionExists,
 		"sessions-live":     errSessionsLive,
 		"too-slow":          ErrTooSlow,
 	}

@@ -86,16 +86,17 @@ func connected(do func(context.Context, *conversation, remote.Connection) error)
 }
 
 // greeting describes this process. It retires for a client of another build, unless it
-// hosts sessions or has connections that must stay.
+// hosts sessions that do not yield or has connections that must stay.
 func (p *process) greeting(build string) Greeting {
 	greeting := Greeting{
 		Protocol: protocolVersion, Build: p.options.Build, Process: os.Getpid(), Since: p.began, Sessions: p.sessions.count(),
 		Goroutines: runtime.NumGoroutine(),
 	}
-	greeting.Retires = build != "" && build != p.options.Build && greeting.Sessions == 0 && !p.pool.isBusy()
+	greeting.Retires = build != "" && build != p.options.Build && !p.sessions.isKept() && !p.pool.isBusy()
 	if greeting.Retires {
 		p.options.Log.Info("making room for another build", "build", build)
 		p.retire()
+		p.sessions.yield()
 	}
 	return greeting
 }

@@ -13,7 +13,7 @@ import (
 
 // protocolVersion is the version of the messages after the header of a conversation and
 // its reply.
-const protocolVersion = 5
+const protocolVersion = 6
 
 // The operations.
 const (
@@ -74,6 +74,7 @@ type request struct {
 
 	Name    string      `json:",omitempty"` // of a session
 	Launch  []byte      `json:",omitempty"` // the request for a session
+	Yields  bool        `json:",omitempty"`
 	Attach  bool        `json:",omitempty"`
 	Size    remote.Size // of the attached terminal
 	Prompt  bool        `json:",omitempty"` // whether there may be somebody to ask

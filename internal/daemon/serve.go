@@ -34,6 +34,8 @@ type Options struct {
 	Connect func(ctx context.Context, place Place, prompter remote.Prompter) (remote.Connection, error)
 	// Hoster runs sessions; nil to host none.
 	Hoster Hoster
+	// Begin returns sessions to start with the process, such as those that yielded to it; may be nil.
+	Begin func(ctx context.Context) ([]Launch, error)
 	// Log may be nil. No secrets are logged, nor commands.
 	Log *slog.Logger
 }
@@ -70,6 +72,7 @@ func Serve(ctx context.Context, o Options) error {
 	p.leave = sync.OnceValue(func() error { return errors.Join(closeSocket(), held.Close()) })
 	var watching sync.WaitGroup
 	watching.Go(func() { p.watch(serving) })
+	watching.Go(func() { p.begin(serving) })
 	o.Log.Info("the background process serves", "pid", os.Getpid(), "build", o.Build)
 
 	err = p.serve(serving)
@@ -149,6 +152,18 @@ func (p *process) retire() {
 	if err := p.leave(); err != nil {
 		p.options.Log.Warn("leaving the folder", "error", err)
 	}
+}
+
+// begin starts the sessions with which the process begins.
+func (p *process) begin(ctx context.Context) {
+	if p.options.Begin == nil {
+		return
+	}
+	launches, err := p.options.Begin(ctx)
+	if err != nil && ctx.Err() == nil {
+		p.options.Log.Warn("finding the sessions to start", "error", err)
+	}
+	p.sessions.begin(launches)
 }
 
 // watch closes idle connections, and ends an idle process.

@@ -51,6 +51,9 @@ type Launch struct {
 	Name     string           // under which clients find it; unique among living sessions, required
 	Request  []byte           // for the hoster
 	Terminal *remote.Terminal // not nil for a session on a terminal of that type and first size; Resized does not matter
+	// Yields says that the session ends when the process makes room for another build, which starts it again:
+	// see Options.Begin. Other sessions keep the process.
+	Yields bool
 }
 
 // An Attachment is what a client attaches to a session. The zero value only
@@ -78,7 +81,7 @@ type SessionInfo struct {
 // Errors that callers distinguish.
 var (
 	ErrNoSession     = errors.New("there is no such session")
-	errSessionExists = errors.New("a session of that name is alive")
+	ErrSessionExists = errors.New("a session of that name is alive")
 	errSessionsLive  = errors.New("there are sessions in the background process")
 	ErrDetached      = errors.New("detached; the session goes on")
 	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")

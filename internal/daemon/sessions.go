@@ -27,9 +27,10 @@ type sessions struct {
 	hoster Hoster
 	log    *slog.Logger
 
-	mutex  sync.Mutex
-	byName map[string]*session
-	hosted sync.WaitGroup
+	mutex     sync.Mutex
+	byName    map[string]*session
+	isLeaving bool // for another build
+	hosted    sync.WaitGroup
 }
 
 // session is one of them.
@@ -44,6 +45,7 @@ type session struct {
 	inputWriter *io.PipeWriter
 
 	hasTerminal bool
+	yields      bool
 
 	// Of the mutex of sessions.
 	names    []string
@@ -64,6 +66,35 @@ func (s *sessions) close() {
 }
 
 func (s *sessions) count() int { return len(s.living()) }
+
+// isKept reports whether a session keeps the process from making room for another build.
+func (s *sessions) isKept() bool {
+	return slices.ContainsFunc(s.living(), func(one *session) bool { return !one.yields })
+}
+
+// yield ends the sessions that the next process starts again, and refuses further ones.
+func (s *sessions) yield() {
+	s.mutex.Lock()
+	s.isLeaving = true
+	s.mutex.Unlock()
+	for _, one := range s.living() {
+		if one.yields {
+			one.Terminate()
+		}
+	}
+}
+
+// begin starts sessions that no client asked for.
+func (s *sessions) begin(launches []Launch) {
+	for _, launch := range launches {
+		_, host, err := s.start(request{Name: launch.Name, Launch: launch.Request, Yields: launch.Yields})
+		if err != nil {
+			s.log.Warn("a session was not started", "session", launch.Name, "error", err)
+			continue
+		}
+		host()
+	}
+}
 
 // living returns the sessions, oldest first.
 func (s *sessions) living() []*session {
@@ -98,8 +129,10 @@ func (s *sessions) name(one *session, name string) error {
 	switch known := s.byName[name]; {
 	case known == one:
 		return nil
+	case one.yields && s.isLeaving:
+		return errors.New("the background process makes room for another build")
 	case known != nil:
-		return fmt.Errorf("%q: %w", name, errSessionExists)
+		return fmt.Errorf("%q: %w", name, ErrSessionExists)
 	case len(one.names) >= mostNames:
 		return fmt.Errorf("a session has at most %d names", mostNames)
 	case len(s.byName) >= mostSessions*mostNames:
@@ -122,9 +155,10 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
 	}
 	ctx, run := execution.NewRun(s.ctx)
-	one = &session{Run: run, sessions: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions(), hasTerminal: request.Terminal != nil}
+	one = &session{Run: run, sessions: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions(), hasTerminal: request.Terminal != nil, yields: request.Yields}
 	one.input, one.inputWriter = io.Pipe()
-	if err := s.name(one, request.Name); err != nil {
+	err = s.name(one, request.Name)
+	if err != nil {
 		run.Terminate()
 		return nil, nil, err
 	}
