@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/daemon"
@@ -115,7 +113,7 @@ func (a *app) runHosted(ctx context.Context, sessions *daemon.Client, controller
 	if err := controller.CheckInteractive(ctx, s); err != nil {
 		return err // here the type of the error is known
 	}
-	request, err := a.hostedRequest(controller.Target, s)
+	request, err := a.hostedRequest(hostedJob{Target: controller.Target, Submission: s})
 	if err != nil {
 		return err
 	}
@@ -146,9 +144,9 @@ func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error
 	ctx, detach := context.WithCancel(ctx)
 	defer detach()
 	lasting := context.WithoutCancel(ctx)
-	var canceling cancellation
+	var canceling terminal.Cancellation
 	console, err := terminal.Open(a.stdin, a.stderr, h.withTerminal, terminal.Choices{Detach: detach, Cancel: func() {
-		canceling.start(func() error { return sessions.End(lasting, h.tag) })
+		canceling.Start(func() error { return sessions.End(lasting, h.tag) })
 	}})
 	if err != nil {
 		return err
@@ -168,27 +166,10 @@ func (a *app) follow(ctx context.Context, sessions *daemon.Client, h hold) error
 		code, waitErr = attached.Wait()
 		stop()
 	}
-	if err := errors.Join(err, canceling.wait(), console.Close()); err != nil {
+	if err := errors.Join(err, canceling.Wait(), console.Close()); err != nil {
 		return err
 	}
 	return a.sessionEnded(lasting, h.tag, code, waitErr)
-}
-
-// A cancellation ends a session, once, while the session is shown.
-type cancellation struct {
-	once   sync.Once
-	ending errgroup.Group
-}
-
-func (c *cancellation) start(end func() error) {
-	c.once.Do(func() { c.ending.Go(end) })
-}
-
-// wait waits for the end if it was started, and prevents a later start: what is typed when
-// the session is no longer shown cancels nothing.
-func (c *cancellation) wait() error {
-	c.once.Do(func() {})
-	return c.ending.Wait()
 }
 
 // sessionEnded returns the error with which rmctl exits after a session.

@@ -9,26 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAJobIsCanceledOnceAndOnlyWhileItIsShown(t *testing.T) {
-	failure := errors.New("no")
-	times := 0
-	end := func() error {
-		times++
-		return failure
-	}
-	var typedTwice cancellation
-	typedTwice.start(end)
-	typedTwice.start(end)
-	require.ErrorIs(t, typedTwice.wait(), failure)
-	require.Equal(t, 1, times)
-
-	var typedLate cancellation
-	require.NoError(t, typedLate.wait())
-	typedLate.start(end)
-	require.NoError(t, typedLate.wait())
-	require.Equal(t, 1, times)
-}
-
 func TestARequestToEndThatComesBeforeTheJobHasTheTerminalCounts(t *testing.T) {
 	device, terminal, err := pty.Open()
 	require.NoError(t, err)

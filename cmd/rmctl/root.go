@@ -1,13 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/rmctl/rmctl/internal/agentclient/bridge"
 	"github.com/rmctl/rmctl/internal/suggestion"
@@ -94,7 +91,7 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 			}
 		},
 	}
-	root.SetFlagErrorFunc(wrongFlag)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{suggestion.WrongFlag(c, err)} })
 	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version")
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.target, "target", "t", "", "target `NAME` (default from targets.toml, otherwise \"local\")")
@@ -157,50 +154,11 @@ func commandNames(command *cobra.Command, words []string) error {
 	return usage("%s has no command %q; see %s --help", found.CommandPath(), rest[0], found.CommandPath())
 }
 
-// wrongFlag returns an error of usage for a flag, with the command that lists the flags.
-func wrongFlag(command *cobra.Command, err error) error {
-	const see = "see %s --help"
-	if unknown, isUnknown := errors.AsType[*pflag.NotExistError](err); isUnknown {
-		return unknownFlag(command, unknown)
-	}
-	invalid, isInvalid := errors.AsType[*pflag.InvalidValueError](err)
-	if !isInvalid {
-		return usage("%w; "+see, err, command.CommandPath())
-	}
-	write := invalid.Unwrap().Error()
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
-		write = "write a whole number"
-	case "float64":
-		write = "write a number"
-	case "duration":
-		write = "write a length of time, such as 90s or 2h"
-	case "bool":
-		write = "write true or false"
-	}
-	return usage("--%s %q: %s; "+see, invalid.GetFlag().Name, invalid.GetValue(), write, command.CommandPath())
-}
-
-// unknownFlag names the flag that was probably meant.
-func unknownFlag(command *cobra.Command, unknown *pflag.NotExistError) error {
-	written := unknown.GetSpecifiedName()
-	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
-		written = letters[:1]
-	}
-	var known []string
-	command.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, flag.Name) })
-	hint := "see " + command.CommandPath() + " --help"
-	if meant := suggestion.Flag(written, known); meant != "" {
-		hint = "did you mean " + meant + "?"
-	}
-	return usage("%w\n%s", unknown, hint)
-}
-
 // noArguments refuses arguments, with an error of usage.
 func noArguments(command *cobra.Command, arguments []string) error {
 	if len(arguments) > 0 {
 		if command.HasSubCommands() {
-			return wrongCommand(command, arguments)
+			return &usageError{suggestion.WrongCommand(command, arguments)}
 		}
 		return usage("%s takes no argument, but got %q", command.CommandPath(), arguments[0])
 	}
@@ -208,19 +166,6 @@ func noArguments(command *cobra.Command, arguments []string) error {
 		return command.Help()
 	}
 	return nil
-}
-
-// wrongCommand returns an error for words that begin with no command, and suggests one.
-func wrongCommand(command *cobra.Command, words []string) error {
-	var known []string
-	for _, below := range command.Commands() {
-		known = append(known, below.Name())
-	}
-	hint := "see " + command.CommandPath() + " --help"
-	if meant := suggestion.Command(words, known); meant != "" {
-		hint = fmt.Sprintf("did you mean %s %s?", command.CommandPath(), meant)
-	}
-	return usage("unknown command %q of %s\n%s", words[0], command.CommandPath(), hint)
 }
 
 // excludes refuses flags together with another one.
