@@ -50,6 +50,7 @@ func newBackground(a *app) *cobra.Command {
 				Folder:  folder,
 				Build:   buildIdentity(),
 				Hoster:  login.host,
+				Begin:   a.liveEnsembles,
 				Connect: connectForClients(login, log),
 				Log:     log,
 			})
@@ -137,8 +138,9 @@ func buildIdentity() string {
 	return fmt.Sprintf("%s %d %d", identity, file.Size(), file.ModTime().UnixNano())
 }
 
-// A hostedJob is an interactive job for the background process.
+// A hostedJob is an interactive job for the background process, or an ensemble.
 type hostedJob struct {
+	Ensemble     string // its id; then there is no job
 	Target       string
 	ConfigFolder string
 	StateFolder  string
@@ -146,9 +148,9 @@ type hostedJob struct {
 	Environment  []string // of the user's shell, NAME=VALUE
 }
 
-// hostedRequest encodes a submission for the background process. Its texts may hold any
-// bytes, which JSON would change.
-func (a *app) hostedRequest(target string, s job.Submission) ([]byte, error) {
+// hostedRequest encodes what the background process is to run, for this process's folders and
+// environment. Texts of a submission may hold any bytes, which JSON would change.
+func (a *app) hostedRequest(hosted hostedJob) ([]byte, error) {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {
 		return nil, err
@@ -158,15 +160,15 @@ func (a *app) hostedRequest(target string, s job.Submission) ([]byte, error) {
 		return nil, err
 	}
 	var encoded bytes.Buffer
-	job := hostedJob{Target: target, ConfigFolder: configuration, StateFolder: stateFolder, Submission: s, Environment: os.Environ()}
-	if err := gob.NewEncoder(&encoded).Encode(job); err != nil {
-		return nil, fmt.Errorf("encoding the submission for the background process: %w", err)
+	hosted.ConfigFolder, hosted.StateFolder, hosted.Environment = configuration, stateFolder, os.Environ()
+	if err := gob.NewEncoder(&encoded).Encode(hosted); err != nil {
+		return nil, fmt.Errorf("encoding what to run for the background process: %w", err)
 	}
 	return encoded.Bytes(), nil
 }
 
-// host is the [daemon.Hoster] of the background process: it runs an interactive job to its
-// end. If it fails, the code is the exit code of rmctl for the error.
+// host is the [daemon.Hoster] of the background process: it runs an interactive job or an
+// ensemble to its end. If it fails, the code is the exit code of rmctl for the error.
 func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
 	var hosted hostedJob
 	if err := gob.NewDecoder(bytes.NewReader(request)).Decode(&hosted); err != nil {
@@ -185,6 +187,9 @@ func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.H
 			}
 			return daemon.InEnvironment(connection, hosted.Environment)
 		},
+	}
+	if hosted.Ensemble != "" {
+		return a.hostEnsemble(ctx, hosted.Ensemble, session)
 	}
 	job, err := a.host(ctx, hosted, session)
 	if closeErr := a.client().Close(); err == nil && closeErr != nil {

@@ -38,6 +38,7 @@ func constructors() []constructor {
 		operation(operationKind{control.Release, "released", "HELD", "are not held", "Release jobs that are held", "release lets held jobs start."}),
 		operation(operationKind{control.Suspend, "suspended", "RUNNING", "are not running", "Suspend running jobs", "suspend stops running jobs; many schedulers only allow that to operators."}),
 		operation(operationKind{control.Resume, "resumed", "SUSPENDED", "are not suspended", "Resume suspended jobs", "resume lets suspended jobs continue."}),
+		{name: "coalloc", group: groupUsing, create: newCoalloc},
 		{name: "action", group: groupUsing, create: newAction},
 		{name: "config", group: groupUsing, create: newConfig},
 		{name: "start", group: groupSessions, create: newStart},

@@ -18,6 +18,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/ensembles"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/jobwatch"
 	"github.com/rmctl/rmctl/internal/listings"
@@ -196,12 +197,9 @@ func exitCode(err error) int {
 // isUsage reports whether an error is one of the command line, of the configuration, or
 // of a definition.
 func isUsage(err error) bool {
-	return isA[*usageError](err) ||
+	return isA[*usageError](err) || isOfRequest(err) ||
 		isA[*attribute.InvalidError](err) ||
 		isA[*config.InvalidError](err) ||
-		isA[*control.UnsupportedError](err) ||
-		isA[*control.ValueError](err) ||
-		isA[*control.VariableNameError](err) ||
 		isA[*form.UnknownPageError](err) ||
 		isA[*jobwatch.CursorError](err) ||
 		isA[*listings.ChoiceError](err) ||
@@ -211,6 +209,11 @@ func isUsage(err error) bool {
 		isA[*settings.LaunchConfigurationNameError](err) ||
 		isA[*settings.UnknownLaunchConfigurationError](err) ||
 		isA[*settings.UnknownTargetError](err)
+}
+
+// isOfRequest reports whether an error is one of a submission, or of a request for several.
+func isOfRequest(err error) bool {
+	return isA[*ensembles.UsageError](err) || isA[*control.UnsupportedError](err) || isA[*control.ValueError](err) || isA[*control.VariableNameError](err)
 }
 
 // isA reports whether an error is, or wraps, one of a type.

@@ -103,7 +103,7 @@ func pack(err error) *failure {
 func isUsage(err error) bool {
 	_, isUnsupported := errors.AsType[*control.UnsupportedError](err)
 	_, isValue := errors.AsType[*control.ValueError](err)
-	_, isReceived := errors.AsType[*RefusedError](err)
+	_, isReceived := errors.AsType[*UsageError](err)
 	return isUnsupported || isValue || isReceived
 }
 
@@ -120,7 +120,7 @@ func (f *failure) unpack() error {
 		}
 	}
 	if f.Usage {
-		return &RefusedError{received}
+		return &UsageError{received}
 	}
 	return received
 }
@@ -134,14 +134,14 @@ type receivedError struct {
 func (e *receivedError) Error() string   { return e.message }
 func (e *receivedError) Unwrap() []error { return e.causes }
 
-// A RefusedError means that a target cannot run a part as requested.
-type RefusedError struct{ Err error }
+// A UsageError is a mistake in a request or in how a command is used.
+type UsageError struct{ Err error }
 
 // Error implements error.
-func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *RefusedError) Unwrap() error { return e.Err }
+func (e *UsageError) Unwrap() error { return e.Err }
 
 // packParts encodes parts. Their texts may hold any bytes, which JSON would change.
 func packParts(parts []coalloc.Part) ([]byte, error) {
@@ -161,7 +161,7 @@ func unpackParts(encoded []byte) (parts []coalloc.Part, err error) {
 	}
 	for i := range parts {
 		if err := parts[i].Check(); err != nil {
-			return nil, &RefusedError{err}
+			return nil, &UsageError{err}
 		}
 	}
 	return parts, nil

@@ -132,7 +132,7 @@ func TestErrorsKeepTheirIdentityAcrossTheSocket(t *testing.T) {
 		require.ErrorIs(t, err, known, name)
 		require.EqualError(t, err, control.fails.Error())
 	}
-	control.fails = &RefusedError{errors.New("local does not support gpus")}
+	control.fails = &UsageError{errors.New("local does not support gpus")}
 	require.True(t, isUsage(remote.Add(t.Context(), aPart("a"))), "a request that a target cannot run is a mistake in the request")
 	control.fails = errors.New(strings.Repeat("x", 2*longestText))
 	require.Less(t, len(remote.Cancel(t.Context()).Error()), longestText+10)

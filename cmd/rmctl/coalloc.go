@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/ensembles"
+	"github.com/rmctl/rmctl/internal/selection"
+	"github.com/rmctl/rmctl/job"
+)
+
+func newCoalloc(a *app) *cobra.Command {
+	return ensembles.NewCommand(ensembles.Environment{
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, IsJSON: func() bool { return a.json },
+		Service: a.ensembles, Sources: a.requestSources, Prepare: a.prepareTargets, Output: a.printOutputOf,
+		Render: func(ctx context.Context, target string, s job.Submission) error {
+			controller, err := a.controller(ctx, target)
+			if err != nil {
+				return err
+			}
+			return a.render(controller, s)
+		},
+		Exit: exitWith,
+	})
+}
+
+// ensembles returns what runs and finds the ensembles of the user.
+func (a *app) ensembles() (*ensembles.Service, error) {
+	service := &ensembles.Service{Client: a.client(), Run: a.runElsewhere, Log: a.log()}
+	isEnabled, err := a.usesBackground()
+	if isEnabled {
+		service.Launch = a.launchEnsemble
+	}
+	return service, err
+}
+
+// requestSources returns what requests may name.
+func (a *app) requestSources() (coalloc.Sources, error) {
+	targets, err := a.client().Targets()
+	return coalloc.Sources{Launch: a.loadLaunchConfiguration, Targets: targets}, err
+}
+
+// prepareTargets makes the connections of targets, so that questions are asked at this terminal.
+func (a *app) prepareTargets(ctx context.Context, names []string) {
+	a.prompter() // before several connections need it
+	ensembles.Reach(ctx, a.client(), names)
+}
+
+// printOutputOf prints what the jobs of submissions have written.
+func (a *app) printOutputOf(ctx context.Context, tags []string, stream control.Stream, follow bool) error {
+	store, err := a.client().Store(ctx)
+	if err != nil {
+		return err
+	}
+	var jobs []job.Job
+	for _, tag := range tags {
+		found, err := store.ByTag(ctx, tag)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, found)
+	}
+	handles, err := a.finder().WithControllers(ctx, jobs)
+	handles = slices.DeleteFunc(handles, func(h selection.Handle) bool { return h.Controller == nil })
+	return errors.Join(a.printOutputs(ctx, handles, stream, follow), err)
+}
+
+// runElsewhere runs rmctl on the login node of a target.
+func (a *app) runElsewhere(ctx context.Context, name string, call ensembles.Call) error {
+	targets, err := a.client().Targets()
+	if err != nil {
+		return err
+	}
+	target, err := targets.Find(name)
+	if err != nil {
+		return err
+	}
+	connection, err := a.client().Connection(ctx, target)
+	if err != nil {
+		return err
+	}
+	return ensembles.RunOver(ctx, connection, name, call)
+}
+
+// ensembleLaunch is the session of the background process that runs an ensemble.
+func (a *app) ensembleLaunch(id string) (daemon.Launch, error) {
+	request, err := a.hostedRequest(hostedJob{Ensemble: id})
+	return daemon.Launch{Name: "ensemble:" + id, Request: request, Yields: true}, err
+}
+
+// launchEnsemble makes the background process run an ensemble, and waits until it does.
+func (a *app) launchEnsemble(ctx context.Context, id string) error {
+	launch, err := a.ensembleLaunch(id)
+	if err != nil {
+		return err
+	}
+	background, err := a.backgroundClient(ctx)
+	if err != nil {
+		return err
+	}
+	return ensembles.LaunchIn(ctx, background, launch)
+}
+
+// hostEnsemble runs an ensemble in the background process.
+func (a *app) hostEnsemble(ctx context.Context, id string, session daemon.Hosted) (code int, err error) {
+	service := &ensembles.Service{Client: a.client(), Log: a.log()}
+	status, err := service.Host(ctx, id, false, func(coalloc.Control) {
+		fmt.Fprintln(session.Stdout, "running") // a client may wait for it
+	})
+	if err != nil {
+		return exitCode(err), err
+	}
+	return status.ExitCode(), nil
+}
+
+// liveEnsembles returns the sessions of the ensembles that the background process has to run.
+func (a *app) liveEnsembles(ctx context.Context) ([]daemon.Launch, error) {
+	ids, err := (&ensembles.Service{Client: a.client()}).Live(ctx)
+	var launches []daemon.Launch
+	for _, id := range ids {
+		launch, launchErr := a.ensembleLaunch(id)
+		if err = errors.Join(err, launchErr); launchErr == nil {
+			launches = append(launches, launch)
+		}
+	}
+	return launches, err
+}

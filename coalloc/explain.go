@@ -1,0 +1,141 @@
+package coalloc
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Waits says in words what the ensemble waits for, or how it has ended.
+func (s *Status) Waits() string {
+	text, isKnown := map[State]string{
+		Prepared:   "it is on record; nothing is submitted yet",
+		Submitting: "rmctl is submitting its parts",
+		Releasing:  "the release is on record and on its way to the processes",
+		Running:    "its processes were released",
+		Ending:     "it failed or was canceled; rmctl cancels its jobs",
+		Done:       "all its parts have ended",
+		Failed:     "it failed",
+		Canceled:   "it was canceled",
+	}[s.State]
+	switch {
+	case s.State == Waiting:
+		text = s.waiting()
+	case !isKnown:
+		text = "its state is unknown"
+	}
+	return withReason(text, s.Reason)
+}
+
+func withReason(text, reason string) string {
+	if reason != "" {
+		return text + ": " + reason
+	}
+	return text
+}
+
+func (s *Status) waiting() string {
+	missing := s.Missing()
+	switch {
+	case len(missing) == 0 && s.Committed:
+		return "all parts that it needs have checked in; the release follows"
+	case len(missing) == 0:
+		return "all parts that it needs have checked in; it waits for the commit"
+	}
+	text := "it waits for " + strings.Join(missing, ", ")
+	if !s.Committed {
+		text += " and the commit"
+	}
+	return text
+}
+
+// Missing returns the labels of the parts that the release of an ensemble waits for. Of sets of alternatives it
+// has all parts that have not checked in.
+func (s *Status) Missing() (labels []string) {
+	for _, p := range s.Parts {
+		isIn := p.State == PartCheckedIn || p.State == PartReleased || p.State == PartDone
+		waits := p.Gate != NoGate || p.State == PartFailed
+		if p.Kind != Optional && waits && !isIn && p.State != PartDeleted {
+			labels = append(labels, p.Label)
+		}
+	}
+	return labels
+}
+
+// Waits says in words what the part waits for, or how it has ended.
+func (p *PartStatus) Waits() string {
+	job := "its job"
+	if p.JobID != "" {
+		job = "job " + p.JobID
+	}
+	switch p.State {
+	case PartSubmitting:
+		return withReason("rmctl is submitting it to "+p.Target, p.Reason)
+	case PartPending:
+		return withReason(job+" waits for "+p.Target, p.Reason)
+	case PartActive:
+		return withReason(fmt.Sprintf("%s runs; %s", job, p.arrivals()), p.Reason)
+	case PartCheckedIn:
+		wait := " and wait at the barrier"
+		if p.Count == 1 {
+			wait = " and waits at the barrier"
+		}
+		return withReason(p.arrivals()+wait, p.Reason)
+	case PartReleased:
+		return withReason("its processes were released", p.Reason)
+	case PartDone:
+		return withReason(job+" has ended"+p.ending(), p.Reason)
+	case PartFailed:
+		return withReason("it failed"+p.ending(), p.Reason)
+	case PartDeleted:
+		text := "it was deleted"
+		if p.Unconfirmed {
+			text += "; " + p.Target + " has not confirmed yet that " + job + " is gone"
+		}
+		return withReason(text, p.Reason)
+	}
+	return withReason("its state is unknown", p.Reason)
+}
+
+// arrivals says how many processes of a part have checked in.
+func (p *PartStatus) arrivals() string {
+	if p.Count == 1 && p.CheckedIn == 1 {
+		return "its process has checked in"
+	}
+	return fmt.Sprintf("%d of %d processes have checked in", p.CheckedIn, p.Count)
+}
+
+// ending returns the exit code or signal of a part, with words before it.
+func (p *PartStatus) ending() string {
+	switch {
+	case p.Signal != nil && *p.Signal != 0:
+		return fmt.Sprintf(" by signal %d", *p.Signal)
+	case p.ExitCode != nil:
+		return fmt.Sprintf(" with exit code %d", *p.ExitCode)
+	}
+	return ""
+}
+
+// ExitCode returns the worst exit code of the parts of an ensemble that has ended, as a shell would say it: 0 only
+// if the ensemble is done. Parts whose failure means nothing count, too.
+func (s *Status) ExitCode() int {
+	worst := 0
+	for _, p := range s.Parts {
+		worst = max(worst, p.exit())
+	}
+	if s.State != Done {
+		worst = max(worst, 1)
+	}
+	return worst
+}
+
+func (p *PartStatus) exit() int {
+	switch {
+	case p.ExitCode != nil && *p.ExitCode != 0:
+		return *p.ExitCode & 0xff
+	case p.Signal != nil && *p.Signal != 0:
+		return (128 + *p.Signal) & 0xff
+	case p.State == PartFailed:
+		return 1
+	}
+	return 0
+}

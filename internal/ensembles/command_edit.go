@@ -1,0 +1,267 @@
+package ensembles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
+)
+
+func newAdd(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:               "add ID FILE",
+		Short:             "Add the parts of a file before the release",
+		Long:              "add submits the parts of a file as further parts of an ensemble that is not released yet. FILE may be - for\nstandard input.",
+		Example:           "  rmctl coalloc add last more.toml",
+		Args:              arguments("ID", "FILE"),
+		ValidArgsFunction: e.completeIDs(false, 0),
+		RunE: func(c *cobra.Command, words []string) error {
+			parts, err := e.parts(c.Context(), words[1])
+			if err != nil {
+				return err
+			}
+			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Add(c.Context(), parts...) })
+		},
+	}
+}
+
+func newDelete(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:               "delete ID PART...",
+		Short:             "Delete parts before the release",
+		Long:              "delete cancels the jobs of parts, named by their labels. Their processes end, also those that start later.",
+		Example:           "  rmctl coalloc delete last solver",
+		Args:              arguments("ID", "PART..."),
+		ValidArgsFunction: e.completeIDs(false, 1<<10),
+		RunE: func(c *cobra.Command, words []string) error {
+			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Delete(c.Context(), words[1:]...) })
+		},
+	}
+}
+
+func newSubstitute(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:               "substitute ID PART FILE",
+		Short:             "Replace a part before the release",
+		Long:              "substitute deletes a part and submits the one in a file in its place, with the same index.",
+		Example:           "  rmctl coalloc substitute last solver other.toml",
+		Args:              arguments("ID", "PART", "FILE"),
+		ValidArgsFunction: e.completeIDs(false, 1),
+		RunE: func(c *cobra.Command, words []string) error {
+			parts, err := e.parts(c.Context(), words[2])
+			if err != nil {
+				return err
+			}
+			if len(parts) != 1 {
+				return usage("%s has %d parts; substitute takes one", words[2], len(parts))
+			}
+			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error {
+				return ensemble.Substitute(c.Context(), words[1], parts[0])
+			})
+		},
+	}
+}
+
+func newCommit(e Environment) *cobra.Command {
+	var now bool
+	c := &cobra.Command{
+		Use:   "commit ID",
+		Short: "Release an ensemble once its required parts have checked in",
+		Long: `commit lets the release follow once all required parts have checked in. With --now it
+releases the ensemble if they have, and otherwise cancels it and exits with 1.`,
+		Example:           "  rmctl coalloc commit last\n  rmctl coalloc commit --now last",
+		Args:              arguments("ID"),
+		ValidArgsFunction: e.completeIDs(false, 0),
+		RunE: func(c *cobra.Command, words []string) error {
+			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Commit(c.Context(), now) })
+		},
+	}
+	c.Flags().BoolVar(&now, "now", false, "release at once, or cancel the ensemble")
+	return c
+}
+
+func newCancel(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:               "cancel ID",
+		Short:             "Cancel all parts of an ensemble",
+		Long:              "cancel ends all parts, before and after the release.",
+		Example:           "  rmctl coalloc cancel last",
+		Args:              arguments("ID"),
+		ValidArgsFunction: e.completeIDs(false, 0),
+		RunE: func(c *cobra.Command, words []string) error {
+			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Cancel(c.Context()) })
+		},
+	}
+}
+
+func newWait(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "wait ID",
+		Short: "Wait until an ensemble has ended",
+		Long: `wait prints the events of an ensemble on standard error until it has ended, and exits with
+the worst exit code of its parts. Without a background process it runs the ensemble itself.`,
+		Example:           "  rmctl coalloc wait last",
+		Args:              arguments("ID"),
+		ValidArgsFunction: e.completeIDs(false, 0),
+		RunE: func(c *cobra.Command, words []string) error {
+			service, id, err := e.find(c.Context(), words[0])
+			if err != nil {
+				return err
+			}
+			return e.wait(c.Context(), service, id, false)
+		},
+	}
+}
+
+func (e *Environment) wait(ctx context.Context, service *Service, id string, commit bool) error {
+	status, err := service.Wait(ctx, id, commit, 0, func(event coalloc.EnsembleEvent) error {
+		_, err := fmt.Fprintln(e.Stderr, tui.OneLine(eventText(event)))
+		return err
+	})
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+		return fmt.Errorf("waiting for ensemble %s, which goes on: %w", id, ctx.Err())
+	case err != nil:
+		return err
+	}
+	if e.IsJSON() {
+		if err := terminal.JSON(e.Stdout, status); err != nil {
+			return err
+		}
+	}
+	return e.Exit(status.ExitCode())
+}
+
+// eventText returns an event for people.
+func eventText(event coalloc.EnsembleEvent) string {
+	text := event.Label
+	if text != "" {
+		text += ": "
+	}
+	if event.State != "" {
+		text += event.State
+	}
+	switch {
+	case event.Text == "":
+		return text
+	case event.State != "":
+		return text + " (" + event.Text + ")"
+	}
+	return text + event.Text
+}
+
+func newEvents(e Environment) *cobra.Command {
+	var follow bool
+	var after int
+	c := &cobra.Command{
+		Use:               "events ID",
+		Short:             "Show what has happened to an ensemble",
+		Long:              "events prints what has happened to an ensemble and its parts. With -f it goes on until the ensemble has ended.",
+		Example:           "  rmctl coalloc events last\n  rmctl coalloc events -f --json last",
+		Args:              arguments("ID"),
+		ValidArgsFunction: e.completeIDs(true, 0),
+		RunE: func(c *cobra.Command, words []string) error {
+			_, id, err := e.find(c.Context(), words[0])
+			if err != nil {
+				return err
+			}
+			return e.events(c.Context(), id, after, follow)
+		},
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the ensemble has ended")
+	c.Flags().IntVar(&after, "after", 0, "leave out events up to sequence number `N`")
+	return c
+}
+
+func (e *Environment) events(ctx context.Context, id string, after int, follow bool) error {
+	service, err := e.Service()
+	if err != nil {
+		return err
+	}
+	table := terminal.NewTable(e.Stdout, []string{"TIME", "WHAT", "PART", "STATE", "TEXT"})
+	show := func(event coalloc.EnsembleEvent) error {
+		if e.IsJSON() {
+			return terminal.JSON(e.Stdout, event)
+		}
+		return table.Add([]string{terminal.Clock(event.Time), terminal.OrDash(string(event.Kind)), terminal.OrDash(event.Label), terminal.OrDash(event.State), terminal.OrDash(event.Text)})
+	}
+	if !follow {
+		events, err := service.Events(ctx, id, after)
+		for _, event := range events {
+			if err == nil {
+				err = show(event)
+			}
+		}
+		return errors.Join(err, table.Flush())
+	}
+	ensemble, err := service.Follow(ctx, id)
+	if err != nil {
+		return err
+	}
+	return ensemble.Events(ctx, after, func(event coalloc.EnsembleEvent) error {
+		return errors.Join(show(event), table.Flush())
+	})
+}
+
+func newOutput(e Environment) *cobra.Command {
+	var follow bool
+	var stream control.Stream
+	c := &cobra.Command{
+		Use:   "output ID [PART...]",
+		Short: "Print what parts have written",
+		Long: `output prints the standard output of the jobs of an ensemble, or of some of its parts,
+each under its name if there are several.`,
+		Example: "  rmctl coalloc output last\n  rmctl coalloc output -f last solver",
+		Args: func(c *cobra.Command, words []string) error {
+			return arguments("ID", "PART...")(c, append(slices.Clone(words), "")) // parts may be left out
+		},
+		ValidArgsFunction: e.completeIDs(true, 1<<10),
+		RunE: func(c *cobra.Command, words []string) error {
+			return e.output(c.Context(), words[0], words[1:], stream, follow)
+		},
+	}
+	c.Flags().BoolVar(&stream.Stderr, "stderr", false, "print standard error instead")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job has ended; requires a single part")
+	return c
+}
+
+func (e *Environment) output(ctx context.Context, name string, labels []string, stream control.Stream, follow bool) error {
+	service, id, err := e.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	ensemble, err := service.Follow(ctx, id)
+	if err != nil {
+		return err
+	}
+	status, err := ensemble.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if status.At != "" {
+		words := []string{"coalloc", "output", fmt.Sprintf("--stderr=%v", stream.Stderr), fmt.Sprintf("--follow=%v", follow), "--", id}
+		return e.elsewhere(ctx, service, status.At, append(words, labels...), nil)
+	}
+	var tags []string
+	for _, label := range labels {
+		if !slices.ContainsFunc(status.Parts, func(p coalloc.PartStatus) bool { return p.Label == label }) {
+			return fmt.Errorf("%w %q", coalloc.ErrUnknownPart, label)
+		}
+	}
+	for _, p := range status.Parts {
+		if p.JobID != "" && (len(labels) == 0 || slices.Contains(labels, p.Label)) {
+			tags = append(tags, p.Tag)
+		}
+	}
+	if follow && len(tags) > 1 {
+		return usage("--follow requires a single part")
+	}
+	return e.Output(ctx, tags, stream, follow)
+}

@@ -1,0 +1,238 @@
+package ensembles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
+)
+
+func newStatus(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status [ID]",
+		Short: "Show the parts of an ensemble and who has checked in",
+		Long: `status prints the state of an ensemble and a line for each part. Without an ID it shows all
+ensembles that have not ended.`,
+		Example:           "  rmctl coalloc status last\n  rmctl coalloc status --json 4f1c2a7e5b0f",
+		ValidArgsFunction: e.completeIDs(true, 0),
+		Args:              optionalID,
+		RunE: func(c *cobra.Command, words []string) error {
+			shown, err := e.statuses(c.Context(), words)
+			return errors.Join(e.printStatuses(shown), err)
+		},
+	}
+}
+
+func optionalID(c *cobra.Command, words []string) error {
+	if len(words) > 1 {
+		return usage("unexpected argument %q; see %s --help", words[1], c.CommandPath())
+	}
+	return nil
+}
+
+func (e *Environment) statuses(ctx context.Context, words []string) ([]coalloc.Status, error) {
+	if len(words) == 0 {
+		service, err := e.Service()
+		if err != nil {
+			return nil, err
+		}
+		return service.List(ctx, false)
+	}
+	status, err := e.status(ctx, words[0])
+	if err != nil {
+		return nil, err
+	}
+	return []coalloc.Status{status}, nil
+}
+
+// status returns an ensemble. If no process runs it, one is started.
+func (e *Environment) status(ctx context.Context, name string) (coalloc.Status, error) {
+	service, id, err := e.find(ctx, name)
+	if err != nil {
+		return coalloc.Status{}, err
+	}
+	open := service.Open
+	if service.Launch == nil {
+		open = service.Follow
+	}
+	ensemble, err := open(ctx, id)
+	if err != nil {
+		return coalloc.Status{}, err
+	}
+	return ensemble.Status(ctx)
+}
+
+func (e *Environment) printStatuses(shown []coalloc.Status) error {
+	for i := range shown {
+		if e.IsJSON() {
+			if err := terminal.JSON(e.Stdout, shown[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := e.printStatus(&shown[i], i > 0); err != nil {
+			return err
+		}
+	}
+	if len(shown) == 0 && !e.IsJSON() && terminal.Is(e.Stdout) {
+		e.say("no ensemble is on record that has not ended; rmctl coalloc list --all shows the others")
+	}
+	return nil
+}
+
+func (e *Environment) printStatus(s *coalloc.Status, isNext bool) error {
+	whole := s.Waits()
+	_, err := fmt.Fprintf(e.Stdout, "%s%s: %s\n", strings.Repeat("\n", btoi(isNext)), tui.OneLine(title(s)), tui.OneLine(string(s.State)+", "+whole))
+	if err != nil {
+		return err
+	}
+	rows := make([][]string, len(s.Parts))
+	for i, p := range s.Parts {
+		rows[i] = []string{
+			terminal.OrDash(p.Label), terminal.OrDash(p.Target), terminal.OrDash(string(p.Kind)), terminal.OrDash(string(p.State)),
+			strconv.Itoa(p.CheckedIn) + "/" + strconv.Itoa(p.Count), terminal.OrDash(p.JobID), exitText(p.ExitCode), terminal.OrDash(note(p)),
+		}
+	}
+	return terminal.Table(e.Stdout, []string{"PART", "TARGET", "KIND", "STATE", "CHECKED IN", "JOB", "EXIT", "NOTE"}, rows)
+}
+
+func exitText(code *int) string {
+	if code == nil {
+		return "-"
+	}
+	return strconv.Itoa(*code)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// title returns the id and the name of an ensemble, and where it runs.
+func title(s *coalloc.Status) string {
+	text := s.ID
+	if s.Name != "" {
+		text += " " + s.Name
+	}
+	if s.At != "" {
+		text += " at " + s.At
+	}
+	return text
+}
+
+// note returns the reason of a part, and whether its job may still exist.
+func note(p coalloc.PartStatus) string {
+	if !p.Unconfirmed {
+		return p.Reason
+	}
+	return strings.TrimPrefix(p.Reason+"; cancel not confirmed", "; ")
+}
+
+func newList(e Environment) *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List ensembles",
+		Long:    "list prints a line for each ensemble that has not ended, newest first; with --all also for those that have.",
+		Example: "  rmctl coalloc list\n  rmctl coalloc list --all --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			service, err := e.Service()
+			if err != nil {
+				return err
+			}
+			shown, err := service.List(c.Context(), all)
+			return errors.Join(e.printList(shown), err)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "list also ensembles that have ended")
+	return c
+}
+
+func (e *Environment) printList(shown []coalloc.Status) error {
+	now := time.Now()
+	rows := make([][]string, len(shown))
+	for i, s := range shown {
+		if e.IsJSON() {
+			if err := terminal.JSON(e.Stdout, s); err != nil {
+				return err
+			}
+		}
+		rows[i] = []string{
+			terminal.OrDash(s.ID), terminal.OrDash(string(s.State)), strconv.Itoa(len(s.Parts)), terminal.Age(s.Created, now) + " ago",
+			terminal.OrDash(s.At), terminal.OrDash(s.Name), terminal.OrDash(s.Reason),
+		}
+	}
+	switch {
+	case e.IsJSON():
+		return nil
+	case len(shown) == 0 && terminal.Is(e.Stdout):
+		e.say("no ensemble is on record that has not ended; --all shows the others")
+	}
+	return terminal.Table(e.Stdout, []string{"ENSEMBLE", "STATE", "PARTS", "CREATED", "AT", "NAME", "NOTE"}, rows)
+}
+
+func newExplain(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:               "explain ID",
+		Short:             "Explain what an ensemble and its parts wait for",
+		Long:              "explain says what the ensemble waits for, what each part waits for, and what has happened so far.",
+		Example:           "  rmctl coalloc explain last",
+		Args:              arguments("ID"),
+		ValidArgsFunction: e.completeIDs(true, 0),
+		RunE: func(c *cobra.Command, words []string) error {
+			status, err := e.status(c.Context(), words[0])
+			if err != nil {
+				return err
+			}
+			if err := e.explain(&status); err != nil || e.IsJSON() {
+				return err
+			}
+			if _, err := fmt.Fprintln(e.Stdout); err != nil {
+				return err
+			}
+			return e.events(c.Context(), status.ID, 0, false)
+		},
+	}
+}
+
+// An explanation is what explain --json prints.
+type explanation struct {
+	ID    string            `json:"id"`
+	State coalloc.State     `json:"state"`
+	Waits string            `json:"waits"`
+	Parts []partExplanation `json:"parts"`
+}
+
+type partExplanation struct {
+	Label string            `json:"label"`
+	State coalloc.PartState `json:"state"`
+	Waits string            `json:"waits"`
+}
+
+func (e *Environment) explain(s *coalloc.Status) error {
+	whole := s.Waits()
+	if e.IsJSON() {
+		document := explanation{ID: s.ID, State: s.State, Waits: whole, Parts: []partExplanation{}}
+		for _, p := range s.Parts {
+			document.Parts = append(document.Parts, partExplanation{p.Label, p.State, p.Waits()})
+		}
+		return terminal.JSON(e.Stdout, document)
+	}
+	_, err := fmt.Fprintf(e.Stdout, "%s: %s\n", tui.OneLine(title(s)), tui.OneLine(whole))
+	for _, p := range s.Parts {
+		if err == nil {
+			_, err = fmt.Fprintf(e.Stdout, "  %s: %s\n", tui.OneLine(p.Label), tui.OneLine(p.Waits()))
+		}
+	}
+	return err
+}

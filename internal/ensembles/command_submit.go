@@ -1,0 +1,223 @@
+package ensembles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
+)
+
+type submitFlags struct {
+	commit, wait, holdFirst, dryRun bool
+
+	at string
+}
+
+func newSubmit(e Environment) *cobra.Command {
+	var flags submitFlags
+	c := &cobra.Command{
+		Use:   "submit FILE",
+		Short: "Submit an ensemble",
+		Long: `submit submits the parts of a request in TOML, JSON or RSL, and prints the id of the
+ensemble. FILE may be - for standard input. The processes wait at the barrier until the
+commit. A part that cannot be submitted does not stop the others: status shows why.
+
+With --commit the release follows once all required parts have checked in. With --wait,
+submit prints events on standard error until the ensemble has ended, and exits with the
+worst exit code of its parts.
+
+With --at, rmctl on the login node of a target submits and runs the ensemble, so that
+nothing depends on this machine. Targets are then those of that rmctl.`,
+		Example: `  rmctl coalloc submit coupled.toml
+  rmctl coalloc submit --commit --wait coupled.toml
+  rmctl coalloc submit --at cluster --commit - <coupled.toml`,
+		Args: arguments("FILE"),
+		RunE: func(c *cobra.Command, words []string) error {
+			service, err := e.Service()
+			if err != nil {
+				return err
+			}
+			if flags.at != "" {
+				if flags.dryRun {
+					return usage("--dry-run cannot be used together with --at; rmctl coalloc plan --at shows the parts")
+				}
+				return e.submitAt(c.Context(), service, words[0], flags)
+			}
+			r, err := e.request(c.Context(), words[0])
+			if err != nil {
+				return err
+			}
+			r.HoldFirst = r.HoldFirst || flags.holdFirst
+			if flags.dryRun {
+				return e.render(c.Context(), r)
+			}
+			e.prepare(c.Context(), r.Parts)
+			return e.submit(c.Context(), service, r, flags)
+		},
+	}
+	c.Flags().BoolVar(&flags.commit, "commit", false, "release once all required parts have checked in")
+	c.Flags().BoolVar(&flags.wait, "wait", false, "wait for the end, print events, and exit with the worst code of the parts")
+	c.Flags().BoolVar(&flags.holdFirst, "hold-first", false, "submit on hold, and release the holds once all parts were accepted")
+	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print what would run for each part without running it")
+	addAt(c, &flags.at)
+	return c
+}
+
+// render prints what the submission of each part would run.
+func (e *Environment) render(ctx context.Context, r *coalloc.Request) error {
+	var problems []error
+	for i, p := range r.Parts {
+		if !e.IsJSON() {
+			fmt.Fprintf(e.Stdout, "%s==> %s on %s <==\n", strings.Repeat("\n", min(i, 1)), tui.OneLine(p.Label), tui.OneLine(p.Target))
+		}
+		err := error(nil)
+		if p.Problem != "" {
+			err = usage("%s", p.Problem)
+		} else {
+			err = e.Render(ctx, p.Target, p.Submission)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("part %s: %w", p.Label, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func addAt(c *cobra.Command, at *string) {
+	c.Flags().StringVar(at, "at", "", "run rmctl on the login node of `TARGET`")
+}
+
+func (e *Environment) submit(ctx context.Context, service *Service, r *coalloc.Request, flags submitFlags) error {
+	if service.Launch != nil {
+		id, err := service.Submit(ctx, r, flags.commit)
+		return e.submitted(ctx, service, id, err, flags.wait, false)
+	}
+	if !flags.wait {
+		return usage("the background process is disabled, so nothing would run the ensemble\nadd --wait")
+	}
+	id, err := coalloc.Record(ctx, service.Client, r)
+	return e.submitted(ctx, service, id, err, true, flags.commit)
+}
+
+// submitted prints a new ensemble, and waits for its end if that is wanted.
+func (e *Environment) submitted(ctx context.Context, service *Service, id string, failure error, waits, commit bool) error {
+	if id == "" {
+		return failure
+	}
+	if err := errors.Join(failure, e.printSubmitted(ctx, service, id)); err != nil || !waits {
+		return err
+	}
+	return e.wait(ctx, service, id, commit)
+}
+
+func (e *Environment) printSubmitted(ctx context.Context, service *Service, id string) error {
+	if !e.IsJSON() {
+		_, err := fmt.Fprintln(e.Stdout, tui.OneLine(id))
+		return err
+	}
+	ensemble, err := service.Follow(ctx, id)
+	if err != nil {
+		return err
+	}
+	status, err := ensemble.Status(ctx)
+	if err != nil {
+		return err
+	}
+	return terminal.JSON(e.Stdout, status)
+}
+
+func (e *Environment) submitAt(ctx context.Context, service *Service, file string, flags submitFlags) error {
+	text, err := e.read(file)
+	if err != nil {
+		return err
+	}
+	var words []string
+	if flags.commit {
+		words = append(words, "--commit")
+	}
+	if flags.holdFirst {
+		words = append(words, "--hold-first")
+	}
+	id, err := service.SubmitAt(ctx, flags.at, text, words...)
+	return e.submitted(ctx, service, id, err, flags.wait, false)
+}
+
+func newPlan(e Environment) *cobra.Command {
+	var at string
+	c := &cobra.Command{
+		Use:   "plan FILE",
+		Short: "Show what each part would do, without submitting it",
+		Long: `plan checks each part of a request against its target, and prints what would be submitted
+there. It submits nothing. FILE may be - for standard input.`,
+		Example: "  rmctl coalloc plan coupled.toml\n  rmctl coalloc plan --json coupled.rsl",
+		Args:    arguments("FILE"),
+		RunE: func(c *cobra.Command, words []string) error {
+			if at == "" {
+				r, err := e.request(c.Context(), words[0])
+				if err != nil {
+					return err
+				}
+				return e.render(c.Context(), r)
+			}
+			text, err := e.read(words[0])
+			if err != nil {
+				return err
+			}
+			service, err := e.Service()
+			if err != nil {
+				return err
+			}
+			return e.elsewhere(c.Context(), service, at, []string{"coalloc", "plan", "-"}, bytes.NewReader(text))
+		},
+	}
+	addAt(c, &at)
+	return c
+}
+
+func newConvert(e Environment) *cobra.Command {
+	var to string
+	c := &cobra.Command{
+		Use:   "convert FILE",
+		Short: "Convert a request between TOML and RSL",
+		Long: `convert prints a request in TOML as RSL, and one in RSL as TOML. FILE may be - for standard
+input.`,
+		Example: "  rmctl coalloc convert old.rsl >new.toml",
+		Args:    arguments("FILE"),
+		RunE: func(c *cobra.Command, words []string) error {
+			text, err := e.read(words[0])
+			if err != nil {
+				return err
+			}
+			sources, err := e.Sources()
+			if err != nil {
+				return err
+			}
+			r, err := coalloc.ReadRequest(c.Context(), text, sources)
+			if err != nil {
+				return usage("%s: %w", words[0], err)
+			}
+			isRSL := coalloc.FormatOf(text) == coalloc.RSL
+			switch {
+			case to == "rsl" || to == "" && !isRSL:
+				text = []byte(r.RSL() + "\n")
+			case to == "toml" || to == "":
+				text, err = r.TOML()
+			default:
+				return usage("--to %q: write rsl or toml", to)
+			}
+			if err == nil {
+				_, err = fmt.Fprint(e.Stdout, tui.Printable(string(text)))
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&to, "to", "", "print `FORMAT`: rsl or toml (default the other one)")
+	return c
+}

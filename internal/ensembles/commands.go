@@ -1,0 +1,231 @@
+package ensembles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
+	"github.com/rmctl/rmctl/job"
+)
+
+// longestFile bounds the file of a request.
+const longestFile = 16 << 20
+
+// An Environment is what the commands need of the command line that they belong to.
+type Environment struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	IsJSON         func() bool
+	Service        func() (*Service, error)
+	Sources        func() (coalloc.Sources, error)
+	// Prepare makes the connections of targets, so that questions are asked at this terminal.
+	Prepare func(ctx context.Context, targets []string)
+	// Output prints what the jobs of some submissions have written.
+	Output func(ctx context.Context, tags []string, stream control.Stream, follow bool) error
+	// Render prints what a submission to a target would run.
+	Render func(ctx context.Context, target string, s job.Submission) error
+	// Exit returns an error that only has an exit code, nil for 0.
+	Exit func(code int) error
+}
+
+// NewCommand returns the command with its subcommands.
+func NewCommand(e Environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "coalloc",
+		Short: "Run one job on several resource managers at once",
+		Long: `coalloc runs an ensemble: one job of several parts, each on a target of its own. It submits
+all parts at the same time, holds their processes at a barrier until the required parts are
+there, and then releases all of them or none. Until then parts can be added, deleted and
+substituted. docs/coalloc.md describes the requests.
+
+The background process runs ensembles, so that they go on when the terminal is closed.
+ID is the id of an ensemble, the beginning of it, its name, or "last".`,
+		Example: `  rmctl coalloc submit --commit --wait coupled.toml
+  rmctl coalloc status last
+  rmctl coalloc substitute last solver other.toml`,
+	}
+	for _, create := range []func(Environment) *cobra.Command{
+		newSubmit, newPlan, newConvert, newStatus, newList, newAdd, newDelete, newSubstitute, newCommit, newCancel, newWait, newEvents, newExplain, newOutput,
+	} {
+		root.AddCommand(create(e))
+	}
+	return root
+}
+
+func usage(format string, arguments ...any) error {
+	return &UsageError{Err: fmt.Errorf(format, arguments...)}
+}
+
+// arguments refuses fewer arguments than the named ones, and more unless the last may be repeated.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, words []string) error {
+		mayRepeat := strings.HasSuffix(names[len(names)-1], "...")
+		switch {
+		case len(words) < len(names):
+			return usage("%s is missing; see %s --help", strings.TrimSuffix(names[len(words)], "..."), c.CommandPath())
+		case len(words) > len(names) && !mayRepeat:
+			return usage("unexpected argument %q; see %s --help", words[len(names)], c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// say prints a message on standard error.
+func (e *Environment) say(format string, arguments ...any) {
+	fmt.Fprintf(e.Stderr, "rmctl: %s\n", tui.Printable(fmt.Sprintf(format, arguments...)))
+}
+
+// read reads a file, or standard input for "-".
+func (e *Environment) read(name string) (text []byte, err error) {
+	file, named := e.Stdin, "standard input"
+	if name != "-" {
+		opened, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the request: %w", err)
+		}
+		defer opened.Close()
+		file, named = opened, name
+	}
+	text, err = io.ReadAll(io.LimitReader(file, longestFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the request: %w", err)
+	case len(text) > longestFile:
+		return nil, usage("%s has more than %d bytes", named, longestFile)
+	}
+	return text, nil
+}
+
+// request reads the request in a file.
+func (e *Environment) request(ctx context.Context, name string) (*coalloc.Request, error) {
+	text, err := e.read(name)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := e.Sources()
+	if err != nil {
+		return nil, err
+	}
+	r, err := coalloc.ReadRequest(ctx, text, sources)
+	if err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// parts reads the parts in a file for an edit.
+func (e *Environment) parts(ctx context.Context, name string) ([]coalloc.Part, error) {
+	r, err := e.request(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Sets) > 0 {
+		return nil, usage("%s: sets of alternatives cannot be added later", name)
+	}
+	e.prepare(ctx, r.Parts)
+	return r.Parts, nil
+}
+
+func (e *Environment) prepare(ctx context.Context, parts []coalloc.Part) {
+	var targets []string
+	for _, part := range parts {
+		targets = append(targets, part.Target)
+	}
+	e.Prepare(ctx, targets)
+}
+
+// find returns the id of the ensemble that a user names.
+func (e *Environment) find(ctx context.Context, name string) (*Service, string, error) {
+	service, err := e.Service()
+	if err != nil {
+		return nil, "", err
+	}
+	id, err := service.Find(ctx, name)
+	return service, id, err
+}
+
+// edit changes an ensemble and prints it with --json.
+func (e *Environment) edit(ctx context.Context, name string, change func(coalloc.Control) error) error {
+	service, id, err := e.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	ensemble, err := service.Open(ctx, id)
+	if err == nil {
+		err = change(ensemble)
+	}
+	if err != nil || !e.IsJSON() {
+		return err
+	}
+	status, err := ensemble.Status(ctx)
+	if err != nil {
+		return err
+	}
+	return terminal.JSON(e.Stdout, status)
+}
+
+// completeIDs offers the ids of ensembles, then the labels of the parts of the first argument.
+func (e *Environment) completeIDs(all bool, labels int) cobra.CompletionFunc {
+	return func(c *cobra.Command, words []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		service, err := e.Service()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		if len(words) > 0 {
+			if len(words) > labels {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return e.labels(c.Context(), service, words[0])
+		}
+		names, err := service.Names(c.Context(), all)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var offered []cobra.Completion
+		for _, name := range names {
+			offered = append(offered, cobra.CompletionWithDesc(name.ID, tui.OneLine(strings.TrimSpace(string(name.State)+" "+name.Name))))
+		}
+		return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+func (e *Environment) labels(ctx context.Context, service *Service, name string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	id, err := service.Find(ctx, name)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	ensemble, err := service.Follow(ctx, id)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	status, err := ensemble.Status(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var offered []cobra.Completion
+	for _, part := range status.Parts {
+		offered = append(offered, cobra.CompletionWithDesc(tui.OneLine(part.Label), tui.OneLine(part.Target+" "+string(part.State))))
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// elsewhere runs the same command on the login node of a target, with the output here.
+func (e *Environment) elsewhere(ctx context.Context, service *Service, target string, words []string, stdin io.Reader) error {
+	if e.IsJSON() {
+		words = append([]string{"--json"}, words...)
+	}
+	err := service.Run(ctx, target, Call{Arguments: words, Stdin: stdin, Stdout: e.Stdout, Stderr: e.Stderr})
+	if exit, isExit := errors.AsType[*ExitError](err); isExit {
+		return e.Exit(exit.Code)
+	}
+	return err
+}

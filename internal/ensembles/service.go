@@ -1,0 +1,366 @@
+package ensembles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/internal/barrier"
+	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/journal"
+)
+
+const (
+	launchPatience = 20 * time.Second // until a process that was started runs an ensemble
+	launchPoll     = 50 * time.Millisecond
+)
+
+// A Service submits, finds and runs the ensembles of a user.
+type Service struct {
+	Client coalloc.Client
+	// Launch makes another process run an ensemble, and does not wait for it; nil if there is no such process.
+	Launch func(ctx context.Context, id string) error
+	// Run runs rmctl on the login node of a target.
+	Run func(ctx context.Context, target string, c Call) error
+	Log *slog.Logger // nil to log nothing
+}
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
+
+// Submit records an ensemble and makes a process run it. With commit, the release waits only for check-ins.
+func (s *Service) Submit(ctx context.Context, r *coalloc.Request, commit bool) (id string, err error) {
+	if s.Launch == nil {
+		return "", &UsageError{errors.New("the background process is disabled, so nothing would run the ensemble\nadd --wait")}
+	}
+	if id, err = coalloc.Record(ctx, s.Client, r); err != nil {
+		return "", err
+	}
+	control, err := s.Open(ctx, id)
+	if err == nil && commit {
+		err = control.Commit(ctx, false)
+	}
+	if err != nil {
+		return id, fmt.Errorf("ensemble %s is on record: %w", id, err)
+	}
+	return id, nil
+}
+
+// Find returns the id of an ensemble that a user names by its id, the beginning of it, its name, or "last".
+func (s *Service) Find(ctx context.Context, name string) (string, error) {
+	recorded, err := s.recorded(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, one := range recorded { // newest first
+		switch {
+		case one.ID == name, name == "last":
+			return one.ID, nil
+		case one.Name == name, len(name) >= 3 && strings.HasPrefix(one.ID, name):
+			found = append(found, one.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("%w %.100q\nrmctl coalloc list --all shows those on record", coalloc.ErrUnknownEnsemble, name)
+	case 1:
+		return found[0], nil
+	}
+	return "", &UsageError{fmt.Errorf("%.100q names %d ensembles: %s", name, len(found), strings.Join(found, ", "))}
+}
+
+func (s *Service) recorded(ctx context.Context, all bool) ([]barrier.Ensemble, error) {
+	store, err := s.Client.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.Journal().Ensembles(ctx, all)
+}
+
+// List returns the ensembles on record, newest first: all, or those that have not ended. It asks the processes
+// that run them.
+func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) {
+	recorded, err := s.recorded(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	statuses := make([]coalloc.Status, 0, len(recorded))
+	var problems []error
+	for _, one := range recorded {
+		status, err := s.look(ctx, one)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("ensemble %s: %w", one.ID, err))
+			continue
+		}
+		if all || !status.State.Ended() {
+			statuses = append(statuses, status)
+		}
+	}
+	return statuses, errors.Join(problems...)
+}
+
+// look returns an ensemble as it is now, without starting a process that runs it.
+func (s *Service) look(ctx context.Context, recorded barrier.Ensemble) (coalloc.Status, error) {
+	known := coalloc.Status{
+		ID: recorded.ID, Name: recorded.Name, State: recorded.State, At: recorded.At, Created: recorded.Created, Ended: recorded.Ended,
+		Reason: recorded.Reason, Parts: []coalloc.PartStatus{},
+	}
+	if recorded.At != "" && recorded.State.Ended() {
+		return known, nil
+	}
+	control, err := s.follow(ctx, recorded)
+	if err != nil {
+		return known, err
+	}
+	status, err := control.Status(ctx)
+	if recorded.At != "" && err != nil && ctx.Err() == nil {
+		s.log().Warn("an ensemble keeps its last known state", "ensemble", recorded.ID, "target", recorded.At, "error", err)
+		known.Reason = "last known state; " + err.Error()
+		return known, nil
+	}
+	return status, err
+}
+
+// follow returns what shows an ensemble: the process that runs it, otherwise the record.
+func (s *Service) follow(ctx context.Context, recorded barrier.Ensemble) (coalloc.Control, error) {
+	if recorded.At != "" {
+		return &elsewhere{service: s, recorded: recorded}, nil
+	}
+	onRecord, err := coalloc.Open(ctx, s.Client, recorded.ID)
+	if err != nil || recorded.State.Ended() {
+		return onRecord, err
+	}
+	folder, err := s.folder(recorded.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &live{client: client{folder}, onRecord: onRecord}, nil
+}
+
+// Follow returns an ensemble without starting a process that runs it.
+func (s *Service) Follow(ctx context.Context, id string) (coalloc.Control, error) {
+	recorded, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.follow(ctx, recorded)
+}
+
+// Open returns an ensemble that can be edited. If no process runs it and it has not ended, Open starts one.
+func (s *Service) Open(ctx context.Context, id string) (coalloc.Control, error) {
+	recorded, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if recorded.At == "" && !recorded.State.Ended() {
+		if err := s.ensure(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	control, err := s.follow(ctx, recorded)
+	if l, isLive := control.(*live); isLive {
+		l.reopen = func(ctx context.Context) error { return s.ensure(ctx, id) }
+	}
+	return control, err
+}
+
+// load returns what is on record of an ensemble, without its parts.
+func (s *Service) load(ctx context.Context, id string) (barrier.Ensemble, error) {
+	store, err := s.Client.Store(ctx)
+	if err != nil {
+		return barrier.Ensemble{}, err
+	}
+	saved, err := store.Journal().Load(ctx, id)
+	if errors.Is(err, journal.ErrUnknown) {
+		err = fmt.Errorf("%w %.100q", coalloc.ErrUnknownEnsemble, id)
+	}
+	return saved.Ensemble, err
+}
+
+// folder returns the folder of an ensemble, which [coalloc.Record] makes.
+func (s *Service) folder(id string) (string, error) {
+	state, err := s.Client.StateFolder()
+	return filepath.Join(state, "ensembles", id), err
+}
+
+// ensure returns once a process runs the ensemble, or the ensemble has ended.
+func (s *Service) ensure(ctx context.Context, id string) error {
+	folder, err := s.folder(id)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, launchPatience, fmt.Errorf("%w: it did not start within %v", coalloc.ErrNotRunning, launchPatience))
+	defer cancel()
+	isLaunched := false
+	for {
+		_, err := client{folder}.Status(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !errors.Is(err, coalloc.ErrNotRunning):
+			return err
+		case s.Launch == nil:
+			return fmt.Errorf("ensemble %s: %w\nrmctl coalloc wait %s runs it", id, coalloc.ErrNotRunning, id)
+		}
+		if recorded, err := s.load(ctx, id); err != nil || recorded.State.Ended() {
+			return err
+		}
+		if !isLaunched {
+			if err := s.Launch(ctx, id); err != nil {
+				return fmt.Errorf("starting to run ensemble %s: %w", id, err)
+			}
+			isLaunched = true
+		}
+		if execution.ClosesWithin(ctx.Done(), launchPoll) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Wait waits until an ensemble has ended, and returns it. It calls observe with each event after a sequence number.
+// If no other process can run the ensemble, this one does.
+func (s *Service) Wait(ctx context.Context, id string, commit bool, after int, observe func(coalloc.EnsembleEvent) error) (coalloc.Status, error) {
+	recorded, err := s.load(ctx, id)
+	if err != nil {
+		return coalloc.Status{}, err
+	}
+	if s.Launch == nil && recorded.At == "" && !recorded.State.Ended() {
+		return s.waitHere(ctx, id, commit, after, observe)
+	}
+	control, err := s.Open(ctx, id)
+	if err == nil && commit {
+		err = control.Commit(ctx, false)
+	}
+	if err == nil {
+		err = control.Events(ctx, after, observe)
+	}
+	if err != nil {
+		return coalloc.Status{}, err
+	}
+	return control.Status(ctx)
+}
+
+// waitHere runs an ensemble in this process.
+func (s *Service) waitHere(ctx context.Context, id string, commit bool, after int, observe func(coalloc.EnsembleEvent) error) (status coalloc.Status, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var following sync.WaitGroup
+	status, err = s.Host(ctx, id, commit, func(control coalloc.Control) {
+		following.Go(func() {
+			if err := control.Events(ctx, after, observe); err != nil {
+				cancel(err)
+			}
+		})
+	})
+	if err != nil {
+		cancel(err)
+	}
+	following.Wait()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return status, err
+}
+
+// Live returns the ids of the ensembles that a process of this host has to run.
+func (s *Service) Live(ctx context.Context) ([]string, error) {
+	folder, err := s.folder("")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // there never was one
+	}
+	recorded, err := s.recorded(ctx, false)
+	recorded = slices.DeleteFunc(recorded, func(e barrier.Ensemble) bool { return e.At != "" })
+	ids := make([]string, len(recorded))
+	for i, one := range recorded {
+		ids[i] = one.ID
+	}
+	return ids, err
+}
+
+// live is an ensemble that another process runs, or the record of it once that process has ended.
+type live struct {
+	client
+	onRecord coalloc.Control
+	reopen   func(ctx context.Context) error // starts a process that runs it; may be nil
+}
+
+// Status implements [coalloc.Control].
+func (l *live) Status(ctx context.Context) (coalloc.Status, error) {
+	status, err := l.client.Status(ctx)
+	if errors.Is(err, coalloc.ErrNotRunning) {
+		return l.onRecord.Status(ctx)
+	}
+	return status, err
+}
+
+// Events implements [coalloc.Control]. If the process ends, events go on with the next one, or with the record.
+func (l *live) Events(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) error {
+	counted := func(event coalloc.EnsembleEvent) error {
+		err := observe(event)
+		after = max(after, event.Sequence)
+		return err
+	}
+	for {
+		err := l.client.Events(ctx, after, counted)
+		if !errors.Is(err, coalloc.ErrNotRunning) {
+			return err
+		}
+		status, err := l.onRecord.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if l.reopen == nil || status.State.Ended() {
+			return l.onRecord.Events(ctx, after, counted)
+		}
+		if err := l.reopen(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Names returns ensembles on record without their parts, newest first: all, or those that have not ended.
+func (s *Service) Names(ctx context.Context, all bool) ([]coalloc.Status, error) {
+	recorded, err := s.recorded(ctx, all)
+	names := make([]coalloc.Status, len(recorded))
+	for i, one := range recorded {
+		names[i] = coalloc.Status{ID: one.ID, Name: one.Name, State: one.State, At: one.At, Created: one.Created, Ended: one.Ended}
+	}
+	return names, err
+}
+
+// Events returns what has happened to an ensemble after a sequence number.
+func (s *Service) Events(ctx context.Context, id string, after int) (events []coalloc.EnsembleEvent, err error) {
+	recorded, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if recorded.At != "" {
+		return (&elsewhere{service: s, recorded: recorded}).past(ctx, after)
+	}
+	store, err := s.Client.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	notices, err := store.Journal().Notices(ctx, id, after)
+	for _, n := range notices {
+		events = append(events, coalloc.EnsembleEvent{Sequence: n.Sequence, Time: n.Time, Kind: n.Kind, Label: n.Label, State: n.State, Text: n.Text})
+	}
+	return events, err
+}
