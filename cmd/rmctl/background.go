@@ -123,19 +123,9 @@ func (a *app) startBackground() error {
 	return daemon.StartProcess(program, backgroundCommand, "--state-dir", state, "--config-dir", configuration)
 }
 
-// buildIdentity identifies a build of rmctl, even one that was not built from a commit.
+// buildIdentity identifies this build.
 func buildIdentity() string {
-	v := buildVersion()
-	identity := v.Version + " " + v.Revision
-	program, err := os.Executable()
-	if err != nil {
-		return identity
-	}
-	file, err := os.Stat(program)
-	if err != nil {
-		return identity
-	}
-	return fmt.Sprintf("%s %d %d", identity, file.Size(), file.ModTime().UnixNano())
+	return daemon.BuildIdentity(buildVersion().Version, buildVersion().Revision)
 }
 
 // A hostedJob is an interactive job for the background process, or an ensemble.

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -332,7 +331,7 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 		if err := files.RefuseForeignSocket(path); err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", path, err)
 		}
-		if err := removeDeadSocket(path); err != nil {
+		if err := files.RemoveDeadSocket(path); err != nil {
 			return nil, err
 		}
 		before := syscall.Umask(0o177) // only this user may connect
@@ -350,45 +349,13 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeDeadSocket removes a socket on which nobody listens.
-func removeDeadSocket(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look for an old socket: %w", err)
-	}
-	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("listen on %s: it exists and is not a socket", path)
-	}
-	if conn, err := net.Dial("unix", path); err == nil {
-		return errors.Join(fmt.Errorf("listen on %s: somebody listens there already", path), conn.Close())
-	}
-	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove an old socket: %w", err)
-	}
-	return nil
-}
-
 // hashPassword asks for a password and prints its line for a password file.
 func (a *app) hashPassword(ctx context.Context, name string) error {
 	prompter := tui.Terminal()
 	if prompter == nil {
 		return fmt.Errorf("ask for a password: %w", remote.ErrNobodyToAsk)
 	}
-	password, err := prompter.Ask(ctx, remote.Question{Text: "Password of " + name + ": ", Secret: true})
-	if err != nil {
-		return err
-	}
-	again, err := prompter.Ask(ctx, remote.Question{Text: "The same again: ", Secret: true})
-	if err != nil {
-		return err
-	}
-	if password != again {
-		return usage("the two passwords differ")
-	}
-	line, err := web.HashPassword(name, password)
+	line, err := web.AskPassword(ctx, prompter, name)
 	if err != nil {
 		return &usageError{err}
 	}

@@ -65,3 +65,17 @@ func (l *boundedLog) Write(line []byte) (int, error) {
 }
 
 func (l *boundedLog) Close() error { return l.file.Close() }
+
+// BuildIdentity identifies a build of this program, even one that was not built from a commit.
+func BuildIdentity(version, revision string) string {
+	identity := version + " " + revision
+	program, err := os.Executable()
+	if err != nil {
+		return identity
+	}
+	file, err := os.Stat(program)
+	if err != nil {
+		return identity
+	}
+	return fmt.Sprintf("%s %d %d", identity, file.Size(), file.ModTime().UnixNano())
+}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/rmctl/rmctl/internal/web/answer"
+	"github.com/rmctl/rmctl/remote"
 )
 
 const (
@@ -40,11 +42,7 @@ type Passwords struct {
 	busy   chan struct{}     // bounds the concurrent comparisons
 }
 
-// HashPassword returns the line of a password file for a name.
-func HashPassword(name, password string) (string, error) {
-	return hashPassword(name, password, usualCost)
-}
-
+// hashPassword returns the line of a password file for a name.
 func hashPassword(name, password string, cost int) (string, error) {
 	if err := checkPasswordName(name); err != nil {
 		return "", err
@@ -71,7 +69,7 @@ func newPasswords() *Passwords {
 }
 
 // ReadPasswords reads a file with NAME:HASH on each line, where the hashes are of bcrypt,
-// as by HashPassword and htpasswd -B. The file must belong to the user and be closed to
+// as by hashPassword and htpasswd -B. The file must belong to the user and be closed to
 // others.
 func ReadPasswords(path string) (*Passwords, error) {
 	file, err := os.Open(path)
@@ -245,4 +243,20 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	s.access.open(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
+}
+
+// AskPassword asks for the password of a user, twice, and returns their line of a password file.
+func AskPassword(ctx context.Context, prompter remote.Prompter, name string) (string, error) {
+	password, err := prompter.Ask(ctx, remote.Question{Text: "Password of " + name + ": ", Secret: true})
+	if err != nil {
+		return "", err
+	}
+	again, err := prompter.Ask(ctx, remote.Question{Text: "The same again: ", Secret: true})
+	if err != nil {
+		return "", err
+	}
+	if password != again {
+		return "", errors.New("the two passwords differ")
+	}
+	return hashPassword(name, password, usualCost)
 }

@@ -175,9 +175,9 @@ func TestPasswordFilesThatAreNotSafeAreRefused(t *testing.T) {
 
 func TestHashedPasswordsOpenTheFile(t *testing.T) {
 	t.Parallel()
-	_, err := HashPassword("ada", "short")
+	_, err := hashPassword("ada", "short", usualCost)
 	require.ErrorContains(t, err, "too short")
-	_, err = HashPassword("a:b", "long enough")
+	_, err = hashPassword("a:b", "long enough", usualCost)
 	require.ErrorContains(t, err, "cannot be a name")
 	line, err := hashPassword("ada", "long enough", minCost)
 	require.NoError(t, err)
