@@ -81,6 +81,9 @@ func Start(ctx context.Context, client Client, r *Request, o Options) (*Ensemble
 // Record records an ensemble and makes its keys, and returns its id. It submits nothing: [Resume]
 // runs it, in this process or in another one that has the same state folder.
 func Record(ctx context.Context, client Client, r *Request) (id string, err error) {
+	if r.DryRun {
+		return "", errDryRun
+	}
 	ensemble, parts, err := recordOf(r, time.Now())
 	if err != nil {
 		return "", err

@@ -25,6 +25,8 @@ type PartPlan struct {
 	NoStart    error              // why it is unknown; nil if the definition cannot query it
 }
 
+var errDryRun = errors.New("the request says dryRun: nothing is submitted\nplan it, or remove dryRun")
+
 // mostAtOnce bounds how many targets are planned at the same time.
 const mostAtOnce = 16
 

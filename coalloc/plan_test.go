@@ -134,3 +134,8 @@ func shipped(t *testing.T, name string) *config.Definition {
 	require.NoError(t, err)
 	return definition
 }
+
+func TestADryRunIsNotRecorded(t *testing.T) {
+	_, err := coalloc.Record(context.Background(), newClient(t), read(t, "dry_run = true\n[part.a]\ntarget = 'local'\nexecutable = '/x'"))
+	require.ErrorContains(t, err, "dryRun")
+}
