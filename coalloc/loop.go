@@ -2,6 +2,8 @@ package coalloc
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/barrier"
@@ -103,8 +105,11 @@ func (e *Ensemble) publish() {
 	e.board.publish(statusOf(e.machine.Ensemble(), e.machine.Parts()))
 }
 
-// leave removes what the ensemble has on its targets, as far as they can be reached.
+// leave removes the keys, and what the ensemble has on its targets, as far as they can be reached.
 func (e *Ensemble) leave() {
+	if err := os.Remove(filepath.Join(e.folder, keyFile)); err != nil {
+		e.log.Warn("could not remove the keys of the ensemble", "ensemble", e.id, "error", err)
+	}
 	ctx, cancel := context.WithTimeout(e.ctx, farewell)
 	defer cancel()
 	for _, p := range e.places {
