@@ -110,7 +110,7 @@ func (s *site) mixed(random *rand.Rand) []coalloc.Part {
 	return parts
 }
 
-// runsOf returns how often the invariant is tried. Usually nothing is killed during submissions: it takes
+// runsOf returns how often the invariant is tried, and whether nothing is killed during submissions: it takes
 // minutes until it is certain that a job does not exist.
 func runsOf(t *testing.T) (runs int, isGentle bool) {
 	t.Helper()
@@ -137,7 +137,7 @@ func TestNothingRunsWithoutARecordedReleaseWhateverIsKilled(t *testing.T) {
 			s := newSite(t, "here", "there")
 			id, err := coalloc.Record(t.Context(), s.client, &coalloc.Request{Parts: s.mixed(random), Limits: coalloc.Limits{Commit: time.Minute}})
 			require.NoError(t, err)
-			s.survives(id, random, isGentle)
+			s.survives(id, random, isGentle || random.IntN(10) > 0)
 			s.keepsTheInvariant(id)
 		})
 	}

@@ -141,7 +141,9 @@ func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble
 	go func() {
 		e.tasks.Wait()
 		e.server.Close()
-		e.locked.Close() // nothing was written
+		if err := unlock(e.locked); err != nil {
+			e.log.Warn("could not unlock the ensemble", "ensemble", e.id, "error", err)
+		}
 		close(e.stopped)
 	}()
 	return e, nil
@@ -165,7 +167,7 @@ func (e *Ensemble) load(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, e.locked.Close())
+			err = errors.Join(err, unlock(e.locked))
 		}
 	}()
 	saved, err := e.recorded(ctx) // another process may have changed it until now

@@ -79,3 +79,8 @@ func lock(folder string) (*os.File, error) {
 	}
 	return file, nil
 }
+
+// unlock lets other processes run the ensemble. A process that is being started may still have the file open.
+func unlock(file *os.File) error {
+	return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
+}
