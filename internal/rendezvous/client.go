@@ -54,11 +54,16 @@ func (e *RefusedError) Error() string { return "the co-allocator refused this pr
 func CheckIn(ctx context.Context, dial Dial, pass *Pass, identity Identity, vote Vote) (*Session, error) {
 	want := wantOf(purposeCheckIn, identity)
 	want.No, want.Reason = vote.No, vote.Reason
+	return persist(ctx, func() (*Session, error) { return checkInOnce(ctx, dial, pass, want) })
+}
+
+// persist tries to get a session until ctx is done, or another attempt would end in the same way.
+func persist(ctx context.Context, try func() (*Session, error)) (*Session, error) {
 	pause := shortestPause
 	var problem error // the last one that is not the end of ctx
 	for {
 		began := time.Now()
-		session, err := checkInOnce(ctx, dial, pass, want)
+		session, err := try()
 		if err == nil || isFinal(err) {
 			return session, err
 		}

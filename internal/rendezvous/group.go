@@ -1,7 +1,9 @@
 package rendezvous
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -34,20 +36,30 @@ type Information struct {
 // mostRounds bounds the exchanges of an ensemble.
 const mostRounds = 1000
 
+func newGroup(s *Server) *group {
+	return &group{server: s, rounds: map[round]map[*part][]byte{}, next: map[string]int{}}
+}
+
 // A group is the parts that exchange messages. The mutex of the server guards it.
 type group struct {
 	server  *Server
 	parts   []*part // in the order of their indices
-	rounds  map[*part][][]byte
-	taken   map[string]int // rounds of a process, by instance
+	rounds  map[round]map[*part][]byte
+	next    map[string]int // numbers of rounds without names, by instance
 	waiting []exchangeWaiter
+}
+
+// A round is one exchange. Those without names have numbers.
+type round struct {
+	name   string
+	number int
 }
 
 // An exchangeWaiter is a process that waits for the end of a round.
 type exchangeWaiter struct {
 	link  *link
 	id    int64
-	round int
+	round round
 }
 
 func (g *group) has(p *part) bool { return g != nil && slices.Contains(g.parts, p) }
@@ -103,57 +115,90 @@ func (g *group) exchange(l *link, f *frame) *frame {
 	switch {
 	case !g.has(l.part):
 		return refusal(f, codeNotJoined, "the part is not in the group")
+	case len(f.Tag) > mostTag:
+		return refusal(f, codeTooLong, fmt.Sprintf("a name has at most %d bytes", mostTag))
 	case l.rank != 0 && len(f.payload) > 0:
 		return refusal(f, codeRank, "only rank 0 gives data to an exchange")
 	}
-	if g.rounds == nil {
-		g.rounds, g.taken = map[*part][][]byte{}, map[string]int{}
+	this := round{f.Tag, 0}
+	if f.Tag == "" {
+		this.number = g.next[l.instance]
 	}
-	round := g.taken[l.instance]
-	if l.rank == 0 {
-		round = len(g.rounds[l.part])
+	if refused := g.give(l, f, this); refused != nil {
+		return refused
 	}
-	if round >= mostRounds || g.server.kept+len(f.payload) > mostKept {
-		return refusal(f, codeFull, "too many exchanges")
+	if f.Tag == "" {
+		g.next[l.instance]++
 	}
-	if l.rank == 0 {
-		g.server.kept += len(f.payload)
-		g.rounds[l.part] = append(g.rounds[l.part], f.payload)
-	}
-	g.taken[l.instance] = round + 1
-	g.waiting = append(g.waiting, exchangeWaiter{l, f.ID, round})
+	g.waiting = append(g.waiting, exchangeWaiter{l, f.ID, this})
 	g.finish()
 	return nil
 }
 
-// finish answers those whose rounds are complete.
+// give keeps the data of a part. The first of a round counts.
+func (g *group) give(l *link, f *frame, this round) *frame {
+	given := g.rounds[this]
+	if given == nil {
+		if len(g.rounds) >= mostRounds {
+			return refusal(f, codeFull, "too many exchanges")
+		}
+		given = map[*part][]byte{}
+		g.rounds[this] = given
+	}
+	if l.rank != 0 {
+		return nil
+	}
+	switch earlier, isGiven := given[l.part]; {
+	case isGiven && !bytes.Equal(earlier, f.payload):
+		return refusal(f, codeInvalid, "the part has already given other data to this exchange")
+	case isGiven:
+		return nil
+	case g.server.kept+len(f.payload) > mostKept:
+		return refusal(f, codeFull, "too many exchanges")
+	}
+	given[l.part] = f.payload
+	g.server.kept += len(f.payload)
+	return nil
+}
+
+// finish answers those who wait for rounds that are complete.
 func (g *group) finish() {
 	if g == nil {
 		return
 	}
+	results := map[round]*frame{} // thousands of processes get the same
 	g.waiting = slices.DeleteFunc(g.waiting, func(w exchangeWaiter) bool {
-		for _, p := range g.parts {
-			if len(g.rounds[p]) <= w.round && !p.hasEnded {
+		result := results[w.round]
+		if result == nil {
+			if !g.isComplete(w.round) {
 				return false
 			}
+			result = g.resultOf(w.round)
+			results[w.round] = result
 		}
-		g.server.send(w.link, g.resultOf(w))
+		answer := *result
+		answer.ID = w.id
+		g.server.send(w.link, &answer)
 		return true
 	})
 }
 
-func (g *group) resultOf(w exchangeWaiter) *frame {
+func (g *group) isComplete(r round) bool {
+	for _, p := range g.parts {
+		if _, isGiven := g.rounds[r][p]; !isGiven && !p.hasEnded {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *group) resultOf(r round) *frame {
 	all := make([]Information, 0, len(g.parts))
 	for i, peer := range g.peers() {
-		information := Information{Peer: peer}
-		if given := g.rounds[g.parts[i]]; len(given) > w.round {
-			information.Data = given[w.round]
-		} else {
-			information.Ended = true
-		}
-		all = append(all, information)
+		data, isGiven := g.rounds[r][g.parts[i]]
+		all = append(all, Information{Peer: peer, Data: data, Ended: !isGiven})
 	}
-	return replyWith(w.id, all)
+	return replyWith(0, all)
 }
 
 // forget removes a request of a process that gives up, and reports whether there was one.

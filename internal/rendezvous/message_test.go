@@ -70,7 +70,7 @@ func TestTheStructureHasTheOtherParts(t *testing.T) {
 	outside := p.session(lone)
 	require.False(t, p.structure(outside).Joined)
 	require.ErrorIs(t, outside.Send(p.ctx, structure.Own.Address, "t", nil), rendezvous.ErrNotJoined)
-	_, err := outside.Exchange(p.ctx, []byte("x"))
+	_, err := outside.Exchange(p.ctx, "", []byte("x"))
 	require.ErrorIs(t, err, rendezvous.ErrNotJoined)
 }
 
@@ -185,7 +185,7 @@ func TestAnExchangeGivesAllPartsAllData(t *testing.T) {
 					data = fmt.Appendf(nil, "%d of %d", round, i+1)
 				}
 				go func() {
-					all, _ := each.Exchange(p.ctx, data) // an error leaves the result empty
+					all, _ := each.Exchange(p.ctx, "", data) // an error leaves the result empty
 					results <- all
 				}()
 			}
@@ -205,7 +205,7 @@ func TestAnExchangeDoesNotWaitForAPartThatEnded(t *testing.T) {
 	sessions := p.group(1, 1)
 	results := make(chan []rendezvous.Information, 1)
 	go func() {
-		all, _ := sessions[0][0].Exchange(p.ctx, []byte("x")) // an error leaves the result empty
+		all, _ := sessions[0][0].Exchange(p.ctx, "", []byte("x")) // an error leaves the result empty
 		results <- all
 	}()
 	p.server.End(2)

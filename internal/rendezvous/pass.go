@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -104,8 +106,29 @@ func parsePass(text []byte) (*Pass, error) {
 	case pass.Gate != GateHeld && pass.Gate != GateProgram && pass.Gate != GateOpen:
 		return nil, fmt.Errorf("unknown gate %.50q", pass.Gate)
 	}
+	if err := pass.checkTexts(); err != nil {
+		return nil, err
+	}
 	if pass.Wait <= 0 {
 		pass.Wait = 24 * time.Hour
 	}
 	return pass, nil
+}
+
+// checkTexts refuses what no program can be started with.
+func (p *Pass) checkTexts() error {
+	for _, text := range slices.Concat(p.Arguments, p.Environment, []string{p.Directory, p.Ensemble, p.Label}) {
+		if strings.Contains(text, "\x00") {
+			return errors.New("a text contains NUL")
+		}
+	}
+	for _, variable := range p.Environment {
+		if name, _, isSet := strings.Cut(variable, "="); !isSet || name == "" {
+			return fmt.Errorf("%.50q sets no variable", variable)
+		}
+	}
+	if p.Serial < 0 || p.Index < 0 || p.Parts < 0 {
+		return errors.New("a number is negative")
+	}
+	return nil
 }

@@ -181,7 +181,7 @@ func (s *Server) join(p *part) {
 		return
 	}
 	if s.group == nil {
-		s.group = &group{server: s}
+		s.group = newGroup(s)
 	}
 	if !slices.Contains(s.group.parts, p) {
 		s.group.parts = sorted(append(s.group.parts, p))

@@ -31,6 +31,7 @@ type Session struct {
 	last    int64
 	replies map[int64]chan *frame
 	failure error
+	ended   chan struct{} // closed with failure
 }
 
 // A Message is a message of another process.
@@ -48,19 +49,37 @@ type Filter struct {
 	From  *int
 }
 
-// OpenSession opens another session of a process that was released.
+// A RequestError says why the co-allocator does not do what a process requests.
+type RequestError struct{ Reason string }
+
+// Error returns the reason.
+func (e *RequestError) Error() string { return e.Reason }
+
+// OpenSession opens another session of a process that was released. It connects again as [CheckIn] does.
 func OpenSession(ctx context.Context, dial Dial, pass *Pass, identity Identity) (*Session, error) {
-	conn, answer, err := connect(ctx, dial, pass, wantOf(purposeSession, identity))
-	if err != nil {
-		return nil, err
-	}
-	return newSession(conn, answer.Rank, false, pass), nil
+	return persist(ctx, func() (*Session, error) {
+		conn, answer, err := connect(ctx, dial, pass, wantOf(purposeSession, identity))
+		if err != nil {
+			return nil, err
+		}
+		return newSession(conn, answer.Rank, false, pass), nil
+	})
 }
 
 func newSession(conn *tls.Conn, rank int, arranged bool, pass *Pass) *Session {
-	s := &Session{conn: conn, rank: rank, arranged: arranged, pass: pass, replies: map[int64]chan *frame{}}
+	s := &Session{conn: conn, rank: rank, arranged: arranged, pass: pass, replies: map[int64]chan *frame{}, ended: make(chan struct{})}
 	s.tasks.Go(s.read)
 	return s
+}
+
+// Done returns a channel that is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.ended }
+
+// Err returns why the session has ended: [ErrLost] or an *[AbortError].
+func (s *Session) Err() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.failure
 }
 
 // Rank returns the rank of the process in its part.
@@ -113,7 +132,11 @@ func (s *Session) fail(err error) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.failure != nil {
+		return
+	}
 	s.failure = err
+	close(s.ended)
 	for id, reply := range s.replies {
 		close(reply)
 		delete(s.replies, id)
@@ -124,35 +147,60 @@ func (s *Session) fail(err error) {
 func (s *Session) write(f *frame) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	return write(s.conn, f)
+	return s.writeLocked(f)
 }
 
-// request sends a request, and waits for its reply.
-func (s *Session) request(ctx context.Context, f *frame) (*frame, error) {
+// writeLocked writes a frame. A part of one would end the stream, so any failure ends the session.
+func (s *Session) writeLocked(f *frame) error {
+	encoded, err := f.encode()
+	if err != nil {
+		return &RequestError{err.Error()}
+	}
+	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime)) // without it, a write lasts longer
+	if _, err = s.conn.Write(encoded); err != nil {
+		s.fail(err)
+		return s.Err()
+	}
+	return nil
+}
+
+// A pending is a request that was written.
+type pending struct {
+	id    int64
+	reply <-chan *frame
+}
+
+// begin writes a request. Requests leave in the order of the calls.
+func (s *Session) begin(f *frame) (pending, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	reply := make(chan *frame, 1)
 	s.mutex.Lock()
 	if s.failure != nil {
 		defer s.mutex.Unlock()
-		return nil, s.failure
+		return pending{}, s.failure
 	}
 	s.last++
 	f.ID = s.last
 	s.replies[f.ID] = reply
 	s.mutex.Unlock()
-	if err := s.write(f); err != nil {
+	if err := s.writeLocked(f); err != nil {
 		s.forget(f.ID)
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return pending{}, err
 	}
+	return pending{f.ID, reply}, nil
+}
+
+// await waits for the reply to a request.
+func (s *Session) await(ctx context.Context, p pending) (*frame, error) {
 	select {
-	case answer, isOpen := <-reply:
+	case answer, isOpen := <-p.reply:
 		if !isOpen {
-			s.mutex.Lock()
-			defer s.mutex.Unlock()
-			return nil, s.failure
+			return nil, s.Err()
 		}
 		return answer, failureOf(answer)
 	case <-ctx.Done():
-		return s.giveUp(ctx, f.ID, reply)
+		return s.giveUp(ctx, p.id, p.reply)
 	}
 }
 
@@ -174,6 +222,15 @@ func (s *Session) giveUp(ctx context.Context, id int64, reply <-chan *frame) (*f
 	return nil, ctx.Err()
 }
 
+// request sends a request, and waits for its reply.
+func (s *Session) request(ctx context.Context, f *frame) (*frame, error) {
+	p, err := s.begin(f)
+	if err != nil {
+		return nil, err
+	}
+	return s.await(ctx, p)
+}
+
 func (s *Session) forget(id int64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -189,7 +246,7 @@ func failureOf(reply *frame) error {
 	if known != nil {
 		return known
 	}
-	return errors.New(reply.Error)
+	return &RequestError{reply.Error}
 }
 
 // Structure returns the group.
@@ -204,14 +261,34 @@ func (s *Session) Structure(ctx context.Context) (Structure, error) {
 
 // Send sends a message to the first process of the part with an address.
 func (s *Session) Send(ctx context.Context, address int, tag string, data []byte) error {
-	_, err := s.request(ctx, &frame{Kind: kindSend, Scope: scopeInter, To: address, Tag: tag, payload: data})
-	return err
+	return s.Post(Destination{Number: address}, tag, data)(ctx)
 }
 
 // SendToRank sends a message to another process of the part.
 func (s *Session) SendToRank(ctx context.Context, rank int, tag string, data []byte) error {
-	_, err := s.request(ctx, &frame{Kind: kindSend, Scope: scopeIntra, To: rank, Tag: tag, payload: data})
-	return err
+	return s.Post(Destination{Number: rank, Intra: true}, tag, data)(ctx)
+}
+
+// A Destination is the address of a part or, with Intra, a rank in this part.
+type Destination struct {
+	Number int
+	Intra  bool
+}
+
+// Post sends a message, and returns a function that waits until the co-allocator has it. Messages
+// leave in the order of the calls.
+func (s *Session) Post(to Destination, tag string, data []byte) (wait func(context.Context) error) {
+	f := &frame{Kind: kindSend, Scope: scopeInter, To: to.Number, Tag: tag, payload: data}
+	if to.Intra {
+		f.Scope = scopeIntra
+	}
+	p, err := s.begin(f)
+	return func(ctx context.Context) error {
+		if err == nil {
+			_, err = s.await(ctx, p)
+		}
+		return err
+	}
 }
 
 // Receive waits for the next message that a filter means. Messages of one sender with one tag arrive in the
@@ -229,10 +306,11 @@ func (s *Session) Receive(ctx context.Context, filter Filter) (Message, error) {
 }
 
 // Exchange waits until each part of the group has given data, and returns all, in the order of
-// their indices. Only rank 0 of a part gives data; the others pass nil.
-func (s *Session) Exchange(ctx context.Context, data []byte) ([]Information, error) {
+// their indices. Only rank 0 of a part gives data; the others pass nil. Exchanges with one name are
+// one exchange, and a process may repeat it. Those without a name are numbered by each process.
+func (s *Session) Exchange(ctx context.Context, name string, data []byte) ([]Information, error) {
 	var all []Information
-	reply, err := s.request(ctx, &frame{Kind: kindExchange, payload: data})
+	reply, err := s.request(ctx, &frame{Kind: kindExchange, Tag: name, payload: data})
 	if err == nil {
 		err = json.Unmarshal(reply.payload, &all)
 	}
