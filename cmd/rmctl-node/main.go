@@ -14,16 +14,24 @@ type command func(ctx context.Context, arguments []string) int
 
 // commands are the commands by their names.
 var commands = map[string]command{
+	"barrier":   waitAtBarrier,
 	"callback":  tryCallback,
+	"exchange":  exchange,
 	"files":     writeFiles,
 	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,
+	"python":    printPythonModule,
 	"rank":      printRank,
+	"recv":      receive,
 	"relay":     runRelay,
 	"run":       runPart,
-	"traceable": becomeTraceable,
+	"send":      send,
 	"sentinel":  runSentinel,
+	"session":   runSession,
+	"size":      printSize,
+	"structure": printStructure,
+	"traceable": becomeTraceable,
 	"track":     runTracked,
 	"version":   printVersion,
 }

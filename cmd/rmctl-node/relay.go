@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -93,7 +92,7 @@ func (o relayOptions) serve(ctx context.Context) error {
 type stdio struct{ input, output *os.File }
 
 // standardStreams returns stdin and stdout such that Close ends reads and writes.
-func standardStreams() io.ReadWriteCloser {
+func standardStreams() stdio {
 	for _, file := range []*os.File{os.Stdin, os.Stdout} {
 		// Pipes and sockets belong to this process alone. A terminal stays unchanged.
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice == 0 {

@@ -4,114 +4,95 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"github.com/rmctl/rmctl/internal/rank"
 	"github.com/rmctl/rmctl/internal/rendezvous"
 	"github.com/rmctl/rmctl/internal/track"
-	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// Exit codes of commands that wait for other parts of an ensemble.
-const (
-	exitAborted = 10
-	exitRefused = 12
-	exitLost    = 13
-)
-
-// runPart waits for the release of an ensemble, and then becomes the program of its part.
+// runPart waits for the release of an ensemble, and then becomes the program of its part: the
+// program in the pass, whatever the words after "--" are.
 func runPart(ctx context.Context, arguments []string) int {
+	// Permissions of debuggers stay with the first thread, so that one becomes the program.
+	runtime.LockOSThread()
 	flags := newFlags("run")
-	file := flags.String("pass", "", "file with what the process needs to check in")
+	file := flags.String("pass", "", "file with the program and the secret of the part")
+	from := flags.String("rank-from", "", "environment variable with the rank")
 	if err := flags.Parse(arguments); err != nil || *file == "" {
-		return wrongUsage("run", "--pass FILE -- EXE ARG...")
+		return wrongUsage("run", "--pass FILE [--rank-from NAME] -- EXE ARG...")
 	}
-	pass, err := rendezvous.ReadPass(*file)
+	p, err := newProcess(*file)
 	if err != nil {
 		return fail(err)
 	}
-	identity := rendezvous.Identity{Instance: rendezvous.NewInstance(), Host: track.NodeName(), Rank: -1}
-	found, hasRank, err := rank.Of(os.Getenv, pass.RankFrom)
-	if err != nil {
-		return fail(err)
+	p.identity.Instance = rendezvous.NewInstance()
+	if *from != "" {
+		p.pass.RankFrom = *from
 	}
-	if hasRank {
-		identity.Rank = found.Rank
-	}
-	program, err := exec.LookPath(pass.Arguments[0])
+	path, environment, err := p.prepare()
 	vote := rendezvous.Vote{No: err != nil}
 	if err != nil {
 		vote.Reason = err.Error()
+		fmt.Fprintln(os.Stderr, "rmctl-node:", err)
 	}
-	if pass.Gate == rendezvous.GateProgram && !vote.No {
-		return become(program, pass, *file, identity)
+	if p.pass.Gate == rendezvous.GateProgram && !vote.No {
+		return become(path, p.pass.Arguments, setVariables(environment, p.variables()))
 	}
-	ctx, cancel := context.WithTimeout(ctx, pass.Wait)
+	limited, cancel := context.WithTimeout(ctx, p.pass.Wait)
 	defer cancel()
-	dial := func(ctx context.Context) (net.Conn, error) { return tree.DialStream(ctx, filepath.Dir(*file)) }
-	session, err := rendezvous.CheckIn(ctx, dial, pass, identity, vote)
+	session, err := rendezvous.CheckIn(limited, p.dial, p.pass, p.identity, vote)
 	if err != nil {
-		return failWaiting(err)
+		code := failRequest(err)
+		if code == exitTimeout {
+			code = exitAborted // the co-allocator no longer counts on this process
+		}
+		return code
 	}
-	identity.Rank = session.Rank()
+	p.identity.Rank = session.Rank()
+	variables := p.variables()
+	if p.pass.Exchange {
+		variables = append(variables, p.introduce(ctx, session, environment)...)
+	}
 	_ = session.Close() // the program opens its own
-	return become(program, pass, *file, identity)
+	return become(path, p.pass.Arguments, setVariables(environment, variables))
 }
 
-// failWaiting prints why a process must not run, and returns the exit code for it.
-func failWaiting(err error) int {
-	fmt.Fprintln(os.Stderr, "rmctl-node:", err)
-	var refused *rendezvous.RefusedError
-	switch {
-	case errors.As(err, &refused), errors.Is(err, rendezvous.ErrDenied), errors.Is(err, rendezvous.ErrNotJoined), errors.Is(err, rendezvous.ErrFull):
-		return exitRefused
-	case errors.Is(err, rendezvous.ErrLost), errors.Is(err, rendezvous.ErrEnded):
-		return exitLost
+// prepare finds what the program needs to start, before anybody relies on it: its rank, directory,
+// environment and path.
+func (p *process) prepare() (path string, environment []string, err error) {
+	found, hasRank, err := rank.Of(os.Getenv, p.pass.RankFrom)
+	if err != nil {
+		return "", nil, err
 	}
-	return exitAborted
-}
-
-// become replaces this process by the program of the part.
-func become(program string, pass *rendezvous.Pass, file string, identity rendezvous.Identity) int {
-	if pass.Directory != "" {
-		if err := os.Chdir(pass.Directory); err != nil {
-			return fail(err)
+	if hasRank {
+		p.identity.Rank = found.Rank
+		p.identity.Size = rank.SizeOf(os.Getenv, found)
+	}
+	environment = setVariables(withoutOurs(os.Environ()), p.pass.Environment)
+	if err := checkAddress(valueOf(environment, addressVariable)); err != nil {
+		return "", nil, err
+	}
+	if p.pass.Directory != "" {
+		if err := os.Chdir(p.pass.Directory); err != nil {
+			return "", nil, fmt.Errorf("entering the working directory: %w", err)
 		}
 	}
-	environment := append(os.Environ(), pass.Environment...)
-	for _, variable := range []struct {
-		name  string
-		value any
-	}{
-		{"PASS", file}, {"TOKEN_FILE", file}, {"INSTANCE", identity.Instance}, {"RANK", identity.Rank}, {"JOB", pass.Ensemble},
-		{"SUBJOB", pass.Serial}, {"LABEL", pass.Label}, {"INDEX", pass.Index}, {"NSUBJOBS_HINT", pass.Parts}, {"COUNT", pass.Count},
-	} {
-		environment = append(environment, fmt.Sprintf("COALLOC_%s=%v", variable.name, variable.value))
+	if err := os.Setenv("PATH", valueOf(environment, "PATH")); err != nil {
+		return "", nil, err
 	}
-	environment = append(environment, fmt.Sprintf("GLOBUS_DUROC_SUBJOB_INDEX=%d", pass.Index))
-	return fail(syscall.Exec(program, pass.Arguments, environment))
+	path, err = track.Find(p.pass.Arguments[0], found)
+	return path, environment, err
 }
 
-// printRank prints the rank of the process in its part.
-func printRank(ctx context.Context, arguments []string) int {
-	file := os.Getenv("COALLOC_PASS")
-	if len(arguments) > 0 || file == "" {
-		return wrongUsage("rank", "(in a program of an ensemble)")
+// become replaces this process by a program. It returns the exit code of shells if that fails.
+func become(path string, arguments, environment []string) int {
+	err := syscall.Exec(path, arguments, environment)
+	if errors.Is(err, syscall.ENOEXEC) { // a script without a first line that names its shell
+		err = syscall.Exec("/bin/sh", append([]string{"sh", path}, arguments[1:]...), environment)
 	}
-	pass, err := rendezvous.ReadPass(file)
-	if err != nil {
-		return fail(err)
-	}
-	dial := func(ctx context.Context) (net.Conn, error) { return tree.DialStream(ctx, filepath.Dir(file)) }
-	session, err := rendezvous.OpenSession(ctx, dial, pass, rendezvous.Identity{Instance: os.Getenv("COALLOC_INSTANCE"), Rank: -1})
-	if err != nil {
-		return failWaiting(err)
-	}
-	fmt.Println(session.Rank())
-	_ = session.Close() // nothing more is to come
-	return 0
+	fmt.Fprintf(os.Stderr, "rmctl-node: starting %q: %v\n", path, err)
+	return track.ExitCodeOf(err)
 }

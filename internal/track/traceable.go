@@ -36,5 +36,5 @@ func RunTraceable(words []string) int {
 	}
 	err := syscall.Exec(words[0], words[1:], os.Environ())
 	fmt.Fprintf(os.Stderr, "rmctl-node: starting %q: %v\n", words[0], err)
-	return exitCodeOf(err)
+	return ExitCodeOf(err)
 }

@@ -51,7 +51,7 @@ func Run(o Options) int {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rmctl-node: %v\n", err)
 		newRecorder(o, identity, problem, nil).failed(err)
-		return exitCodeOf(err)
+		return ExitCodeOf(err)
 	}
 	ended := make(chan struct{})
 	beside := startSentinel()
@@ -81,7 +81,7 @@ type program struct {
 
 // start starts the program before anything else is done that takes time.
 func start(o Options, identity rank.Identity) (*program, error) {
-	path, err := find(o.Words[0], identity)
+	path, err := Find(o.Words[0], identity)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,8 @@ func innerSetting(o Options) string {
 	return innerVariable + "=" + strings.Join(append(words, "--"), " ")
 }
 
-// find finds a program as launchers do.
-func find(name string, identity rank.Identity) (string, error) {
+// Find returns the path of a program, as launchers find it for a process with an identity.
+func Find(name string, identity rank.Identity) (string, error) {
 	path, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
 		err = nil // PATH names the current directory
@@ -137,8 +137,8 @@ func find(name string, identity rank.Identity) (string, error) {
 	return path, err
 }
 
-// exitCodeOf returns the exit code of shells for a program that does not start.
-func exitCodeOf(err error) int {
+// ExitCodeOf returns the exit code of shells for a program that does not start.
+func ExitCodeOf(err error) int {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 		return exitNotFound
 	}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"time"
+
+	"github.com/rmctl/rmctl/internal/rendezvous"
+)
+
+// parentInterval is how often a command that waits looks whether its program still runs.
+const parentInterval = 500 * time.Millisecond
+
+var errNoDuration = errors.New("enter a time above 0, such as 90s")
+
+// waitAtBarrier waits until the co-allocator releases the program that called it, or votes no.
+func waitAtBarrier(ctx context.Context, arguments []string) int {
+	flags := newFlags("barrier")
+	var vote rendezvous.Vote
+	flags.Func("fail", "vote no, with the reason", func(reason string) error {
+		vote = rendezvous.Vote{No: true, Reason: reason}
+		return nil
+	})
+	timeout := timeoutFlag(flags)
+	if err := flags.Parse(arguments); err != nil || flags.NArg() > 0 {
+		return wrongUsage("barrier", "[--fail REASON] [--timeout DURATION]")
+	}
+	p, err := currentProcess()
+	if err != nil {
+		return fail(err)
+	}
+	limit, code := p.pass.Wait, exitAborted
+	if *timeout > 0 && *timeout < limit {
+		limit, code = *timeout, exitTimeout
+	}
+	ctx, stop := whileParentRuns(ctx)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	session, err := rendezvous.CheckIn(ctx, p.dial, p.pass, p.identity, vote)
+	if err != nil {
+		if failed := failRequest(err); failed != exitTimeout {
+			code = failed
+		}
+		return code
+	}
+	_ = session.Close() // each command opens its own
+	return 0
+}
+
+// timeoutFlag adds the flag for the time that a command may take; 0 for no limit.
+func timeoutFlag(flags *flag.FlagSet) *time.Duration {
+	timeout := new(time.Duration)
+	flags.Func("timeout", "longest time to wait", func(text string) error {
+		duration, err := time.ParseDuration(text)
+		if err != nil || duration <= 0 {
+			return errNoDuration
+		}
+		*timeout = duration
+		return nil
+	})
+	return timeout
+}
+
+// whileParentRuns returns a context that is canceled when the program that called this one has ended: it
+// must not wait in its place. The caller calls stop.
+func whileParentRuns(ctx context.Context) (running context.Context, stop func()) {
+	running, cancel := context.WithCancel(ctx)
+	ended, parent := make(chan struct{}), os.Getppid()
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(parentInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-running.Done():
+				return
+			case <-ticker.C:
+				if os.Getppid() != parent {
+					cancel()
+				}
+			}
+		}
+	}()
+	return running, func() {
+		cancel()
+		<-ended
+	}
+}
