@@ -13,6 +13,8 @@ import (
 // parentInterval is how often a command that waits looks whether its program still runs.
 const parentInterval = 500 * time.Millisecond
 
+var errTooLate = &rendezvous.RequestError{Reason: "the ensemble was released before this vote"}
+
 var errNoDuration = errors.New("enter a time above 0, such as 90s")
 
 // waitAtBarrier waits until the co-allocator releases the program that called it, or votes no.
@@ -47,6 +49,9 @@ func waitAtBarrier(ctx context.Context, arguments []string) int {
 		return code
 	}
 	_ = session.Close() // each command opens its own
+	if vote.No {
+		return failRequest(errTooLate)
+	}
 	return 0
 }
 
