@@ -20,6 +20,9 @@ func newCoalloc(a *app) *cobra.Command {
 	return ensembles.NewCommand(ensembles.Environment{
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, IsJSON: func() bool { return a.json },
 		Service: a.ensembles, Sources: a.requestSources, Prepare: a.prepareTargets, Output: a.printOutputOf,
+		Place: func(target string, s job.Submission) (job.Submission, error) {
+			return placed(s, a.isTargetElsewhere(target))
+		},
 		Render: func(ctx context.Context, target string, s job.Submission) error {
 			controller, err := a.controller(ctx, target)
 			if err != nil {

@@ -27,6 +27,8 @@ type Environment struct {
 	IsJSON         func() bool
 	Service        func() (*Service, error)
 	Sources        func() (coalloc.Sources, error)
+	// Place returns a submission whose paths do not depend on the working directory, which the background process does not have.
+	Place func(target string, s job.Submission) (job.Submission, error)
 	// Prepare makes the connections of targets, so that questions are asked at this terminal.
 	Prepare func(ctx context.Context, targets []string)
 	// Output prints what the jobs of some submissions have written.
@@ -118,6 +120,12 @@ func (e *Environment) request(ctx context.Context, name string) (*coalloc.Reques
 	r, err := coalloc.ReadRequest(ctx, text, sources)
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
+	}
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		if p.Submission, err = e.Place(p.Target, p.Submission); err != nil {
+			return nil, usage("%s: part %s: %w", name, p.Label, err)
+		}
 	}
 	return r, nil
 }
