@@ -11,7 +11,7 @@ import (
 )
 
 // Each cell that tests start has a number of its own, and by that its ports.
-var cells = []string{"scripts", "interactive", "portable", "outcomes", "waits", "recover", "originals", "nodes", "stacks"}
+var cells = []string{"scripts", "interactive", "portable", "outcomes", "waits", "recover", "originals", "nodes", "stacks", "coalloc"}
 
 // A Cell is a real Grid Engine of this machine.
 type Cell struct {

@@ -2,7 +2,7 @@
 # install.sh - installs what the suites against real components need: Slurm with
 # munge, Grid Engine, OAR with PostgreSQL, sshd, Open MPI, MPICH, a JDK for java.util.regex, xmllint, and the shells that rms/local.xml
 # and the commands over SSH must work with, strace, which plays a file system without locks,
-# chromium, which the pages of rmctl serve are tried in, GlusterFS, which shares files, and the C library of RSL. Runs as root on Debian; what is there already is left alone.
+# chromium, which the pages of rmctl serve are tried in, GlusterFS, which shares files, the C library of RSL, and Dask. Runs as root on Debian; what is there already is left alone.
 set -eu
 
 packages="task-spooler slurmctld slurmd slurm-client munge libxml2-utils dash busybox procps strace openssh-server openssh-client openssh-sftp-server xauth zsh csh tcsh fish gridengine-master gridengine-exec gridengine-client openmpi-bin mpich"
@@ -14,6 +14,7 @@ packages="$packages chromium"
 packages="$packages glusterfs-server" # a file system that machines share
 packages="$packages libglobus-rsl-dev pkg-config" # the C library of RSL, which package rsl is compared with
 packages="$packages gdb gcc libc6-dev python3-dbg" # stacks of processes; the last one shows frames of Python in gdb
+packages="$packages python3-distributed" # Dask, whose scheduler and workers are parts of an ensemble
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
 missing=

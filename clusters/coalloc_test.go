@@ -1,0 +1,212 @@
+package clusters_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/internal/rmctltest"
+)
+
+// schedulers are a Slurm and a Grid Engine, on which ensembles run.
+type schedulers struct {
+	slurm      *rmctltest.Cluster
+	gridEngine *rmctltest.Cell
+}
+
+func newSchedulers(t *testing.T) schedulers {
+	t.Helper()
+	return schedulers{rmctltest.Slurm(t, "coalloc"), rmctltest.GridEngine(t, "coalloc", "RMCTL_GRIDENGINE_SLOTS=32")}
+}
+
+func (s schedulers) settings() []string {
+	return append(s.gridEngine.Settings(), s.slurm.Setting())
+}
+
+// hasNone requires that neither scheduler has a job, as they say themselves.
+func (s schedulers) hasNone(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return s.slurm.Asks(t, "squeue", "--noheader") == "" && s.gridEngine.Asks(t, "qstat", "-u", "*") == ""
+	}, time.Minute, 100*time.Millisecond, "a job is left in a queue")
+}
+
+// A venue is where the parts of an ensemble run: the names of targets.
+type venue struct {
+	desk                     *rmctltest.Desk
+	slurm, gridEngine, local string
+	directory                string // where the parts run; empty for that of the desk
+}
+
+// venues are this machine, and the same over SSH.
+func (s schedulers) venues(t *testing.T) map[string]func(t *testing.T) venue {
+	t.Helper()
+	daemons := rmctltest.SSHD(t, "coalloc", "RMCTL_SSHD_ENVIRONMENT="+strings.Join(s.settings(), " "))
+	return map[string]func(t *testing.T) venue{
+		"here": func(t *testing.T) venue {
+			return venue{rmctltest.NewDesk(t, "", s.settings()...), "slurm", "gridengine", "local", ""}
+		},
+		"over SSH": func(t *testing.T) venue {
+			v := venue{rmctltest.NewDesk(t, ""), "far-slurm", "far-gridengine", "far-local", openDirectory(t)}
+			v.desk.Reaches(v.slurm, "slurm", "ssh", "rmtest-target", daemons.Configuration)
+			v.desk.Reaches(v.gridEngine, "gridengine", "ssh", "rmtest-target", daemons.Configuration)
+			v.desk.Reaches(v.local, "local", "ssh", "rmtest-target", daemons.Configuration)
+			return v
+		},
+	}
+}
+
+// openDirectory returns a directory in which another user can write.
+func openDirectory(t *testing.T) string {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "rmctl-coalloc-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(directory)) })
+	require.NoError(t, os.Chmod(directory, 0o777))
+	return directory
+}
+
+// request writes a request to the folder of the desk, and returns its path.
+func (v venue) request(t *testing.T, text string) string {
+	t.Helper()
+	file, err := os.CreateTemp(v.desk.Home, "*.toml")
+	require.NoError(t, err)
+	_, err = file.WriteString(text)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	return file.Name()
+}
+
+// status returns an ensemble.
+func (v venue) status(t *testing.T, id string) (status coalloc.Status) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(v.desk.Does("coalloc", "status", "--json", id)), &status))
+	return status
+}
+
+// reaches waits until parts of an ensemble are in a state: those with the labels, or all.
+func (v venue) reaches(t *testing.T, id string, state coalloc.PartState, labels ...string) (status coalloc.Status) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		status = v.status(t, id)
+		return !slices.ContainsFunc(status.Parts, func(p coalloc.PartStatus) bool {
+			return p.State != state && (len(labels) == 0 || slices.Contains(labels, p.Label))
+		})
+	}, 5*time.Minute, 200*time.Millisecond, "the parts %v do not become %s", labels, state)
+	return status
+}
+
+// output returns what the parts have printed. Those that never ran have none, which rmctl reports.
+func (v venue) output(t *testing.T, id string) string {
+	t.Helper()
+	stdout, _, _ := runsWithout(t, v.desk, nil, false, "coalloc", "output", id)
+	return stdout
+}
+
+// running is a part with a program and its arguments. Settings may follow it.
+func (v venue) running(label, target string, words ...string) string {
+	var arguments []string
+	for _, word := range words[1:] {
+		arguments = append(arguments, fmt.Sprintf("%q", word))
+	}
+	return fmt.Sprintf("[part.%s]\ntarget = %q\ndirectory = %q\nexecutable = %q\narguments = [%s]\n", label, target, v.directory, words[0], strings.Join(arguments, ", "))
+}
+
+// printing is a part with a program that prints its label and rank.
+func (v venue) printing(label, target, settings string) string {
+	return v.running(label, target, "sh", "-c", "echo begun $COALLOC_LABEL/$COALLOC_RANK") + settings + "\n"
+}
+
+// three is a request with two processes on Slurm, one on Grid Engine and two without a scheduler.
+func (v venue) three() string {
+	return v.printing("solver", v.slurm, "count = 2\nattributes.wallTime = \"5m\"") + v.printing("field", v.gridEngine, "") + v.printing("viewer", v.local, "count = 2")
+}
+
+// Ensembles with parts on Slurm, on Grid Engine and without a scheduler.
+func TestEnsemblesOfSeveralSchedulers(t *testing.T) {
+	t.Parallel()
+	both := newSchedulers(t)
+	t.Cleanup(func() { both.hasNone(t) }) // after the subtests, which share the queues
+	couplesPrograms(t, both)
+	for name, newVenue := range both.venues(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for name, test := range map[string]func(t *testing.T, v venue){
+				"no program runs before the release, and then all do":        releasesAll,
+				"cancel ends all jobs":                                       cancelsAll,
+				"a required part that cannot run ends the others":            endsAll,
+				"a part that waits in its queue is substituted by another":   substitutes,
+				"a required part that fails after the release ends the rest": endsAllLater,
+			} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t, newVenue(t))
+				})
+			}
+		})
+	}
+}
+
+func releasesAll(t *testing.T, v venue) {
+	id := v.desk.Does("coalloc", "submit", v.request(t, v.three()))
+	status := v.reaches(t, id, coalloc.PartCheckedIn)
+	require.Equal(t, coalloc.Waiting, status.State)
+	require.NotContains(t, v.output(t, id), "begun")
+	v.desk.Does("coalloc", "commit", id)
+	v.desk.Does("coalloc", "wait", id)
+	output := v.output(t, id)
+	for _, printed := range []string{"solver/0", "solver/1", "field/0", "viewer/0", "viewer/1"} {
+		require.Equal(t, 1, strings.Count(output, "begun "+printed), output)
+	}
+	require.Equal(t, coalloc.Done, v.status(t, id).State)
+}
+
+func cancelsAll(t *testing.T, v venue) {
+	id := v.desk.Does("coalloc", "submit", v.request(t, v.three()))
+	v.reaches(t, id, coalloc.PartCheckedIn)
+	v.desk.Does("coalloc", "cancel", id)
+	v.desk.Refused(exitFailed, "coalloc", "wait", id)
+	status := v.status(t, id)
+	require.Equal(t, coalloc.Canceled, status.State)
+	require.NotContains(t, v.output(t, id), "begun")
+}
+
+func endsAll(t *testing.T, v venue) {
+	request := v.three() + v.running("wrong", v.slurm, "no-such-program")
+	id := v.desk.Does("coalloc", "submit", "--commit", v.request(t, request))
+	_, _, code := runsWithout(t, v.desk, nil, false, "coalloc", "wait", id)
+	require.NotZero(t, code)
+	status := v.status(t, id)
+	require.Equal(t, coalloc.Failed, status.State)
+	require.Contains(t, status.Reason, "no-such-program")
+	require.NotContains(t, v.output(t, id), "begun")
+}
+
+func substitutes(t *testing.T, v venue) {
+	id := v.desk.Does("coalloc", "submit", "--commit", v.request(t, v.printing("solver", v.slurm, "")+v.printing("late", v.gridEngine, `attributes.queue = "closed.q"`)))
+	v.reaches(t, id, coalloc.PartCheckedIn, "solver")
+	v.reaches(t, id, coalloc.PartPending, "late")
+	v.desk.Does("coalloc", "substitute", id, "late", v.request(t, v.printing("soon", v.local, "")))
+	v.desk.Does("coalloc", "wait", id)
+	output := v.output(t, id)
+	require.Contains(t, output, "begun solver/0")
+	require.Contains(t, output, "begun soon/0")
+	require.NotContains(t, output, "begun late/0")
+}
+
+func endsAllLater(t *testing.T, v venue) {
+	request := v.running("solver", v.slurm, "sleep", "1000") + v.running("field", v.gridEngine, "sleep", "1000") + v.running("brief", v.local, "sh", "-c", "exit 3")
+	id := v.desk.Does("coalloc", "submit", "--commit", v.request(t, request))
+	_, _, code := runsWithout(t, v.desk, nil, false, "coalloc", "wait", id)
+	require.NotZero(t, code)
+	status := v.status(t, id)
+	require.Equal(t, coalloc.Failed, status.State)
+	require.Contains(t, status.Reason, "brief")
+}
