@@ -83,9 +83,12 @@ func (p *PartStatus) Waits() string {
 	case PartReleased:
 		return withReason("its processes were released", p.Reason)
 	case PartDone:
-		return withReason(job+" has ended"+p.ending(), p.Reason)
+		return job + " has ended" + p.ending()
 	case PartFailed:
-		return withReason("it failed"+p.ending(), p.Reason)
+		if p.Reason != "" {
+			return "it failed: " + p.Reason
+		}
+		return "it failed" + p.ending()
 	case PartDeleted:
 		text := "it was deleted"
 		if p.Unconfirmed {

@@ -37,7 +37,7 @@ func TestAPartSaysWhatItWaitsFor(t *testing.T) {
 		"job 7 runs; 1 of 4 processes have checked in":                   {State: coalloc.PartActive, JobID: "7", CheckedIn: 1, Count: 4},
 		"its process has checked in and waits at the barrier":            {State: coalloc.PartCheckedIn, CheckedIn: 1, Count: 1},
 		"job 7 has ended with exit code 3":                               {State: coalloc.PartDone, JobID: "7", ExitCode: number(3)},
-		"it failed by signal 9: out of memory":                           {State: coalloc.PartFailed, Signal: number(9), Reason: "out of memory"},
+		"it failed: out of memory":                                       {State: coalloc.PartFailed, Signal: number(9), Reason: "out of memory"},
 		"it was deleted; slurm has not confirmed yet that job 7 is gone": {State: coalloc.PartDeleted, JobID: "7", Unconfirmed: true},
 	} {
 		part.Target = "slurm"

@@ -138,8 +138,7 @@ type hostedJob struct {
 	Environment  []string // of the user's shell, NAME=VALUE
 }
 
-// hostedRequest encodes what the background process is to run, for this process's folders and
-// environment. Texts of a submission may hold any bytes, which JSON would change.
+// hostedRequest encodes what the background process is to run. Texts may hold any bytes, which JSON would change.
 func (a *app) hostedRequest(hosted hostedJob) ([]byte, error) {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {
@@ -157,8 +156,7 @@ func (a *app) hostedRequest(hosted hostedJob) ([]byte, error) {
 	return encoded.Bytes(), nil
 }
 
-// host is the [daemon.Hoster] of the background process: it runs an interactive job or an
-// ensemble to its end. If it fails, the code is the exit code of rmctl for the error.
+// host is the [daemon.Hoster] of the background process. If it fails, the code is the exit code of rmctl for the error.
 func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
 	var hosted hostedJob
 	if err := gob.NewDecoder(bytes.NewReader(request)).Decode(&hosted); err != nil {

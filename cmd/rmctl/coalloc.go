@@ -19,16 +19,9 @@ import (
 func newCoalloc(a *app) *cobra.Command {
 	return ensembles.NewCommand(ensembles.Environment{
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, IsJSON: func() bool { return a.json },
-		Service: a.ensembles, Sources: a.requestSources, Prepare: a.prepareTargets, Output: a.printOutputOf,
+		Service: a.ensembles, Prepare: a.prepareTargets, Output: a.printOutputOf,
 		Place: func(target string, s job.Submission) (job.Submission, error) {
 			return placed(s, a.isTargetElsewhere(target))
-		},
-		Render: func(ctx context.Context, target string, s job.Submission) error {
-			controller, err := a.controller(ctx, target)
-			if err != nil {
-				return err
-			}
-			return a.render(controller, s)
 		},
 		Exit: exitWith,
 	})
@@ -36,18 +29,18 @@ func newCoalloc(a *app) *cobra.Command {
 
 // ensembles returns what runs and finds the ensembles of the user.
 func (a *app) ensembles() (*ensembles.Service, error) {
-	service := &ensembles.Service{Client: a.client(), Run: a.runElsewhere, Log: a.log()}
 	isEnabled, err := a.usesBackground()
+	if err != nil {
+		return nil, err
+	}
+	targets, err := a.client().Targets()
+	service := &ensembles.Service{
+		Client: a.client(), Run: a.runElsewhere, Sources: coalloc.Sources{Launch: a.loadLaunchConfiguration, Targets: targets}, Log: a.log(),
+	}
 	if isEnabled {
 		service.Launch = a.launchEnsemble
 	}
 	return service, err
-}
-
-// requestSources returns what requests may name.
-func (a *app) requestSources() (coalloc.Sources, error) {
-	targets, err := a.client().Targets()
-	return coalloc.Sources{Launch: a.loadLaunchConfiguration, Targets: targets}, err
 }
 
 // prepareTargets makes the connections of targets, so that questions are asked at this terminal.

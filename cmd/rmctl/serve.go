@@ -130,7 +130,11 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 	options.Log = a.log()
 	options.Waiting = func(requests int) { a.say("waiting for running requests to finish: %d", requests) }
 	ledger := listing.NewLedger(userName())
-	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Log: options.Log}).Handlers()
+	ensembles, err := a.ensembles()
+	if err != nil {
+		return err
+	}
+	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Ensembles: ensembles, Log: options.Log}).Handlers()
 	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Version: buildVersion().Version, Log: options.Log, Stacks: a.stacksReader(platform)})
 	return err
 }

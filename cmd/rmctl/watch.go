@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/jobwatch"
 	"github.com/rmctl/rmctl/internal/tui"
@@ -181,6 +182,15 @@ func (s *screenControls) Follow(ctx context.Context, manager, id string, stderr 
 		return err
 	}
 	return controller.FollowEnd(ctx, job, control.Stream{Stderr: stderr}, followedOutput, skipped, w)
+}
+
+// Ensembles implements [watch.Controls].
+func (s *screenControls) Ensembles(ctx context.Context) ([]coalloc.Status, error) {
+	service, err := s.app.ensembles()
+	if err != nil {
+		return nil, err
+	}
+	return service.List(ctx, false)
 }
 
 // LaunchConfigurations implements [watch.Controls].

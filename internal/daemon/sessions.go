@@ -88,6 +88,9 @@ func (s *sessions) yield() {
 func (s *sessions) begin(launches []Launch) {
 	for _, launch := range launches {
 		_, host, err := s.start(request{Name: launch.Name, Launch: launch.Request, Yields: launch.Yields})
+		if errors.Is(err, ErrSessionExists) { // a client was faster
+			continue
+		}
 		if err != nil {
 			s.log.Warn("a session was not started", "session", launch.Name, "error", err)
 			continue

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,23 +41,19 @@ nothing depends on this machine. Targets are then those of that rmctl.`,
   rmctl coalloc submit --at cluster --commit - <coupled.toml`,
 		Args: arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
-			service, err := e.Service()
-			if err != nil {
-				return err
-			}
 			if flags.at != "" {
 				if flags.dryRun {
 					return usage("--dry-run cannot be used together with --at; rmctl coalloc plan --at shows the parts")
 				}
-				return e.submitAt(c.Context(), service, words[0], flags)
+				return e.submitAt(c.Context(), words[0], flags)
 			}
-			r, err := e.request(c.Context(), words[0])
+			service, r, err := e.request(c.Context(), words[0])
 			if err != nil {
 				return err
 			}
 			r.HoldFirst = r.HoldFirst || flags.holdFirst
-			if flags.dryRun {
-				return e.render(c.Context(), r)
+			if flags.dryRun || r.DryRun {
+				return e.plan(c.Context(), service, r, false)
 			}
 			e.prepare(c.Context(), r.Parts)
 			return e.submit(c.Context(), service, r, flags)
@@ -68,26 +65,6 @@ nothing depends on this machine. Targets are then those of that rmctl.`,
 	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print what would run for each part without running it")
 	addAt(c, &flags.at)
 	return c
-}
-
-// render prints what the submission of each part would run.
-func (e *Environment) render(ctx context.Context, r *coalloc.Request) error {
-	var problems []error
-	for i, p := range r.Parts {
-		if !e.IsJSON() {
-			fmt.Fprintf(e.Stdout, "%s==> %s on %s <==\n", strings.Repeat("\n", min(i, 1)), tui.OneLine(p.Label), tui.OneLine(p.Target))
-		}
-		err := error(nil)
-		if p.Problem != "" {
-			err = usage("%s", p.Problem)
-		} else {
-			err = e.Render(ctx, p.Target, p.Submission)
-		}
-		if err != nil {
-			problems = append(problems, fmt.Errorf("part %s: %w", p.Label, err))
-		}
-	}
-	return errors.Join(problems...)
 }
 
 func addAt(c *cobra.Command, at *string) {
@@ -133,8 +110,8 @@ func (e *Environment) printSubmitted(ctx context.Context, service *Service, id s
 	return terminal.JSON(e.Stdout, status)
 }
 
-func (e *Environment) submitAt(ctx context.Context, service *Service, file string, flags submitFlags) error {
-	text, err := e.read(file)
+func (e *Environment) submitAt(ctx context.Context, file string, flags submitFlags) error {
+	service, text, err := e.open(file)
 	if err != nil {
 		return err
 	}
@@ -160,17 +137,13 @@ there. It submits nothing. FILE may be - for standard input.`,
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
 			if at == "" {
-				r, err := e.request(c.Context(), words[0])
+				service, r, err := e.request(c.Context(), words[0])
 				if err != nil {
 					return err
 				}
-				return e.render(c.Context(), r)
+				return e.plan(c.Context(), service, r, true)
 			}
-			text, err := e.read(words[0])
-			if err != nil {
-				return err
-			}
-			service, err := e.Service()
+			service, text, err := e.open(words[0])
 			if err != nil {
 				return err
 			}
@@ -179,6 +152,62 @@ there. It submits nothing. FILE may be - for standard input.`,
 	}
 	addAt(c, &at)
 	return c
+}
+
+// A partPlan is a line of plan --json.
+type partPlan struct {
+	Label     string     `json:"label"`
+	Target    string     `json:"target"`
+	Count     int        `json:"count"`
+	Start     *time.Time `json:"start,omitempty"` // that the scheduler expects
+	Problem   string     `json:"problem,omitempty"`
+	Rendering any        `json:"rendering,omitempty"`
+}
+
+// plan prints what would be submitted for each part, with start also when the scheduler expects it to start.
+func (e *Environment) plan(ctx context.Context, service *Service, r *coalloc.Request, start bool) error {
+	e.prepare(ctx, r.Parts)
+	var problems []error
+	for i, planned := range coalloc.Plan(ctx, service.Client, r, start) {
+		p := planned.Part
+		if planned.Problem != nil {
+			problems = append(problems, &UsageError{fmt.Errorf("part %s: %w", p.Label, planned.Problem)})
+		}
+		if err := e.printPlan(&planned, i > 0); err != nil {
+			return err
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (e *Environment) printPlan(planned *coalloc.PartPlan, isNext bool) error {
+	p := planned.Part
+	if e.IsJSON() {
+		document := partPlan{Label: p.Label, Target: p.Target, Count: p.Count}
+		if planned.Problem != nil {
+			document.Problem = planned.Problem.Error()
+		}
+		if !planned.Start.IsZero() {
+			document.Start = &planned.Start
+		}
+		if planned.Rendering != nil {
+			document.Rendering = planned.Rendering.Document()
+		}
+		return terminal.JSON(e.Stdout, document)
+	}
+	text := fmt.Sprintf("%s==> %s on %s, processes: %d", strings.Repeat("\n", btoi(isNext)), tui.OneLine(p.Label), tui.OneLine(p.Target), p.Count)
+	switch {
+	case !planned.Start.IsZero():
+		text += ", expected start " + terminal.Clock(planned.Start)
+	case planned.NoStart != nil:
+		text += ", expected start unknown: " + tui.OneLine(planned.NoStart.Error())
+	}
+	text += " <==\n"
+	if planned.Problem == nil && planned.Rendering != nil {
+		text += tui.Printable(planned.Rendering.Text())
+	}
+	_, err := fmt.Fprint(e.Stdout, text)
+	return err
 }
 
 func newConvert(e Environment) *cobra.Command {
@@ -191,15 +220,11 @@ input.`,
 		Example: "  rmctl coalloc convert old.rsl >new.toml",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
-			text, err := e.read(words[0])
+			service, text, err := e.open(words[0])
 			if err != nil {
 				return err
 			}
-			sources, err := e.Sources()
-			if err != nil {
-				return err
-			}
-			r, err := coalloc.ReadRequest(c.Context(), text, sources)
+			r, err := service.Read(c.Context(), text)
 			if err != nil {
 				return usage("%s: %w", words[0], err)
 			}

@@ -26,15 +26,12 @@ type Environment struct {
 	Stdout, Stderr io.Writer
 	IsJSON         func() bool
 	Service        func() (*Service, error)
-	Sources        func() (coalloc.Sources, error)
 	// Place returns a submission whose paths do not depend on the working directory, which the background process does not have.
 	Place func(target string, s job.Submission) (job.Submission, error)
 	// Prepare makes the connections of targets, so that questions are asked at this terminal.
 	Prepare func(ctx context.Context, targets []string)
 	// Output prints what the jobs of some submissions have written.
 	Output func(ctx context.Context, tags []string, stream control.Stream, follow bool) error
-	// Render prints what a submission to a target would run.
-	Render func(ctx context.Context, target string, s job.Submission) error
 	// Exit returns an error that only has an exit code, nil for 0.
 	Exit func(code int) error
 }
@@ -108,39 +105,50 @@ func (e *Environment) read(name string) (text []byte, err error) {
 }
 
 // request reads the request in a file.
-func (e *Environment) request(ctx context.Context, name string) (*coalloc.Request, error) {
-	text, err := e.read(name)
+func (e *Environment) request(ctx context.Context, name string) (*Service, *coalloc.Request, error) {
+	service, text, err := e.open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sources, err := e.Sources()
+	r, err := service.Read(ctx, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, usage("%s: %w", name, err)
 	}
-	r, err := coalloc.ReadRequest(ctx, text, sources)
-	if err != nil {
-		return nil, usage("%s: %w", name, err)
-	}
-	for i := range r.Parts {
-		p := &r.Parts[i]
+	return service, r, e.place(r.Parts)
+}
+
+func (e *Environment) place(parts []coalloc.Part) error {
+	for i := range parts {
+		p := &parts[i]
+		var err error
 		if p.Submission, err = e.Place(p.Target, p.Submission); err != nil {
-			return nil, usage("%s: part %s: %w", name, p.Label, err)
+			return usage("part %s: %w", p.Label, err)
 		}
 	}
-	return r, nil
+	return nil
+}
+
+func (e *Environment) open(name string) (*Service, []byte, error) {
+	text, err := e.read(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	service, err := e.Service()
+	return service, text, err
 }
 
 // parts reads the parts in a file for an edit.
 func (e *Environment) parts(ctx context.Context, name string) ([]coalloc.Part, error) {
-	r, err := e.request(ctx, name)
+	service, text, err := e.open(name)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Sets) > 0 {
-		return nil, usage("%s: sets of alternatives cannot be added later", name)
+	parts, err := service.ReadParts(ctx, text)
+	if err != nil {
+		return nil, usage("%s: %w", name, err)
 	}
-	e.prepare(ctx, r.Parts)
-	return r.Parts, nil
+	e.prepare(ctx, parts)
+	return parts, e.place(parts)
 }
 
 func (e *Environment) prepare(ctx context.Context, parts []coalloc.Part) {

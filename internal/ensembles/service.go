@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/internal/barrier"
 	"github.com/rmctl/rmctl/internal/execution"
@@ -22,6 +24,7 @@ import (
 const (
 	launchPatience = 20 * time.Second // until a process that was started runs an ensemble
 	launchPoll     = 50 * time.Millisecond
+	mostLooks      = 16 // at the same time
 )
 
 // A Service submits, finds and runs the ensembles of a user.
@@ -30,8 +33,9 @@ type Service struct {
 	// Launch makes another process run an ensemble, and does not wait for it; nil if there is no such process.
 	Launch func(ctx context.Context, id string) error
 	// Run runs rmctl on the login node of a target.
-	Run func(ctx context.Context, target string, c Call) error
-	Log *slog.Logger // nil to log nothing
+	Run     func(ctx context.Context, target string, c Call) error
+	Sources coalloc.Sources // of requests
+	Log     *slog.Logger    // nil to log nothing
 }
 
 func (s *Service) log() *slog.Logger {
@@ -39,6 +43,16 @@ func (s *Service) log() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return s.Log
+}
+
+// Read reads a request.
+func (s *Service) Read(ctx context.Context, text []byte) (*coalloc.Request, error) {
+	return coalloc.ReadRequest(ctx, text, s.Sources)
+}
+
+// ReadParts reads a request for an edit.
+func (s *Service) ReadParts(ctx context.Context, text []byte) ([]coalloc.Part, error) {
+	return coalloc.ReadParts(ctx, text, s.Sources)
 }
 
 // Submit records an ensemble and makes a process run it. With commit, the release waits only for check-ins.
@@ -98,15 +112,23 @@ func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) 
 	if err != nil {
 		return nil, err
 	}
-	statuses := make([]coalloc.Status, 0, len(recorded))
-	var problems []error
-	for _, one := range recorded {
-		status, err := s.look(ctx, one)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("ensemble %s: %w", one.ID, err))
-			continue
-		}
-		if all || !status.State.Ended() {
+	found, problems := make([]coalloc.Status, len(recorded)), make([]error, len(recorded))
+	var looking errgroup.Group
+	looking.SetLimit(mostLooks)
+	for i, one := range recorded {
+		looking.Go(func() (err error) {
+			if found[i], err = s.look(ctx, one); err != nil {
+				problems[i] = fmt.Errorf("ensemble %s: %w", one.ID, err)
+			}
+			return nil
+		})
+	}
+	if err := looking.Wait(); err != nil {
+		return nil, err
+	}
+	statuses := make([]coalloc.Status, 0, len(found))
+	for i, status := range found {
+		if problems[i] == nil && (all || !status.State.Ended()) {
 			statuses = append(statuses, status)
 		}
 	}

@@ -72,12 +72,13 @@ func serve(t *testing.T, fill func(m *model.Model)) *browser {
 
 // A site is what tests serve.
 type site struct {
-	Options  // without the parts, which are made of the rest
-	Platform *views.Views
-	Store    *jobstore.Store
-	Folder   string // of the targets file and the launch configurations
-	History  string
-	Stacks   pages.StacksReader
+	Options   // without the parts, which are made of the rest
+	Platform  *views.Views
+	Store     *jobstore.Store
+	Folder    string // of the targets file and the launch configurations
+	History   string
+	Stacks    pages.StacksReader
+	Ensembles *playedEnsembles // nil for none
 }
 
 // server returns a server as rmctl serve makes it.
@@ -85,9 +86,14 @@ func (s site) server(t testing.TB) *Server {
 	t.Helper()
 	s.Log = slog.New(slog.DiscardHandler)
 	ledger := listing.NewLedger(userName(t))
-	s.API = api.New(api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log}).Handlers()
+	shown := pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log, Stacks: s.Stacks}
+	served := api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log}
+	if s.Ensembles != nil {
+		served.Ensembles = s.Ensembles
+	}
+	s.API = api.New(served).Handlers()
 	var err error
-	s.Pages, err = pages.New(pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log, Stacks: s.Stacks})
+	s.Pages, err = pages.New(shown)
 	require.NoError(t, err)
 	server, err := New(s.Options)
 	require.NoError(t, err)

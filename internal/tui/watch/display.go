@@ -118,6 +118,9 @@ func (d *display) applyPulse(m pulseMsg) {
 	for _, notice := range m.notices {
 		d.say(notice, strings.Contains(notice, "warning") || strings.Contains(notice, "level=ERROR"))
 	}
+	if d.pager != nil && d.pager.renew != nil {
+		d.pager.renew()
+	}
 	d.seeDetail()
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/job"
@@ -38,7 +39,11 @@ type user struct {
 	history []job.Event
 	output  string
 	kept    []string // launch configurations
-	skips   int64    // bytes before the output
+
+	ensembles     []coalloc.Status
+	ensemblesFail error
+
+	skips int64 // bytes before the output
 }
 
 func (u *user) do(format string, arguments ...any) error {
@@ -75,6 +80,10 @@ func (u *user) Follow(_ context.Context, manager, job string, stderr bool, skipp
 	}
 	_, err := io.WriteString(w, u.output)
 	return errors.Join(err, u.do("follow %s/%s %t", manager, job, stderr))
+}
+
+func (u *user) Ensembles(context.Context) ([]coalloc.Status, error) {
+	return u.ensembles, u.ensemblesFail
 }
 
 func (u *user) LaunchConfigurations() ([]string, error) {

@@ -139,6 +139,8 @@ func (d *display) listKey(name string) tea.Cmd {
 		d.pager = helpPager(d.width)
 	case "e":
 		d.pager = saidPager(d.messages, d.width)
+	case "E":
+		d.showEnsembles()
 	case "enter":
 		d.open()
 	case "space":

@@ -32,6 +32,9 @@ type pager struct {
 	title string
 	lines []string // fit to be shown
 	top   int
+
+	renew      func() // reads the lines again; nil for lines that stay
+	isRenewing bool
 }
 
 // pagerKey moves in the lines; any other key goes back.
@@ -90,6 +93,7 @@ func helpPager(width int) *pager {
 		"  n N              submit one; a launch configuration",
 		"  c h r s u        cancel, hold, release, suspend, resume",
 		"  R                ask the schedulers as soon as they may be asked",
+		"  E                ensembles: jobs of several parts, and who waits at the barrier",
 		"",
 		"Managers",
 		"  s x              start, stop       a  start another target",

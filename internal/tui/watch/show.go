@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/internal/vocabulary"
@@ -34,6 +35,8 @@ type Controls interface {
 	Follow(ctx context.Context, manager, job string, stderr bool, skipped func(bytes int64), w io.Writer) error
 	// LaunchConfigurations returns the names of what the user keeps to submit again.
 	LaunchConfigurations() ([]string, error)
+	// Ensembles returns the ensembles that have not ended. With an error it returns those that are known.
+	Ensembles(ctx context.Context) ([]coalloc.Status, error)
 	// Submit has a job filled in at the terminal, which is its own meanwhile, and
 	// returns what there is to say of it. It begins with the values of a launch
 	// configuration, unless that is empty.

@@ -27,11 +27,12 @@ var apiDescription []byte
 
 // Options say which resource managers and files the API answers for.
 type Options struct {
-	Platform *views.Views
-	Store    *jobstore.Store
-	Folder   string // of the launch configurations
-	Ledger   *listing.Ledger
-	Log      *slog.Logger
+	Platform  *views.Views
+	Store     *jobstore.Store
+	Folder    string // of the launch configurations
+	Ledger    *listing.Ledger
+	Ensembles Ensembles // nil to have none
+	Log       *slog.Logger
 }
 
 // An API answers requests of programs; openapi.yaml describes it.
@@ -54,6 +55,7 @@ func New(options Options) *API {
 	a.addListingsAPI()
 	a.addJobsAPI()
 	a.addLaunchAPI()
+	a.addEnsemblesAPI()
 	a.handle("GET /events", a.journalEvents)
 	return a
 }

@@ -1,0 +1,238 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/internal/web/answer"
+)
+
+// Ensembles submits and finds ensembles; nil to have none.
+type Ensembles interface {
+	// Read reads a request, and ReadParts one for an edit.
+	Read(ctx context.Context, text []byte) (*coalloc.Request, error)
+	ReadParts(ctx context.Context, text []byte) ([]coalloc.Part, error)
+	Submit(ctx context.Context, r *coalloc.Request, commit bool) (id string, err error)
+	List(ctx context.Context, all bool) ([]coalloc.Status, error)
+	// Follow returns an ensemble to read.
+	Follow(ctx context.Context, id string) (coalloc.Control, error)
+	// Open returns an ensemble to change.
+	Open(ctx context.Context, id string) (coalloc.Control, error)
+	// Events returns what has happened to an ensemble after a sequence number.
+	Events(ctx context.Context, id string, after int) ([]coalloc.EnsembleEvent, error)
+}
+
+const ensemblePath = "/ensembles/{ensemble}"
+
+func (a *API) addEnsemblesAPI() {
+	a.handle("GET /ensembles", a.answerEnsembles)
+	a.handle("POST /ensembles", a.answerSubmitEnsemble)
+	a.handle("GET "+ensemblePath, a.answerEnsemble)
+	a.handle("GET "+ensemblePath+"/events", a.answerEnsembleEvents)
+	a.handle("POST "+ensemblePath+"/parts", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
+		parts, err := a.readParts(ctx, r)
+		if err != nil {
+			return err
+		}
+		return ensemble.Add(ctx, parts...)
+	}))
+	a.handle("PUT "+ensemblePath+"/parts/{part}", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
+		parts, err := a.readParts(ctx, r)
+		if err != nil {
+			return err
+		}
+		if len(parts) != 1 {
+			return answer.Errorf(http.StatusBadRequest, "the request has %d parts; one can take the place of another", len(parts))
+		}
+		return ensemble.Substitute(ctx, r.PathValue("part"), parts[0])
+	}))
+	a.handle("DELETE "+ensemblePath+"/parts/{part}", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
+		return ensemble.Delete(ctx, r.PathValue("part"))
+	}))
+	a.handle("POST "+ensemblePath+"/commit", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
+		var asked struct {
+			Now bool `json:"now"`
+		}
+		if err := read(r, &asked); err != nil {
+			return err
+		}
+		return ensemble.Commit(ctx, asked.Now)
+	}))
+	a.handle("POST "+ensemblePath+"/cancel", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, _ *http.Request) error {
+		return ensemble.Cancel(ctx)
+	}))
+}
+
+// ensembles returns the ensembles, or why there are none.
+func (a *API) ensembles() (Ensembles, error) {
+	if a.Ensembles == nil {
+		return nil, answer.Errorf(http.StatusNotFound, "this server has no ensembles")
+	}
+	return a.Ensembles, nil
+}
+
+func (a *API) answerEnsembles(w http.ResponseWriter, r *http.Request) error {
+	ensembles, err := a.ensembles()
+	if err != nil {
+		return err
+	}
+	listed, err := ensembles.List(r.Context(), r.URL.Query().Get("all") == "true")
+	if err != nil {
+		return ensembleError(err)
+	}
+	return answer.JSON(w, http.StatusOK, struct {
+		Ensembles []coalloc.Status `json:"ensembles"`
+	}{listed})
+}
+
+// An ensembleRequest has a request as text, or as an object.
+type ensembleRequest struct {
+	Request json.RawMessage `json:"request"`
+	Commit  bool            `json:"commit"`
+}
+
+// readRequest returns the text of a request.
+func readRequest(r *http.Request, asked *ensembleRequest) ([]byte, error) {
+	if err := read(r, asked); err != nil {
+		return nil, err
+	}
+	text := []byte(asked.Request)
+	if !bytes.HasPrefix(text, []byte(`"`)) {
+		return text, nil
+	}
+	var written string
+	if err := json.Unmarshal(text, &written); err != nil {
+		return nil, answer.Errorf(http.StatusBadRequest, "the member request: %w", err)
+	}
+	return []byte(written), nil
+}
+
+func (a *API) readParts(ctx context.Context, r *http.Request) ([]coalloc.Part, error) {
+	var asked ensembleRequest
+	text, err := readRequest(r, &asked)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := a.Ensembles.ReadParts(ctx, text)
+	if err == nil && asked.Commit {
+		err = errors.New("parts are added without commit")
+	}
+	if err != nil {
+		return nil, answer.Errorf(http.StatusBadRequest, "%w", err)
+	}
+	return parts, nil
+}
+
+func (a *API) answerSubmitEnsemble(w http.ResponseWriter, r *http.Request) error {
+	ensembles, err := a.ensembles()
+	if err != nil {
+		return err
+	}
+	if err := answer.GiveTime(w, longRequest); err != nil {
+		return err
+	}
+	ctx, cancel := untilDone(r)
+	defer cancel()
+	var asked ensembleRequest
+	text, err := readRequest(r, &asked)
+	if err != nil {
+		return err
+	}
+	request, err := ensembles.Read(ctx, text)
+	if err != nil {
+		return answer.Errorf(http.StatusBadRequest, "%w", err)
+	}
+	id, err := ensembles.Submit(ctx, request, asked.Commit)
+	if err != nil {
+		return ensembleError(err)
+	}
+	return a.sendEnsemble(ctx, w, http.StatusCreated, id)
+}
+
+func (a *API) sendEnsemble(ctx context.Context, w http.ResponseWriter, status int, id string) error {
+	ensemble, err := a.Ensembles.Follow(ctx, id)
+	if err != nil {
+		return ensembleError(err)
+	}
+	shown, err := ensemble.Status(ctx)
+	if err != nil {
+		return ensembleError(err)
+	}
+	return answer.JSON(w, status, shown)
+}
+
+func (a *API) answerEnsemble(w http.ResponseWriter, r *http.Request) error {
+	if _, err := a.ensembles(); err != nil {
+		return err
+	}
+	return a.sendEnsemble(r.Context(), w, http.StatusOK, r.PathValue("ensemble"))
+}
+
+func (a *API) answerEnsembleEvents(w http.ResponseWriter, r *http.Request) error {
+	ensembles, err := a.ensembles()
+	if err != nil {
+		return err
+	}
+	after := 0
+	if text := r.URL.Query().Get("after"); text != "" {
+		if after, err = strconv.Atoi(text); err != nil || after < 0 {
+			return answer.Errorf(http.StatusBadRequest, "invalid after %.50q: write the sequence number of an event", text)
+		}
+	}
+	events, err := ensembles.Events(r.Context(), r.PathValue("ensemble"), after)
+	if err != nil {
+		return ensembleError(err)
+	}
+	return answer.JSON(w, http.StatusOK, struct {
+		Events []coalloc.EnsembleEvent `json:"events"`
+	}{append([]coalloc.EnsembleEvent{}, events...)})
+}
+
+// editEnsemble returns what changes an ensemble and answers with it.
+func (a *API) editEnsemble(change func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error) answer.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ensembles, err := a.ensembles()
+		if err != nil {
+			return err
+		}
+		if err := answer.GiveTime(w, longRequest); err != nil {
+			return err
+		}
+		ctx, cancel := untilDone(r)
+		defer cancel()
+		ensemble, err := ensembles.Open(ctx, r.PathValue("ensemble"))
+		if err == nil {
+			err = change(ctx, ensemble, r)
+		}
+		if err != nil {
+			return ensembleError(err)
+		}
+		return a.sendEnsemble(ctx, w, http.StatusOK, r.PathValue("ensemble"))
+	}
+}
+
+// ensembleError gives an error of an ensemble its status.
+func ensembleError(err error) error {
+	isOne := func(known ...error) bool {
+		for _, each := range known {
+			if errors.Is(err, each) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case isOne(coalloc.ErrUnknownEnsemble, coalloc.ErrUnknownPart):
+		return answer.Errorf(http.StatusNotFound, "%w", err)
+	case isOne(coalloc.ErrDuplicateLabel, coalloc.ErrReleased, coalloc.ErrEnded, coalloc.ErrIncomplete, coalloc.ErrNoParts, coalloc.ErrRunning):
+		return answer.Errorf(http.StatusConflict, "%w", err)
+	case isOne(coalloc.ErrNotRunning):
+		return answer.Errorf(http.StatusServiceUnavailable, "%w", err)
+	}
+	return err
+}
