@@ -135,7 +135,7 @@ func TestNothingRunsWithoutARecordedReleaseWhateverIsKilled(t *testing.T) {
 		t.Run(fmt.Sprintf("run %d with seed %d", run, seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			s := newSite(t, "here", "there")
-			id, err := coalloc.Record(t.Context(), s.client, &coalloc.Request{Parts: s.mixed(random), Limits: coalloc.Limits{Commit: time.Minute}})
+			id, err := coalloc.Record(t.Context(), s.client, &coalloc.Request{Parts: s.mixed(random), Limits: coalloc.Limits{Commit: 20 * time.Second}})
 			require.NoError(t, err)
 			s.survives(id, random, isGentle || random.IntN(10) > 0)
 			s.keepsTheInvariant(id)
