@@ -135,7 +135,7 @@ func (a *app) addParts(ctx context.Context, options *web.Options, platform *view
 		return err
 	}
 	options.API = api.New(api.Options{Platform: platform, Store: store, Folder: folder, Ledger: ledger, Ensembles: ensembles, Log: options.Log}).Handlers()
-	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Version: buildVersion().Version, Log: options.Log, Stacks: a.stacksReader(platform)})
+	options.Pages, err = pages.New(pages.Options{Platform: platform, Store: store, Folder: folder, History: history, Ledger: ledger, Version: buildVersion().Version, Log: options.Log, Stacks: a.stacksReader(platform), Ensembles: ensembles})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -120,6 +121,60 @@ func withEnsembles(t *testing.T) (*browser, *playedEnsembles) {
 	s := testPlatform(t)
 	s.Ensembles = played
 	return serveWith(t, s, nil).enter(), played
+}
+
+func TestEnsemblesAreShown(t *testing.T) {
+	t.Parallel()
+	b, _ := withEnsembles(t)
+	require.Contains(t, b.get("/"), `href="/ensembles"`)
+	list := b.get("/ensembles")
+	require.Contains(t, list, "coupled&lt;i&gt;")
+	require.Contains(t, list, "it waits for sim&lt;b&gt; and the commit")
+	require.Contains(t, list, "/ensemble?id="+ensembleID)
+	page := b.get("/ensemble?id=" + ensembleID)
+	require.Contains(t, page, "2 of 4")
+	require.Contains(t, page, "job 4711 runs; 2 of 4 processes have checked in: &lt;script&gt;")
+	require.NotContains(t, page, "\x1b")
+	require.NotContains(t, page, "<script>")
+	require.Contains(t, page, "Commit")
+	require.NotContains(t, page, "Release now", "a part is missing")
+	response, _ := b.do(http.MethodGet, "/ensemble?id=ffffffffffff", nil, nil)
+	require.Equal(t, http.StatusNotFound, response.StatusCode)
+}
+
+func TestEnsemblesAreChangedOnTheirPage(t *testing.T) {
+	t.Parallel()
+	b, played := withEnsembles(t)
+	post := func(fields url.Values) (*http.Response, string) {
+		fields.Set("id", ensembleID)
+		return b.post("/ensemble", fields)
+	}
+	_, _ = post(url.Values{"operation": {"commit"}})
+	_, _ = post(url.Values{"operation": {"commit-now"}})
+	_, question := post(url.Values{"operation": {"cancel"}})
+	require.Contains(t, question, "All its jobs end.")
+	_, question = post(url.Values{"delete": {"sim<b>"}})
+	require.Contains(t, question, "Delete part sim&lt;b&gt;?")
+	require.Equal(t, []string{"commit false", "commit true"}, played.taken(), "what cannot be undone is asked first")
+	_, _ = post(url.Values{"operation": {"cancel"}, "confirmed": {"true"}})
+	_, _ = post(url.Values{"operation": {"delete"}, "part": {"sim<b>"}, "confirmed": {"true"}})
+	part := "[part.new]\ntarget = \"local\"\nexecutable = \"/bin/true\"\n"
+	_, _ = post(url.Values{"operation": {"add"}, "request": {part}})
+	_, _ = post(url.Values{"operation": {"add"}, "request": {part}, "part": {"view"}})
+	require.Equal(t, []string{"cancel", "delete sim<b>", "add new", "substitute view new"}, played.taken())
+
+	response, page := post(url.Values{"operation": {"add"}, "request": {"[part.new]"}})
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	require.Contains(t, page, "has no target")
+	response, _ = post(url.Values{"operation": {"release"}})
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	played.fails = coalloc.ErrReleased
+	response, page = post(url.Values{"operation": {"commit"}})
+	require.Equal(t, http.StatusConflict, response.StatusCode)
+	require.Contains(t, page, "released already")
+
+	response, _ = b.do(http.MethodPost, "/ensemble", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, nil)
+	require.Equal(t, http.StatusForbidden, response.StatusCode, "without a CSRF token")
 }
 
 func TestProgramsUseEnsembles(t *testing.T) {

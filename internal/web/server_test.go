@@ -89,7 +89,7 @@ func (s site) server(t testing.TB) *Server {
 	shown := pages.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, History: s.History, Ledger: ledger, Log: s.Log, Stacks: s.Stacks}
 	served := api.Options{Platform: s.Platform, Store: s.Store, Folder: s.Folder, Ledger: ledger, Log: s.Log}
 	if s.Ensembles != nil {
-		served.Ensembles = s.Ensembles
+		shown.Ensembles, served.Ensembles = s.Ensembles, s.Ensembles
 	}
 	s.API = api.New(served).Handlers()
 	var err error

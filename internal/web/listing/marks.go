@@ -88,3 +88,18 @@ func MarkOfState(kind model.Kind, state model.State) Mark {
 	}
 	return NotSeen
 }
+
+// EnsembleMark returns the mark of a state of an ensemble or of one of its parts.
+func EnsembleMark(state string) Mark {
+	m, isKnown := map[string]Mark{
+		"PREPARED": {"blue", signRing, "prepared"}, "SUBMITTING": {"cyan", signHalf, "submitting"}, "WAITING": {"yellow", signPause, "waiting"},
+		"RELEASING": {"cyan", signHalf, "releasing"}, "RUNNING": {"green", signDisc, "running"}, "ENDING": {"orange", signHalf, "ending"},
+		"DONE": {"grey", signTick, "done"}, "FAILED": {"red", signCross, "failed"}, "CANCELED": {"grey", signCross, "canceled"},
+		"PENDING": {"blue", signRing, "queued"}, "ACTIVE": {"cyan", signHalf, "active"}, "CHECKED_IN": {"yellow", signPause, "at the barrier"},
+		"RELEASED": {"green", signDisc, "released"}, "DELETED": {"grey", signSquare, "deleted"},
+	}[state]
+	if !isKnown {
+		return Mark{"pale", signDot, "unknown"}
+	}
+	return m
+}

@@ -96,6 +96,9 @@ func (m Moment) Brief() string {
 	return at.Format("01-02 15:04")
 }
 
+// MomentAt returns a time that is shown.
+func MomentAt(at time.Time) Moment { return Moment{At: at} }
+
 // MomentOf returns the time in a DATE attribute of an element.
 func MomentOf(e *model.Element, attribute string) Moment {
 	value, _ := GivenOf(e, attribute)

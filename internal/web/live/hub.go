@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,15 +41,16 @@ type Hub struct {
 
 // A scene is a view with one query.
 type scene struct {
-	name     string
-	query    url.Values
-	view     View
-	drawing  sync.Mutex // held while the view is drawn
-	last     *Drawn     // guarded by hub.mutex, as the following
-	revision uint64     // of the model for which last was drawn or found unchanged
-	at       time.Time  // when that was
-	problem  string     // why the view could not be drawn since
-	watchers map[*watcher]struct{}
+	name       string
+	query      url.Values
+	view       View
+	drawing    sync.Mutex // held while the view is drawn
+	last       *Drawn     // guarded by hub.mutex, as the following
+	isOutdated bool       // it shows more than the model, and that has changed
+	revision   uint64     // of the model for which last was drawn or found unchanged
+	at         time.Time  // when that was
+	problem    string     // why the view could not be drawn since
+	watchers   map[*watcher]struct{}
 }
 
 // A watcher is a client of a view.
@@ -75,6 +77,18 @@ func (h *Hub) Draw(name string, query url.Values) (*Drawn, error) {
 		return nil, err
 	}
 	return h.draw(sc, 0)
+}
+
+// Outdate makes Run draw views again, which show more than the model.
+func (h *Hub) Outdate(names ...string) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for _, sc := range h.scenes {
+		if slices.Contains(names, sc.name) {
+			sc.isOutdated = true
+			h.wake()
+		}
+	}
 }
 
 // wake makes Run draw the views that have watchers.
@@ -171,7 +185,7 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	snapshot := h.model.Snapshot()
 	h.mutex.Lock()
 	last := sc.last
-	isCurrent := last != nil && sc.problem == "" && (sc.revision == snapshot.Revision() || time.Since(sc.at) < age)
+	isCurrent := last != nil && sc.problem == "" && !sc.isOutdated && (sc.revision == snapshot.Revision() || time.Since(sc.at) < age)
 	h.mutex.Unlock()
 	if isCurrent {
 		return last, nil
@@ -185,6 +199,7 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	sc.revision, sc.at = snapshot.Revision(), time.Now()
+	sc.isOutdated = false
 	if last != nil && len(changes) == 0 && sc.problem == "" {
 		return last, nil
 	}

@@ -105,7 +105,7 @@ type launchOutcome struct {
 	Existing  bool   // a launch configuration of the name is there already
 	JobName   string // of the job that the form was submitted as before
 	JobPage   string
-	Browsed   *launchFolder
+	Browsed   *launch.Folder
 	FocusedOn string // the id of the element that is to have the focus
 }
 
@@ -169,11 +169,11 @@ func (p *Pages) launchDo(ctx context.Context, manager string, l *launch.Tab, do 
 		return done(err, "The command has run.")
 	case do[0] == "browse" && len(do) >= 2:
 		var err error
-		outcome.Browsed, err = browse(l, ctx, do[1], do[2:])
+		outcome.Browsed, err = l.Browse(ctx, do[1], do[2:])
 		return outcome, err
 	case do[0] == "choose" && len(do) == 3:
 		outcome.FocusedOn = launchBrowsedInput(do[1])
-		return outcome, choosePath(l, ctx, do[1], do[2])
+		return outcome, l.ChoosePath(ctx, do[1], do[2])
 	case do[0] == "save":
 		return p.saveLaunch(manager, l)
 	}
@@ -309,4 +309,12 @@ func (p *Pages) launchSaved(manager, definition string) ([]launchSaved, error) {
 		}
 	}
 	return saved, nil
+}
+
+// launchBrowsedInput returns the id of the element of the input that a path is chosen for.
+func launchBrowsedInput(id string) string {
+	if id == launch.PathDirectory || id == launch.PathScript {
+		return "own-" + id
+	}
+	return "f-" + domOf(id)
 }

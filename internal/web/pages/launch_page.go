@@ -41,7 +41,7 @@ func (d launchData) main(csrf h.Node) h.Node {
 				d.end(),
 			),
 			d.Preview.aside(d.IsReady),
-			h.Iff(d.Outcome.Browsed != nil, func() h.Node { return d.Outcome.Browsed.dialog() }),
+			h.Iff(d.Outcome.Browsed != nil, func() h.Node { return folderDialog(d.Outcome.Browsed) }),
 		),
 	}
 }
@@ -225,7 +225,7 @@ func (p launchPreview) content(isReady bool) h.Node {
 }
 
 // dialog is where a path is chosen.
-func (f *launchFolder) dialog() h.Node {
+func folderDialog(f *launch.Folder) h.Node {
 	return h.Div(h.Class("launch-browse"), h.ID("launch-browse"), h.Role("dialog"), h.Aria("labelledby", "launch-browse-title"),
 		h.H2(h.ID("launch-browse-title"), h.Text(f.Label+": "+f.Path)),
 		h.P(h.Class("launch-browse-ends"),
@@ -233,12 +233,12 @@ func (f *launchFolder) dialog() h.Node {
 			h.If(f.Up != "", h.Group{h.Button(h.Name("do"), h.Value(f.Up), h.Text("Folder above")), h.Text(" ")}),
 			h.Button(do("update"), h.Flag("data-closes"), h.Text("Close")),
 		),
-		h.Ul(h.Map(f.Entries, launchEntry.listItem)),
+		h.Ul(h.Map(f.Entries, folderItem)),
 		h.If(f.Left > 0, h.P(h.Class("launch-note"), h.Text(strconv.Itoa(f.Left)+" more are not shown."))),
 	)
 }
 
-func (e launchEntry) listItem() h.Node {
+func folderItem(e launch.FolderEntry) h.Node {
 	name := e.Name
 	if e.Folder {
 		name += "/"

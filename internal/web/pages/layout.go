@@ -82,7 +82,7 @@ func (p *Pages) footer() h.Node {
 func csrf(r *http.Request) h.Node { return hidden("csrf", answer.CSRFOf(r)) }
 
 // entryOf names the entries of the menu that pages of one element belong to.
-var entryOf = map[string]string{"/node": "/machines", "/job": "/jobs", "/process": "/jobs", "/help": "/help"}
+var entryOf = map[string]string{"/node": "/machines", "/job": "/jobs", "/process": "/jobs", "/help": "/help", ensembleAddress: ensemblesAddress}
 
 // here returns the entry of the menu whose address is the longest beginning of
 // the request's path.

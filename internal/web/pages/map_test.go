@@ -31,7 +31,7 @@ func TestTheMapHasAllNodesInFewOutlines(t *testing.T) {
 func TestNamesOfNodesFoldAndUnfold(t *testing.T) {
 	names := []string{"n01", "n02", "n03", "n10", "gpu", "<b>7", "x9", "x10", "x11", "a000000000012", "", `q"1`, "007"}
 	var folded []any
-	require.NoError(t, json.Unmarshal([]byte(foldNames(names)), &folded))
+	require.NoError(t, json.Unmarshal([]byte(listing.FoldNames(names)), &folded))
 	var unfolded []string
 	for _, entry := range folded {
 		run, isRun := entry.([]any)
@@ -42,7 +42,7 @@ func TestNamesOfNodesFoldAndUnfold(t *testing.T) {
 			continue
 		}
 		for i := range int(run[3].(float64)) {
-			unfolded = append(unfolded, numbered(run[0].(string), int(run[1].(float64)), int(run[2].(float64))+i))
+			unfolded = append(unfolded, listing.Numbered(run[0].(string), int(run[1].(float64)), int(run[2].(float64))+i))
 		}
 	}
 	require.Equal(t, names, unfolded)

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ type nodeMap struct {
 	Columns          int
 	Width, Height    int
 	Layers           []mapLayer
-	Names            string // of the nodes, folded; see foldNames
+	Names            string // of the nodes, folded; see listing.FoldNames
 	Words            string // says in words what there is
 }
 
@@ -70,7 +69,7 @@ func mapOf(manager *model.Manager, machine string, columns int) nodeMap {
 		n.Layers = append(n.Layers, mapLayer{Mark: look.Sign(), Cell: m.Sign, Path: outlines(places[look], n.Columns, m.Sign),
 			Codes: runs(places[look]), Count: listing.Thousands(len(places[look]))})
 	}
-	n.Names = foldNames(names)
+	n.Names = listing.FoldNames(names)
 	return n
 }
 
@@ -109,50 +108,4 @@ func runs(numbers []int) string {
 		i += length
 	}
 	return text.String()
-}
-
-// foldNames writes names as JSON in which a run such as n001 to n128 is one entry:
-// what comes before the number, how many digits that has (0 for as many as it
-// needs), its first value, and how many there are. A name without such a number is
-// an entry of its own text.
-func foldNames(names []string) string {
-	entries := []any{}
-	for i := 0; i < len(names); {
-		stem, digits := splitNumber(names[i])
-		first, err := strconv.Atoi(digits)
-		if digits == "" || err != nil {
-			entries = append(entries, names[i])
-			i++
-			continue
-		}
-		width := 0
-		if digits[0] == '0' {
-			width = len(digits)
-		}
-		length := 1
-		for i+length < len(names) && names[i+length] == numbered(stem, width, first+length) {
-			length++
-		}
-		entries = append(entries, []any{stem, width, first, length})
-		i += length
-	}
-	text, err := json.Marshal(entries)
-	if err != nil { // of texts and numbers, which there is JSON for
-		return "[]"
-	}
-	return string(text)
-}
-
-// splitNumber cuts the number off the end of a name, which has at most nine digits.
-func splitNumber(name string) (stem, digits string) {
-	at := len(name)
-	for at > 0 && len(name)-at < 9 && name[at-1] >= '0' && name[at-1] <= '9' {
-		at--
-	}
-	return name[:at], name[at:]
-}
-
-func numbered(stem string, width, number int) string {
-	digits := strconv.Itoa(number)
-	return stem + strings.Repeat("0", max(0, width-len(digits))) + digits
 }

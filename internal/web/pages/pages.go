@@ -25,14 +25,15 @@ import (
 
 // Options are what pages show and change.
 type Options struct {
-	Platform *views.Views
-	Store    *jobstore.Store
-	Folder   string // of the targets file and the launch configurations
-	History  string // file in which samples are kept; empty for none
-	Ledger   *listing.Ledger
-	Version  string       // of rmctl
-	Stacks   StacksReader // nil to offer no stacks
-	Log      *slog.Logger
+	Platform  *views.Views
+	Store     *jobstore.Store
+	Folder    string // of the targets file and the launch configurations
+	History   string // file in which samples are kept; empty for none
+	Ledger    *listing.Ledger
+	Version   string       // of rmctl
+	Stacks    StacksReader // nil to offer no stacks
+	Ensembles Ensembles    // nil to show none
+	Log       *slog.Logger
 }
 
 // Pages are what people see of the server.
@@ -62,6 +63,7 @@ func New(options Options) (*Pages, error) {
 	p.addModelPages()
 	p.addLaunch()
 	p.addStacks()
+	p.addEnsembles()
 	return p, nil
 }
 
@@ -115,6 +117,9 @@ func (p *Pages) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, p.stop)()
 	var running sync.WaitGroup
 	running.Go(func() { p.Hub.Run(ctx) })
+	if p.Ensembles != nil {
+		running.Go(func() { p.followEnsembles(ctx) })
+	}
 	running.Go(func() { p.history.Run(ctx, p.Platform.Model(), p.Ledger) })
 	running.Wait()
 }

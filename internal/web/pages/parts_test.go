@@ -21,7 +21,7 @@ func TestDataIsEscapedWhereverItStands(t *testing.T) {
 		"a title":              {jobRow{Doubt: hostile}.doubt(), ` <span class="tag" title="` + escaped + `">stale</span>`},
 		"a value":              {hidden("q", hostile), `<input type="hidden" name="q" value="` + escaped + `">`},
 		"an option":            {option(listing.Choice{Value: hostile, Label: hostile}), `<option value="` + escaped + `">` + escaped + `</option>`},
-		"data for a script":    {h.Div(h.Data("names", foldNames([]string{hostile}))), `<div data-names="[&#34;&#39;\&#34;\u003e\u003cscript\u003ealert(1)\u003c/script\u003e\u0026&#34;]"></div>`},
+		"data for a script":    {h.Div(h.Data("names", listing.FoldNames([]string{hostile}))), `<div data-names="[&#34;&#39;\&#34;\u003e\u003cscript\u003ealert(1)\u003c/script\u003e\u0026&#34;]"></div>`},
 		"what a button does":   {h.Button(do("tab", hostile)), `<button name="do" value="[&#34;tab&#34;,&#34;&#39;\&#34;\u003e\u003cscript\u003ealert(1)\u003c/script\u003e\u0026&#34;]"></button>`},
 		"an address":           {link(listing.ElementAddress("/job", hostile, "1"), "1"), `<a href="/job?id=1&amp;rm=%27%22%3E%3Cscript%3Ealert%281%29%3C%2Fscript%3E%26">1</a>`},
 		"an address sent here": {linkButton(backTo("/jobs?q="+hostile), "Back"), `<a class="button" href="/jobs?q=` + escaped + `">Back</a>`},
