@@ -17,7 +17,7 @@ const (
 	// mostRequestLine bounds a line: a message in base64, and what is around it.
 	mostRequestLine = 2 << 20
 	mostSending     = 1024 // messages that the co-allocator has not confirmed; more wait
-	mostReceiving   = 1024 // requests that wait for other processes; more are refused
+	mostReceiving   = 256  // requests that wait for other processes; more are refused
 	// sendingTime bounds how long a session stays for its last messages.
 	sendingTime = 30 * time.Second
 )
