@@ -103,7 +103,7 @@ var allowedImports = map[string][]string{
 	"internal/settings":               {"attribute", "internal/document", "internal/form", "internal/submission", "internal/wording", "job", "rms"},
 	"internal/requested":              {"config", "internal/document", "job"},
 	"internal/bulk":                   {},
-	"internal/selection":              {"control", "internal/settings", "job", "jobstore"},
+	"internal/selection":              {"control", "internal/journal", "internal/settings", "job", "jobstore"},
 	"internal/rendering":              {"attribute", "command", "config", "internal/submission", "job"},
 	"internal/submission":             {"attribute", "config", "internal/directory", "internal/files", "internal/form", "internal/inspect", "internal/launchtab", "internal/portablename", "internal/wording", "job", "remote", "rms"},
 	"internal/document":               {"internal/wording", "job"},

@@ -143,8 +143,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 	return fmt.Errorf("job %s has no known process of rank %d", oneLine(job.ID), rank)
 }
 
-// withProcesses returns a job for JSON, with its processes but without their output, which
-// rmctl processes prints.
+// withProcesses returns a job for JSON, with its processes but without their output.
 func (a *app) withProcesses(ctx context.Context, store *jobstore.Store, known job.Job, tracked map[string]bool) (job.Document, error) {
 	printed := known.Document()
 	if !known.Interactive && !tracked[known.Tag] || known.Tag == "" {

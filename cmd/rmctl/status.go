@@ -169,7 +169,8 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output 
 		return err
 	}
 	tracked, err := store.Polls().TrackedTags(ctx)
-	if err != nil {
+	members, membersErr := selection.Memberships(ctx, store, asked)
+	if err := errors.Join(err, membersErr); err != nil {
 		return err
 	}
 	lines := make([]*listings.Status, len(asked))
@@ -182,6 +183,7 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output 
 		if err != nil {
 			return err
 		}
+		printed.Ensemble, printed.Part = members[job.Tag].Ensemble, members[job.Tag].Label
 		lines[i].Document = listings.StatusDocument{Document: printed, NotUnderstood: notUnderstood[job.Controller]}
 	}
 	return listings.StatusOfJobs().PrintAll(output, lines, "no job is on record that has not ended; rmctl jobs lists the others")

@@ -168,7 +168,7 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	document := recordedJSON(job)
 	if job.Tag != "" {
 		processes, err := a.Store.Processes(ctx, job.Tag)
-		if err != nil {
+		if err = errors.Join(err, a.addMembership(ctx, &document)); err != nil {
 			return err
 		}
 		for i := range processes {
