@@ -182,7 +182,7 @@ func textOf(err error) string {
 	if err == nil {
 		return ""
 	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " ") // hints are on lines of their own
 	if len(text) > mostText {
 		text = strings.ToValidUTF8(text[:mostText], "") + "…"
 	}

@@ -20,7 +20,7 @@ func (m *Machine) checkLabels(specs []Spec, replaced string) error {
 	used := map[string]bool{}
 	for _, spec := range specs {
 		if used[spec.Label] || spec.Label != replaced && m.named(spec.Label) != nil {
-			return fmt.Errorf("%q: %w", spec.Label, ErrDuplicateLabel)
+			return fmt.Errorf("part %q: %w", spec.Label, ErrDuplicateLabel)
 		}
 		used[spec.Label] = true
 	}
@@ -66,7 +66,7 @@ func (in Delete) apply(m *Machine) error {
 	for _, label := range in.Labels {
 		p := m.named(label)
 		if p == nil {
-			return fmt.Errorf("%q: %w", label, ErrUnknownPart)
+			return fmt.Errorf("part %q: %w", label, ErrUnknownPart)
 		}
 		if !slices.Contains(deleted, p) {
 			deleted = append(deleted, p)
@@ -95,7 +95,7 @@ func (in Substitute) apply(m *Machine) error {
 	}
 	p := m.named(in.Label)
 	if p == nil {
-		return fmt.Errorf("%q: %w", in.Label, ErrUnknownPart)
+		return fmt.Errorf("part %q: %w", in.Label, ErrUnknownPart)
 	}
 	if err := m.checkLabels([]Spec{in.Part}, in.Label); err != nil {
 		return err
