@@ -30,13 +30,12 @@ func newCoalloc(a *app) *cobra.Command {
 // ensembles returns what runs and finds the ensembles of the user.
 func (a *app) ensembles() (*ensembles.Service, error) {
 	isEnabled, err := a.usesBackground()
-	if err != nil {
+	configuration, folderErr := a.client().ConfigFolder()
+	if err = errors.Join(err, folderErr); err != nil {
 		return nil, err
 	}
-	targets, err := a.client().Targets()
-	service := &ensembles.Service{
-		Client: a.client(), Run: a.runElsewhere, Sources: coalloc.Sources{Launch: a.loadLaunchConfiguration, Targets: targets}, Log: a.log(),
-	}
+	sources, err := coalloc.SourcesOf(a.client(), configuration)
+	service := &ensembles.Service{Client: a.client(), Run: a.runElsewhere, Sources: sources, Log: a.log()}
 	if isEnabled {
 		service.Launch = a.launchEnsemble
 	}

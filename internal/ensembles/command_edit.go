@@ -217,7 +217,7 @@ func newOutput(e Environment) *cobra.Command {
 		Use:   "output ID [PART...]",
 		Short: "Print what parts have written",
 		Long: `output prints the standard output of the jobs of an ensemble, or of some of its parts,
-each under its name if there are several.`,
+each under its name if there are several. Without PART it leaves out jobs that never ran.`,
 		Example: "  rmctl coalloc output last\n  rmctl coalloc output -f last solver",
 		Args: func(c *cobra.Command, words []string) error {
 			return arguments("ID", "PART...")(c, append(slices.Clone(words), "")) // parts may be left out
@@ -249,19 +249,28 @@ func (e *Environment) output(ctx context.Context, name string, labels []string, 
 		words := []string{"coalloc", "output", fmt.Sprintf("--stderr=%v", stream.Stderr), fmt.Sprintf("--follow=%v", follow), "--", id}
 		return e.elsewhere(ctx, service, status.At, append(words, labels...), nil)
 	}
-	var tags []string
-	for _, label := range labels {
-		if !slices.ContainsFunc(status.Parts, func(p coalloc.PartStatus) bool { return p.Label == label }) {
-			return fmt.Errorf("%w %q", coalloc.ErrUnknownPart, label)
-		}
-	}
-	for _, p := range status.Parts {
-		if p.JobID != "" && (len(labels) == 0 || slices.Contains(labels, p.Label)) {
-			tags = append(tags, p.Tag)
-		}
+	tags, err := tagsOf(&status, labels)
+	if err != nil {
+		return err
 	}
 	if follow && len(tags) > 1 {
 		return usage("--follow requires a single part")
 	}
 	return e.Output(ctx, tags, stream, follow)
+}
+
+// tagsOf returns the tags of the jobs of some parts; without labels, those of all jobs that ran.
+func tagsOf(s *coalloc.Status, labels []string) (tags []string, err error) {
+	for _, label := range labels {
+		if !slices.ContainsFunc(s.Parts, func(p coalloc.PartStatus) bool { return p.Label == label }) {
+			return nil, fmt.Errorf("%w %q", coalloc.ErrUnknownPart, label)
+		}
+	}
+	for _, p := range s.Parts {
+		hasRun := !p.Active.IsZero() || p.State == coalloc.PartDone || p.State == coalloc.PartFailed
+		if p.JobID != "" && (len(labels) == 0 && hasRun || slices.Contains(labels, p.Label)) {
+			tags = append(tags, p.Tag)
+		}
+	}
+	return tags, nil
 }

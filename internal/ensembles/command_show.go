@@ -98,10 +98,21 @@ func (e *Environment) printStatus(s *coalloc.Status, isNext bool) error {
 	for i, p := range s.Parts {
 		rows[i] = []string{
 			terminal.OrDash(p.Label), terminal.OrDash(p.Target), terminal.OrDash(string(p.Kind)), terminal.OrDash(string(p.State)),
-			strconv.Itoa(p.CheckedIn) + "/" + strconv.Itoa(p.Count), terminal.OrDash(p.JobID), exitText(p.ExitCode), terminal.OrDash(note(p)),
+			arrivals(p), terminal.OrDash(p.JobID), exitText(p.ExitCode), terminal.OrDash(note(p)),
 		}
 	}
 	return terminal.Table(e.Stdout, []string{"PART", "TARGET", "KIND", "STATE", "CHECKED IN", "JOB", "EXIT", "NOTE"}, rows)
+}
+
+// arrivals returns how many processes of a part have checked in. Released ones need no connection any more.
+func arrivals(p coalloc.PartStatus) string {
+	switch {
+	case p.Gate == coalloc.NoGate:
+		return "-"
+	case p.State == coalloc.PartReleased, p.State == coalloc.PartDone:
+		return fmt.Sprintf("%d/%d", p.Count, p.Count)
+	}
+	return fmt.Sprintf("%d/%d", p.CheckedIn, p.Count)
 }
 
 func exitText(code *int) string {

@@ -67,7 +67,7 @@ func (s *Service) Submit(ctx context.Context, r *coalloc.Request, commit bool) (
 	if err == nil && commit {
 		err = control.Commit(ctx, false)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, coalloc.ErrEnded) { // a part may have failed at once
 		return id, fmt.Errorf("ensemble %s is on record: %w", id, err)
 	}
 	return id, nil
@@ -314,47 +314,6 @@ func (s *Service) Live(ctx context.Context) ([]string, error) {
 		ids[i] = one.ID
 	}
 	return ids, err
-}
-
-// live is an ensemble that another process runs, or the record of it once that process has ended.
-type live struct {
-	client
-	onRecord coalloc.Control
-	reopen   func(ctx context.Context) error // starts a process that runs it; may be nil
-}
-
-// Status implements [coalloc.Control].
-func (l *live) Status(ctx context.Context) (coalloc.Status, error) {
-	status, err := l.client.Status(ctx)
-	if errors.Is(err, coalloc.ErrNotRunning) {
-		return l.onRecord.Status(ctx)
-	}
-	return status, err
-}
-
-// Events implements [coalloc.Control]. If the process ends, events go on with the next one, or with the record.
-func (l *live) Events(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) error {
-	counted := func(event coalloc.EnsembleEvent) error {
-		err := observe(event)
-		after = max(after, event.Sequence)
-		return err
-	}
-	for {
-		err := l.client.Events(ctx, after, counted)
-		if !errors.Is(err, coalloc.ErrNotRunning) {
-			return err
-		}
-		status, err := l.onRecord.Status(ctx)
-		if err != nil {
-			return err
-		}
-		if l.reopen == nil || status.State.Ended() {
-			return l.onRecord.Events(ctx, after, counted)
-		}
-		if err := l.reopen(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // Names returns ensembles on record without their parts, newest first: all, or those that have not ended.
