@@ -153,6 +153,18 @@ func TestF17ARestartAfterTheReleaseOnlyMonitors(t *testing.T) {
 	b.requireState(barrier.Done)
 }
 
+func TestF17ARestartFindsTheJobOfAPartThatWasReleasedBeforeItsSubmissionHadAResult(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required))
+	b.checkIn(1)
+	b.commit()
+	b.requirePart(1, barrier.PartReleased)
+	b = b.restart()
+	require.Equal(t, 1, count(b.actions, barrier.FindJob{Serial: 1}), "it is not submitted again")
+	b.accept(1)
+	b.end(1, 0)
+	b.requireState(barrier.Done)
+}
+
 func TestF17ARestartBetweenTheRecordOfTheReleaseAndItsSendingSendsIt(t *testing.T) {
 	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required))
 	b.accept(1)

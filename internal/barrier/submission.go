@@ -65,9 +65,10 @@ func (m *Machine) restart() {
 		if p.Held && m.ensemble.HoldsReleased {
 			m.releaseHold(p)
 		}
-		switch {
-		case p.State == PartSubmitting && p.Attempted:
+		if p.Attempted && p.JobID == "" { // its processes may have checked in all the same, or even been released
 			m.find(p)
+		}
+		switch {
 		case p.State == PartCheckedIn:
 			p.lost = m.now
 			m.setPart(p, PartActive, "")
@@ -115,10 +116,11 @@ func (m *Machine) submitOne(p *part) {
 // onHold reports whether parts are submitted on hold now.
 func (m *Machine) onHold() bool { return m.ensemble.HoldFirst && !m.ensemble.HoldsReleased }
 
-// find looks for a job whose submission has no known result.
+// find looks for a job whose submission has no known result. It may begin the submission only if no process of the job
+// was seen.
 func (m *Machine) find(p *part) {
 	p.inFlight, p.nextFind = true, time.Time{}
-	m.do(FindJob{p.Serial, !p.State.Ended(), m.onHold()})
+	m.do(FindJob{p.Serial, p.State == PartSubmitting, m.onHold()})
 }
 
 func (in Submitted) apply(m *Machine) error {
