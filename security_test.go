@@ -14,7 +14,7 @@ import (
 func TestTheTestsOfTheSecurityPageExist(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("docs", "security.md"))
 	require.NoError(t, err)
-	named := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(string(page), -1)
+	named := regexp.MustCompile("`([a-z/-]+)\\.((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(string(page), -1)
 	require.Greater(t, len(named), 50)
 	sources := map[string]string{}
 	for _, each := range named {

@@ -12,7 +12,6 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/internal/barrier"
 	"github.com/rmctl/rmctl/internal/rendezvous"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -151,17 +150,11 @@ func (s *submission) writePass(ctx context.Context, l *link) error {
 	return nil
 }
 
-// introduces reports whether all parts that join the group are held, so that rmctl-node can let them exchange
-// their addresses before their programs start. Programs that wait by themselves do that by themselves.
-func (e *Ensemble) introduces() bool {
-	return !slices.ContainsFunc(e.machine.Parts(), func(p barrier.Part) bool { return p.Gate == Program && !p.State.Ended() })
-}
-
 // passOf returns the pass of a part.
 func (e *Ensemble) passOf(serial, index int, part Part) *rendezvous.Pass {
 	pass := &rendezvous.Pass{
 		Ensemble: e.id, Serial: serial, Index: index, Label: part.Label, Gate: string(part.Gate), Count: part.Count, Parts: len(e.machine.Parts()),
-		Joins: !part.Independent, Exchange: part.Gate == Held && !part.Independent && e.introduces(), RankFrom: part.Submission.RankFrom, Fingerprint: e.key.Fingerprint(), Secret: e.key.PartSecret(serial),
+		Joins: !part.Independent, Exchange: !part.Independent, RankFrom: part.Submission.RankFrom, Fingerprint: e.key.Fingerprint(), Secret: e.key.PartSecret(serial),
 	}
 	pass.Arguments = append([]string{cmp.Or(part.Submission.Executable, part.Submission.Script)}, part.Submission.Arguments...)
 	for _, v := range part.Submission.Environment.Variables {

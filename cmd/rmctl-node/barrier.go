@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/rendezvous"
@@ -26,10 +28,14 @@ func waitAtBarrier(ctx context.Context, arguments []string) int {
 		return nil
 	})
 	timeout := timeoutFlag(flags)
+	isPrinting := flags.Bool("env", false, "print the addresses of parts as shell variables")
 	if err := flags.Parse(arguments); err != nil || flags.NArg() > 0 {
-		return wrongUsage("barrier", "[--fail REASON] [--timeout DURATION]")
+		return wrongUsage("barrier", "[--fail REASON] [--timeout DURATION] [--env]")
 	}
 	p, err := currentProcess()
+	if err == nil {
+		err = checkAddress(os.Getenv(addressVariable))
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -39,18 +45,25 @@ func waitAtBarrier(ctx context.Context, arguments []string) int {
 	}
 	ctx, stop := whileParentRuns(ctx)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	session, err := rendezvous.CheckIn(ctx, p.dial, p.pass, p.identity, vote)
+	session, err := rendezvous.CheckIn(limited, p.dial, p.pass, p.identity, vote)
 	if err != nil {
 		if failed := failRequest(err); failed != exitTimeout {
 			code = failed
 		}
 		return code
 	}
-	_ = session.Close() // each command opens its own
+	defer session.Close() // each command opens its own
 	if vote.No {
 		return failRequest(errTooLate)
+	}
+	if p.pass.Exchange { // parts that wait in rmctl-node count on it
+		for _, variable := range p.introduce(ctx, session, os.Environ()) {
+			if name, value, _ := strings.Cut(variable, "="); *isPrinting {
+				fmt.Printf("export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+			}
+		}
 	}
 	return 0
 }

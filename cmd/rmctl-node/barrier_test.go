@@ -67,6 +67,20 @@ func TestTheExitCodeOfTheBarrierSaysWhatHappened(t *testing.T) {
 	}
 }
 
+func TestProgramsThatWaitByThemselvesGetAddressesToo(t *testing.T) {
+	t.Parallel()
+	e := newEnsemble(t)
+	held := e.admits(1, 1, rendezvous.GateHeld, "sh", "-c", `echo "$COALLOC_HOSTS"`)
+	own := e.admits(2, 1, rendezvous.GateProgram, "sh", "-c", inProgram+`variables=$(node barrier --env) || exit; eval "$variables"; echo "$COALLOC_HOSTS"; [ -f "$COALLOC_PEERS_FILE" ]`)
+	held.Exchange, own.Exchange = true, true
+	first, second := e.runs(held, "COALLOC_ADDRESS=it's_$(false)"), e.runs(own, "COALLOC_ADDRESS=tcp://two")
+	e.releases(1, 2)
+	for _, r := range []*running{first, second} {
+		require.Equal(t, 0, r.ends(), r.errors.String())
+		require.Equal(t, "it's_$(false),tcp://two\n", r.output.String())
+	}
+}
+
 func TestAVoteHasItsReason(t *testing.T) {
 	t.Parallel()
 	e := newEnsemble(t)

@@ -163,7 +163,27 @@ func (e *ensemble) writes(pass *rendezvous.Pass) string {
 type running struct {
 	*exec.Cmd
 	t              testing.TB
-	output, errors bytes.Buffer
+	output, errors text
+}
+
+// A text grows while a process runs.
+type text struct {
+	mutex sync.Mutex
+	all   bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (b *text) Write(data []byte) (int, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.all.Write(data)
+}
+
+// String returns what is there.
+func (b *text) String() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.all.String()
 }
 
 // command returns a command of rmctl-node that was not started yet.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -229,4 +230,28 @@ func TestAnotherSessionNeedsAnInstanceThatWasReleased(t *testing.T) {
 	require.NoError(t, again.Close())
 	_, err = rendezvous.OpenSession(p.ctx, p.dial, p.pass(1, 1), process(0))
 	requireRefused(t, err)
+}
+
+func TestAnExchangeWithANameMayBeRepeated(t *testing.T) {
+	p := newPlace(t)
+	sessions := p.group(1, 1)
+	first, second := sessions[0][0], sessions[1][0]
+	given := func(s *rendezvous.Session, name, data string) string {
+		all, err := s.Exchange(p.ctx, name, []byte(data))
+		require.NoError(t, err)
+		return fmt.Sprintf("%s %s", all[0].Data, all[1].Data)
+	}
+	limited, cancel := context.WithCancel(p.ctx)
+	cancel()
+	_, err := first.Exchange(limited, "port", []byte("a")) // given up, as if the connection were lost
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, "a b", given(second, "port", "b"))
+	require.Equal(t, "a b", given(first, "port", "a"))
+	require.Equal(t, "a b", given(second, "port", "b"))
+
+	var refused *rendezvous.RequestError
+	_, err = first.Exchange(p.ctx, "port", []byte("other"))
+	require.ErrorAs(t, err, &refused)
+	_, err = first.Exchange(p.ctx, strings.Repeat("n", 257), nil)
+	require.ErrorAs(t, err, &refused)
 }
