@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // An ensemble is a co-allocator, with the relay that real processes reach it by.
 type ensemble struct {

@@ -99,7 +99,7 @@ func TestTheExitCodeSaysWhyAProgramDidNotRun(t *testing.T) {
 		"wrong rank": {func(*ensemble, *rendezvous.Pass) {}, []string{"PMI_RANK=4"}, exitRefused, "rank 4"},
 		"denied":     {func(_ *ensemble, pass *rendezvous.Pass) { pass.Secret = []byte("wrong") }, nil, exitRefused, "denies access"},
 		"another certificate": {func(e *ensemble, pass *rendezvous.Pass) {
-			pass.Fingerprint, pass.Wait = strings.Repeat("0", 64), 300*time.Millisecond
+			pass.Fingerprint, pass.Wait = strings.Repeat("0", 64), 3*time.Second
 		}, nil, exitAborted, "another certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -190,13 +192,65 @@ func TestThePythonModule(t *testing.T) {
 	require.NoError(t, err)
 	var all []*running
 	for serial := 1; serial <= 2; serial++ {
-		all = append(all, e.runs(e.admits(serial, 1, rendezvous.GateProgram, python, "-B", script), "PYTHONPATH="+folder))
+		all = append(all, e.runs(e.admits(serial, 1, rendezvous.GateProgram, python, "-B", script), "PYTHONPATH="+folder, "MARK="+filepath.Join(folder, strconv.Itoa(serial))))
 	}
-	e.awaits(rendezvous.Lost, 2) // both have waited in vain once
+	require.Eventually(t, func() bool { // both have waited in vain once
+		marks, err := filepath.Glob(filepath.Join(folder, "[12]"))
+		return err == nil && len(marks) == 2
+	}, patience, 10*time.Millisecond)
 	e.releases(1, 2)
 	for _, r := range all {
 		require.Equal(t, 0, r.ends(), r.errors.String())
 	}
 	require.Equal(t, "pong for ping\n", all[0].output.String())
 	require.Equal(t, "a message of 1048576 bytes\n", all[1].output.String())
+}
+
+// BenchmarkSessionMessage measures a message of 1 KiB from one session to another one, until it is received.
+func BenchmarkSessionMessage(b *testing.B) {
+	near, far, address := coupled(b)
+	data := strings.Repeat("YWJj", 256*4/3)
+	for b.Loop() {
+		far.writes(`{"id":1,"request":"receive","tag":"t"}`)
+		near.writes(`{"id":1,"request":"send","to":%d,"tag":"t","data":"%s"}`, address, data)
+		require.NotEmpty(b, far.reads().Message.Data)
+		require.Empty(b, near.reads().Error)
+	}
+}
+
+// BenchmarkSessionMessages measures messages of 1 KiB with 128 on the way.
+func BenchmarkSessionMessages(b *testing.B) {
+	near, far, address := coupled(b)
+	data := strings.Repeat("YWJj", 256*4/3)
+	window := make(chan struct{}, 128)
+	ended := make(chan struct{})
+	b.ResetTimer()
+	go func() {
+		defer close(ended)
+		for range b.N {
+			window <- struct{}{}
+			far.writes(`{"id":1,"request":"receive","tag":"t"}`)
+			near.writes(`{"id":1,"request":"send","to":%d,"tag":"t","data":"%s"}`, address, data)
+		}
+	}()
+	go func() {
+		for near.output.Scan() {
+		}
+	}()
+	for range b.N {
+		require.NotEmpty(b, far.reads().Message.Data)
+		<-window
+	}
+	<-ended
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
+}
+
+// coupled returns two sessions, and the address of the second one.
+func coupled(b *testing.B) (near, far *sessionEnd, address int) {
+	b.Helper()
+	all := newEnsemble(b).opens(2)
+	all[0].reads()
+	all[1].reads()
+	all[0].writes(`{"id":1,"request":"structure"}`)
+	return all[0], all[1], all[0].reads().Structure.Others[0].Address
 }

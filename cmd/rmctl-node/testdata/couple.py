@@ -1,4 +1,5 @@
 """Two parts that exchange messages with the module coalloc."""
+import os
 import threading
 
 import coalloc
@@ -13,7 +14,8 @@ try:
     raise SystemExit("a barrier without the other part")
 except coalloc.Error as error:
     assert error.code == coalloc.TIMEOUT, error
-coalloc.barrier(timeout=60)
+open(os.environ["MARK"], "w").close()
+coalloc.barrier(timeout=120)
 
 with coalloc.Session() as session:
     assert (session.rank, session.size) == (0, 1)
