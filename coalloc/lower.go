@@ -15,6 +15,11 @@ import (
 const (
 	launcherAttribute = "launcher" // of definitions whose script can start a program several times
 	fluxScheduler     = "FLUX"
+
+	// The program behind rms/local.xml starts a job while fewer jobs run than the job has slots.
+	localScheduler = "RMCTL_LOCAL"
+	slotsAttribute = "slots"
+	mostSlots      = "9999"
 )
 
 // copying are the attributes by which a definition starts copies of the program without a launcher.
@@ -29,6 +34,9 @@ func (p *Part) SubmissionOn(d *config.Definition, defaults map[string]string) (j
 	}
 	s := p.Submission
 	s.Values = slices.Clone(s.Values)
+	if needsSlots(d, s, defaults) {
+		s.Values = append(s.Values, job.Assignment{Name: slotsAttribute, Value: mostSlots})
+	}
 	if p.Count == 1 || p.JobType == Single || s.Script != "" {
 		return s, nil
 	}
@@ -50,6 +58,11 @@ func (p *Part) SubmissionOn(d *config.Definition, defaults map[string]string) (j
 		hint = "set the attribute launcher, or " + hint
 	}
 	return job.Submission{}, fmt.Errorf("definition %q starts the program once, but %d processes have to check in\n%s", d.Name, p.Count, hint)
+}
+
+// needsSlots reports whether a job would wait for slots that parts have which wait for it at the barrier.
+func needsSlots(d *config.Definition, s job.Submission, defaults map[string]string) bool {
+	return strings.EqualFold(d.Monitor.SchedulerType, localScheduler) && !s.Assigns(slotsAttribute) && defaults[slotsAttribute] == ""
 }
 
 // startsCopies reports whether tasks of a definition are copies of the program, and not only room for them.
