@@ -2,6 +2,7 @@ package clusters_test
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,4 +33,28 @@ func TestPlansHaveTheStartThatSlurmExpects(t *testing.T) {
 	require.NoError(t, plans[1].Problem)
 	require.ErrorContains(t, plans[1].NoStart, "allocation failure")
 	require.Zero(t, plans[1].Start)
+}
+
+// A part that waits behind another job shows what a real Slurm says, and when its backfill scheduler expects it to start.
+func TestPartsInTheQueueOfSlurmHaveAnExpectedStart(t *testing.T) {
+	t.Parallel()
+	cluster := rmctltest.Slurm(t, "estimate")
+	v := venue{desk: rmctltest.NewDesk(t, "", cluster.Setting()), slurm: "slurm"}
+	ahead := cluster.Asks(t, "sbatch", "--parsable", "--exclusive", "--nodes=2", "--time=30", "--output=/dev/null", "--wrap=sleep 1000")
+	t.Cleanup(func() { cluster.Asks(t, "scancel", ahead) })
+	require.Eventually(t, func() bool {
+		return cluster.Asks(t, "squeue", "--noheader", "--jobs="+ahead, "--format=%T") == "RUNNING"
+	}, time.Minute, 100*time.Millisecond)
+	id := v.desk.Does("coalloc", "submit", v.request(t, v.printing("late", v.slurm, `attributes.wallTime = "5m"`)))
+	t.Cleanup(func() { v.desk.Does("coalloc", "cancel", id) })
+	v.reaches(t, id, coalloc.PartPending)
+	var status coalloc.Status
+	require.Eventually(t, func() bool {
+		status = coalloc.Status{}
+		require.NoError(t, json.Unmarshal([]byte(v.desk.Does("coalloc", "status", "--start", "--json", id)), &status))
+		require.Empty(t, status.Parts[0].StartProblem)
+		return !status.Parts[0].ExpectedStart.IsZero() && status.Parts[0].Reason != ""
+	}, 2*time.Minute, time.Second, "Slurm expects no start")
+	require.WithinDuration(t, time.Now().Add(30*time.Minute), status.Parts[0].ExpectedStart, 5*time.Minute)
+	require.Regexp(t, `late: job \d+ waits in the queue of slurm: \w+; expected start 2`, v.desk.Does("coalloc", "explain", id))
 }

@@ -3,6 +3,7 @@ package coalloc
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Waits says in words what the ensemble waits for, or how it has ended.
@@ -71,7 +72,7 @@ func (p *PartStatus) Waits() string {
 	case PartSubmitting:
 		return withReason("rmctl is submitting it to "+p.Target, p.Reason)
 	case PartPending:
-		return withReason(job+" waits for "+p.Target, p.Reason)
+		return withReason(job+" waits in the queue of "+p.Target, p.Reason) + p.start()
 	case PartActive:
 		return withReason(fmt.Sprintf("%s runs; %s", job, p.arrivals()), p.Reason)
 	case PartCheckedIn:
@@ -97,6 +98,17 @@ func (p *PartStatus) Waits() string {
 		return withReason(text, p.Reason)
 	}
 	return withReason("its state is unknown", p.Reason)
+}
+
+// start returns the expected start of a job that waits, with words before it.
+func (p *PartStatus) start() string {
+	switch {
+	case !p.ExpectedStart.IsZero():
+		return "; expected start " + p.ExpectedStart.Local().Format(time.DateTime)
+	case p.StartProblem != "":
+		return "; expected start unknown: " + p.StartProblem
+	}
+	return ""
 }
 
 // arrivals says how many processes of a part have checked in.

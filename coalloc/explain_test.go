@@ -33,7 +33,7 @@ func TestAnEnsembleSaysWhatItWaitsFor(t *testing.T) {
 func TestAPartSaysWhatItWaitsFor(t *testing.T) {
 	for waits, part := range map[string]coalloc.PartStatus{
 		"rmctl is submitting it to slurm":                                {State: coalloc.PartSubmitting},
-		"job 7 waits for slurm: Resources":                               {State: coalloc.PartPending, JobID: "7", Reason: "Resources"},
+		"job 7 waits in the queue of slurm: Resources":                   {State: coalloc.PartPending, JobID: "7", Reason: "Resources"},
 		"job 7 runs; 1 of 4 processes have checked in":                   {State: coalloc.PartActive, JobID: "7", CheckedIn: 1, Count: 4},
 		"its process has checked in and waits at the barrier":            {State: coalloc.PartCheckedIn, CheckedIn: 1, Count: 1},
 		"job 7 has ended with exit code 3":                               {State: coalloc.PartDone, JobID: "7", ExitCode: number(3)},

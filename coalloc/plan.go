@@ -3,14 +3,10 @@ package coalloc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/job"
 )
@@ -87,63 +83,8 @@ func (p *PartPlan) make(ctx context.Context, client Client, start bool) {
 		p.Rendering, p.Problem = controller.Render(shown)
 	}
 	if start && p.Problem == nil {
-		p.Start, p.NoStart = estimate(ctx, controller, p.Submission, p.Rendering.Script)
+		estimated := p.Submission
+		estimated.Values = append(slices.Clone(estimated.Values), job.Assignment{Name: estimateScript, Value: p.Rendering.Script})
+		p.Start, p.NoStart = estimate(ctx, controller, estimatePlan, estimated)
 	}
-}
-
-// The command and the attributes by which a definition says when a job would start.
-const (
-	estimateAction = "estimate-start"
-	estimateScript = "estimate.script" // the script that would be submitted
-	estimateStart  = "estimate.start"  // what the scheduler says
-)
-
-// estimate queries the scheduler for the expected start of a job. Definitions without a command for it have no answer.
-func estimate(ctx context.Context, controller *control.Controller, s job.Submission, script string) (time.Time, error) {
-	if !hasEstimate(controller) {
-		return time.Time{}, nil
-	}
-	s.Invisible = true
-	s.Values = append(slices.Clone(s.Values), job.Assignment{Name: estimateScript, Value: script})
-	if _, err := controller.Action(ctx, estimateAction, s); err != nil {
-		return time.Time{}, err
-	}
-	environment, err := controller.FormEnvironment(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	text := environment.Text(estimateStart)
-	if found := environment.Lookup(estimateStart); found != nil {
-		if list, isList := found.Value().([]string); isList && len(list) > 0 { // as readers set attributes
-			text = list[0]
-		}
-	}
-	start, isTime := parseStart(text, controller.Location())
-	if !isTime {
-		return time.Time{}, fmt.Errorf("%.100q is not a time", text)
-	}
-	return start, nil
-}
-
-func hasEstimate(controller *control.Controller) bool {
-	for _, command := range controller.Definition.Commands {
-		if command.Element == config.ButtonAction && command.Name == estimateAction {
-			return true
-		}
-	}
-	return false
-}
-
-// parseStart reads a time in ISO 8601, with or without a zone, or in seconds since 1970.
-func parseStart(text string, location *time.Location) (time.Time, bool) {
-	text = strings.TrimSpace(text)
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return time.Unix(seconds, 0), seconds > 0
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
-		if start, err := time.ParseInLocation(layout, text, location); err == nil {
-			return start, true
-		}
-	}
-	return time.Time{}, false
 }

@@ -30,6 +30,16 @@ const estimating = `<?xml version="1.0" encoding="UTF-8"?>
         <x:fact attribute="estimate.start" from="start"/>
       </x:read>
     </button-action>
+    <button-action name="estimate-job-start" x:remove="true"/>
+    <button-action name="estimate-job-start" x:timeout="60s">
+      <arg resolve="false">sh -c 'case $1 in 7) echo 2031-02-03T04:05:06;; 8) echo N/A;; *) echo "no such job" >&amp;2; exit 1;; esac' sh</arg>
+      <arg>"${ptp_rm:estimate.job#value}"</arg>
+      <x:read>
+        <x:lines expression="(\d\S+)" columns="start"/>
+        <x:lines expression="N/A"/>
+        <x:fact attribute="estimate.start" from="start"/>
+      </x:read>
+    </button-action>
   </control-data>
 </resource-manager-builder>
 `

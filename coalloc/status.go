@@ -70,6 +70,10 @@ type PartStatus struct {
 	Signal      *int      `json:"signal,omitempty"`
 	Unconfirmed bool      `json:"unconfirmed,omitempty"` // a cancel that no scheduler confirmed yet
 
+	// Of a job that waits, as EstimateStarts sets them.
+	ExpectedStart time.Time `json:"expectedStart,omitzero"`
+	StartProblem  string    `json:"startProblem,omitempty"` // why the query for it failed
+
 	Submitted time.Time `json:"submitted,omitzero"`
 	Active    time.Time `json:"active,omitzero"`
 	Arrived   time.Time `json:"arrived,omitzero"` // when the last process checked in

@@ -16,19 +16,38 @@ import (
 )
 
 func newStatus(e Environment) *cobra.Command {
-	return &cobra.Command{
+	var start bool
+	c := &cobra.Command{
 		Use:   "status [ID]",
 		Short: "Show the parts of an ensemble and who has checked in",
 		Long: `status prints the state of an ensemble and a line for each part. Without an ID it shows all
-ensembles that have not ended.`,
-		Example:           "  rmctl coalloc status last\n  rmctl coalloc status --json 4f1c2a7e5b0f",
+ensembles that have not ended. It does not query a scheduler; with --start it does so once for
+each part whose job waits in a queue.`,
+		Example:           "  rmctl coalloc status last\n  rmctl coalloc status --json 4f1c2a7e5b0f\n  rmctl coalloc status --start last",
 		ValidArgsFunction: e.completeIDs(true, 0),
 		Args:              optionalID,
 		RunE: func(c *cobra.Command, words []string) error {
 			shown, err := e.statuses(c.Context(), words)
+			if start && err == nil {
+				err = e.estimateStarts(c.Context(), shown)
+			}
 			return errors.Join(e.printStatuses(shown), err)
 		},
 	}
+	c.Flags().BoolVar(&start, "start", false, "query when jobs in queues are expected to start")
+	return c
+}
+
+// estimateStarts queries the schedulers for the expected start of the jobs that wait.
+func (e *Environment) estimateStarts(ctx context.Context, shown []coalloc.Status) error {
+	service, err := e.Service()
+	if err != nil {
+		return err
+	}
+	for i := range shown {
+		service.EstimateStarts(ctx, &shown[i])
+	}
+	return nil
 }
 
 func optionalID(c *cobra.Command, words []string) error {
@@ -141,12 +160,19 @@ func title(s *coalloc.Status) string {
 	return text
 }
 
-// note returns the reason of a part, and whether its job may still exist.
+// note returns the reason of a part, its expected start, and whether its job may still exist.
 func note(p coalloc.PartStatus) string {
-	if !p.Unconfirmed {
-		return p.Reason
+	text := p.Reason
+	switch {
+	case !p.ExpectedStart.IsZero():
+		text += "; expected start " + terminal.Clock(p.ExpectedStart)
+	case p.StartProblem != "":
+		text += "; expected start unknown: " + p.StartProblem
 	}
-	return strings.TrimPrefix(p.Reason+"; cancel not confirmed", "; ")
+	if p.Unconfirmed {
+		text += "; cancel not confirmed"
+	}
+	return strings.TrimPrefix(text, "; ")
 }
 
 func newList(e Environment) *cobra.Command {
@@ -194,9 +220,11 @@ func (e *Environment) printList(shown []coalloc.Status) error {
 
 func newExplain(e Environment) *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain ID",
-		Short:             "Explain what an ensemble and its parts wait for",
-		Long:              "explain says what the ensemble waits for, what each part waits for, and what has happened so far.",
+		Use:   "explain ID",
+		Short: "Explain what an ensemble and its parts wait for",
+		Long: `explain says what the ensemble waits for, what each part waits for, and what has happened so far.
+It queries the scheduler once for the expected start of each part whose job waits in a queue,
+if the definition can do that.`,
 		Example:           "  rmctl coalloc explain last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(true, 0),
@@ -205,7 +233,10 @@ func newExplain(e Environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := e.explain(&status); err != nil || e.IsJSON() {
+			shown := []coalloc.Status{status}
+			err = e.estimateStarts(c.Context(), shown)
+			status = shown[0]
+			if err := errors.Join(e.explain(&status), err); err != nil || e.IsJSON() {
 				return err
 			}
 			if _, err := fmt.Fprintln(e.Stdout); err != nil {
@@ -228,6 +259,9 @@ type partExplanation struct {
 	Label string            `json:"label"`
 	State coalloc.PartState `json:"state"`
 	Waits string            `json:"waits"`
+
+	ExpectedStart time.Time `json:"expectedStart,omitzero"`
+	StartProblem  string    `json:"startProblem,omitempty"`
 }
 
 func (e *Environment) explain(s *coalloc.Status) error {
@@ -235,7 +269,7 @@ func (e *Environment) explain(s *coalloc.Status) error {
 	if e.IsJSON() {
 		document := explanation{ID: s.ID, State: s.State, Waits: whole, Parts: []partExplanation{}}
 		for _, p := range s.Parts {
-			document.Parts = append(document.Parts, partExplanation{p.Label, p.State, p.Waits()})
+			document.Parts = append(document.Parts, partExplanation{p.Label, p.State, p.Waits(), p.ExpectedStart, p.StartProblem})
 		}
 		return terminal.JSON(e.Stdout, document)
 	}

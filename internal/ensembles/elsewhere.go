@@ -152,6 +152,26 @@ func (e *elsewhere) Status(ctx context.Context) (coalloc.Status, error) {
 	return status, e.note(ctx, status)
 }
 
+// estimateStarts sets what rmctl at the target says of the expected start of jobs that wait.
+func (e *elsewhere) estimateStarts(ctx context.Context, s *coalloc.Status) {
+	var explained explanation
+	err := e.do(ctx, nil, &explained, "explain", e.recorded.ID)
+	for i := range s.Parts {
+		p := &s.Parts[i]
+		if p.State != coalloc.PartPending {
+			continue
+		}
+		if err != nil {
+			p.StartProblem = err.Error()
+		}
+		for _, each := range explained.Parts {
+			if each.Label == p.Label {
+				p.ExpectedStart, p.StartProblem = each.ExpectedStart, each.StartProblem
+			}
+		}
+	}
+}
+
 // note records the state of the ensemble.
 func (e *elsewhere) note(ctx context.Context, status coalloc.Status) error {
 	if status.State == e.recorded.State {

@@ -157,6 +157,18 @@ func (s *Service) look(ctx context.Context, recorded barrier.Ensemble) (coalloc.
 	return status, err
 }
 
+// EstimateStarts queries the schedulers for the expected start of the parts whose jobs wait in queues.
+func (s *Service) EstimateStarts(ctx context.Context, status *coalloc.Status) {
+	if status.At == "" {
+		coalloc.EstimateStarts(ctx, s.Client, status)
+		return
+	}
+	waits := func(p coalloc.PartStatus) bool { return p.State == coalloc.PartPending && p.JobID != "" }
+	if slices.ContainsFunc(status.Parts, waits) {
+		(&elsewhere{service: s, recorded: barrier.Ensemble{ID: status.ID, At: status.At}}).estimateStarts(ctx, status)
+	}
+}
+
 // follow returns what shows an ensemble: the process that runs it, otherwise the record.
 func (s *Service) follow(ctx context.Context, recorded barrier.Ensemble) (coalloc.Control, error) {
 	if recorded.At != "" {
