@@ -30,7 +30,7 @@ func recordOf(r *Request, now time.Time) (barrier.Ensemble, []barrier.Part, erro
 	specs, err := specsOf(whole.Parts)
 	sets := make([]barrier.Set, len(r.Sets))
 	for i, set := range r.Sets {
-		sets[i] = barrier.Set{Labels: set.Labels, AtLeast: set.AtLeast}
+		sets[i] = barrier.Set(set)
 	}
 	return barrier.Ensemble{
 		Name: r.Name, HoldFirst: r.HoldFirst, CommitLimit: r.Limits.Commit, Sets: sets, State: barrier.Prepared, Created: now,

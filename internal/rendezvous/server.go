@@ -48,7 +48,6 @@ type Server struct {
 var (
 	errClosed      = errors.New("the co-allocator has ended")
 	errTooMany     = errors.New("too many connections")
-	errTooSilent   = errors.New("the process has been silent for too long")
 	errUnknownPart = errors.New("the co-allocator does not know the part yet")
 	errOutOfOrder  = errors.New("a frame is out of order")
 )
