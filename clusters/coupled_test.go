@@ -25,7 +25,7 @@ func couplesPrograms(t *testing.T, both schedulers) {
 	}
 }
 
-// released submits a request and returns the output of its parts, all of which must succeed.
+// released submits a request and returns the output of its parts, which must all succeed.
 func (v venue) released(t *testing.T, request string) string {
 	t.Helper()
 	id := v.desk.Does("coalloc", "submit", "--commit", v.request(t, request))

@@ -44,10 +44,10 @@ func (e *Ensemble) execute(action barrier.Action) {
 		e.server.Thaw()
 	case barrier.RecordRelease:
 		err := e.journal.RecordRelease(e.ctx, e.id, a.Rosters, a.At)
-		e.tell(barrier.ReleaseRecorded{Round: a.Round, Err: textOf(err)})
+		e.enqueue(barrier.ReleaseRecorded{Round: a.Round, Err: textOf(err)})
 	case barrier.SendRelease:
 		e.server.Release(rostersTo(a.Rosters))
-		e.tell(barrier.ReleaseSent{})
+		e.enqueue(barrier.ReleaseSent{})
 	case barrier.LaunchRelays:
 		e.launch(a.Serial)
 	}
@@ -89,7 +89,7 @@ func (e *Ensemble) submit(serial int, onHold, begin bool) {
 	p := e.partOn(serial)
 	part, err := partOf(p.Spec)
 	if err != nil {
-		e.tell(barrier.SubmitRefused{Serial: serial, Reason: textOf(err)})
+		e.enqueue(barrier.SubmitRefused{Serial: serial, Reason: textOf(err)})
 		return
 	}
 	s := &submission{
@@ -114,11 +114,11 @@ func (e *Ensemble) submit(serial int, onHold, begin bool) {
 		switch {
 		case o.err == nil:
 			s.place.follow(serial, o.job)
-			e.tell(barrier.Submitted{Serial: serial, JobID: o.job.ID, Held: o.isHeld})
+			e.enqueue(barrier.Submitted{Serial: serial, JobID: o.job.ID, Held: o.isHeld})
 		case o.doubt:
-			e.tell(barrier.SubmitUnknown{Serial: serial, Reason: textOf(o.err)})
+			e.enqueue(barrier.SubmitUnknown{Serial: serial, Reason: textOf(o.err)})
 		default:
-			e.tell(barrier.SubmitRefused{Serial: serial, Reason: textOf(o.err)})
+			e.enqueue(barrier.SubmitRefused{Serial: serial, Reason: textOf(o.err)})
 		}
 	})
 }
@@ -134,7 +134,7 @@ func (e *Ensemble) operate(operation control.Operation, serial int, result func(
 		if e.ctx.Err() != nil && err != nil {
 			return
 		}
-		e.tell(result(err))
+		e.enqueue(result(err))
 		place.nudge()
 	})
 }
@@ -152,7 +152,7 @@ func (e *Ensemble) freeze(a barrier.Freeze) {
 		ctx, cancel := context.WithTimeout(e.ctx, freezeLimit)
 		defer cancel()
 		rosters, err := e.server.Freeze(ctx, a.Serials)
-		e.tell(barrier.Frozen{Round: a.Round, Rosters: rostersFrom(rosters), Err: textOf(err)})
+		e.enqueue(barrier.Frozen{Round: a.Round, Rosters: rostersFrom(rosters), Err: textOf(err)})
 	})
 }
 

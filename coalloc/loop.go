@@ -89,14 +89,14 @@ func (e *Ensemble) apply(in input) {
 	}
 }
 
-// tell adds an input of the ensemble itself.
-func (e *Ensemble) tell(in barrier.Input) { e.inputs.add(input{Input: in}) }
+// enqueue adds an input of the ensemble itself.
+func (e *Ensemble) enqueue(in barrier.Input) { e.inputs.add(input{Input: in}) }
 
 // observe takes an event of the server, which it must not block.
 func (e *Ensemble) observe(event rendezvous.ProcessEvent) {
 	in, isKnown := processEventOf(event)
 	if isKnown {
-		e.tell(in)
+		e.enqueue(in)
 	}
 }
 
@@ -129,7 +129,7 @@ func (e *Ensemble) placeOf(target string) *place {
 	p := newPlace(e, target)
 	e.places[target] = p
 	e.tasks.Go(func() { p.run(e.ctx) })
-	e.tasks.Go(func() { p.watch(e.ctx, e.tell) })
+	e.tasks.Go(func() { p.watch(e.ctx, e.enqueue) })
 	return p
 }
 

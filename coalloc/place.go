@@ -66,7 +66,7 @@ type place struct {
 
 	mutex   sync.Mutex
 	current *link
-	relay   relay             // nil while there is none
+	relay   relay             // nil while the target has no relay
 	failure error             // why the last attempt failed
 	changed chan struct{}     // closed at each change
 	lost    chan struct{}     // gets a value when a user of the link notices that it is lost
@@ -250,7 +250,7 @@ func (p *place) noteLost(err error) {
 	}
 }
 
-// now returns the link; nil while there is none.
+// now returns the link, or nil.
 func (p *place) now() *link {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

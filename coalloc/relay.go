@@ -30,7 +30,7 @@ func (e *Ensemble) launch(serial int) {
 		ctx, cancel := context.WithTimeout(e.ctx, relayLimit)
 		defer cancel()
 		if err := place.launch(ctx, e.store, p.Tag); err != nil && e.ctx.Err() == nil {
-			e.tell(barrier.RelaysFailed{Serial: serial, Reason: textOf(err)})
+			e.enqueue(barrier.RelaysFailed{Serial: serial, Reason: textOf(err)})
 		}
 	})
 }

@@ -46,7 +46,7 @@ func (p *place) nudged() {
 }
 
 // watch queries the jobs of the place, all with one query, and passes on what is new.
-func (p *place) watch(ctx context.Context, tell func(barrier.Input)) {
+func (p *place) watch(ctx context.Context, enqueue func(barrier.Input)) {
 	pause := time.NewTimer(shortestPoll)
 	defer pause.Stop()
 	for {
@@ -61,7 +61,7 @@ func (p *place) watch(ctx context.Context, tell func(barrier.Input)) {
 			updated, err := l.controller.Update(ctx, jobs, false)
 			p.noteLost(err)
 			for i, j := range updated {
-				p.see(serials[i], j, tell)
+				p.see(serials[i], j, enqueue)
 			}
 		}
 		pause.Reset(shortestPoll)
@@ -82,7 +82,7 @@ func (p *place) watch(ctx context.Context, tell func(barrier.Input)) {
 }
 
 // see passes on what a query says of a job.
-func (p *place) see(serial int, j job.Job, tell func(barrier.Input)) {
+func (p *place) see(serial int, j job.Job, enqueue func(barrier.Input)) {
 	now := seenOf(serial, j)
 	p.mutex.Lock()
 	known := p.jobs[serial]
@@ -98,7 +98,7 @@ func (p *place) see(serial int, j job.Job, tell func(barrier.Input)) {
 	}
 	p.mutex.Unlock()
 	if isNew && now.State != barrier.JobUnread {
-		tell(now)
+		enqueue(now)
 	}
 }
 

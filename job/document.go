@@ -35,7 +35,7 @@ type Document struct {
 	Tag         string    `json:"tag,omitempty"`
 	Phase       string    `json:"phase,omitempty"`
 	Error       string    `json:"error,omitempty"`
-	Ensemble    string    `json:"ensemble,omitempty"` // of which it is a part
+	Ensemble    string    `json:"ensemble,omitempty"` // that the job is a part of
 	Part        string    `json:"part,omitempty"`     // label of the part
 	Processes   []Process `json:"processes,omitempty"`
 	Seen        string    `json:"seen,omitempty"` // when it was listed, where listings follow one another

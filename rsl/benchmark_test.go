@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkHugeRequest reads a request of the size of GRAM's largest test: 3,501 definitions in
-// 77 kB, each of which uses the one before it.
+// 77 kB; each uses the one before it.
 func BenchmarkHugeRequest(b *testing.B) {
 	var text strings.Builder
 	text.WriteString("&(rsl_substitution=(VAR0 x)")

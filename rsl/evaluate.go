@@ -17,7 +17,7 @@ const substitution = "rslsubstitution"
 // symbols are defined before the first relation, for all components: where these run on different
 // systems, evaluate each one with its own symbols.
 //
-// The warnings are variables that are defined twice, of which the later definition counts. The error
+// The warnings are variables that are defined twice; the later definition counts. The error
 // is [Problems] and names all variables that are undefined.
 func Evaluate(spec Spec, symbols map[string]string) (evaluated Spec, warnings Problems, err error) {
 	e := &evaluation{scope: &scope{symbols: symbols}}

@@ -36,7 +36,7 @@ type scanner struct {
 	fail   func(at Position, message string) // reports a token that does not end
 }
 
-// next returns the next token. After a quote or comment that does not end there is none.
+// next returns the next token. A quote or comment that does not end is the last one.
 func (s *scanner) next() token {
 	if !s.skipBlanks() || s.offset == len(s.text) {
 		s.offset = len(s.text)

@@ -160,7 +160,7 @@ func (m *Machine) setPart(p *part, state PartState, text string) {
 // change puts a part on record.
 func (m *Machine) change(p *part) { m.changed[p.Serial] = true }
 
-// part returns the part with a serial; nil if there is none.
+// part returns the part with a serial, or nil.
 func (m *Machine) part(serial int) *part {
 	i, found := slices.BinarySearchFunc(m.parts, serial, func(p *part, serial int) int { return p.Serial - serial })
 	if !found {

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/barrier"
 )
 
-// anyJob returns a job that lives; nil if there is none.
+// anyJob returns a job that lives, or nil.
 func (w *world) anyJob() *simulated {
 	var live []*simulated
 	for _, serial := range slices.Sorted(maps.Keys(w.jobs)) {

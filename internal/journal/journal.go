@@ -131,7 +131,7 @@ func compare(ctx context.Context, source stored.Queryer, row *releaseRow) error 
 	}, "WHERE ensemble = ? AND serial = ? AND incarnation = ?", row.ensemble, row.roster.Serial, row.roster.Incarnation)
 }
 
-// Load returns an ensemble. The error matches [ErrUnknown] if there is none.
+// Load returns an ensemble. The error matches [ErrUnknown] if it is not on record.
 func (r *Record) Load(ctx context.Context, id string) (Saved, error) {
 	saved, err := r.load(ctx, id)
 	return saved, r.failed(err, "reading ensemble %q", id)

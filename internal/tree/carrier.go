@@ -218,7 +218,7 @@ func (c *carrier) leave(h *half, f frame) {
 	}
 }
 
-// forget removes a stream both ends of which have ended.
+// forget removes a stream whose ends have both ended.
 func (c *carrier) forget(h *half) {
 	c.mutex.Lock()
 	defer c.unlock()

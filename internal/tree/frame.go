@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Kinds of frames. Lines begin with a brace, so the first byte tells frames from lines.
+// Kinds of frames. Lines begin with a brace, so the first byte distinguishes frames from lines.
 const (
 	frameOpen   byte = iota + 1 // up: a new stream
 	frameData                   // at most mostFrameBytes, within the window of the receiver
@@ -62,7 +62,7 @@ func (f frame) hasData() bool { return f.kind == frameData || f.kind == frameRes
 // isFrame reports whether a byte begins a frame.
 func isFrame(first byte) bool { return first >= frameOpen && first <= frameReset }
 
-// readFrame reads a frame, the first byte of which was peeked.
+// readFrame reads a frame; its first byte was peeked.
 func (l *link) readFrame() (frame, error) {
 	var header [frameHeader]byte
 	if _, err := io.ReadFull(l.reader, header[:]); err != nil {

@@ -36,7 +36,7 @@ type part struct {
 	Private string
 	Listen  string
 	FanOut  int
-	Streams int    // to open, each of which sends back what it reads
+	Streams int    // to open; each sends back what it reads
 	Wrapper bool   // no variable names its rank
 	Run     string // marks all processes of a run
 }
