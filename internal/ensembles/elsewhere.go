@@ -35,8 +35,10 @@ type callError struct {
 	err      error
 }
 
+// Error names the target.
 func (e *callError) Error() string { return e.Target + ": " + e.err.Error() }
 
+// Unwrap returns the cause.
 func (e *callError) Unwrap() error { return e.err }
 
 // An ExitError is the exit code of rmctl on another host.

@@ -131,7 +131,10 @@ type receivedError struct {
 	causes  []error
 }
 
-func (e *receivedError) Error() string   { return e.message }
+// Error returns the text of the other process.
+func (e *receivedError) Error() string { return e.message }
+
+// Unwrap returns the errors that it matches.
 func (e *receivedError) Unwrap() []error { return e.causes }
 
 // A UsageError is a mistake in a request or in how a command is used.
