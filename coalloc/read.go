@@ -53,7 +53,7 @@ func ReadRequest(ctx context.Context, text []byte, from Sources) (*Request, erro
 	return read(ctx, text, from, false)
 }
 
-// ReadParts reads parts to add to an ensemble, or to put in the place of another part: a request without settings of the
+// ReadParts reads parts that are added to an ensemble or replace another part: a request without settings of the
 // whole, or a single component of RSL.
 func ReadParts(ctx context.Context, text []byte, from Sources) ([]Part, error) {
 	r, err := read(ctx, text, from, true)

@@ -345,7 +345,7 @@ func (a *app) saveEdited(ctx context.Context, configuration, name, draft string,
 func (a *app) createDraft(draft string, text []byte) error {
 	created, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		a.say("going on with %s; remove it to begin anew", draft)
+		a.say("continuing with %s; remove it to start again", draft)
 		return nil
 	}
 	if err != nil {

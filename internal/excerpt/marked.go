@@ -94,7 +94,7 @@ func startOfExcerpt(line string, at int) int {
 	return 0
 }
 
-// shownAs returns what is shown in the place of a character, and how many
+// shownAs returns what is shown instead of a character, and how many
 // columns that takes.
 func shownAs(r rune) (shown rune, columns int) {
 	switch {
