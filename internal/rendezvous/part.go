@@ -12,8 +12,8 @@ import (
 // A part is a part with its processes. The mutex of the server guards it.
 type part struct {
 	Part
+	seats
 	incarnation int
-	members     map[int]*member // by rank
 	boxes       map[int]*mailbox
 	connections int
 
@@ -24,19 +24,13 @@ type part struct {
 	frozen    chan struct{} // closed by the release or its failure; nil if check-ins count
 }
 
-// A member is a process that has checked in.
-type member struct {
-	instance, host string
-	link           *link // nil: the connection is lost
-}
-
 func newPart(admitted Part) *part {
 	p := &part{
 		Part: admitted, incarnation: admitted.Incarnation, released: admitted.Released,
-		members: map[int]*member{}, boxes: map[int]*mailbox{},
+		seats: newSeats(), boxes: map[int]*mailbox{},
 	}
 	for rank, instance := range admitted.Instances {
-		p.members[rank] = &member{instance: instance}
+		p.add(rank, instance)
 	}
 	return p
 }
@@ -46,29 +40,13 @@ func (p *part) present() int {
 	if p.released {
 		return len(p.members)
 	}
-	count := 0
-	for _, each := range p.members {
-		if each.link != nil {
-			count++
-		}
-	}
-	return count
+	return p.connected
 }
 
 // isOpen reports whether the processes of the part may run.
 func (p *part) isOpen() bool { return p.released || p.Gate == GateOpen }
 
 func (p *part) isComplete() bool { return p.present() == p.Count }
-
-// rankOf returns the rank of an instance.
-func (p *part) rankOf(instance string) (int, bool) {
-	for rank, each := range p.members {
-		if each.instance == instance {
-			return rank, true
-		}
-	}
-	return 0, false
-}
 
 // thaw lets check-ins count again.
 func (p *part) thaw() {
@@ -84,7 +62,7 @@ func (s *Server) lose(p *part, l *link) {
 	if process == nil || process.link != l {
 		return
 	}
-	process.link = nil
+	p.connect(process, nil)
 	if !p.released && !p.isRemoved && p.Gate != GateOpen {
 		s.observe(p.event(Lost, l))
 	}
@@ -212,7 +190,7 @@ func (s *Server) place(p *part, l *link, want *frame) (v verdict, wait func(cont
 		return s.seat(p, l, !want.HasRank, CheckedIn), nil
 	}
 	if !want.HasRank {
-		rank, isFree := p.freeRank()
+		rank, isFree := p.freeRank(p.Count)
 		if !isFree {
 			event := p.event(Refused, l)
 			event.Reason = fmt.Sprintf("one process too many: the part has %d", p.Count)
@@ -253,22 +231,6 @@ func (s *Server) probe(l *link) func(context.Context) error {
 	}
 }
 
-// freeRank returns the lowest rank that no process has, otherwise the lowest of a process whose
-// connection is lost.
-func (p *part) freeRank() (int, bool) {
-	for _, isFree := range []func(*member) bool{
-		func(m *member) bool { return m == nil },
-		func(m *member) bool { return m.link == nil },
-	} {
-		for rank := range p.Count {
-			if isFree(p.members[rank]) {
-				return rank, true
-			}
-		}
-	}
-	return 0, false
-}
-
 // renew begins a new incarnation: the scheduler has started the job again. Processes of the
 // earlier one that are still there have to check in again.
 func (s *Server) renew(p *part) {
@@ -281,22 +243,19 @@ func (s *Server) renew(p *part) {
 	for _, b := range p.boxes {
 		s.kept -= b.bytes
 	}
-	p.members, p.boxes = map[int]*member{}, map[int]*mailbox{}
+	p.seats, p.boxes = newSeats(), map[int]*mailbox{}
 	s.observe(ProcessEvent{Kind: NewIncarnation, Serial: p.Serial, Incarnation: p.incarnation})
 }
 
 // seat makes a process the member with its rank.
 func (s *Server) seat(p *part, l *link, isArranged bool, kind EventKind) verdict {
 	p.incarnation = max(p.incarnation, 1)
-	process := p.members[l.rank]
-	if process == nil || process.instance != l.instance {
-		process = &member{instance: l.instance}
-		p.members[l.rank] = process
-	}
+	process := p.add(l.rank, l.instance)
 	if process.link != nil && process.link != l {
 		process.link.close()
 	}
-	process.link, process.host = l, l.host
+	p.connect(process, l)
+	process.host = l.host
 	v := verdict{answer: &frame{Kind: kindAccepted, HasRank: true, Rank: l.rank, Arranged: isArranged}, goesOn: true}
 	if kind != 0 {
 		v.event = p.event(kind, l)

@@ -162,16 +162,14 @@ func (s *Server) keepOnly(p *part, instances []string) {
 		if rank < len(instances) && each.instance == instances[rank] {
 			continue
 		}
-		delete(p.members, rank)
-		if each.link != nil {
-			s.send(each.link, &frame{Kind: kindRefused, Reason: "the ensemble was released without this process"})
-			each.link.finish()
+		if l := each.link; l != nil {
+			s.send(l, &frame{Kind: kindRefused, Reason: "the ensemble was released without this process"})
+			l.finish()
 		}
+		p.remove(rank)
 	}
 	for rank, instance := range instances {
-		if p.members[rank] == nil {
-			p.members[rank] = &member{instance: instance}
-		}
+		p.add(rank, instance)
 	}
 }
 
