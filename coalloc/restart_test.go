@@ -71,6 +71,22 @@ func TestACancellationContinuesAfterARestart(t *testing.T) {
 	s.isEmpty()
 }
 
+// Processes that were checked in connect again a moment later.
+func TestF16ACommitNowRightAfterARestartReleasesThoseWhoWereThere(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here", "there")
+	e := s.starts(part("a", marks), part("b", marks, on("there"), count(2)))
+	e.reaches("a", coalloc.PartCheckedIn)
+	e.reaches("b", coalloc.PartCheckedIn)
+	require.NoError(t, e.Close())
+	e = s.resumes(e.ID())
+	require.NoError(t, e.Commit(t.Context(), true))
+	e.ends(coalloc.Done)
+	require.Len(t, s.marksOf("a"), 1)
+	require.Len(t, s.marksOf("b"), 2)
+	s.isEmpty()
+}
+
 func TestF24ProcessesDoNotCheckIn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")

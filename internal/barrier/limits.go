@@ -136,6 +136,7 @@ func (m *Machine) eachLimit(p *part, add func(time.Time, func())) {
 	}
 	if !p.lost.IsZero() {
 		add(p.lost.Add(grace), func() {
+			p.returning = false
 			m.timedOut(p, fmt.Sprintf("a lost process did not come back within %v", grace))
 		})
 	}

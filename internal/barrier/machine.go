@@ -16,6 +16,7 @@ type part struct {
 	absent    int             // readings in a row that say that the job is gone
 	requeued  int             // readings in a row that say that the job waits again
 	lost      time.Time       // since when a process that had checked in is missing
+	returning bool            // since a restart: its processes, which were all checked in, have to connect again
 	paused    time.Time       // since when its connection waits for the user
 
 	events       int  // that its processes caused
@@ -43,6 +44,7 @@ type Machine struct {
 	paused   time.Time // since when the commit limit waits for the user
 
 	restarted time.Time // when it continued; zero for a new ensemble
+	undecided bool      // a commit that must not wait for check-ins waits until it is known who was there before a restart
 
 	round    int
 	attempt  *attempt

@@ -99,7 +99,7 @@ func (m *Machine) checkIn(p *part, in ProcessEvent) {
 		m.notifyOf(ProcessCheckedIn, p, processName(in))
 	}
 	if p.complete {
-		p.lost, p.Arrived = time.Time{}, m.now
+		p.lost, p.returning, p.Arrived = time.Time{}, false, m.now
 		m.setPart(p, PartCheckedIn, "")
 	}
 }
@@ -163,7 +163,7 @@ func (m *Machine) newIncarnation(p *part, in ProcessEvent) {
 func (m *Machine) forget(p *part) {
 	clear(p.instances)
 	p.Present, p.complete, p.relayed, p.warned, p.timedOut, p.Extended = 0, false, false, false, false, 0
-	p.lost, p.Arrived = time.Time{}, time.Time{}
+	p.lost, p.returning, p.Arrived = time.Time{}, false, time.Time{}
 	m.change(p)
 }
 

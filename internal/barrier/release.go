@@ -56,11 +56,28 @@ func (in Commit) apply(m *Machine) error {
 	if !in.Now {
 		return nil
 	}
-	if missing := m.missing(); len(missing) > 0 {
-		m.end(Canceled, "not checked in: "+strings.Join(missing, ", "))
-		return ErrIncomplete
+	return m.decideNow()
+}
+
+// decideNow cancels the ensemble if someone is missing whom its commit must not wait for. After a restart it waits for
+// processes that were there before.
+func (m *Machine) decideNow() error {
+	if m.undecided = m.isReturning(); m.undecided {
+		return nil
 	}
-	return nil
+	missing := m.missing()
+	if len(missing) == 0 {
+		return nil
+	}
+	m.end(Canceled, "not checked in: "+strings.Join(missing, ", "))
+	return ErrIncomplete
+}
+
+// isReturning reports whether processes that were checked in before a restart have not connected again yet.
+func (m *Machine) isReturning() bool {
+	return slices.ContainsFunc(m.parts, func(p *part) bool {
+		return p.returning && !p.State.Ended() && (p.Kind != Optional || m.setOf(p) != nil)
+	})
 }
 
 // remains reports whether any part was not deleted.
@@ -92,6 +109,8 @@ func (m *Machine) settleWaiting() {
 		return
 	case m.ensemble.Committed && !m.remains():
 		m.end(Canceled, ErrNoParts.Error())
+		return
+	case m.undecided && m.decideNow() != nil:
 		return
 	case slices.ContainsFunc(m.parts, func(p *part) bool { return p.State == PartSubmitting }):
 		m.setState(Submitting, "")

@@ -140,6 +140,64 @@ func TestF16LimitsThatPassWhileNobodyRunsTheEnsembleWaitForItsProcesses(t *testi
 	b.requireState(barrier.Running)
 }
 
+func TestF16ACommitNowAfterARestartWaitsForThoseWhoWereThere(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required), held("b", barrier.Interactive))
+	b.accept(1, 2)
+	b.checkIn(1, 2)
+	b = b.restart()
+	b.checkIn(1)
+	b.apply(barrier.Commit{Now: true})
+	require.NoError(t, b.err)
+	b.requireState(barrier.Waiting)
+	b.checkIn(2)
+	b.release()
+	b.requireState(barrier.Running)
+	require.Len(t, b.sent, 2)
+}
+
+func TestF16ACommitNowAfterARestartCancelsOnceTheGraceIsOver(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required), held("b", barrier.Interactive))
+	b.accept(1, 2)
+	b.checkIn(1, 2)
+	b = b.restart()
+	b.checkIn(1)
+	b.apply(barrier.Commit{Now: true})
+	b.pass(5*time.Minute - time.Second)
+	b = b.restart() // the next process decides
+	b.checkIn(1)
+	b.pass(5*time.Minute - time.Second)
+	b.requireState(barrier.Waiting)
+	b.pass(time.Second)
+	b.requireState(barrier.Ending)
+	require.Equal(t, "not checked in: b", b.machine.Ensemble().Reason)
+}
+
+func TestF16ACommitNowAfterARestartCancelsIfOneIsMissingWhoWasNeverThere(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required), held("b", barrier.Required))
+	b.accept(1, 2)
+	b.checkIn(1)
+	b = b.restart()
+	b.apply(barrier.Commit{Now: true})
+	require.NoError(t, b.err)
+	b.checkIn(1)
+	b.requireState(barrier.Ending)
+	require.Equal(t, "not checked in: b", b.machine.Ensemble().Reason)
+	b = begin(t, barrier.Ensemble{}, held("a", barrier.Required)).restart()
+	b.apply(barrier.Commit{Now: true})
+	require.ErrorIs(t, b.err, barrier.ErrIncomplete, "nobody was there")
+}
+
+func TestF16ARequeuedJobIsNotAwaitedByACommitNowAfterARestart(t *testing.T) {
+	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required))
+	b.accept(1)
+	b.checkIn(1)
+	b = b.restart()
+	b.apply(barrier.Commit{Now: true})
+	require.NoError(t, b.err)
+	b.apply(barrier.ProcessEvent{Kind: barrier.NewIncarnation, Serial: 1, Incarnation: 2, Instance: "new"})
+	b.requireState(barrier.Ending)
+}
+
 func TestF17ARestartAfterTheReleaseOnlyMonitors(t *testing.T) {
 	b := running(t, barrier.Required).restart()
 	require.Equal(t, b.journal[1:], b.sent, "processes that come back get it")

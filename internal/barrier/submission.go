@@ -49,7 +49,7 @@ func (m *Machine) warnOfWallTimes() {
 
 // restart continues with what the record has. Nothing is known of connections.
 func (m *Machine) restart() {
-	m.restarted = m.now
+	m.restarted, m.undecided = m.now, m.ensemble.CommitNow
 	sent := m.restoreReleases()
 	for _, p := range m.parts {
 		if p.State.Ended() {
@@ -70,10 +70,10 @@ func (m *Machine) restart() {
 		}
 		switch {
 		case p.State == PartCheckedIn:
-			p.lost = m.now
+			p.lost, p.returning = m.now, true
 			m.setPart(p, PartActive, "")
 		case p.State == PartActive && !p.Arrived.IsZero():
-			p.lost = m.now
+			p.lost, p.returning = m.now, true
 		}
 	}
 	if m.ensemble.State != Ending && !m.ensemble.Released.IsZero() {
