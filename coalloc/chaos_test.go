@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,7 +43,15 @@ func TestMain(m *testing.M) {
 // runEnsemble runs an ensemble as the background process does, and commits it.
 func runEnsemble(ctx context.Context, id string) error {
 	home := os.Getenv("HOME")
-	client, err := rmctl.Open(ctx, rmctl.Options{ConfigFolder: filepath.Join(home, "config"), SiteFolder: filepath.Join(home, "site"), StateFolder: filepath.Join(home, "state")})
+	s := &site{home: home, failures: map[string]error{}, connections: map[*connection]bool{}}
+	ctx, cancel := context.WithCancel(ctx)
+	var breaking sync.WaitGroup
+	defer breaking.Wait()
+	defer cancel()
+	breaking.Go(func() { s.breaksAtSignals(ctx) })
+	client, err := rmctl.Open(ctx, rmctl.Options{
+		ConfigFolder: filepath.Join(home, "config"), SiteFolder: filepath.Join(home, "site"), StateFolder: filepath.Join(home, "state"), Connect: s.connect,
+	})
 	if err != nil {
 		return err
 	}
@@ -58,6 +69,31 @@ func runEnsemble(ctx context.Context, id string) error {
 	}
 	_, err = e.Wait(ctx)
 	return err
+}
+
+// breakSignals end the connections of a target.
+var breakSignals = map[string]syscall.Signal{"here": syscall.SIGUSR1, "there": syscall.SIGUSR2}
+
+// breaksAtSignals ends all connections of a target at its signal. Further ones succeed.
+func (s *site) breaksAtSignals(ctx context.Context) {
+	signals := make(chan os.Signal, 16)
+	for _, each := range breakSignals {
+		signal.Notify(signals, each)
+	}
+	defer signal.Stop(signals)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case received := <-signals:
+			for target, each := range breakSignals {
+				if each == received {
+					s.breaks(target, errors.New("cut off"))
+					s.breaks(target, nil)
+				}
+			}
+		}
+	}
 }
 
 // endPatience is how long an ensemble may take to end. Submissions that were cut off take minutes.
@@ -151,8 +187,8 @@ func (s *site) survives(id string, random *rand.Rand, isGentle bool) {
 		e.becomes(coalloc.Waiting)
 		require.NoError(s.t, e.Close())
 	}
-	// A killed process of a required part ends the ensemble, so in half of the runs only rmctl itself is killed.
-	victims := []int{2, 4}[random.IntN(2)]
+	// A killed process of a required part ends the ensemble, so in half of the runs only rmctl itself and its connections are.
+	victims := []int{4, 6}[random.IntN(2)]
 	calm := time.Now().Add(time.Duration(random.IntN(8000)) * time.Millisecond)
 	for {
 		engine := s.engine(id)
@@ -170,6 +206,9 @@ func (s *site) disturb(engine *exec.Cmd, ended <-chan error, random *rand.Rand, 
 	for {
 		select {
 		case err := <-ended:
+			if isBroken(err) {
+				return false
+			}
 			require.NoError(s.t, err)
 			return true
 		case <-time.After(time.Duration(random.IntN(500)) * time.Millisecond):
@@ -196,11 +235,25 @@ func (s *site) disturb(engine *exec.Cmd, ended <-chan error, random *rand.Rand, 
 		case 1:
 			s.killsOne("relay", random)
 		case 2:
-			s.killsOne("run\x00--pass", random)
+			_ = engine.Process.Signal(breakSignals["here"]) // it may have ended
 		case 3:
+			_ = engine.Process.Signal(breakSignals["there"])
+		case 4:
+			s.killsOne("run\x00--pass", random)
+		case 5:
 			s.killsOne("COALLOC_INSTANCE", random)
 		}
 	}
+}
+
+// isBroken reports whether an engine ended by a signal that came before it expected signals.
+func isBroken(err error) bool {
+	exit, isExit := errors.AsType[*exec.ExitError](err)
+	if !isExit {
+		return false
+	}
+	status, isStatus := exit.Sys().(syscall.WaitStatus)
+	return isStatus && status.Signaled() && slices.Contains(slices.Collect(maps.Values(breakSignals)), status.Signal())
 }
 
 // killsOne kills one of the processes with a word in their arguments.
