@@ -257,25 +257,26 @@ func (p *place) now() *link {
 	return p.current
 }
 
-// link waits for the link. The error is why it cannot be made, unless the user can help.
-func (p *place) link(ctx context.Context) (*link, error) {
-	return p.await(ctx, func(failure error) bool { return failure != nil && !needsUser(failure) })
+// linkAfter waits for a link other than a lost one, which may be nil. The error is why it cannot be made, unless the
+// user can help.
+func (p *place) linkAfter(ctx context.Context, lost *link) (*link, error) {
+	return p.await(ctx, lost, func(failure error) bool { return failure != nil && !needsUser(failure) })
 }
 
 // anyLink waits for the link however often it cannot be made.
 func (p *place) anyLink(ctx context.Context) (*link, error) {
-	return p.await(ctx, func(error) bool { return false })
+	return p.await(ctx, nil, func(error) bool { return false })
 }
 
-func (p *place) await(ctx context.Context, isOver func(failure error) bool) (*link, error) {
+func (p *place) await(ctx context.Context, lost *link, isOver func(failure error) bool) (*link, error) {
 	for {
 		p.mutex.Lock()
 		current, failure, changed := p.current, p.failure, p.changed
 		p.mutex.Unlock()
 		switch {
-		case current != nil:
+		case current != nil && current != lost:
 			return current, nil
-		case isOver(failure):
+		case current == nil && isOver(failure):
 			return nil, failure
 		}
 		select {

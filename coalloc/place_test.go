@@ -84,7 +84,8 @@ func (s *site) breaks(target string, err error) {
 	}
 }
 
-// refuses calls a function before each command on a target; an error of it is that of the command.
+// refuses calls a function before each command on a target, and before it writes a file; an error of it is that of the
+// command, or of the file, whose words are its path.
 func (s *site) refuses(before func(target string, words []string) error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -214,6 +215,14 @@ func (c *connection) Open(ctx context.Context, path string) (remote.File, error)
 func (c *connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
 	if err := c.lost(); err != nil {
 		return err
+	}
+	c.site.mutex.Lock()
+	before := c.site.before
+	c.site.mutex.Unlock()
+	if before != nil {
+		if err := before(c.target, []string{path}); err != nil {
+			return err
+		}
 	}
 	return c.Connection.WriteFile(ctx, c.at(path), content, mode)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rendezvous"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // An outcome is what became of a submission.
@@ -43,6 +44,9 @@ var errRemoved = errors.New("nobody wanted the part any more before it was submi
 // lastSubmission is how long a submission may still take after the ensemble was closed.
 const lastSubmission = 10 * time.Second
 
+// mostPreparations bounds how often a submission is prepared on links that are lost.
+const mostPreparations = 5
+
 // make submits the part. What is on record under the tag is never submitted again.
 func (s *submission) make(ctx context.Context) outcome {
 	known, err := s.store.ByTag(ctx, s.tag)
@@ -54,16 +58,8 @@ func (s *submission) make(ctx context.Context) outcome {
 	case s.isRemoved():
 		return outcome{err: errRemoved}
 	}
-	l, err := s.place.link(ctx)
+	l, request, isHeld, err := s.prepare(ctx)
 	if err != nil {
-		return outcome{err: err}
-	}
-	request, isHeld, err := s.request(l)
-	if err == nil {
-		err = s.writePass(ctx, l)
-	}
-	if err != nil {
-		s.place.noteLost(err)
 		return outcome{err: err}
 	}
 	if s.isRemoved() {
@@ -78,6 +74,26 @@ func (s *submission) make(ctx context.Context) outcome {
 	s.place.noteLost(err)
 	var failed *control.SubmitError
 	return outcome{job: j, isHeld: isHeld, err: err, doubt: errors.As(err, &failed) && failed.Unknown}
+}
+
+// prepare returns what is submitted, with the pass already on the target. If the link is lost meanwhile, it
+// does so again on the next one: nothing has been submitted.
+func (s *submission) prepare(ctx context.Context) (l *link, request job.Submission, isHeld bool, err error) {
+	for range mostPreparations {
+		next, linkErr := s.place.linkAfter(ctx, l)
+		if linkErr != nil {
+			return nil, request, false, linkErr
+		}
+		l = next
+		if request, isHeld, err = s.request(l); err == nil {
+			err = s.writePass(ctx, l)
+		}
+		if !errors.Is(err, remote.ErrUnreachable) {
+			break
+		}
+		s.place.noteLost(err)
+	}
+	return l, request, isHeld, err
 }
 
 // recover finds out what became of a submission that is on record.
