@@ -144,6 +144,9 @@ func TestEnsemblesOfSeveralSchedulers(t *testing.T) {
 				"a required part that cannot run ends the others":            endsAll,
 				"a part that waits in its queue is substituted by another":   substitutes,
 				"a required part that fails after the release ends the rest": endsAllLater,
+				"with holds, no job runs before all parts were accepted":     both.releasesHolds,
+				"a part that is refused cancels the jobs on hold":            both.cancelsHolds,
+				"an alternative that comes too late leaves its queue":        both.leavesAlternative,
 			} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
@@ -209,4 +212,104 @@ func endsAllLater(t *testing.T, v venue) {
 	status := v.status(t, id)
 	require.Equal(t, coalloc.Failed, status.State)
 	require.Contains(t, status.Reason, "brief")
+}
+
+// refused is a part that Slurm refuses. It may be replaced.
+func (v venue) refused(kind coalloc.Kind) string {
+	return v.printing("refused", v.slurm, fmt.Sprintf("kind = %q\nattributes.partition = \"no-such-partition\"", kind))
+}
+
+// job returns the id of the job of a part.
+func (v venue) job(t *testing.T, id, label string) string {
+	t.Helper()
+	for _, p := range v.status(t, id).Parts {
+		if p.Label == label {
+			return p.JobID
+		}
+	}
+	require.Fail(t, "unknown part", label)
+	return ""
+}
+
+// inSlurm returns the state and the reason of a job, empty if the queue does not have it.
+func (s schedulers) inSlurm(t *testing.T, job string) string {
+	t.Helper()
+	for line := range strings.Lines(s.slurm.Asks(t, "squeue", "--noheader", "--format=%i %T %r")) {
+		if words := strings.Fields(line); words[0] == job {
+			return strings.Join(words[1:], " ")
+		}
+	}
+	return ""
+}
+
+// inGridEngine returns the letters of the state of a job, empty if the queue does not have it.
+func (s schedulers) inGridEngine(t *testing.T, job string) string {
+	t.Helper()
+	for line := range strings.Lines(s.gridEngine.Asks(t, "qstat", "-u", "*")) {
+		if words := strings.Fields(line); len(words) > 4 && words[0] == job {
+			return words[4]
+		}
+	}
+	return ""
+}
+
+// submitsOnHold submits a part to each scheduler and one that is refused, and returns the ensemble with its jobs,
+// which are on hold.
+func (s schedulers) submitsOnHold(t *testing.T, v venue) (id, solver, field string) {
+	t.Helper()
+	id = v.desk.Does("coalloc", "submit", "--hold-first", v.request(t, v.printing("solver", v.slurm, "")+v.printing("field", v.gridEngine, "")+v.refused(coalloc.Interactive)))
+	v.reaches(t, id, coalloc.PartPending, "solver", "field")
+	v.reaches(t, id, coalloc.PartFailed, "refused")
+	solver, field = v.job(t, id, "solver"), v.job(t, id, "field")
+	require.Equal(t, "PENDING JobHeldUser", s.inSlurm(t, solver))
+	require.Equal(t, "hqw", s.inGridEngine(t, field))
+	return id, solver, field
+}
+
+func (s schedulers) releasesHolds(t *testing.T, v venue) {
+	id, solver, field := s.submitsOnHold(t, v)
+	v.desk.Does("coalloc", "substitute", id, "refused", v.request(t, v.printing("viewer", v.local, "")))
+	v.reaches(t, id, coalloc.PartCheckedIn, "solver", "field", "viewer")
+	require.Equal(t, "RUNNING None", s.inSlurm(t, solver))
+	require.Equal(t, "r", s.inGridEngine(t, field))
+	v.desk.Does("coalloc", "commit", id)
+	v.desk.Does("coalloc", "wait", id)
+	require.Contains(t, v.output(t, id), "begun solver/0")
+}
+
+func (s schedulers) cancelsHolds(t *testing.T, v venue) {
+	id, solver, field := s.submitsOnHold(t, v)
+	v.desk.Does("coalloc", "substitute", id, "refused", v.request(t, v.refused(coalloc.Required)))
+	_, _, code := runsWithout(t, v.desk, nil, false, "coalloc", "wait", id)
+	require.NotZero(t, code)
+	status := v.status(t, id)
+	require.Equal(t, coalloc.Failed, status.State)
+	require.Contains(t, status.Reason, "no-such-partition")
+	require.Empty(t, s.inSlurm(t, solver))
+	require.Empty(t, s.inGridEngine(t, field))
+	require.NotContains(t, v.output(t, id), "begun")
+}
+
+// Each scheduler has the alternative that waits once.
+func (s schedulers) leavesAlternative(t *testing.T, v venue) {
+	late := map[string]string{
+		"slurm":      v.printing("late", v.slurm, `attributes.hold = "true"`),
+		"gridengine": v.printing("late", v.gridEngine, `attributes.queue = "closed.q"`),
+	}
+	soon := map[string]string{"slurm": v.printing("soon", v.gridEngine, ""), "gridengine": v.printing("soon", v.slurm, "")}
+	queued := map[string]func(*testing.T, string) string{"slurm": s.inSlurm, "gridengine": s.inGridEngine}
+	for scheduler, part := range late {
+		id := v.desk.Does("coalloc", "submit", v.request(t, part+soon[scheduler]+"[set.either]\nparts = [\"soon\", \"late\"]\natLeast = 1\n"))
+		v.reaches(t, id, coalloc.PartCheckedIn, "soon")
+		v.reaches(t, id, coalloc.PartPending, "late")
+		job := v.job(t, id, "late")
+		require.NotEmpty(t, queued[scheduler](t, job))
+		v.desk.Does("coalloc", "commit", id)
+		v.desk.Does("coalloc", "wait", id)
+		status := v.reaches(t, id, coalloc.PartDeleted, "late")
+		require.Equal(t, coalloc.Done, status.State)
+		require.Empty(t, queued[scheduler](t, job))
+		require.Contains(t, v.output(t, id), "begun soon/0")
+		require.NotContains(t, v.output(t, id), "begun late")
+	}
 }
