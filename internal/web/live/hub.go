@@ -30,6 +30,7 @@ type Hub struct {
 	model   *model.Model
 	log     *slog.Logger
 	views   map[string]View // complete before Run
+	slow    map[string]bool // names of views that do more than read the model
 	pause   time.Duration   // between two drawings of a view
 	start   string          // distinguishes the marks of this server from those of earlier ones
 	changed chan struct{}   // holds at most one
@@ -44,6 +45,7 @@ type scene struct {
 	name       string
 	query      url.Values
 	view       View
+	isSlow     bool
 	drawing    sync.Mutex // held while the view is drawn
 	last       *Drawn     // guarded by hub.mutex, as the following
 	isOutdated bool       // it shows more than the model, and that has changed
@@ -62,12 +64,19 @@ type watcher struct {
 
 // New returns a hub without views.
 func New(m *model.Model, log *slog.Logger) *Hub {
-	return &Hub{model: m, log: log, views: map[string]View{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
+	return &Hub{model: m, log: log, views: map[string]View{}, slow: map[string]bool{}, pause: drawPause, start: rand.Text()[:8], changed: make(chan struct{}, 1), scenes: map[string]*scene{}}
 }
 
 // AddView adds a view by a name.
 func (h *Hub) AddView(name string, v View) {
 	h.views[name] = v
+}
+
+// AddSlowView adds a view that asks others than the model. It never delays other views: while it is drawn, it
+// shows its last drawing.
+func (h *Hub) AddSlowView(name string, v View) {
+	h.AddView(name, v)
+	h.slow[name] = true
 }
 
 // Draw returns the current drawing of a view for a query.
@@ -117,6 +126,8 @@ func (h *Hub) Run(ctx context.Context) {
 	})
 	pause := time.NewTimer(0)
 	defer pause.Stop()
+	var slow sync.WaitGroup
+	defer slow.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -129,11 +140,20 @@ func (h *Hub) Run(ctx context.Context) {
 		case <-h.changed:
 		}
 		for _, sc := range h.watched() {
-			if _, err := h.draw(sc, 0); err != nil && ctx.Err() == nil {
-				h.log.Debug("a view could not be drawn", "view", sc.name, "query", sc.query.Encode(), "error", err)
+			if sc.isSlow {
+				slow.Go(func() { h.redraw(ctx, sc) })
+			} else {
+				h.redraw(ctx, sc)
 			}
 		}
 		pause.Reset(h.pause)
+	}
+}
+
+// redraw draws a scene for its watchers.
+func (h *Hub) redraw(ctx context.Context, sc *scene) {
+	if _, err := h.draw(sc, 0); err != nil && ctx.Err() == nil {
+		h.log.Debug("a view could not be drawn", "view", sc.name, "query", sc.query.Encode(), "error", err)
 	}
 }
 
@@ -158,7 +178,7 @@ func (h *Hub) scene(name string, query url.Values) (*scene, error) {
 	if !known {
 		return nil, answer.Errorf(http.StatusNotFound, "there is no view %q", name)
 	}
-	sc := &scene{name: name, query: query, view: v, watchers: map[*watcher]struct{}{}}
+	sc := &scene{name: name, query: query, view: v, isSlow: h.slow[name], watchers: map[*watcher]struct{}{}}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if found, isKept := h.scenes[sc.key()]; isKept {
@@ -178,14 +198,20 @@ func (h *Hub) scene(name string, query url.Values) (*scene, error) {
 func (sc *scene) key() string { return sc.name + "?" + sc.query.Encode() }
 
 // draw returns a drawing of a scene that is current or at most age old, and sends the
-// changes to its watchers.
+// changes to its watchers. Of a slow view that is being drawn, it returns the last drawing.
 func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
-	sc.drawing.Lock()
+	if !sc.drawing.TryLock() {
+		if last := h.shown(sc); sc.isSlow && last != nil {
+			return last, nil
+		}
+		sc.drawing.Lock()
+	}
 	defer sc.drawing.Unlock()
 	snapshot := h.model.Snapshot()
 	h.mutex.Lock()
 	last := sc.last
 	isCurrent := last != nil && sc.problem == "" && !sc.isOutdated && (sc.revision == snapshot.Revision() || time.Since(sc.at) < age)
+	sc.isOutdated = false // a change from here on makes it outdated again
 	h.mutex.Unlock()
 	if isCurrent {
 		return last, nil
@@ -199,7 +225,6 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	sc.revision, sc.at = snapshot.Revision(), time.Now()
-	sc.isOutdated = false
 	if last != nil && len(changes) == 0 && sc.problem == "" {
 		return last, nil
 	}
@@ -211,6 +236,13 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 		h.notify(sc, event(after.Mark, changes))
 	}
 	return after, nil
+}
+
+// shown returns the last drawing of a scene, nil if there is none.
+func (h *Hub) shown(sc *scene) *Drawn {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return sc.last
 }
 
 // failed sends the watchers of a scene the reason why it cannot be drawn, once.

@@ -70,6 +70,50 @@ func TestAChangeBeforeTheHubRunsIsTold(t *testing.T) {
 	running.Wait()
 }
 
+func TestASlowViewDelaysNoOtherView(t *testing.T) {
+	m := model.New()
+	h := New(m, slog.New(slog.DiscardHandler))
+	h.AddView("newest", func(snapshot *model.Snapshot, _ url.Values) ([]Region, error) {
+		return []Region{{ID: "x", HTML: html.HTML(fmt.Sprint(snapshot.Revision()))}}, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	drawings := make(chan struct{}, 1)
+	drawings <- struct{}{}
+	begun := make(chan struct{}, 1)
+	h.AddSlowView("remote", func(*model.Snapshot, url.Values) ([]Region, error) {
+		begun <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-drawings:
+			return []Region{{ID: "x", HTML: "known"}}, nil
+		}
+	})
+	_, err := h.watch("remote", url.Values{}, "")
+	require.NoError(t, err)
+	<-begun
+	w, err := h.watch("newest", url.Values{}, "")
+	require.NoError(t, err)
+	<-w.events
+	var running sync.WaitGroup
+	running.Go(func() { h.Run(ctx) })
+	h.Outdate("remote")
+	<-begun
+	webtest.Put(m, "beta")
+	select {
+	case <-w.events:
+	case <-ctx.Done():
+		require.Fail(t, "the other view is not drawn")
+	}
+	page, err := h.Draw("remote", url.Values{})
+	require.NoError(t, err)
+	require.Equal(t, html.HTML("known"), html.Render(page.Region("x")), "the last drawing is shown meanwhile")
+	require.NoError(t, ctx.Err())
+	cancel()
+	running.Wait()
+}
+
 func TestAClientThatComesWithAnOldDrawingIsNotForgotten(t *testing.T) {
 	m := model.New()
 	h := New(m, slog.New(slog.DiscardHandler))

@@ -43,8 +43,8 @@ func (p *Pages) addEnsembles() {
 		return
 	}
 	p.addNavigation(ensemblesAddress, "Ensembles")
-	p.Hub.AddView("ensembles", p.ensemblesView)
-	p.Hub.AddView("ensemble", p.ensembleView)
+	p.Hub.AddSlowView("ensembles", p.ensemblesView)
+	p.Hub.AddSlowView("ensemble", p.ensembleView)
 	p.handlers["GET "+ensemblesAddress] = p.ensemblesPage
 	p.handlers["GET "+ensembleAddress] = p.ensemblePage
 	p.handlers["POST "+ensembleAddress] = p.ensemblePosted
