@@ -3,6 +3,8 @@ package ensembles
 import (
 	"context"
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/rmctl/rmctl/coalloc"
 )
@@ -14,11 +16,21 @@ type live struct {
 	reopen   func(ctx context.Context) error // starts a process that runs it; may be nil
 }
 
-// Status implements [coalloc.Control].
+// statusPatience is how long a process that runs an ensemble may take to show it.
+const statusPatience = 2 * time.Second
+
+// Status implements [coalloc.Control]. If the process does not answer in time, it returns what is on record.
 func (l *live) Status(ctx context.Context) (coalloc.Status, error) {
-	status, err := l.client.Status(ctx)
-	if errors.Is(err, coalloc.ErrNotRunning) {
-		return l.onRecord.Status(ctx)
+	asking, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	status, err := l.client.Status(asking)
+	isLate := err != nil && asking.Err() != nil && ctx.Err() == nil
+	if !isLate && !errors.Is(err, coalloc.ErrNotRunning) {
+		return status, err
+	}
+	status, err = l.onRecord.Status(ctx)
+	if isLate {
+		status.Reason = strings.TrimSuffix("last known state; the process that runs the ensemble does not answer; "+status.Reason, "; ")
 	}
 	return status, err
 }

@@ -210,6 +210,20 @@ func TestOneProcessHasTheSocketOfAnEnsemble(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
+func TestAProcessThatDoesNotAnswerLeavesTheRecord(t *testing.T) {
+	folder := shortFolder(t)
+	listener, held, err := daemon.Occupy(controlFolder(folder)) // nobody accepts
+	require.NoError(t, err)
+	defer held.Close()
+	defer listener.Close()
+	control := &live{client: client{folder}, onRecord: &played{status: coalloc.Status{ID: "e1", State: coalloc.Waiting}}}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	status, err := control.Status(ctx)
+	require.NoError(t, err)
+	require.Equal(t, coalloc.Status{ID: "e1", State: coalloc.Waiting, Reason: "last known state; the process that runs the ensemble does not answer"}, status)
+}
+
 func TestWrongRequestsAreRefused(t *testing.T) {
 	folder := shortFolder(t)
 	control := &played{}
