@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // maxLabel bounds labels, which become names of jobs and values of variables.
@@ -23,6 +25,9 @@ func (r *Request) Check() error {
 	var problems []error
 	if reason := oneLine(r.Name); reason != "" {
 		problems = append(problems, fmt.Errorf("name: %s", reason))
+	}
+	if r.ID != "" && !isID(r.ID) {
+		problems = append(problems, invalidID(r.ID))
 	}
 	labels := map[string]bool{}
 	for i := range r.Parts {
@@ -74,6 +79,8 @@ func (p *Part) Check() error {
 		refuse(fmt.Sprintf("unknown job type %.100q", string(p.JobType)))
 	case p.Gate == NoGate && !p.Independent:
 		refuse(noGateJoins)
+	case p.Tag != "" && uuid.Validate(p.Tag) != nil:
+		refuse(fmt.Sprintf("invalid tag %.100q: it is no UUID", p.Tag))
 	}
 	p.check(func(_ string, _ int, reason string) { refuse(reason) })
 	return errors.Join(problems...)

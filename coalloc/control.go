@@ -18,6 +18,7 @@ var (
 	ErrNoParts         = barrier.ErrNoParts
 	ErrRunning         = errors.New("another process runs the ensemble")
 	ErrNotRunning      = errors.New("no process runs the ensemble")
+	ErrRecorded        = errors.New("an ensemble of this id is on record") // of a submission that is repeated
 )
 
 // A Control edits, commits and follows an ensemble, in this process or in another one. Its methods may be

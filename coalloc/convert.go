@@ -47,7 +47,7 @@ func specsOf(parts []Part) ([]barrier.Spec, error) {
 		document, err := json.Marshal(part)
 		problems = append(problems, err)
 		specs[i] = barrier.Spec{
-			Label: part.Label, Target: part.Target, Document: string(document), Tag: uuid.NewString(),
+			Label: part.Label, Target: part.Target, Document: string(document), Tag: cmp.Or(part.Tag, uuid.NewString()),
 			Kind: part.Kind, Gate: part.Gate, Count: part.Count,
 			StartLimit: part.Start, CheckInLimit: part.CheckIn, WallTime: wallTimeOf(part.Submission),
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -43,7 +42,7 @@ type Ensemble struct {
 	key     *rendezvous.Key
 	server  *rendezvous.Server
 	folder  string
-	locked  *os.File
+	unlock  func() error
 	log     *slog.Logger
 	now     func() time.Time
 
@@ -78,43 +77,6 @@ func Start(ctx context.Context, client Client, r *Request, o Options) (*Ensemble
 	return Resume(ctx, client, id, o)
 }
 
-// Record records an ensemble and makes its keys, and returns its id. It submits nothing: [Resume]
-// runs it, in this process or in another one that has the same state folder.
-func Record(ctx context.Context, client Client, r *Request) (id string, err error) {
-	if r.DryRun {
-		return "", errDryRun
-	}
-	ensemble, parts, err := recordOf(r, time.Now())
-	if err != nil {
-		return "", err
-	}
-	store, err := client.Store(ctx)
-	if err != nil {
-		return "", err
-	}
-	state, err := client.StateFolder()
-	if err != nil {
-		return "", err
-	}
-	key, err := rendezvous.NewKey()
-	if err != nil {
-		return "", err
-	}
-	text, err := key.Encode()
-	if err != nil {
-		return "", err
-	}
-	ensemble.ID = newID()
-	folder := folderOf(state, ensemble.ID)
-	if err := makeFolder(folder, text); err != nil {
-		return "", err
-	}
-	if err := store.Journal().Create(ctx, ensemble, parts); err != nil {
-		return "", errors.Join(err, os.RemoveAll(folder))
-	}
-	return ensemble.ID, nil
-}
-
 // Resume runs an ensemble that is on record, from the step at which the journal has it. It returns
 // once the ensemble is loaded; the rest happens in the background until [Ensemble.Close] or the end of
 // the ensemble. The error is ErrUnknownEnsemble, ErrEnded, or ErrRunning if another process runs it.
@@ -141,7 +103,7 @@ func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble
 	go func() {
 		e.tasks.Wait()
 		e.server.Close()
-		if err := unlock(e.locked); err != nil {
+		if err := e.unlock(); err != nil {
 			e.log.Warn("could not unlock the ensemble", "ensemble", e.id, "error", err)
 		}
 		close(e.stopped)
@@ -162,12 +124,12 @@ func (e *Ensemble) load(ctx context.Context) (err error) {
 	if _, err := e.recorded(ctx); err != nil {
 		return err
 	}
-	if e.locked, err = lock(e.folder); err != nil {
+	if e.unlock, err = lock(e.folder); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, unlock(e.locked))
+			err = errors.Join(err, e.unlock())
 		}
 	}()
 	saved, err := e.recorded(ctx) // another process may have changed it until now

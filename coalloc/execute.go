@@ -19,11 +19,13 @@ const (
 	recordRetry = time.Second
 )
 
-// execute executes an action, or begins it: its result is a later input.
-func (e *Ensemble) execute(action barrier.Action) {
+// execute executes an action, or begins it: its result is a later input. It reports whether what follows may happen.
+func (e *Ensemble) execute(action barrier.Action) bool {
 	switch a := action.(type) {
 	case barrier.Record:
-		e.persist(func(ctx context.Context) error { return e.journal.Save(ctx, a.Change) })
+		if !e.persist(func(ctx context.Context) error { return e.journal.Save(ctx, a.Change) }) {
+			return false
+		}
 		e.board.add(eventsOf(a.Change.Notices))
 	case barrier.Admit:
 		e.admit(a)
@@ -51,14 +53,16 @@ func (e *Ensemble) execute(action barrier.Action) {
 	case barrier.LaunchRelays:
 		e.launch(a.Serial)
 	}
+	return true
 }
 
-// persist writes to the journal, again until it works: nothing may happen that is not on record.
-func (e *Ensemble) persist(write func(context.Context) error) {
+// persist writes to the journal, again until it works: nothing may happen that is not on record. It reports whether it worked
+// before the ensemble was closed.
+func (e *Ensemble) persist(write func(context.Context) error) bool {
 	for {
 		err := write(e.ctx)
 		if err == nil || e.ctx.Err() != nil {
-			return
+			return err == nil
 		}
 		e.log.Error("could not record the ensemble; trying again", "ensemble", e.id, "error", err)
 		select {

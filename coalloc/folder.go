@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -22,8 +23,8 @@ const (
 	idBytes         = 6
 )
 
-// newID returns a new id of an ensemble. It is short because users type it.
-func newID() string {
+// NewID returns a new id of an ensemble. It is short because users type it.
+func NewID() string {
 	id := make([]byte, idBytes)
 	_, _ = rand.Read(id) // never fails
 	return hex.EncodeToString(id)
@@ -32,19 +33,19 @@ func newID() string {
 // isID reports whether a text has the form of an id, so that it is safe in paths.
 func isID(text string) bool {
 	id, err := hex.DecodeString(text)
-	return err == nil && len(id) == idBytes
+	return err == nil && len(id) == idBytes && strings.ToLower(text) == text
+}
+
+func invalidID(id string) error {
+	return fmt.Errorf("invalid id %.50q: write %d hexadecimal digits", id, 2*idBytes)
 }
 
 // folderOf returns the folder of an ensemble in a state folder.
 func folderOf(state, id string) string { return filepath.Join(state, ensemblesFolder, id) }
 
-// makeFolder makes the folder of an ensemble with its keys.
-func makeFolder(folder string, key []byte) error {
-	err := os.MkdirAll(folder, 0o700)
-	if err == nil {
-		err = settings.WritePrivateFile(filepath.Join(folder, keyFile), key)
-	}
-	if err != nil {
+// writeKey writes the keys of an ensemble.
+func writeKey(folder string, key []byte) error {
+	if err := settings.WritePrivateFile(filepath.Join(folder, keyFile), key); err != nil {
 		return fmt.Errorf("making the keys of the ensemble: %w", err)
 	}
 	return nil
@@ -63,24 +64,12 @@ func readKey(folder string) ([]byte, error) {
 	return key, nil
 }
 
-// lock makes this process the only one that runs the ensemble of a folder, until the file is closed or
-// the process dies. The error is ErrRunning if another process runs it.
-func lock(folder string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(folder, lockFile), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("locking the ensemble: %w", err)
+// lock makes this process the only one that runs or records the ensemble of a folder, until the returned function is called or
+// the process dies. The error is ErrRunning if another process does.
+func lock(folder string) (unlock func() error, err error) {
+	unlock, err = settings.TryLock(filepath.Join(folder, lockFile))
+	if errors.Is(err, settings.ErrLocked) {
+		return nil, ErrRunning
 	}
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		err = ErrRunning
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
-}
-
-// unlock lets other processes run the ensemble. A process that is being started may still have the file open.
-func unlock(file *os.File) error {
-	return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
+	return unlock, err
 }

@@ -77,10 +77,9 @@ func (e *Ensemble) apply(in input) {
 	}
 	actions, err := e.machine.Apply(e.now(), in.Input)
 	for _, action := range actions {
-		if e.ctx.Err() != nil {
-			return // a later Resume begins with what is on record
+		if e.ctx.Err() != nil || !e.execute(action) {
+			return // a later Resume begins with what is on record, which may lack this input
 		}
-		e.execute(action)
 	}
 	if in.reply != nil {
 		in.reply <- err

@@ -9,6 +9,7 @@ import (
 
 // A Request is what a user wants to run: parts that start together.
 type Request struct {
+	ID        string // of the ensemble, as [NewID] makes it; empty for a new one
 	Name      string
 	Parts     []Part
 	Sets      []Set
@@ -34,6 +35,9 @@ type Part struct {
 	// Problem says why the part cannot be submitted, for example an attribute that RSL does not have. Its submission
 	// fails with it, while the others go on.
 	Problem string
+	// Tag is that of the part's submission; empty for a new one. An ensemble that has a part with the tag takes an edit for
+	// one that is repeated, as its answer was lost.
+	Tag string
 }
 
 // A JobType says how the processes of a part are started.

@@ -1,16 +1,21 @@
 package coalloc_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/remote"
 )
 
 // Each step of an ensemble has events: it is closed after each of them, and continues.
@@ -47,6 +52,108 @@ func TestAnEnsembleContinuesAfterARestartAtAnyStep(t *testing.T) {
 			s.isEmpty()
 		})
 	}
+}
+
+// An edit is on record, or fails.
+func TestAnEditThatMeetsTheEndOfItsProcessIsNotLostSilently(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	s.breaks("here", &remote.ConnectError{Host: "here", Reason: remote.NotAuthenticated, Err: remote.ErrNobodyToAsk})
+	e := s.starts(part("a", marks)) // which waits, so that the commit is all that happens
+	e.has("needs-user a")
+	database, err := sql.Open("sqlite", filepath.Join(s.home, "state", "jobs.db"))
+	require.NoError(t, err)
+	defer database.Close()
+	transaction, err := database.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = transaction.ExecContext(t.Context(), "BEGIN IMMEDIATE") // nobody else writes
+	require.NoError(t, err)
+	edited := make(chan error, 1)
+	go func() { edited <- e.Commit(context.Background(), false) }()
+	require.Never(t, func() bool { return len(edited) > 0 }, 100*time.Millisecond, 10*time.Millisecond)
+	require.NoError(t, e.Close())
+	require.ErrorIs(t, <-edited, coalloc.ErrNotRunning)
+	_, err = transaction.ExecContext(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	require.NoError(t, transaction.Close())
+
+	e = s.resumes(e.ID())
+	require.False(t, e.status().Committed)
+	s.breaks("here", nil)
+	e.commits()
+	e.ends(coalloc.Done)
+}
+
+// An edit whose answer was lost is repeated with the same tag.
+func TestARepeatedEditIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	tagged := func(p *coalloc.Part) { p.Tag = "6ba7b810-9dad-11d1-80b4-00c04fd430c8" }
+	added := part("b", marks, tagged)
+	e := s.starts(part("a", marks))
+	require.NoError(t, e.Add(t.Context(), added))
+	require.NoError(t, e.Add(t.Context(), added))
+	require.NoError(t, e.Close())
+	e = s.resumes(e.ID())
+	require.NoError(t, e.Add(t.Context(), added))
+	require.ErrorIs(t, e.Add(t.Context(), part("b", marks)), coalloc.ErrDuplicateLabel)
+	replacing := part("b", marks, func(p *coalloc.Part) { p.Tag = "6ba7b811-9dad-11d1-80b4-00c04fd430c8" })
+	require.NoError(t, e.Substitute(t.Context(), "b", replacing))
+	require.NoError(t, e.Substitute(t.Context(), "b", replacing))
+	require.Len(t, e.status().Parts, 3)
+	e.commits()
+	require.Eventually(t, func() bool { return !e.status().Released.IsZero() }, patience, 10*time.Millisecond)
+	require.NoError(t, e.Substitute(t.Context(), "b", replacing), "it was made before the release")
+	e.ends(coalloc.Done)
+	require.Len(t, s.marksOf("b"), 1)
+	require.ErrorContains(t, e.Add(t.Context(), part("c", marks, func(p *coalloc.Part) { p.Tag = "4711" })), "invalid tag")
+}
+
+func TestAnIDIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	r := &coalloc.Request{ID: coalloc.NewID(), Parts: []coalloc.Part{part("a", marks)}}
+	var recording errgroup.Group
+	var recorded atomic.Int64
+	for range 8 {
+		client := s.newClient()
+		recording.Go(func() error {
+			id, err := coalloc.Record(t.Context(), client, r)
+			if errors.Is(err, coalloc.ErrRecorded) || errors.Is(err, coalloc.ErrRunning) {
+				return nil
+			}
+			if recorded.Add(1); err == nil && id != r.ID {
+				err = fmt.Errorf("another id: %s", id)
+			}
+			return err
+		})
+	}
+	require.NoError(t, recording.Wait())
+	require.EqualValues(t, 1, recorded.Load())
+	e := s.resumes(r.ID)
+	_, err := coalloc.Record(t.Context(), s.newClient(), r)
+	require.ErrorIs(t, err, coalloc.ErrRecorded, "also while it runs")
+	require.ErrorIs(t, coalloc.Withdraw(t.Context(), s.client, r.ID), coalloc.ErrRecorded)
+	e.commits()
+	e.ends(coalloc.Done)
+	require.Len(t, s.marksOf("a"), 1)
+	for _, id := range []string{"../../etc/abc", "0123", "0123456789AB", "0123456789abcd"} {
+		_, err = coalloc.Record(t.Context(), s.client, &coalloc.Request{ID: id, Parts: r.Parts})
+		require.ErrorContains(t, err, "invalid id", id)
+		require.ErrorContains(t, coalloc.Withdraw(t.Context(), s.client, id), "invalid id", id)
+	}
+}
+
+func TestAWithdrawnIDIsNotSubmittedAnyMore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	r := &coalloc.Request{ID: coalloc.NewID(), Parts: []coalloc.Part{part("a", marks)}}
+	require.NoError(t, coalloc.Withdraw(t.Context(), s.client, r.ID))
+	require.ErrorIs(t, coalloc.Withdraw(t.Context(), s.client, r.ID), coalloc.ErrRecorded)
+	_, err := coalloc.Record(t.Context(), s.client, r)
+	require.ErrorIs(t, err, coalloc.ErrRecorded)
+	_, err = coalloc.Resume(t.Context(), s.client, r.ID, coalloc.Options{})
+	require.ErrorIs(t, err, coalloc.ErrEnded)
 }
 
 func TestACancellationContinuesAfterARestart(t *testing.T) {

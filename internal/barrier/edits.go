@@ -27,7 +27,17 @@ func (m *Machine) checkLabels(specs []Spec, replaced string) error {
 	return nil
 }
 
+// wasMade reports whether parts are those of an edit that was made, so that it is a repetition. Tags are unique.
+func (m *Machine) wasMade(specs []Spec) bool {
+	return len(specs) > 0 && !slices.ContainsFunc(specs, func(spec Spec) bool {
+		return spec.Tag == "" || !slices.ContainsFunc(m.parts, func(p *part) bool { return p.Tag == spec.Tag })
+	})
+}
+
 func (in Add) apply(m *Machine) error {
+	if m.wasMade(in.Parts) {
+		return nil
+	}
 	if err := m.isOpen(); err != nil {
 		return err
 	}
@@ -90,6 +100,9 @@ func (m *Machine) drop(p *part) {
 }
 
 func (in Substitute) apply(m *Machine) error {
+	if m.wasMade([]Spec{in.Part}) {
+		return nil
+	}
 	if err := m.isOpen(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package barrier_test
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,8 +29,11 @@ type bench struct {
 
 // held returns a part that waits at the barrier with two processes.
 func held(label string, kind barrier.Kind) barrier.Spec {
-	return barrier.Spec{Label: label, Kind: kind, Gate: barrier.Held, Count: 2, Tag: "tag-" + label}
+	return barrier.Spec{Label: label, Kind: kind, Gate: barrier.Held, Count: 2, Tag: fmt.Sprintf("tag-%s-%d", label, tags.Add(1))}
 }
+
+// tags counts the tags of submissions, which are unique.
+var tags atomic.Int64
 
 func open(label string, kind barrier.Kind) barrier.Spec {
 	spec := held(label, kind)

@@ -115,13 +115,13 @@ type RelaysFailed struct {
 	Reason string
 }
 
-// Add adds parts.
+// Add adds parts. If there are parts with their tags, it was made already, and does nothing.
 type Add struct{ Parts []Spec }
 
 // Delete deletes parts.
 type Delete struct{ Labels []string }
 
-// Substitute deletes a part and adds another one in its place.
+// Substitute deletes a part and adds another one in its place, unless there is a part with the tag of the new one.
 type Substitute struct {
 	Label string
 	Part  Spec
