@@ -108,3 +108,34 @@ func TestALinkThatIsAlwaysLostBeforeASubmissionFailsIt(t *testing.T) {
 	require.Contains(t, status.Reason, "writing the pass of part a: "+errLost.Error())
 	s.isEmpty()
 }
+
+func TestF4ARequiredPartEndsBeforeTheRelease(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	e := s.starts(part("a", marks), part("b", marks))
+	e.reaches("a", coalloc.PartCheckedIn)
+	e.reaches("b", coalloc.PartCheckedIn)
+	e.kills("b")
+	status := e.ends(coalloc.Failed)
+	require.Contains(t, status.Reason, `part "b"`)
+	require.Contains(t, status.Reason, "before its release")
+	require.Empty(t, s.marksOf("a"))
+	s.isEmpty()
+}
+
+func TestF5AnInteractivePartEndsBeforeTheRelease(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	e := s.starts(part("a", marks), part("b", marks, kind(coalloc.Interactive)))
+	e.reaches("a", coalloc.PartCheckedIn)
+	e.reaches("b", coalloc.PartCheckedIn)
+	e.kills("b")
+	e.reaches("b", coalloc.PartFailed)
+	e.has("part b FAILED")
+	e.commits()
+	require.Equal(t, coalloc.Waiting, e.status().State)
+	require.NoError(t, e.Substitute(t.Context(), "b", part("b", marks)))
+	e.ends(coalloc.Done)
+	require.Len(t, s.marksOf("a"), 1)
+	require.Equal(t, []string{"3 0"}, s.marksOf("b"))
+}
