@@ -15,6 +15,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/nodes"
+	"github.com/rmctl/rmctl/internal/rendezvous"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/remote"
 )
@@ -61,7 +62,7 @@ type place struct {
 	log    *slog.Logger
 	id     string // of the ensemble
 	open   func(ctx context.Context, l *link) (relay, error)
-	serve  func(ctx context.Context, stream net.Conn)
+	serve  func(ctx context.Context, accept rendezvous.Accept) error
 	report func(err error) // called with nil once there is a link; must not block
 
 	mutex   sync.Mutex
@@ -78,10 +79,12 @@ type place struct {
 func newPlace(e *Ensemble, target string) *place {
 	return &place{
 		name: target, client: e.client, log: e.log, id: e.id, open: openTop, report: func(err error) { e.connected(target, err) },
-		serve: func(ctx context.Context, stream net.Conn) {
-			if err := e.server.Serve(ctx, stream); err != nil && ctx.Err() == nil {
-				e.log.Debug("a process of the ensemble disconnected", "ensemble", e.id, "target", target, "error", err)
-			}
+		serve: func(ctx context.Context, accept rendezvous.Accept) error {
+			return e.server.Serve(ctx, accept, func(err error) {
+				if ctx.Err() == nil {
+					e.log.Debug("a process of the ensemble disconnected", "ensemble", e.id, "target", target, "error", err)
+				}
+			})
 		},
 		changed: make(chan struct{}), lost: make(chan struct{}, 1), news: make(chan struct{}, 1), jobs: map[int]*followed{},
 	}
@@ -159,27 +162,22 @@ func (p *place) relayStreams(ctx context.Context, l *link) error {
 		return err
 	}
 	p.set(l, r, nil)
-	var streams sync.WaitGroup
-	defer streams.Wait()
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	defer func() { _ = r.Close() }()
 	defer cancel(nil)
-	streams.Go(func() {
+	watching.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-p.lost:
 			cancel(remote.ErrUnreachable)
 		}
 	})
-	for {
-		stream, err := r.AcceptStream(ctx)
-		if err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				err = cause
-			}
-			return err
-		}
-		streams.Go(func() { p.serve(ctx, stream) })
+	err = p.serve(ctx, r.AcceptStream)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
 	}
+	return err
 }
 
 // connect makes a link.

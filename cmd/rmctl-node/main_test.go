@@ -74,15 +74,7 @@ func newEnsemble(t testing.TB) *ensemble {
 	client, err := tree.Connect(ctx, pipes{output, input}, secret)
 	require.NoError(t, err)
 	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := client.AcceptStream(ctx)
-			if err != nil {
-				return
-			}
-			serving.Go(func() { _ = e.server.Serve(ctx, conn) })
-		}
-	})
+	serving.Go(func() { _ = e.server.Serve(ctx, client.AcceptStream, func(error) {}) })
 	t.Cleanup(func() {
 		cancel()
 		e.server.Close()

@@ -188,7 +188,7 @@ func TestStrangersDoNotKeepConnections(t *testing.T) {
 	p := newPlace(t)
 	near, far := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- p.server.Serve(p.ctx, far) }()
+	go func() { served <- serve(p.ctx, p.server, far) }()
 	go func() { _, _ = near.Write([]byte("GET / HTTP/1.0\r\n\r\n")) }()
 	go func() { _, _ = near.Read(make([]byte, 100)) }()
 	require.Error(t, <-served)

@@ -67,7 +67,7 @@ func persist(ctx context.Context, try func() (*Session, error)) (*Session, error
 		if err == nil || isFinal(err) {
 			return session, err
 		}
-		if problem == nil || ctx.Err() == nil {
+		if problem == nil || !isOver(ctx) {
 			problem = err
 		}
 		if time.Since(began) > longestPause {
@@ -83,6 +83,12 @@ func persist(ctx context.Context, try func() (*Session, error)) (*Session, error
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// isOver reports whether a context has ended, or is about to: a dialer may notice its deadline first.
+func isOver(ctx context.Context) bool {
+	deadline, isLimited := ctx.Deadline()
+	return ctx.Err() != nil || isLimited && !time.Now().Before(deadline)
 }
 
 func wantOf(purpose string, identity Identity) frame {
@@ -118,7 +124,7 @@ func checkInOnce(ctx context.Context, dial Dial, pass *Pass, want frame) (*Sessi
 
 // connect proves the process, and returns what the co-allocator answers.
 func connect(ctx context.Context, dial Dial, pass *Pass, want frame) (*tls.Conn, *frame, error) {
-	limited, cancel := context.WithTimeout(ctx, provingTime+waitingTime)
+	limited, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
 	conn, err := dial(limited)
 	if err != nil {

@@ -116,8 +116,21 @@ func (p *place) dial(ctx context.Context) (net.Conn, error) {
 	p.count++
 	server := p.server
 	p.mutex.Unlock()
-	go func() { _ = server.Serve(p.ctx, far) }()
+	go func() { _ = serve(p.ctx, server, far) }()
 	return near, nil
+}
+
+// serve serves one connection, and returns how it ended.
+func serve(ctx context.Context, server *rendezvous.Server, conn net.Conn) (end error) {
+	isAccepted := false
+	_ = server.Serve(ctx, func(context.Context) (net.Conn, error) {
+		if isAccepted {
+			return nil, net.ErrClosed
+		}
+		isAccepted = true
+		return conn, nil
+	}, func(err error) { end = err })
+	return end
 }
 
 func (p *place) pass(serial, count int) *rendezvous.Pass {

@@ -12,10 +12,9 @@ const (
 	mostReason  = 1000
 
 	mostUnproven   = 64 // connections that prove themselves at a time
-	mostWaiting    = 20_000
 	provingTime    = 5 * time.Second
-	waitingTime    = 20 * time.Second // for their turn to prove themselves
-	linksOfProcess = 4                // proven connections of one process at a time
+	attemptTime    = 25 * time.Second // of a process to connect, with the time until it may prove itself
+	linksOfProcess = 3                // proven connections of one process at a time: DESIGN.md says why
 
 	mostQueued      = 10_000 // messages for one process
 	mostQueuedBytes = 16 << 20

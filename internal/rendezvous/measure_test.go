@@ -77,6 +77,9 @@ type crowd struct {
 	listener net.Listener
 	served   sync.WaitGroup
 	written  atomic.Int64 // when the last frame was written
+	accepted atomic.Int64 // connections
+	first    atomic.Int64 // when the first process checked in
+	command  *exec.Cmd    // the processes
 	changed  chan struct{}
 	count    int
 }
@@ -98,7 +101,12 @@ func newCrowd(b *testing.B, count int) *crowd {
 
 func (c *crowd) start() {
 	c.b.Helper()
+	c.accepted.Store(0)
+	c.first.Store(0)
 	c.server = rendezvous.NewServer(c.key, "e", func(e rendezvous.ProcessEvent) {
+		if e.Kind == rendezvous.CheckedIn {
+			c.first.CompareAndSwap(0, time.Now().UnixNano())
+		}
 		if e.Complete {
 			select {
 			case c.changed <- struct{}{}:
@@ -111,14 +119,26 @@ func (c *crowd) start() {
 	require.NoError(c.b, err)
 	c.listener = listener
 	server := c.server
+	queue := make(chan net.Conn, 2*c.count) // as relays accept connections, and pass them on
 	c.served.Go(func() {
+		defer close(queue)
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			c.served.Go(func() { _ = server.Serve(context.Background(), timed{conn, &c.written}) })
+			c.accepted.Add(1)
+			queue <- timed{conn, &c.written}
 		}
+	})
+	c.served.Go(func() {
+		_ = server.Serve(context.Background(), func(context.Context) (net.Conn, error) {
+			conn, isOpen := <-queue
+			if !isOpen {
+				return nil, net.ErrClosed
+			}
+			return conn, nil
+		}, func(error) {})
 	})
 }
 
@@ -127,8 +147,9 @@ func (c *crowd) stop() {
 	c.server.Close()
 }
 
-// processes starts the processes, which print their result at the end.
-func (c *crowd) processes() (wait func() (released int, used time.Duration)) {
+// processes starts the processes, which print their result at the end. Those that are elsewhere use
+// another core.
+func (c *crowd) processes(areElsewhere bool) (wait func() (released int, used time.Duration)) {
 	c.b.Helper()
 	pass := (&place{key: c.key}).pass(1, c.count)
 	text, err := pass.Encode()
@@ -136,6 +157,10 @@ func (c *crowd) processes() (wait func() (released int, used time.Duration)) {
 	path := filepath.Join(c.folder, "pass")
 	require.NoError(c.b, os.WriteFile(path, text, 0o600))
 	command := exec.Command(os.Args[0])
+	if areElsewhere {
+		command = exec.Command("taskset", "-c", "1", os.Args[0])
+	}
+	c.command = command
 	command.Env = append(os.Environ(), passOfProcesses+"="+path)
 	var printed bytes.Buffer
 	command.Stdout, command.Stderr = &printed, os.Stderr
@@ -181,10 +206,24 @@ func (t timed) Write(data []byte) (int, error) {
 	return n, err
 }
 
+// cpu returns the time that this process has used.
 func cpu(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// used returns the time that the server and the processes have used.
+func (c *crowd) used() (server, processes time.Duration) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.command.Process.Pid))
+	require.NoError(c.b, err)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')'):]))
+	for _, field := range fields[12:14] { // of the user and the system, in hundredths of a second
+		ticks, err := strconv.Atoi(field)
+		require.NoError(c.b, err)
+		processes += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return cpu(c.b), processes
 }
 
 // resident returns the memory of this process.
@@ -201,26 +240,40 @@ func resident(b *testing.B) float64 {
 	return 0
 }
 
-// BenchmarkCrowd measures 10,000 processes that check in, wait, lose their co-allocator and are released.
+// BenchmarkCrowd measures 10,000 processes that check in, wait, lose their co-allocator and are released. Those
+// elsewhere have a core of their own, as on nodes: run them with taskset -c 0, which is the server's core.
 func BenchmarkCrowd(b *testing.B) {
+	b.Run("beside", func(b *testing.B) { measureCrowd(b, false) })
+	b.Run("elsewhere", func(b *testing.B) { measureCrowd(b, true) })
+}
+
+func measureCrowd(b *testing.B, areElsewhere bool) {
 	const count = 10_000
 	for range b.N {
 		before := resident(b)
 		c := newCrowd(b, count)
-		began, used := time.Now(), cpu(b)
-		wait := c.processes()
+		began, earlier := time.Now(), cpu(b)
+		wait := c.processes(areElsewhere)
 		<-c.changed
+		server, processes := c.used()
+		server -= earlier
 		b.ReportMetric(time.Since(began).Seconds(), "s/all-checked-in")
-		b.ReportMetric(count/(cpu(b)-used).Seconds(), "check-ins/s-of-server-cpu")
+		b.ReportMetric(count/server.Seconds(), "check-ins/s-of-server-cpu")
+		b.ReportMetric(count/(server+processes).Seconds(), "check-ins/s-of-both-cpus")
 		b.ReportMetric(resident(b)-before, "MiB-peak")
 		runtime.GC() // the second one shrinks the stacks that the first one found large
 		debug.FreeOSMemory()
 		b.ReportMetric(resident(b)-before, "MiB-waiting")
 		c.stop()
-		c.start()
+		serverBefore, processesBefore := c.used()
 		began = time.Now()
+		c.start()
 		<-c.changed
+		server, processes = c.used()
+		b.ReportMetric(time.Unix(0, c.first.Load()).Sub(began).Seconds(), "s/first-back")
 		b.ReportMetric(time.Since(began).Seconds(), "s/all-back")
+		b.ReportMetric((server - serverBefore + processes - processesBefore).Seconds(), "cpu-s/all-back")
+		b.ReportMetric(float64(c.accepted.Load())/count, "connections/back")
 		b.ReportMetric(float64(c.release().Milliseconds()), "ms/last-release-written")
 		released, _ := wait()
 		require.Equal(b, count, released)
@@ -231,7 +284,7 @@ func BenchmarkRelease(b *testing.B) {
 	const count = 1000
 	for range b.N {
 		c := newCrowd(b, count)
-		wait := c.processes()
+		wait := c.processes(false)
 		<-c.changed
 		b.ReportMetric(float64(c.release().Microseconds())/1000, "ms/last-release-written")
 		released, used := wait()

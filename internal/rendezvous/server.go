@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +32,6 @@ type Server struct {
 	tls      *tls.Config
 	observe  func(ProcessEvent)
 	proving  chan struct{} // holds something for each connection that proves itself
-	waiting  atomic.Int64  // connections that wait for their turn to do so
 	cancel   context.CancelFunc
 	tasks    sync.WaitGroup
 
@@ -137,10 +135,35 @@ func (s *Server) Status(serial int) (checkedIn, incarnation int) {
 	return p.present(), p.incarnation
 }
 
-// Serve serves the connection of a process until it ends, or ctx is done. It closes the connection.
-func (s *Server) Serve(ctx context.Context, conn net.Conn) error {
+// An Accept returns the next connection of a process.
+type Accept func(ctx context.Context) (net.Conn, error)
+
+// Serve serves the connections that accept returns, until it fails or ctx is done, and returns why. It calls ended with the
+// end of each. While enough connections prove themselves, it accepts no others: they wait where they come from.
+// Several calls take turns.
+func (s *Server) Serve(ctx context.Context, accept Accept, ended func(error)) error {
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	for {
+		conn, err := accept(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case s.proving <- struct{}{}:
+			serving.Go(func() { ended(s.serve(ctx, conn)) })
+		case <-ctx.Done():
+			_ = conn.Close() // the process connects again
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// serve serves the connection of a process, which holds something in proving, until it ends.
+func (s *Server) serve(ctx context.Context, conn net.Conn) error {
 	defer conn.Close()
 	p, err := s.prove(ctx, conn)
+	<-s.proving
 	if err != nil {
 		return err
 	}
@@ -163,22 +186,8 @@ func (s *Server) Serve(ctx context.Context, conn net.Conn) error {
 	return s.converse(ctx, l)
 }
 
-// prove waits for the turn of a connection, and lets it prove itself.
+// prove lets a connection prove itself within a time.
 func (s *Server) prove(ctx context.Context, conn net.Conn) (*proven, error) {
-	if s.waiting.Add(1) > mostWaiting {
-		s.waiting.Add(-1)
-		return nil, errTooMany
-	}
-	turn, cancel := context.WithTimeout(ctx, waitingTime)
-	defer cancel()
-	select {
-	case s.proving <- struct{}{}:
-		s.waiting.Add(-1)
-	case <-turn.Done():
-		s.waiting.Add(-1)
-		return nil, turn.Err()
-	}
-	defer func() { <-s.proving }()
 	limited, cancel := context.WithTimeout(ctx, provingTime)
 	defer cancel()
 	defer context.AfterFunc(limited, func() { _ = conn.Close() })()
