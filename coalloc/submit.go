@@ -166,11 +166,17 @@ func (s *submission) writePass(ctx context.Context, l *link) error {
 	return nil
 }
 
-// passOf returns the pass of a part.
+// passReserve is how much longer than the commit limit a process waits: a user who has to log in extends that limit.
+const passReserve = 24 * time.Hour
+
+// passOf returns the pass of a part. It has no directory, as the definition starts the job in that of the part.
 func (e *Ensemble) passOf(serial, index int, part Part) *rendezvous.Pass {
 	pass := &rendezvous.Pass{
 		Ensemble: e.id, Serial: serial, Index: index, Label: part.Label, Gate: string(part.Gate), Count: part.Count, Parts: len(e.machine.Parts()),
 		Joins: !part.Independent, Exchange: !part.Independent, RankFrom: part.Submission.RankFrom, Fingerprint: e.key.Fingerprint(), Secret: e.key.PartSecret(serial),
+	}
+	if limit := e.machine.Ensemble().CommitLimit; limit > 0 {
+		pass.Wait = limit + passReserve
 	}
 	pass.Arguments = append([]string{cmp.Or(part.Submission.Executable, part.Submission.Script)}, part.Submission.Arguments...)
 	for _, v := range part.Submission.Environment.Variables {
