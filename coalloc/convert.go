@@ -11,7 +11,6 @@ import (
 
 	"github.com/rmctl/rmctl/internal/barrier"
 	"github.com/rmctl/rmctl/internal/rendezvous"
-	"github.com/rmctl/rmctl/job"
 )
 
 // recordOf returns a new ensemble as the journal has it.
@@ -53,16 +52,6 @@ func specsOf(parts []Part) ([]barrier.Spec, error) {
 		}
 	}
 	return specs, errors.Join(problems...)
-}
-
-// wallTimeOf returns the wall time that a submission requests by its portable name; 0 if it requests none.
-func wallTimeOf(s job.Submission) (limit time.Duration) {
-	for _, value := range s.Values {
-		if value.Name == portableWallTime {
-			limit, _ = parseLimit(value.Value) // other forms have no warnings
-		}
-	}
-	return limit
 }
 
 func withDefaults(part Part) Part {

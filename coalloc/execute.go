@@ -118,7 +118,7 @@ func (e *Ensemble) submit(serial int, onHold, begin bool) {
 		switch {
 		case o.err == nil:
 			s.place.follow(serial, o.job)
-			e.enqueue(barrier.Submitted{Serial: serial, JobID: o.job.ID, Held: o.isHeld})
+			e.enqueue(barrier.Submitted{Serial: serial, JobID: o.job.ID, Held: o.isHeld, WallTime: s.wallTime()})
 		case o.doubt:
 			e.enqueue(barrier.SubmitUnknown{Serial: serial, Reason: textOf(o.err)})
 		default:

@@ -83,6 +83,18 @@ func TestF21AWallTimeThatIsUsedUpWhileWaitingIsAWarning(t *testing.T) {
 	b.requirePart(1, barrier.PartCheckedIn)
 }
 
+func TestF21AWallTimeIsKnownOnceTheJobIsSubmitted(t *testing.T) {
+	b := begin(t, barrier.Ensemble{CommitLimit: 2 * time.Hour}, held("a", barrier.Required))
+	b.apply(barrier.Submitted{Serial: 1, JobID: "7", WallTime: time.Hour})
+	b.requireNotice(barrier.Warned, "a", "the commit limit of 2h0m0s exceeds the wall time of 1h0m0s")
+	late := held("b", barrier.Required)
+	late.WallTime = 90 * time.Minute
+	b.apply(barrier.Add{Parts: []barrier.Spec{late}})
+	b.requireNotice(barrier.Warned, "b", "the commit limit of 2h0m0s exceeds the wall time of 1h30m0s")
+	b.apply(barrier.Submitted{Serial: 2, JobID: "8", WallTime: time.Hour})
+	require.Equal(t, 90*time.Minute, b.part(2).WallTime)
+}
+
 func TestF22AnEndedPartIsRemovedSoThatSendersNotice(t *testing.T) {
 	b := running(t, barrier.Interactive)
 	b.end(1, 0)

@@ -1,5 +1,7 @@
 package barrier
 
+import "time"
+
 // An Input is something that happened, or that a user wants. See the types of this file.
 type Input interface{ apply(m *Machine) error }
 
@@ -16,6 +18,8 @@ type Submitted struct {
 	Serial int
 	JobID  string
 	Held   bool // it is on hold
+	// WallTime is what the part has of its definition or its target; 0 if unknown. That of the [Spec] goes first.
+	WallTime time.Duration
 }
 
 // SubmitRefused says that there is no job, for certain.

@@ -24,7 +24,6 @@ func (Start) apply(m *Machine) error {
 	case m.ensemble.State == Prepared:
 		m.ensemble.Started = m.now
 		m.setState(Submitting, "")
-		m.warnOfWallTimes()
 	default:
 		m.restart()
 	}
@@ -38,13 +37,11 @@ func (Start) apply(m *Machine) error {
 	return nil
 }
 
-// warnOfWallTimes warns of parts that may use their wall time up while they wait.
-func (m *Machine) warnOfWallTimes() {
-	m.live(func(p *part) {
-		if p.WallTime > 0 && m.ensemble.CommitLimit > p.WallTime && p.Gate != NoGate {
-			m.notify(Warned, p.Label, "", fmt.Sprintf("the commit limit of %v exceeds the wall time of %v", m.ensemble.CommitLimit, p.WallTime))
-		}
-	})
+// warnOfCommitLimit warns of a part that may use its wall time up while it waits.
+func (m *Machine) warnOfCommitLimit(p *part) {
+	if p.WallTime > 0 && m.ensemble.CommitLimit > p.WallTime && p.Gate != NoGate {
+		m.notify(Warned, p.Label, "", fmt.Sprintf("the commit limit of %v exceeds the wall time of %v", m.ensemble.CommitLimit, p.WallTime))
+	}
 }
 
 // restart continues with what the record has. Nothing is known of connections.
@@ -109,6 +106,7 @@ func (m *Machine) submit(parts []*part) {
 func (m *Machine) submitOne(p *part) {
 	p.Attempted, p.inFlight, p.opening = true, true, false
 	m.change(p)
+	m.warnOfCommitLimit(p)
 	m.do(Admit{p.Part, m.rostersOf(p.Serial)})
 	m.do(Submit{p.Serial, m.onHold()})
 }
@@ -134,6 +132,10 @@ func (in Submitted) apply(m *Machine) error {
 	if p.State.Ended() {
 		m.cancelJob(p)
 		return nil
+	}
+	if in.WallTime > 0 && p.WallTime == 0 {
+		p.WallTime = in.WallTime
+		m.warnOfCommitLimit(p)
 	}
 	if p.State == PartSubmitting {
 		m.setPart(p, PartPending, "")

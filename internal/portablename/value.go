@@ -161,6 +161,12 @@ var (
 	timeOfClock = lazyregexp.New(`^(?:([0-9]{1,5})-)?([0-9]{1,6}):([0-5]?[0-9]):([0-5]?[0-9])$`)
 )
 
+// WallTime reads a value of wallTime. It reports false for any other text.
+func WallTime(text string) (limit time.Duration, isTime bool) {
+	seconds, reason := parseWallTime(text)
+	return time.Duration(seconds) * time.Second, reason == ""
+}
+
 func parseWallTime(text string) (int64, string) {
 	found := timeInUnits.FindStringSubmatch(text)
 	if found == nil {
