@@ -123,7 +123,7 @@ func (s *submission) request(l *link) (request job.Submission, isHeld bool, err 
 	if request, err = s.part.SubmissionOn(l.controller.Definition, l.defaults); err != nil {
 		return request, false, err
 	}
-	request.Tag = s.tag
+	request.Tag, request.Ensemble, request.Part = s.tag, s.pass.Ensemble, s.part.Label
 	if !request.Track {
 		request.RankFrom = "" // it is in the pass
 	}

@@ -113,7 +113,7 @@ func (c *submitter) intended(p *prepared) job.Job {
 		}
 	}
 	return job.Job{
-		Tag: p.tag, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
+		Tag: p.tag, Ensemble: p.request.Ensemble, Part: p.request.Part, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey(),
 		Interactive: p.submit.Element.IsInteractive(),
 		Observation: job.Observation{Name: c.nameOf(p), Queue: p.env.Text(submission.AttributeQueueName), Owner: c.place.User}, Directory: p.env.Text(submission.AttributeDirectory),
 		Arguments:  append([]string{p.request.Executable}, p.request.Arguments...),

@@ -50,6 +50,7 @@ func (j *Job) Document() Document {
 	d := j.Observation.document()
 	d.ID, d.Target, d.Tag, d.Phase, d.Error = j.ID, j.Target, j.Tag, string(j.Phase), j.Error
 	d.Submitted, d.Observed, d.Source = Timestamp(j.SubmittedAt()), Timestamp(j.Observed), j.Source
+	d.Ensemble, d.Part = j.Ensemble, j.Part
 	d.Stale, d.StaleReason, d.Missing, d.Irregular = j.Stale, j.StaleReason, j.Missing, j.Irregular
 	return d.withState(j.DetailOrUndetermined())
 }
@@ -97,6 +98,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Tag      string    `json:"tag"`
 		Target   string    `json:"target"`
 		ID       string    `json:"id,omitempty"`
+		Ensemble string    `json:"ensemble,omitempty"`
+		Part     string    `json:"part,omitempty"`
 		Before   Detail    `json:"before,omitempty"`
 		State    Detail    `json:"state,omitempty"`
 		Detail   Detail    `json:"detail,omitempty"`
@@ -112,7 +115,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Text     string    `json:"text,omitempty"`
 		Evidence string    `json:"evidence,omitempty"`
 	}{
-		Cursor: e.Sequence, Event: e.Kind, Tag: e.Tag, Target: e.Target, ID: e.ID,
+		Cursor: e.Sequence, Event: e.Kind, Tag: e.Tag, Target: e.Target, ID: e.ID, Ensemble: e.Ensemble, Part: e.Part,
 		Before: e.Before, Detail: e.Detail, Native: e.Native, Reason: e.Reason, ExitCode: e.ExitCode, Signal: e.Signal,
 		Seen: Timestamp(e.Observed), Recorded: Timestamp(e.Recorded),
 		Source: e.Source, Stream: e.Origin.Stream, Line: e.Origin.Line, Text: e.Origin.Text, Evidence: cmp.Or(e.Evidence, e.Origin.Text),

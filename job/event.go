@@ -24,6 +24,8 @@ type Event struct {
 	Kind     EventKind
 	Before   Detail // the state until then
 
+	Ensemble, Part string // of the job
+
 	// Observation is the state since then and how it was observed; where it is not
 	// believed, what was observed. Reason may be why the job is in doubt, rejected or
 	// succeeded. Only the state, how the job ended and the evidence are on record.

@@ -29,6 +29,9 @@ type Job struct {
 	Phase       Phase
 	Interactive bool
 
+	Ensemble string // id of the ensemble that the job is a part of; empty for other jobs
+	Part     string // label of the part
+
 	Observation // what was observed so far; Observed is zero if nothing was
 
 	Created time.Time // when the submission was recorded

@@ -18,6 +18,8 @@ type Submission struct {
 	Track       bool   // whether rmctl-node runs each process of the program and keeps what happens to it
 	RankFrom    string // with Track, the variable with the rank of a process; empty for those of launchers
 	Tag         string // a new UUID that identifies the submission; empty to have one generated
+	Ensemble    string // id of the ensemble that the job is a part of; empty for other jobs
+	Part        string // label of the part
 
 	Terminal  bool // there is a terminal for an interactive job whose definition wants one
 	Hosted    bool // this process runs the job for another one, and goes on when the job has ended

@@ -41,6 +41,7 @@ func TestAnUnreadableValueLeavesTheOtherJobs(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]string{
 		"another text":         "UPDATE jobs SET name = 'nome-tag-7' WHERE tag = 'tag-7'",
+		"another ensemble":     "UPDATE jobs SET ensemble = 'other' WHERE tag = 'tag-7'",
 		"another number":       "UPDATE jobs SET exit_code = 3 WHERE tag = 'tag-7'",
 		"no time":              "UPDATE jobs SET created = 'yesterday' WHERE tag = 'tag-7'",
 		"a time of a sighting": "INSERT INTO sightings (job, observed, seen, sum) SELECT sequence, observed, observed, 1 FROM jobs WHERE tag = 'tag-7'",
@@ -120,7 +121,7 @@ func TestAMissingSubmissionLeavesOthersInDoubt(t *testing.T) {
 func TestADamagedPageLeavesTheJobsOfOthers(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	const count = 102
+	const count = 110
 	require.NoError(t, recordOf(t, directory, count).Close())
 	whole, err := os.ReadFile(filepath.Join(directory, databaseName))
 	require.NoError(t, err)

@@ -154,10 +154,34 @@ func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]job.
 		arguments = append(arguments, chosen...)
 	}
 	events, err := queryEvents(ctx, s.database, condition+fmt.Sprintf(" ORDER BY sequence LIMIT %d", maximumEvents), arguments...)
+	if err == nil {
+		err = addWholes(ctx, s.database, events)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading what happened since event %d: %w", after, explained(err))
 	}
 	return events, nil
+}
+
+// addWholes adds to events what their jobs are parts of.
+func addWholes(ctx context.Context, source stored.Queryer, events []job.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	var row jobRow
+	values := columnValues(row.columns(whole))
+	wholes := map[string][2]string{}
+	err := stored.EachReadable(ctx, source, append(values, &row.whole), func() error {
+		if stored.Verify(row.whole, whole.sumColumn(), values...) == nil {
+			wholes[row.job.Tag] = [2]string{row.job.Ensemble, row.job.Part}
+		}
+		return nil
+	}, func(error) error { return nil }, "SELECT tag, ensemble, part, whole_sum FROM jobs WHERE ensemble <> '' AND tag IN (SELECT tag FROM events WHERE sequence BETWEEN ? AND ?)",
+		events[0].Sequence, events[len(events)-1].Sequence)
+	for i := range events {
+		events[i].Ensemble, events[i].Part = wholes[events[i].Tag][0], wholes[events[i].Tag][1]
+	}
+	return err
 }
 
 // History gives all events of a job, oldest first, to a function until that

@@ -153,3 +153,17 @@ func TestPruningForgetsOnlyWhatIsOverAndOld(t *testing.T) {
 		require.NoError(t, err, kept)
 	}
 }
+
+func TestEventsOfAPartNameItsEnsemble(t *testing.T) {
+	t.Parallel()
+	store := openStore(t, t.TempDir())
+	require.NoError(t, store.Intend(t.Context(), fullJob(1)))
+	submit(t, store, "alone", "big", "1")
+	for _, event := range history(t, store) {
+		expected := [2]string{}
+		if event.Tag == "tag-1" {
+			expected = [2]string{"4f1c2a7e5b0f", "solver"}
+		}
+		require.Equal(t, expected, [2]string{event.Ensemble, event.Part}, event.Tag)
+	}
+}

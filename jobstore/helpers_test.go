@@ -40,7 +40,7 @@ func submit(t testing.TB, store *jobstore.Store, tag, target, id string) {
 func fullJob(number int) job.Job {
 	return job.Job{
 		Tag: fmt.Sprintf("tag-%d", number), Target: "big", Definition: "slurm", Connection: "ssh:login.example.org",
-		Observation: job.Observation{Name: "simulation", Queue: "normal", Owner: "alice"}, Directory: "/home/alice/run", Interactive: true, Hosted: true, Undated: true,
+		Observation: job.Observation{Name: "simulation", Queue: "normal", Owner: "alice"}, Directory: "/home/alice/run", Ensemble: "4f1c2a7e5b0f", Part: "solver", Interactive: true, Hosted: true, Undated: true,
 		Created: noon.Add(time.Duration(number) * time.Second),
 		Attributes: map[string]any{
 			"nodes": 4, "exclusive": true, "queue": "normal", "unset": nil,

@@ -17,7 +17,9 @@ type Filter struct {
 	// another one, or that the user dismissed, and submissions that were rejected.
 	All    bool
 	Target string // empty for every target
-	Limit  int    // greatest number of jobs; 0 for no limit
+	// Ensemble leaves the parts of an ensemble; empty for all jobs.
+	Ensemble string
+	Limit    int // greatest number of jobs; 0 for no limit
 }
 
 // ErrNotFound is matched by the errors for jobs and sessions that the store

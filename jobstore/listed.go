@@ -28,9 +28,11 @@ func (s *Store) EachListed(ctx context.Context, filter Filter, do func(*job.Job)
 	if !filter.All {
 		condition += " AND finished = 0"
 	}
-	var targets []any
-	if filter.Target != "" {
-		condition, targets = condition+" AND target = ?", []any{filter.Target}
+	var chosen []any
+	for _, each := range []struct{ column, value string }{{"target", filter.Target}, {"ensemble", filter.Ensemble}} {
+		if each.value != "" {
+			condition, chosen = condition+" AND "+each.column+" = ?", append(chosen, each.value)
+		}
 	}
 	left := filter.Limit
 	if left <= 0 {
@@ -40,7 +42,7 @@ func (s *Store) EachListed(ctx context.Context, filter Filter, do func(*job.Job)
 	var part []jobRow
 	for most := firstPart; left > 0; most = furtherPart {
 		most = min(most, left)
-		arguments := append([]any{created, sequence}, targets...)
+		arguments := append([]any{created, sequence}, chosen...)
 		part = part[:0]
 		source := s.lenient(s.database)
 		err := eachListed(ctx, source, func(row *jobRow) error {

@@ -54,6 +54,18 @@ func TestEachJobIsListedOnceNewestFirst(t *testing.T) {
 	require.Len(t, listed(t, store, jobstore.Filter{All: true}), count)
 }
 
+func TestPartsAreListedByTheirEnsemble(t *testing.T) {
+	t.Parallel()
+	store := openStore(t, t.TempDir())
+	for number, ensemble := range []string{"", "4f1c2a7e5b0f", "000000000000", "4f1c2a7e5b0f"} {
+		j := fullJob(number)
+		j.Ensemble = ensemble
+		require.NoError(t, store.Intend(t.Context(), j))
+	}
+	require.Equal(t, []string{"tag-3", "tag-1"}, listed(t, store, jobstore.Filter{Ensemble: "4f1c2a7e5b0f"}))
+	require.Empty(t, listed(t, store, jobstore.Filter{Ensemble: "4f1c2a7e5b0f", Target: "small", All: true}))
+}
+
 func TestAListedJobHasWhatItsDocumentNeeds(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())

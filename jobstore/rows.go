@@ -26,6 +26,7 @@ type jobRow struct {
 	number int64 // of the row; only read
 	job    job.Job
 	sum    int64    // of the columns that are read; only read
+	whole  int64    // checksum of what the job is a part of; only read
 	shown  sighting // when a listing has shown the job again as it was observed; only read
 }
 
@@ -36,13 +37,16 @@ type selection int
 const (
 	brief  selection = iota // what decides whether a job is waited for
 	listed                  // what listings show
-	full                    // all but the derived columns
+	full                    // all but the derived columns and those of whole
+	whole                   // what the job is a part of; read with listed and full
 )
 
-var selections = []selection{brief, listed, full}
+var selections = []selection{brief, listed, full, whole}
 
 // sumColumn is the column of the checksum.
-func (s selection) sumColumn() string { return [...]string{"brief_sum", "listed_sum", "full_sum"}[s] }
+func (s selection) sumColumn() string {
+	return [...]string{"brief_sum", "listed_sum", "full_sum", "whole_sum"}[s]
+}
 
 // sum returns the checksum of the values of the selection.
 func (s selection) sum(values []any) int64 { return stored.Sum(s.sumColumn(), values...) }
@@ -50,6 +54,9 @@ func (s selection) sum(values []any) int64 { return stored.Sum(s.sumColumn(), va
 // columns returns the columns of a selection.
 func (r *jobRow) columns(of selection) []column {
 	j := &r.job
+	if of == whole {
+		return []column{{"tag", &j.Tag}, {"ensemble", &j.Ensemble}, {"part", &j.Part}}
+	}
 	columns := append(make([]column, 0, 48),
 		column{"tag", &j.Tag}, column{"target", &j.Target}, column{"id", &j.ID}, column{"phase", (*string)(&j.Phase)}, column{"interactive", &j.Interactive},
 		column{"detail", (*string)(&j.Detail)}, column{"native", &j.Native}, column{"source", &j.Source},
@@ -97,7 +104,8 @@ func insertInto(table string, names []string) string {
 
 // rowNames returns the names of all columns: the derived ones come last.
 func rowNames() []string {
-	names := append(columnNames((&jobRow{}).columns(full)), "finished")
+	row := &jobRow{}
+	names := append(columnNames(append(row.columns(full), row.columns(whole)[1:]...)), "finished")
 	for _, each := range selections {
 		names = append(names, each.sumColumn())
 	}
@@ -106,7 +114,7 @@ func rowNames() []string {
 
 // values returns the values of all columns.
 func (r *jobRow) values() []any {
-	values := append(columnValues(r.columns(full)), r.job.IsOver())
+	values := append(columnValues(append(r.columns(full), r.columns(whole)[1:]...)), r.job.IsOver())
 	for _, each := range selections {
 		values = append(values, each.sum(columnValues(r.columns(each))))
 	}
@@ -131,7 +139,7 @@ func (s selection) statement() string {
 		return "SELECT sequence, " + strings.Join(names, ", ") + " FROM jobs "
 	}
 	names[slices.Index(names, "observed")] = "jobs.observed"
-	return "SELECT sequence, " + strings.Join(names, ", ") + ", seen || ' ' || sum FROM jobs " +
+	return "SELECT sequence, " + strings.Join(names, ", ") + ", ensemble, part, whole_sum, seen || ' ' || sum FROM jobs " +
 		"LEFT JOIN sightings ON sightings.job = jobs.sequence AND sightings.observed = jobs.observed "
 }
 
@@ -204,12 +212,15 @@ type jobReader func(ctx context.Context, source stored.Queryer, do func(*jobRow)
 func (r *jobRow) each(ctx context.Context, source stored.Queryer, columns selection, do func(*jobRow) error, statement string, arguments ...any) error {
 	values := columnValues(r.columns(columns))
 	fields := append(append([]any{&r.number}, values...), &r.sum)
-	if columns != brief {
-		fields = append(fields, &r.shown)
+	wholeValues := columnValues(r.columns(whole))
+	if columns == brief {
+		r.whole = stored.Unsummed
+	} else {
+		fields = append(fields, wholeValues[1], wholeValues[2], &r.whole, &r.shown)
 	}
 	unreadable := func(err error) error { return r.unreadable(source, err) }
 	return stored.EachReadable(ctx, source, fields, func() error {
-		if r.sum != stored.Unsummed && r.sum != columns.sum(values) {
+		if r.sum != stored.Unsummed && r.sum != columns.sum(values) || r.whole != stored.Unsummed && r.whole != whole.sum(wholeValues) {
 			return unreadable(stored.ErrChecksum)
 		}
 		if !r.shown.seen.IsZero() {

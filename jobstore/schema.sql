@@ -406,3 +406,10 @@ CREATE TABLE ensemble_events (
 	sum      INTEGER NOT NULL,
 	PRIMARY KEY (ensemble, sequence)
 ) STRICT;
+
+-- next version
+-- The ensemble that a job is a part of, which the job outlives, and the label of the part.
+ALTER TABLE jobs ADD COLUMN ensemble TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN part TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN whole_sum INTEGER NOT NULL DEFAULT -1;
+CREATE INDEX jobs_by_ensemble ON jobs (ensemble) WHERE ensemble <> '';

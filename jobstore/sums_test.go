@@ -18,7 +18,8 @@ var summedTime = time.Date(2026, 5, 4, 12, 0, 0, 123456789, time.UTC)
 func TestChecksumsOnRecordStayValid(t *testing.T) {
 	t.Parallel()
 	row := &jobRow{job: job.Job{Tag: "tag", Target: "big", ID: "7", ShortID: "07", Phase: job.PhaseSubmitted, Connection: "local", Created: summedTime, Observation: job.Observation{Detail: job.Running, Name: "name", Nodes: "n1", ExitCode: new(int), Evidence: "seen", Observed: summedTime}}}
-	for each, expected := range map[selection]int64{brief: 854442966, listed: 3859511993, full: 303758202} {
+	row.job.Ensemble, row.job.Part = "4f1c2a7e5b0f", "solver"
+	for each, expected := range map[selection]int64{brief: 854442966, listed: 3859511993, full: 303758202, whole: 117083731} {
 		require.Equal(t, expected, each.sum(columnValues(row.columns(each))), each.sumColumn())
 	}
 	event := job.Event{Tag: "tag", Target: "big", ID: "7", Kind: job.EventState, Recorded: summedTime, Observation: job.Observation{Detail: job.Running}}

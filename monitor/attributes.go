@@ -28,6 +28,8 @@ var definitions = []model.Definition{
 	{ID: vocabulary.AttributeProblems, Type: model.Array, Name: "Wrong In Listings", Description: "What was wrong with what the scheduler listed, how often, and where first", Display: true},
 	text(vocabulary.AttributeJobDetail, "Detail", "State of the job in more words than the model has", true),
 	text(vocabulary.AttributeJobTag, "Tag", "Tag of the submission", false),
+	text(vocabulary.AttributeJobEnsemble, "Ensemble", "Ensemble that the job is a part of", true),
+	text(vocabulary.AttributeJobPart, "Part", "Label of the part", true),
 	text(vocabulary.AttributeJobOutput, "Output File", "File on the target that the job writes its output to", false),
 	text(vocabulary.AttributeJobErrors, "Error File", "File on the target that the job writes its errors to", false),
 	text(vocabulary.AttributeJobDoubt, "Doubt", "Why the state may be another by now", true),

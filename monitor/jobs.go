@@ -234,6 +234,8 @@ func (r *rowOf) recorded(recorded *recorded, isUnlisted bool) {
 	r.text(vocabulary.AttributeJobLaunched, "true")
 	r.text(vocabulary.AttributeJobTag, recorded.Tag)
 	r.text(attributeJobSubmission, recorded.Tag)
+	r.text(vocabulary.AttributeJobEnsemble, recorded.Ensemble)
+	r.text(vocabulary.AttributeJobPart, recorded.Part)
 	r.text(vocabulary.AttributeJobOutput, recorded.OutputPath)
 	r.text(vocabulary.AttributeJobErrors, recorded.ErrorPath)
 	doubt := recorded.Doubt()

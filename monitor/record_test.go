@@ -22,7 +22,7 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 			rowOf("3", "state=RUNNING", "identity=tag-of-somebody"),
 			rowOf("5_1", "state=RUNNING", "identity=tag-5"), rowOf("5_2", "state=QUEUED_ACTIVE", "identity=tag-5"))
 		w.record.set(
-			job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Submitted}},
+			job.Job{Tag: "tag-1", ID: "1", Ensemble: "4f1c2a7e5b0f", Part: "solver", Observation: job.Observation{Detail: job.Submitted}},
 			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Name: "mine", Detail: job.Submitted, OutputPath: "/home/2.out"}},
 			job.Job{Tag: "tag-3", ID: "3", Observation: job.Observation{Identity: "tag-3", Detail: job.Completed}},
 			job.Job{Tag: "tag-5", ID: "5", Observation: job.Observation{Detail: job.Submitted}})
@@ -30,6 +30,8 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 		require.Equal(t, []string{"1", "2", "3", "5_1", "5_2", "tag-3"}, w.ids(model.Job))
 		require.Equal(t, "tag-1", w.value(model.Job, "1", vocabulary.AttributeJobTag))
 		require.Equal(t, "true", w.value(model.Job, "1", vocabulary.AttributeJobLaunched))
+		require.Equal(t, "4f1c2a7e5b0f", w.value(model.Job, "1", vocabulary.AttributeJobEnsemble))
+		require.Equal(t, "solver", w.value(model.Job, "1", vocabulary.AttributeJobPart))
 		require.Equal(t, "mine", w.value(model.Job, "2", vocabulary.AttributeName))
 		require.Equal(t, "/home/2.out", w.value(model.Job, "2", vocabulary.AttributeJobOutput))
 		require.Equal(t, "false", w.value(model.Job, "3", vocabulary.AttributeJobLaunched), "the id was given again")

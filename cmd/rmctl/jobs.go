@@ -16,7 +16,6 @@ import (
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
 	"github.com/rmctl/rmctl/internal/settings"
-	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/web/api"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
@@ -31,7 +30,8 @@ type jobsListing struct {
 	chosen  selectionFlags
 	choices listings.Choices
 
-	filter selection.Filter
+	ensemble string
+	filter   selection.Filter
 }
 
 func newJobs(a *app) *cobra.Command {
@@ -43,7 +43,7 @@ func newJobs(a *app) *cobra.Command {
 		Short: "List jobs submitted with rmctl, or the jobs of all users",
 		Long: `jobs lists the jobs submitted with rmctl, newest first, in their last known state. It
 does not query a scheduler. Without --all it lists 20 jobs, and no refused submissions.
-It chooses jobs by target, --state and --name, then sorts them, and then counts.
+It chooses jobs by target, --state, --name and --ensemble, then sorts them, and then counts.
 
 ` + listings.OutputHelp + `
 
@@ -62,8 +62,8 @@ Without --everyone it queries the jobs that have not ended.`,
   rmctl jobs --export >jobs.jsonl
   rmctl jobs --prune 90d`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			listing := []string{"everyone", "watch", "state", "name", "output", "quiet", "sort", "limit", "format"}
-			err := errors.Join(excludes(c, "prune", append(listing, "all", "export")...), excludes(c, "export", append(listing, "all")...), excludes(c, "everyone", "all"), excludes(c, "all", "limit"))
+			listing := []string{"everyone", "watch", "state", "name", "output", "quiet", "sort", "limit", "format", "ensemble"}
+			err := errors.Join(excludes(c, "prune", append(listing, "all", "export")...), excludes(c, "export", append(listing, "all")...), excludes(c, "everyone", "all", "ensemble"), excludes(c, "all", "limit"))
 			if err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ Without --everyone it queries the jobs that have not ended.`,
 			case prune != "":
 				return a.pruneJobs(c.Context(), store, prune)
 			case export:
-				return a.exportJobs(c.Context(), store)
+				return listings.Export(c.Context(), a.stdout, store, a.target)
 			case everyone:
 				return l.printEveryone(c.Context(), isWatched)
 			}
@@ -89,6 +89,8 @@ Without --everyone it queries the jobs that have not ended.`,
 		},
 	}
 	l.chosen.add(c, "list all jobs, also refused submissions")
+	c.Flags().StringVar(&l.ensemble, "ensemble", "", "list the jobs of the ensemble `ID`")
+	completeFlag(c, "ensemble", cobra.NoFileCompletions)
 	c.Flags().BoolVar(&export, "export", false, "print the whole record: a JSON object per job, with its submission and history")
 	c.Flags().StringVar(&prune, "prune", "", "forget jobs that have ended and are older than `AGE`, such as 12h or 90d")
 	c.Flags().BoolVar(&everyone, "everyone", false, "query the scheduler for the jobs of all users")
@@ -125,7 +127,7 @@ func (l *jobsListing) print(ctx context.Context, store *jobstore.Store, output l
 		return err
 	}
 	isEmpty := true
-	err = store.EachListed(ctx, jobstore.Filter{Target: l.app.target, All: true}, func(j *job.Job) error {
+	err = store.EachListed(ctx, jobstore.Filter{Target: l.app.target, Ensemble: l.ensemble, All: true}, func(j *job.Job) error {
 		switch {
 		case !l.chosen.all && j.Phase == job.PhaseRejected || !l.filter.Matches(j):
 			return nil
@@ -146,10 +148,10 @@ func (l *jobsListing) print(ctx context.Context, store *jobstore.Store, output l
 
 // none returns why no job is listed.
 func (l *jobsListing) none() string {
-	if l.filter.IsAll() {
+	if l.filter.IsAll() && l.ensemble == "" {
 		return "no job is on record; rmctl jobs --everyone lists what a scheduler has"
 	}
-	return "no job on record matches --state and --name"
+	return "no job on record matches --state, --name and --ensemble"
 }
 
 // printSubmissions prints jobs with the time of their submission.
@@ -231,51 +233,4 @@ func parseAge(text string) (time.Duration, error) {
 		return 0, usage("--prune %q: write a length of time, such as 12h or 90d", text)
 	}
 	return age, nil
-}
-
-// exportedJob is a job with everything on record about it.
-type exportedJob struct {
-	job.Document
-	Definition string         `json:"definition"`
-	Connection string         `json:"connection"`
-	Directory  string         `json:"directory,omitempty"`
-	Arguments  []string       `json:"arguments,omitempty"`
-	Attributes map[string]any `json:"attributes,omitempty"`
-	Script     string         `json:"script,omitempty"`
-	Request    string         `json:"request,omitempty"`
-	History    []job.Event    `json:"history"`
-}
-
-// exportJobs prints the whole record, oldest job first. What cannot be read is left out, and an
-// error.
-func (a *app) exportJobs(ctx context.Context, store *jobstore.Store) error {
-	jobs, err := store.List(ctx, jobstore.Filter{Target: a.target, All: true})
-	if err != nil {
-		return err
-	}
-	var unreadable []error
-	for i := len(jobs) - 1; i >= 0; i-- {
-		j, err := store.ByTag(ctx, jobs[i].Tag)
-		if err != nil {
-			unreadable = append(unreadable, err)
-		}
-		if j.Tag == "" {
-			continue
-		}
-		exported := exportedJob{
-			Document: j.Document(), Definition: j.Definition, Connection: j.Connection, Directory: j.Directory,
-			Arguments: j.Arguments, Attributes: j.Attributes, Script: j.Script, Request: j.Request, History: []job.Event{},
-		}
-		err = store.History(ctx, j.Tag, func(event job.Event) error {
-			exported.History = append(exported.History, event)
-			return nil
-		})
-		if err != nil {
-			unreadable = append(unreadable, err)
-		}
-		if err := terminal.JSON(a.stdout, exported); err != nil {
-			return err
-		}
-	}
-	return errors.Join(append(unreadable, store.Damaged())...)
 }

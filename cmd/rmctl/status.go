@@ -14,6 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/recovery"
 	"github.com/rmctl/rmctl/internal/selection"
+	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/jobstore"
 )
@@ -169,8 +170,7 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output 
 		return err
 	}
 	tracked, err := store.Polls().TrackedTags(ctx)
-	members, membersErr := selection.Memberships(ctx, store, asked)
-	if err := errors.Join(err, membersErr); err != nil {
+	if err != nil {
 		return err
 	}
 	lines := make([]*listings.Status, len(asked))
@@ -183,7 +183,6 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output 
 		if err != nil {
 			return err
 		}
-		printed.Ensemble, printed.Part = members[job.Tag].Ensemble, members[job.Tag].Label
 		lines[i].Document = listings.StatusDocument{Document: printed, NotUnderstood: notUnderstood[job.Controller]}
 	}
 	return listings.StatusOfJobs().PrintAll(output, lines, "no job is on record that has not ended; rmctl jobs lists the others")
@@ -258,6 +257,9 @@ rejected and why, and what the command printed.
 }
 
 func (a *app) explain(c *cobra.Command, store *jobstore.Store, j job.Job) error {
+	if whole := terminal.PartOf(j.Ensemble, j.Part); whole != "" && !a.json {
+		fmt.Fprintln(a.stdout, oneLine(whole))
+	}
 	events, err := listings.Events().Printer(a.listing())
 	if err == nil {
 		err = store.History(c.Context(), j.Tag, events.Print)

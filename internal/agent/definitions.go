@@ -23,6 +23,7 @@ const definitionsInUpdate = 50
 var shownAttributes = []string{
 	vocabulary.AttributeJobDetail, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobStarted,
 	vocabulary.AttributeJobEnded, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobSignal, vocabulary.AttributeJobCPUs,
+	vocabulary.AttributeJobEnsemble, vocabulary.AttributeJobPart,
 	vocabulary.AttributeJobTag, vocabulary.AttributeJobDoubt, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors,
 	vocabulary.AttributeNodeCPUs, vocabulary.AttributeNodeCPUsUsed, vocabulary.AttributeNodeMemory, vocabulary.AttributeNodeLoad,
 	vocabulary.AttributeNodeQueues, vocabulary.AttributeNodeReason,

@@ -58,6 +58,7 @@ func run(ctx context.Context, messages io.Writer, line string, event job.Event) 
 	command := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	command.Env = append(os.Environ(),
 		"RMCTL_JOB_ID="+oneLine(event.ID), "RMCTL_JOB_TARGET="+event.Target, "RMCTL_JOB_TAG="+event.Tag,
+		"RMCTL_JOB_ENSEMBLE="+event.Ensemble, "RMCTL_JOB_PART="+oneLine(event.Part),
 		"RMCTL_JOB_STATE="+string(event.Detail), "RMCTL_JOB_PRIMARY_STATE="+string(event.Detail.Primary()), "RMCTL_JOB_BEFORE="+string(cmp.Or(event.Before, job.Undetermined)),
 		"RMCTL_JOB_NATIVE="+oneLine(event.Native), "RMCTL_JOB_REASON="+oneLine(event.Reason),
 		"RMCTL_JOB_EXIT_CODE="+numberText(event.ExitCode), "RMCTL_JOB_SIGNAL="+numberText(event.Signal),

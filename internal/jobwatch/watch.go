@@ -180,7 +180,7 @@ func (w *Watch) printStates(ctx context.Context) error {
 		slices.Reverse(watched)
 	}
 	for _, j := range watched {
-		event := job.Event{Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: "now", Observation: j.Observation}
+		event := job.Event{Tag: j.Tag, Target: j.Target, ID: j.ID, Kind: "now", Ensemble: j.Ensemble, Part: j.Part, Observation: j.Observation}
 		event.Observed, event.Reason = cmp.Or(j.Observed, j.Created), cmp.Or(j.StaleReason, j.Reason)
 		if err := w.printLine(event); err != nil {
 			return err
@@ -294,8 +294,9 @@ func (w *Watch) printLine(event job.Event) error {
 	if event.Detail != "" {
 		word = event.Detail.Word()
 	}
+	texts := slices.DeleteFunc([]string{event.Reason, terminal.PartOf(event.Ensemble, event.Part)}, func(text string) bool { return text == "" })
 	line := fmt.Sprintf("%s  %s/%s  %s  %s  %s", terminal.Clock(event.Observed), terminal.OrDash(event.Target), terminal.OrDash(cmp.Or(event.ID, event.Tag)),
-		event.Kind, terminal.OrDash(word), terminal.AtMost(tui.OneLine(event.Reason), terminal.LongestCell))
+		event.Kind, terminal.OrDash(word), terminal.AtMost(tui.OneLine(strings.Join(texts, "; ")), terminal.LongestCell))
 	_, err := fmt.Fprintln(w.Stdout, strings.TrimRight(line, " "))
 	return err
 }

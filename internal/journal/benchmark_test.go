@@ -39,22 +39,3 @@ func BenchmarkSaveAnEvent(b *testing.B) {
 		require.NoError(b, store.Journal().Save(b.Context(), barrier.Change{Ensemble: saved.Ensemble, Notices: notices(i, i)}))
 	}
 }
-
-func BenchmarkMembershipsOf10000Jobs(b *testing.B) {
-	store := openStore(b, b.TempDir())
-	tags := make([]string, 0, 10_000)
-	for ensemble := range 100 {
-		saved := create(b, store, fmt.Sprint("e", ensemble), 25)
-		for _, part := range saved.Parts {
-			tags = append(tags, part.Tag)
-		}
-	}
-	for i := len(tags); i < cap(tags); i++ {
-		tags = append(tags, fmt.Sprintf("%032x", i))
-	}
-	for b.Loop() {
-		members, err := store.Journal().Memberships(b.Context(), tags)
-		require.NoError(b, err)
-		require.Len(b, members, 2500)
-	}
-}

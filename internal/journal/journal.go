@@ -5,7 +5,6 @@ package journal
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -218,55 +217,6 @@ func (r *Record) Notices(ctx context.Context, id string, after int) (notices []b
 		return err
 	}, "WHERE ensemble = ? AND sequence > ? ORDER BY sequence", id, after)
 	return notices, r.failed(err, "reading the events of ensemble %q", id)
-}
-
-// A Membership is the ensemble and the part that a job belongs to.
-type Membership struct {
-	Ensemble, Name string
-	Label          string
-	Serial         int
-}
-
-// Memberships returns the memberships of jobs by the tags of their submissions, of those that
-// are parts of an ensemble.
-func (r *Record) Memberships(ctx context.Context, tags []string) (map[string]Membership, error) {
-	members, err := r.memberships(ctx, tags)
-	return members, r.failed(err, "looking up the ensembles of jobs")
-}
-
-// manyTags is how many tags are looked up one by one; for more, all parts are read.
-const manyTags = 256
-
-func (r *Record) memberships(ctx context.Context, tags []string) (map[string]Membership, error) {
-	members := map[string]Membership{}
-	var areAny bool
-	err := r.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM ensemble_parts)").Scan(&areAny)
-	if err != nil || !areAny || len(tags) == 0 {
-		return members, err
-	}
-	isWanted := make(map[string]bool, len(tags))
-	for _, tag := range tags {
-		isWanted[tag] = tag != ""
-	}
-	var tag string
-	var member Membership
-	condition, arguments := "", []any(nil)
-	if len(tags) <= manyTags {
-		encoded, err := json.Marshal(tags)
-		if err != nil {
-			return nil, err
-		}
-		condition, arguments = " WHERE part.tag IN (SELECT value FROM json_each(?))", []any{string(encoded)}
-	}
-	err = stored.EachReadable(ctx, r.read, []any{&tag, &member.Ensemble, &member.Name, &member.Label, &member.Serial}, func() error {
-		if isWanted[tag] {
-			members[tag] = member
-		}
-		return nil
-	}, func(error) error { return nil },
-		`SELECT part.tag, part.ensemble, coalesce(ensembles.name, ''), part.label, part.serial
-			FROM ensemble_parts AS part LEFT JOIN ensembles ON ensembles.id = part.ensemble`+condition, arguments...)
-	return members, err
 }
 
 // Prune removes the ensembles that ended before a time and have no job on record any more.

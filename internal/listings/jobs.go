@@ -39,6 +39,8 @@ func jobColumns(usual ...string) []Column[*job.Job] {
 		text("ENDED", func(j *job.Job) string { return j.Ended }),
 		{Title: "EXIT", Cell: func(j *job.Job) string { return Number(j.ExitCode) }},
 		age("SEEN", "", func(j *job.Job) time.Time { return j.Observed }),
+		text("ENSEMBLE", func(j *job.Job) string { return j.Ensemble }),
+		text("PART", func(j *job.Job) string { return j.Part }),
 		text("TAG", func(j *job.Job) string { return j.Tag }),
 		text("NAME", func(j *job.Job) string { return j.Name }),
 		{Title: "NOTE", Cell: func(j *job.Job) string { return Remark(*j) }},

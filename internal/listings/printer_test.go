@@ -53,11 +53,11 @@ func TestColumnsAreChosen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "JOB  DETAIL            EXIT\n10   USER_ON_HOLD      -\n9    JOB_OUTERR_READY  0\n-    UNDETERMINED      -\n", printed)
 	printed, err = list(nil, "", "-o", "table=job,colour")
-	require.EqualError(t, err, `--output: no column "colour"; the columns are job, target, state, detail, native, queue, nodes, submitted, started, ended, exit, seen, tag, name, note`)
+	require.EqualError(t, err, `--output: no column "colour"; the columns are job, target, state, detail, native, queue, nodes, submitted, started, ended, exit, seen, ensemble, part, tag, name, note`)
 	require.Empty(t, printed)
 	printed, err = list(jobsOnRecord(), "", "-o", "wide")
 	require.NoError(t, err)
-	require.Regexp(t, `^JOB +TARGET +STATE +DETAIL +NATIVE +QUEUE +NODES +SUBMITTED +STARTED +ENDED +EXIT +SEEN +TAG +NAME +NOTE\n`, printed)
+	require.Regexp(t, `^JOB +TARGET +STATE +DETAIL +NATIVE +QUEUE +NODES +SUBMITTED +STARTED +ENDED +EXIT +SEEN +ENSEMBLE +PART +TAG +NAME +NOTE\n`, printed)
 }
 
 func TestRowsAreSortedAndThenCounted(t *testing.T) {

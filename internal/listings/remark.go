@@ -33,6 +33,9 @@ func Remark(j job.Job) string {
 	if j.Error != "" {
 		all.add("%s", j.Error)
 	}
+	if whole := terminal.PartOf(j.Ensemble, j.Part); whole != "" {
+		all.add("%s", whole)
+	}
 	return terminal.AtMost(tui.OneLine(strings.Join(all, "; ")), terminal.LongestCell)
 }
 

@@ -20,11 +20,11 @@ type Handle struct {
 	Controller *control.Controller
 }
 
-// Label returns what users call the job: target and id, and its name if it has one.
+// Label returns what users call the job: target and id, and the label of its part or its name if it has one.
 func (h Handle) Label() string {
 	label := h.Target + "/" + cmp.Or(h.ID, h.Tag)
-	if h.Name != "" {
-		label += " " + h.Name
+	if name := cmp.Or(h.Part, h.Name); name != "" {
+		label += " " + name
 	}
 	return label
 }

@@ -130,6 +130,14 @@ func Age(at, now time.Time) string {
 // LongestCell bounds the text of a cell of a table: a column is as wide as its widest cell.
 const LongestCell = 120
 
+// PartOf says which part of which ensemble a job is; empty for a job of no ensemble.
+func PartOf(ensemble, part string) string {
+	if ensemble == "" {
+		return ""
+	}
+	return "part " + part + " of ensemble " + ensemble
+}
+
 // OrDash returns a text for a cell of a table, "-" for an empty one.
 func OrDash(text string) string {
 	if text == "" {

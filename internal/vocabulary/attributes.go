@@ -53,6 +53,8 @@ const (
 	AttributeJobSignal    = "jobSignal"
 	AttributeJobCPUs      = "jobCPUs"
 	AttributeJobTag       = "jobTag"
+	AttributeJobEnsemble  = "jobEnsemble"
+	AttributeJobPart      = "jobPart"
 	AttributeJobDoubt     = "jobDoubt"
 	AttributeJobOutput    = "jobOutputPath"
 	AttributeJobErrors    = "jobErrorPath"

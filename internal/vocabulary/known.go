@@ -20,6 +20,7 @@ var known = sync.OnceValue(func() map[string]bool {
 		AttributeQueueNodes, AttributeJobDetail, AttributeJobNodes, AttributeJobSubmitted,
 		AttributeJobStarted, AttributeJobEnded, AttributeJobExitCode, AttributeJobSignal,
 		AttributeJobCPUs, AttributeJobTag, AttributeJobOutput, AttributeJobErrors, AttributeJobDoubt, AttributeJobUser,
+		AttributeJobEnsemble, AttributeJobPart,
 		AttributeJobLaunched, "rmHost", "rmCause", "rmDefinition", "rmSince",
 		"rmDescription", "rmType", "rmID", "numNodes", "nodeNumber", "processPID", "processSignalName", "processStdout", "processStderr",
 		"messageLevel", "messageCode", "messageText", "errorCode", "errorMsg", "filterChildren",

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/coalloc"
+	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/model"
 )
 
 // playedEnsembles has one ensemble, and records what is done to it.
@@ -120,6 +122,8 @@ func withEnsembles(t *testing.T) (*browser, *playedEnsembles) {
 	}}
 	s := testPlatform(t)
 	s.Ensembles = played
+	require.NoError(t, s.Store.Intend(t.Context(), job.Job{Tag: "tag-1", Target: "local", Ensemble: ensembleID, Part: "sim<b>"}))
+	s.Platform.Model().Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "local"}) })
 	return serveWith(t, s, nil).enter(), played
 }
 
@@ -137,6 +141,9 @@ func TestEnsemblesAreShown(t *testing.T) {
 	require.NotContains(t, page, "\x1b")
 	require.NotContains(t, page, "<script>")
 	require.Contains(t, page, "Commit")
+	page = b.get("/job?rm=local&id=tag-1")
+	require.Contains(t, page, `<a href="/ensemble?id=`+ensembleID+`">`+ensembleID+"</a>")
+	require.Contains(t, page, "sim&lt;b&gt;")
 	require.NotContains(t, page, "Release now", "a part is missing")
 	response, _ := b.do(http.MethodGet, "/ensemble?id=ffffffffffff", nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)

@@ -216,13 +216,6 @@ func (a *API) editEnsemble(change func(ctx context.Context, ensemble coalloc.Con
 	}
 }
 
-// addMembership adds the ensemble that a job on record is a part of.
-func (a *API) addMembership(ctx context.Context, document *jobJSON) error {
-	members, err := a.Store.Journal().Memberships(ctx, []string{document.Tag})
-	document.Ensemble, document.Part = members[document.Tag].Ensemble, members[document.Tag].Label
-	return err
-}
-
 // ensembleError gives an error of an ensemble its status.
 func ensembleError(err error) error {
 	isOne := func(known ...error) bool {

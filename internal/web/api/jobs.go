@@ -133,6 +133,7 @@ func listedJSON(manager *model.Manager, e *model.Element) jobJSON {
 		Queue: e.Parent(), ExitCode: listing.GivenNumber(e, vocabulary.AttributeJobExitCode), Signal: listing.GivenNumber(e, vocabulary.AttributeJobSignal), Reason: listing.GivenText(e, vocabulary.AttributeJobMessage),
 		Nodes: listing.GivenText(e, vocabulary.AttributeJobNodes), Submitted: listing.TimeOf(e, vocabulary.AttributeJobSubmitted), Started: listing.TimeOf(e, vocabulary.AttributeJobStarted),
 		Ended: listing.TimeOf(e, vocabulary.AttributeJobEnded), Tag: listing.GivenText(e, vocabulary.AttributeJobTag),
+		Ensemble: listing.GivenText(e, vocabulary.AttributeJobEnsemble), Part: listing.GivenText(e, vocabulary.AttributeJobPart),
 		Observed: listing.TimeOf(manager.Element(), vocabulary.AttributeListedJobs),
 	}}
 	if e.Name() != e.ID() {
@@ -168,7 +169,7 @@ func (a *API) answerJob(w http.ResponseWriter, r *http.Request) error {
 	document := recordedJSON(job)
 	if job.Tag != "" {
 		processes, err := a.Store.Processes(ctx, job.Tag)
-		if err = errors.Join(err, a.addMembership(ctx, &document)); err != nil {
+		if err != nil {
 			return err
 		}
 		for i := range processes {

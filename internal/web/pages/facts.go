@@ -15,6 +15,7 @@ type fact struct {
 	Value       string
 	At          listing.Moment // of a date, instead of Value
 	Words       []string       // of an array, instead of Value
+	Address     string         // of the page about Value
 	IsHidden    bool           // whether views show it on request only
 }
 

@@ -128,7 +128,7 @@ func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
 		case vocabulary.AttributeJobDetail: // it may say who holds the job
 			detail, _ := job.ParseDetail(listing.GivenText(e, id))
 			return !detail.OnHold() && detail.Primary() != job.Suspended
-		case vocabulary.AttributeJobTag, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors:
+		case vocabulary.AttributeJobTag, vocabulary.AttributeJobEnsemble, vocabulary.AttributeJobPart, vocabulary.AttributeJobOutput, vocabulary.AttributeJobErrors:
 			return isRecorded
 		case vocabulary.AttributeJobDoubt, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobCPUs, "jobId":
 			return true
@@ -233,6 +233,11 @@ func (p *Pages) addRecord(ctx context.Context, page *jobPage, j job.Job) error {
 		}
 	}
 	add("Tag", j.Tag)
+	add("Ensemble", j.Ensemble)
+	if j.Ensemble != "" && p.Ensembles != nil {
+		page.Submission[len(page.Submission)-1].Address = ensembleLink(j.Ensemble)
+	}
+	add("Part", j.Part)
 	add("Definition", j.Definition)
 	add("Connection", j.Connection)
 	add("Directory", j.Directory)

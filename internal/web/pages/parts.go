@@ -203,7 +203,7 @@ func factValue(f fact) h.Node {
 	case f.At.IsKnown():
 		return age(f.At)
 	}
-	return h.Text(f.Value)
+	return linkOrText(f.Address, f.Value)
 }
 
 func processTable(rows []processRow) h.Node {
