@@ -127,8 +127,7 @@ type proven struct {
 	proof  []byte // of the co-allocator, for the answer
 }
 
-// verify is the handshake of the co-allocator. Every wrong credential gets the same answer after
-// the same work.
+// verify is the handshake of the co-allocator. Every wrong credential gets the same answer.
 func (s *Server) verify(ctx context.Context, conn net.Conn) (*proven, error) {
 	secured := tls.Server(conn, s.tls)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -150,11 +149,8 @@ func (s *Server) verify(ctx context.Context, conn net.Conn) (*proven, error) {
 	if err != nil {
 		return nil, err
 	}
-	isValid := hello.Kind == kindHello && hello.Version == protocolVersion && want.Kind == kindProve &&
-		hello.Ensemble == s.ensemble && len(hello.Nonce) == nonceSize
-	secret := s.key.PartSecret(hello.Serial)
-	expected := proof(secret, proofOfProcess, hello.Serial, binding, hello.Nonce, own)
-	if !hmac.Equal(expected, want.Proof) || !isValid {
+	secret, isRight := s.judgeProof(hello, want, binding, own)
+	if !isRight {
 		_ = write(secured, &frame{Kind: kindDenied}) // it is closed anyway
 		return nil, ErrDenied
 	}
@@ -162,4 +158,13 @@ func (s *Server) verify(ctx context.Context, conn net.Conn) (*proven, error) {
 		conn: secured, serial: hello.Serial, want: want,
 		proof: proof(secret, proofOfCoAllocator, hello.Serial, binding, hello.Nonce, own),
 	}, nil
+}
+
+// judgeProof checks the proof of a process, and returns the secret of its part. Every wrong credential takes the same work.
+func (s *Server) judgeProof(hello, want *frame, binding, own []byte) (secret []byte, isRight bool) {
+	isValid := hello.Kind == kindHello && hello.Version == protocolVersion && want.Kind == kindProve &&
+		hello.Ensemble == s.ensemble && len(hello.Nonce) == nonceSize
+	secret = s.key.PartSecret(hello.Serial)
+	expected := proof(secret, proofOfProcess, hello.Serial, binding, hello.Nonce, own)
+	return secret, hmac.Equal(expected, want.Proof) && isValid
 }

@@ -23,6 +23,7 @@ type place struct {
 	ctx    context.Context
 
 	listener net.Listener
+	delay    time.Duration // of each way
 	accepted chan net.Conn
 
 	mutex   sync.Mutex
@@ -116,6 +117,9 @@ func (p *place) dial(ctx context.Context) (net.Conn, error) {
 	p.count++
 	server := p.server
 	p.mutex.Unlock()
+	if p.delay > 0 {
+		near, far = delay(near, p.delay), delay(far, p.delay)
+	}
 	go func() { _ = serve(p.ctx, server, far) }()
 	return near, nil
 }

@@ -293,13 +293,6 @@ func BenchmarkRelease(b *testing.B) {
 	}
 }
 
-// measured returns a place for a benchmark with a part whose processes were released.
-func measured(b *testing.B, count int) (*place, []*rendezvous.Session) {
-	b.Helper()
-	p := newPlace(b)
-	return p, p.group(count)[0]
-}
-
 // BenchmarkReceivedRelease measures the time until 64 processes have read the release.
 func BenchmarkReceivedRelease(b *testing.B) {
 	p := newPlace(b)
@@ -325,26 +318,4 @@ func BenchmarkReceivedRelease(b *testing.B) {
 		}
 		b.StartTimer()
 	}
-}
-
-// BenchmarkMessage measures messages of 1 KiB from one process to another: alone, and many at a time.
-func BenchmarkMessage(b *testing.B) {
-	data := make([]byte, 1024)
-	b.Run("one", func(b *testing.B) {
-		p, sessions := measured(b, 2)
-		for b.Loop() {
-			require.NoError(b, sessions[0].SendToRank(p.ctx, 1, "t", data))
-			p.receives(sessions[1], rendezvous.Filter{Tag: "t"})
-		}
-	})
-	b.Run("many", func(b *testing.B) {
-		p, sessions := measured(b, 2)
-		b.SetParallelism(16)
-		b.RunParallel(func(running *testing.PB) {
-			for running.Next() {
-				require.NoError(b, sessions[0].SendToRank(p.ctx, 1, "t", data))
-				p.receives(sessions[1], rendezvous.Filter{Tag: "t"})
-			}
-		})
-	})
 }
