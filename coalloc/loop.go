@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/internal/barrier"
@@ -104,20 +105,22 @@ func (e *Ensemble) publish() {
 	e.board.publish(statusOf(e.machine.Ensemble(), e.machine.Parts()))
 }
 
-// leave removes the keys, and what the ensemble has on its targets, as far as they can be reached.
+// leave removes the keys, and what the ensemble has on its targets. It waits a while for those that cannot be reached.
 func (e *Ensemble) leave() {
 	if err := os.Remove(filepath.Join(e.folder, keyFile)); err != nil {
 		e.log.Warn("could not remove the keys of the ensemble", "ensemble", e.id, "error", err)
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, farewell)
 	defer cancel()
+	var leaving sync.WaitGroup
 	for _, p := range e.places {
-		if l := p.now(); l != nil {
-			if err := l.nodes.RemoveJobs(ctx, []string{l.directory}); err != nil {
+		leaving.Go(func() {
+			if err := p.leave(ctx); err != nil {
 				e.log.Warn("could not remove the directory of the ensemble", "target", p.name, "error", err)
 			}
-		}
+		})
 	}
+	leaving.Wait()
 }
 
 // placeOf returns the place of a target. The first call begins to connect to it.

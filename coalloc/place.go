@@ -67,6 +67,7 @@ type place struct {
 
 	mutex   sync.Mutex
 	current *link
+	isMade  bool              // the target has the directory of the ensemble
 	relay   relay             // nil while the target has no relay
 	failure error             // why the last attempt failed
 	changed chan struct{}     // closed at each change
@@ -233,6 +234,7 @@ func (p *place) set(l *link, r relay, failure error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.current, p.relay, p.failure = l, r, failure
+	p.isMade = p.isMade || l != nil
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -253,6 +255,30 @@ func (p *place) now() *link {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.current
+}
+
+// leave removes the directory of the ensemble from the target, once that can be reached.
+func (p *place) leave(ctx context.Context) error {
+	p.mutex.Lock()
+	isMade := p.isMade
+	p.mutex.Unlock()
+	for isMade {
+		l, err := p.anyLink(ctx)
+		if err != nil {
+			return err
+		}
+		err = l.nodes.RemoveJobs(ctx, []string{l.directory})
+		if !errors.Is(err, remote.ErrUnreachable) {
+			return err
+		}
+		p.noteLost(err)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(firstRetry):
+		}
+	}
+	return nil
 }
 
 // linkAfter waits for a link other than a lost one, which may be nil. The error is why it cannot be made, unless the

@@ -86,6 +86,7 @@ func create(ctx context.Context, client Client, ensemble barrier.Ensemble, parts
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(folder))
 	}
+	sweep(ctx, store, state, time.Now())
 	return nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -233,4 +235,50 @@ func TestAnEnsembleWithoutItsKeysDoesNotRun(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(s.home, "state", "ensembles", id, "key")))
 	_, err = coalloc.Resume(t.Context(), s.client, id, coalloc.Options{})
 	require.True(t, errors.Is(err, os.ErrNotExist), "%v", err)
+}
+
+func TestWhatAProcessLeftBehindIsRemovedWithTheNextEnsemble(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	folder := func(id string) string { return filepath.Join(s.home, "state", "ensembles", id) }
+	ended := s.starts(part("a", "true"))
+	ended.commits()
+	ended.ends(coalloc.Done)
+	require.NoError(t, ended.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(folder(ended.ID()), "key"), []byte("of a process that died"), 0o600))
+	waiting := s.starts(part("a", "true"))
+	require.NoDirExists(t, folder(ended.ID()))
+
+	old, young := folder("0123456789ab"), folder("0123456789ac") // not on record
+	for _, each := range []string{old, young} {
+		require.NoError(t, os.Mkdir(each, 0o700))
+	}
+	require.NoError(t, os.Chtimes(old, time.Now(), time.Now().Add(-2*time.Hour)))
+	s.starts(part("a", "true"))
+	require.NoDirExists(t, old)
+	require.DirExists(t, young, "it may be being recorded")
+	require.FileExists(t, filepath.Join(folder(waiting.ID()), "key"), "it still runs")
+}
+
+func TestTheSecretsOfATargetThatWasLostAtTheEndAreRemoved(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here", "there")
+	e := s.starts(part("a", marks), part("b", marks, on("there")))
+	e.reaches("a", coalloc.PartCheckedIn)
+	e.reaches("b", coalloc.PartCheckedIn)
+	pass := e.pass("b")
+	require.FileExists(t, pass)
+	e.commits()
+	isLost := false
+	s.refuses(func(target string, words []string) error { // the first removal there fails with its connection
+		if target == "there" && slices.Contains(words, "--remove") && !isLost {
+			isLost = true
+			return &remote.ConnectError{Host: target, Reason: remote.Disconnected, Err: io.ErrUnexpectedEOF}
+		}
+		return nil
+	})
+	e.ends(coalloc.Done)
+	require.NoError(t, e.Close())
+	require.True(t, isLost)
+	require.NoFileExists(t, pass)
 }
