@@ -89,14 +89,20 @@ releases the ensemble if they have, and otherwise cancels it and exits with 1.`,
 
 func newCancel(e Environment) *cobra.Command {
 	return &cobra.Command{
-		Use:               "cancel ID",
-		Short:             "Cancel all parts of an ensemble",
-		Long:              "cancel ends all parts, before and after the release.",
+		Use:   "cancel ID",
+		Short: "Cancel all parts of an ensemble",
+		Long: `cancel ends all parts, before and after the release. Without a background process it waits until
+their jobs are gone.`,
 		Example:           "  rmctl coalloc cancel last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(false, 0),
 		RunE: func(c *cobra.Command, words []string) error {
-			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Cancel(c.Context()) })
+			service, id, err := e.find(c.Context(), words[0])
+			if err != nil {
+				return err
+			}
+			ensemble, err := service.Cancel(c.Context(), id)
+			return e.edited(c.Context(), ensemble, err)
 		},
 	}
 }

@@ -169,7 +169,7 @@ func (e *Environment) find(ctx context.Context, name string) (*Service, string, 
 	return service, id, err
 }
 
-// edit changes an ensemble and prints it with --json.
+// edit changes an ensemble.
 func (e *Environment) edit(ctx context.Context, name string, change func(coalloc.Control) error) error {
 	service, id, err := e.find(ctx, name)
 	if err != nil {
@@ -179,6 +179,11 @@ func (e *Environment) edit(ctx context.Context, name string, change func(coalloc
 	if err == nil {
 		err = change(ensemble)
 	}
+	return e.edited(ctx, ensemble, err)
+}
+
+// edited prints an ensemble after a change with --json.
+func (e *Environment) edited(ctx context.Context, ensemble coalloc.Control, err error) error {
 	if err != nil || !e.IsJSON() {
 		return err
 	}

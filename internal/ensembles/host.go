@@ -3,6 +3,7 @@ package ensembles
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rmctl/rmctl/coalloc"
@@ -41,6 +42,23 @@ func (s *Service) Host(ctx context.Context, id string, commit bool, begun func(c
 		}
 	}
 	return ensemble.Wait(ctx)
+}
+
+// Cancel cancels an ensemble. If no other process can run it, this one does, until its jobs are gone.
+func (s *Service) Cancel(ctx context.Context, id string) (coalloc.Control, error) {
+	control, err := s.Open(ctx, id)
+	if err == nil {
+		return control, control.Cancel(ctx)
+	}
+	if s.Launch != nil || !errors.Is(err, coalloc.ErrNotRunning) {
+		return nil, err
+	}
+	var canceled error
+	_, err = s.Host(ctx, id, false, func(ensemble coalloc.Control) { canceled = ensemble.Cancel(ctx) })
+	if err = errors.Join(canceled, err); err != nil {
+		return nil, fmt.Errorf("canceling ensemble %s: %w\nrmctl coalloc wait %s goes on with it", id, err, id)
+	}
+	return s.Follow(ctx, id)
 }
 
 // resume resumes an ensemble. It waits for a process that is about to suspend it.

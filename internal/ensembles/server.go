@@ -72,7 +72,7 @@ func (s *server) accept(ctx context.Context, listener net.Listener) {
 		default:
 			// The client reads this answer or finds the connection closed.
 			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-			_ = writeLine(conn, answer{Failed: pack(fmt.Errorf("the ensemble has %d clients already", mostClients))})
+			_ = writeLine(conn, answer{Failed: pack(fmt.Errorf("%d commands already use the ensemble\nend some, such as rmctl coalloc events -f, and try again", mostClients))})
 			_ = conn.Close()
 			continue
 		}

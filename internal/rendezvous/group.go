@@ -140,7 +140,7 @@ func (g *group) give(l *link, f *frame, this round) *frame {
 	given := g.rounds[this]
 	if given == nil {
 		if len(g.rounds) >= mostRounds {
-			return refusal(f, codeFull, "too many exchanges")
+			return refusal(f, codeFull, "earlier exchanges have to end before another one begins")
 		}
 		given = map[*part][]byte{}
 		g.rounds[this] = given
@@ -154,7 +154,7 @@ func (g *group) give(l *link, f *frame, this round) *frame {
 	case isGiven:
 		return nil
 	case g.server.kept+len(f.payload) > mostKept:
-		return refusal(f, codeFull, "too many exchanges")
+		return refusal(f, codeFull, "earlier exchanges have to end before another one begins")
 	}
 	given[l.part] = f.payload
 	g.server.kept += len(f.payload)

@@ -114,7 +114,7 @@ func (s *Server) deliver(l *link, f *frame) *frame {
 	if waiting, isReceived := box.receiver(m); isReceived {
 		s.send(waiting.link, received(waiting.id, m))
 	} else if !box.accepts(m) || s.kept+len(m.data) > mostKept {
-		return refusal(f, codeFull, "the receiver has too many messages that it did not receive")
+		return refusal(f, codeFull, "the receiver has to receive messages before it can get more")
 	} else {
 		box.keep(m)
 		s.kept += len(m.data)
@@ -162,7 +162,7 @@ func (s *Server) receive(l *link, f *frame) *frame {
 		return received(f.ID, m)
 	}
 	if len(box.receivers) >= mostReceivers {
-		return refusal(f, codeFull, "too many requests wait for messages")
+		return refusal(f, codeFull, fmt.Sprintf("%d requests of this process wait for messages already", mostReceivers))
 	}
 	box.receivers = append(box.receivers, want)
 	return nil

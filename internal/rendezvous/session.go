@@ -14,7 +14,7 @@ import (
 var (
 	ErrNotJoined = errors.New("the part is not in the group")
 	ErrEnded     = errors.New("the receiver has ended")
-	ErrFull      = errors.New("the queue of the receiver is full")
+	ErrFull      = errors.New("too much waits for processes that do not receive it yet")
 	ErrLost      = errors.New("the connection to the co-allocator is lost")
 )
 
@@ -243,7 +243,11 @@ func failureOf(reply *frame) error {
 		return nil
 	}
 	known := map[string]error{codeNotJoined: ErrNotJoined, codeEnded: ErrEnded, codeFull: ErrFull}[reply.Code]
-	if known != nil {
+	switch known {
+	case nil:
+	case ErrFull:
+		return fmt.Errorf("%w: %s", known, reply.Error)
+	default:
 		return known
 	}
 	return &RequestError{reply.Error}
