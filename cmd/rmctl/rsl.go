@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/coalloc"
-	"github.com/rmctl/rmctl/internal/planned"
+	"github.com/rmctl/rmctl/internal/ensembles"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/rsl"
 )
@@ -94,13 +94,8 @@ func (a *app) checkRSL(ctx context.Context, name, text string) error {
 	if err != nil {
 		return a.showRSLProblems(err, name, text)
 	}
-	plans := coalloc.Plan(ctx, a.client(), request, false)
-	if a.json {
-		err = terminal.JSON(a.stdout, planned.Documents(plans))
-	} else {
-		_, err = fmt.Fprint(a.stdout, planned.Text(plans, false))
-	}
-	if err == nil && planned.HasProblem(plans) {
+	isPossible, err := ensembles.PrintPlans(a.stdout, coalloc.Plan(ctx, a.client(), request, false), a.json, false)
+	if err == nil && !isPossible {
 		return &exitError{code: exitFailed}
 	}
 	return err

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -132,7 +130,8 @@ func newPlan(e Environment) *cobra.Command {
 		Use:   "plan FILE",
 		Short: "Show what each part would do, without submitting it",
 		Long: `plan checks each part of a request against its target, and prints what would be submitted
-there. It submits nothing. FILE may be - for standard input.`,
+there. It submits nothing, and exits with 1 if a part cannot be submitted. FILE may be - for
+standard input.`,
 		Example: "  rmctl coalloc plan coupled.toml\n  rmctl coalloc plan --json coupled.rsl",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
@@ -154,59 +153,13 @@ there. It submits nothing. FILE may be - for standard input.`,
 	return c
 }
 
-// A partPlan is a line of plan --json.
-type partPlan struct {
-	Label     string     `json:"label"`
-	Target    string     `json:"target"`
-	Count     int        `json:"count"`
-	Start     *time.Time `json:"start,omitempty"` // that the scheduler expects
-	Problem   string     `json:"problem,omitempty"`
-	Rendering any        `json:"rendering,omitempty"`
-}
-
 // plan prints what would be submitted for each part, with start also when the scheduler expects it to start.
 func (e *Environment) plan(ctx context.Context, service *Service, r *coalloc.Request, start bool) error {
 	e.prepare(ctx, r.Parts)
-	var problems []error
-	for i, planned := range coalloc.Plan(ctx, service.Client, r, start) {
-		p := planned.Part
-		if planned.Problem != nil {
-			problems = append(problems, &UsageError{fmt.Errorf("part %s: %w", p.Label, planned.Problem)})
-		}
-		if err := e.printPlan(&planned, i > 0); err != nil {
-			return err
-		}
+	isPossible, err := PrintPlans(e.Stdout, coalloc.Plan(ctx, service.Client, r, start), e.IsJSON(), true)
+	if err == nil && !isPossible {
+		return e.Exit(1)
 	}
-	return errors.Join(problems...)
-}
-
-func (e *Environment) printPlan(planned *coalloc.PartPlan, isNext bool) error {
-	p := planned.Part
-	if e.IsJSON() {
-		document := partPlan{Label: p.Label, Target: p.Target, Count: p.Count}
-		if planned.Problem != nil {
-			document.Problem = planned.Problem.Error()
-		}
-		if !planned.Start.IsZero() {
-			document.Start = &planned.Start
-		}
-		if planned.Rendering != nil {
-			document.Rendering = planned.Rendering.Document()
-		}
-		return terminal.JSON(e.Stdout, document)
-	}
-	text := fmt.Sprintf("%s==> %s on %s, processes: %d", strings.Repeat("\n", btoi(isNext)), tui.OneLine(p.Label), tui.OneLine(p.Target), p.Count)
-	switch {
-	case !planned.Start.IsZero():
-		text += ", expected start " + terminal.Clock(planned.Start)
-	case planned.NoStart != nil:
-		text += ", expected start unknown: " + tui.OneLine(planned.NoStart.Error())
-	}
-	text += " <==\n"
-	if planned.Problem == nil && planned.Rendering != nil {
-		text += tui.Printable(planned.Rendering.Text())
-	}
-	_, err := fmt.Fprint(e.Stdout, text)
 	return err
 }
 
