@@ -31,7 +31,7 @@ var allowedImports = map[string][]string{
 	"rsl":                             {"internal/excerpt"},
 	"internal/barrier":                {},
 	"internal/journal":                {"internal/barrier", "internal/stored"},
-	"coalloc":                         {"attribute", "config", "control", "internal/barrier", "internal/document", "internal/journal", "internal/nodes", "internal/onnodes", "internal/portablename", "internal/quantity", "internal/rendezvous", "internal/settings", "job", "jobstore", "remote", "rsl"},
+	"coalloc":                         {"attribute", "config", "control", "internal/barrier", "internal/document", "internal/execution", "internal/journal", "internal/nodes", "internal/onnodes", "internal/portablename", "internal/quantity", "internal/rendezvous", "internal/settings", "job", "jobstore", "remote", "rsl"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
 	"internal/rmctltest":              {"internal/daemon", "internal/remotetest"},

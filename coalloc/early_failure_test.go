@@ -94,6 +94,22 @@ func TestALinkThatIsLostBeforeASubmissionIsReplaced(t *testing.T) {
 	require.Len(t, s.marksOf("b"), 1)
 }
 
+func TestALinkThatIsLostWhileItIsMadeIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	var used atomic.Int64
+	s.refuses(func(_ string, words []string) error {
+		if used.Add(1) <= 2 {
+			return errLost
+		}
+		return nil
+	})
+	e := s.starts(part("a", marks))
+	e.commits()
+	e.ends(coalloc.Done)
+	require.Len(t, s.marksOf("a"), 1)
+}
+
 func TestALinkThatIsAlwaysLostBeforeASubmissionFailsIt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/nodes"
 	"github.com/rmctl/rmctl/internal/rendezvous"
 	"github.com/rmctl/rmctl/internal/settings"
@@ -23,8 +24,10 @@ import (
 const (
 	// connectLimit bounds one attempt to connect, without the time in which the user is asked.
 	connectLimit = 2 * time.Minute
-	firstRetry   = 100 * time.Millisecond
-	lastRetry    = 15 * time.Second
+	// mostPreparations bounds how often something is begun again when a link is lost meanwhile.
+	mostPreparations = 5
+	firstRetry       = 100 * time.Millisecond
+	lastRetry        = 15 * time.Second
 	// lastingLink is how long a link has to last until a lost one is restored without delay.
 	lastingLink = 10 * time.Second
 )
@@ -116,7 +119,7 @@ func (p *place) run(ctx context.Context) {
 
 // session makes a link, and keeps a relay on it until the link is lost.
 func (p *place) session(ctx context.Context) {
-	l, err := p.connect(ctx)
+	l, err := p.reach(ctx)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
@@ -179,6 +182,17 @@ func (p *place) relayStreams(ctx context.Context, l *link) error {
 		err = cause
 	}
 	return err
+}
+
+// reach makes a link. A connection that is lost meanwhile says little about the target, so reach tries again.
+func (p *place) reach(ctx context.Context) (*link, error) {
+	for attempt := 1; ; attempt++ {
+		l, err := p.connect(ctx)
+		failed, isFailed := errors.AsType[*remote.ConnectError](err)
+		if !isFailed || failed.Reason != remote.Disconnected || attempt == mostPreparations || execution.ClosesWithin(ctx.Done(), firstRetry) {
+			return l, err
+		}
+	}
 }
 
 // connect makes a link.

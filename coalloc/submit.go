@@ -44,9 +44,6 @@ var errRemoved = errors.New("nobody wanted the part any more before it was submi
 // lastSubmission is how long a submission may still take after the ensemble was closed.
 const lastSubmission = 10 * time.Second
 
-// mostPreparations bounds how often a submission is prepared on links that are lost.
-const mostPreparations = 5
-
 // make submits the part. What is on record under the tag is never submitted again.
 func (s *submission) make(ctx context.Context) outcome {
 	known, err := s.store.ByTag(ctx, s.tag)
