@@ -125,6 +125,15 @@ func TestALinkThatIsAlwaysLostBeforeASubmissionFailsIt(t *testing.T) {
 	s.isEmpty()
 }
 
+func TestATargetWhoseConnectionIsAlwaysLostFailsItsPart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	s.refuses(func(string, []string) error { return errLost })
+	status := s.starts(part("a", marks)).ends(coalloc.Failed)
+	require.Contains(t, status.Reason, errLost.Error())
+	require.NotContains(t, status.Reason, "node_directory")
+}
+
 func TestF4ARequiredPartEndsBeforeTheRelease(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")

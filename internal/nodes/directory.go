@@ -142,10 +142,10 @@ func (d *Directory) write(ctx context.Context, local *program, staged string) er
 	return writeHint(d.connection.WriteFile(ctx, staged, content, 0o700))
 }
 
-// writeHint adds a hint to an error of the directory.
+// writeHint adds a hint to an error of the directory. It does not help with a connection that was lost.
 func writeHint(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, remote.ErrUnreachable) {
+		return err
 	}
 	return fmt.Errorf("%w\nset node_directory of the target to a directory that you can write to", err)
 }
