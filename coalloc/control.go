@@ -7,6 +7,9 @@ import (
 	"github.com/rmctl/rmctl/internal/barrier"
 )
 
+// ErrInvalid is matched by errors for requests that no target could run.
+var ErrInvalid = errors.New("invalid request")
+
 // Errors of operations, which [errors.Is] recognizes also across processes.
 var (
 	ErrUnknownEnsemble = errors.New("unknown ensemble")

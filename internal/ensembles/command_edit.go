@@ -15,7 +15,8 @@ import (
 )
 
 func newAdd(e Environment) *cobra.Command {
-	return &cobra.Command{
+	var sent sentText
+	c := &cobra.Command{
 		Use:               "add ID FILE",
 		Short:             "Add the parts of a file before the release",
 		Long:              "add submits the parts of a file as further parts of an ensemble that is not released yet. FILE may be - for\nstandard input.",
@@ -23,13 +24,11 @@ func newAdd(e Environment) *cobra.Command {
 		Args:              arguments("ID", "FILE"),
 		ValidArgsFunction: e.completeIDs(false, 0),
 		RunE: func(c *cobra.Command, words []string) error {
-			parts, err := e.parts(c.Context(), words[1])
-			if err != nil {
-				return err
-			}
-			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Add(c.Context(), parts...) })
+			return e.editText(c.Context(), words[0], "", words[1], sent)
 		},
 	}
+	sent.addEditFlags(c)
+	return c
 }
 
 func newDelete(e Environment) *cobra.Command {
@@ -47,7 +46,8 @@ func newDelete(e Environment) *cobra.Command {
 }
 
 func newSubstitute(e Environment) *cobra.Command {
-	return &cobra.Command{
+	var sent sentText
+	c := &cobra.Command{
 		Use:               "substitute ID PART FILE",
 		Short:             "Replace a part before the release",
 		Long:              "substitute deletes a part and submits the one in a file in its place, with the same index.",
@@ -55,18 +55,11 @@ func newSubstitute(e Environment) *cobra.Command {
 		Args:              arguments("ID", "PART", "FILE"),
 		ValidArgsFunction: e.completeIDs(false, 1),
 		RunE: func(c *cobra.Command, words []string) error {
-			parts, err := e.parts(c.Context(), words[2])
-			if err != nil {
-				return err
-			}
-			if len(parts) != 1 {
-				return usage("%s has %d parts; substitute takes one", words[2], len(parts))
-			}
-			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error {
-				return ensemble.Substitute(c.Context(), words[1], parts[0])
-			})
+			return e.editText(c.Context(), words[0], words[1], words[2], sent)
 		},
 	}
+	sent.addEditFlags(c)
+	return c
 }
 
 func newCommit(e Environment) *cobra.Command {
@@ -103,6 +96,26 @@ their jobs are gone.`,
 			}
 			ensemble, err := service.Cancel(c.Context(), id)
 			return e.edited(c.Context(), ensemble, err)
+		},
+	}
+}
+
+// newWithdraw returns the command by which another host makes sure that a submission of it does not arrive any more.
+func newWithdraw(e Environment) *cobra.Command {
+	return &cobra.Command{
+		Use:    "withdraw ID",
+		Short:  "Print an ensemble, or keep it from being submitted",
+		Hidden: true,
+		Args:   arguments("ID"),
+		RunE: func(c *cobra.Command, words []string) error {
+			service, err := e.Service()
+			if err != nil {
+				return err
+			}
+			if err := coalloc.Withdraw(c.Context(), service.Client, words[0]); err != nil && !errors.Is(err, coalloc.ErrRecorded) {
+				return err
+			}
+			return e.printSubmitted(c.Context(), service, words[0])
 		},
 	}
 }
@@ -207,7 +220,7 @@ func (e *Environment) events(ctx context.Context, id string, after int, follow b
 		}
 		return errors.Join(err, table.Flush())
 	}
-	ensemble, err := service.Follow(ctx, id)
+	ensemble, err := service.show(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -243,7 +256,7 @@ func (e *Environment) output(ctx context.Context, name string, labels []string, 
 	if err != nil {
 		return err
 	}
-	ensemble, err := service.Follow(ctx, id)
+	ensemble, err := service.show(ctx, id)
 	if err != nil {
 		return err
 	}

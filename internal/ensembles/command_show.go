@@ -66,10 +66,10 @@ func (e *Environment) statuses(ctx context.Context, words []string) ([]coalloc.S
 		return service.List(ctx, false)
 	}
 	status, err := e.status(ctx, words[0])
-	if err != nil {
+	if status.ID == "" {
 		return nil, err
 	}
-	return []coalloc.Status{status}, nil
+	return []coalloc.Status{status}, err // the last known one with an error
 }
 
 // status returns an ensemble. If no process runs it, one is started.
@@ -78,11 +78,7 @@ func (e *Environment) status(ctx context.Context, name string) (coalloc.Status, 
 	if err != nil {
 		return coalloc.Status{}, err
 	}
-	open := service.Open
-	if service.Launch == nil {
-		open = service.Follow
-	}
-	ensemble, err := open(ctx, id)
+	ensemble, err := service.show(ctx, id)
 	if err != nil {
 		return coalloc.Status{}, err
 	}

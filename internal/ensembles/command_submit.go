@@ -16,7 +16,8 @@ import (
 type submitFlags struct {
 	commit, wait, holdFirst, dryRun bool
 
-	at string
+	at, id string
+	sent   sentText
 }
 
 func newSubmit(e Environment) *cobra.Command {
@@ -45,9 +46,14 @@ nothing depends on this machine. Targets are then those of that rmctl.`,
 				}
 				return e.submitAt(c.Context(), words[0], flags)
 			}
-			service, r, err := e.request(c.Context(), words[0])
+			service, r, err := e.request(c.Context(), words[0], flags.sent)
 			if err != nil {
 				return err
+			}
+			if r.ID = flags.id; r.ID != "" {
+				if err := r.Check(); err != nil {
+					return usage("%w", err)
+				}
 			}
 			r.HoldFirst = r.HoldFirst || flags.holdFirst
 			if flags.dryRun || r.DryRun {
@@ -61,6 +67,8 @@ nothing depends on this machine. Targets are then those of that rmctl.`,
 	c.Flags().BoolVar(&flags.wait, "wait", false, "wait for the end, print events, and exit with the worst code of the parts")
 	c.Flags().BoolVar(&flags.holdFirst, "hold-first", false, "submit on hold, and release the holds once all parts were accepted")
 	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print what would run for each part without running it")
+	c.Flags().StringVar(&flags.id, "id", "", "submit as ensemble `ID` of 12 hexadecimal digits; a repetition runs nothing twice")
+	flags.sent.addLength(c)
 	addAt(c, &flags.at)
 	return c
 }
@@ -77,7 +85,7 @@ func (e *Environment) submit(ctx context.Context, service *Service, r *coalloc.R
 	if !flags.wait {
 		return usage("the background process is disabled, so nothing would run the ensemble\nadd --wait")
 	}
-	id, err := coalloc.Record(ctx, service.Client, r)
+	id, err := service.record(ctx, r)
 	return e.submitted(ctx, service, id, err, true, flags.commit)
 }
 
@@ -109,7 +117,7 @@ func (e *Environment) printSubmitted(ctx context.Context, service *Service, id s
 }
 
 func (e *Environment) submitAt(ctx context.Context, file string, flags submitFlags) error {
-	service, text, err := e.open(file)
+	service, text, err := e.open(file, sentText{})
 	if err != nil {
 		return err
 	}
@@ -120,8 +128,11 @@ func (e *Environment) submitAt(ctx context.Context, file string, flags submitFla
 	if flags.holdFirst {
 		words = append(words, "--hold-first")
 	}
-	id, err := service.SubmitAt(ctx, flags.at, text, words...)
-	return e.submitted(ctx, service, id, err, flags.wait, false)
+	id, err := service.SubmitAt(ctx, flags.at, flags.id, text, words...)
+	if err != nil {
+		return err // which names the ensemble if it may exist
+	}
+	return e.submitted(ctx, service, id, nil, flags.wait, false)
 }
 
 func newPlan(e Environment) *cobra.Command {
@@ -136,13 +147,13 @@ standard input.`,
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
 			if at == "" {
-				service, r, err := e.request(c.Context(), words[0])
+				service, r, err := e.request(c.Context(), words[0], sentText{})
 				if err != nil {
 					return err
 				}
 				return e.plan(c.Context(), service, r, true)
 			}
-			service, text, err := e.open(words[0])
+			service, text, err := e.open(words[0], sentText{})
 			if err != nil {
 				return err
 			}
@@ -173,7 +184,7 @@ input.`,
 		Example: "  rmctl coalloc convert old.rsl >new.toml",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
-			service, text, err := e.open(words[0])
+			service, text, err := e.open(words[0], sentText{})
 			if err != nil {
 				return err
 			}

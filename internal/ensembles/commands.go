@@ -1,6 +1,7 @@
 package ensembles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/coalloc"
@@ -53,7 +55,7 @@ ID is the id of an ensemble, the beginning of it, its name, or "last".`,
   rmctl coalloc substitute last solver other.toml`,
 	}
 	for _, create := range []func(Environment) *cobra.Command{
-		newSubmit, newPlan, newConvert, newStatus, newList, newAdd, newDelete, newSubstitute, newCommit, newCancel, newWait, newEvents, newExplain, newOutput,
+		newSubmit, newPlan, newConvert, newStatus, newList, newAdd, newDelete, newSubstitute, newCommit, newCancel, newWithdraw, newWait, newEvents, newExplain, newOutput,
 	} {
 		root.AddCommand(create(e))
 	}
@@ -105,8 +107,8 @@ func (e *Environment) read(name string) (text []byte, err error) {
 }
 
 // request reads the request in a file.
-func (e *Environment) request(ctx context.Context, name string) (*Service, *coalloc.Request, error) {
-	service, text, err := e.open(name)
+func (e *Environment) request(ctx context.Context, name string, sent sentText) (*Service, *coalloc.Request, error) {
+	service, text, err := e.open(name, sent)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,8 +130,11 @@ func (e *Environment) place(parts []coalloc.Part) error {
 	return nil
 }
 
-func (e *Environment) open(name string) (*Service, []byte, error) {
+func (e *Environment) open(name string, sent sentText) (*Service, []byte, error) {
 	text, err := e.read(name)
+	if err == nil {
+		err = sent.check(text)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,18 +142,49 @@ func (e *Environment) open(name string) (*Service, []byte, error) {
 	return service, text, err
 }
 
-// parts reads the parts in a file for an edit.
-func (e *Environment) parts(ctx context.Context, name string) ([]coalloc.Part, error) {
-	service, text, err := e.open(name)
-	if err != nil {
-		return nil, err
+// sentText says what another rmctl knows of a text that it sends.
+type sentText struct {
+	length int    // of the text in bytes; 0 if unknown
+	once   string // a token by which an edit that is repeated is recognized; empty for a new one
+}
+
+// addLength adds the flag for the length of a text from standard input, which ends early if the connection is lost.
+func (s *sentText) addLength(c *cobra.Command) {
+	c.Flags().IntVar(&s.length, "length", 0, "refuse a FILE of another length than `BYTES`")
+	_ = c.Flags().MarkHidden("length") // fails for unknown flags
+}
+
+func (s *sentText) addEditFlags(c *cobra.Command) {
+	s.addLength(c)
+	c.Flags().StringVar(&s.once, "once", "", "do nothing if the ensemble was edited with this `TOKEN` before")
+	_ = c.Flags().MarkHidden("once")
+}
+
+// check refuses a text that did not arrive as a whole.
+func (s *sentText) check(text []byte) error {
+	if s.length != 0 && s.length != len(text) {
+		return usage("the request is cut off: %d of %d bytes have arrived", len(text), s.length)
 	}
-	parts, err := service.ReadParts(ctx, text)
+	return nil
+}
+
+// editText adds the parts in a file, or substitutes the one in it for the part with a label.
+func (e *Environment) editText(ctx context.Context, name, label, file string, sent sentText) error {
+	service, text, err := e.open(file, sent)
 	if err != nil {
-		return nil, usage("%s: %w", name, err)
+		return err
 	}
-	e.prepare(ctx, parts)
-	return parts, e.place(parts)
+	read := func() ([]coalloc.Part, error) {
+		parts, err := service.readParts(ctx, text)
+		if err != nil {
+			return nil, usage("%s: %w", file, err)
+		}
+		e.prepare(ctx, parts)
+		return parts, e.place(parts)
+	}
+	return e.edit(ctx, name, func(ensemble coalloc.Control) error {
+		return edit(ctx, ensemble, label, text, cmp.Or(sent.once, uuid.NewString()), read)
+	})
 }
 
 func (e *Environment) prepare(ctx context.Context, parts []coalloc.Part) {

@@ -1,163 +1,175 @@
 package ensembles
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"os"
+	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/internal/barrier"
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/remote"
 )
 
-// longestComplaint bounds what is read of the standard error of rmctl on another host.
-const longestComplaint = 64 << 10
-
-// A Call is a command line of rmctl on another host, without its name.
-type Call struct {
-	Arguments      []string
-	Stdin          io.Reader // nil for nothing
-	Stdout, Stderr io.Writer
-}
-
-// A callError is the failure of rmctl on another host.
-type callError struct {
-	Target   string
-	ExitCode int
-	err      error
-}
-
-// Error names the target.
-func (e *callError) Error() string { return e.Target + ": " + e.err.Error() }
-
-// Unwrap returns the cause.
-func (e *callError) Unwrap() error { return e.err }
-
-// An ExitError is the exit code of rmctl on another host.
-type ExitError struct{ Code int }
-
-// Error implements error.
-func (e *ExitError) Error() string { return fmt.Sprintf("rmctl exits with %d", e.Code) }
+// After a connection was lost, rmctl connects again after these delays, each double the one before.
+const (
+	firstRetry    = time.Second
+	lastRetry     = time.Minute
+	mostRetries   = 6                // of an edit
+	longestOutage = 10 * time.Minute // while events are followed
+)
 
 // elsewhere is an ensemble that rmctl on the login node of a target runs.
 type elsewhere struct {
+	repeated
 	service  *Service
+	far      far
 	recorded barrier.Ensemble
 }
 
-// SubmitAt submits the text of a request on the login node of a target, whose rmctl runs the ensemble.
-func (s *Service) SubmitAt(ctx context.Context, target string, text []byte, flags ...string) (id string, err error) {
-	targets, err := s.Client.Targets()
-	if err != nil {
-		return "", err
-	}
-	found, err := targets.Find(target)
-	if err != nil {
-		return "", err
-	}
-	store, err := s.Client.Store(ctx)
-	if err != nil {
-		return "", err
-	}
-	var submitted coalloc.Status
-	arguments := append([]string{"submit", "-"}, flags...)
-	if err := s.callJSON(ctx, found.Name, arguments, text, &submitted); err != nil {
-		return "", err
-	}
-	if submitted.ID == "" || len(submitted.ID) > 64 || strings.ContainsFunc(submitted.ID, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') }) {
-		return "", &callError{found.Name, 0, errors.New("rmctl names no ensemble that it submitted")}
-	}
-	recorded := barrier.Ensemble{ID: submitted.ID, Name: submitted.Name, At: found.Name, State: barrier.Submitting, Created: time.Now()}
-	if err := store.Journal().Create(ctx, recorded, nil); err != nil {
-		return submitted.ID, fmt.Errorf("ensemble %s runs at %s, but is not on record here: %w", submitted.ID, found.Name, err)
-	}
-	return submitted.ID, nil
+func newElsewhere(s *Service, recorded barrier.Ensemble) *elsewhere {
+	e := &elsewhere{service: s, far: far{s, recorded.At, recorded.ID}, recorded: recorded}
+	e.repeated = repeated{once: e.far, isLost: isLost, restore: e.restore, status: e.Status}
+	return e
 }
 
-// callJSON runs a command at a target and decodes the document that it prints.
-func (s *Service) callJSON(ctx context.Context, target string, arguments []string, stdin []byte, document any) error {
-	stdout := execution.NewHead(longestAnswer)
-	err := s.call(ctx, target, arguments, stdin, stdout)
-	if err != nil {
-		return err
+// A doubtError says that rmctl at a target may have done what it was called for: the connection was lost, and stays so.
+type doubtError struct {
+	target string
+	err    error
+}
+
+// Error implements error.
+func (e *doubtError) Error() string {
+	return e.target + ": it is not known whether it was done: " + e.err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *doubtError) Unwrap() error { return e.err }
+
+// isLost reports whether the connection was lost while rmctl ran on the other host, so that nobody knows what it did.
+func isLost(err error) bool {
+	_, hasAnswered := errors.AsType[*callError](err)
+	return errors.Is(err, remote.ErrUnreachable) && !hasAnswered
+}
+
+// isUnsent reports whether rmctl did not start on the other host.
+func isUnsent(err error) bool {
+	failed, isConnect := errors.AsType[*remote.ConnectError](err)
+	_, isStart := errors.AsType[*remote.StartError](err)
+	return isConnect && failed.Reason != remote.Disconnected || isStart || errors.Is(err, remote.ErrCommandNotFound) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// restore waits before the next attempt.
+func (e *elsewhere) restore(ctx context.Context, attempt int, lost error) error {
+	switch {
+	case attempt == 1 && isUnsent(lost):
+		return lost
+	case attempt > mostRetries || needsUser(lost):
+		return &doubtError{e.recorded.At, lost}
+	case attempt == 1:
+		e.service.log().Warn("the connection was lost; connecting again", "target", e.recorded.At, "error", lost)
 	}
-	if document == nil {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(stdout.String()), document); err != nil {
-		return &callError{target, 0, fmt.Errorf("rmctl prints no document: %w", err)}
+	if execution.ClosesWithin(ctx.Done(), firstRetry<<(attempt-1)) {
+		return ctx.Err()
 	}
 	return nil
 }
 
-// call runs a command at a target. The error has what the other rmctl said.
-func (s *Service) call(ctx context.Context, target string, arguments []string, stdin []byte, stdout io.Writer) error {
-	if s.Run == nil {
-		return fmt.Errorf("running rmctl at %s: %w", target, errors.ErrUnsupported)
-	}
-	stderr := execution.NewHead(longestComplaint)
-	call := Call{Arguments: append([]string{"--json", "coalloc"}, arguments...), Stdout: stdout, Stderr: stderr}
-	if stdin != nil {
-		call.Stdin = bytes.NewReader(stdin)
-	}
-	err := s.Run(ctx, target, call)
-	exit, isExit := errors.AsType[*ExitError](err)
-	if err == nil || !isExit {
-		return err
-	}
-	return &callError{target, exit.Code, complaint(stderr.String(), exit)}
+// needsUser reports whether connecting fails until the user does something.
+func needsUser(err error) bool {
+	failed, isConnect := errors.AsType[*remote.ConnectError](err)
+	return errors.Is(err, remote.ErrNobodyToAsk) || isConnect && (failed.Reason == remote.NotAuthenticated || failed.Reason == remote.UnknownHostKey)
 }
 
-// complaint returns the error that rmctl printed as JSON. Errors of ensembles keep their identity.
-func complaint(printed string, exit *ExitError) error {
-	var texts []string
-	for line := range strings.Lines(printed) {
-		var said struct{ Error, Hint string }
-		if json.Unmarshal([]byte(line), &said) == nil && said.Error != "" {
-			texts = append(texts, strings.TrimSuffix(said.Error+"\n"+said.Hint, "\n"))
-		}
-	}
-	if len(texts) == 0 {
-		texts = append(texts, strings.TrimSpace(printed), exit.Error())
-	}
-	received := &receivedError{message: strings.TrimPrefix(strings.Join(texts, "\n"), "\n")}
-	for _, known := range knownErrors() {
-		if strings.Contains(received.message, known.Error()) {
-			received.causes = append(received.causes, known)
-		}
-	}
-	if exit.Code == 2 {
-		return &UsageError{received}
-	}
-	return received
-}
-
-func (e *elsewhere) do(ctx context.Context, stdin []byte, document any, arguments ...string) error {
-	return e.service.callJSON(ctx, e.recorded.At, arguments, stdin, document)
-}
-
-// Status implements [coalloc.Control]. It records the end of the ensemble here, too.
+// Status implements [coalloc.Control]. It records the status here, too. With an error it returns the last known one.
 func (e *elsewhere) Status(ctx context.Context) (coalloc.Status, error) {
-	var status coalloc.Status
-	if err := e.do(ctx, nil, &status, "status", e.recorded.ID); err != nil {
-		return coalloc.Status{}, err
+	known, isWhole := e.lastKnown()
+	if e.recorded.State.Ended() && isWhole {
+		return known, nil
 	}
+	err := e.confirm(ctx)
+	if e.recorded.State.Ended() {
+		known, _ = e.lastKnown()
+		return known, err
+	}
+	var status coalloc.Status
+	if err == nil {
+		err = e.far.do(ctx, nil, &status, "status", "--", e.recorded.ID)
+	}
+	switch {
+	case errors.Is(err, errSubmitting):
+		known.Reason = err.Error()
+		return known, nil
+	case err != nil:
+		known.Reason = "last known state; " + err.Error()
+		return known, err
+	}
+	return e.note(ctx, status)
+}
+
+// lastFile has the last known status, in the folder of an ensemble.
+const lastFile = "last.json"
+
+// lastKnown returns the last known status, and whether it has the parts. What the record says counts.
+func (e *elsewhere) lastKnown() (known coalloc.Status, isWhole bool) {
+	var text []byte
+	folder, err := e.service.folder(e.recorded.ID)
+	if err == nil {
+		text, err = os.ReadFile(filepath.Join(folder, lastFile))
+	}
+	isWhole = err == nil && json.Unmarshal(text, &known) == nil && known.State == e.recorded.State
+	if !isWhole {
+		known.Parts = []coalloc.PartStatus{}
+	}
+	r := &e.recorded
+	known.ID, known.Name, known.State, known.At, known.Created, known.Ended, known.Reason = r.ID, r.Name, r.State, r.At, r.Created, r.Ended, r.Reason
+	return known, isWhole
+}
+
+// note records a status that the other rmctl has printed, and returns it as it is shown here.
+func (e *elsewhere) note(ctx context.Context, status coalloc.Status) (coalloc.Status, error) {
 	status.ID, status.At = e.recorded.ID, e.recorded.At
-	return status, e.note(ctx, status)
+	folder, err := e.service.folder(e.recorded.ID)
+	if err != nil {
+		return status, err
+	}
+	text, err := json.Marshal(status)
+	if err != nil {
+		return status, err
+	}
+	file := filepath.Join(folder, lastFile)
+	if before, readErr := os.ReadFile(file); readErr != nil || string(before) != string(text) {
+		if err = os.MkdirAll(folder, 0o700); err == nil {
+			err = settings.WritePrivateFile(file, text)
+		}
+	}
+	if err != nil {
+		return status, fmt.Errorf("recording the state of ensemble %s: %w", e.recorded.ID, err)
+	}
+	if status.State == e.recorded.State && status.Name == e.recorded.Name {
+		return status, nil
+	}
+	store, err := e.service.Client.Store(ctx)
+	if err != nil {
+		return status, err
+	}
+	e.recorded.Name, e.recorded.State, e.recorded.Reason, e.recorded.Ended = status.Name, status.State, status.Reason, status.Ended
+	return status, store.Journal().Save(ctx, barrier.Change{Ensemble: e.recorded})
 }
 
 // estimateStarts sets what rmctl at the target says of the expected start of jobs that wait.
 func (e *elsewhere) estimateStarts(ctx context.Context, s *coalloc.Status) {
 	var explained explanation
-	err := e.do(ctx, nil, &explained, "explain", e.recorded.ID)
+	err := e.far.do(ctx, nil, &explained, "explain", "--", e.recorded.ID)
 	for i := range s.Parts {
 		p := &s.Parts[i]
 		if p.State != coalloc.PartPending {
@@ -174,31 +186,13 @@ func (e *elsewhere) estimateStarts(ctx context.Context, s *coalloc.Status) {
 	}
 }
 
-// note records the state of the ensemble.
-func (e *elsewhere) note(ctx context.Context, status coalloc.Status) error {
-	if status.State == e.recorded.State {
-		return nil
-	}
-	store, err := e.service.Client.Store(ctx)
-	if err != nil {
-		return err
-	}
-	e.recorded.State, e.recorded.Reason, e.recorded.Ended = status.State, status.Reason, status.Ended
-	return store.Journal().Save(ctx, barrier.Change{Ensemble: e.recorded})
-}
-
 // Add implements [coalloc.Control].
 func (e *elsewhere) Add(ctx context.Context, parts ...coalloc.Part) error {
 	text, err := (&coalloc.Request{Parts: parts}).TOML()
 	if err != nil {
 		return err
 	}
-	return e.do(ctx, text, nil, "add", e.recorded.ID, "-")
-}
-
-// Delete implements [coalloc.Control].
-func (e *elsewhere) Delete(ctx context.Context, labels ...string) error {
-	return e.do(ctx, nil, nil, append([]string{"delete", "--", e.recorded.ID}, labels...)...)
+	return e.editText(ctx, "", text, uuid.NewString())
 }
 
 // Substitute implements [coalloc.Control].
@@ -207,61 +201,64 @@ func (e *elsewhere) Substitute(ctx context.Context, label string, part coalloc.P
 	if err != nil {
 		return err
 	}
-	return e.do(ctx, text, nil, "substitute", "--", e.recorded.ID, label, "-")
+	return e.editText(ctx, label, text, uuid.NewString())
 }
 
-// Commit implements [coalloc.Control].
-func (e *elsewhere) Commit(ctx context.Context, now bool) error {
-	return e.do(ctx, nil, nil, "commit", e.recorded.ID, "--now="+strconv.FormatBool(now))
+// editText adds the parts of a text, or substitutes one for the part with a label. The targets, launch configurations and definitions
+// of the other host count. The token lets the other rmctl recognize a repetition.
+func (e *elsewhere) editText(ctx context.Context, label string, text []byte, token string) error {
+	words := []string{"add", "--once", token, "--length", strconv.Itoa(len(text)), "--", e.recorded.ID, "-"}
+	if label != "" {
+		words = append([]string{"substitute"}, words[1:]...)
+		words = append(words[:len(words)-1], label, "-")
+	}
+	return e.attempt(ctx, func() error { return e.far.do(ctx, text, nil, words...) }, func(*coalloc.Status) bool { return false })
 }
 
-// Cancel implements [coalloc.Control].
-func (e *elsewhere) Cancel(ctx context.Context) error {
-	return e.do(ctx, nil, nil, "cancel", e.recorded.ID)
-}
-
-// past returns what has happened so far.
-func (e *elsewhere) past(ctx context.Context, after int) (events []coalloc.EnsembleEvent, err error) {
-	err = e.events(ctx, after, false, func(event coalloc.EnsembleEvent) error {
-		events = append(events, event)
-		return nil
-	})
-	return events, err
-}
-
-// Events implements [coalloc.Control].
+// Events implements [coalloc.Control]. If the connection is lost, it connects again, and goes on after the last event.
 func (e *elsewhere) Events(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) error {
-	return e.events(ctx, after, true, observe)
+	return e.follow(ctx, after, false, observe)
 }
 
-func (e *elsewhere) events(ctx context.Context, after int, follow bool, observe func(coalloc.EnsembleEvent) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	reader, writer := io.Pipe()
-	var running sync.WaitGroup
-	var failed error
-	running.Go(func() {
-		words := []string{"events", e.recorded.ID, "--after=" + strconv.Itoa(after), "--follow=" + strconv.FormatBool(follow)}
-		failed = e.service.call(ctx, e.recorded.At, words, nil, writer)
-		writer.Close() // never fails
-	})
-	lines := bufio.NewReader(reader)
+// follow is Events. HasBegun says that a connection was lost before: otherwise the first one has to be made.
+func (e *elsewhere) follow(ctx context.Context, after int, hasBegun bool, observe func(coalloc.EnsembleEvent) error) error {
+	pause, since := firstRetry, time.Now()
 	for {
-		var event coalloc.EnsembleEvent
-		err := readLine(lines, longestText, &event)
+		begun := time.Now()
+		err := e.far.events(ctx, after, true, func(event coalloc.EnsembleEvent) error {
+			hasBegun, pause = true, firstRetry
+			after, since = max(after, event.Sequence), time.Now()
+			return observe(event)
+		})
+		if isLost(err) && !isUnsent(err) {
+			hasBegun = true
+			if time.Since(begun) > lastRetry { // it was connected for so long
+				pause, since = firstRetry, time.Now()
+			}
+		}
+		if !isLost(err) || !hasBegun || ctx.Err() != nil || needsUser(err) || time.Since(since) > longestOutage {
+			return err
+		}
+		e.service.log().Warn("the connection was lost; connecting again", "target", e.recorded.At, "pause", pause, "error", err)
+		if execution.ClosesWithin(ctx.Done(), pause) {
+			return ctx.Err()
+		}
+		pause = min(2*pause, lastRetry)
+	}
+}
+
+// end follows an ensemble to its end, and returns it.
+func (e *elsewhere) end(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) (status coalloc.Status, err error) {
+	for attempt := 1; ; attempt++ {
+		err = e.follow(ctx, after, attempt > 1, func(event coalloc.EnsembleEvent) error {
+			after = max(after, event.Sequence)
+			return observe(event)
+		})
 		if err == nil {
-			err = observe(event)
+			status, err = e.Status(ctx)
 		}
-		if err == nil {
-			continue
+		if !isLost(err) || attempt > mostRetries || e.restore(ctx, attempt, err) != nil {
+			return status, err
 		}
-		reader.CloseWithError(io.ErrClosedPipe)
-		if errors.Is(err, io.EOF) {
-			running.Wait()
-			return failed
-		}
-		cancel()
-		running.Wait()
-		return err
 	}
 }

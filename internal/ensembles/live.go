@@ -6,14 +6,52 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/rmctl/rmctl/coalloc"
 )
 
+// mostTakeovers bounds how often an edit is sent again to the next process that runs the ensemble.
+const mostTakeovers = 5
+
 // live is an ensemble that another process runs, or the record of it once that process has ended.
 type live struct {
-	client
+	repeated
+	process  client
 	onRecord coalloc.Control
 	reopen   func(ctx context.Context) error // starts a process that runs it; may be nil
+}
+
+func newLive(process client, onRecord coalloc.Control) *live {
+	l := &live{process: process, onRecord: onRecord}
+	l.repeated = repeated{
+		once: process, isLost: func(err error) bool { return errors.Is(err, coalloc.ErrNotRunning) }, restore: l.restore, status: l.Status,
+	}
+	return l
+}
+
+// restore has the next process run the ensemble.
+func (l *live) restore(ctx context.Context, attempt int, lost error) error {
+	status, err := l.onRecord.Status(ctx)
+	switch {
+	case err == nil && status.State.Ended():
+		return coalloc.ErrEnded
+	case l.reopen == nil || attempt > mostTakeovers:
+		return lost
+	}
+	return l.reopen(ctx)
+}
+
+// Add implements [coalloc.Control].
+func (l *live) Add(ctx context.Context, parts ...coalloc.Part) error {
+	parts = tagged(parts, uuid.NewString())
+	return l.attempt(ctx, func() error { return l.process.Add(ctx, parts...) }, hasTags(parts))
+}
+
+// Substitute implements [coalloc.Control].
+func (l *live) Substitute(ctx context.Context, label string, part coalloc.Part) error {
+	parts := tagged([]coalloc.Part{part}, uuid.NewString())
+	return l.attempt(ctx, func() error { return l.process.Substitute(ctx, label, parts[0]) }, hasTags(parts))
 }
 
 // statusPatience is how long a process that runs an ensemble may take to show it.
@@ -23,7 +61,7 @@ const statusPatience = 2 * time.Second
 func (l *live) Status(ctx context.Context) (coalloc.Status, error) {
 	asking, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
-	status, err := l.client.Status(asking)
+	status, err := l.process.Status(asking)
 	isLate := err != nil && asking.Err() != nil && ctx.Err() == nil
 	if !isLate && !errors.Is(err, coalloc.ErrNotRunning) {
 		return status, err
@@ -35,42 +73,6 @@ func (l *live) Status(ctx context.Context) (coalloc.Status, error) {
 	return status, err
 }
 
-// Add implements [coalloc.Control].
-func (l *live) Add(ctx context.Context, parts ...coalloc.Part) error {
-	return l.edited(ctx, l.client.Add(ctx, parts...))
-}
-
-// Delete implements [coalloc.Control].
-func (l *live) Delete(ctx context.Context, labels ...string) error {
-	return l.edited(ctx, l.client.Delete(ctx, labels...))
-}
-
-// Substitute implements [coalloc.Control].
-func (l *live) Substitute(ctx context.Context, label string, part coalloc.Part) error {
-	return l.edited(ctx, l.client.Substitute(ctx, label, part))
-}
-
-// Commit implements [coalloc.Control].
-func (l *live) Commit(ctx context.Context, now bool) error {
-	return l.edited(ctx, l.client.Commit(ctx, now))
-}
-
-// Cancel implements [coalloc.Control].
-func (l *live) Cancel(ctx context.Context) error {
-	return l.edited(ctx, l.client.Cancel(ctx))
-}
-
-// edited returns the error of an edit. If no process runs the ensemble because it has ended, it is ErrEnded.
-func (l *live) edited(ctx context.Context, err error) error {
-	if !errors.Is(err, coalloc.ErrNotRunning) {
-		return err
-	}
-	if status, recordErr := l.onRecord.Status(ctx); recordErr == nil && status.State.Ended() {
-		return coalloc.ErrEnded
-	}
-	return err
-}
-
 // Events implements [coalloc.Control]. If the process ends, events go on with the next one, or with the record.
 func (l *live) Events(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) error {
 	counted := func(event coalloc.EnsembleEvent) error {
@@ -79,7 +81,7 @@ func (l *live) Events(ctx context.Context, after int, observe func(coalloc.Ensem
 		return err
 	}
 	for {
-		err := l.client.Events(ctx, after, counted)
+		err := l.process.Events(ctx, after, counted)
 		if !errors.Is(err, coalloc.ErrNotRunning) {
 			return err
 		}

@@ -146,6 +146,9 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// Is reports whether an error is [coalloc.ErrInvalid], which it matches.
+func (e *UsageError) Is(err error) bool { return err == coalloc.ErrInvalid }
+
 // packParts encodes parts. Their texts may hold any bytes, which JSON would change.
 func packParts(parts []coalloc.Part) ([]byte, error) {
 	var encoded bytes.Buffer

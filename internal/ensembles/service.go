@@ -50,27 +50,33 @@ func (s *Service) Read(ctx context.Context, text []byte) (*coalloc.Request, erro
 	return coalloc.ReadRequest(ctx, text, s.Sources)
 }
 
-// ReadParts reads a request for an edit.
-func (s *Service) ReadParts(ctx context.Context, text []byte) ([]coalloc.Part, error) {
-	return coalloc.ReadParts(ctx, text, s.Sources)
-}
-
-// Submit records an ensemble and makes a process run it. With commit, the release waits only for check-ins.
+// Submit records an ensemble and makes a process run it. With commit, the release waits only for check-ins. If the request has the id of
+// an ensemble on record, that one goes on.
 func (s *Service) Submit(ctx context.Context, r *coalloc.Request, commit bool) (id string, err error) {
 	if s.Launch == nil {
 		return "", &UsageError{errors.New("the background process is disabled, so nothing would run the ensemble\nadd --wait")}
 	}
-	if id, err = coalloc.Record(ctx, s.Client, r); err != nil {
+	if id, err = s.record(ctx, r); err != nil {
 		return "", err
 	}
 	control, err := s.Open(ctx, id)
 	if err == nil && commit {
 		err = control.Commit(ctx, false)
 	}
-	if err != nil && !errors.Is(err, coalloc.ErrEnded) { // a part may have failed at once
+	// A part may have failed at once, or the submission is a repetition.
+	if err != nil && !errors.Is(err, coalloc.ErrEnded) && !errors.Is(err, coalloc.ErrReleased) {
 		return id, fmt.Errorf("ensemble %s is on record: %w", id, err)
 	}
 	return id, nil
+}
+
+// record records an ensemble unless it is on record.
+func (s *Service) record(ctx context.Context, r *coalloc.Request) (id string, err error) {
+	id, err = coalloc.Record(ctx, s.Client, r)
+	if errors.Is(err, coalloc.ErrRecorded) {
+		return r.ID, nil
+	}
+	return id, err
 }
 
 // Find returns the id of an ensemble that a user names by its id, the beginning of it, its name, or "last".
@@ -137,22 +143,14 @@ func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) 
 
 // look returns an ensemble as it is now, without starting a process that runs it.
 func (s *Service) look(ctx context.Context, recorded barrier.Ensemble) (coalloc.Status, error) {
-	known := coalloc.Status{
-		ID: recorded.ID, Name: recorded.Name, State: recorded.State, At: recorded.At, Created: recorded.Created, Ended: recorded.Ended,
-		Reason: recorded.Reason, Parts: []coalloc.PartStatus{},
-	}
-	if recorded.At != "" && recorded.State.Ended() {
-		return known, nil
-	}
 	control, err := s.follow(ctx, recorded)
 	if err != nil {
-		return known, err
+		return coalloc.Status{}, err
 	}
 	status, err := control.Status(ctx)
 	if recorded.At != "" && err != nil && ctx.Err() == nil {
 		s.log().Warn("an ensemble keeps its last known state", "ensemble", recorded.ID, "target", recorded.At, "error", err)
-		known.Reason = "last known state; " + err.Error()
-		return known, nil
+		return status, nil
 	}
 	return status, err
 }
@@ -165,14 +163,14 @@ func (s *Service) EstimateStarts(ctx context.Context, status *coalloc.Status) {
 	}
 	waits := func(p coalloc.PartStatus) bool { return p.State == coalloc.PartPending && p.JobID != "" }
 	if slices.ContainsFunc(status.Parts, waits) {
-		(&elsewhere{service: s, recorded: barrier.Ensemble{ID: status.ID, At: status.At}}).estimateStarts(ctx, status)
+		newElsewhere(s, barrier.Ensemble{ID: status.ID, At: status.At}).estimateStarts(ctx, status)
 	}
 }
 
 // follow returns what shows an ensemble: the process that runs it, otherwise the record.
 func (s *Service) follow(ctx context.Context, recorded barrier.Ensemble) (coalloc.Control, error) {
 	if recorded.At != "" {
-		return &elsewhere{service: s, recorded: recorded}, nil
+		return newElsewhere(s, recorded), nil
 	}
 	onRecord, err := coalloc.Open(ctx, s.Client, recorded.ID)
 	if err != nil || recorded.State.Ended() {
@@ -182,7 +180,7 @@ func (s *Service) follow(ctx context.Context, recorded barrier.Ensemble) (coallo
 	if err != nil {
 		return nil, err
 	}
-	return &live{client: client{folder}, onRecord: onRecord}, nil
+	return newLive(client{folder}, onRecord), nil
 }
 
 // Follow returns an ensemble without starting a process that runs it.
@@ -206,10 +204,25 @@ func (s *Service) Open(ctx context.Context, id string) (coalloc.Control, error) 
 		}
 	}
 	control, err := s.follow(ctx, recorded)
-	if l, isLive := control.(*live); isLive {
-		l.reopen = func(ctx context.Context) error { return s.ensure(ctx, id) }
+	switch c := control.(type) {
+	case *live:
+		c.reopen = func(ctx context.Context) error { return s.ensure(ctx, id) }
+	case *elsewhere:
+		err = c.confirm(ctx)
 	}
 	return control, err
+}
+
+// show returns an ensemble to read. If no process runs it, one is started if there may be one.
+func (s *Service) show(ctx context.Context, id string) (coalloc.Control, error) {
+	recorded, err := s.load(ctx, id)
+	if err == nil && s.Launch != nil && recorded.At == "" {
+		return s.Open(ctx, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.follow(ctx, recorded)
 }
 
 // load returns what is on record of an ensemble, without its parts.
@@ -279,10 +292,13 @@ func (s *Service) Wait(ctx context.Context, id string, commit bool, after int, o
 	if err == nil && commit {
 		err = control.Commit(ctx, false)
 	}
-	if err == nil {
-		err = control.Events(ctx, after, observe)
-	}
 	if err != nil {
+		return coalloc.Status{}, err
+	}
+	if there, isThere := control.(*elsewhere); isThere {
+		return there.end(ctx, after, observe)
+	}
+	if err := control.Events(ctx, after, observe); err != nil {
 		return coalloc.Status{}, err
 	}
 	return control.Status(ctx)
@@ -345,7 +361,11 @@ func (s *Service) Events(ctx context.Context, id string, after int) (events []co
 		return nil, err
 	}
 	if recorded.At != "" {
-		return (&elsewhere{service: s, recorded: recorded}).past(ctx, after)
+		there := newElsewhere(s, recorded)
+		if err := there.confirm(ctx); err != nil {
+			return nil, err
+		}
+		return there.far.past(ctx, after)
 	}
 	store, err := s.Client.Store(ctx)
 	if err != nil {

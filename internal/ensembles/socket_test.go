@@ -216,7 +216,7 @@ func TestAProcessThatDoesNotAnswerLeavesTheRecord(t *testing.T) {
 	require.NoError(t, err)
 	defer held.Close()
 	defer listener.Close()
-	control := &live{client: client{folder}, onRecord: &played{status: coalloc.Status{ID: "e1", State: coalloc.Waiting}}}
+	control := &live{process: client{folder}, onRecord: &played{status: coalloc.Status{ID: "e1", State: coalloc.Waiting}}}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	status, err := control.Status(ctx)

@@ -66,6 +66,15 @@ func (r *Record) Create(ctx context.Context, ensemble barrier.Ensemble, parts []
 	return r.failed(err, "recording ensemble %q", ensemble.ID)
 }
 
+// Discard removes an ensemble that has no parts: one that was to run on another host.
+func (r *Record) Discard(ctx context.Context, id string) error {
+	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
+		_, err := transaction.ExecContext(ctx, "DELETE FROM ensembles WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ensemble_parts WHERE ensemble = ensembles.id)", id)
+		return err
+	})
+	return r.failed(err, "removing ensemble %q", id)
+}
+
 // Save records what a step changed. To save a change again changes nothing.
 func (r *Record) Save(ctx context.Context, change barrier.Change) error {
 	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {

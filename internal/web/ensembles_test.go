@@ -43,8 +43,18 @@ func (p *playedEnsembles) Read(ctx context.Context, text []byte) (*coalloc.Reque
 	return coalloc.ReadRequest(ctx, text, coalloc.Sources{})
 }
 
-func (p *playedEnsembles) ReadParts(ctx context.Context, text []byte) ([]coalloc.Part, error) {
-	return coalloc.ReadParts(ctx, text, coalloc.Sources{})
+func (p *playedEnsembles) Edit(ctx context.Context, id, label string, text []byte) error {
+	if _, err := p.Follow(ctx, id); err != nil {
+		return err
+	}
+	parts, err := coalloc.ReadParts(ctx, text, coalloc.Sources{})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", coalloc.ErrInvalid, err)
+	case label != "":
+		return p.Substitute(ctx, label, parts[0])
+	}
+	return p.Add(ctx, parts...)
 }
 
 func (p *playedEnsembles) Submit(_ context.Context, r *coalloc.Request, commit bool) (string, error) {

@@ -14,15 +14,16 @@ import (
 
 // Ensembles submits and finds ensembles; nil to have none.
 type Ensembles interface {
-	// Read reads a request, and ReadParts one for an edit.
 	Read(ctx context.Context, text []byte) (*coalloc.Request, error)
-	ReadParts(ctx context.Context, text []byte) ([]coalloc.Part, error)
 	Submit(ctx context.Context, r *coalloc.Request, commit bool) (id string, err error)
 	List(ctx context.Context, all bool) ([]coalloc.Status, error)
 	// Follow returns an ensemble to read.
 	Follow(ctx context.Context, id string) (coalloc.Control, error)
 	// Open returns an ensemble to change.
 	Open(ctx context.Context, id string) (coalloc.Control, error)
+	// Edit adds the parts of a request to an ensemble, or substitutes its only part for the one with a label. The host that runs the
+	// ensemble reads the request.
+	Edit(ctx context.Context, id, label string, text []byte) error
 	// Events returns what has happened to an ensemble after a sequence number.
 	Events(ctx context.Context, id string, after int) ([]coalloc.EnsembleEvent, error)
 }
@@ -34,27 +35,12 @@ func (a *API) addEnsemblesAPI() {
 	a.handle("POST /ensembles", a.answerSubmitEnsemble)
 	a.handle("GET "+ensemblePath, a.answerEnsemble)
 	a.handle("GET "+ensemblePath+"/events", a.answerEnsembleEvents)
-	a.handle("POST "+ensemblePath+"/parts", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
-		parts, err := a.readParts(ctx, r)
-		if err != nil {
-			return err
-		}
-		return ensemble.Add(ctx, parts...)
-	}))
-	a.handle("PUT "+ensemblePath+"/parts/{part}", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
-		parts, err := a.readParts(ctx, r)
-		if err != nil {
-			return err
-		}
-		if len(parts) != 1 {
-			return answer.Errorf(http.StatusBadRequest, "the request has %d parts; one can take the place of another", len(parts))
-		}
-		return ensemble.Substitute(ctx, r.PathValue("part"), parts[0])
-	}))
-	a.handle("DELETE "+ensemblePath+"/parts/{part}", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
+	a.handle("POST "+ensemblePath+"/parts", a.changeEnsemble(a.editParts))
+	a.handle("PUT "+ensemblePath+"/parts/{part}", a.changeEnsemble(a.editParts))
+	a.handle("DELETE "+ensemblePath+"/parts/{part}", a.openEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
 		return ensemble.Delete(ctx, r.PathValue("part"))
 	}))
-	a.handle("POST "+ensemblePath+"/commit", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
+	a.handle("POST "+ensemblePath+"/commit", a.openEnsemble(func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error {
 		var asked struct {
 			Now bool `json:"now"`
 		}
@@ -63,7 +49,7 @@ func (a *API) addEnsemblesAPI() {
 		}
 		return ensemble.Commit(ctx, asked.Now)
 	}))
-	a.handle("POST "+ensemblePath+"/cancel", a.editEnsemble(func(ctx context.Context, ensemble coalloc.Control, _ *http.Request) error {
+	a.handle("POST "+ensemblePath+"/cancel", a.openEnsemble(func(ctx context.Context, ensemble coalloc.Control, _ *http.Request) error {
 		return ensemble.Cancel(ctx)
 	}))
 }
@@ -112,20 +98,17 @@ func readRequest(r *http.Request, asked *ensembleRequest) ([]byte, error) {
 	return []byte(written), nil
 }
 
-func (a *API) readParts(ctx context.Context, r *http.Request) ([]coalloc.Part, error) {
+// editParts adds parts, or substitutes one for the part that the address names.
+func (a *API) editParts(ctx context.Context, r *http.Request) error {
 	var asked ensembleRequest
 	text, err := readRequest(r, &asked)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return err
+	case asked.Commit:
+		return answer.Errorf(http.StatusBadRequest, "parts are added without commit")
 	}
-	parts, err := a.Ensembles.ReadParts(ctx, text)
-	if err == nil && asked.Commit {
-		err = errors.New("parts are added without commit")
-	}
-	if err != nil {
-		return nil, answer.Errorf(http.StatusBadRequest, "%w", err)
-	}
-	return parts, nil
+	return a.Ensembles.Edit(ctx, r.PathValue("ensemble"), r.PathValue("part"), text)
 }
 
 func (a *API) answerSubmitEnsemble(w http.ResponseWriter, r *http.Request) error {
@@ -160,7 +143,7 @@ func (a *API) sendEnsemble(ctx context.Context, w http.ResponseWriter, status in
 		return ensembleError(err)
 	}
 	shown, err := ensemble.Status(ctx)
-	if err != nil {
+	if err != nil && shown.ID == "" { // otherwise it is the last known state, with the reason
 		return ensembleError(err)
 	}
 	return answer.JSON(w, status, shown)
@@ -193,11 +176,21 @@ func (a *API) answerEnsembleEvents(w http.ResponseWriter, r *http.Request) error
 	}{append([]coalloc.EnsembleEvent{}, events...)})
 }
 
-// editEnsemble returns what changes an ensemble and answers with it.
-func (a *API) editEnsemble(change func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error) answer.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		ensembles, err := a.ensembles()
+// openEnsemble returns what opens an ensemble, changes it and answers with it.
+func (a *API) openEnsemble(change func(ctx context.Context, ensemble coalloc.Control, r *http.Request) error) answer.Handler {
+	return a.changeEnsemble(func(ctx context.Context, r *http.Request) error {
+		ensemble, err := a.Ensembles.Open(ctx, r.PathValue("ensemble"))
 		if err != nil {
+			return err
+		}
+		return change(ctx, ensemble, r)
+	})
+}
+
+// changeEnsemble returns what changes an ensemble and answers with it.
+func (a *API) changeEnsemble(change func(ctx context.Context, r *http.Request) error) answer.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if _, err := a.ensembles(); err != nil {
 			return err
 		}
 		if err := answer.GiveTime(w, longRequest); err != nil {
@@ -205,11 +198,7 @@ func (a *API) editEnsemble(change func(ctx context.Context, ensemble coalloc.Con
 		}
 		ctx, cancel := untilDone(r)
 		defer cancel()
-		ensemble, err := ensembles.Open(ctx, r.PathValue("ensemble"))
-		if err == nil {
-			err = change(ctx, ensemble, r)
-		}
-		if err != nil {
+		if err := change(ctx, r); err != nil {
 			return ensembleError(err)
 		}
 		return a.sendEnsemble(ctx, w, http.StatusOK, r.PathValue("ensemble"))
@@ -231,6 +220,8 @@ func ensembleError(err error) error {
 		return answer.Errorf(http.StatusNotFound, "%w", err)
 	case isOne(coalloc.ErrDuplicateLabel, coalloc.ErrReleased, coalloc.ErrEnded, coalloc.ErrIncomplete, coalloc.ErrNoParts, coalloc.ErrRunning):
 		return answer.Errorf(http.StatusConflict, "%w", err)
+	case isOne(coalloc.ErrInvalid):
+		return answer.Errorf(http.StatusBadRequest, "%w", err)
 	case isOne(coalloc.ErrNotRunning):
 		return answer.Errorf(http.StatusServiceUnavailable, "%w", err)
 	}

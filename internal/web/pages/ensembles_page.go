@@ -18,8 +18,8 @@ import (
 
 // Ensembles finds and changes ensembles.
 type Ensembles interface {
-	// ReadParts reads a request for an edit.
-	ReadParts(ctx context.Context, text []byte) ([]coalloc.Part, error)
+	// Edit adds the parts of a request to an ensemble, or substitutes its only part for the one with a label.
+	Edit(ctx context.Context, id, label string, text []byte) error
 	List(ctx context.Context, all bool) ([]coalloc.Status, error)
 	// Follow returns an ensemble to read.
 	Follow(ctx context.Context, id string) (coalloc.Control, error)
@@ -124,12 +124,12 @@ func (p *Pages) ensembleView(_ *model.Snapshot, query url.Values) ([]live.Region
 	defer cancel()
 	id := query.Get("id")
 	status, err := p.ensembleStatus(ctx, id)
-	if err != nil {
+	if err != nil && status.ID == "" { // otherwise it is the last known state, with the reason
 		return nil, err
 	}
-	events, err := p.Ensembles.Events(ctx, id, 0)
-	if err != nil {
-		return nil, ensembleError(err)
+	events, failure := p.Ensembles.Events(ctx, id, 0)
+	if failure != nil && err == nil {
+		return nil, ensembleError(failure)
 	}
 	events = events[max(len(events)-mostEvents, 0):]
 	return []live.Region{
@@ -159,6 +159,8 @@ func ensembleError(err error) error {
 		return err
 	case errors.Is(err, coalloc.ErrUnknownEnsemble), errors.Is(err, coalloc.ErrUnknownPart):
 		return answer.Errorf(http.StatusNotFound, "%w", err)
+	case errors.Is(err, coalloc.ErrInvalid):
+		return answer.Errorf(http.StatusBadRequest, "%w", err)
 	case errors.Is(err, coalloc.ErrNotRunning):
 		return answer.Errorf(http.StatusServiceUnavailable, "%w", err)
 	}
@@ -257,7 +259,7 @@ func (p *Pages) ensemblePosted(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(p.ctx, cancel)()
 	ensemble, err := p.Ensembles.Open(ctx, id)
 	if err == nil {
-		err = p.changeEnsemble(ctx, ensemble, operation, label, r.PostFormValue("request"))
+		err = p.changeEnsemble(ctx, ensemble, id, operation, label, r.PostFormValue("request"))
 	}
 	if err != nil {
 		return ensembleError(err)
@@ -266,7 +268,7 @@ func (p *Pages) ensemblePosted(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *Pages) changeEnsemble(ctx context.Context, ensemble coalloc.Control, operation, label, request string) error {
+func (p *Pages) changeEnsemble(ctx context.Context, ensemble coalloc.Control, id, operation, label, request string) error {
 	switch operation {
 	case "commit":
 		return ensemble.Commit(ctx, false)
@@ -277,16 +279,7 @@ func (p *Pages) changeEnsemble(ctx context.Context, ensemble coalloc.Control, op
 	case "delete":
 		return ensemble.Delete(ctx, label)
 	case "add":
-		parts, err := p.Ensembles.ReadParts(ctx, []byte(request))
-		switch {
-		case err != nil:
-			return answer.Errorf(http.StatusBadRequest, "%w", err)
-		case label == "":
-			return ensemble.Add(ctx, parts...)
-		case len(parts) != 1:
-			return answer.Errorf(http.StatusBadRequest, "the request has %d parts; one can take the place of another", len(parts))
-		}
-		return ensemble.Substitute(ctx, label, parts[0])
+		return p.Ensembles.Edit(ctx, id, label, []byte(request))
 	}
 	return answer.Errorf(http.StatusBadRequest, "%q cannot be done to an ensemble", listing.Cell(operation))
 }
