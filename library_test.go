@@ -27,7 +27,7 @@ import (
 var (
 	documentedImports = []string{
 		"context", "fmt", "io", "log", "os", "strings", "testing",
-		"github.com/rmctl/rmctl", "github.com/rmctl/rmctl/attribute", "github.com/rmctl/rmctl/cases", "github.com/rmctl/rmctl/cases/casetest",
+		"github.com/rmctl/rmctl", "github.com/rmctl/rmctl/attribute", "github.com/rmctl/rmctl/cases", "github.com/rmctl/rmctl/cases/casetest", "github.com/rmctl/rmctl/coalloc",
 		"github.com/rmctl/rmctl/config", "github.com/rmctl/rmctl/config/check", "github.com/rmctl/rmctl/control", "github.com/rmctl/rmctl/job",
 		"github.com/rmctl/rmctl/jobstore", "github.com/rmctl/rmctl/proxy", "github.com/rmctl/rmctl/remote", "github.com/rmctl/rmctl/tokenizer",
 	}
