@@ -2,6 +2,7 @@ package coalloc
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -137,10 +138,14 @@ func (e *Ensemble) placeOf(target string) *place {
 
 // connected has the machine know whether the user has to log in to a target.
 func (e *Ensemble) connected(target string, err error) {
+	var text string
+	if needsUser(err) {
+		text = fmt.Sprintf("log in to %s: run rmctl coalloc wait %s in a terminal (%s)", target, e.id, textOf(err))
+	}
 	e.inputs.add(input{call: func() {
 		for _, p := range e.machine.Parts() {
 			if p.Target == target {
-				e.apply(input{Input: barrier.Connection{Serial: p.Serial, NeedsUser: err != nil && needsUser(err), Text: textOf(err)}})
+				e.apply(input{Input: barrier.Connection{Serial: p.Serial, NeedsUser: text != "", Text: text}})
 			}
 		}
 	}})

@@ -11,7 +11,6 @@ import (
 	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/terminal"
-	"github.com/rmctl/rmctl/internal/tui"
 )
 
 func newAdd(e Environment) *cobra.Command {
@@ -125,7 +124,8 @@ func newWait(e Environment) *cobra.Command {
 		Use:   "wait ID",
 		Short: "Wait until an ensemble has ended",
 		Long: `wait prints the events of an ensemble on standard error until it has ended, and exits with
-the worst exit code of its parts. Without a background process it runs the ensemble itself.`,
+the worst exit code of its parts. Without a background process it runs the ensemble itself.
+If a target needs you to log in before the ensemble goes on, wait asks for that.`,
 		Example:           "  rmctl coalloc wait last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(false, 0),
@@ -137,25 +137,6 @@ the worst exit code of its parts. Without a background process it runs the ensem
 			return e.wait(c.Context(), service, id, false)
 		},
 	}
-}
-
-func (e *Environment) wait(ctx context.Context, service *Service, id string, commit bool) error {
-	status, err := service.Wait(ctx, id, commit, 0, func(event coalloc.EnsembleEvent) error {
-		_, err := fmt.Fprintln(e.Stderr, tui.OneLine(eventText(event)))
-		return err
-	})
-	switch {
-	case err != nil && errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("waiting for ensemble %s, which goes on: %w", id, ctx.Err())
-	case err != nil:
-		return err
-	}
-	if e.IsJSON() {
-		if err := terminal.JSON(e.Stdout, status); err != nil {
-			return err
-		}
-	}
-	return e.Exit(status.ExitCode())
 }
 
 // eventText returns an event for people.

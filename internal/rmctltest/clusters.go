@@ -39,7 +39,7 @@ func ClusterScript(t testing.TB, name string, settings ...string) string {
 // own, and by that its ports: they run at the same time.
 var (
 	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable", "web", "screen", "crash-interactive", "accounting", "outcomes", "outcomes-forgotten", "waits", "recover", "originals", "nodes", "stacks", "plan", "coalloc", "estimate"}
-	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone", "originals", "nodes", "stacks", "coalloc"}
+	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone", "originals", "nodes", "stacks", "coalloc", "ensemble"}
 )
 
 // place returns the directory and the first port of one of several, the first of
