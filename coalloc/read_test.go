@@ -213,11 +213,23 @@ func TestRequestsAreReadFromTOMLAsTheyWereWritten(t *testing.T) {
 }
 
 func FuzzReadRequest(f *testing.F) {
-	f.Add([]byte(coupled))
-	f.Add([]byte(`{"part": {"b": {"target": "x", "executable": "/y"}, "a": {"target": "x", "count": 2, "executable": "/z"}}}`))
+	for _, text := range []string{
+		coupled,
+		`{"part": {"b": {"target": "x", "executable": "/y"}, "a": {"target": "x", "count": 2, "executable": "/z"}}}`,
+		"commit_limit = '1h30m'\n[part.\"a b\"]\ntarget = 't'\nbarrier = 'none'\nscript = '''\necho \\x\n'''\ncheck_in_limit = '90s'",
+		"[part.a]\ntarget = 't'\nexecutable = '/x'\ncount = 0\nkind = 'strict'\ncolour = 1\n[part.b]\n[set.s]\nparts = ['c']\natLeast = 2",
+		"[part.a]\ntarget = 't'\nexecutable = '/x'\nenvironment = { A = \"b c\", d = '' }\nset = { \"rm.list\" = ['a', 'b'] }\ntrack = true\nrank_from = 'R'",
+		"+(&(resourceManagerContact=h)(label=a)(executable=/x)(environment=(A b)))",
+		`{"part": {"a": {"target": "\ud800", "launch": "x"}}}`,
+	} {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := coalloc.ReadRequest(context.Background(), text, coalloc.Sources{})
 		if err != nil {
+			if coalloc.FormatOf(text) != coalloc.JSON {
+				requirePlaces(t, err)
+			}
 			return
 		}
 		require.NoError(t, r.Check())
@@ -225,8 +237,20 @@ func FuzzReadRequest(f *testing.F) {
 		require.NoError(t, err)
 		again, err := coalloc.ReadRequest(context.Background(), written, coalloc.Sources{})
 		require.NoError(t, err, "%s", written)
+		require.Equal(t, r, again, "%s", written)
 		once, err := again.TOML()
 		require.NoError(t, err)
 		require.Equal(t, string(written), string(once))
 	})
+}
+
+// requirePlaces requires that an error says where a mistake is, unless it is about the text as a whole.
+func requirePlaces(t *testing.T, err error) {
+	t.Helper()
+	for _, whole := range []string{"the request has no parts", "the request has more than"} {
+		if strings.Contains(err.Error(), whole) {
+			return
+		}
+	}
+	require.Regexp(t, `line \d+, column \d+: .`, err.Error())
 }

@@ -68,3 +68,33 @@ func BenchmarkCheckIn(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRestart measures how long a co-allocator that starts again takes until it accepts the first process, and until all are back.
+func BenchmarkRestart(b *testing.B) {
+	const processes = 1600
+	s := newSite(b, "here", "there")
+	e := s.starts(spread(25, processes, "true")...)
+	e.checkedIn()
+	for b.Loop() {
+		require.NoError(b, e.Close())
+		began := time.Now()
+		e = s.resumes(e.ID())
+		b.ReportMetric(e.awaitsPresent(1).Sub(began).Seconds(), "s/first-back")
+		b.ReportMetric(e.awaitsPresent(processes).Sub(began).Seconds(), "s/all-back")
+	}
+	require.NoError(b, e.Cancel(b.Context()))
+	e.ends(coalloc.Canceled)
+}
+
+// awaitsPresent waits until some processes are checked in, and returns when.
+func (e *ensemble) awaitsPresent(count int) time.Time {
+	e.site.t.Helper()
+	require.Eventually(e.site.t, func() bool {
+		present := 0
+		for _, p := range e.status().Parts {
+			present += p.CheckedIn
+		}
+		return present >= count
+	}, 5*patience, 2*time.Millisecond)
+	return time.Now()
+}
