@@ -57,7 +57,7 @@ nothing depends on this machine. Targets are then those of that rmctl.`,
 			}
 			r.HoldFirst = r.HoldFirst || flags.holdFirst
 			if flags.dryRun || r.DryRun {
-				return e.plan(c.Context(), service, r, false)
+				return e.plan(c.Context(), service, r, true)
 			}
 			e.prepare(c.Context(), r.Parts)
 			return e.submit(c.Context(), service, r, flags)
@@ -139,10 +139,10 @@ func newPlan(e Environment) *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use:   "plan FILE",
-		Short: "Show what each part would do, without submitting it",
-		Long: `plan checks each part of a request against its target, and prints what would be submitted
-there. It submits nothing, and exits with 1 if a part cannot be submitted. FILE may be - for
-standard input.`,
+		Short: "Check each part and show its expected start",
+		Long: `plan checks each part of a request against its target, and prints when the scheduler
+expects it to start. It submits nothing, and exits with 1 if a part cannot be submitted.
+FILE may be - for standard input. submit --dry-run prints files and commands.`,
 		Example: "  rmctl coalloc plan coupled.toml\n  rmctl coalloc plan --json coupled.rsl",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
@@ -151,7 +151,7 @@ standard input.`,
 				if err != nil {
 					return err
 				}
-				return e.plan(c.Context(), service, r, true)
+				return e.plan(c.Context(), service, r, false)
 			}
 			service, text, err := e.open(words[0], sentText{})
 			if err != nil {
@@ -164,10 +164,10 @@ standard input.`,
 	return c
 }
 
-// plan prints what would be submitted for each part, with start also when the scheduler expects it to start.
-func (e *Environment) plan(ctx context.Context, service *Service, r *coalloc.Request, start bool) error {
+// plan prints for each part when the scheduler expects it to start or, as a whole, what would be submitted.
+func (e *Environment) plan(ctx context.Context, service *Service, r *coalloc.Request, whole bool) error {
 	e.prepare(ctx, r.Parts)
-	isPossible, err := PrintPlans(e.Stdout, coalloc.Plan(ctx, service.Client, r, start), e.IsJSON(), true)
+	isPossible, err := PrintPlans(e.Stdout, coalloc.Plan(ctx, service.Client, r, !whole), e.IsJSON(), whole)
 	if err == nil && !isPossible {
 		return e.Exit(1)
 	}
