@@ -38,6 +38,10 @@ func (a *app) ensembles() (*ensembles.Service, error) {
 	service := &ensembles.Service{Client: a.client(), Run: a.runElsewhere, Sources: sources, Log: a.log()}
 	if isEnabled {
 		service.Launch = a.launchEnsemble
+		service.Renew = func(ctx context.Context) error {
+			_, err := a.backgroundClient(ctx)
+			return err
+		}
 	}
 	return service, err
 }

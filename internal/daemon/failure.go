@@ -57,6 +57,7 @@ func knownErrors() map[string]error {
 		"too-many-clients":  errTooManyClients,
 		"no-session":        ErrNoSession,
 		"session-exists":    ErrSessionExists,
+		"leaving":           ErrLeaving,
 		"sessions-live":     errSessionsLive,
 		"too-slow":          ErrTooSlow,
 	}

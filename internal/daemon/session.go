@@ -82,6 +82,7 @@ type SessionInfo struct {
 var (
 	ErrNoSession     = errors.New("there is no such session")
 	ErrSessionExists = errors.New("a session of that name is alive")
+	ErrLeaving       = errors.New("the background process makes room for another one")
 	errSessionsLive  = errors.New("there are sessions in the background process")
 	ErrDetached      = errors.New("detached; the session goes on")
 	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")

@@ -133,7 +133,7 @@ func (s *sessions) name(one *session, name string) error {
 	case known == one:
 		return nil
 	case one.yields && s.isLeaving:
-		return errors.New("the background process makes room for another build")
+		return ErrLeaving
 	case known != nil:
 		return fmt.Errorf("%q: %w", name, ErrSessionExists)
 	case len(one.names) >= mostNames:
@@ -152,7 +152,7 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 		return nil, nil, errors.New("the background process hosts no sessions")
 	}
 	if err := s.ctx.Err(); err != nil {
-		return nil, nil, fmt.Errorf("the background process is ending: %w", err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrLeaving, err)
 	}
 	if s.count() >= mostSessions {
 		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)

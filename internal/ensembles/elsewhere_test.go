@@ -34,6 +34,10 @@ type host struct {
 	t       *testing.T
 	service *Service
 	running sync.WaitGroup
+
+	mutex   sync.Mutex
+	ctx     context.Context // of the background process
+	suspend func()
 }
 
 func newHost(t *testing.T) *host {
@@ -46,17 +50,29 @@ func newHost(t *testing.T) *host {
 		Connect: func(context.Context, rmctl.Target) (remote.Connection, error) { return nil, errNoCode }})
 	require.NoError(t, err)
 	h := &host{t: t, service: &Service{Client: client}}
-	ctx, cancel := context.WithCancel(context.Background())
+	h.ctx, h.suspend = context.WithCancel(context.Background())
 	t.Cleanup(func() {
-		cancel()
+		h.suspend()
 		h.running.Wait()
 		require.NoError(t, client.Close())
 	})
 	h.service.Launch = func(_ context.Context, id string) error {
-		h.running.Go(func() { _, _ = h.service.Host(ctx, id, false, nil) }) // it is suspended when the test ends
+		h.mutex.Lock()
+		defer h.mutex.Unlock()
+		ctx := h.ctx
+		h.running.Go(func() { _, _ = h.service.Host(ctx, id, false, nil) }) // it is suspended, or another one runs it
 		return nil
 	}
 	return h
+}
+
+// replaces has another background process run an ensemble.
+func (h *host) replaces(id string) {
+	h.mutex.Lock()
+	h.suspend()
+	h.ctx, h.suspend = context.WithCancel(context.Background())
+	h.mutex.Unlock()
+	_ = h.service.Launch(h.ctx, id) // never fails
 }
 
 // exits runs a command of rmctl, which prints JSON, and returns its exit code as an error.

@@ -11,31 +11,30 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/internal/barrier"
-	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/journal"
 )
 
-const (
-	launchPatience = 20 * time.Second // until a process that was started runs an ensemble
-	launchPoll     = 50 * time.Millisecond
-	mostLooks      = 16 // at the same time
-)
+// mostLooks is how many ensembles are looked at at the same time.
+const mostLooks = 16
 
 // A Service submits, finds and runs the ensembles of a user.
 type Service struct {
 	Client coalloc.Client
 	// Launch makes another process run an ensemble, and does not wait for it; nil if there is no such process.
 	Launch func(ctx context.Context, id string) error
+	// Renew has the process that Launch uses be one of this build; nil if there is no such process.
+	Renew func(ctx context.Context) error
 	// Run runs rmctl on the login node of a target.
 	Run     func(ctx context.Context, target string, c Call) error
 	Sources coalloc.Sources // of requests
 	Log     *slog.Logger    // nil to log nothing
+
+	renewed sync.Once
 }
 
 func (s *Service) log() *slog.Logger {
@@ -118,6 +117,9 @@ func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) 
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(recorded, func(e barrier.Ensemble) bool { return e.At == "" && !e.State.Ended() }) {
+		s.renew(ctx)
+	}
 	found, problems := make([]coalloc.Status, len(recorded)), make([]error, len(recorded))
 	var looking errgroup.Group
 	looking.SetLimit(mostLooks)
@@ -141,7 +143,20 @@ func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) 
 	return statuses, errors.Join(problems...)
 }
 
-// look returns an ensemble as it is now, without starting a process that runs it.
+// renew has the process of this build take over the ensembles that one of another build runs. A Service does so once: if two builds
+// are in use for long, they must not take the ensembles from each other again and again.
+func (s *Service) renew(ctx context.Context) {
+	if s.Renew == nil {
+		return
+	}
+	s.renewed.Do(func() {
+		if err := s.Renew(ctx); err != nil && ctx.Err() == nil {
+			s.log().Info("the ensembles stay with the process that runs them", "error", err)
+		}
+	})
+}
+
+// look returns an ensemble as it is now.
 func (s *Service) look(ctx context.Context, recorded barrier.Ensemble) (coalloc.Status, error) {
 	control, err := s.follow(ctx, recorded)
 	if err != nil {
@@ -199,14 +214,15 @@ func (s *Service) Open(ctx context.Context, id string) (coalloc.Control, error) 
 		return nil, err
 	}
 	if recorded.At == "" && !recorded.State.Ended() {
-		if err := s.ensure(ctx, id); err != nil {
+		s.renew(ctx)
+		if err := s.ensure(ctx, id, 0); err != nil {
 			return nil, err
 		}
 	}
 	control, err := s.follow(ctx, recorded)
 	switch c := control.(type) {
 	case *live:
-		c.reopen = func(ctx context.Context) error { return s.ensure(ctx, id) }
+		c.reopen = func(ctx context.Context) error { return s.ensure(ctx, id, succession) }
 	case *elsewhere:
 		err = c.confirm(ctx)
 	}
@@ -242,40 +258,6 @@ func (s *Service) load(ctx context.Context, id string) (barrier.Ensemble, error)
 func (s *Service) folder(id string) (string, error) {
 	state, err := s.Client.StateFolder()
 	return filepath.Join(state, "ensembles", id), err
-}
-
-// ensure returns once a process runs the ensemble, or the ensemble has ended.
-func (s *Service) ensure(ctx context.Context, id string) error {
-	folder, err := s.folder(id)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, launchPatience, fmt.Errorf("%w: it did not start within %v", coalloc.ErrNotRunning, launchPatience))
-	defer cancel()
-	isLaunched := false
-	for {
-		_, err := client{folder}.Status(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case !errors.Is(err, coalloc.ErrNotRunning):
-			return err
-		case s.Launch == nil:
-			return fmt.Errorf("ensemble %s: %w\nrmctl coalloc wait %s runs it", id, coalloc.ErrNotRunning, id)
-		}
-		if recorded, err := s.load(ctx, id); err != nil || recorded.State.Ended() {
-			return err
-		}
-		if !isLaunched {
-			if err := s.Launch(ctx, id); err != nil {
-				return fmt.Errorf("starting to run ensemble %s: %w", id, err)
-			}
-			isLaunched = true
-		}
-		if execution.ClosesWithin(ctx.Done(), launchPoll) {
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // Wait waits until an ensemble has ended, and returns it. It calls observe with each event after a sequence number.
