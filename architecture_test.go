@@ -78,7 +78,7 @@ var allowedImports = map[string][]string{
 	"internal/agentdecode":            {"internal/terminal", "internal/tui", "proxy"},
 	"monitor":                         {"internal/further", "internal/hostlist", "internal/plaintext", "internal/timezone", "internal/transition", "internal/vocabulary", "job", "model"},
 	"internal/views":                  {"attribute", "command", "config", "config/check", "control", "internal/agentclient/bridge", "internal/agentclient/definition", "internal/further", "internal/polls", "internal/requested", "internal/secret", "internal/settings", "internal/submission", "internal/vocabulary", "job", "jobstore", "model", "monitor", "remote"},
-	"internal/web":                    {"attribute", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
+	"internal/web":                    {"attribute", "coalloc", "command", "config", "control", "internal/form", "internal/peer", "internal/settings", "internal/views", "internal/web/answer", "internal/web/live", "jobstore", "remote"},
 	"internal/doctor":                 {"attribute", "command", "config", "config/check", "control", "internal/agentclient/definition", "internal/callback", "internal/excerpt", "internal/execution", "internal/javaregex", "internal/nodes", "internal/onnodes", "internal/submission", "job", "jobstore", "remote"},
 	"internal/elements":               {"command", "control", "internal/further", "internal/timezone", "job"},
 	"internal/excerpt":                {},

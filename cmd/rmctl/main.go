@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
@@ -180,7 +181,7 @@ func exitCode(err error) int {
 		return exitTimeout
 	case isUsage(err):
 		return exitUsage
-	case isA[*control.NotFoundError](err), errors.Is(err, jobstore.ErrNotFound):
+	case isA[*control.NotFoundError](err), errors.Is(err, jobstore.ErrNotFound), errors.Is(err, coalloc.ErrUnknownEnsemble), errors.Is(err, coalloc.ErrUnknownPart):
 		return exitNoJob
 	case errors.Is(err, remote.ErrUnreachable):
 		return exitUnreachable

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/rmctl/rmctl/attribute"
+	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
@@ -39,13 +42,31 @@ func statusOf(err error) int {
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, views.ErrClosed):
 		return http.StatusServiceUnavailable
 	}
-	if status := statusOfCommand(err); status != 0 {
+	if status := cmp.Or(statusOfEnsemble(err), statusOfCommand(err)); status != 0 {
 		return status
 	}
 	if isOwn {
 		return own.Status
 	}
 	return http.StatusInternalServerError
+}
+
+// statusOfEnsemble returns the HTTP status for an error of an ensemble, 0 for others.
+func statusOfEnsemble(err error) int {
+	isAny := func(known ...error) bool {
+		return slices.ContainsFunc(known, func(each error) bool { return errors.Is(err, each) })
+	}
+	switch {
+	case isAny(coalloc.ErrUnknownEnsemble, coalloc.ErrUnknownPart):
+		return http.StatusNotFound
+	case isAny(coalloc.ErrDuplicateLabel, coalloc.ErrReleased, coalloc.ErrEnded, coalloc.ErrIncomplete, coalloc.ErrNoParts, coalloc.ErrRunning):
+		return http.StatusConflict
+	case isAny(coalloc.ErrInvalid):
+		return http.StatusBadRequest
+	case isAny(coalloc.ErrNotRunning):
+		return http.StatusServiceUnavailable
+	}
+	return 0
 }
 
 // statusOfCommand returns the HTTP status for an error of a command, 0 for others.

@@ -69,7 +69,7 @@ func (a *API) answerEnsembles(w http.ResponseWriter, r *http.Request) error {
 	}
 	listed, err := ensembles.List(r.Context(), r.URL.Query().Get("all") == "true")
 	if err != nil {
-		return ensembleError(err)
+		return err
 	}
 	return answer.JSON(w, http.StatusOK, struct {
 		Ensembles []coalloc.Status `json:"ensembles"`
@@ -132,7 +132,7 @@ func (a *API) answerSubmitEnsemble(w http.ResponseWriter, r *http.Request) error
 	}
 	id, err := ensembles.Submit(ctx, request, asked.Commit)
 	if err != nil {
-		return ensembleError(err)
+		return err
 	}
 	return a.sendEnsemble(ctx, w, http.StatusCreated, id)
 }
@@ -140,11 +140,11 @@ func (a *API) answerSubmitEnsemble(w http.ResponseWriter, r *http.Request) error
 func (a *API) sendEnsemble(ctx context.Context, w http.ResponseWriter, status int, id string) error {
 	ensemble, err := a.Ensembles.Follow(ctx, id)
 	if err != nil {
-		return ensembleError(err)
+		return err
 	}
 	shown, err := ensemble.Status(ctx)
 	if err != nil && shown.ID == "" { // otherwise it is the last known state, with the reason
-		return ensembleError(err)
+		return err
 	}
 	return answer.JSON(w, status, shown)
 }
@@ -169,7 +169,7 @@ func (a *API) answerEnsembleEvents(w http.ResponseWriter, r *http.Request) error
 	}
 	events, err := ensembles.Events(r.Context(), r.PathValue("ensemble"), after)
 	if err != nil {
-		return ensembleError(err)
+		return err
 	}
 	return answer.JSON(w, http.StatusOK, struct {
 		Events []coalloc.EnsembleEvent `json:"events"`
@@ -199,31 +199,8 @@ func (a *API) changeEnsemble(change func(ctx context.Context, r *http.Request) e
 		ctx, cancel := untilDone(r)
 		defer cancel()
 		if err := change(ctx, r); err != nil {
-			return ensembleError(err)
+			return err
 		}
 		return a.sendEnsemble(ctx, w, http.StatusOK, r.PathValue("ensemble"))
 	}
-}
-
-// ensembleError gives an error of an ensemble its status.
-func ensembleError(err error) error {
-	isOne := func(known ...error) bool {
-		for _, each := range known {
-			if errors.Is(err, each) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case isOne(coalloc.ErrUnknownEnsemble, coalloc.ErrUnknownPart):
-		return answer.Errorf(http.StatusNotFound, "%w", err)
-	case isOne(coalloc.ErrDuplicateLabel, coalloc.ErrReleased, coalloc.ErrEnded, coalloc.ErrIncomplete, coalloc.ErrNoParts, coalloc.ErrRunning):
-		return answer.Errorf(http.StatusConflict, "%w", err)
-	case isOne(coalloc.ErrInvalid):
-		return answer.Errorf(http.StatusBadRequest, "%w", err)
-	case isOne(coalloc.ErrNotRunning):
-		return answer.Errorf(http.StatusServiceUnavailable, "%w", err)
-	}
-	return err
 }
