@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,16 +39,28 @@ func (r *Request) Check() error {
 		labels[p.Label] = true
 		problems = append(problems, p.Check())
 	}
-	for _, set := range r.Sets {
+	names := map[string]bool{}
+	for i, set := range r.Sets {
+		name := setName(set, i)
+		if names[name] {
+			problems = append(problems, fmt.Errorf("set %.200q: two sets have this name", name))
+		}
+		names[name] = true
 		problems = append(problems, checkSet(set, labels))
 	}
 	return errors.Join(problems...)
 }
 
+// setName returns the name of a set, or its number if it has none.
+func setName(s Set, place int) string { return cmp.Or(s.Name, strconv.Itoa(place+1)) }
+
 // checkSet refuses sets that no release could satisfy.
 func checkSet(s Set, labels map[string]bool) error {
 	if s.AtLeast < 1 || s.AtLeast > len(s.Labels) {
 		return fmt.Errorf("set of %d parts: at least %d of them cannot check in", len(s.Labels), s.AtLeast)
+	}
+	if len(s.Name) > maxLabel || oneLine(s.Name) != "" {
+		return fmt.Errorf("set %.200q: a name has one line of at most %d bytes", s.Name, maxLabel)
 	}
 	seen := map[string]bool{}
 	for _, label := range s.Labels {

@@ -95,7 +95,40 @@ func statusOf(e barrier.Ensemble, parts []barrier.Part) Status {
 			Submitted: p.Submitted, Active: p.Active, Arrived: p.Arrived, Released: p.Released, Ended: p.Ended,
 		}
 	}
+	s.Sets = setsOf(e.Sets, parts)
 	return s
+}
+
+// setsOf returns sets of alternatives as users see them.
+func setsOf(sets []barrier.Set, parts []barrier.Part) []SetStatus {
+	states := map[string]PartState{} // a part that takes the place of another one may have its label
+	for _, p := range parts {
+		states[p.Label] = p.State
+	}
+	var list []SetStatus
+	for i, set := range sets {
+		s := SetStatus{Name: setName(set, i), Needed: set.AtLeast, Parts: set.Labels}
+		deleted := 0
+		for _, label := range set.Labels {
+			switch states[label] {
+			case PartCheckedIn, PartReleased, PartDone:
+				s.CheckedIn++
+			case PartDeleted:
+				deleted++
+				s.Out = append(s.Out, label)
+			case PartFailed:
+				s.Out = append(s.Out, label)
+			default:
+				s.Waiting = append(s.Waiting, label)
+			}
+		}
+		if deleted < len(set.Labels) {
+			s.Needed = min(s.Needed, len(set.Labels)-deleted)
+		}
+		s.Possible = s.CheckedIn + len(s.Waiting)
+		list = append(list, s)
+	}
+	return list
 }
 
 // eventsOf returns events on record as users see them.

@@ -2,8 +2,11 @@ package coalloc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/barrier"
 )
 
 // Waits says in words what the ensemble waits for, or how it has ended.
@@ -49,17 +52,62 @@ func (s *Status) waiting() string {
 	return text
 }
 
-// Missing returns the labels of the parts that the release of an ensemble waits for. Of sets of alternatives it
-// has all parts that have not checked in.
+// Missing returns what the release of an ensemble waits for: the labels of parts, and sets of alternatives in words.
 func (s *Status) Missing() (labels []string) {
-	for _, p := range s.Parts {
+	for i := range s.Parts {
+		p := &s.Parts[i]
 		isIn := p.State == PartCheckedIn || p.State == PartReleased || p.State == PartDone
 		waits := p.Gate != NoGate || p.State == PartFailed
-		if p.Kind != Optional && waits && !isIn && p.State != PartDeleted {
+		if p.Kind != Optional && waits && !isIn && p.State != PartDeleted && s.setOf(p) == nil {
 			labels = append(labels, p.Label)
 		}
 	}
+	for _, set := range s.Sets {
+		if set.CheckedIn < set.Needed {
+			labels = append(labels, fmt.Sprintf("%d more of set %s", set.Needed-set.CheckedIn, set.Name))
+		}
+	}
 	return labels
+}
+
+// setOf returns the set of alternatives that a part is in; nil if none.
+func (s *Status) setOf(p *PartStatus) *SetStatus {
+	i := slices.IndexFunc(s.Sets, func(set SetStatus) bool { return slices.Contains(set.Parts, p.Label) })
+	if i < 0 {
+		return nil
+	}
+	return &s.Sets[i]
+}
+
+// Waits says in words what the set waits for, and which alternatives are out.
+func (s *SetStatus) Waits() string {
+	text := fmt.Sprintf("%d of %d parts that it needs have checked in", min(s.CheckedIn, s.Needed), s.Needed)
+	switch {
+	case s.CheckedIn >= s.Needed:
+	case s.Possible < s.Needed:
+		text += "; too few parts are left"
+	default:
+		text += "; it waits for " + strings.Join(s.Waiting, ", ")
+	}
+	if len(s.Out) > 0 {
+		text += "; out: " + strings.Join(s.Out, ", ")
+	}
+	return text
+}
+
+// Hints returns with which commands a user can go on, for each part whose failure holds up the release.
+func (s *Status) Hints() (lines []string) {
+	if !s.Released.IsZero() || s.State != Waiting && s.State != Submitting {
+		return nil
+	}
+	for i := range s.Parts {
+		p := &s.Parts[i]
+		set := s.setOf(p)
+		if p.State == PartFailed && p.Kind != Optional && (set == nil || set.Possible < set.Needed) {
+			lines = append(lines, "part "+p.Label+" has failed; "+barrier.Advice(&barrier.Ensemble{ID: s.ID, Committed: s.Committed}, p.Label))
+		}
+	}
+	return lines
 }
 
 // Waits says in words what the part waits for, or how it has ended.

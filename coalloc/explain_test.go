@@ -30,6 +30,38 @@ func TestAnEnsembleSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+func TestASetSaysWhatItWaitsForAndWhatIsOut(t *testing.T) {
+	alternative := func(label string, state coalloc.PartState) coalloc.PartStatus {
+		return coalloc.PartStatus{Label: label, Kind: coalloc.Interactive, Gate: coalloc.Held, State: state}
+	}
+	solver := coalloc.SetStatus{Name: "solver", Needed: 1, Parts: []string{"a", "b"}, Possible: 1, Waiting: []string{"b"}, Out: []string{"a"}}
+	s := coalloc.Status{ID: "4f1c2a7e5b0f", State: coalloc.Waiting, Sets: []coalloc.SetStatus{solver},
+		Parts: []coalloc.PartStatus{alternative("a", coalloc.PartFailed), alternative("b", coalloc.PartActive)}}
+	require.Equal(t, "it waits for 1 more of set solver and the commit", s.Waits())
+	require.Equal(t, "0 of 1 parts that it needs have checked in; it waits for b; out: a", s.Sets[0].Waits())
+	require.Empty(t, s.Hints(), "the other one may still come")
+
+	s.Sets[0] = coalloc.SetStatus{Name: "solver", Needed: 1, Parts: []string{"a", "b"}, Out: []string{"a", "b"}}
+	s.Parts[1].State = coalloc.PartFailed
+	require.Equal(t, "0 of 1 parts that it needs have checked in; too few parts are left; out: a, b", s.Sets[0].Waits())
+	require.Len(t, s.Hints(), 2)
+
+	s.Sets[0] = coalloc.SetStatus{Name: "solver", Needed: 1, Parts: []string{"a", "b"}, CheckedIn: 1, Possible: 2, Waiting: []string{"b"}}
+	s.Parts = []coalloc.PartStatus{alternative("a", coalloc.PartCheckedIn), alternative("b", coalloc.PartPending)}
+	require.Equal(t, "all parts that it needs have checked in; it waits for the commit", s.Waits())
+	require.Equal(t, "1 of 1 parts that it needs have checked in", s.Sets[0].Waits())
+}
+
+func TestUsersLearnHowToGoOnAfterAnInteractivePartHasFailed(t *testing.T) {
+	s := coalloc.Status{ID: "4f1c2a7e5b0f", State: coalloc.Waiting, Parts: []coalloc.PartStatus{{Label: "a b", Kind: coalloc.Interactive, State: coalloc.PartFailed}, {Label: "c", Kind: coalloc.Optional, State: coalloc.PartFailed}}}
+	require.Equal(t, []string{"part a b has failed; the release waits: rmctl coalloc delete 4f1c2a7e5b0f 'a b' goes on without the part, rmctl coalloc substitute 4f1c2a7e5b0f 'a b' FILE replaces it; " +
+		"then rmctl coalloc commit 4f1c2a7e5b0f releases the ensemble, or rmctl coalloc cancel 4f1c2a7e5b0f ends it"}, s.Hints())
+	s.Committed = true
+	require.NotContains(t, s.Hints()[0], "coalloc commit")
+	s.State = coalloc.Failed
+	require.Empty(t, s.Hints())
+}
+
 func TestAPartSaysWhatItWaitsFor(t *testing.T) {
 	for waits, part := range map[string]coalloc.PartStatus{
 		"rmctl is submitting it to slurm":                                {State: coalloc.PartSubmitting},

@@ -75,7 +75,7 @@ func TestARequestInTOMLHasItsPartsInOrder(t *testing.T) {
 			{Label: "viewer", Target: "local", Kind: coalloc.Optional, Gate: coalloc.NoGate, Count: 1, JobType: coalloc.Multiple, Independent: true, Submission: job.Submission{Executable: "./viewer"}},
 			{Label: "spare", Target: "local", Kind: coalloc.Interactive, Gate: coalloc.Held, Count: 1, JobType: coalloc.Multiple, Submission: job.Submission{Executable: "./air"}},
 		},
-		Sets: []coalloc.Set{{Labels: []string{"air", "spare"}, AtLeast: 1}},
+		Sets: []coalloc.Set{{Name: "airs", Labels: []string{"air", "spare"}, AtLeast: 1}},
 	}, read(t, coupled))
 }
 
@@ -135,6 +135,7 @@ func TestRequestsThatCannotRunAreRefused(t *testing.T) {
 		"[part.\"a\\tb\"]":                                      "characters that cannot be printed",
 		"[part.a]\ntarget = 'x'\nscript = 'y'":                  "cannot hold the program of a script",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.s]\nparts = ['a']\nat_least = 2": "at least 2 of them cannot check in",
+		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.\"s\\nt\"]\nparts = ['a']":       "a name has one line",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.s]\nparts = ['a', 'a']":          `part "a" twice`,
 	} {
 		_, err := coalloc.ReadRequest(context.Background(), []byte(text), coalloc.Sources{})
@@ -194,7 +195,7 @@ func randomRequest(random *rand.Rand) *coalloc.Request {
 		r.Parts = append(r.Parts, p)
 	}
 	if len(r.Parts) > 2 {
-		r.Sets = []coalloc.Set{{Labels: []string{r.Parts[0].Label, r.Parts[2].Label}, AtLeast: 1 + random.IntN(2)}}
+		r.Sets = []coalloc.Set{{Name: text(), Labels: []string{r.Parts[0].Label, r.Parts[2].Label}, AtLeast: 1 + random.IntN(2)}}
 	}
 	return r
 }

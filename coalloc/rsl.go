@@ -177,7 +177,8 @@ func (r *rslReader) nameParts() {
 // finish sets what the text leaves open, and checks the parts.
 func (r *rslReader) finish() {
 	alternatives := map[string]bool{}
-	for _, set := range r.request.Sets {
+	for i, set := range r.request.Sets {
+		r.request.Sets[i].Name = setName(set, i)
 		for _, label := range set.Labels {
 			alternatives[label] = true
 		}

@@ -87,7 +87,7 @@ func TestSettingsOfAWholeRequestInRSLAreAroundIt(t *testing.T) {
 	require.True(t, r.HoldFirst)
 	require.True(t, r.DryRun)
 	require.Equal(t, 2*time.Hour, r.Limits.Commit)
-	require.Equal(t, []coalloc.Set{{Labels: []string{"a", "b"}, AtLeast: 1}}, r.Sets)
+	require.Equal(t, []coalloc.Set{{Name: "1", Labels: []string{"a", "b"}, AtLeast: 1}}, r.Sets)
 	require.Equal(t, "/d/x", r.Parts[0].Submission.Executable)
 	require.Equal(t, coalloc.Interactive, r.Parts[0].Kind)
 }
@@ -173,6 +173,9 @@ func TestRequestsAreReadFromRSLAsTheyWereWritten(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
 		r := randomRequest(random)
+		for i := range r.Sets {
+			r.Sets[i].Name = "1" // RSL has no names for them
+		}
 		text := r.RSL()
 		again, err := coalloc.ReadRequest(context.Background(), []byte(text), coalloc.Sources{})
 		require.NoError(t, err, "%s", text)

@@ -49,6 +49,18 @@ type Status struct {
 	Ended     time.Time    `json:"ended,omitzero"`
 	At        string       `json:"at,omitempty"` // target with the co-allocator; empty for this host
 	Parts     []PartStatus `json:"parts"`        // in the order of the request, added ones last
+	Sets      []SetStatus  `json:"sets,omitempty"`
+}
+
+// A SetStatus is a set of alternatives as it is now.
+type SetStatus struct {
+	Name      string   `json:"name"`              // or its number, from 1
+	Needed    int      `json:"needed"`            // parts that have to check in
+	Parts     []string `json:"parts"`             // labels
+	CheckedIn int      `json:"checkedIn"`         // parts, also those that were released
+	Possible  int      `json:"possible"`          // parts that have checked in or still may
+	Waiting   []string `json:"waiting,omitempty"` // parts that may still check in
+	Out       []string `json:"out,omitempty"`     // parts that have failed or were deleted
 }
 
 // A PartStatus is a part as it is now.

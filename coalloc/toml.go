@@ -40,7 +40,7 @@ func readTable(table *document.Table, from Sources) (*Request, error) {
 	r := &Request{Name: table.Text(keyName), HoldFirst: table.Flag(keyHoldFirst), DryRun: table.Flag(keyDryRun), Limits: Limits{Commit: durationIn(table, keyCommitLimit)}}
 	refuseText(table, keyName, 0, oneLine(r.Name))
 	for _, member := range table.Members(keySet) {
-		r.Sets = append(r.Sets, readSet(member.Table))
+		r.Sets = append(r.Sets, readSet(member))
 	}
 	alternatives := map[string]bool{}
 	for _, set := range r.Sets {
@@ -61,8 +61,9 @@ func readTable(table *document.Table, from Sources) (*Request, error) {
 	return r, nil
 }
 
-func readSet(table *document.Table) Set {
-	set := Set{Labels: table.Texts(keyParts)}
+func readSet(member document.Member) Set {
+	table := member.Table
+	set := Set{Name: member.Name, Labels: table.Texts(keyParts)}
 	set.AtLeast = table.Number(keyAtLeast, 1)
 	if camel := table.Number(keyAtLeastCamel, 1); camel > 0 {
 		set.AtLeast = camel
@@ -210,7 +211,7 @@ func (r *Request) TOML() ([]byte, error) {
 		tables = append(tables, text)
 	}
 	for i, set := range r.Sets {
-		path := []string{keySet, fmt.Sprint(i + 1)}
+		path := []string{keySet, setName(set, i)}
 		if text, err = document.EncodeTOMLTable(path, []document.Setting{{Key: keyParts, Value: set.Labels}, {Key: keyAtLeast, Value: set.AtLeast}}); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"al.essio.dev/pkg/shellescape"
 )
 
 // cancelLimit is how long a job is canceled again and again until its scheduler says that it is gone.
@@ -25,6 +27,9 @@ func (m *Machine) fail(p *part, reason string, mayLive bool) {
 
 // consequence does what the failure of a part means for the others.
 func (m *Machine) consequence(p *part, reason string) {
+	if p.Kind == Interactive && m.isOpen() == nil && m.blocks(p) && !m.hasFailed() {
+		m.notify(Warned, p.Label, string(p.State), Advice(&m.ensemble, p.Label))
+	}
 	if m.isOpen() == ErrEnded || p.Kind != Required {
 		return
 	}
@@ -32,6 +37,17 @@ func (m *Machine) consequence(p *part, reason string) {
 		return
 	}
 	m.end(Failed, fmt.Sprintf("part %q: %s", p.Label, reason))
+}
+
+// Advice says with which commands a user can go on after a part of an ensemble that is not released has failed.
+func Advice(e *Ensemble, label string) string {
+	id, end := " "+shellescape.Quote(e.ID), ", "
+	if !e.Committed {
+		end = "; then rmctl coalloc commit" + id + " releases the ensemble, "
+	}
+	part := id + " " + shellescape.Quote(label)
+	return "the release waits: rmctl coalloc delete" + part + " goes on without the part, rmctl coalloc substitute" + part + " FILE replaces it" +
+		end + "or rmctl coalloc cancel" + id + " ends it"
 }
 
 // end ends the ensemble: no process is released any more, and all jobs are canceled.

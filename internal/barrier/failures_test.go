@@ -89,11 +89,13 @@ func TestF4ARequiredPartThatEndsBeforeTheReleaseEndsTheEnsemble(t *testing.T) {
 }
 
 func TestF5AnInteractivePartThatEndsBeforeTheReleaseBlocksIt(t *testing.T) {
-	b := begin(t, barrier.Ensemble{}, held("a", barrier.Interactive), held("b", barrier.Required))
+	b := begin(t, barrier.Ensemble{ID: "e1"}, held("a", barrier.Interactive), held("b", barrier.Required))
 	b.accept(1, 2)
 	b.checkIn(2)
 	b.end(1, 1)
 	b.requireNotice(barrier.PartChanged, "a", "the job ended with exit code 1 before its release")
+	b.requireNotice(barrier.Warned, "a", "the release waits: rmctl coalloc delete e1 a goes on without the part, rmctl coalloc substitute e1 a FILE replaces it; "+
+		"then rmctl coalloc commit e1 releases the ensemble, or rmctl coalloc cancel e1 ends it")
 	b.apply(barrier.Commit{})
 	require.NoError(t, b.err)
 	b.requireState(barrier.Waiting)

@@ -29,6 +29,7 @@ type Ensemble struct {
 // A Set is parts that are alternatives: AtLeast of them have to check in, the rest is
 // deleted at the release.
 type Set struct {
+	Name    string // empty if the request gives it none
 	Labels  []string
 	AtLeast int
 }

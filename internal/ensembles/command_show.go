@@ -116,7 +116,25 @@ func (e *Environment) printStatus(s *coalloc.Status, isNext bool) error {
 			arrivals(p), terminal.OrDash(p.JobID), exitText(p.ExitCode), terminal.OrDash(note(p)),
 		}
 	}
-	return terminal.Table(e.Stdout, []string{"PART", "TARGET", "KIND", "STATE", "CHECKED IN", "JOB", "EXIT", "NOTE"}, rows)
+	err = terminal.Table(e.Stdout, []string{"PART", "TARGET", "KIND", "STATE", "CHECKED IN", "JOB", "EXIT", "NOTE"}, rows)
+	return errors.Join(err, e.printSets(s, ""))
+}
+
+// printSets prints what sets of alternatives wait for, and how the user can go on.
+func (e *Environment) printSets(s *coalloc.Status, indent string) error {
+	var lines []string
+	for i := range s.Sets {
+		lines = append(lines, "set "+s.Sets[i].Name+": "+s.Sets[i].Waits())
+	}
+	for _, hint := range s.Hints() {
+		lines = append(lines, "hint: "+hint)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(e.Stdout, indent+tui.OneLine(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // arrivals returns how many processes of a part have checked in. Released ones need no connection any more.
@@ -249,6 +267,13 @@ type explanation struct {
 	State coalloc.State     `json:"state"`
 	Waits string            `json:"waits"`
 	Parts []partExplanation `json:"parts"`
+	Sets  []setExplanation  `json:"sets,omitempty"`
+	Hints []string          `json:"hints,omitempty"`
+}
+
+type setExplanation struct {
+	Name  string `json:"name"`
+	Waits string `json:"waits"`
 }
 
 type partExplanation struct {
@@ -263,9 +288,12 @@ type partExplanation struct {
 func (e *Environment) explain(s *coalloc.Status) error {
 	whole := s.Waits()
 	if e.IsJSON() {
-		document := explanation{ID: s.ID, State: s.State, Waits: whole, Parts: []partExplanation{}}
+		document := explanation{ID: s.ID, State: s.State, Waits: whole, Parts: []partExplanation{}, Hints: s.Hints()}
 		for _, p := range s.Parts {
 			document.Parts = append(document.Parts, partExplanation{p.Label, p.State, p.Waits(), p.ExpectedStart, p.StartProblem})
+		}
+		for i := range s.Sets {
+			document.Sets = append(document.Sets, setExplanation{s.Sets[i].Name, s.Sets[i].Waits()})
 		}
 		return terminal.JSON(e.Stdout, document)
 	}
@@ -275,5 +303,5 @@ func (e *Environment) explain(s *coalloc.Status) error {
 			_, err = fmt.Fprintf(e.Stdout, "  %s: %s\n", tui.OneLine(p.Label), tui.OneLine(p.Waits()))
 		}
 	}
-	return err
+	return errors.Join(err, e.printSets(s, "  "))
 }

@@ -124,7 +124,8 @@ func withEnsembles(t *testing.T) (*browser, *playedEnsembles) {
 	t.Helper()
 	code := 3
 	played := &playedEnsembles{status: coalloc.Status{
-		ID: ensembleID, Name: "coupled<i>", State: coalloc.Waiting, Created: time.Unix(1, 0).UTC(),
+		Sets: []coalloc.SetStatus{{Name: "any<i>", Needed: 1, Parts: []string{"x", "y"}, Possible: 1, Waiting: []string{"x"}, Out: []string{"y"}}},
+		ID:   ensembleID, Name: "coupled<i>", State: coalloc.Waiting, Created: time.Unix(1, 0).UTC(),
 		Parts: []coalloc.PartStatus{
 			{Label: "sim<b>", Serial: 1, Target: "slurm", Kind: coalloc.Required, Gate: coalloc.Held, Count: 4, CheckedIn: 2, State: coalloc.PartActive, JobID: "4711", Reason: "<script>", Submitted: time.Unix(1, 0).UTC()},
 			{Label: "view", Serial: 2, Index: 1, Target: "local", Kind: coalloc.Optional, Gate: coalloc.Held, Count: 1, State: coalloc.PartDone, ExitCode: &code},
@@ -143,11 +144,12 @@ func TestEnsemblesAreShown(t *testing.T) {
 	require.Contains(t, b.get("/"), `href="/ensembles"`)
 	list := b.get("/ensembles")
 	require.Contains(t, list, "coupled&lt;i&gt;")
-	require.Contains(t, list, "it waits for sim&lt;b&gt; and the commit")
+	require.Contains(t, list, "it waits for sim&lt;b&gt;, 1 more of set any&lt;i&gt; and the commit")
 	require.Contains(t, list, "/ensemble?id="+ensembleID)
 	page := b.get("/ensemble?id=" + ensembleID)
 	require.Contains(t, page, "2 of 4")
 	require.Contains(t, page, "job 4711 runs; 2 of 4 processes have checked in: &lt;script&gt;")
+	require.Contains(t, page, "set any&lt;i&gt;: 0 of 1 parts that it needs have checked in; it waits for x; out: y")
 	require.NotContains(t, page, "\x1b")
 	require.NotContains(t, page, "<script>")
 	require.Contains(t, page, "Commit")

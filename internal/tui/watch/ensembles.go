@@ -59,6 +59,12 @@ func ensembleLines(all []coalloc.Status, width int) (lines []string) {
 			lines = append(lines, tui.Cut(head, width))
 			lines = append(lines, indented(p.Waits(), strings.Repeat(" ", barrierWidth+5), width)...)
 		}
+		for j := range s.Sets {
+			lines = append(lines, indented("set "+s.Sets[j].Name+": "+s.Sets[j].Waits(), "  ", width)...)
+		}
+		for _, hint := range s.Hints() {
+			lines = append(lines, indented(hint, "  ", width)...)
+		}
 	}
 	return lines
 }

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -129,11 +128,11 @@ func (p *Pages) ensembleView(_ *model.Snapshot, query url.Values) ([]live.Region
 	}
 	events, failure := p.Ensembles.Events(ctx, id, 0)
 	if failure != nil && err == nil {
-		return nil, ensembleError(failure)
+		return nil, failure
 	}
 	events = events[max(len(events)-mostEvents, 0):]
 	return []live.Region{
-		live.Whole("ensemble-head", h.P(mark(listing.EnsembleMark(string(status.State))), h.Text(" "), isolated(listing.Fact(status.Waits())))),
+		live.Whole("ensemble-head", ensembleHead(&status)),
 		live.Whole("ensemble-actions", ensembleActions(&status)),
 		live.Rows("ensemble-parts", status.Parts, func(part coalloc.PartStatus) string { return strconv.Itoa(part.Serial) }, func(part coalloc.PartStatus) h.Node {
 			return partRow(&status, part)
@@ -142,29 +141,24 @@ func (p *Pages) ensembleView(_ *model.Snapshot, query url.Values) ([]live.Region
 	}, nil
 }
 
+// ensembleHead says what an ensemble and its sets of alternatives wait for, and how the user can go on.
+func ensembleHead(s *coalloc.Status) h.Node {
+	return h.Group{
+		h.P(mark(listing.EnsembleMark(string(s.State))), h.Text(" "), isolated(listing.Fact(s.Waits()))),
+		h.Map(s.Sets, func(set coalloc.SetStatus) h.Node {
+			return h.P(isolated(listing.Fact("set " + set.Name + ": " + set.Waits())))
+		}),
+		h.Map(s.Hints(), func(hint string) h.Node { return warning("amber", listing.Fact(hint)) }),
+	}
+}
+
 func (p *Pages) ensembleStatus(ctx context.Context, id string) (coalloc.Status, error) {
 	ensemble, err := p.Ensembles.Follow(ctx, id)
 	if err != nil {
-		return coalloc.Status{}, ensembleError(err)
+		return coalloc.Status{}, err
 	}
 	status, err := ensemble.Status(ctx)
-	return status, ensembleError(err)
-}
-
-// ensembleError gives an error of an ensemble its status.
-func ensembleError(err error) error {
-	_, hasStatus := errors.AsType[*answer.Error](err)
-	switch {
-	case err == nil, hasStatus:
-		return err
-	case errors.Is(err, coalloc.ErrUnknownEnsemble), errors.Is(err, coalloc.ErrUnknownPart):
-		return answer.Errorf(http.StatusNotFound, "%w", err)
-	case errors.Is(err, coalloc.ErrInvalid):
-		return answer.Errorf(http.StatusBadRequest, "%w", err)
-	case errors.Is(err, coalloc.ErrNotRunning):
-		return answer.Errorf(http.StatusServiceUnavailable, "%w", err)
-	}
-	return answer.Otherwise(http.StatusConflict, err)
+	return status, err
 }
 
 func (p *Pages) ensemblePage(w http.ResponseWriter, r *http.Request) error {
@@ -262,7 +256,7 @@ func (p *Pages) ensemblePosted(w http.ResponseWriter, r *http.Request) error {
 		err = p.changeEnsemble(ctx, ensemble, id, operation, label, r.PostFormValue("request"))
 	}
 	if err != nil {
-		return ensembleError(err)
+		return err
 	}
 	http.Redirect(w, r, ensembleLink(id), http.StatusSeeOther)
 	return nil
