@@ -94,6 +94,22 @@ func TestALinkThatIsLostBeforeASubmissionIsReplaced(t *testing.T) {
 	require.Len(t, s.marksOf("b"), 1)
 }
 
+func TestPartsOnATargetShareASessionAndItsLossFailsNone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "here")
+	var sessions atomic.Int64
+	s.refuses(func(_ string, words []string) error {
+		if strings.Join(words, " ") == "echo local" && sessions.Add(1) <= 2 {
+			return errLost
+		}
+		return nil
+	})
+	e := s.starts(part("a", marks), part("b", marks), part("c", marks))
+	e.commits()
+	e.ends(coalloc.Done)
+	require.Equal(t, int64(3), sessions.Load())
+}
+
 func TestALinkThatIsLostWhileItIsMadeIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")

@@ -47,6 +47,8 @@ type link struct {
 	directory  string // its path
 	program    string // rmctl-node
 
+	starting sync.Mutex // of a session, which one submission does for all
+
 	// Settings of the target.
 	relayAddress string
 	defaults     map[string]string
@@ -55,6 +57,13 @@ type link struct {
 // pass returns the path of the file with which processes of a part prove themselves.
 func (l *link) pass(serial int) string {
 	return path.Join(l.directory, fmt.Sprintf("part-%d.json", serial))
+}
+
+// startSession starts a session unless there is a young one.
+func (l *link) startSession(ctx context.Context) error {
+	l.starting.Lock()
+	defer l.starting.Unlock()
+	return l.controller.Start(ctx, false)
 }
 
 // A place is a target of an ensemble. It keeps a link to the target and a relay on it, and

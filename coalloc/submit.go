@@ -73,8 +73,8 @@ func (s *submission) make(ctx context.Context) outcome {
 	return outcome{job: j, isHeld: isHeld, err: err, doubt: errors.As(err, &failed) && failed.Unknown}
 }
 
-// prepare returns what is submitted, with the pass already on the target. If the link is lost meanwhile, it
-// does so again on the next one: nothing has been submitted.
+// prepare returns what is submitted, once there are a session and the pass on the target. If the link is lost
+// meanwhile, it does so again on the next one: nothing has been submitted.
 func (s *submission) prepare(ctx context.Context) (l *link, request job.Submission, isHeld bool, err error) {
 	for range mostPreparations {
 		next, linkErr := s.place.linkAfter(ctx, l)
@@ -82,7 +82,11 @@ func (s *submission) prepare(ctx context.Context) (l *link, request job.Submissi
 			return nil, request, false, linkErr
 		}
 		l = next
-		if request, isHeld, err = s.request(l); err == nil {
+		request, isHeld, err = s.request(l)
+		if err == nil {
+			err = l.startSession(ctx)
+		}
+		if err == nil {
 			err = s.writePass(ctx, l)
 		}
 		if !errors.Is(err, remote.ErrUnreachable) {
