@@ -1188,7 +1188,7 @@ count_jobs() {
 	printf 'queue=local running=%s waiting=%s\n' "$busy" "$waiting"
 }
 
-# find_tag prints the number of the job of a submission, or that there is none: nothing at all is no answer. What
+# find_tag prints the number of the job of a submission and where its output is, or that there is none: nothing at all is no answer. What
 # could not be looked through may have it.
 find_tag() {
 	case $id in '' | *[!0-9a-fA-F-]*) refuse "$id is not the tag of a submission" ;; esac
@@ -1196,7 +1196,11 @@ find_tag() {
 	# The folder of a job that was never complete has no tag, and its job never runs.
 	found=$(cd "$spool" && find jobs -name tag -exec sh -c 'grep -lxF -e "$0" "$@" || [ $? = 1 ] || echo /failed/' "$id" {} + || echo /failed/)
 	printf '%s\n' "$found" | while IFS=/ read -r jobs number file; do
-		[ "$jobs" != jobs ] || echo "id=$number tag=$id"
+		[ "$jobs" = jobs ] || continue
+		folder=$spool/jobs/$number
+		output='' error=''
+		read_description
+		printf 'id=%s tag=%s\toutput=%s\terror=%s\n' "$number" "$id" "$output" "$error"
 	done
 	case $found in
 	*jobs/*) ;;
