@@ -245,7 +245,7 @@ func isUnconnected(err error) bool {
 
 // whyLost explains the error of a conversation.
 func whyLost(ctx context.Context, err error) error {
-	var received *receivedError
+	var received *peer.ReceivedError
 	var gone *GoneError
 	var failed *net.OpError
 	switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rmctl/rmctl/internal/execution"
 	"github.com/rmctl/rmctl/internal/files"
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -103,7 +104,7 @@ func (c *connection) failed(ctx context.Context, operation, path string, err err
 // lost explains the end of a conversation: the error of the operation, or a
 // ConnectError if the process is gone.
 func (c *connection) lost(err error) error {
-	if received, isReceived := errors.AsType[*receivedError](err); isReceived {
+	if received, isReceived := errors.AsType[*peer.ReceivedError](err); isReceived {
 		return received
 	}
 	return &remote.ConnectError{Host: c.place.Host, Reason: remote.Disconnected, Err: errServerEnded}

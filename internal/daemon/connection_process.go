@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -49,7 +50,7 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 	if err != nil {
 		l.close()
 		defer r.Terminate()
-		if _, isReceived := errors.AsType[*receivedError](err); isReceived && ctx.Err() != nil {
+		if _, isReceived := errors.AsType[*peer.ReceivedError](err); isReceived && ctx.Err() != nil {
 			return nil, ctx.Err() // which is why it was not started
 		}
 		return nil, c.lost(err)

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
-	"slices"
 
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -68,13 +67,7 @@ func pack(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	packed := &failure{Message: packText(err.Error())}
-	known := knownErrors()
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if errors.Is(err, known[name]) {
-			packed.Is = append(packed.Is, name)
-		}
-	}
+	packed := &failure{Message: packText(err.Error()), Is: peer.NamesOf(err, knownErrors())}
 	if connect, isConnect := errors.AsType[*remote.ConnectError](err); isConnect {
 		packed.Connect = &connectFailure{
 			Host: packText(connect.Host), Reason: string(connect.Reason), Help: packText(connect.Help), Message: packText(messageOf(connect.Err)),
@@ -100,41 +93,25 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// unpack returns a *receivedError that matches the same errors as the encoded one, nil
+// unpack returns a *peer.ReceivedError that matches the same errors as the encoded one, nil
 // for a nil failure.
 func (f *failure) unpack() error {
 	if f == nil {
 		return nil
 	}
-	known := knownErrors()
-	var causes []error
-	for _, name := range f.Is {
-		if cause := known[name]; cause != nil && !slices.Contains(causes, cause) {
-			causes = append(causes, cause)
-		}
-	}
+	causes := peer.Named(f.Is, knownErrors())
 	if c := f.Connect; c != nil {
 		causes = append(causes, &remote.ConnectError{
-			Host: string(c.Host), Reason: remote.ConnectReason(c.Reason), Help: string(c.Help), Err: &receivedError{message: string(c.Message)},
+			Host: string(c.Host), Reason: remote.ConnectReason(c.Reason), Help: string(c.Help), Err: &peer.ReceivedError{Message: string(c.Message)},
 		})
 	}
 	if l := f.Listen; l != nil {
-		causes = append(causes, &remote.ListenError{Host: string(l.Host), Help: string(l.Help), Err: &receivedError{message: string(l.Message)}})
+		causes = append(causes, &remote.ListenError{Host: string(l.Host), Help: string(l.Help), Err: &peer.ReceivedError{Message: string(l.Message)}})
 	}
 	if s := f.Start; s != nil {
 		causes = []error{&remote.StartError{
-			Program: string(s.Program), Directory: string(s.Directory), Err: &receivedError{string(s.Message), causes},
+			Program: string(s.Program), Directory: string(s.Directory), Err: &peer.ReceivedError{Message: string(s.Message), Causes: causes},
 		}}
 	}
-	return &receivedError{string(f.Message), causes}
+	return &peer.ReceivedError{Message: string(f.Message), Causes: causes}
 }
-
-// receivedError is an error of the other end: it refused the conversation, or an
-// operation failed there. Any other error of a conversation means that it broke off.
-type receivedError struct {
-	message string
-	causes  []error
-}
-
-func (e *receivedError) Error() string   { return e.message }
-func (e *receivedError) Unwrap() []error { return e.causes }

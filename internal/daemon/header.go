@@ -71,7 +71,7 @@ func writeReply(writer io.Writer, kind byte, value any) error {
 	return err
 }
 
-// readReply reads the reply to a header into value. The error is a *receivedError if
+// readReply reads the reply to a header into value. The error is a *peer.ReceivedError if
 // the other end refuses the conversation.
 func readReply(reader io.Reader, value any) error {
 	var head [replyHead]byte

@@ -136,7 +136,7 @@ func (l *link) answer(results ...any) error {
 // fail sends the error of an operation.
 func (l *link) fail(err error) error { return l.send(answer{pack(err)}) }
 
-// receiveAnswer waits for the results of an operation. The error is a *receivedError
+// receiveAnswer waits for the results of an operation. The error is a *peer.ReceivedError
 // if the operation failed at the other end.
 func (l *link) receiveAnswer(results ...any) error {
 	var received answer

@@ -229,7 +229,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 			conn := serveOne(t, 1)
 			_, err := io.WriteString(conn, line)
 			require.NoError(t, err)
-			var refused *receivedError
+			var refused *peer.ReceivedError
 			require.ErrorAs(t, readReply(conn, &struct{}{}), &refused)
 		})
 	}
@@ -238,7 +238,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 			conn := serveOne(t, 1)
 			l, err := openConversation(t.Context(), func(context.Context) (net.Conn, error) { return conn, nil }, operation, request{}, nil)
 			require.NoError(t, err)
-			var refused *receivedError
+			var refused *peer.ReceivedError
 			require.ErrorAs(t, l.receiveAnswer(), &refused)
 			l.close()
 		})
@@ -253,7 +253,7 @@ func TestWhatIsNotAgreedIsRefused(t *testing.T) {
 		_, err = messages.Write([]byte("nonsense"))
 		require.NoError(t, err)
 		l := newLink(session, messages)
-		var refused *receivedError
+		var refused *peer.ReceivedError
 		require.ErrorAs(t, l.receiveAnswer(), &refused)
 		l.close()
 	})
@@ -295,7 +295,7 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte("d\x00\x00\x00\x02{}"))
 	f.Add([]byte("\x07\x00\x00\x00\x2b" + `{"Message":"eA==","Is":["exist","other",""]}`[:43]))
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		var refused *receivedError
+		var refused *peer.ReceivedError
 		if err := readReply(bytes.NewReader(sent), &Greeting{}); errors.As(err, &refused) {
 			require.NotPanics(t, func() { _ = refused.Error() })
 		}

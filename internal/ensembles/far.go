@@ -14,6 +14,7 @@ import (
 
 	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/internal/execution"
+	"github.com/rmctl/rmctl/internal/peer"
 )
 
 // longestComplaint bounds what is read of the standard error of rmctl on another host.
@@ -95,10 +96,10 @@ func complaint(printed string, exit *ExitError) error {
 	if len(texts) == 0 {
 		texts = append(texts, strings.TrimSpace(printed), exit.Error())
 	}
-	received := &receivedError{message: strings.TrimPrefix(strings.Join(texts, "\n"), "\n")}
+	received := &peer.ReceivedError{Message: strings.TrimPrefix(strings.Join(texts, "\n"), "\n")}
 	for _, known := range knownErrors() {
-		if strings.Contains(received.message, known.Error()) {
-			received.causes = append(received.causes, known)
+		if strings.Contains(received.Message, known.Error()) {
+			received.Causes = append(received.Causes, known)
 		}
 	}
 	if exit.Code == 2 {

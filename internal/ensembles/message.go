@@ -9,11 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/rmctl/rmctl/coalloc"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/peer"
 	"github.com/rmctl/rmctl/remote"
 )
 
@@ -89,14 +88,7 @@ func pack(err error) *failure {
 	if len(text) > longestText {
 		text = text[:longestText] + "…"
 	}
-	packed := &failure{Message: text, Usage: isUsage(err)}
-	known := knownErrors()
-	for _, name := range slices.Sorted(maps.Keys(known)) {
-		if errors.Is(err, known[name]) {
-			packed.Is = append(packed.Is, name)
-		}
-	}
-	return packed
+	return &failure{Message: text, Is: peer.NamesOf(err, knownErrors()), Usage: isUsage(err)}
 }
 
 // isUsage reports whether a target cannot run what a request asks for.
@@ -112,30 +104,12 @@ func (f *failure) unpack() error {
 	if f == nil {
 		return nil
 	}
-	known := knownErrors()
-	received := &receivedError{message: f.Message}
-	for _, name := range f.Is {
-		if cause := known[name]; cause != nil && !slices.Contains(received.causes, cause) {
-			received.causes = append(received.causes, cause)
-		}
-	}
+	received := &peer.ReceivedError{Message: f.Message, Causes: peer.Named(f.Is, knownErrors())}
 	if f.Usage {
 		return &UsageError{received}
 	}
 	return received
 }
-
-// A receivedError is an error of the process that runs an ensemble.
-type receivedError struct {
-	message string
-	causes  []error
-}
-
-// Error returns the text of the other process.
-func (e *receivedError) Error() string { return e.message }
-
-// Unwrap returns the errors that it matches.
-func (e *receivedError) Unwrap() []error { return e.causes }
 
 // A UsageError is a mistake in a request or in how a command is used.
 type UsageError struct{ Err error }
