@@ -13,7 +13,9 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 	"github.com/rmctl/rmctl/internal/ensembles"
 	"github.com/rmctl/rmctl/internal/selection"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/job"
+	"github.com/rmctl/rmctl/remote"
 )
 
 func newCoalloc(a *app) *cobra.Command {
@@ -35,7 +37,10 @@ func (a *app) ensembles() (*ensembles.Service, error) {
 		return nil, err
 	}
 	sources, err := coalloc.SourcesOf(a.client(), configuration)
-	service := &ensembles.Service{Client: a.client(), Run: a.runElsewhere, Sources: sources, Log: a.log()}
+	caller := &ensembles.Caller{Kept: a.client(), Connect: func(ctx context.Context, target settings.Target) (remote.Connection, error) {
+		return a.newConnection(ctx, target, a.prompter())
+	}}
+	service := &ensembles.Service{Client: a.client(), Run: caller.Run, Sources: sources, Log: a.log()}
 	if isEnabled {
 		service.Launch = a.launchEnsemble
 		service.Renew = func(ctx context.Context) error {
@@ -69,23 +74,6 @@ func (a *app) printOutputOf(ctx context.Context, tags []string, stream control.S
 	handles, err := a.finder().WithControllers(ctx, jobs)
 	handles = slices.DeleteFunc(handles, func(h selection.Handle) bool { return h.Controller == nil })
 	return errors.Join(a.printOutputs(ctx, handles, stream, follow), err)
-}
-
-// runElsewhere runs rmctl on the login node of a target.
-func (a *app) runElsewhere(ctx context.Context, name string, call ensembles.Call) error {
-	targets, err := a.client().Targets()
-	if err != nil {
-		return err
-	}
-	target, err := targets.Find(name)
-	if err != nil {
-		return err
-	}
-	connection, err := a.client().Connection(ctx, target)
-	if err != nil {
-		return err
-	}
-	return ensembles.RunOver(ctx, connection, name, call)
 }
 
 // ensembleLaunch is the session of the background process that runs an ensemble.

@@ -63,9 +63,11 @@ func isLost(err error) bool {
 
 // isUnsent reports whether rmctl did not start on the other host.
 func isUnsent(err error) bool {
-	failed, isConnect := errors.AsType[*remote.ConnectError](err)
+	if failed, isConnect := errors.AsType[*remote.ConnectError](err); isConnect {
+		return failed.Reason != remote.Disconnected
+	}
 	_, isStart := errors.AsType[*remote.StartError](err)
-	return isConnect && failed.Reason != remote.Disconnected || isStart || errors.Is(err, remote.ErrCommandNotFound) || errors.Is(err, errors.ErrUnsupported)
+	return isStart || errors.Is(err, remote.ErrCommandNotFound) || errors.Is(err, errors.ErrUnsupported)
 }
 
 // restore waits before the next attempt.

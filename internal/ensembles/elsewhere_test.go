@@ -3,176 +3,17 @@ package ensembles
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl"
 	"github.com/rmctl/rmctl/coalloc"
-	"github.com/rmctl/rmctl/control"
-	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
-
-// away are the errors of a connection that is lost, and of one that cannot be made again.
-var (
-	errCut     = &remote.ConnectError{Host: "login", Reason: remote.Disconnected, Err: io.ErrUnexpectedEOF}
-	errRefused = &remote.ConnectError{Host: "login", Reason: remote.Refused, Err: errors.New("connection refused")}
-	errNoCode  = &remote.ConnectError{Host: "login", Reason: remote.NotAuthenticated, Err: remote.ErrNobodyToAsk}
-)
-
-// A host has an rmctl with a record of its own. The parts of its ensembles wait, as their target needs the user to log in.
-type host struct {
-	t       *testing.T
-	service *Service
-	running sync.WaitGroup
-
-	mutex   sync.Mutex
-	ctx     context.Context // of the background process
-	suspend func()
-}
-
-func newHost(t *testing.T) *host {
-	t.Helper()
-	home, err := os.MkdirTemp("", "host")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
-	require.NoError(t, os.WriteFile(filepath.Join(home, "targets.toml"), []byte("[targets.login]\ndefinition = \"local\"\n[targets.far]\ndefinition = \"local\"\n"), 0o600))
-	client, err := rmctl.Open(t.Context(), rmctl.Options{ConfigFolder: home, SiteFolder: filepath.Join(home, "site"), StateFolder: filepath.Join(home, "state"),
-		Connect: func(context.Context, rmctl.Target) (remote.Connection, error) { return nil, errNoCode }})
-	require.NoError(t, err)
-	h := &host{t: t, service: &Service{Client: client}}
-	h.ctx, h.suspend = context.WithCancel(context.Background())
-	t.Cleanup(func() {
-		h.suspend()
-		h.running.Wait()
-		require.NoError(t, client.Close())
-	})
-	h.service.Launch = func(_ context.Context, id string) error {
-		h.mutex.Lock()
-		defer h.mutex.Unlock()
-		ctx := h.ctx
-		h.running.Go(func() { _, _ = h.service.Host(ctx, id, false, nil) }) // it is suspended, or another one runs it
-		return nil
-	}
-	return h
-}
-
-// replaces has another background process run an ensemble.
-func (h *host) replaces(id string) {
-	h.mutex.Lock()
-	h.suspend()
-	h.ctx, h.suspend = context.WithCancel(context.Background())
-	h.mutex.Unlock()
-	_ = h.service.Launch(h.ctx, id) // never fails
-}
-
-// exits runs a command of rmctl, which prints JSON, and returns its exit code as an error.
-func (h *host) exits(ctx context.Context, call Call) error {
-	root := NewCommand(Environment{
-		Stdin: call.Stdin, Stdout: call.Stdout, Stderr: call.Stderr, IsJSON: func() bool { return true },
-		Service: func() (*Service, error) { return h.service, nil },
-		Place:   func(_ string, s job.Submission) (job.Submission, error) { return s, nil },
-		Prepare: func(context.Context, []string) {},
-		Output:  func(context.Context, []string, control.Stream, bool) error { return nil },
-		Exit:    func(code int) error { return nil },
-	})
-	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetArgs(call.Arguments[2:])
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return nil
-	}
-	line, _ := json.Marshal(map[string]string{"error": err.Error()})
-	_, _ = fmt.Fprintf(call.Stderr, "%s\n", line)
-	if errors.Is(err, coalloc.ErrInvalid) {
-		return &ExitError{2}
-	}
-	return &ExitError{1}
-}
-
-// A journey is what happens to one command on its way to the other host.
-type journey func(ctx context.Context, call Call, run func(Call) error) error
-
-func arrives(_ context.Context, call Call, run func(Call) error) error { return run(call) }
-
-// isCutAfter runs the command, whose answer is lost.
-func isCutAfter(_ context.Context, call Call, run func(Call) error) error {
-	call.Stdout, call.Stderr = io.Discard, io.Discard
-	_ = run(call)
-	return errCut
-}
-
-func fails(err error) journey {
-	return func(context.Context, Call, func(Call) error) error { return err }
-}
-
-// A pair is this host and one with rmctl behind a connection.
-type pair struct {
-	*host
-	login    *host
-	mutex    sync.Mutex
-	journeys []journey // of the next commands; then all arrive
-	commands []string
-}
-
-func newPair(t *testing.T) *pair {
-	p := &pair{host: newHost(t), login: newHost(t)}
-	p.service.Run = func(ctx context.Context, target string, call Call) error {
-		require.Equal(t, "login", target)
-		p.mutex.Lock()
-		next := arrives
-		if len(p.journeys) > 0 {
-			next, p.journeys = p.journeys[0], p.journeys[1:]
-		}
-		p.commands = append(p.commands, call.Arguments[2])
-		p.mutex.Unlock()
-		return next(ctx, call, func(call Call) error { return p.login.exits(ctx, call) })
-	}
-	return p
-}
-
-// meets sets what happens to the next commands.
-func (p *pair) meets(journeys ...journey) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.journeys, p.commands = journeys, nil
-}
-
-const waiting = "name = \"n\"\n[part.a]\ntarget = \"far\"\nexecutable = \"/bin/true\"\n[part.b]\ntarget = \"far\"\nexecutable = \"/bin/true\"\n"
-
-// submits submits an ensemble of two parts.
-func (p *pair) submits() string {
-	p.t.Helper()
-	id, err := p.service.SubmitAt(p.t.Context(), "login", "", []byte(waiting))
-	require.NoError(p.t, err)
-	return id
-}
-
-// only returns the only ensemble on record of a host.
-func (h *host) only() coalloc.Status {
-	h.t.Helper()
-	names, err := h.service.Names(h.t.Context(), true)
-	require.NoError(h.t, err)
-	require.Len(h.t, names, 1)
-	return names[0]
-}
-
-// looks returns the ensemble as this host shows it.
-func (p *pair) looks() (coalloc.Status, error) {
-	p.t.Helper()
-	control, err := p.service.Follow(p.t.Context(), p.only().ID)
-	require.NoError(p.t, err)
-	return control.Status(p.t.Context())
-}
 
 func TestAnEnsembleAtATargetIsOnRecordBeforeItIsThere(t *testing.T) {
 	t.Parallel()
@@ -201,7 +42,8 @@ func TestASubmissionThatIsCutOffIsRepeatedAndRunsOnce(t *testing.T) {
 		require.Error(t, run(call), "a part of a request is no request")
 		return errCut
 	}
-	for name, cut := range map[string]journey{"before": fails(errCut), "meanwhile": half, "after": isCutAfter} {
+	starting := &remote.StartError{Program: "rmctl", Err: errCut}
+	for name, cut := range map[string]journey{"before": fails(errCut), "starting": fails(starting), "meanwhile": half, "after": isCutAfter} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t)
@@ -399,4 +241,45 @@ func TestTheEndOfAnEnsembleAtATargetIsOnRecordHere(t *testing.T) {
 	require.Equal(t, status, again)
 	require.Contains(t, again.Parts[0].Reason, "nowhere")
 	require.Empty(t, p.commands)
+}
+
+// A breaking connection is lost when a command starts.
+type breaking struct {
+	remote.Connection
+	closed *int
+}
+
+func (breaking) Start(context.Context, remote.Command) (remote.Handle, error) { return nil, errCut }
+
+func (b breaking) Close() error {
+	*b.closed++
+	return nil
+}
+
+// keeping is a Connector with one connection.
+type keeping struct {
+	Connector
+	connection remote.Connection
+	uses       int
+}
+
+func (k *keeping) Connection(context.Context, rmctl.Target) (remote.Connection, error) {
+	k.uses++
+	return k.connection, nil
+}
+
+func TestALostConnectionIsNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	closed, made := 0, 0
+	kept := &keeping{Connector: newHost(t).service.Client.(Connector), connection: breaking{closed: &closed}}
+	caller := &Caller{Kept: kept, Connect: func(context.Context, rmctl.Target) (remote.Connection, error) {
+		made++
+		return breaking{closed: &closed}, nil
+	}}
+	for range 3 {
+		require.ErrorIs(t, caller.Run(t.Context(), "login", Call{}), remote.ErrUnreachable)
+	}
+	require.Equal(t, 1, kept.uses)
+	require.Equal(t, 2, made)
+	require.Equal(t, 2, closed, "the kept one belongs to others")
 }

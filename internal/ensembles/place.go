@@ -34,8 +34,46 @@ func Reach(ctx context.Context, connector Connector, names []string) {
 	connecting.Wait()
 }
 
-// RunOver runs rmctl at the other end of a connection.
-func RunOver(ctx context.Context, connection remote.Connection, target string, call Call) error {
+// A Caller runs rmctl on the login nodes of targets.
+type Caller struct {
+	Kept Connector // has the connections that are used as long as they last
+	// Connect makes another connection once one was lost.
+	Connect func(ctx context.Context, target settings.Target) (remote.Connection, error)
+
+	lost sync.Map // has the names of targets whose kept connection was lost
+}
+
+// Run runs rmctl on the login node of a target.
+func (c *Caller) Run(ctx context.Context, name string, call Call) error {
+	targets, err := c.Kept.Targets()
+	if err != nil {
+		return err
+	}
+	target, err := targets.Find(name)
+	if err != nil {
+		return err
+	}
+	connect := c.Kept.Connection
+	_, isLost := c.lost.Load(name)
+	if isLost {
+		connect = c.Connect
+	}
+	connection, err := connect(ctx, target)
+	if err != nil {
+		return err
+	}
+	if isLost {
+		defer connection.Close() // the command has ended
+	}
+	err = runOver(ctx, connection, name, call)
+	if errors.Is(err, remote.ErrUnreachable) {
+		c.lost.Store(name, true)
+	}
+	return err
+}
+
+// runOver runs rmctl at the other end of a connection.
+func runOver(ctx context.Context, connection remote.Connection, target string, call Call) error {
 	process, err := connection.Start(ctx, remote.Command{
 		Arguments: append([]string{"rmctl"}, call.Arguments...), Stdin: call.Stdin, Stdout: call.Stdout, Stderr: call.Stderr,
 	})
