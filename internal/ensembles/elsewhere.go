@@ -217,6 +217,18 @@ func (e *elsewhere) editText(ctx context.Context, label string, text []byte, tok
 	return e.attempt(ctx, func() error { return e.far.do(ctx, text, nil, words...) }, func(*coalloc.Status) bool { return false })
 }
 
+// Cancel implements [coalloc.Control]. If the other rmctl has no such ensemble any more, it ends here.
+func (e *elsewhere) Cancel(ctx context.Context) error {
+	err := e.repeated.Cancel(ctx)
+	if !errors.Is(err, coalloc.ErrUnknownEnsemble) {
+		return err
+	}
+	known, _ := e.lastKnown()
+	known.State, known.Reason, known.Ended = coalloc.Canceled, fmt.Sprintf("rmctl at %s no longer has it on record", e.recorded.At), time.Now()
+	_, err = e.note(ctx, known)
+	return err
+}
+
 // Events implements [coalloc.Control]. If the connection is lost, it connects again, and goes on after the last event.
 func (e *elsewhere) Events(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) error {
 	return e.follow(ctx, after, false, observe)

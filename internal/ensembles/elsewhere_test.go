@@ -194,6 +194,24 @@ func TestACommitNowWhoseAnswerIsLostSaysHowItWent(t *testing.T) {
 	require.ErrorIs(t, control.Commit(t.Context(), true), coalloc.ErrIncomplete)
 }
 
+func TestAnEnsembleThatTheOtherHostHasForgottenCanBeCanceled(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	id := p.submits()
+	p.login = newHost(t)
+	status, err := p.looks()
+	require.ErrorIs(t, err, coalloc.ErrUnknownEnsemble)
+	require.Contains(t, status.Reason, "last known state; login: unknown ensemble")
+	control, err := p.service.Open(t.Context(), id)
+	require.NoError(t, err)
+	require.NoError(t, control.Cancel(t.Context()))
+	status, err = p.looks()
+	require.NoError(t, err)
+	require.Equal(t, coalloc.Canceled, status.State)
+	require.Equal(t, "rmctl at login no longer has it on record", status.Reason)
+	require.NotZero(t, status.Ended)
+}
+
 // Targets, launch configurations and definitions of the other host count.
 func TestTheOtherHostReadsTheRequestsOfItsEnsembles(t *testing.T) {
 	t.Parallel()
