@@ -170,12 +170,19 @@ func TestEndOfAJobIsNotedWhenTheDiskHasRoomAgain(t *testing.T) {
 	})
 }
 
+// requireFound requires that a tag leads to a job and the files of its output.
+func (m machine) requireFound(t *testing.T, tag, id string) {
+	t.Helper()
+	folder := m.spool("jobs", id)
+	require.Equal(t, "id="+id+" tag="+tag+"\toutput="+folder+"/stdout\terror="+folder+"/stderr\n", m.run(nil, "find", tag).stdout)
+}
+
 // A submission says who it is before a job can be found by its tag, and is killed before the job is in the queue.
 func TestSubmissionThatWasKilledBeforeItsJobWasQueuedIsLost(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id := m.submit(t, "true", "HOLD=true", "TAG=11111111-2222-3333-4444-555555555555")
 		require.NoError(t, os.Remove(filepath.Join(m.host(t), "held", id)))
-		require.Equal(t, "id="+id+" tag="+"11111111-2222-3333-4444-555555555555"+"\n", m.run(nil, "find", "11111111-2222-3333-4444-555555555555").stdout)
+		m.requireFound(t, "11111111-2222-3333-4444-555555555555", id)
 		requireLost(t, m.status(t, id))
 	})
 }
@@ -226,7 +233,7 @@ func TestATagThatCannotBeLookedForIsNotSaidToHaveNoJob(t *testing.T) {
 		require.Empty(t, answer.stdout)
 		require.Contains(t, answer.stderr, "cannot look through all jobs")
 		m.replaceProgram(t, "grep", `PATH=${PATH#*:}; exec grep "$@"`)
-		require.Regexp(t, "^id="+id+" tag="+known+"\toutput=/.*\terror=/.*\n$", m.run(nil, "find", known).stdout)
+		m.requireFound(t, known, id)
 		m.do(t, "cancel", id)
 	})
 }
