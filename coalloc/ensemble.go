@@ -94,11 +94,13 @@ func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble
 	if e.now == nil {
 		e.now = time.Now
 	}
-	if err := e.load(ctx); err != nil {
+	exchanged, err := e.load(ctx)
+	if err != nil {
 		return nil, err
 	}
 	e.ctx, e.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	e.server = rendezvous.NewServer(e.key, e.id, e.observe)
+	e.server.KeepExchanges(exchanged, e.recordExchange)
 	e.tasks.Go(e.loop)
 	go func() {
 		e.tasks.Wait()
@@ -111,21 +113,21 @@ func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble
 	return e, nil
 }
 
-// load locks the ensemble and reads what is on record of it.
-func (e *Ensemble) load(ctx context.Context) (err error) {
+// load locks the ensemble and reads what is on record of it. It returns the results of its exchanges by their names.
+func (e *Ensemble) load(ctx context.Context) (exchanged map[string][]byte, err error) {
 	if e.store, err = e.client.Store(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	state, err := e.client.StateFolder()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e.journal, e.folder = e.store.Journal(), folderOf(state, e.id)
 	if _, err := e.recorded(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if e.unlock, err = lock(e.folder); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -134,17 +136,25 @@ func (e *Ensemble) load(ctx context.Context) (err error) {
 	}()
 	saved, err := e.recorded(ctx) // another process may have changed it until now
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text, err := readKey(e.folder)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if e.key, err = rendezvous.ParseKey(text); err != nil {
-		return err
+		return nil, err
+	}
+	exchanges, err := e.journal.Exchanges(ctx, e.id)
+	if err != nil {
+		return nil, err
+	}
+	exchanged = map[string][]byte{}
+	for _, each := range exchanges {
+		exchanged[each.Name] = []byte(each.Result)
 	}
 	e.machine = barrier.New(saved.Ensemble, saved.Parts, saved.Rosters)
-	return e.board.load(ctx, e.journal, saved)
+	return exchanged, e.board.load(ctx, e.journal, saved)
 }
 
 // ID returns the id of the ensemble.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/internal/barrier"
+	"github.com/rmctl/rmctl/internal/journal"
 	"github.com/rmctl/rmctl/internal/rendezvous"
 )
 
@@ -70,6 +71,13 @@ func (e *Ensemble) persist(write func(context.Context) error) bool {
 		case <-time.After(recordRetry):
 		}
 	}
+}
+
+// recordExchange records the result of an exchange. It returns false if the ensemble is closed before.
+func (e *Ensemble) recordExchange(name string, result []byte) bool {
+	return e.persist(func(ctx context.Context) error {
+		return e.journal.RecordExchange(ctx, e.id, journal.Exchange{Name: name, Result: string(result)})
+	})
 }
 
 // admit lets the processes of a part prove themselves.

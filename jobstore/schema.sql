@@ -413,3 +413,12 @@ ALTER TABLE jobs ADD COLUMN ensemble TEXT NOT NULL DEFAULT '';
 ALTER TABLE jobs ADD COLUMN part TEXT NOT NULL DEFAULT '';
 ALTER TABLE jobs ADD COLUMN whole_sum INTEGER NOT NULL DEFAULT -1;
 CREATE INDEX jobs_by_ensemble ON jobs (ensemble) WHERE ensemble <> '';
+
+-- The results of the exchanges of an ensemble that have names: processes ask for them again after a restart.
+CREATE TABLE ensemble_exchanges (
+	ensemble TEXT NOT NULL,
+	name     TEXT NOT NULL,
+	result   TEXT NOT NULL,
+	sum      INTEGER NOT NULL,
+	PRIMARY KEY (ensemble, name)
+) STRICT;

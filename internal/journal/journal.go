@@ -39,6 +39,9 @@ type Saved struct {
 	Rosters  []barrier.Roster // that were released, by serial and incarnation
 }
 
+// An Exchange is the result of an exchange between the parts of an ensemble: a JSON document.
+type Exchange struct{ Name, Result string }
+
 func (r *Record) failed(err error, format string, arguments ...any) error {
 	if err == nil {
 		return nil
@@ -126,6 +129,27 @@ func (r *Record) RecordRelease(ctx context.Context, id string, rosters []barrier
 		return nil
 	})
 	return r.failed(err, "recording the release of ensemble %q", id)
+}
+
+// RecordExchange records the result of an exchange, durably. The first one of a name counts.
+func (r *Record) RecordExchange(ctx context.Context, id string, exchange Exchange) error {
+	err := r.durable(ctx, func(ctx context.Context, transaction *sql.Tx) error {
+		_, err := newExchangeRow(id, exchange).insert(ctx, transaction)
+		return err
+	})
+	return r.failed(err, "recording an exchange of ensemble %q", id)
+}
+
+// Exchanges returns the exchanges of an ensemble that can be read.
+func (r *Record) Exchanges(ctx context.Context, id string) (exchanges []Exchange, err error) {
+	row := newExchangeRow("", Exchange{})
+	err = row.each(ctx, r.read, func(err error) error {
+		if err == nil {
+			exchanges = append(exchanges, row.exchange)
+		}
+		return nil
+	}, "WHERE ensemble = ? ORDER BY name", id)
+	return exchanges, r.failed(err, "reading the exchanges of ensemble %q", id)
 }
 
 // compare returns an error unless a release is on record with the same processes.
@@ -232,7 +256,7 @@ func (r *Record) Notices(ctx context.Context, id string, after int) (notices []b
 func Prune(ctx context.Context, transaction *sql.Tx, before time.Time) error {
 	_, err := transaction.ExecContext(ctx, `DELETE FROM ensembles WHERE ended <> '' AND ended < ? AND NOT EXISTS
 		(SELECT 1 FROM ensemble_parts AS part JOIN jobs USING (tag) WHERE part.ensemble = ensembles.id)`, stored.Time(before))
-	for _, table := range []string{"ensemble_parts", "ensemble_releases", "ensemble_events"} {
+	for _, table := range []string{"ensemble_parts", "ensemble_releases", "ensemble_events", "ensemble_exchanges"} {
 		if err == nil {
 			_, err = transaction.ExecContext(ctx, "DELETE FROM "+table+" WHERE ensemble NOT IN (SELECT id FROM ensembles)")
 		}
@@ -254,6 +278,7 @@ func Tables() []Table {
 	for _, row := range []*row{
 		&newEnsembleRow(barrier.Ensemble{}).row, &newPartRow("", barrier.Part{}).row,
 		&newReleaseRow("", barrier.Roster{}, time.Time{}).row, &newNoticeRow("", barrier.Notice{}).row,
+		&newExchangeRow("", Exchange{}).row,
 	} {
 		tables = append(tables, Table{row.table, row.read(), func() bool { return row.verify() == nil }, row.insert})
 	}

@@ -117,6 +117,8 @@ func TestARebuiltStoreHasItsEnsembles(t *testing.T) {
 	saved := create(t, store, "e1", 2)
 	require.NoError(t, store.Journal().Save(t.Context(), barrier.Change{Ensemble: saved.Ensemble, Notices: notices(1, 2)}))
 	require.NoError(t, store.Journal().RecordRelease(t.Context(), "e1", rosters(2, 3), noon))
+	exchanges := []journal.Exchange{{Name: "addresses", Result: "[]"}}
+	require.NoError(t, store.Journal().RecordExchange(t.Context(), "e1", exchanges[0]))
 	saved.Rosters = rosters(2, 3)
 	require.NoError(t, store.Close())
 	_, _, err = jobstore.Rebuild(t.Context(), directory)
@@ -128,4 +130,23 @@ func TestARebuiltStoreHasItsEnsembles(t *testing.T) {
 	list, err := store.Journal().Notices(t.Context(), "e1", 0)
 	require.NoError(t, err)
 	require.Equal(t, notices(1, 2), list)
+	kept, err := store.Journal().Exchanges(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, exchanges, kept)
+}
+
+func TestTheFirstResultOfAnExchangeCounts(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	create(t, store, "e1", 1)
+	for _, result := range []string{"[1]", "[2]"} {
+		require.NoError(t, store.Journal().RecordExchange(t.Context(), "e1", journal.Exchange{Name: "addresses", Result: result}))
+	}
+	kept, err := store.Journal().Exchanges(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Equal(t, []journal.Exchange{{Name: "addresses", Result: "[1]"}}, kept)
+	_, err = store.Prune(t.Context(), noon.Add(time.Hour), "")
+	require.NoError(t, err)
+	kept, err = store.Journal().Exchanges(t.Context(), "e1")
+	require.NoError(t, err)
+	require.Empty(t, kept)
 }

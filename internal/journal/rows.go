@@ -217,6 +217,21 @@ func newNoticeRow(ensemble string, notice barrier.Notice) *noticeRow {
 	return n
 }
 
+// exchangeRow is the row of an exchange.
+type exchangeRow struct {
+	row
+	ensemble string
+	exchange Exchange
+}
+
+func newExchangeRow(ensemble string, exchange Exchange) *exchangeRow {
+	e := &exchangeRow{ensemble: ensemble, exchange: exchange}
+	e.row = row{table: "ensemble_exchanges", key: 2, columns: []Column{
+		{"ensemble", &e.ensemble}, {"name", &e.exchange.Name}, {"result", &e.exchange.Result},
+	}}
+	return e
+}
+
 // encode returns a list as JSON; an empty text for none.
 func encode[E any](list []E) string {
 	if len(list) == 0 {

@@ -121,6 +121,9 @@ func (g *group) exchange(l *link, f *frame) *frame {
 		return refusal(f, codeRank, "only rank 0 gives data to an exchange")
 	}
 	this := round{f.Tag, 0}
+	if result, isKept := g.server.exchanged[f.Tag]; isKept && g.rounds[this] == nil {
+		return &frame{Kind: kindReply, ID: f.ID, payload: result} // of an earlier server
+	}
 	if f.Tag == "" {
 		this.number = g.next[l.instance]
 	}
@@ -173,7 +176,9 @@ func (g *group) finish() {
 			if !g.isComplete(w.round) {
 				return false
 			}
-			result = g.resultOf(w.round)
+			if result = g.resultOf(w.round); !g.server.keepExchange(w.round.name, result) {
+				return false
+			}
 			results[w.round] = result
 		}
 		answer := *result

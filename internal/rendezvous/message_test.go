@@ -255,3 +255,52 @@ func TestAnExchangeWithANameMayBeRepeated(t *testing.T) {
 	_, err = first.Exchange(p.ctx, strings.Repeat("n", 257), nil)
 	require.ErrorAs(t, err, &refused)
 }
+
+func TestAnExchangeWithANameHasItsResultAfterARestart(t *testing.T) {
+	p := newPlace(t)
+	kept := map[string][]byte{}
+	p.server.KeepExchanges(map[string][]byte{}, func(name string, result []byte) bool {
+		kept[name] = result
+		return true
+	})
+	identities := []rendezvous.Identity{process(0), process(0)}
+	var sessions []*rendezvous.Session
+	var ended []<-chan outcome
+	for i, identity := range identities {
+		p.server.Admit(part(i+1, 1))
+		ended = append(ended, p.checksIn(p.pass(i+1, 1), identity))
+		p.awaitsComplete(i + 1)
+	}
+	p.releases(1, 2)
+	for _, each := range ended {
+		sessions = append(sessions, p.session(each))
+	}
+	both := make(chan []rendezvous.Information, 1)
+	go func() {
+		all, _ := sessions[0].Exchange(p.ctx, "port", []byte("a")) // an error leaves the result empty
+		both <- all
+	}()
+	given, err := sessions[1].Exchange(p.ctx, "port", []byte("b"))
+	require.NoError(t, err)
+	require.Equal(t, given, <-both)
+	require.Len(t, kept, 1)
+
+	p.restarts()
+	p.server.KeepExchanges(kept, func(string, []byte) bool { return false })
+	for i, identity := range identities {
+		again := part(i+1, 1)
+		again.Released, again.Incarnation, again.Instances = true, 1, []string{identity.Instance}
+		p.server.Admit(again)
+	}
+	again, err := rendezvous.OpenSession(p.ctx, p.dial, p.pass(1, 1), identities[0])
+	require.NoError(t, err)
+	all, err := again.Exchange(p.ctx, "port", []byte("a"))
+	require.NoError(t, err)
+	require.Equal(t, given, all)
+
+	limited, cancel := context.WithTimeout(p.ctx, 100*time.Millisecond)
+	defer cancel()
+	_, err = again.Exchange(limited, "other", []byte("a"))
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the other part did not take part")
+	require.NoError(t, again.Close())
+}

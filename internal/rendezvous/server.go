@@ -35,12 +35,16 @@ type Server struct {
 	cancel   context.CancelFunc
 	tasks    sync.WaitGroup
 
-	mutex  sync.Mutex
-	parts  map[int]*part
-	links  map[*link]struct{}
-	group  *group // nil before the release
-	kept   int    // bytes of messages and exchanges
-	closed bool
+	mutex sync.Mutex
+	parts map[int]*part
+	links map[*link]struct{}
+	group *group // nil before the release
+	kept  int    // bytes of messages and exchanges
+	// Exchanges that have names.
+	exchanged      map[string][]byte // results on record
+	recording      map[string]bool   // whose results are being recorded
+	recordExchange func(name string, result []byte) bool
+	closed         bool
 }
 
 var (
