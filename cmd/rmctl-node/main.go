@@ -17,7 +17,6 @@ var commands = map[string]command{
 	"barrier":   waitAtBarrier,
 	"callback":  tryCallback,
 	"exchange":  exchange,
-	"files":     writeFiles,
 	"guard":     runGuard,
 	"prepare":   prepare,
 	"processes": printProcesses,

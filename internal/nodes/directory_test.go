@@ -3,7 +3,6 @@ package nodes_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,25 +150,4 @@ func BenchmarkPrepare(b *testing.B) {
 		_, err := directory.Prepare(b.Context(), "tag")
 		require.NoError(b, err)
 	}
-}
-
-func TestOneCommandWritesManyFiles(t *testing.T) {
-	t.Parallel()
-	directory := open(t, filepath.Join(t.TempDir(), "node"))
-	job, err := directory.Prepare(t.Context(), "tag")
-	require.NoError(t, err)
-	files := map[string][]byte{}
-	for serial := range 25 {
-		files[fmt.Sprintf("part-%d.json", serial)] = []byte(fmt.Sprintf(`{"serial":%d}`, serial))
-	}
-	require.NoError(t, directory.WriteFiles(t.Context(), job, files))
-	for name, content := range files {
-		written, err := os.ReadFile(filepath.Join(job, name))
-		require.NoError(t, err)
-		require.Equal(t, string(content), string(written))
-	}
-	err = directory.WriteFiles(t.Context(), job, map[string][]byte{"secret": nil})
-	require.ErrorContains(t, err, "cannot be the name of a file")
-	err = directory.WriteFiles(t.Context(), filepath.Join(job, "none"), files)
-	require.ErrorContains(t, err, "no such file or directory")
 }
