@@ -130,7 +130,7 @@ func Age(at, now time.Time) string {
 // LongestCell bounds the text of a cell of a table: a column is as wide as its widest cell.
 const LongestCell = 120
 
-// PartOf says which part of which ensemble a job is; empty for a job of no ensemble.
+// PartOf names the part and the ensemble of a job; empty for a job of no ensemble.
 func PartOf(ensemble, part string) string {
 	if ensemble == "" {
 		return ""
