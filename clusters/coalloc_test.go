@@ -64,7 +64,7 @@ func (s schedulers) venues(t *testing.T) map[string]func(t *testing.T) venue {
 }
 
 // openDirectory returns a directory in which another user can write.
-func openDirectory(t *testing.T) string {
+func openDirectory(t testing.TB) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "rmctl-coalloc-")
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func openDirectory(t *testing.T) string {
 }
 
 // request writes a request to the folder of the desk, and returns its path.
-func (v venue) request(t *testing.T, text string) string {
+func (v venue) request(t testing.TB, text string) string {
 	t.Helper()
 	file, err := os.CreateTemp(v.desk.Home, "*.toml")
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func (v venue) request(t *testing.T, text string) string {
 }
 
 // status returns an ensemble.
-func (v venue) status(t *testing.T, id string) (status coalloc.Status) {
+func (v venue) status(t testing.TB, id string) (status coalloc.Status) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(v.desk.Does("coalloc", "status", "--json", id)), &status))
 	return status

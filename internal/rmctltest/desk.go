@@ -27,7 +27,7 @@ type Desk struct {
 	Home        string
 	Environment []string // of every rmctl
 
-	t       *testing.T
+	t       testing.TB
 	program string              // the rmctl of another user
 	user    *syscall.Credential // who runs it; nil for the user of the tests
 }
@@ -35,7 +35,7 @@ type Desk struct {
 // NewDesk returns a desk with the definitions of a folder as targets, each by
 // the name of its file, and with further settings in the environment. Without
 // a folder it has the targets that everybody has.
-func NewDesk(t *testing.T, folder string, environment ...string) *Desk {
+func NewDesk(t testing.TB, folder string, environment ...string) *Desk {
 	t.Helper()
 	remotetest.HeedHangUps()
 	home, err := os.MkdirTemp("", "rmctl-desk-") // not below the name of the test, which is too long for a socket

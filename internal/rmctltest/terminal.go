@@ -23,7 +23,7 @@ type Terminal struct {
 	Device  *os.File // the user's side: the screen and the keyboard
 	Screen  string   // all that was written until it was last looked at
 
-	t      *testing.T
+	t      testing.TB
 	chunks chan string
 	seen   int // up to where it was waited for
 }
@@ -31,7 +31,7 @@ type Terminal struct {
 // startTerminal starts a command at a terminal. What it writes is read until
 // the test has ended; who can tell that the command ends on its own need not
 // do more.
-func startTerminal(t *testing.T, command *exec.Cmd) *Terminal {
+func startTerminal(t testing.TB, command *exec.Cmd) *Terminal {
 	t.Helper()
 	s := &Terminal{t: t, Command: command, chunks: make(chan string)}
 	var err error
