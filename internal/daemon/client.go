@@ -71,8 +71,9 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 	poll := time.NewTicker(startPoll)
 	defer poll.Stop()
 	started := false
+	build := c.options.Build
 	for {
-		greeting, err := c.hello(ctx)
+		greeting, err := c.hello(ctx, build)
 		switch {
 		case ctx.Err() != nil:
 			return Greeting{}, context.Cause(ctx)
@@ -81,7 +82,8 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 		case err == nil && !greeting.Retires:
 			return Greeting{}, errOtherVersion
 		case err == nil: // it makes room
-			started = false
+			// Once: clients of two builds that come at the same time must not end each other's processes again and again.
+			started, build = false, ""
 		case !isAbsent(err):
 			return Greeting{}, fmt.Errorf("talking to the background process: %w", err)
 		}
@@ -109,8 +111,8 @@ func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &gone)
 }
 
-// hello asks the process for its greeting.
-func (c *Client) hello(ctx context.Context) (Greeting, error) {
+// hello returns the greeting of the process. One of another build than the given one makes room.
+func (c *Client) hello(ctx context.Context, build string) (Greeting, error) {
 	var greeting Greeting
 	conn, err := c.dialLiving(ctx)
 	if err != nil {
@@ -118,7 +120,7 @@ func (c *Client) hello(ctx context.Context) (Greeting, error) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	err = greet(conn, header{Protocol: protocolVersion, Operation: operationHello, Build: c.options.Build}, &greeting)
+	err = greet(conn, header{Protocol: protocolVersion, Operation: operationHello, Build: build}, &greeting)
 	return greeting, err
 }
 

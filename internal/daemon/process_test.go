@@ -146,6 +146,21 @@ func TestAnotherBuildTakesThePlace(t *testing.T) {
 	old.wait(t)
 }
 
+// Clients of two builds that come at the same time start a process each, and the first process stays.
+func TestAClientEndsTheProcessOfAnotherBuildOnce(t *testing.T) {
+	old := serve(t, daemon.Options{Build: "old"})
+	client, err := daemon.Open(t.Context(), daemon.ClientOptions{Folder: old.options.Folder, Build: "new", Start: func() error {
+		serve(t, daemon.Options{Folder: old.options.Folder, Build: "third"}) // that of another client, which was faster
+		return nil
+	}})
+	require.NoError(t, err)
+	old.wait(t)
+	greeting, err := daemon.Find(old.options.Folder).Greet(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "third", greeting.Build)
+	require.NotNil(t, client)
+}
+
 // Or the process that its client comes to next is the one that ends. Many times, as only
 // now and then somebody was cut off too early.
 func TestWhoIsCutOffByTheEndOfAProcessFindsItsSocketGone(t *testing.T) {
