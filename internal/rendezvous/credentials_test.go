@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"context"
 	"crypto/tls"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -148,10 +149,13 @@ func TestAllWrongCredentialsTakeTheSameWork(t *testing.T) {
 	work := map[float64][]string{}
 	for name, each := range strangers(s) {
 		prove := &frame{Kind: each.want, Proof: proof(each.secret, proofOfProcess, each.hello.Serial, binding, each.hello.Nonce, own)}
-		allocations := testing.AllocsPerRun(100, func() {
-			_, isRight := s.judgeProof(&each.hello, prove, binding, own)
-			require.False(t, isRight)
-		})
+		allocations := math.Inf(1)
+		for range 10 { // the least of them: the runtime allocates now and then, too
+			allocations = min(allocations, testing.AllocsPerRun(20, func() {
+				_, isRight := s.judgeProof(&each.hello, prove, binding, own)
+				require.False(t, isRight)
+			}))
+		}
 		work[allocations] = append(work[allocations], name)
 	}
 	require.Len(t, work, 1, "allocations, most of them of HMAC: %v", work)

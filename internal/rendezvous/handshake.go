@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 )
 
 // ErrDenied says that the co-allocator does not accept the credentials. It does not say why.
@@ -32,7 +33,7 @@ func newNonce() []byte {
 // proof binds both nonces to the secret of the part and to the TLS connection.
 func proof(secret []byte, whose string, serial int, binding, ofProcess, ofCoAllocator []byte) []byte {
 	mac := hmac.New(sha256.New, secret)
-	fmt.Fprintf(mac, "rmctl rendezvous %d %s %d ", protocolVersion, whose, serial)
+	mac.Write([]byte("rmctl rendezvous " + strconv.Itoa(protocolVersion) + " " + whose + " " + strconv.Itoa(serial) + " "))
 	for _, part := range [][]byte{binding, ofProcess, ofCoAllocator} {
 		mac.Write(part)
 	}

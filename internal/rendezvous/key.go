@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"time"
 )
 
@@ -115,6 +116,6 @@ func (k *Key) address(serial int) int {
 
 func (k *Key) derive(what string, serial int) []byte {
 	mac := hmac.New(sha256.New, k.master)
-	fmt.Fprintf(mac, "%s %d", what, serial)
+	mac.Write([]byte(what + " " + strconv.Itoa(serial)))
 	return mac.Sum(nil)
 }
