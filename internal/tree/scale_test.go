@@ -2,6 +2,7 @@ package tree
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,20 +29,23 @@ func TestManyRanksAnswerSoonAndInFewBytes(t *testing.T) {
 	f := connect(t, Options{Node: "login"})
 	f.launched(t, manyNodes, ranksOfNode, Launching{FromNodes: true, Timeout: 2 * time.Minute})
 
-	before := f.stream.read.Load()
 	question := ask("stacks")
 	question.Body = json.RawMessage("1")
-	parts, err := f.Ask(t.Context(), question)
-	require.NoError(t, err)
-	require.Len(t, parts, 1)
-	require.Equal(t, "0-4095", parts[0].Ranks.String())
-	require.Equal(t, stackOf(0), parts[0].Body)
-	bytes := f.stream.read.Load() - before
+	bytes := int64(math.MaxInt64)
+	for range 3 { // the least of them: news of the relays may still arrive with the first
+		before := f.stream.read.Load()
+		parts, err := f.Ask(t.Context(), question)
+		require.NoError(t, err)
+		require.Len(t, parts, 1)
+		require.Equal(t, "0-4095", parts[0].Ranks.String())
+		require.Equal(t, stackOf(0), parts[0].Body)
+		bytes = min(bytes, f.stream.read.Load()-before)
+	}
 	require.LessOrEqual(t, bytes, int64(mostForEqual))
 
 	question.Body = json.RawMessage("20")
 	begun := time.Now()
-	parts, err = f.Ask(t.Context(), question)
+	parts, err := f.Ask(t.Context(), question)
 	took := time.Since(begun)
 	require.NoError(t, err)
 	require.Len(t, parts, 20)
