@@ -34,7 +34,7 @@ var allowedImports = map[string][]string{
 	"coalloc":                         {"attribute", "config", "control", "internal/barrier", "internal/document", "internal/execution", "internal/journal", "internal/nodes", "internal/onnodes", "internal/portablename", "internal/quantity", "internal/rendezvous", "internal/settings", "job", "jobstore", "remote", "rsl"},
 	".":                               {"config", "config/check", "control", "internal/agentclient/bridge", "internal/daemon", "internal/files", "internal/inspect", "internal/settings", "job", "jobstore", "remote", "remote/openssh", "remote/ssh"},
 	"internal/daemon":                 {"internal/execution", "internal/files", "internal/peer", "remote"},
-	"internal/rmctltest":              {"internal/daemon", "internal/remotetest"},
+	"internal/rmctltest":              {"internal/daemon", "internal/execution", "internal/remotetest"},
 	"cases":                           {"attribute", "command", "config", "config/check", "control", "internal/document", "internal/initial", "internal/inspect", "internal/reader", "job", "jobstore", "remote", "rms", "tokenizer"},
 	"cases/casetest":                  {"cases"},
 	"control":                         {"attribute", "command", "config", "internal/directory", "internal/excerpt", "internal/files", "internal/follow", "internal/form", "internal/inspect", "internal/launchtab", "internal/listing", "internal/poller", "internal/polls", "internal/presence", "internal/proof", "internal/reader", "internal/recovery", "internal/rendering", "internal/repeated", "internal/requested", "internal/submission", "internal/taskfile", "internal/timezone", "internal/tracked", "internal/transition", "job", "jobstore", "remote", "tokenizer"},

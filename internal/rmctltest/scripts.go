@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/rmctl/rmctl/internal/daemon"
+	"github.com/rmctl/rmctl/internal/execution"
 )
 
 // Scripts runs the testscripts of a folder, each with a home directory of its
@@ -67,13 +69,22 @@ func ScriptsAtOnce(t *testing.T, folder string, environment map[string]string, a
 	})
 }
 
+// endPatience is how long a background process may need to end the last of its sessions.
+const endPatience = 3 * time.Second
+
 // endBackground ends the background process that a script may have left.
 func endBackground(home string) {
 	folder, err := daemon.Folder(filepath.Join(home, ".local", "state", "rmctl"))
 	if err != nil {
 		return
 	}
-	_, _ = daemon.Find(folder).Stop(context.Background()) // mostly there is none
+	for late := time.Now().Add(endPatience); ; {
+		_, err := daemon.Find(folder).Stop(context.Background())
+		if err == nil || errors.Is(err, daemon.ErrNotRunning) || time.Now().After(late) {
+			return
+		}
+		execution.ClosesWithin(nil, endPatience/50)
+	}
 }
 
 func commandJob(script *testscript.TestScript, _ bool, _ []string) {
