@@ -133,28 +133,30 @@ func (v venue) three() string {
 func TestEnsemblesOfSeveralSchedulers(t *testing.T) {
 	t.Parallel()
 	both := newSchedulers(t)
-	t.Cleanup(func() { both.hasNone(t) }) // after the subtests, which share the queues
-	couplesPrograms(t, both)
-	for name, newVenue := range both.venues(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for name, test := range map[string]func(t *testing.T, v venue){
-				"no program runs before the release, and then all do":        releasesAll,
-				"cancel ends all jobs":                                       cancelsAll,
-				"a required part that cannot run ends the others":            endsAll,
-				"a part that waits in its queue is substituted by another":   substitutes,
-				"a required part that fails after the release ends the rest": endsAllLater,
-				"with holds, no job runs before all parts were accepted":     both.releasesHolds,
-				"a part that is refused cancels the jobs on hold":            both.cancelsHolds,
-				"an alternative that comes too late leaves its queue":        both.leavesAlternative,
-			} {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					test(t, newVenue(t))
-				})
-			}
-		})
-	}
+	t.Run("together", func(t *testing.T) { // ends after its parallel subtests, which share the queues
+		couplesPrograms(t, both)
+		for name, newVenue := range both.venues(t) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				for name, test := range map[string]func(t *testing.T, v venue){
+					"no program runs before the release, and then all do":        releasesAll,
+					"cancel ends all jobs":                                       cancelsAll,
+					"a required part that cannot run ends the others":            endsAll,
+					"a part that waits in its queue is substituted by another":   substitutes,
+					"a required part that fails after the release ends the rest": endsAllLater,
+					"with holds, no job runs before all parts were accepted":     both.releasesHolds,
+					"a part that is refused cancels the jobs on hold":            both.cancelsHolds,
+					"an alternative that comes too late leaves its queue":        both.leavesAlternative,
+				} {
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						test(t, newVenue(t))
+					})
+				}
+			})
+		}
+	})
+	both.hasNone(t)
 }
 
 func releasesAll(t *testing.T, v venue) {
@@ -271,7 +273,7 @@ func (s schedulers) releasesHolds(t *testing.T, v venue) {
 	v.desk.Does("coalloc", "substitute", id, "refused", v.request(t, v.printing("viewer", v.local, "")))
 	v.reaches(t, id, coalloc.PartCheckedIn, "solver", "field", "viewer")
 	require.Equal(t, "RUNNING None", s.inSlurm(t, solver))
-	require.Equal(t, "r", s.inGridEngine(t, field))
+	require.Eventually(t, func() bool { return s.inGridEngine(t, field) == "r" }, time.Minute, 100*time.Millisecond, "it is transferred first")
 	v.desk.Does("coalloc", "commit", id)
 	v.desk.Does("coalloc", "wait", id)
 	require.Contains(t, v.output(t, id), "begun solver/0")
