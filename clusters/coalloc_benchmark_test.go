@@ -15,7 +15,7 @@ import (
 // BenchmarkEnsembles measures the whole program: from the start of rmctl coalloc submit until all of 64 processes have
 // checked in, on this machine and over a connection of SSH that is open.
 func BenchmarkEnsembles(b *testing.B) {
-	daemons := rmctltest.SSHD(b, "coalloc-benchmark")
+	daemons := rmctltest.SSHD(b, "coalloc")
 	for _, where := range []string{"here", "over SSH"} {
 		for _, parts := range []int{1, 25} {
 			b.Run(fmt.Sprintf("%d parts %s", parts, where), func(b *testing.B) {
