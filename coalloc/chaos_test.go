@@ -56,7 +56,7 @@ func runEnsemble(ctx context.Context, id string) error {
 		return err
 	}
 	defer client.Close()
-	e, err := coalloc.Resume(ctx, client, id, coalloc.Options{})
+	e, err := resumeSoon(ctx, client, id)
 	if errors.Is(err, coalloc.ErrEnded) {
 		return nil
 	}
@@ -69,6 +69,22 @@ func runEnsemble(ctx context.Context, id string) error {
 	}
 	_, err = e.Wait(ctx)
 	return err
+}
+
+// resumeSoon resumes an ensemble as the background process does: a child of a process that was killed between fork and
+// exec still has the lock for a moment.
+func resumeSoon(ctx context.Context, client coalloc.Client, id string) (*coalloc.Ensemble, error) {
+	for late := time.Now().Add(patience); ; {
+		e, err := coalloc.Resume(ctx, client, id, coalloc.Options{})
+		if !errors.Is(err, coalloc.ErrRunning) || time.Now().After(late) {
+			return e, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // breakSignals end the connections of a target.
