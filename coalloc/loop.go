@@ -139,7 +139,7 @@ func (e *Ensemble) placeOf(target string) *place {
 // connected has the machine know whether the user has to log in to a target.
 func (e *Ensemble) connected(target string, err error) {
 	var text string
-	if needsUser(err) {
+	if NeedsLogin(err) {
 		text = fmt.Sprintf("log in to %s: run rmctl coalloc wait %s in a terminal (%s)", target, e.id, textOf(err))
 	}
 	e.inputs.add(input{call: func() {

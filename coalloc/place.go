@@ -103,10 +103,10 @@ func newPlace(e *Ensemble, target string) *place {
 	}
 }
 
-// needsUser reports whether a connection fails until the user does something.
-func needsUser(err error) bool {
-	var failed *remote.ConnectError
-	return errors.Is(err, remote.ErrNobodyToAsk) || errors.As(err, &failed) && (failed.Reason == remote.NotAuthenticated || failed.Reason == remote.UnknownHostKey)
+// NeedsLogin reports whether connecting fails until the user answers a question or accepts the key of a host.
+func NeedsLogin(err error) bool {
+	failed, isConnect := errors.AsType[*remote.ConnectError](err)
+	return errors.Is(err, remote.ErrNobodyToAsk) || isConnect && (failed.Reason == remote.NotAuthenticated || failed.Reason == remote.UnknownHostKey)
 }
 
 // run keeps the link and the relay until ctx is done.
@@ -307,7 +307,7 @@ func (p *place) leave(ctx context.Context) error {
 // linkAfter waits for a link other than a lost one, which may be nil. The error is why it cannot be made, unless the
 // user can help.
 func (p *place) linkAfter(ctx context.Context, lost *link) (*link, error) {
-	return p.await(ctx, lost, func(failure error) bool { return failure != nil && !needsUser(failure) })
+	return p.await(ctx, lost, func(failure error) bool { return failure != nil && !NeedsLogin(failure) })
 }
 
 // anyLink waits for the link however often it cannot be made.

@@ -75,7 +75,7 @@ func (e *elsewhere) restore(ctx context.Context, attempt int, lost error) error 
 	switch {
 	case attempt == 1 && isUnsent(lost):
 		return lost
-	case attempt > mostRetries || needsUser(lost):
+	case attempt > mostRetries || coalloc.NeedsLogin(lost):
 		return &doubtError{e.recorded.At, lost}
 	case attempt == 1:
 		e.service.log().Warn("the connection was lost; connecting again", "target", e.recorded.At, "error", lost)
@@ -84,12 +84,6 @@ func (e *elsewhere) restore(ctx context.Context, attempt int, lost error) error 
 		return ctx.Err()
 	}
 	return nil
-}
-
-// needsUser reports whether connecting fails until the user does something.
-func needsUser(err error) bool {
-	failed, isConnect := errors.AsType[*remote.ConnectError](err)
-	return errors.Is(err, remote.ErrNobodyToAsk) || isConnect && (failed.Reason == remote.NotAuthenticated || failed.Reason == remote.UnknownHostKey)
 }
 
 // Status implements [coalloc.Control]. It records the status here, too. With an error it returns the last known one.
@@ -250,7 +244,7 @@ func (e *elsewhere) follow(ctx context.Context, after int, hasBegun bool, observ
 				pause, since = firstRetry, time.Now()
 			}
 		}
-		if !isLost(err) || !hasBegun || ctx.Err() != nil || needsUser(err) || time.Since(since) > longestOutage {
+		if !isLost(err) || !hasBegun || ctx.Err() != nil || coalloc.NeedsLogin(err) || time.Since(since) > longestOutage {
 			return err
 		}
 		e.service.log().Warn("the connection was lost; connecting again", "target", e.recorded.At, "pause", pause, "error", err)

@@ -21,7 +21,7 @@ type repeated struct {
 	}
 	// isLost reports whether nobody knows if the edit was made.
 	isLost func(error) bool
-	// restore makes the next attempt possible, or returns why there is none.
+	// restore prepares the next attempt, or returns why it gives up.
 	restore func(ctx context.Context, attempt int, lost error) error
 	status  func(ctx context.Context) (coalloc.Status, error)
 }

@@ -238,7 +238,7 @@ func (h *Hub) draw(sc *scene, age time.Duration) (*Drawn, error) {
 	return after, nil
 }
 
-// shown returns the last drawing of a scene, nil if there is none.
+// shown returns the last drawing of a scene; nil before the first.
 func (h *Hub) shown(sc *scene) *Drawn {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
