@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -80,12 +81,30 @@ func Run(ctx context.Context, runner *cases.Runner, folders []string, reasons ma
 // A breaker breaks one definition.
 type breaker struct {
 	name     string // or file of the definition
-	folders  []string
 	parallel int
+
+	mu      sync.Mutex
+	folders []string // those that noticed the latest changes first: they are likely to notice similar ones
+}
+
+// order returns the folders in the order in which to try them.
+func (b *breaker) order() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.folders)
+}
+
+// noticed makes a folder the first to try.
+func (b *breaker) noticed(folder string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := slices.Index(b.folders, folder)
+	copy(b.folders[1:], b.folders[:at])
+	b.folders[0] = folder
 }
 
 // load reads the definition anew: a change spoils it.
-func (b breaker) load() (*config.Definition, error) {
+func (b *breaker) load() (*config.Definition, error) {
 	file, source, err := check.ReadDefinition(b.name)
 	if err != nil {
 		return nil, err
@@ -93,7 +112,7 @@ func (b breaker) load() (*config.Definition, error) {
 	return config.Read(file, source, check.ReadBase)
 }
 
-func (b breaker) run(ctx context.Context, reasons map[string]string) (Report, error) {
+func (b *breaker) run(ctx context.Context, reasons map[string]string) (Report, error) {
 	report := Report{Definition: b.name, Cases: len(b.folders), Survivors: []Survivor{}, Stale: []string{}}
 	definition, err := b.load()
 	if err != nil {
@@ -133,15 +152,16 @@ var errNoticed = errors.New("a case notices it")
 
 // survives reports whether no case notices a change. One that cannot be tried any more, since
 // its command is gone, has noticed nothing.
-func (b breaker) survives(ctx context.Context, c change) (bool, error) {
+func (b *breaker) survives(ctx context.Context, c change) (bool, error) {
 	definition, err := b.load()
 	if err != nil {
 		return false, err
 	}
 	c.applyTo(definition)
 	runner := &cases.Runner{Loaded: definition, Parallel: 1}
-	err = runner.RunAll(ctx, b.folders, func(result cases.Result) error {
+	err = runner.RunAll(ctx, b.order(), func(result cases.Result) error {
 		if result.Verdict == cases.Differing {
+			b.noticed(result.Folder)
 			return errNoticed
 		}
 		return nil
