@@ -10,16 +10,23 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/rmctl/rmctl/internal/stored"
 )
 
 // errNewerSchema is matched by the error of Open for the store of a later version.
 var errNewerSchema = errors.New("the job store was made by a newer version of rmctl")
 
-//go:embed schema.sql
-var schema string
+// schema makes the tables of a new store; upgrades those of earlier versions.
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed upgrades.sql
+	upgrades string
+)
 
 // migrations returns the steps that lead from each version of the schema to the next.
-func migrations() []string { return strings.Split(schema, "-- next version\n") }
+func migrations() []string { return strings.Split(upgrades, "-- next version\n") }
 
 // listingsFolder is where rmctl kept what was listed before the database did: a
 // cache, which this version does not read.
@@ -27,16 +34,24 @@ const listingsFolder = "listings"
 
 // migrate brings the database to the newest schema.
 func (s *Store) migrate(ctx context.Context) error {
-	var version int
-	if err := s.database.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	version, err := versionOf(ctx, s.database)
+	if err != nil {
 		return err
 	}
 	steps := migrations()
 	if version == len(steps) {
 		return nil
 	}
-	err := s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
-		return upgrade(ctx, transaction, steps)
+	err = s.write(ctx, durable, func(ctx context.Context, transaction *sql.Tx) error {
+		// Another process may have migrated in the meantime.
+		now, err := versionOf(ctx, transaction)
+		if err != nil {
+			return err
+		}
+		if now == 0 {
+			return begin(ctx, transaction, len(steps))
+		}
+		return upgrade(ctx, transaction, now, steps)
 	})
 	if err != nil || version == 0 {
 		return err
@@ -44,13 +59,27 @@ func (s *Store) migrate(ctx context.Context) error {
 	return os.RemoveAll(filepath.Join(s.directory(), listingsFolder))
 }
 
-// upgrade applies those of the steps that are missing. It reads the version again:
-// another process may have migrated in the meantime.
-func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
-	var version int
-	if err := transaction.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
+// versionOf returns the version of the schema of a database, 0 if that has no tables yet.
+func versionOf(ctx context.Context, source stored.Queryer) (version int, err error) {
+	err = source.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+// begin makes the tables of a new store. All steps from the first version on take three times as long.
+func begin(ctx context.Context, transaction *sql.Tx, newest int) error {
+	if _, err := transaction.ExecContext(ctx, schema); err != nil {
+		return fmt.Errorf("making its tables: %w", err)
 	}
+	return setVersion(ctx, transaction, newest)
+}
+
+func setVersion(ctx context.Context, transaction *sql.Tx, version int) error {
+	_, err := transaction.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+	return err
+}
+
+// upgrade applies those of the steps that a store of a version lacks.
+func upgrade(ctx context.Context, transaction *sql.Tx, version int, steps []string) error {
 	if version > len(steps) {
 		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state-dir", errNewerSchema, version, len(steps))
 	}
@@ -59,8 +88,7 @@ func upgrade(ctx context.Context, transaction *sql.Tx, steps []string) error {
 			return fmt.Errorf("upgrading its schema from version %d: %w", version, err)
 		}
 	}
-	_, err := transaction.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
-	return err
+	return setVersion(ctx, transaction, version)
 }
 
 // create makes an empty store under another name and links it into place, so

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,11 @@ func rawStore(t *testing.T) *Store {
 
 func (s *Store) applySteps(t *testing.T, steps ...string) error {
 	return s.write(t.Context(), durable, func(_ context.Context, transaction *sql.Tx) error {
-		return upgrade(t.Context(), transaction, steps)
+		version, err := versionOf(t.Context(), transaction)
+		if err != nil {
+			return err
+		}
+		return upgrade(t.Context(), transaction, version, steps)
 	})
 }
 
@@ -44,6 +49,28 @@ func TestUpgradesApplyOnlyTheStepsThatAreMissing(t *testing.T) {
 	require.Equal(t, 2, store.number(t, "PRAGMA user_version"))
 	require.Equal(t, 8, store.number(t, "SELECT sum(a + b) FROM things"))
 	require.ErrorIs(t, store.applySteps(t, first), errNewerSchema)
+}
+
+func TestANewStoreHasTheTablesOfOneThatWasUpgraded(t *testing.T) {
+	t.Parallel()
+	fresh, upgraded := rawStore(t), rawStore(t)
+	require.NoError(t, fresh.migrate(t.Context()))
+	require.NoError(t, upgraded.applySteps(t, migrations()...))
+	require.Equal(t, len(migrations()), fresh.number(t, "PRAGMA user_version"))
+	tables := fresh.statements(t)
+	require.Len(t, tables, 19+11, "tables and indexes")
+	require.Equal(t, upgraded.statements(t), tables)
+}
+
+// statements returns the statements that made the tables and indexes, without spaces that mean nothing.
+func (s *Store) statements(t *testing.T) map[string]string {
+	t.Helper()
+	made := map[string]string{}
+	for _, text := range texts(t, s.database, "SELECT name || ' ' || sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'") {
+		name, statement, _ := strings.Cut(text, " ")
+		made[name] = strings.NewReplacer(" , ", ",", " ,", ",", ", ", ",", "( ", "(", " )", ")").Replace(strings.Join(strings.Fields(statement), " "))
+	}
+	return made
 }
 
 func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
