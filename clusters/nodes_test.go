@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,17 +100,20 @@ type nodeProcess struct {
 	pid     int // on the node, which is this machine
 }
 
-// qrshGaveUp is what qrsh prints if the execution daemon of a busy machine has not started its task within a minute.
-const qrshGaveUp = "got no connection within"
+// qrshGaveUp matches what qrsh prints if the execution daemon of a busy machine has not started its task
+// within a minute, and, for a while after that, if the daemon still has that task.
+var qrshGaveUp = regexp.MustCompile("got no connection within|didn't accept task")
 
-// start starts a process on a node of a job. It tries once more if qrsh gave up: nothing runs then.
+// start starts a process on a node of a job. It tries again if qrsh gave up: nothing runs then.
 func (a *nodeAccess) start(t *testing.T, invocation *command.Invocation) *nodeProcess {
 	t.Helper()
-	p, line, err := a.try(t, invocation)
-	if err != nil && strings.Contains(p.stderr.String(), qrshGaveUp) {
-		t.Logf("trying once more: %s", p.stderr)
+	var p *nodeProcess
+	var line string
+	var err error
+	require.Eventually(t, func() bool {
 		p, line, err = a.try(t, invocation)
-	}
+		return err == nil || !qrshGaveUp.MatchString(p.stderr.String())
+	}, 5*time.Minute, 100*time.Millisecond)
 	require.NoError(t, err, "%q: %s", line, p.stderr)
 	p.pid, err = strconv.Atoi(line)
 	require.NoError(t, err)
