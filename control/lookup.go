@@ -101,6 +101,8 @@ func (c *session) lookUpBy(ctx context.Context, tried *config.Command, env *attr
 	accepted := c.acceptance(&prepared{tag: j.Tag, env: env, job: named, submit: tried}, id, result)
 	if detail, known := job.ParseDetail(attribute.Text(named.Value())); known {
 		accepted.Detail = detail
+	} else {
+		accepted.Observed = j.Created // it was accepted then, and may run by now
 	}
 	return accepted, result, nil
 }

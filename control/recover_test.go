@@ -57,6 +57,18 @@ func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
 	require.Equal(t, "8", recorded.ID)
 }
 
+func TestASubmissionThatIsFoundWithoutAStateWasSeenWhenItWasMade(t *testing.T) {
+	for state, isSeen := range map[string]bool{"-": false, "QUEUED_ACTIVE": true} {
+		s := forgetful(t, `echo job 7`, "")
+		cut := s.cutOff(t)
+		s.write(t, "jobs", "the-tag 8 "+state+"\n")
+		j, err := s.Recover(t.Context(), cut)
+		require.NoError(t, err)
+		require.Equal(t, "8", j.ID)
+		require.Equal(t, isSeen, j.Observed.After(cut.Created), "it may run since")
+	}
+}
+
 // The submit command of a process that was killed may still be on its way.
 func TestAbsenceIsBelievedOnlyWhenTheSubmissionMustHaveEnded(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
