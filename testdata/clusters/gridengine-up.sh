@@ -93,6 +93,8 @@ make_directories() {
     local part
     make_user
     install -d -m 755 "$state" "$SGE_ROOT" "$SGE_ROOT/$SGE_CELL"
+    # Jobs of several cells have the same numbers and queues, and their directories the same names.
+    install -d -m 1777 "$state/temporary"
     for part in bin utilbin lib; do
         install -d -m 755 "$SGE_ROOT/$part"
         ln -sfn "$programs" "$SGE_ROOT/$part/$SGE_ARCH"
@@ -231,7 +233,7 @@ add_queue() { # NAME POSITION RUNTIME STATE
         -e "s|^slots .*|slots $slots|" -e "s|^h_rt .*|h_rt $3|" -e "s|^initial_state .*|initial_state $4|" \
         -e "s|^shell .*|shell /bin/sh|" -e "s|^shell_start_mode .*|shell_start_mode unix_behavior|" \
         -e "s|^load_thresholds .*|load_thresholds NONE|" -e "s|^pe_list .*|pe_list smp mpi pairs|" \
-        -e "s|^notify .*|notify 00:00:02|" >"$state/object"
+        -e "s|^notify .*|notify 00:00:02|" -e "s|^tmpdir .*|tmpdir $state/temporary|" >"$state/object"
     qconf -Aq "$state/object" >&2
 }
 
