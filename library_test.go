@@ -79,7 +79,9 @@ func asFile(code string) string {
 // exportData returns a function that finds what compiled packages export.
 func exportData(t *testing.T) func(path string) (io.ReadCloser, error) {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, documentedImports...)...)
+	// With these flags check has compiled the packages already.
+	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-trimpath", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, documentedImports...)...)
+	list.Env = append(os.Environ(), "CGO_ENABLED=0")
 	list.Stderr = os.Stderr
 	listed, err := list.Output()
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func newChaos(t testing.TB, environment ...string) *household {
 	folder := t.TempDir()
 	project, err := filepath.Abs(filepath.Join("..", ".."))
 	require.NoError(t, err)
-	build := exec.Command("go", "build", "-o", filepath.Join(folder, "chaos"), ".")
+	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(folder, "chaos"), ".")
 	build.Dir = filepath.Join(project, "testdata", "chaos")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output, err := build.CombinedOutput()

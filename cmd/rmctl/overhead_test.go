@@ -58,7 +58,7 @@ func reportStatus(b *testing.B, rmctl string, submit ...string) {
 // millisecond of dynamic linking at each start.
 func buildRmctl(b *testing.B) string {
 	path := filepath.Join(b.TempDir(), "rmctl")
-	build := exec.Command("go", "build", "-o", path, ".")
+	build := exec.Command("go", "build", "-trimpath", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output, err := build.CombinedOutput()
 	require.NoError(b, err, "%s", output)
