@@ -5,15 +5,12 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/rmctl/rmctl/internal/transition"
 	"github.com/rmctl/rmctl/job"
 )
 
 // Observe records what a query said about the job of a tag and returns the job
 // after it, without its submission. An observation that is older than the newest
-// one recorded changes nothing, and neither does one by which the job waits again if its query
-// began before the last event was recorded: both queries ran at the same time, and nobody knows
-// which answer is newer. The state moves by the table of internal/transition. The job
+// one recorded changes nothing. The state moves by the table of internal/transition. The job
 // is not missing afterwards, and not stale unless it became so since the query
 // was made. What was seen of another job with the same id is not believed; the
 // job is missing then.
@@ -21,13 +18,7 @@ func (s *Store) Observe(ctx context.Context, tag string, observed job.Observatio
 	if observed.Observed.IsZero() {
 		observed.Observed = time.Now()
 	}
-	return s.change(ctx, processed, "observation", tag, func(ctx context.Context, transaction *sql.Tx, c *change) (bool, error) {
-		if !transition.IsAnother(&c.job, observed) && transition.Between(c.job.Detail, observed.Detail) == transition.Returns {
-			last, err := queryEvents(ctx, transaction, "WHERE tag = ? ORDER BY sequence DESC LIMIT 1", tag)
-			if err != nil || len(last) > 0 && isOvertaken(observed.Observed, last[0].Recorded) {
-				return false, err
-			}
-		}
+	return s.change(ctx, processed, "observation", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		return c.observe(observed), nil
 	})
 }

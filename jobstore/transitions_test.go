@@ -30,12 +30,6 @@ func seenAs(t *testing.T, first job.Observation) (*jobstore.Store, string, func(
 	return store, tag, again
 }
 
-// now makes an observation one of a query that begins now.
-func now(seen job.Observation) job.Observation {
-	seen.Observed = time.Now()
-	return seen
-}
-
 func last(t *testing.T, store *jobstore.Store, tag string) job.Event {
 	t.Helper()
 	events := history(t, store, tag)
@@ -45,7 +39,7 @@ func last(t *testing.T, store *jobstore.Store, tag string) job.Event {
 func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
 	t.Parallel()
 	store, tag, again := seenAs(t, job.Observation{Detail: job.Running, Nodes: "n7"})
-	j := again(now(job.Observation{Detail: job.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}}))
+	j := again(job.Observation{Detail: job.QueuedActive, Origin: job.Origin{Stream: "stdout", Line: 2, Text: "7 PENDING"}})
 	require.Equal(t, job.QueuedActive, j.Detail)
 	require.Empty(t, j.Nodes)
 	require.Contains(t, j.Irregular, "RUNNING")
@@ -57,8 +51,8 @@ func TestAJobThatIsRequeuedIsBelievedAndNoticed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, j.Irregular, recorded.Irregular)
 
-	require.NotEmpty(t, again(now(job.Observation{Detail: job.UserOnHold})).Irregular, "it still waits")
-	require.Empty(t, again(now(job.Observation{Detail: job.Running})).Irregular, "it goes on")
+	require.NotEmpty(t, again(job.Observation{Detail: job.UserOnHold}).Irregular, "it still waits")
+	require.Empty(t, again(job.Observation{Detail: job.Running}).Irregular, "it goes on")
 	require.Equal(t, job.EventState, last(t, store, tag).Kind)
 }
 
@@ -127,7 +121,7 @@ func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, again := seenAs(t, c.first)
-			require.Equal(t, c.then.Detail, again(now(c.then)).Detail)
+			require.Equal(t, c.then.Detail, again(c.then).Detail)
 		})
 	}
 }
@@ -153,14 +147,4 @@ func TestAnAnswerThatANewerOneHasOvertakenIsLeftOut(t *testing.T) {
 	_, _, again := seenAs(t, job.Observation{Detail: job.QueuedActive})
 	again(job.Observation{Detail: job.Running, Observed: time.Now().Add(-time.Second)})
 	require.Equal(t, job.Running, again(job.Observation{Detail: job.Completed, Observed: time.Now().Add(-time.Minute)}).Detail)
-}
-
-func TestAJobDoesNotGoBackByAQueryThatRanBesideTheLastOne(t *testing.T) {
-	t.Parallel()
-	_, _, again := seenAs(t, job.Observation{Detail: job.QueuedActive})
-	first := time.Now()
-	second := first.Add(time.Microsecond)
-	again(job.Observation{Detail: job.Running, Observed: first})
-	require.Equal(t, job.Running, again(job.Observation{Detail: job.QueuedActive, Observed: second}).Detail)
-	require.Equal(t, job.QueuedActive, again(now(job.Observation{Detail: job.QueuedActive})).Detail, "a later query says so")
 }
