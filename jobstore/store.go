@@ -242,9 +242,23 @@ func (s *Store) Polls() *polls.Record {
 
 // Journal returns the record of ensembles.
 func (s *Store) Journal() *journal.Record {
-	return journal.NewRecord(s.database, s.writeProcessed, func(ctx context.Context, change stored.Change) error {
+	return journal.NewRecord(s.database, s.snapshot, s.writeProcessed, func(ctx context.Context, change stored.Change) error {
 		return s.write(ctx, durable, change)
 	}, explained)
+}
+
+// snapshot runs queries in a transaction that locks nothing.
+func (s *Store) snapshot(ctx context.Context, read func(ctx context.Context, source stored.Queryer) error) (err error) {
+	transaction, err := s.database.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if end := transaction.Rollback(); !errors.Is(end, sql.ErrTxDone) {
+			err = errors.Join(err, end)
+		}
+	}()
+	return read(ctx, transaction)
 }
 
 // write runs change in a transaction. One goroutine of this process writes at a

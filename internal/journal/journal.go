@@ -21,15 +21,16 @@ var errOtherRelease = errors.New("another release of it is on record")
 
 // A Record keeps ensembles in the database of a store of jobs.
 type Record struct {
-	read    stored.Queryer
-	write   stored.Writer
-	durable stored.Writer     // waits for the disk
-	explain func(error) error // adds what a failure of the database means
+	read     stored.Queryer
+	snapshot stored.Reader
+	write    stored.Writer
+	durable  stored.Writer     // waits for the disk
+	explain  func(error) error // adds what a failure of the database means
 }
 
 // NewRecord returns the record in a database that has its tables.
-func NewRecord(read stored.Queryer, write, durable stored.Writer, explain func(error) error) *Record {
-	return &Record{read, write, durable, explain}
+func NewRecord(read stored.Queryer, snapshot stored.Reader, write, durable stored.Writer, explain func(error) error) *Record {
+	return &Record{read, snapshot, write, durable, explain}
 }
 
 // Saved is what is on record of an ensemble.
@@ -164,15 +165,19 @@ func compare(ctx context.Context, source stored.Queryer, row *releaseRow) error 
 }
 
 // Load returns an ensemble. The error matches [ErrUnknown] if it is not on record.
-func (r *Record) Load(ctx context.Context, id string) (Saved, error) {
-	saved, err := r.load(ctx, id)
+func (r *Record) Load(ctx context.Context, id string) (saved Saved, err error) {
+	err = r.snapshot(ctx, func(ctx context.Context, source stored.Queryer) error {
+		saved, err = load(ctx, source, id)
+		return err
+	})
 	return saved, r.failed(err, "reading ensemble %q", id)
 }
 
-func (r *Record) load(ctx context.Context, id string) (Saved, error) {
+// load reads an ensemble from a snapshot: another process may add a part at any time.
+func load(ctx context.Context, source stored.Queryer, id string) (Saved, error) {
 	var saved Saved
 	ensemble := newEnsembleRow(barrier.Ensemble{})
-	err := ensemble.each(ctx, r.read, func(err error) error {
+	err := ensemble.each(ctx, source, func(err error) error {
 		if err == nil {
 			saved.Ensemble, err = ensemble.value()
 		}
@@ -185,7 +190,7 @@ func (r *Record) load(ctx context.Context, id string) (Saved, error) {
 		return Saved{}, err
 	}
 	part := newPartRow("", barrier.Part{})
-	err = part.each(ctx, r.read, func(err error) error {
+	err = part.each(ctx, source, func(err error) error {
 		saved.Parts = append(saved.Parts, part.part)
 		return err
 	}, "WHERE ensemble = ? ORDER BY serial", id)
@@ -193,7 +198,7 @@ func (r *Record) load(ctx context.Context, id string) (Saved, error) {
 		return Saved{}, err
 	}
 	release := newReleaseRow("", barrier.Roster{}, time.Time{})
-	err = release.each(ctx, r.read, func(err error) error {
+	err = release.each(ctx, source, func(err error) error {
 		if err != nil {
 			return err
 		}

@@ -150,3 +150,37 @@ func TestTheFirstResultOfAnExchangeCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, kept)
 }
+
+// An ensemble is read whole while another process adds parts to it.
+func TestLoadWhilePartsAreAdded(t *testing.T) {
+	const parts = 200
+	directory := t.TempDir()
+	store, other := openStore(t, directory), openStore(t, directory)
+	create(t, store, "e1", 1)
+	added := make(chan error, 1)
+	go func() {
+		for serial := 2; serial <= parts; serial++ {
+			ensemble := full("e1")
+			ensemble.Serials = serial
+			if err := other.Journal().Save(t.Context(), barrier.Change{Ensemble: ensemble, Parts: []barrier.Part{fullPart("e1", serial)}}); err != nil {
+				added <- err
+				return
+			}
+		}
+		added <- nil
+	}()
+	read := 0
+	for isWritten := false; !isWritten; {
+		select {
+		case err := <-added:
+			require.NoError(t, err)
+			isWritten = true
+		default:
+		}
+		saved, err := store.Journal().Load(t.Context(), "e1")
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(saved.Parts), read, "parts are lost")
+		read = len(saved.Parts)
+	}
+	require.Equal(t, parts, read)
+}

@@ -108,6 +108,9 @@ func AsDamage(err error) error {
 // A Change is what is done in a transaction.
 type Change = func(ctx context.Context, transaction *sql.Tx) error
 
+// A Reader runs queries that see the database as it is at one moment.
+type Reader func(ctx context.Context, read func(ctx context.Context, source Queryer) error) error
+
 // A Writer makes a change in a transaction.
 type Writer func(ctx context.Context, change Change) error
 
