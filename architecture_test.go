@@ -159,6 +159,7 @@ var allowedImports = map[string][]string{
 	"internal/stacks/stackstest":      {},
 	"internal/debug/guard":            {},
 	"internal/debug/mi":               {},
+	"debug":                           {"internal/ranges"},
 }
 
 // allowedEverywhere are the packages that every other one may import.

@@ -19,8 +19,10 @@ var mostPublicNamesOf = map[string]int{
 	"proxy":   80,  // the protocol has eleven kinds of commands and twelve of updates, a name each
 	"rsl":     50,  // the nodes of a language
 	"coalloc": 120, // states, kinds and events of ensembles and parts, a name each
+	"debug":   120, // verbs of requests, reasons of stops and states of ranks, a name each
 
 	"internal/barrier": 5, // the methods of words that coalloc has other names for
+	"internal/ranges":  5, // the methods of debug.Ranks
 }
 
 // TestFewNamesArePublic counts the types, functions, constants and variables that packages outside
