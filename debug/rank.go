@@ -1,6 +1,12 @@
 package debug
 
-import "github.com/rmctl/rmctl/internal/ranges"
+import (
+	"fmt"
+	"path"
+	"strconv"
+
+	"github.com/rmctl/rmctl/internal/ranges"
+)
 
 // Ranks are numbers of ranks, as ranges in order: 0-2,5-511.
 type Ranks = ranges.Set
@@ -35,4 +41,75 @@ type Rank struct {
 type Class struct {
 	Ranks Ranks `json:"ranks"`
 	Rank
+}
+
+// after returns what a rank is after a notice.
+func (r Rank) after(notice Notice) Rank {
+	switch notice.Report {
+	case ReportRunning:
+		return Rank{State: Running}
+	case ReportStopped:
+		stopped := Rank{State: Stopped, Reason: notice.Reason, Text: notice.Text, Signal: notice.Signal}
+		if frame := notice.Frame; frame != nil {
+			stopped.Function, stopped.File, stopped.Line = frame.Function, frame.File, frame.Line
+		}
+		return stopped
+	case ReportExited:
+		exited := Rank{State: Exited, Signal: notice.Signal}
+		if notice.Code != nil {
+			exited.Code = *notice.Code
+		}
+		return exited
+	case ReportGone:
+		return Rank{State: Released, Text: notice.Text}
+	}
+	return r
+}
+
+// Place returns where a stopped rank is: work at solver.c:88. It is empty if that is unknown.
+func (r Rank) Place() string {
+	return Frame{Function: r.Function, File: r.File, Line: r.Line}.Place()
+}
+
+// Place returns where a frame is: work at solver.c:88, or sleep in libc.so.6. It is empty if that is unknown.
+func (f Frame) Place() string {
+	switch {
+	case f.File != "" && f.Function != "":
+		return f.Function + " at " + path.Base(f.File) + ":" + strconv.Itoa(f.Line)
+	case f.File != "":
+		return path.Base(f.File) + ":" + strconv.Itoa(f.Line)
+	case f.Module != "" && f.Function != "":
+		return f.Function + " in " + path.Base(f.Module)
+	case f.Function != "":
+		return f.Function
+	}
+	return f.Address
+}
+
+// String describes what a rank does in a few words.
+func (r Rank) String() string {
+	switch r.State {
+	case Stopped:
+		text := "stopped"
+		if place := r.Place(); place != "" {
+			text += " in " + place
+		}
+		switch {
+		case r.Signal != "":
+			text += " by " + r.Signal
+		case r.Reason != "" && r.Reason != ReasonStep:
+			text += " (" + r.Reason + ")"
+		}
+		return text
+	case Exited:
+		if r.Signal != "" {
+			return "ended by " + r.Signal
+		}
+		return fmt.Sprintf("exited with code %d", r.Code)
+	case Released:
+		return "runs without a debugger"
+	case Lost:
+		return "lost: " + r.Text
+	}
+	return string(r.State)
 }

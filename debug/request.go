@@ -146,6 +146,7 @@ const (
 	ReportGone    Report = "gone"    // Text: detached; the process runs on
 	ReportOutput  Report = "output"  // Text, Stream
 	ReportPlaced  Report = "placed"  // Placements that changed
+	ReportOmitted Report = "omitted" // so many bytes of output were left out; from the session or the rank
 )
 
 // The reasons of stops.
@@ -181,6 +182,7 @@ type Notice struct {
 	Stream      string      `json:"stream,omitempty"`
 	Code        *int        `json:"code,omitempty"`
 	Signal      string      `json:"signal,omitempty"` // SIGSEGV
+	Omitted     int         `json:"omitted,omitempty"`
 }
 
 // A Hello is the first thing that a rank says.
