@@ -27,14 +27,15 @@ const (
 
 // A Rank is what is known of a rank. Ranks with equal values are in one class.
 type Rank struct {
-	State    State  `json:"state"`
-	Reason   string `json:"reason,omitempty"` // of a stop
-	Text     string `json:"text,omitempty"`   // more about the reason
-	Signal   string `json:"signal,omitempty"` // that stopped or ended it
-	Code     int    `json:"code,omitempty"`   // with which it exited
-	Function string `json:"function,omitempty"`
-	File     string `json:"file,omitempty"`
-	Line     int    `json:"line,omitempty"`
+	State      State  `json:"state"`
+	Reason     string `json:"reason,omitempty"`     // of a stop
+	Breakpoint int    `json:"breakpoint,omitempty"` // the first one that it stopped at; 0 for none
+	Text       string `json:"text,omitempty"`       // more about the reason
+	Signal     string `json:"signal,omitempty"`     // that stopped or ended it
+	Code       int    `json:"code,omitempty"`       // with which it exited
+	Function   string `json:"function,omitempty"`
+	File       string `json:"file,omitempty"`
+	Line       int    `json:"line,omitempty"`
 }
 
 // A Class is the ranks that are equal.
@@ -52,6 +53,9 @@ func (r Rank) after(notice Notice) Rank {
 		stopped := Rank{State: Stopped, Reason: notice.Reason, Text: notice.Text, Signal: notice.Signal}
 		if frame := notice.Frame; frame != nil {
 			stopped.Function, stopped.File, stopped.Line = frame.Function, frame.File, frame.Line
+		}
+		if len(notice.Breakpoints) > 0 {
+			stopped.Breakpoint = notice.Breakpoints[0]
 		}
 		return stopped
 	case ReportExited:
@@ -97,6 +101,8 @@ func (r Rank) String() string {
 		switch {
 		case r.Signal != "":
 			text += " by " + r.Signal
+		case r.Breakpoint != 0:
+			text += fmt.Sprintf(" (%s %d)", r.Reason, r.Breakpoint)
 		case r.Reason != "" && r.Reason != ReasonStep:
 			text += " (" + r.Reason + ")"
 		}

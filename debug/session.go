@@ -235,20 +235,29 @@ func (s *Session) SetBreakpoints(ctx context.Context, all []Breakpoint) []Part {
 }
 
 // Next waits for what ranks report, and returns all of it, in the order of each rank. A state has changed if it
-// returns nothing. One goroutine at a time may call it.
+// returns nothing. One goroutine at a time may call it or Take.
 func (s *Session) Next(ctx context.Context) ([]Update, error) {
-	s.mutex.Lock()
-	s.news.init()
-	ready := s.news.ready
-	s.mutex.Unlock()
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-ready:
+	case <-s.Reports():
+		return s.Take(), nil
 	}
+}
+
+// Reports returns a channel that is closed once ranks have reported something. Take returns that.
+func (s *Session) Reports() <-chan struct{} {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.news.take(), nil
+	s.news.init()
+	return s.news.ready
+}
+
+// Take returns what ranks have reported, as Next does, but does not wait.
+func (s *Session) Take() []Update {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.news.take()
 }
 
 // setOf returns numbers as a set.

@@ -142,14 +142,14 @@ func TestRanksInEqualStatesAreOneClass(t *testing.T) {
 		case number == 5:
 			r.notice(t, debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonSignal, Signal: "SIGSEGV", Frame: &debug.Frame{Function: "work", Module: "libm.so.6"}})
 		default:
-			r.notice(t, debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonBreakpoint, Frame: &debug.Frame{Function: "exchange", File: "/src/solver.c", Line: 88}})
+			r.notice(t, debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonBreakpoint, Breakpoints: []int{2}, Frame: &debug.Frame{Function: "exchange", File: "/src/solver.c", Line: 88}})
 		}
 	}
 	var texts []string
 	for _, class := range s.Classes() {
 		texts = append(texts, class.Ranks.String()+": "+class.String())
 	}
-	require.Equal(t, []string{"0-1,3-4: stopped in exchange at solver.c:88 (breakpoint)", "2: exited with code 3", "5: stopped in work by SIGSEGV"}, texts)
+	require.Equal(t, []string{"0-1,3-4: stopped in exchange at solver.c:88 (breakpoint 2)", "2: exited with code 3", "5: stopped in work by SIGSEGV"}, texts)
 	require.Equal(t, "2", s.Ranks(debug.Exited).String())
 	require.Equal(t, "0-1,3-5", s.Ranks(debug.Stopped).String())
 }
@@ -210,6 +210,10 @@ func TestNoticesArriveInOrder(t *testing.T) {
 	cancel(errors.New("enough"))
 	_, err = s.Next(ctx)
 	require.EqualError(t, err, "enough")
+	require.Empty(t, s.Take())
+	r.notice(t, debug.Notice{Report: debug.ReportRunning})
+	<-s.Reports()
+	require.Equal(t, []debug.Update{{Rank: 0, Notice: debug.Notice{Report: debug.ReportRunning}}}, s.Take())
 	r.member.Leave("gone")
 	updates, err = s.Next(t.Context())
 	require.NoError(t, err)
