@@ -19,14 +19,20 @@ import (
 )
 
 func newCoalloc(a *app) *cobra.Command {
-	return ensembles.NewCommand(ensembles.Environment{
+	return ensembles.NewCommand(a.ensembleEnvironment())
+}
+
+func newRSL(a *app) *cobra.Command { return ensembles.NewRSLCommand(a.ensembleEnvironment()) }
+
+func (a *app) ensembleEnvironment() ensembles.Environment {
+	return ensembles.Environment{
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, IsJSON: func() bool { return a.json },
 		Service: a.ensembles, Prepare: a.prepareTargets, Output: a.printOutputOf,
 		Place: func(target string, s job.Submission) (job.Submission, error) {
 			return placed(s, a.isTargetElsewhere(target))
 		},
 		Exit: exitWith,
-	})
+	}
 }
 
 // ensembles returns what runs and finds the ensembles of the user.

@@ -167,7 +167,7 @@ FILE may be - for standard input. submit --dry-run prints files and commands.`,
 // plan prints for each part when the scheduler expects it to start or, as a whole, what would be submitted.
 func (e *Environment) plan(ctx context.Context, service *Service, r *coalloc.Request, whole bool) error {
 	e.prepare(ctx, r.Parts)
-	isPossible, err := PrintPlans(e.Stdout, coalloc.Plan(ctx, service.Client, r, !whole), e.IsJSON(), whole)
+	isPossible, err := printPlans(e.Stdout, coalloc.Plan(ctx, service.Client, r, !whole), e.IsJSON(), whole)
 	if err == nil && !isPossible {
 		return e.Exit(1)
 	}

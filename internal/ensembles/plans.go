@@ -12,9 +12,9 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// PrintPlans prints a line for each part of a request: a JSON document, or a text for people. With whole, what would be
+// printPlans prints a line for each part of a request: a JSON document, or a text for people. With whole, what would be
 // submitted follows the text. It returns whether all parts can be submitted.
-func PrintPlans(w io.Writer, plans []coalloc.PartPlan, isJSON, whole bool) (isPossible bool, err error) {
+func printPlans(w io.Writer, plans []coalloc.PartPlan, isJSON, whole bool) (isPossible bool, err error) {
 	isPossible = !slices.ContainsFunc(plans, func(plan coalloc.PartPlan) bool { return plan.Problem != nil })
 	for i, plan := range plans {
 		switch {

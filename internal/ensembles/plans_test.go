@@ -25,7 +25,7 @@ func plans() []coalloc.PartPlan {
 func printed(t *testing.T, plans []coalloc.PartPlan, isJSON, whole, isPossible bool) string {
 	t.Helper()
 	var text strings.Builder
-	is, err := PrintPlans(&text, plans, isJSON, whole)
+	is, err := printPlans(&text, plans, isJSON, whole)
 	require.NoError(t, err)
 	require.Equal(t, isPossible, is)
 	return text.String()

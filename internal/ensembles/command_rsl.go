@@ -1,4 +1,4 @@
-package main
+package ensembles
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/coalloc"
-	"github.com/rmctl/rmctl/internal/ensembles"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 	"github.com/rmctl/rmctl/rsl"
 )
 
-func newRSL(a *app) *cobra.Command {
+// NewRSLCommand returns the command that checks and prints requests in RSL.
+func NewRSLCommand(e Environment) *cobra.Command {
 	var evaluate, check bool
 	var define []string
 	c := &cobra.Command{
@@ -34,8 +35,8 @@ With --check it checks each part against its target, and exits with 1 if one can
 submitted. It connects to the targets but submits nothing.
 docs/rsl.md describes the language.`,
 		Example: "  rmctl rsl job.rsl\n  rmctl rsl --eval -D HOME=/home/ann job.rsl\n  rmctl rsl --json - <job.rsl",
-		Args:    exactly(1, "FILE"),
-		RunE: func(c *cobra.Command, arguments []string) error {
+		Args:    arguments("FILE"),
+		RunE: func(c *cobra.Command, words []string) error {
 			if len(define) > 0 && !evaluate {
 				return usage("--define requires --eval")
 			}
@@ -50,28 +51,28 @@ docs/rsl.md describes the language.`,
 				}
 				symbols[name] = value
 			}
-			text, err := a.readRSL(arguments[0])
+			text, err := e.readRSL(words[0])
 			if err != nil {
 				return err
 			}
 			if check {
-				return a.checkRSL(c.Context(), arguments[0], text)
+				return e.checkRSL(c.Context(), words[0], text)
 			}
 			spec, err := rsl.Parse(text)
 			if err == nil && evaluate {
 				var warnings rsl.Problems
 				spec, warnings, err = rsl.Evaluate(spec, symbols)
 				for _, warning := range warnings {
-					a.say("warning: %s", warning.Excerpt(arguments[0], text))
+					e.say("warning: %s", warning.Excerpt(words[0], text))
 				}
 			}
 			if err != nil {
-				return a.showRSLProblems(err, arguments[0], text)
+				return e.showRSLProblems(err, words[0], text)
 			}
 			if evaluate {
 				rsl.Canonicalize(spec)
 			}
-			return a.printRSL(spec)
+			return e.printRSL(spec)
 		},
 	}
 	c.Flags().BoolVar(&evaluate, "eval", false, "replace references to variables by their values")
@@ -81,29 +82,28 @@ docs/rsl.md describes the language.`,
 }
 
 // checkRSL checks the parts of a request against their targets.
-func (a *app) checkRSL(ctx context.Context, name, text string) error {
-	folders, err := a.folders()
+func (e *Environment) checkRSL(ctx context.Context, name, text string) error {
+	service, err := e.Service()
 	if err != nil {
 		return err
 	}
-	from, err := coalloc.SourcesOf(a.client(), folders.User)
+	request, err := coalloc.ReadRequest(ctx, []byte(text), service.Sources)
 	if err != nil {
-		return err
+		return e.showRSLProblems(err, name, text)
 	}
-	request, err := coalloc.ReadRequest(ctx, []byte(text), from)
-	if err != nil {
-		return a.showRSLProblems(err, name, text)
-	}
-	isPossible, err := ensembles.PrintPlans(a.stdout, coalloc.Plan(ctx, a.client(), request, false), a.json, false)
+	isPossible, err := printPlans(e.Stdout, coalloc.Plan(ctx, service.Client, request, false), e.IsJSON(), false)
 	if err == nil && !isPossible {
-		return &exitError{code: exitFailed}
+		return e.Exit(1)
 	}
 	return err
 }
 
+// exitUsage is the exit code for wrong arguments.
+const exitUsage = 2
+
 // readRSL reads a request of at most one byte more than is valid.
-func (a *app) readRSL(name string) (string, error) {
-	from := a.stdin
+func (e *Environment) readRSL(name string) (string, error) {
+	from := e.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
@@ -120,37 +120,37 @@ func (a *app) readRSL(name string) (string, error) {
 }
 
 // showRSLProblems shows all problems of a request, and returns the error of the command.
-func (a *app) showRSLProblems(err error, name, text string) error {
+func (e *Environment) showRSLProblems(err error, name, text string) error {
 	problems, isInvalid := errors.AsType[rsl.Problems](err)
 	if !isInvalid {
 		return err
 	}
 	var lines []error
 	for _, problem := range problems {
-		if a.json {
+		if e.IsJSON() {
 			lines = append(lines, usage("%s: %s\n%s", name, problem.Error(), problem.Hint))
 		} else {
-			a.say("%s", problem.Excerpt(name, text))
+			e.say("%s", problem.Excerpt(name, text))
 		}
 	}
-	if a.json {
+	if e.IsJSON() {
 		return errors.Join(lines...)
 	}
-	return &exitError{code: exitUsage}
+	return e.Exit(exitUsage)
 }
 
-func (a *app) printRSL(spec rsl.Spec) error {
-	if a.json {
+func (e *Environment) printRSL(spec rsl.Spec) error {
+	if e.IsJSON() {
 		tree, err := rsl.EncodeJSON(spec)
 		if err != nil {
 			return err
 		}
-		return terminal.JSON(a.stdout, json.RawMessage(tree))
+		return terminal.JSON(e.Stdout, json.RawMessage(tree))
 	}
 	text := rsl.Print(spec)
-	if isTerminal(a.stdout) {
-		text = printable(text)
+	if terminal.Is(e.Stdout) {
+		text = tui.Printable(text)
 	}
-	_, err := fmt.Fprintln(a.stdout, text)
+	_, err := fmt.Fprintln(e.Stdout, text)
 	return err
 }
