@@ -158,7 +158,8 @@ var allowedImports = map[string][]string{
 	"internal/stacks/collect":         {"internal/debug/guard", "internal/debug/mi", "internal/plaintext", "internal/stacks"},
 	"internal/stacks/stackstest":      {},
 	"internal/debug/guard":            {},
-	"internal/debug/mi":               {},
+	"internal/debug/debugtest":        {},
+	"internal/debug/mi":               {"debug", "internal/debug/guard"},
 	"debug":                           {"internal/ranges"},
 }
 
