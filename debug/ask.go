@@ -21,8 +21,10 @@ type Part struct {
 	Answer
 }
 
-// An ask is a call of Ask that waits for answers.
-type ask struct {
+// A Pending is a question that ranks have got. Its caller calls Wait once.
+type Pending struct {
+	session *Session
+	number  int
 	waiting map[int]bool     // ranks
 	answers map[string][]int // ranks by what they answered
 	lost    map[string][]int // ranks by why they do not answer
@@ -33,39 +35,51 @@ type ask struct {
 // in a question is in one part: those that do not answer before the context ends have the problem [Silent]. The session
 // does not keep order between calls at the same time.
 func (s *Session) Ask(ctx context.Context, questions ...Question) []Part {
-	asked := &ask{waiting: map[int]bool{}, answers: map[string][]int{}, lost: map[string][]int{}, done: make(chan struct{})}
+	return s.Send(questions...).Wait(ctx)
+}
+
+// Send sends questions as Ask does, and returns at once. Each rank gets the questions of several calls in their order.
+func (s *Session) Send(questions ...Question) *Pending {
 	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.sendAll(questions)
+}
+
+func (s *Session) sendAll(questions []Question) *Pending {
 	s.lastNumber++
-	number := s.lastNumber
+	asked := &Pending{session: s, number: s.lastNumber, waiting: map[int]bool{}, answers: map[string][]int{}, lost: map[string][]int{}, done: make(chan struct{})}
 	if s.asks == nil {
-		s.asks = map[int]*ask{}
+		s.asks = map[int]*Pending{}
 	}
-	s.asks[number] = asked
+	s.asks[asked.number] = asked
 	for _, question := range questions {
-		s.sendEach(asked, number, question)
+		s.sendEach(asked, asked.number, question)
 	}
 	asked.endIfComplete()
-	s.mutex.Unlock()
+	return asked
+}
 
+// Wait waits for the answers, and returns them as Ask does.
+func (a *Pending) Wait(ctx context.Context) []Part {
 	select {
-	case <-asked.done:
+	case <-a.done:
 	case <-ctx.Done():
 	}
-	s.mutex.Lock()
-	delete(s.asks, number) // nothing is added from here on
-	s.mutex.Unlock()
+	a.session.mutex.Lock()
+	delete(a.session.asks, a.number) // nothing is added from here on
+	a.session.mutex.Unlock()
 	reason := "no answer in time"
 	if errors.Is(ctx.Err(), context.Canceled) {
 		reason = "no answer before the request was canceled"
 	}
-	for rank := range asked.waiting {
-		asked.lost[reason] = append(asked.lost[reason], rank)
+	for rank := range a.waiting {
+		a.lost[reason] = append(a.lost[reason], rank)
 	}
-	return asked.parts()
+	return a.parts()
 }
 
 // sendEach sends a question to each of its ranks.
-func (s *Session) sendEach(asked *ask, number int, question Question) {
+func (s *Session) sendEach(asked *Pending, number int, question Question) {
 	line, err := encode(number, question.Request)
 	for _, span := range question.Ranks {
 		for rank := span.First; rank <= span.Last; rank++ {
@@ -88,7 +102,7 @@ func (s *Session) sendEach(asked *ask, number int, question Question) {
 	}
 }
 
-func (a *ask) add(rank int, body []byte) {
+func (a *Pending) add(rank int, body []byte) {
 	if a.waiting[rank] {
 		delete(a.waiting, rank)
 		a.answers[string(body)] = append(a.answers[string(body)], rank)
@@ -96,7 +110,7 @@ func (a *ask) add(rank int, body []byte) {
 	}
 }
 
-func (a *ask) lose(rank int, reason string) {
+func (a *Pending) lose(rank int, reason string) {
 	if a.waiting[rank] {
 		delete(a.waiting, rank)
 		a.lost[reason] = append(a.lost[reason], rank)
@@ -104,7 +118,7 @@ func (a *ask) lose(rank int, reason string) {
 	}
 }
 
-func (a *ask) endIfComplete() {
+func (a *Pending) endIfComplete() {
 	if len(a.waiting) == 0 {
 		select {
 		case <-a.done:
@@ -115,7 +129,7 @@ func (a *ask) endIfComplete() {
 }
 
 // parts decodes each different answer once.
-func (a *ask) parts() []Part {
+func (a *Pending) parts() []Part {
 	parts := make([]Part, 0, len(a.answers)+len(a.lost))
 	for body, ranks := range a.answers {
 		part := Part{Ranks: setOf(ranks)}

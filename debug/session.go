@@ -27,8 +27,9 @@ const (
 type Session struct {
 	mutex       sync.Mutex
 	members     map[int]*Member
-	asks        map[int]*ask
+	asks        map[int]*Pending
 	lastNumber  int
+	lastMoment  int
 	start       *Request
 	breakpoints []Breakpoint
 	news        news
@@ -41,6 +42,7 @@ type Member struct {
 	rank    int // -1 before the hello
 	hello   Hello
 	state   Rank
+	moment  int // when state changed last
 	hasLeft bool
 }
 
@@ -95,7 +97,9 @@ func (m *Member) take(number int, body []byte) error {
 	if m.hasLeft || notice.Report == ReportHello {
 		return errors.New("the debugger of a rank reports twice")
 	}
-	m.state = m.state.after(notice)
+	if state := m.state.after(notice); state != m.state || notice.Report == ReportStopped {
+		s.change(m, state)
+	}
 	return s.news.add(m.rank, notice)
 }
 
@@ -116,7 +120,8 @@ func (s *Session) add(m *Member, notice Notice) error {
 	if s.members == nil {
 		s.members = map[int]*Member{}
 	}
-	m.rank, m.hello, m.state = hello.Rank, *hello, Rank{State: Ready}
+	m.rank, m.hello = hello.Rank, *hello
+	s.change(m, Rank{State: Ready})
 	s.members[m.rank] = m
 	if err := s.news.add(m.rank, notice); err != nil {
 		return err
@@ -140,6 +145,12 @@ func (s *Session) sendUnasked(m *Member, request Request) {
 	if err != nil {
 		s.leave(m, err.Error())
 	}
+}
+
+// change notes what a rank does now.
+func (s *Session) change(m *Member, state Rank) {
+	s.lastMoment++
+	m.state, m.moment = state, s.lastMoment
 }
 
 // encode returns the line of a request.
@@ -170,7 +181,7 @@ func (s *Session) leave(m *Member, reason string) {
 		return
 	}
 	if m.state.State != Exited && m.state.State != Released {
-		m.state = Rank{State: Lost, Text: reason}
+		s.change(m, Rank{State: Lost, Text: reason})
 	}
 	for _, asked := range s.asks {
 		asked.lose(m.rank, reason)
@@ -192,6 +203,10 @@ func (s *Session) Hello(rank int) (Hello, bool) {
 func (s *Session) Ranks(states ...State) Ranks {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	return s.ranks(states...)
+}
+
+func (s *Session) ranks(states ...State) Ranks {
 	var found []int
 	for number, m := range s.members {
 		if len(states) == 0 || slices.Contains(states, m.state.State) {
@@ -199,6 +214,24 @@ func (s *Session) Ranks(states ...State) Ranks {
 		}
 	}
 	return setOf(found)
+}
+
+// Moments returns for each of some ranks when its state changed last, as numbers that count up in the session, 0 if the
+// rank is unknown. What a rank answered holds as long as its moment is the same before the question and after the answer.
+func (s *Session) Moments(ranks Ranks) []int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	moments := make([]int, 0, ranks.Count())
+	for _, span := range ranks {
+		for rank := span.First; rank <= span.Last; rank++ {
+			moment := 0
+			if m := s.members[rank]; m != nil {
+				moment = m.moment
+			}
+			moments = append(moments, moment)
+		}
+	}
+	return moments
 }
 
 // Classes returns the ranks by what they do, the class with the lowest rank first.
@@ -228,10 +261,15 @@ func (s *Session) Start(ctx context.Context, request Request) []Part {
 
 // SetBreakpoints replaces the breakpoints of all ranks, those that join later included. It returns as Ask does.
 func (s *Session) SetBreakpoints(ctx context.Context, all []Breakpoint) []Part {
+	return s.SendBreakpoints(all).Wait(ctx)
+}
+
+// SendBreakpoints replaces the breakpoints as SetBreakpoints does, and returns at once, as Send does.
+func (s *Session) SendBreakpoints(all []Breakpoint) *Pending {
 	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	s.breakpoints = slices.Clone(all)
-	s.mutex.Unlock()
-	return s.Ask(ctx, Question{s.Ranks(Ready, Running, Stopped), Request{Verb: SetBreakpoints, Breakpoints: all}})
+	return s.sendAll([]Question{{s.ranks(Ready, Running, Stopped), Request{Verb: SetBreakpoints, Breakpoints: all}}})
 }
 
 // Next waits for what ranks report, and returns all of it, in the order of each rank. A state has changed if it

@@ -154,6 +154,41 @@ func TestRanksInEqualStatesAreOneClass(t *testing.T) {
 	require.Equal(t, "0-1,3-5", s.Ranks(debug.Stopped).String())
 }
 
+func TestAnswersHoldUntilTheStateChanges(t *testing.T) {
+	var s debug.Session
+	answers := func(debug.Request) (debug.Answer, bool) { return debug.Answer{}, true }
+	stop := debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonStep, Frame: &debug.Frame{Function: "work"}}
+	first, second := join(t, &s, 0, answers), join(t, &s, 1, answers)
+	first.notice(t, stop)
+	second.notice(t, stop)
+	before := s.Moments(span(0, 2))
+	require.Len(t, before, 3)
+	require.Zero(t, before[2], "an unknown rank")
+	second.notice(t, debug.Notice{Report: debug.ReportOutput, Text: "x"})
+	require.Equal(t, before, s.Moments(span(0, 2)))
+	second.notice(t, stop)
+	after := s.Moments(span(0, 2))
+	require.Equal(t, before[0], after[0])
+	require.Greater(t, after[1], before[1], "it may have run in between")
+	second.member.Leave("gone")
+	join(t, &s, 1, answers)
+	require.Greater(t, s.Moments(span(1, 1))[0], after[1])
+}
+
+func TestQuestionsArriveInTheOrderOfTheirCalls(t *testing.T) {
+	var s debug.Session
+	r := join(t, &s, 0, func(debug.Request) (debug.Answer, bool) { return debug.Answer{}, true })
+	asked := []*debug.Pending{
+		s.SendBreakpoints([]debug.Breakpoint{{ID: 1, Function: "work"}}),
+		s.Send(debug.Question{Ranks: span(0, 0), Request: debug.Request{Verb: debug.Continue}}),
+	}
+	for _, each := range asked {
+		require.Equal(t, "0", each.Wait(t.Context())[0].Ranks.String())
+	}
+	require.Equal(t, debug.SetBreakpoints, r.asked[0].Verb)
+	require.Equal(t, debug.Continue, r.asked[1].Verb)
+}
+
 // A rank that connects late gets what the others have.
 func TestLateRanksGetBreakpointsAndStart(t *testing.T) {
 	var s debug.Session
