@@ -160,6 +160,7 @@ var allowedImports = map[string][]string{
 	"internal/debug/guard":            {},
 	"internal/debug/debugtest":        {},
 	"internal/debug/mi":               {"debug", "internal/debug/guard"},
+	"internal/debug/prompt":           {"debug", "internal/files", "internal/ranges", "internal/terminal", "internal/tui"},
 	"debug":                           {"internal/ranges"},
 }
 

@@ -1,0 +1,133 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rmctl/rmctl/debug"
+)
+
+// errNoRanks is why nobody can be asked.
+var errNoRanks = errors.New("no rank has connected yet")
+
+// question asks the focused ranks in the selected thread and frame.
+func (p *prompt) question(ctx context.Context, request debug.Request) ([]debug.Part, error) {
+	ranks := p.focused()
+	if len(ranks) == 0 {
+		return nil, errNoRanks
+	}
+	request.Thread, request.Frame = p.thread, p.frame
+	return p.ask(ctx, ranks, request), nil
+}
+
+// show asks a question, and returns a text for each different answer.
+func (p *prompt) show(ctx context.Context, request debug.Request, text func(debug.Answer) string) (reply, error) {
+	parts, err := p.question(ctx, request)
+	if err != nil {
+		return reply{}, err
+	}
+	return p.shown(parts, written(textsOf(parts, text), p.out.width())), nil
+}
+
+// shown returns the end of a command. It has failed if no rank answered.
+func (p *prompt) shown(parts []debug.Part, text string) reply {
+	r := reply{Parts: partsOf(parts), text: text}
+	if areAllProblems(parts) {
+		r.Error = text
+	}
+	return r
+}
+
+// valueOf returns the value in an answer.
+func valueOf(answer debug.Answer) string {
+	if len(answer.Variables) == 0 {
+		return plain(answer.Text)
+	}
+	return plain(answer.Variables[0].Value)
+}
+
+func runPrint(p *prompt, ctx context.Context, rest string) (reply, error) {
+	if rest == "" {
+		return reply{}, errors.New("an expression is missing")
+	}
+	return p.show(ctx, debug.Request{Verb: debug.Evaluate, Text: rest}, valueOf)
+}
+
+func runSet(p *prompt, ctx context.Context, rest string) (reply, error) {
+	expression, value, err := parseAssignment(rest)
+	if err != nil {
+		return reply{}, err
+	}
+	return p.show(ctx, debug.Request{Verb: debug.Assign, Text: expression, Value: value}, valueOf)
+}
+
+func runType(p *prompt, ctx context.Context, rest string) (reply, error) {
+	if rest == "" {
+		return reply{}, errors.New("an expression is missing")
+	}
+	return p.show(ctx, debug.Request{Verb: debug.TypeOf, Text: rest}, func(a debug.Answer) string { return plain(a.Text) })
+}
+
+func runRaw(p *prompt, ctx context.Context, rest string) (reply, error) {
+	if rest == "" {
+		return reply{}, errors.New("a command of the debugger is missing")
+	}
+	return p.show(ctx, debug.Request{Verb: debug.Raw, Text: rest}, func(a debug.Answer) string { return plainLines(a.Text) })
+}
+
+// variables returns the command that shows the variables of a scope.
+func variables(scope string) func(*prompt, context.Context, string) (reply, error) {
+	return func(p *prompt, ctx context.Context, rest string) (reply, error) {
+		if rest != "" {
+			return reply{}, unexpected(rest)
+		}
+		parts, err := p.question(ctx, debug.Request{Verb: debug.Variables, Text: scope})
+		if err != nil {
+			return reply{}, err
+		}
+		text := writtenColumns(parts, p.out.width())
+		if text == "" {
+			text = "no " + scope
+		}
+		return p.shown(parts, text), nil
+	}
+}
+
+func runThreads(p *prompt, ctx context.Context, rest string) (reply, error) {
+	if rest != "" {
+		return reply{}, unexpected(rest)
+	}
+	return p.show(ctx, debug.Request{Verb: debug.Threads}, func(a debug.Answer) string {
+		lines := []string{fmt.Sprintf("%d threads", len(a.Threads))}
+		for _, thread := range a.Threads {
+			mark := "  "
+			if thread.Current && p.thread == 0 || thread.ID == p.thread {
+				mark = "* "
+			}
+			words := []string{mark + strconv.Itoa(thread.ID)}
+			if thread.Name != "" {
+				words = append(words, plain(thread.Name))
+			}
+			if thread.Frame != nil {
+				words = append(words, plain(thread.Frame.Place()))
+			}
+			lines = append(lines, strings.Join(words, " "))
+		}
+		return strings.Join(lines, "\n")
+	})
+}
+
+// runThread selects a thread.
+func runThread(p *prompt, ctx context.Context, rest string) (reply, error) {
+	number, err := parseCount(rest, 0)
+	if err == nil && number == 0 {
+		err = errors.New("the number of a thread is missing")
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return p.selected(ctx, number, 0)
+}
