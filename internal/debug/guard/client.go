@@ -98,6 +98,18 @@ func (g *Guard) AddDebugger(pid int) error {
 	return g.send(lineDebugger, pid, status.Start)
 }
 
+// AddProgram makes the guard kill a program that the client started when the client is gone.
+func (g *Guard) AddProgram(pid int) error {
+	status, exists := ReadStatus(pid)
+	if !exists {
+		return errors.New("the program has ended")
+	}
+	return g.send(lineProgram, pid, status.Start)
+}
+
+// RemoveProgram forgets a program that has ended.
+func (g *Guard) RemoveProgram(pid int) { _ = g.send(lineEnded, pid) }
+
 // RemoveDebugger forgets a debugger that has ended.
 func (g *Guard) RemoveDebugger(pid int) { _ = g.send(lineEnded, pid) }
 

@@ -91,6 +91,45 @@ func TestGuardReleasesWhenTheClientIsGone(t *testing.T) {
 	}
 }
 
+func TestProgramsEndWithTheClient(t *testing.T) {
+	for _, ending := range []string{"closed", "silent", "signal"} {
+		program, status := startSleeper(t)
+		stop(t, program)
+		ended, endedStatus := startSleeper(t)
+		other, otherStatus := startSleeper(t)
+		client, pipe := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		silence := time.Minute
+		if ending == "silent" {
+			silence = 50 * time.Millisecond
+		}
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			guard.Serve(ctx, client, io.Discard, silence)
+		}()
+		_, err := fmt.Fprintf(pipe, "program %d %d\nattach %d %d false\nprogram %d %d\nended %d\nprogram %d %d\nbeat\n",
+			program, status.Start, program, status.Start, ended, endedStatus.Start, ended, other, otherStatus.Start+1)
+		require.NoError(t, err)
+		if ending == "signal" {
+			cancel()
+		}
+		if ending != "closed" {
+			require.Eventually(t, func() bool { return !isStopped(program) }, 10*time.Second, time.Millisecond, "it is never left stopped: "+ending)
+			now, _ := guard.ReadStatus(program)
+			require.False(t, now.HasEnded(), "the client lives: "+ending)
+		}
+		require.NoError(t, pipe.Close())
+		<-served
+		cancel()
+		require.Eventually(t, func() bool { now, _ := guard.ReadStatus(program); return now.HasEnded() }, 10*time.Second, time.Millisecond, ending)
+		for _, pid := range []int{ended, other} {
+			now, _ := guard.ReadStatus(pid)
+			require.False(t, now.HasEnded(), ending)
+		}
+	}
+}
+
 func TestAnotherProcessWithTheSamePidIsLeftAlone(t *testing.T) {
 	pid, status := startSleeper(t)
 	stop(t, pid)
@@ -123,8 +162,16 @@ func TestClientAndGuard(t *testing.T) {
 	pid, before := startSleeper(t)
 	require.NoError(t, started.Attach(pid, before))
 	stop(t, pid)
+	program, _ := startSleeper(t)
+	require.NoError(t, started.AddProgram(program))
+	gone, _ := startSleeper(t)
+	require.NoError(t, started.AddProgram(gone))
+	started.RemoveProgram(gone)
 	started.Close()
 	require.False(t, isStopped(pid))
+	require.Eventually(t, func() bool { now, _ := guard.ReadStatus(program); return now.HasEnded() }, 10*time.Second, time.Millisecond)
+	now, _ := guard.ReadStatus(gone)
+	require.False(t, now.HasEnded())
 	require.Error(t, started.Attach(pid, before), "the guard has ended")
 
 	_, err = guard.Start(t.Context(), []string{"/nonexistent/guard"})
@@ -144,7 +191,7 @@ func TestReleaseRestoresWhatAProcessWas(t *testing.T) {
 }
 
 func FuzzLines(f *testing.F) {
-	f.Add([]byte("debugger 99999999 1\nattach 99999999 1 true\ndetached 99999999\nended 99999999\nbeat\n"))
+	f.Add([]byte("debugger 99999999 1\nattach 99999999 1 true\nprogram 99999999 1\ndetached 99999999\nended 99999999\nbeat\n"))
 	f.Add([]byte("attach -1 1 true\ndebugger 0 0\n\x00"))
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		var ready bytes.Buffer

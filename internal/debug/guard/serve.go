@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -23,7 +24,8 @@ const (
 	lineReady    = "ready\n" // from the guard
 	lineBeat     = "beat\n"
 	lineDebugger = "debugger %d %d\n"  // pid and start
-	lineEnded    = "ended %d\n"        // pid of a debugger
+	lineProgram  = "program %d %d\n"   // pid and start
+	lineEnded    = "ended %d\n"        // pid of a debugger or a program
 	lineAttach   = "attach %d %d %t\n" // pid, start, and whether it was stopped before
 	lineDetached = "detached %d\n"     // pid
 )
@@ -38,10 +40,12 @@ type attached struct {
 type state struct {
 	debuggers map[int]uint64 // their starts
 	processes map[int]attached
+	programs  map[int]uint64 // that end with the client; their starts
 }
 
 // Serve guards what a client names on a stream, until the stream ends, the client is
-// silent for too long, or the context ends. Then it ends the debuggers and releases the processes.
+// silent for too long, or the context ends. Then it ends the debuggers and releases the processes. The programs that the
+// client started live as long as the client: Serve waits for the end of the stream to end them, too.
 func Serve(ctx context.Context, client io.Reader, ready io.Writer, silence time.Duration) {
 	if _, err := io.WriteString(ready, lineReady); err != nil {
 		return
@@ -61,41 +65,55 @@ func Serve(ctx context.Context, client io.Reader, ready io.Writer, silence time.
 			}
 		}
 	}()
-	known := state{debuggers: map[int]uint64{}, processes: map[int]attached{}}
-	defer known.release()
+	known := state{debuggers: map[int]uint64{}, processes: map[int]attached{}, programs: map[int]uint64{}}
+	isGone := known.follow(ctx, lines, silence)
+	if !isGone && len(known.programs) > 0 {
+		known.release()
+		for line := range lines {
+			known.apply(line)
+		}
+		isGone = true
+	}
+	if isGone {
+		known.endPrograms()
+	}
+	known.release()
+}
+
+// follow applies lines until the stream ends, the client is silent or the context ends. It reports whether the
+// stream has ended.
+func (s *state) follow(ctx context.Context, lines <-chan string, silence time.Duration) bool {
 	timer := time.NewTimer(silence)
 	defer timer.Stop()
 	for {
 		select {
 		case line, isOpen := <-lines:
 			if !isOpen {
-				return
+				return true
 			}
-			known.apply(line)
+			s.apply(line)
 			timer.Reset(silence)
 		case <-timer.C:
-			known.drain(lines)
-			return
+			return s.drain(lines)
 		case <-ctx.Done():
-			known.drain(lines)
-			return
+			return s.drain(lines)
 		}
 	}
 }
 
-// drain applies the lines that the client has sent already.
-func (s *state) drain(lines <-chan string) {
+// drain applies the lines that the client has sent already, and reports whether the stream has ended.
+func (s *state) drain(lines <-chan string) bool {
 	timer := time.NewTimer(drainWithin)
 	defer timer.Stop()
 	for {
 		select {
 		case line, isOpen := <-lines:
 			if !isOpen {
-				return
+				return true
 			}
 			s.apply(line)
 		case <-timer.C:
-			return
+			return false
 		}
 	}
 }
@@ -106,7 +124,7 @@ func (s *state) apply(line string) {
 	var pid int
 	var start uint64
 	var wasStopped bool
-	if len(s.debuggers) >= mostKnown || len(s.processes) >= mostKnown {
+	if len(s.debuggers) >= mostKnown || len(s.processes) >= mostKnown || len(s.programs) >= mostKnown {
 		return
 	}
 	if count, _ := fmt.Sscanf(line, lineDebugger, &pid, &start); count == 2 && pid > 1 {
@@ -115,8 +133,20 @@ func (s *state) apply(line string) {
 		s.processes[pid] = attached{start, wasStopped}
 	} else if count, _ := fmt.Sscanf(line, lineDetached, &pid); count == 1 {
 		delete(s.processes, pid)
+	} else if count, _ := fmt.Sscanf(line, lineProgram, &pid, &start); count == 2 && pid > 1 {
+		s.programs[pid] = start
 	} else if count, _ := fmt.Sscanf(line, lineEnded, &pid); count == 1 {
 		delete(s.debuggers, pid)
+		delete(s.programs, pid)
+	}
+}
+
+// endPrograms kills the programs that the client started, before their debuggers let them run.
+func (s *state) endPrograms() {
+	for pid, start := range s.programs {
+		if status, exists := ReadStatus(pid); exists && status.Start == start {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
 
