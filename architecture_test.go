@@ -161,6 +161,8 @@ var allowedImports = map[string][]string{
 	"internal/debug/debugtest":        {},
 	"internal/debug/mi":               {"debug", "internal/debug/guard"},
 	"internal/debug/prompt":           {"debug", "internal/files", "internal/ranges", "internal/terminal", "internal/tui"},
+	"internal/debug/server":           {"debug", "internal/debug/guard", "internal/execution", "internal/ranges"},
+	"internal/debug/mi":               {},
 	"debug":                           {"internal/ranges"},
 }
 
