@@ -172,20 +172,26 @@ func frames(value Value) []Frame {
 	items := value.Get("stack").Items
 	list := make([]Frame, 0, len(items))
 	for _, item := range items {
-		frame := Frame{Function: item.Get("func").Text, File: item.Get("file").Text, Line: item.Get("line").number(), Module: item.Get("from").Text}
-		if frame.Function == "??" {
-			frame.Function = ""
-		}
-		if frame.File != "" {
-			frame.Module = ""
-		}
-		frame.Module = path.Base("/" + frame.Module)
-		if frame.Module == "/" {
-			frame.Module = ""
-		}
+		frame := Frame{Function: functionOf(item), File: item.Get("file").Text, Line: item.Get("line").number(), Module: moduleOf(item)}
 		list = append(list, frame)
 	}
 	return list
+}
+
+// functionOf returns the function of a frame, empty if unknown.
+func functionOf(item Value) string {
+	if function := item.Get("func").Text; function != "??" {
+		return function
+	}
+	return ""
+}
+
+// moduleOf returns the name of the shared library of a frame without source.
+func moduleOf(item Value) string {
+	if item.Get("file").Text != "" || item.Get("from").Text == "" {
+		return ""
+	}
+	return path.Base(item.Get("from").Text)
 }
 
 // Detach lets the process run on.

@@ -1,14 +1,12 @@
 package mi
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,36 +31,12 @@ type CommandError struct{ Message string }
 // Error implements error.
 func (e CommandError) Error() string { return e.Message }
 
-const (
-	longestLine = 16 << 20
-	mostLines   = 1 << 16 // that answer one command
-	closeWithin = 2 * time.Second
-)
-
-// arguments are the arguments of gdb. With them, gdb runs no files of the user or of the program,
-// fetches nothing from the network, and never prompts. It ignores settings that it does not know.
-var arguments = []string{
-	"--interpreter=mi", "-nx", "-q",
-	"-iex", "set debuginfod enabled off",
-	"-iex", "set auto-load safe-path $debugdir:$datadir/auto-load",
-	"-iex", "set auto-load local-gdbinit off",
-	"-iex", "set confirm off",
-	"-iex", "set pagination off",
-	"-iex", "set width 0",
-	"-iex", "set print frame-info short-location",
-	"-iex", "set print frame-arguments none",
-	"-iex", "set source open off",
-	"-iex", "set index-cache enabled off",
-	"-iex", "set history save off",
-	"-iex", "set stop-on-solib-events 0",
-}
+// mostLines bounds the lines that answer one command.
+const mostLines = 1 << 16
 
 // A Session is a running gdb. It is for one goroutine.
 type Session struct {
-	command *exec.Cmd
-	input   *os.File
-	output  *os.File
-	lines   *bufio.Reader
+	*child
 	token   int
 	printed bytes.Buffer // text for people, up to longestLine
 	ended   error        // why the session has ended
@@ -70,48 +44,12 @@ type Session struct {
 
 // Start starts a debugger: a path, or a name in PATH; empty is gdb.
 func Start(debugger string) (*Session, error) {
-	if debugger == "" {
-		debugger = "gdb"
-	}
-	path, err := exec.LookPath(debugger)
+	started, err := start(debugger)
 	if err != nil {
-		return nil, MissingError{debugger}
+		return nil, err
 	}
-	childInput, input, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("could not start %s: %w", debugger, err)
-	}
-	defer childInput.Close()
-	output, childOutput, err := os.Pipe()
-	if err != nil {
-		_ = input.Close()
-		return nil, fmt.Errorf("could not start %s: %w", debugger, err)
-	}
-	defer childOutput.Close()
-	command := exec.Command(path, arguments...) //nolint:noctx // Close ends it
-	command.Stdin, command.Stdout, command.Dir = childInput, childOutput, "/"
-	command.Env = environment()
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := command.Start(); err != nil {
-		_, _ = input.Close(), output.Close()
-		return nil, fmt.Errorf("could not start %s: %w", debugger, err)
-	}
-	return &Session{command: command, input: input, output: output, lines: bufio.NewReaderSize(output, 32<<10)}, nil
+	return &Session{child: started}, nil
 }
-
-// environment returns the variables of gdb: only a few, because variables of users change its output.
-func environment() []string {
-	variables := []string{"LC_ALL=C", "TERM=dumb", "HOME=/nonexistent", "PYTHONNOUSERSITE=1"}
-	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TMPDIR"} {
-		if value, isSet := os.LookupEnv(name); isSet {
-			variables = append(variables, name+"="+value)
-		}
-	}
-	return variables
-}
-
-// PID returns the process of the debugger, which leads a process group.
-func (s *Session) PID() int { return s.command.Process.Pid }
 
 // Err returns why the session has ended, or nil.
 func (s *Session) Err() error { return s.ended }
@@ -184,24 +122,6 @@ func (s *Session) apply(record Record, index int, values []Value, errs []error) 
 	return true
 }
 
-// readLine reads a line without its line break.
-func (s *Session) readLine() (string, error) {
-	var line []byte
-	for {
-		part, err := s.lines.ReadSlice('\n')
-		line = append(line, part...)
-		if len(line) > longestLine {
-			return "", errors.New("a line is too long")
-		}
-		if err == nil {
-			return strings.TrimRight(string(line), "\r\n"), nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return "", err
-		}
-	}
-}
-
 // reason returns why no answer can be read.
 func (s *Session) reason(ctx context.Context, err error) error {
 	switch {
@@ -216,22 +136,5 @@ func (s *Session) reason(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrCrashed, err)
 }
 
-// Close closes the input of the debugger, upon which gdb detaches and ends. After a while it
-// sends a signal to its group.
-func (s *Session) Close() {
-	_ = s.input.Close()
-	ended := make(chan struct{})
-	killer := time.AfterFunc(closeWithin, func() { _ = syscall.Kill(-s.PID(), syscall.SIGKILL) })
-	if s.ended != nil {
-		_ = syscall.Kill(-s.PID(), syscall.SIGKILL)
-	}
-	go func() {
-		defer close(ended)
-		_ = s.output.SetReadDeadline(time.Now().Add(closeWithin))
-		_, _ = io.Copy(io.Discard, s.output)
-	}()
-	_ = s.command.Wait()
-	killer.Stop()
-	_ = s.output.Close()
-	<-ended
-}
+// Close ends the debugger, which detaches before.
+func (s *Session) Close() { s.close(s.ended != nil, s.discard) }
