@@ -160,6 +160,7 @@ var allowedImports = map[string][]string{
 	"internal/debug/guard":            {},
 	"internal/debug/debugtest":        {},
 	"internal/debug/mi":               {"debug", "internal/debug/guard"},
+	"internal/debug/command":          {"debug", "internal/debug/prompt", "internal/files", "internal/peer", "internal/ranges", "internal/terminal", "job"},
 	"internal/debug/prompt":           {"debug", "internal/files", "internal/ranges", "internal/terminal", "internal/tui"},
 	"internal/debug/server":           {"debug", "internal/debug/guard", "internal/execution", "internal/ranges"},
 	"internal/debug/mi":               {},

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/rmctl/rmctl/internal/files"
+	"github.com/rmctl/rmctl/internal/peer"
+)
+
+// serveSocket serves the first editor that connects to a new socket.
+func (e *Environment) serveSocket(ctx context.Context, path string) error {
+	listener, err := listen(path)
+	if err != nil {
+		return fmt.Errorf("waiting for an editor: %w", err)
+	}
+	conn, err := accept(ctx, listener)
+	_ = listener.Close() // and removes the socket; it may be closed already
+	if err != nil {
+		return fmt.Errorf("waiting for an editor: %w", err)
+	}
+	defer conn.Close() // what the editor did not read is of no use
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	return e.ServeEditor(ctx, conn)
+}
+
+// listen makes a socket that only this user can use.
+func listen(path string) (net.Listener, error) {
+	if err := files.RefuseForeignSocket(path); err != nil {
+		return nil, err
+	}
+	if err := files.RemoveDeadSocket(path); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil { // whoever was faster is checked when accepted
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// accept waits for a process of this user.
+func accept(ctx context.Context, listener net.Listener) (net.Conn, error) {
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+	for {
+		conn, err := listener.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if conn != nil {
+				_ = conn.Close()
+			}
+			return nil, context.Cause(ctx)
+		case err != nil:
+			return nil, err
+		}
+		if err := peer.Check(conn); err == nil {
+			return conn, nil
+		}
+		_ = conn.Close() // another user
+	}
+}
