@@ -22,7 +22,7 @@ const module = "github.com/rmctl/rmctl"
 // Imports go only downward.
 var allowedImports = map[string][]string{
 	"cmd/rmctl":                       {".", "attribute", "cases", "coalloc", "command", "config", "config/check", "control", "internal/agent/serve", "internal/agentclient/bridge", "internal/agentdecode", "internal/breaks", "internal/bulk", "internal/casereport", "internal/coverage", "internal/daemon", "internal/definitionformat", "internal/describe", "internal/diagnostics", "internal/doctor", "internal/document", "internal/doubt", "internal/editors", "internal/elements", "internal/ensembles", "internal/files", "internal/form", "internal/hooks", "internal/importer", "internal/initial", "internal/inspect", "internal/javaregex", "internal/jobwatch", "internal/listings", "internal/manual", "internal/mutate", "internal/nodes", "internal/onnodes", "internal/polls", "internal/portablename", "internal/ranges", "internal/reader", "internal/record", "internal/recovery", "internal/replay", "internal/requested", "internal/selection", "internal/settings", "internal/stacks", "internal/starter", "internal/suggestion", "internal/terminal", "internal/trace", "internal/tui", "internal/tui/fill", "internal/tui/watch", "internal/views", "internal/waiting", "internal/web", "internal/web/api", "internal/web/listing", "internal/web/pages", "job", "jobstore", "remote", "rms", "tokenizer"},
-	"cmd/rmctl-node":                  {"internal/callback", "internal/debug/guard", "internal/execution", "internal/jobdirectory", "internal/ranges", "internal/rank", "internal/rendezvous", "internal/stacks", "internal/stacks/collect", "internal/track", "internal/tree"},
+	"cmd/rmctl-node":                  {"internal/callback", "debug", "internal/debug/guard", "internal/debug/mi", "internal/debug/sdm", "internal/debug/server", "internal/execution", "internal/jobdirectory", "internal/ranges", "internal/rank", "internal/rendezvous", "internal/stacks", "internal/stacks/collect", "internal/track", "internal/tree"},
 	"internal/jobdirectory":           {"internal/files", "internal/rank", "job"},
 	"internal/track":                  {"internal/execution", "internal/jobdirectory", "internal/rank", "job"},
 	"internal/tracked":                {"command", "internal/nodes", "internal/polls", "internal/submission", "job", "jobstore", "remote"},
@@ -163,7 +163,7 @@ var allowedImports = map[string][]string{
 	"internal/debug/command":          {"debug", "internal/debug/prompt", "internal/files", "internal/peer", "internal/ranges", "internal/terminal", "job"},
 	"internal/debug/prompt":           {"debug", "internal/files", "internal/ranges", "internal/terminal", "internal/tui"},
 	"internal/debug/server":           {"debug", "internal/debug/guard", "internal/execution", "internal/ranges"},
-	"internal/debug/mi":               {},
+	"internal/debug/sdm":              {"debug", "internal/ranges", "internal/rank", "internal/tree", "proxy"},
 	"debug":                           {"internal/ranges"},
 }
 

@@ -25,6 +25,7 @@ var commands = map[string]command{
 	"recv":      receive,
 	"relay":     runRelay,
 	"run":       runPart,
+	"sdm":       runSDM,
 	"send":      send,
 	"sentinel":  runSentinel,
 	"session":   runSession,

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -55,19 +54,12 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 3 * pingInterval, Interv
 
 // enter proves the secret to a relay, which then connects this process to rmctl.
 func enter(ctx context.Context, conn net.Conn, secret []byte) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
-	defer cancel()
-	l := newLink(conn)
-	err := l.dial(ctx, secret, message{Role: roleStream}, false)
-	if err == nil {
-		err = l.awaitOpened(ctx)
-	}
-	if err != nil {
-		l.end(err)
-		return nil, err
-	}
-	rest, _ := l.reader.Peek(l.reader.Buffered()) // never fails
-	return &dialed{Conn: conn, rest: bytes.Clone(rest)}, nil
+	return shake(ctx, conn, func(ctx context.Context, l *link) error {
+		if err := l.dial(ctx, secret, message{Role: roleStream}, false); err != nil {
+			return err
+		}
+		return l.awaitOpened(ctx)
+	})
 }
 
 // awaitOpened waits until the relay has opened the stream.

@@ -71,7 +71,11 @@ func shortName(name string) string {
 // ReadSecret reads the secret of a job from its directory. It refuses files that others
 // can read or own.
 func ReadSecret(directory string) ([]byte, error) {
-	path := filepath.Join(directory, "secret")
+	return ReadSecretFile(filepath.Join(directory, "secret"))
+}
+
+// ReadSecretFile reads a secret, as ReadSecret does.
+func ReadSecretFile(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("reading the secret of the job: %w", err)

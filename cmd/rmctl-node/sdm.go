@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/rmctl/rmctl/debug"
+	"github.com/rmctl/rmctl/internal/debug/mi"
+	"github.com/rmctl/rmctl/internal/debug/sdm"
+	"github.com/rmctl/rmctl/internal/debug/server"
+	"github.com/rmctl/rmctl/internal/rank"
+	"github.com/rmctl/rmctl/internal/track"
+)
+
+// runSDM is the debugger of Eclipse PTP: a server of a rank, or the master. Its options and its exit code
+// for wrong ones are those of the original.
+func runSDM(ctx context.Context, arguments []string) int {
+	options, err := sdm.ParseOptions(arguments, os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rmctl-node:", err)
+		fmt.Fprint(os.Stderr, sdm.Usage)
+		return 1
+	}
+	if options.IsMaster {
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		defer stop()
+		if err := sdm.RunMaster(ctx, options); err != nil {
+			return fail(err)
+		}
+		return 0
+	}
+	return serveForMaster(ctx, options)
+}
+
+// serveForMaster debugs a rank for the master.
+func serveForMaster(ctx context.Context, options *sdm.Options) int {
+	waiting, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	conn, size, err := sdm.AwaitMaster(waiting, options)
+	stop()
+	if err != nil {
+		return fail(err)
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGXCPU)
+	defer signal.Stop(signals)
+	identity, _, err := rank.Of(os.Getenv, "")
+	if err != nil {
+		return fail(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fail(err)
+	}
+	ending, err := server.Serve(ctx, conn, server.Options{
+		Rank: options.Rank, Size: size, Host: track.NodeName(), Environment: os.Environ(),
+		Debugger: options.Debugger, Able: []debug.Verb{debug.TypeOf, debug.Memory}, Open: debuggerOf(options),
+		Guard: guardWords(), Permit: []string{program, "traceable"},
+		Find:     func(name string) (string, error) { return track.Find(name, identity) },
+		WhenLeft: server.End, Output: os.Stdout, Errors: os.Stderr, Signals: signals,
+	})
+	if err != nil {
+		return fail(err)
+	}
+	return endAs(ending)
+}
+
+// debuggerOf returns how to start the debugger of a rank.
+func debuggerOf(options *sdm.Options) server.Open {
+	return func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
+		if options.Debugger != server.GDB {
+			return nil, fmt.Errorf("no debugger: %s is not supported here", options.Debugger)
+		}
+		return mi.OpenEngine(ctx, mi.EngineOptions{Path: options.DebuggerPath, Rank: options.Rank, Notify: notify})
+	}
+}
+
+// endAs ends this process by the signal that ended a program, or returns its exit code.
+func endAs(ending server.Ending) int {
+	if ending.Signal == 0 {
+		return ending.Code
+	}
+	signal.Reset(ending.Signal)
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // the core of the program is enough
+	_ = syscall.Kill(os.Getpid(), ending.Signal)                  // the code says it otherwise
+	return 128 + int(ending.Signal)
+}

@@ -1,0 +1,104 @@
+package sdm
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A typeKind is what the name of a type says. Only one of isInteger, isFloat, isChar, isBool, isUnion, isFunction and isArray
+// is set; none if the name is that of a structure, or unknown.
+type typeKind struct {
+	name     string // without qualifiers
+	size     int    // in bytes
+	pointers int    // how many times it is a pointer
+	isText   bool   // what it points to are characters
+
+	isInteger, isSigned, isFloat, isChar, isBool, isUnion, isEnumeration, isFunction, isArray bool
+}
+
+var (
+	qualifiers = regexp.MustCompile(`\b(const|volatile|restrict|static|mut)\b ?`)
+	sizedName  = regexp.MustCompile(`^(u?)_*(int|uint|i|u|f|float)_?(?:fast|least)?(8|16|32|64)(?:_t)?$`)
+	fortran    = regexp.MustCompile(`^(integer|real|logical|character)\(kind=([0-9]+)\)$`)
+	arrayEnd   = regexp.MustCompile(`\[[0-9]*\]$`)
+)
+
+// typeOf returns what a type is, by its name.
+func typeOf(name string) typeKind {
+	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(qualifiers.ReplaceAllString(name, "")), "&"))
+	base := strings.TrimRight(name, "* ")
+	pointers := strings.Count(name[len(base):], "*")
+	switch {
+	case strings.Contains(name, "(*"):
+		return typeKind{name: name, pointers: 1}
+	case pointers > 0:
+		target := typeOf(base)
+		return typeKind{name: base, pointers: pointers + target.pointers, isText: target.isChar}
+	case arrayEnd.MatchString(name) || strings.HasPrefix(name, "[") || strings.Contains(name, ", dimension"):
+		return typeKind{name: name, isArray: true}
+	case strings.HasSuffix(name, ")") && !strings.Contains(name, "(kind=") && !strings.Contains(name, "anonymous"):
+		return typeKind{name: name, isFunction: true}
+	}
+	for _, word := range []string{"struct ", "class ", "union ", "enum ", "Type "} {
+		if rest, isCut := strings.CutPrefix(name, word); isCut {
+			return typeKind{name: rest, isUnion: word == "union ", isEnumeration: word == "enum "}
+		}
+	}
+	return scalarOf(name)
+}
+
+// scalarOf returns what a type without structure is.
+func scalarOf(name string) typeKind {
+	if words := fortran.FindStringSubmatch(name); words != nil {
+		size, _ := strconv.Atoi(words[2]) // digits
+		return typeKind{
+			name: name, size: min(size, 8), isInteger: words[1] == "integer", isSigned: true, isFloat: words[1] == "real",
+			isBool: words[1] == "logical", isChar: words[1] == "character",
+		}
+	}
+	if words := sizedName.FindStringSubmatch(name); words != nil {
+		bits, _ := strconv.Atoi(words[3]) // digits
+		isFloat := strings.HasPrefix(words[2], "f")
+		isChar := bits == 8 // as debuggers print it
+		return typeKind{
+			name: name, size: bits / 8, isInteger: !isFloat && !isChar, isFloat: isFloat, isChar: isChar,
+			isSigned: words[1] == "" && !strings.HasPrefix(words[2], "u"),
+		}
+	}
+	words := strings.Fields(name)
+	kind := typeKind{name: name, isSigned: !slices.Contains(words, "unsigned")}
+	for _, word := range words {
+		switch word {
+		case "char":
+			kind.isChar, kind.size = true, 1
+		case "short":
+			kind.isInteger, kind.size = true, 2
+		case "long":
+			kind.isInteger, kind.size = true, 8
+		case "int", "signed", "unsigned":
+			kind.isInteger, kind.size = true, max(kind.size, 4)
+		case "float":
+			kind.isFloat, kind.size = true, 4
+		case "double":
+			kind.isFloat, kind.size = true, 8
+		case "bool", "_Bool":
+			kind.isBool, kind.size = true, 1
+		default:
+			return typeKind{name: name}
+		}
+	}
+	kind.isInteger = kind.isInteger && !kind.isChar && !kind.isFloat
+	if slices.Contains(words, "short") {
+		kind.size = 2
+	}
+	return kind
+}
+
+// elementType returns the type of the elements of an array.
+func elementType(name string) string {
+	element := strings.TrimSpace(arrayEnd.ReplaceAllString(name, ""))
+	element, _, _ = strings.Cut(element, ", dimension")
+	return element
+}
