@@ -70,8 +70,8 @@ func serveForMaster(ctx context.Context, options *sdm.Options) int {
 // debuggerOf returns how to start the debugger of a rank.
 func debuggerOf(options *sdm.Options) server.Open {
 	return func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
-		if options.Debugger != server.GDB {
-			return nil, fmt.Errorf("no debugger: %s is not supported here", options.Debugger)
+		if options.Debugger == server.LLDB || options.Debugger == server.DLV {
+			return nil, fmt.Errorf("no debugger: use gdb instead of %s", options.Debugger)
 		}
 		return mi.OpenEngine(ctx, mi.EngineOptions{Path: options.DebuggerPath, Rank: options.Rank, Notify: notify})
 	}

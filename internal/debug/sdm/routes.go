@@ -83,9 +83,9 @@ func parseRoute(line string) (rank int, at route, err error) {
 	return int(number), route{words[1], int(port)}, nil
 }
 
-// WriteRoutes writes a file of addresses for one server on each host, in the order of the ranks, and replaces an earlier one.
+// writeRoutes writes a file of addresses for one server on each host, in the order of the ranks, and replaces an earlier one.
 // Servers and master wait for it.
-func WriteRoutes(path string, hosts []string) error {
+func writeRoutes(path string, hosts []string) error {
 	if len(hosts) == 0 || len(hosts) > debug.MostRanks {
 		return fmt.Errorf("writing %s: %d servers", path, len(hosts))
 	}

@@ -27,7 +27,7 @@ const (
 // RunMaster connects the servers and the client, and serves the client until it ends the session or is gone, which is an error.
 func RunMaster(ctx context.Context, o *Options) error {
 	if len(o.Hosts) > 0 {
-		if err := WriteRoutes(o.Routes, o.Hosts); err != nil {
+		if err := writeRoutes(o.Routes, o.Hosts); err != nil {
 			return err
 		}
 	}

@@ -91,9 +91,6 @@ func (v value) encodeFields(kind typeKind) encoded {
 	return encoded{open + safeName(kind.name) + "|" + strings.Join(fields, ",") + end, data}
 }
 
-// addressSize is the size of addresses in bytes.
-const addressSize = 8
-
 // encodePointer encodes a pointer, with what it points to where that was asked for.
 func (v value) encodePointer(kind typeKind) encoded {
 	text, rest, _ := strings.Cut(strings.TrimPrefix(v.Value, "("+v.Type+") "), " ")
