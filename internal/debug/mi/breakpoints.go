@@ -128,38 +128,48 @@ func insertion(breakpoint debug.Breakpoint, main string) (command, problem strin
 			return "", "its text is too long or has more than one line"
 		}
 	}
-	temporary := ""
-	if breakpoint.Temporary {
-		temporary = " -t"
-	}
-	switch {
-	case breakpoint.Watch != "":
+	if breakpoint.Watch != "" {
 		access, isKnown := map[string]string{"": "", "write": "", "read": "-r ", "any": "-a "}[breakpoint.Access]
 		if !isKnown {
 			return "", "unknown access"
 		}
 		return "-break-watch " + access + quoted(breakpoint.Watch), ""
-	case breakpoint.Exception == "throw" || breakpoint.Exception == "catch":
-		return "-catch-" + breakpoint.Exception + temporary, ""
-	case breakpoint.Exception != "":
+	}
+	options := ""
+	if breakpoint.Temporary {
+		options = " -t"
+	}
+	switch breakpoint.Exception {
+	case "throw", "catch":
+		return "-catch-" + breakpoint.Exception + options, ""
+	case "":
+	default:
 		return "", "gdb cannot stop at this exception"
 	}
-	command = "-break-insert -f" + temporary
 	if breakpoint.Disabled {
-		command += " -d"
+		options += " -d"
 	}
 	if breakpoint.Condition != "" {
-		command += " -c " + quoted(breakpoint.Condition)
+		options += " -c " + quoted(breakpoint.Condition)
 	}
+	location := locationOf(breakpoint, main)
+	if location == "" {
+		return "", "it has no place"
+	}
+	return "-break-insert -f" + options + location, ""
+}
+
+// locationOf returns the options of -break-insert for a place.
+func locationOf(breakpoint debug.Breakpoint, main string) string {
 	switch {
 	case breakpoint.Function == "main":
-		return command + " --function " + main, ""
+		return " --function " + main
 	case breakpoint.Function != "":
-		return command + " --function " + quoted(breakpoint.Function), ""
+		return " --function " + quoted(breakpoint.Function)
 	case breakpoint.Line > 0 && breakpoint.File != "":
-		return command + " --source " + quoted(breakpoint.File) + " --line " + strconv.Itoa(breakpoint.Line), ""
+		return " --source " + quoted(breakpoint.File) + " --line " + strconv.Itoa(breakpoint.Line)
 	}
-	return "", "it has no place"
+	return ""
 }
 
 // place returns the number that gdb gives to a breakpoint, and where it is.
