@@ -67,29 +67,29 @@ func scalarOf(name string) typeKind {
 			isSigned: words[1] == "" && !strings.HasPrefix(words[2], "u"),
 		}
 	}
+	return wordsOf(name)
+}
+
+// kinds are what the words in names of types of C say. A type of several words is the sum of them.
+var kinds = map[string]typeKind{
+	"char": {isChar: true, size: 1}, "short": {isInteger: true, size: 2}, "long": {isInteger: true, size: 8},
+	"int": {isInteger: true, size: 4}, "signed": {isInteger: true, size: 4}, "unsigned": {isInteger: true, size: 4},
+	"float": {isFloat: true, size: 4}, "double": {isFloat: true, size: 8}, "bool": {isBool: true, size: 1}, "_Bool": {isBool: true, size: 1},
+}
+
+// wordsOf returns what a type of C is whose name consists of words.
+func wordsOf(name string) typeKind {
 	words := strings.Fields(name)
 	kind := typeKind{name: name, isSigned: !slices.Contains(words, "unsigned")}
 	for _, word := range words {
-		switch word {
-		case "char":
-			kind.isChar, kind.size = true, 1
-		case "short":
-			kind.isInteger, kind.size = true, 2
-		case "long":
-			kind.isInteger, kind.size = true, 8
-		case "int", "signed", "unsigned":
-			kind.isInteger, kind.size = true, max(kind.size, 4)
-		case "float":
-			kind.isFloat, kind.size = true, 4
-		case "double":
-			kind.isFloat, kind.size = true, 8
-		case "bool", "_Bool":
-			kind.isBool, kind.size = true, 1
-		default:
+		part, isKnown := kinds[word]
+		if !isKnown {
 			return typeKind{name: name}
 		}
+		kind.isChar, kind.isFloat, kind.isBool = kind.isChar || part.isChar, kind.isFloat || part.isFloat, kind.isBool || part.isBool
+		kind.size = max(kind.size, part.size)
 	}
-	kind.isInteger = kind.isInteger && !kind.isChar && !kind.isFloat
+	kind.isInteger = len(words) > 0 && !kind.isChar && !kind.isFloat && !kind.isBool
 	if slices.Contains(words, "short") {
 		kind.size = 2
 	}
