@@ -118,10 +118,21 @@ func (p *prompt) run(ctx context.Context) (code int, err error) {
 			text, err = "quit", nil
 		}
 		if err == nil {
-			_, err = p.execute(ctx, parseLine(text))
+			_, err = p.execute(ctx, p.repeated(parseLine(text)))
 		}
 	}
 	return 0, withoutEnd(err)
+}
+
+// repeated returns the command before instead of an empty line at a terminal, if that makes sense.
+func (p *prompt) repeated(l line) line {
+	if p.terminal == nil || l != (line{}) {
+		return l
+	}
+	if before, err := find(p.current.name); err == nil && before.repeats {
+		return p.current
+	}
+	return l
 }
 
 func codeIf(isFailed bool) int {
@@ -176,10 +187,10 @@ func (p *prompt) runScript(ctx context.Context) (isFailed bool, err error) {
 
 // execute runs a command, and reports whether it failed. An error ends the prompt.
 func (p *prompt) execute(ctx context.Context, l line) (isFailed bool, err error) {
+	p.current = l
 	if l.name == "" {
 		return false, nil
 	}
-	p.current = l
 	var r reply
 	c, err := find(l.name)
 	if err == nil {

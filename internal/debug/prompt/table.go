@@ -16,6 +16,7 @@ type command struct {
 	arguments string
 	help      string
 	waits     bool // for stops, unless its line ends in &
+	repeats   bool // by an empty line at a terminal
 	run       func(p *prompt, ctx context.Context, rest string) (reply, error)
 }
 
@@ -26,9 +27,9 @@ func commands() []command {
 		{name: "focus", short: []string{"f"}, arguments: "[RANKS|all]", help: "set the ranks that commands are for: 0-7,12", run: runFocus},
 		{name: "start", short: []string{"run"}, arguments: "[main|entry|no]", help: "start the program, and stop there", waits: true, run: runStart},
 		{name: "continue", short: []string{"c"}, help: "let ranks run until all have stopped", waits: true, run: runContinue},
-		{name: "step", short: []string{"s"}, arguments: "[COUNT]", help: "run to another line, into calls", waits: true, run: stepper(debug.StepInto)},
-		{name: "next", short: []string{"n"}, arguments: "[COUNT]", help: "run to another line, over calls", waits: true, run: stepper(debug.StepOver)},
-		{name: "finish", arguments: "[COUNT]", help: "run until the function returns", waits: true, run: stepper(debug.StepOut)},
+		{name: "step", repeats: true, short: []string{"s"}, arguments: "[COUNT]", help: "run to another line, into calls", waits: true, run: stepper(debug.StepInto)},
+		{name: "next", repeats: true, short: []string{"n"}, arguments: "[COUNT]", help: "run to another line, over calls", waits: true, run: stepper(debug.StepOver)},
+		{name: "finish", repeats: true, arguments: "[COUNT]", help: "run until the function returns", waits: true, run: stepper(debug.StepOut)},
 		{name: "halt", help: "stop ranks that run", run: runHalt},
 		{name: "break", short: []string{"b"}, arguments: "PLACE [if CONDITION] [hits N] [log TEXT]", help: "stop at FILE:LINE, LINE or FUNCTION; $rank is the rank", run: adder(breakAt)},
 		{name: "tbreak", arguments: "PLACE [if CONDITION]", help: "stop there once", run: adder(breakOnce)},
@@ -39,10 +40,10 @@ func commands() []command {
 		{name: "enable", arguments: "[NUMBER…]", help: "enable breakpoints", run: changer(enable)},
 		{name: "disable", arguments: "[NUMBER…]", help: "disable breakpoints", run: changer(disable)},
 		{name: "where", short: []string{"bt", "backtrace", "w"}, arguments: "[COUNT]", help: "show stacks, equal ones once", run: runWhere},
-		{name: "up", arguments: "[COUNT]", help: "select the frame of the caller", run: mover(1)},
-		{name: "down", arguments: "[COUNT]", help: "select the frame of the called function", run: mover(-1)},
+		{name: "up", repeats: true, arguments: "[COUNT]", help: "select the frame of the caller", run: mover(1)},
+		{name: "down", repeats: true, arguments: "[COUNT]", help: "select the frame of the called function", run: mover(-1)},
 		{name: "frame", arguments: "[NUMBER]", help: "select a frame", run: runFrame},
-		{name: "list", short: []string{"l"}, arguments: "[LINE|FILE:LINE]", help: "show source lines, then the next ones", run: runList},
+		{name: "list", repeats: true, short: []string{"l"}, arguments: "[LINE|FILE:LINE]", help: "show source lines, then the next ones", run: runList},
 		{name: "print", short: []string{"p"}, arguments: "EXPRESSION", help: "show a value", run: runPrint},
 		{name: "set", arguments: "EXPRESSION = VALUE", help: "change a value", run: runSet},
 		{name: "type", arguments: "EXPRESSION", help: "show the type of a value", run: runType},
@@ -84,7 +85,8 @@ func find(name string) (command, error) {
 
 const helpAfter = `
 The beginning of a name is enough if it is unique. Commands that let ranks run wait for their stops;
-Ctrl-C halts them. With & at the end they do not wait.`
+Ctrl-C halts them. With & at the end they do not wait. At a terminal an empty line repeats steps, up,
+down and list.`
 
 // runHelp describes commands.
 func runHelp(_ *prompt, _ context.Context, rest string) (reply, error) {
