@@ -36,7 +36,7 @@ func adder(parse func(p *prompt, rest string) (debug.Breakpoint, error)) func(*p
 		p.placements[point.ID] = map[int]debug.Placement{}
 		p.breakpoints = append(p.breakpoints, point)
 		parts := p.setBreakpoints(ctx)
-		text := fmt.Sprintf("breakpoint %d: %s", point.ID, describe(point))
+		text := fmt.Sprintf("breakpoint %d: %s", point.ID, plain(describe(point)))
 		if places := p.writtenPlaces(point.ID); places != "" {
 			text += "\n  " + strings.ReplaceAll(places, "\n", "\n  ")
 		}
