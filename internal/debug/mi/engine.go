@@ -139,6 +139,18 @@ func (e *Engine) Attach(ctx context.Context, pid int, _ string) error {
 	return nil
 }
 
+// Version returns the name and version of the debugger, as far as it says them: gdb 13.1.
+func (e *Engine) Version() string {
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	for line := range strings.Lines(e.call(ctx, "-gdb-version")[0].printed) {
+		if words := strings.Fields(line); strings.HasPrefix(line, "GNU gdb ") {
+			return clip("gdb " + words[len(words)-1]) // the others name the distribution
+		}
+	}
+	return "gdb"
+}
+
 // handlers are what answers the requests of verbs while the process is stopped.
 func (e *Engine) handlers() map[debug.Verb]func(context.Context, debug.Request) debug.Answer {
 	return map[debug.Verb]func(context.Context, debug.Request) debug.Answer{

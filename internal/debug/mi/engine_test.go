@@ -45,6 +45,7 @@ func TestProgramRunsFromItsFirstInstructionToItsEnd(t *testing.T) {
 	path := compile(t, "gcc", "count.c", counting)
 	source := filepath.Join(filepath.Dir(path), "count.c")
 	s, started := attach(t, path)
+	require.Regexp(t, `^gdb \d+\.\d+`, s.Version())
 	require.Equal(t, []debug.Placement{
 		{ID: 1, Verified: true, File: source, Line: 16},
 		{ID: 2, Verified: true, File: source, Line: 11},
