@@ -76,7 +76,7 @@ func start(debugger string, further ...string) (*child, error) {
 
 // environment returns the variables of gdb: only a few, because variables of users change its output.
 func environment() []string {
-	variables := []string{"LC_ALL=C", "TERM=dumb", "HOME=/nonexistent", "PYTHONNOUSERSITE=1"}
+	variables := []string{"LC_ALL=C.UTF-8", "TERM=dumb", "HOME=/nonexistent", "PYTHONNOUSERSITE=1"}
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TMPDIR"} {
 		if value, isSet := os.LookupEnv(name); isSet {
 			variables = append(variables, name+"="+value)
