@@ -15,36 +15,55 @@ func (e *Engine) children(ctx context.Context, request debug.Request) debug.Answ
 	if problem.Problem != "" {
 		return problem
 	}
-	answer := debug.Answer{}
-	first, count := request.First, limit(request)
-	items, hasMore, err := e.list(ctx, parent.object, first, first+count)
+	items, total, err := e.items(ctx, parent, request.First, limit(request))
 	if err != nil {
 		return problemOf(err)
 	}
-	switch {
-	case slices.ContainsFunc(items, isAccess) || !parent.isDynamic && parent.total <= mostTogether && first > 0:
-		// The children of classes are grouped, so that only all of them can be counted.
-		if items, err = e.flat(ctx, parent.object); err != nil {
-			return problemOf(err)
-		}
-		answer.Total = len(items)
-		items = items[min(first, len(items)):]
-		items = items[:min(len(items), count)]
-	case !parent.isDynamic:
-		answer.Total = parent.total
-	case !hasMore:
-		answer.Total = first + len(items)
-	}
-	selection := parent.selection
-	isDynamic := parent.isDynamic
+	answer := debug.Answer{Total: total}
 	for some := range slices.Chunk(items, mostInBatch) {
-		variables, err := e.described(ctx, selection, isDynamic, some)
+		variables, err := e.described(ctx, parent, some)
 		if err != nil {
 			return problemOf(err)
 		}
 		answer.Variables = append(answer.Variables, variables...)
 	}
 	return answer
+}
+
+// items returns children of a value as gdb lists them, and how many there are, 0 if unknown.
+func (e *Engine) items(ctx context.Context, parent reference, first, count int) ([]Value, int, error) {
+	if parent.isMap {
+		items, hasMore, err := e.list(ctx, parent.object, 2*first, 2*(first+count))
+		pairs := pairsOf(items)
+		return pairs, totalOf(first+len(pairs), hasMore), err
+	}
+	items, hasMore, err := e.list(ctx, parent.object, first, first+count)
+	if err != nil || parent.isDynamic {
+		return items, totalOf(first+len(items), hasMore), err
+	}
+	if !slices.ContainsFunc(items, isAccess) && (first == 0 || parent.total > mostTogether) {
+		return items, parent.total, nil
+	}
+	// The children of classes are grouped, so that only all of them can be counted.
+	all, err := e.flat(ctx, parent.object)
+	items = all[min(first, len(all)):]
+	return items[:min(len(items), count)], len(all), err
+}
+
+func totalOf(listed int, hasMore bool) int {
+	if hasMore {
+		return 0
+	}
+	return listed
+}
+
+// pairsOf returns the values of a map under the names of their keys.
+func pairsOf(items []Value) []Value {
+	var pairs []Value
+	for i := 0; i+1 < len(items); i += 2 {
+		pairs = append(pairs, Value{Items: replaced(items[i+1], "exp", "["+items[i].Get("value").Text+"]")})
+	}
+	return pairs
 }
 
 // list lists children of a variable object.
@@ -80,10 +99,16 @@ func (e *Engine) flat(ctx context.Context, object string) ([]Value, error) {
 	return all, nil
 }
 
-// described returns children as variables. gdb shows no values of structures and arrays when it lists them.
-func (e *Engine) described(ctx context.Context, selection string, isDynamic bool, items []Value) ([]debug.Variable, error) {
+// expressions returns the expressions for children, empty ones if there are none.
+func (e *Engine) expressions(ctx context.Context, parent reference, items []Value) []string {
 	expressions := make([]string, len(items))
-	if !isDynamic {
+	switch {
+	case parent.isDynamic:
+	case isFortran(parent.typeName):
+		for i, item := range items {
+			expressions[i] = fortranChild(parent.expression, parent.typeName, item.Get("exp").Text)
+		}
+	default:
 		commands := make([]string, len(items))
 		for i, item := range items {
 			commands[i] = "-var-info-path-expression " + quoted(item.Get("name").Text)
@@ -92,6 +117,12 @@ func (e *Engine) described(ctx context.Context, selection string, isDynamic bool
 			expressions[i] = answer.values.Get("path_expr").Text
 		}
 	}
+	return expressions
+}
+
+// described returns children as variables. gdb shows no values of structures and arrays when it lists them.
+func (e *Engine) described(ctx context.Context, parent reference, items []Value) ([]debug.Variable, error) {
+	expressions := e.expressions(ctx, parent, items)
 	var commands []string
 	var positions []int
 	values := make([]string, len(items))
@@ -99,7 +130,7 @@ func (e *Engine) described(ctx context.Context, selection string, isDynamic bool
 		values[i] = item.Get("value").Text
 		if expressions[i] != "" && isShort(values[i]) {
 			positions = append(positions, i)
-			commands = append(commands, "-data-evaluate-expression"+selection+" "+quoted(expressions[i]))
+			commands = append(commands, "-data-evaluate-expression"+parent.selection+" "+quoted(expressions[i]))
 		}
 	}
 	for i, answer := range e.call(ctx, commands...) {
@@ -117,10 +148,9 @@ func (e *Engine) described(ctx context.Context, selection string, isDynamic bool
 		isParent := item.Get("dynamic").Text != "" || item.Get("numchild").number() > 0
 		if isParent && (hasChildren(typeName, value) || isShort(values[i])) {
 			variables[i].Children = item.Get("numchild").number()
-			variables[i].Reference = e.references.add(e.runsNow(), reference{
-				selection: selection, expression: expressions[i], object: item.Get("name").Text,
-				isDynamic: item.Get("dynamic").Text != "", total: variables[i].Children,
-			})
+			child := reference{selection: parent.selection, expression: expressions[i], typeName: typeName, object: item.Get("name").Text}
+			child.describe(item)
+			variables[i].Reference = e.references.add(e.runsNow(), child)
 		}
 	}
 	e.mutex.Lock()
@@ -139,11 +169,7 @@ func (e *Engine) assignChild(ctx context.Context, request debug.Request) debug.A
 	if problem.Problem != "" {
 		return problem
 	}
-	selection := parent.selection
-	items, _, err := e.list(ctx, parent.object, 0, mostTogether)
-	if err == nil && slices.ContainsFunc(items, isAccess) {
-		items, err = e.flat(ctx, parent.object)
-	}
+	items, _, err := e.items(ctx, parent, 0, mostTogether)
 	if err != nil {
 		return problemOf(err)
 	}
@@ -156,19 +182,19 @@ func (e *Engine) assignChild(ctx context.Context, request debug.Request) debug.A
 	if answer.err != nil {
 		return problemOf(answer.err)
 	}
-	variables, err := e.described(ctx, selection, parent.isDynamic, []Value{{Items: replaced(items[at], answer.values.Get("value").Text)}})
+	variables, err := e.described(ctx, parent, []Value{{Items: replaced(items[at], "value", answer.values.Get("value").Text)}})
 	if err != nil {
 		return problemOf(err)
 	}
 	return debug.Answer{Variables: variables}
 }
 
-// replaced returns the items of a child with another value.
-func replaced(child Value, value string) []Value {
+// replaced returns the items of a child with another text for one of them.
+func replaced(child Value, name, text string) []Value {
 	items := slices.Clone(child.Items)
 	for i := range items {
-		if items[i].Name == "value" {
-			items[i].Text = value
+		if items[i].Name == name {
+			items[i].Text = text
 		}
 	}
 	return items

@@ -22,8 +22,10 @@ type references struct {
 type reference struct {
 	selection  string
 	expression string // empty if there is no expression for it
+	typeName   string
 	object     string
 	isDynamic  bool // a printer in Python finds its children
+	isMap      bool // every second child is the value for the child before
 	total      int
 }
 
@@ -59,15 +61,15 @@ func (e *Engine) runsNow() int {
 }
 
 // reference returns a reference with its variable object.
-func (e *Engine) reference(ctx context.Context, number int) (*reference, debug.Answer) {
+func (e *Engine) reference(ctx context.Context, number int) (reference, debug.Answer) {
 	r := &e.references
 	r.renew(e.runsNow())
 	if number > len(r.all) {
-		return nil, debug.Answer{Problem: debug.Failed, Text: "the value is gone because the process has run"}
+		return reference{}, debug.Answer{Problem: debug.Failed, Text: "the value is gone because the process has run"}
 	}
 	found := &r.all[number-1]
 	if found.object != "" {
-		return found, debug.Answer{}
+		return *found, debug.Answer{}
 	}
 	r.objects++
 	object := "v" + strconv.Itoa(r.objects)
@@ -80,9 +82,16 @@ func (e *Engine) reference(ctx context.Context, number int) (*reference, debug.A
 	results := e.call(ctx, commands...)
 	created := results[len(results)-1]
 	if created.err != nil {
-		return nil, problemOf(created.err)
+		return reference{}, problemOf(created.err)
 	}
 	r.roots = append(r.roots, object)
-	found.object, found.isDynamic, found.total = object, created.values.Get("dynamic").Text != "", created.values.Get("numchild").number()
-	return found, debug.Answer{}
+	found.object = object
+	found.describe(created.values)
+	return *found, debug.Answer{}
+}
+
+// describe notes what gdb says of a variable object.
+func (r *reference) describe(values Value) {
+	r.isDynamic, r.isMap = values.Get("dynamic").Text != "", values.Get("displayhint").Text == "map"
+	r.total = values.Get("numchild").number()
 }

@@ -67,7 +67,7 @@ func (e *Engine) variable(request debug.Request, name, expression, typeName, val
 		variable.Expression = ""
 	}
 	if hasChildren(typeName, value) {
-		variable.Reference = e.references.add(e.runsNow(), reference{selection: e.selection(request), expression: expression})
+		variable.Reference = e.references.add(e.runsNow(), reference{selection: e.selection(request), expression: expression, typeName: typeName})
 	}
 	return variable
 }
@@ -86,6 +86,8 @@ func withoutAddress(value string) string {
 func hasChildren(typeName, value string) bool {
 	typeName = strings.TrimSpace(typeName)
 	switch {
+	case strings.HasPrefix(typeName, "complex") && !strings.Contains(typeName, " ("):
+		return false
 	case strings.HasSuffix(typeName, ")"): // a function, or pointer to one; a CHARACTER or array of Fortran
 		return strings.HasPrefix(value, "(")
 	case strings.HasSuffix(typeName, "*"):
@@ -94,8 +96,8 @@ func hasChildren(typeName, value string) bool {
 		return value != "{}"
 	case strings.HasPrefix(value, `"`):
 		return strings.HasSuffix(typeName, "]")
-	case strings.HasPrefix(value, "("): // Fortran, or a pointer in C
-		return !strings.Contains(typeName, "complex")
+	case strings.HasPrefix(value, "( "): // a derived type of Fortran
+		return true
 	}
 	return strings.Contains(value, " = {")
 }
