@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,8 +28,24 @@ type LaunchConfiguration struct {
 	Definition string // a shipped name or a file, in the configuration folder where its path is relative
 
 	job.Submission // without tag
+	Debugging
 
 	source *document.Table // the document that it was read from; may be nil
+}
+
+// Debugging is how a program is debugged, as far as a launch configuration says.
+type Debugging struct {
+	Copy     string // file of this machine to copy to the path of the executable
+	Debugger string // gdb, lldb, dlv, or the path of one on the target
+	Stop     string // where the program stops first: main, entry or no
+	Mode     string // run: debuggers start the program; attach: they attach to it once it runs
+}
+
+// Over lays settings over others: those that are set count.
+func (d Debugging) Over(other Debugging) Debugging {
+	return Debugging{
+		Copy: cmp.Or(d.Copy, other.Copy), Debugger: cmp.Or(d.Debugger, other.Debugger), Stop: cmp.Or(d.Stop, other.Stop), Mode: cmp.Or(d.Mode, other.Mode),
+	}
 }
 
 // maxLaunchConfigurationName bounds the length of a name in bytes, so that it fits into the

@@ -21,6 +21,7 @@ import (
 func everything() *settings.LaunchConfiguration {
 	return &settings.LaunchConfiguration{
 		Name: "everything", Target: "slurm",
+		Debugging: settings.Debugging{Copy: "build/a.out", Debugger: "/opt/gdb/bin/gdb", Stop: "entry", Mode: "attach"},
 		Submission: job.Submission{
 			Tab: "Basic", Executable: "./a.out", Arguments: []string{"", "a b", "$(x)\n\"'"},
 			Directory: "/tmp/x y", Script: "/home/job.sh", Debug: true,
@@ -45,6 +46,7 @@ func TestALaunchConfigurationIsReadAsItWasSaved(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(first), string(again))
 	require.Equal(t, saved.Submission, loaded.Submission)
+	require.Equal(t, saved.Debugging, loaded.Debugging)
 }
 
 func TestValuesOfAFileKeepTheirKinds(t *testing.T) {

@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rmctl/rmctl/internal/document"
 )
@@ -11,6 +12,10 @@ import (
 const (
 	launchTarget     = "target"
 	launchDefinition = "definition"
+	launchCopy       = "copy"
+	launchDebugger   = "debugger"
+	launchStop       = "debug_stop"
+	launchMode       = "debug_mode"
 )
 
 // TOML returns the text of the launch configuration's file. A value that is not UTF-8, which
@@ -33,7 +38,10 @@ func (l *LaunchConfiguration) MarshalJSON() ([]byte, error) {
 }
 
 func (l *LaunchConfiguration) settings() []document.Setting {
-	own := []document.Setting{{Key: launchTarget, Value: l.Target}, {Key: launchDefinition, Value: l.Definition}}
+	own := []document.Setting{
+		{Key: launchTarget, Value: l.Target}, {Key: launchDefinition, Value: l.Definition},
+		{Key: launchCopy, Value: l.Copy}, {Key: launchDebugger, Value: l.Debugger}, {Key: launchStop, Value: l.Stop}, {Key: launchMode, Value: l.Mode},
+	}
 	return append(own, document.Settings(l.Submission, l.source)...)
 }
 
@@ -71,8 +79,15 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 	l := &LaunchConfiguration{Name: name, File: file, source: source}
 	l.Target, l.Definition = source.Text(launchTarget), source.Text(launchDefinition)
 	l.Submission = source.Submission()
+	l.Debugging = Debugging{Copy: source.Text(launchCopy), Debugger: source.Text(launchDebugger), Stop: source.Text(launchStop), Mode: source.Text(launchMode)}
 	if l.Target != "" && l.Definition != "" {
 		source.Refuse(launchDefinition, "a target is named already; say either target or definition")
+	}
+	if !slices.Contains([]string{"", "main", "entry", "no"}, l.Stop) {
+		source.Refuse(launchStop, "use main, entry or no")
+	}
+	if !slices.Contains([]string{"", "run", "attach"}, l.Mode) {
+		source.Refuse(launchMode, "use run or attach")
 	}
 	if len(l.Arguments) > 0 && l.Executable == "" {
 		source.Refuse("arguments", "there are arguments, but no executable")
