@@ -108,10 +108,10 @@ func (d *Directory) stage(ctx context.Context) (string, error) {
 		return "", err
 	}
 	staged := d.stagedPath(local)
-	hash, err := d.hashThere(ctx, staged)
+	hash, err := d.Hash(ctx, staged)
 	if err == nil && hash != local.hash {
 		if err = d.write(ctx, local, staged); err == nil {
-			hash, err = d.hashThere(ctx, staged)
+			hash, err = d.Hash(ctx, staged)
 		}
 	}
 	if err == nil && hash != local.hash {
@@ -150,8 +150,8 @@ func writeHint(err error) error {
 	return fmt.Errorf("%w\nset node_directory of the target to a directory that you can write to", err)
 }
 
-// hashThere returns the SHA-256 of a file of the target; empty if there is no such file.
-func (d *Directory) hashThere(ctx context.Context, name string) (string, error) {
+// Hash returns the SHA-256 of a file of the target in hexadecimal digits; empty if there is no such file.
+func (d *Directory) Hash(ctx context.Context, name string) (string, error) {
 	if _, err := d.connection.Stat(ctx, name); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	} else if err != nil {

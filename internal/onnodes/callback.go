@@ -135,7 +135,7 @@ func TryNodes(ctx context.Context, j *Reachable) (names []string, problems map[s
 	if err := j.CheckRunning(); err != nil {
 		return nil, nil, err
 	}
-	s, err := openTop(ctx, j, false)
+	s, err := openTop(ctx, j, forQuestions)
 	if err != nil {
 		return nil, nil, err
 	}

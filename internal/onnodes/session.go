@@ -51,13 +51,22 @@ type session struct {
 	client    *tree.Client
 	commands  []*config.Command // x:on-nodes that are for the job
 	streams   bool              // the relays take byte streams, and look for no processes
+	debugs    bool              // the relays take byte streams of debuggers, too
 	topServes bool              // whether the top finds processes of the job on the target itself
 	problems  map[string]string // by node: why it has no relay
 }
 
-// openTop starts the top of the tree, and connects to it. A top that only reads files looks for no
-// processes.
-func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, error) {
+// A purpose is what relays are started for.
+type purpose int
+
+const (
+	forQuestions purpose = iota
+	forFiles             // the top only reads files, and looks for no processes
+	forDebuggers         // which are started by a question, and then connect through streams
+)
+
+// openTop starts the top of the tree, and connects to it.
+func openTop(ctx context.Context, j *Reachable, use purpose) (*session, error) {
 	directory, err := j.Directory.Prepare(ctx, j.directoryName())
 	if err != nil {
 		return nil, err
@@ -82,13 +91,13 @@ func openTop(ctx context.Context, j *Reachable, readsFiles bool) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &session{job: j, scope: scope, commands: commands, id: uuid.NewString(), program: program, host: host, directory: directory, problems: map[string]string{}}
+	s := &session{job: j, scope: scope, commands: commands, id: uuid.NewString(), program: program, host: host, directory: directory, debugs: use == forDebuggers, problems: map[string]string{}}
 	match, err := s.match(s.firstCommand(), host)
 	if err != nil {
 		return nil, err
 	}
-	if len(match.Own) > 0 || readsFiles {
-		match = rank.Selection{None: readsFiles} // this process is not in the job
+	if len(match.Own) > 0 || use == forFiles {
+		match = rank.Selection{None: use == forFiles} // this process is not in the job
 	}
 	s.topServes = match.Word() != ""
 	if s.client, err = startTop(ctx, j.Connection, append(s.relay(host, match), "--top"), j.RelayAddress, secret); err != nil {
@@ -126,8 +135,11 @@ func readSecret(ctx context.Context, connection remote.Connection, directory str
 // relay returns the words that start the relay of a node.
 func (s *session) relay(node string, match rank.Selection) []string {
 	words := []string{s.program, "relay", "--job", s.directory, "--node", node}
+	if s.streams || s.debugs {
+		words = append(words, "--streams")
+	}
 	if s.streams {
-		return append(words, "--streams")
+		return words
 	}
 	words = append(words, "--session", s.id)
 	if word := match.Word(); word != "" {

@@ -39,7 +39,11 @@ func ReadStacks(ctx context.Context, j *Reachable, request stacks.Request, ranks
 			return nil, err
 		}
 	}
-	s, err := openTop(ctx, j, ofCores)
+	use := forQuestions
+	if ofCores {
+		use = forFiles
+	}
+	s, err := openTop(ctx, j, use)
 	if err != nil {
 		return nil, err
 	}

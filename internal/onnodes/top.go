@@ -111,7 +111,7 @@ func (t *Top) Close() error { return t.client.Close() }
 
 // isServed reports whether a relay of the tree serves a node already.
 func (s *session) isServed(member tree.Member, node string) bool {
-	return (member.Tracked || s.streams) && member.Problem == "" && isSameHost(member.Node, node)
+	return (member.Tracked && !s.debugs || s.streams) && member.Problem == "" && isSameHost(member.Node, node)
 }
 
 // isTarget reports whether the name of a node is that of the target itself.
