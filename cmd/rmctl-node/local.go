@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/rmctl/rmctl/internal/debug/server"
 	"github.com/rmctl/rmctl/internal/ranges"
 	"github.com/rmctl/rmctl/internal/rank"
 	"github.com/rmctl/rmctl/internal/stacks"
@@ -72,9 +73,17 @@ func (n *node) Answer(ctx context.Context, question tree.Question, processes []t
 
 // answer answers a question about processes of this node.
 func answer(ctx context.Context, question tree.Question, processes []tree.RankProcess, give func(tree.Part)) error {
-	if question.Kind != stacks.Kind {
-		return fmt.Errorf("unknown question %.40q: rmctl-node and rmctl have different versions", question.Kind)
+	switch question.Kind {
+	case stacks.Kind:
+		return answerStacks(ctx, question, processes, give)
+	case server.KindAttach:
+		return attachServers(question, processes, give)
 	}
+	return fmt.Errorf("unknown question %.40q: rmctl-node and rmctl have different versions", question.Kind)
+}
+
+// answerStacks reads the stacks of processes, or of core files.
+func answerStacks(ctx context.Context, question tree.Question, processes []tree.RankProcess, give func(tree.Part)) error {
 	request, err := stacks.ParseRequest(question.Body)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ func constructors() []constructor {
 		{name: "jobs", group: groupUsing, aliases: []string{"ps"}, create: newJobs},
 		{name: "processes", group: groupUsing, create: newProcesses},
 		{name: "stacks", group: groupUsing, create: newStacks},
+		{name: "debug", group: groupUsing, create: newDebug},
 		{name: "explain", group: groupUsing, create: newExplain},
 		{name: "wait", group: groupUsing, create: newWait},
 		{name: "watch", group: groupUsing, aliases: []string{"top"}, create: newWatch},

@@ -19,6 +19,7 @@ import (
 	"github.com/rmctl/rmctl/command"
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	debugging "github.com/rmctl/rmctl/internal/debug/command"
 	"github.com/rmctl/rmctl/internal/ensembles"
 	"github.com/rmctl/rmctl/internal/form"
 	"github.com/rmctl/rmctl/internal/jobwatch"
@@ -214,7 +215,7 @@ func isUsage(err error) bool {
 
 // isOfRequest reports whether an error is one of a submission, or of a request for several.
 func isOfRequest(err error) bool {
-	return isA[*ensembles.UsageError](err) || isA[*control.UnsupportedError](err) || isA[*control.ValueError](err) || isA[*control.VariableNameError](err)
+	return isA[*ensembles.UsageError](err) || isA[*debugging.UsageError](err) || isA[*control.UnsupportedError](err) || isA[*control.ValueError](err) || isA[*control.VariableNameError](err)
 }
 
 // isA reports whether an error is, or wraps, one of a type.

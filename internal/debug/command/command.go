@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,8 +22,9 @@ type Environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	IsJSON         func() bool
-	// AddFlags adds the flags of submissions to a command. The function that it returns reads them, with the words after them.
-	AddFlags func(*cobra.Command) func(words []string) (job.Submission, error)
+	// AddFlags adds the flags of submissions to a command. The function that it returns reads them, with the words after
+	// them, into a request: the submission, and what a launch configuration says of debugging where the request is empty.
+	AddFlags func(*cobra.Command) func(words []string, r *Request) error
 	// Launch submits a program under debuggers, and returns before its ranks have connected.
 	Launch func(context.Context, Request) (Debugged, error)
 	// Attach attaches debuggers to the ranks of the job with an id, and returns before they have connected.
@@ -40,6 +42,7 @@ type Request struct {
 	Submission job.Submission // unless a job is attached to
 	Debugger   string         // gdb, lldb, dlv, or the path of one on the target
 	Stop       string         // as in [debug.Request]; for launches
+	Mode       string         // for launches: [Run] or [Attach]
 	Ranks      debug.Ranks    // the others have no debugger; nil for all
 	Copy       string         // local file to copy to the path of the program; empty for none
 	WhenLeft   string         // what happens to ranks when rmctl is gone: [Release] or [End]
@@ -50,6 +53,12 @@ type Request struct {
 const (
 	Release = "release" // they run on without a debugger
 	End     = "end"     // they are killed
+)
+
+// The values of Request.Mode.
+const (
+	Run    = "run"    // debuggers start the program
+	Attach = "attach" // they attach to it once it runs
 )
 
 // A Debugged is a program whose ranks are debugged.
@@ -90,7 +99,7 @@ type flags struct {
 }
 
 func (f *flags) add(c *cobra.Command, whenLeft string) {
-	c.Flags().StringVar(&f.debugger, "debugger", "gdb", "debugger: gdb, lldb, dlv, or its `PATH` on the target")
+	c.Flags().StringVar(&f.debugger, "debugger", "", "debugger: gdb, lldb, dlv, or its `PATH` on the target (default gdb)")
 	c.Flags().StringVar(&f.ranks, "ranks", "", "`RANKS` to debug, such as 0-7,12; the others run without a debugger (default all)")
 	c.Flags().StringVar(&f.whenLeft, "when-left", whenLeft, "what happens to ranks when the connection to rmctl is lost: release or `end`")
 	c.Flags().DurationVar(&f.linger, "linger", 30*time.Second, "longest time until that happens")
@@ -105,7 +114,7 @@ const longestLinger = time.Hour
 // request returns what the flags say.
 func (f *flags) request() (Request, error) {
 	r := Request{Debugger: f.debugger, WhenLeft: f.whenLeft, Linger: f.linger}
-	if !slices.Contains([]string{"gdb", "lldb", "dlv"}, f.debugger) && !path.IsAbs(f.debugger) {
+	if !slices.Contains([]string{"", "gdb", "lldb", "dlv"}, f.debugger) && !path.IsAbs(f.debugger) {
 		return r, usage("--debugger %q: enter gdb, lldb, dlv or an absolute path on the target", f.debugger)
 	}
 	if f.whenLeft != Release && f.whenLeft != End {
@@ -137,11 +146,22 @@ func (f *editorFlags) add(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("print-config", cobra.FixedCompletions(editors(), cobra.ShellCompDirectiveNoFileComp))
 }
 
+// check refuses invalid words.
+func (r Request) check() error {
+	if !slices.Contains([]string{"", debug.StopAtMain, debug.StopAtEntry, debug.StopNot}, r.Stop) {
+		return usage("--stop %q: enter main, entry or no", r.Stop)
+	}
+	if !slices.Contains([]string{"", Run, Attach}, r.Mode) {
+		return usage("--mode %q: enter run or attach", r.Mode)
+	}
+	return nil
+}
+
 // NewCommand returns the command with its subcommand.
 func NewCommand(e Environment) *cobra.Command {
 	var f flags
 	var editor editorFlags
-	var stop, copied string
+	var stop, mode, copied string
 	c := &cobra.Command{
 		Use:   "debug [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Debug all processes of a parallel program",
@@ -166,9 +186,11 @@ With --dap an editor debugs the program instead: its configuration names the pro
 	}
 	f.add(c, End)
 	editor.add(c)
-	c.Flags().StringVar(&stop, "stop", debug.StopAtMain, "where the program stops first: `main`, entry or no")
+	c.Flags().StringVar(&stop, "stop", "", "where the program stops first: main, entry or `no` (default main)")
+	c.Flags().StringVar(&mode, "mode", "", "run: debuggers start the program; `attach`: they attach to it once it runs (default run)")
 	c.Flags().StringVar(&copied, "copy", "", "copy the local `FILE` to the path of the program if they differ")
 	_ = c.RegisterFlagCompletionFunc("stop", cobra.FixedCompletions([]string{debug.StopAtMain, debug.StopAtEntry, debug.StopNot}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{Run, Attach}, cobra.ShellCompDirectiveNoFileComp))
 	read := e.AddFlags(c)
 	c.RunE = func(c *cobra.Command, words []string) error {
 		if editor != (editorFlags{}) {
@@ -178,13 +200,14 @@ With --dap an editor debugs the program instead: its configuration names the pro
 		if err != nil {
 			return err
 		}
-		r.Stop, r.Copy = stop, copied
-		if !slices.Contains([]string{debug.StopAtMain, debug.StopAtEntry, debug.StopNot}, stop) {
-			return usage("--stop %q: enter main, entry or no", stop)
-		}
-		if r.Submission, err = read(words); err != nil {
+		r.Stop, r.Mode, r.Copy = stop, mode, copied
+		if err := r.check(); err != nil {
 			return err
 		}
+		if err := read(words, &r); err != nil {
+			return err
+		}
+		r.Stop, r.Mode = cmp.Or(r.Stop, debug.StopAtMain), cmp.Or(r.Mode, Run)
 		if r.Submission.Executable == "" {
 			return usage("PROGRAM is missing; see %s --help", c.CommandPath())
 		}
@@ -234,7 +257,7 @@ func (e *Environment) edit(c *cobra.Command, f editorFlags, words []string) erro
 	if len(words) > 0 {
 		return usage("%s has no arguments: the editor's configuration names the program", name)
 	}
-	for _, other := range []string{"execute", "copy", "ranks", "stop", "debugger", "when-left", "linger"} {
+	for _, other := range []string{"execute", "copy", "ranks", "stop", "mode", "debugger", "when-left", "linger"} {
 		if c.Flags().Changed(other) {
 			return usage("%s cannot be used together with --%s: the editor's configuration has that", name, other)
 		}

@@ -44,15 +44,16 @@ func (b *bench) run(t *testing.T, words ...string) error {
 	t.Helper()
 	environment := command.Environment{
 		Stdin: strings.NewReader(b.stdin), Stdout: &b.out, Stderr: io.Discard, IsJSON: func() bool { return b.json },
-		AddFlags: func(c *cobra.Command) func([]string) (job.Submission, error) {
+		AddFlags: func(c *cobra.Command) func([]string, *command.Request) error {
 			c.Flags().SetInterspersed(false)
 			tasks := c.Flags().StringP("tasks", "n", "", "")
-			return func(words []string) (job.Submission, error) {
+			return func(words []string, r *command.Request) error {
 				s := job.Submission{Values: []job.Assignment{{Name: "tasks", Value: *tasks}}}
 				if len(words) > 0 {
 					s.Executable, s.Arguments = words[0], words[1:]
 				}
-				return s, nil
+				r.Submission = s
+				return nil
 			}
 		},
 		Launch: func(_ context.Context, r command.Request) (command.Debugged, error) {
@@ -146,7 +147,7 @@ func TestFlagsBecomeARequest(t *testing.T) {
 	require.Equal(t, "4", r.Submission.Values[0].Value)
 	require.Equal(t, "0-1,3", r.Ranks.String())
 	r.Submission, r.Ranks = job.Submission{}, nil
-	require.Equal(t, command.Request{Debugger: "/opt/gdb", Stop: "entry", Copy: "a.out", WhenLeft: command.Release, Linger: 5 * time.Second}, r)
+	require.Equal(t, command.Request{Debugger: "/opt/gdb", Stop: "entry", Mode: command.Run, Copy: "a.out", WhenLeft: command.Release, Linger: 5 * time.Second}, r)
 	require.Equal(t, []string{"ready", "kill", "close"}, b.called)
 }
 

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rmctl/rmctl/control"
+	debugging "github.com/rmctl/rmctl/internal/debug/command"
+	"github.com/rmctl/rmctl/internal/debug/launch"
+	"github.com/rmctl/rmctl/internal/onnodes"
+	"github.com/rmctl/rmctl/internal/settings"
+	"github.com/rmctl/rmctl/internal/waiting"
+)
+
+func newDebug(a *app) *cobra.Command {
+	var started *settings.LaunchConfiguration
+	return debugging.NewCommand(debugging.Environment{
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, IsJSON: func() bool { return a.json },
+		AddFlags: func(c *cobra.Command) func([]string, *debugging.Request) error {
+			var flags submissionFlags
+			flags.add(a, c)
+			_ = c.Flags().MarkHidden("debug") // it is what the command does
+			return func(words []string, r *debugging.Request) error {
+				found, err := a.request(flags, words)
+				r.Submission, started = found.Submission, found.launch
+				if err == nil && started != nil {
+					r.Debugger, r.Stop = cmp.Or(r.Debugger, started.Debugger), cmp.Or(r.Stop, started.Stop)
+					r.Mode, r.Copy = cmp.Or(r.Mode, started.Mode), cmp.Or(r.Copy, started.Copy)
+				}
+				return err
+			}
+		},
+		Launch: func(ctx context.Context, r debugging.Request) (debugging.Debugged, error) {
+			controller, err := a.controllerOf(ctx, started)
+			if err != nil {
+				return debugging.Debugged{}, err
+			}
+			target, err := a.debugTarget(controller)
+			if err != nil {
+				return debugging.Debugged{}, err
+			}
+			return debugged(launch.Launch(ctx, target, launchRequest(r)))
+		},
+		Attach:      a.debugAttached,
+		StateFolder: func() (string, error) { return a.client().StateFolder() },
+		Exit:        exitWith,
+	})
+}
+
+// debugAttached attaches debuggers to the ranks of a job.
+func (a *app) debugAttached(ctx context.Context, name string, r debugging.Request) (debugging.Debugged, error) {
+	handle, found, err := a.jobOnNodes(ctx, name)
+	if err != nil {
+		return debugging.Debugged{}, err
+	}
+	reachable, err := a.reachableJob(ctx, handle, found)
+	if err != nil {
+		return debugging.Debugged{}, err
+	}
+	target, err := a.debugTarget(handle.Controller)
+	if err != nil {
+		return debugging.Debugged{}, err
+	}
+	return debugged(launch.Attach(ctx, target, reachable, launchRequest(r)))
+}
+
+// debugTarget returns the target of a controller, as programs are debugged on it.
+func (a *app) debugTarget(controller *control.Controller) (launch.Target, error) {
+	target, err := a.targetOfStacks(controller.Target)
+	if err != nil {
+		return launch.Target{}, err
+	}
+	directory, err := nodesDirectory(controller, target)
+	return launch.Target{
+		Controller: controller, Nodes: directory, RelayAddress: target.RelayAddress, Log: a.log(), Output: a.stderr,
+		Reach: func(ctx context.Context, tag string) (*onnodes.Reachable, error) {
+			store, err := a.client().Store(ctx)
+			if err != nil {
+				return nil, err
+			}
+			j, err := store.ByTag(ctx, tag)
+			if err != nil {
+				return nil, err
+			}
+			processes, err := store.Processes(ctx, tag)
+			if err != nil {
+				return nil, err
+			}
+			return newNodesJob(ctx, j, processes, controller, target)
+		},
+	}, err
+}
+
+func launchRequest(r debugging.Request) launch.Request {
+	return launch.Request{
+		Submission: r.Submission, Debugger: r.Debugger, Ranks: r.Ranks, Attaches: r.Mode == debugging.Attach, Copy: r.Copy, WhenLeft: r.WhenLeft, Linger: r.Linger,
+	}
+}
+
+func debugged(d *launch.Debugged, err error) (debugging.Debugged, error) {
+	if err != nil {
+		return debugging.Debugged{}, err
+	}
+	return debugging.Debugged{Session: d.Session, Log: d.Log, Handle: debugHandle{d}}, nil
+}
+
+// A debugHandle has the exit code of its job.
+type debugHandle struct{ *launch.Debugged }
+
+// ExitCode waits for the end of the job.
+func (h debugHandle) ExitCode(ctx context.Context) (int, error) {
+	j, err := h.Wait(ctx)
+	return waiting.ExitCode(j), err
+}
