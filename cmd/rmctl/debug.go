@@ -114,3 +114,25 @@ func (h debugHandle) ExitCode(ctx context.Context) (int, error) {
 	j, err := h.Wait(ctx)
 	return waiting.ExitCode(j), err
 }
+
+func addCopy(c *cobra.Command, local *string) {
+	c.Flags().StringVar(local, "copy", "", "copy the local `FILE` to the path of the program if they differ")
+}
+
+// copyProgram copies a local file to the path of the program if the command line or the launch configuration says so.
+func (a *app) copyProgram(ctx context.Context, controller *control.Controller, r *request, local string) error {
+	if r.launch != nil {
+		local = cmp.Or(local, r.launch.Copy)
+	}
+	if local == "" {
+		return nil
+	}
+	if r.Executable == "" || r.Script != "" {
+		return usage("--copy requires a program: name its path on the target after --")
+	}
+	target, err := a.debugTarget(controller)
+	if err == nil {
+		r.Executable, err = launch.CopyProgram(ctx, target, local, r.Submission)
+	}
+	return err
+}

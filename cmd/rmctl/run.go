@@ -20,7 +20,7 @@ const forkTarget = "fork"
 func newRun(a *app) *cobra.Command {
 	var flags submissionFlags
 	var detach bool
-	var onEnd string
+	var onEnd, copied string
 	c := &cobra.Command{
 		Use:   "run [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Run an interactive job, attached to this terminal",
@@ -47,6 +47,9 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 			if onEnd != "" && detach {
 				return usage("--on-end cannot be used together with --detach; rmctl watch --on-end waits for jobs")
 			}
+			if err := a.copyProgram(c.Context(), controller, &r, copied); err != nil {
+				return err
+			}
 			r.Submission.Tag = uuid.NewString()
 			err = r.explained(a.runInteractive(c.Context(), controller, r.Submission, detach), controller.Target)
 			if hookErr := a.waiter().HookEnd(c.Context(), onEnd, r.Submission.Tag); hookErr != nil {
@@ -57,6 +60,7 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 	}
 	flags.add(a, c)
 	addOnEnd(c, &onEnd)
+	addCopy(c, &copied)
 	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id without attaching; for jobs that keep a command open, use a pseudo-terminal or run on another host")
 	return c
 }

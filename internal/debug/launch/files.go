@@ -14,22 +14,20 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/internal/debug/server"
+	"github.com/rmctl/rmctl/job"
 	"github.com/rmctl/rmctl/remote"
 )
 
 // prepareFiles copies the program if that is requested, and refuses paths that the target does not have.
 func prepareFiles(ctx context.Context, target Target, request *Request) error {
-	program := request.Submission.Executable
 	if request.Copy != "" {
-		if program == "" || path.Base(program) == program {
-			program = path.Join("./", program)
-		}
-		program = inDirectory(target.Controller.Connection, request.Submission.Directory, program)
-		if err := CopyProgram(ctx, target, request.Copy, program); err != nil {
+		program, err := CopyProgram(ctx, target, request.Copy, request.Submission)
+		if err != nil {
 			return err
 		}
 		request.Submission.Executable = program
 	}
+	program := request.Submission.Executable
 	if strings.Contains(program, "/") {
 		if err := checkExecutable(ctx, target.Controller.Connection, "program", inDirectory(target.Controller.Connection, request.Submission.Directory, program)); err != nil {
 			return err
@@ -86,11 +84,20 @@ func debuggerOf(name string) (kind, where string) {
 	return kind, name
 }
 
-// CopyProgram copies a file of this machine to a path of the target, unless the file there has the same size and hash.
-func CopyProgram(ctx context.Context, target Target, local, name string) error {
+// CopyProgram copies a file of this machine to the path of the program of a submission, unless the file there has the same
+// size and hash. It returns the absolute path. A program without a directory gets that of the job.
+func CopyProgram(ctx context.Context, target Target, local string, submission job.Submission) (name string, err error) {
+	name = inDirectory(target.Controller.Connection, submission.Directory, submission.Executable)
+	if err := copyTo(ctx, target, local, name); err != nil {
+		return "", fmt.Errorf("copying the program: %w", err)
+	}
+	return name, nil
+}
+
+func copyTo(ctx context.Context, target Target, local, name string) error {
 	file, err := os.Open(local)
 	if err != nil {
-		return fmt.Errorf("copying the program: %w", err)
+		return err
 	}
 	defer file.Close() // nothing was written
 	info, err := file.Stat()
@@ -101,14 +108,14 @@ func CopyProgram(ctx context.Context, target Target, local, name string) error {
 		err = fmt.Errorf("%s is not executable", local)
 	}
 	if err != nil {
-		return fmt.Errorf("copying the program: %w", err)
+		return err
 	}
 	isSame, err := isSame(ctx, target, file, info.Size(), name)
 	if err != nil || isSame {
 		return err
 	}
 	if err := target.Controller.Connection.WriteFile(ctx, name, file, info.Mode().Perm()|0o700); err != nil {
-		return fmt.Errorf("copying the program to %s: %w", name, err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	target.Log.Info("copied the program", "from", filepath.Base(local), "to", name, "bytes", info.Size())
 	return nil
@@ -122,24 +129,24 @@ func isSame(ctx context.Context, target Target, file *os.File, size int64, name 
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for the program on the target: %w", err)
+		return false, fmt.Errorf("looking for it on the target: %w", err)
 	}
 	if there.IsDir() {
-		return false, fmt.Errorf("copying the program: %s is a directory on the target", name)
+		return false, fmt.Errorf("%s is a directory on the target", name)
 	}
 	if there.Size() != size || there.Mode().Perm()&0o100 == 0 {
 		return false, nil
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return false, fmt.Errorf("copying the program: %w", err)
+		return false, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return false, fmt.Errorf("copying the program: %w", err)
+		return false, err
 	}
 	hash, err := target.Nodes.Hash(ctx, name)
 	if err != nil {
-		return false, fmt.Errorf("reading the hash of the program on the target: %w", err)
+		return false, fmt.Errorf("reading its hash on the target: %w", err)
 	}
 	return hash == hex.EncodeToString(sum.Sum(nil)), nil
 }
