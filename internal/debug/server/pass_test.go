@@ -22,7 +22,7 @@ func writePass(t testing.TB, pass server.Pass) string {
 }
 
 func TestAPassIsReadAsItWasWritten(t *testing.T) {
-	path := writePass(t, server.Pass{Arguments: []string{"prog", "x"}, Debugger: server.GDB, Ranks: ranges.Set{{First: 1, Last: 2}, {First: 5, Last: 5}}})
+	path := writePass(t, server.Pass{Arguments: []string{"prog", "x"}, Debugger: server.DLV, Ranks: ranges.Set{{First: 1, Last: 2}, {First: 5, Last: 5}}})
 	pass, err := server.ReadPass(path)
 	require.NoError(t, err)
 	require.Equal(t, []string{"prog", "x"}, pass.Arguments)
@@ -31,7 +31,7 @@ func TestAPassIsReadAsItWasWritten(t *testing.T) {
 	for rank, isDebugged := range map[int]bool{0: false, 1: true, 2: true, 3: false, 5: true, 6: false} {
 		require.Equal(t, isDebugged, pass.Debugs(rank), rank)
 	}
-	require.True(t, (&server.Pass{}).Debugs(7))
+	require.True(t, (&server.Pass{Debugger: server.GDB}).Debugs(7))
 }
 
 func TestPassesThatAreRefused(t *testing.T) {
@@ -48,7 +48,7 @@ func TestPassesThatAreRefused(t *testing.T) {
 		_, err := server.ParsePass([]byte(text))
 		require.ErrorContains(t, err, problem, text)
 	}
-	path := writePass(t, server.Pass{Debugger: server.DLV})
+	path := writePass(t, server.Pass{Debugger: server.LLDB})
 	require.NoError(t, os.Chmod(path, 0o640))
 	_, err := server.ReadPass(path)
 	require.ErrorContains(t, err, "accessible to other users")
