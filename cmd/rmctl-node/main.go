@@ -16,6 +16,7 @@ type command func(ctx context.Context, arguments []string) int
 var commands = map[string]command{
 	"barrier":   waitAtBarrier,
 	"callback":  tryCallback,
+	"debug":     runDebug,
 	"exchange":  exchange,
 	"guard":     runGuard,
 	"prepare":   prepare,

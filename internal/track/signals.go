@@ -19,9 +19,9 @@ var passed = []os.Signal{
 
 const mostSignals = 64
 
-// catch catches signals for the program. The program inherits the signals that this process
+// Catch catches signals for the program. The program inherits the signals that this process
 // ignores.
-func catch() <-chan os.Signal {
+func Catch() <-chan os.Signal {
 	caught := make(chan os.Signal, mostSignals)
 	for _, each := range passed {
 		if !signal.Ignored(each) {
@@ -50,8 +50,8 @@ func forward(caught <-chan os.Signal, process *os.Process, beside *sentinel, end
 	return &forwarding
 }
 
-// endBy ends this process by a signal, without a core file of its own.
-func endBy(which syscall.Signal) {
+// EndBy ends this process by a signal, without a core file of its own.
+func EndBy(which syscall.Signal) {
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	signal.Reset()
 	// The Go runtime keeps handlers for some signals. All zero means the default action, and no mask.

@@ -45,7 +45,7 @@ const (
 // signal ends this process. The program runs even if recording fails.
 func Run(o Options) int {
 	runtime.LockOSThread() // the end of the thread that starts the program would end it
-	caught := catch()
+	caught := Catch()
 	identity, _, problem := rank.Of(os.Getenv, o.RankFrom)
 	p, err := start(o, identity)
 	if err != nil {
@@ -68,7 +68,7 @@ func Run(o Options) int {
 	}
 	recorder.end(status)
 	if status.Signaled() {
-		endBy(status.Signal())
+		EndBy(status.Signal())
 	}
 	return status.ExitStatus()
 }
