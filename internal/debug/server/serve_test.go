@@ -38,9 +38,14 @@ func requireEnds(t testing.TB, pid int) {
 // pidOf returns the process that a program prints first.
 func (f *fixture) pidOf() int {
 	f.t.Helper()
-	pid, err := strconv.Atoi(strings.TrimSpace(f.gets(debug.ReportOutput).Text))
-	require.NoError(f.t, err)
-	return pid
+	return atoi(f.t, strings.TrimSpace(f.gets(debug.ReportOutput).Text))
+}
+
+func atoi(t testing.TB, text string) int {
+	t.Helper()
+	number, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return number
 }
 
 const printPID = "echo $$; exec sleep 1000"
