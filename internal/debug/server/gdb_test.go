@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -141,7 +140,7 @@ func TestGDBEndsInEachWay(t *testing.T) {
 			f := serves(t, options)
 			f.does(debug.Request{Verb: debug.Start, Stop: debug.StopNot})
 			require.Equal(t, "total 12\n", f.gets(debug.ReportOutput).Text)
-			pid := pidOfChild(t, program)
+			pid := processesOf(t, program)[0]
 			if isStopped {
 				f.does(debug.Request{Verb: debug.Halt})
 				f.stops(debug.ReasonHalt)
@@ -171,20 +170,6 @@ func TestGDBEndsInEachWay(t *testing.T) {
 			requireEnds(t, pid)
 		}
 	}
-}
-
-// pidOfChild returns the process of a program that this test runs.
-func pidOfChild(t testing.TB, program string) (pid int) {
-	t.Helper()
-	links, err := filepath.Glob("/proc/[0-9]*/exe")
-	require.NoError(t, err)
-	for _, link := range links {
-		if target, _ := os.Readlink(link); target == program {
-			pid = atoi(t, strings.Split(link, "/")[2])
-		}
-	}
-	require.NotZero(t, pid)
-	return pid
 }
 
 func TestGDBShowsAStringOfAGigabyte(t *testing.T) {

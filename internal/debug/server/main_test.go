@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 		guard.Serve(context.Background(), os.Stdin, os.Stdout, guard.Silence)
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		os.Exit(serveAlone(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
 
