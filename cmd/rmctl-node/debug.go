@@ -90,12 +90,17 @@ func (o debugOptions) launch(ctx context.Context, pass *server.Pass, signals <-c
 		if pass.WhenLeft == server.Release && len(pass.Arguments) > 0 && !errors.As(err, new(*signalError)) {
 			return without()
 		}
-		return endAs(err)
+		return codeOfDial(err)
 	}
 	ending, err := server.Serve(ctx, conn, options)
 	if err != nil {
 		return fail(err)
 	}
+	return endAs(ending)
+}
+
+// endAs ends this process by the signal that ended a program, or returns its exit code.
+func endAs(ending server.Ending) int {
 	if ending.Signal != 0 {
 		track.EndBy(ending.Signal)
 	}
@@ -130,7 +135,7 @@ func (o debugOptions) attach(ctx context.Context, pass *server.Pass, signals <-c
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rmctl-node:", tree.OneLine(err.Error()))
-		return endAs(err)
+		return codeOfDial(err)
 	}
 	return 0
 }
@@ -139,31 +144,30 @@ func (o debugOptions) attach(ctx context.Context, pass *server.Pass, signals <-c
 func optionsOf(pass *server.Pass, number int) server.Options {
 	options := server.Options{
 		Rank: number, Host: track.NodeName(), Debugger: pass.Debugger, Guard: guardWords(), Linger: pass.Linger,
-		Able: []debug.Verb{debug.TypeOf, debug.Memory, debug.Raw},
+		Able: []debug.Verb{debug.TypeOf, debug.Memory, debug.Raw}, Open: engineOf(pass.Debugger, pass.Path, number),
 	}
 	if program, err := os.Executable(); err == nil {
 		options.Permit = []string{program, "traceable"}
 	}
-	options.Open = func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
-		return openEngine(ctx, pass, number, notify)
-	}
 	return options
 }
 
-// openEngine starts the debugger of a pass.
-func openEngine(ctx context.Context, pass *server.Pass, number int, notify func(debug.Notice)) (server.Engine, error) {
-	if pass.Debugger != server.GDB {
-		return nil, fmt.Errorf("%s is not supported", pass.Debugger)
+// engineOf returns how to start a debugger for a rank. Without a path it is found in PATH.
+func engineOf(debugger, path string, number int) server.Open {
+	return func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
+		if debugger == server.LLDB || debugger == server.DLV {
+			return nil, fmt.Errorf("no debugger: use gdb instead of %s", debugger)
+		}
+		directory, err := os.Getwd()
+		if err != nil {
+			directory = "" // only relative paths in commands need it
+		}
+		engine, err := mi.OpenEngine(ctx, mi.EngineOptions{Path: path, Rank: number, Directory: directory, Notify: notify})
+		if err != nil {
+			return nil, err
+		}
+		return engine, nil
 	}
-	directory, err := os.Getwd()
-	if err != nil {
-		directory = "" // only relative paths in commands need it
-	}
-	engine, err := mi.OpenEngine(ctx, mi.EngineOptions{Path: pass.Path, Rank: number, Directory: directory, Notify: notify})
-	if err != nil {
-		return nil, err
-	}
-	return engine, nil
 }
 
 // A signalError is a signal that ended the wait for a connection.
@@ -172,8 +176,8 @@ type signalError struct{ signal syscall.Signal }
 // Error implements error.
 func (e *signalError) Error() string { return "waiting for rmctl: " + e.signal.String() }
 
-// endAs returns the exit code for an error, or ends by the signal that caused it.
-func endAs(err error) int {
+// codeOfDial returns the exit code for an error, or ends by the signal that caused it.
+func codeOfDial(err error) int {
 	var ended *signalError
 	if errors.As(err, &ended) {
 		track.EndBy(ended.signal)

@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/rmctl/rmctl/debug"
-	"github.com/rmctl/rmctl/internal/debug/mi"
 	"github.com/rmctl/rmctl/internal/debug/sdm"
 	"github.com/rmctl/rmctl/internal/debug/server"
 	"github.com/rmctl/rmctl/internal/rank"
@@ -56,7 +55,7 @@ func serveForMaster(ctx context.Context, options *sdm.Options) int {
 	}
 	ending, err := server.Serve(ctx, conn, server.Options{
 		Rank: options.Rank, Size: size, Host: track.NodeName(), Environment: os.Environ(),
-		Debugger: options.Debugger, Able: []debug.Verb{debug.TypeOf, debug.Memory}, Open: debuggerOf(options),
+		Debugger: options.Debugger, Able: []debug.Verb{debug.TypeOf, debug.Memory}, Open: engineOf(options.Debugger, options.DebuggerPath, options.Rank),
 		Guard: guardWords(), Permit: []string{program, "traceable"},
 		Find:     func(name string) (string, error) { return track.Find(name, identity) },
 		WhenLeft: server.End, Output: os.Stdout, Errors: os.Stderr, Signals: signals,
@@ -65,25 +64,4 @@ func serveForMaster(ctx context.Context, options *sdm.Options) int {
 		return fail(err)
 	}
 	return endAs(ending)
-}
-
-// debuggerOf returns how to start the debugger of a rank.
-func debuggerOf(options *sdm.Options) server.Open {
-	return func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
-		if options.Debugger == server.LLDB || options.Debugger == server.DLV {
-			return nil, fmt.Errorf("no debugger: use gdb instead of %s", options.Debugger)
-		}
-		return mi.OpenEngine(ctx, mi.EngineOptions{Path: options.DebuggerPath, Rank: options.Rank, Notify: notify})
-	}
-}
-
-// endAs ends this process by the signal that ended a program, or returns its exit code.
-func endAs(ending server.Ending) int {
-	if ending.Signal == 0 {
-		return ending.Code
-	}
-	signal.Reset(ending.Signal)
-	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // the core of the program is enough
-	_ = syscall.Kill(os.Getpid(), ending.Signal)                  // the code says it otherwise
-	return 128 + int(ending.Signal)
 }

@@ -33,7 +33,7 @@ type Options struct {
 	Find func(name string) (string, error)
 
 	WhenLeft string        // Release or End
-	Linger   time.Duration // for an orderly end after the client has left
+	Linger   time.Duration // for an orderly end after the client has left; 0: 30 s
 
 	Output, Errors *os.File // where the output of the program goes, too
 	Signals        <-chan os.Signal
@@ -99,6 +99,9 @@ type server struct {
 // Serve debugs a rank for the client at the other end of a connection, until the program that it started has ended,
 // or the process that it attached to was released. It returns how the program ended.
 func Serve(ctx context.Context, conn io.ReadWriteCloser, options Options) (Ending, error) {
+	if options.Linger == 0 {
+		options.Linger = usualLinger
+	}
 	s := &server{
 		Options: options, out: newOutbox(conn, options.Linger),
 		requests: make(chan numbered, mostRequests), urgent: make(chan numbered, mostUrgent), notices: make(chan debug.Notice, mostNotices),
