@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/debug/sdm"
@@ -34,6 +35,9 @@ func runSDM(ctx context.Context, arguments []string) int {
 	return serveForMaster(ctx, options)
 }
 
+// sdmLinger bounds how long a server takes to end its program once the master is gone.
+const sdmLinger = 30 * time.Second
+
 // serveForMaster debugs a rank for the master.
 func serveForMaster(ctx context.Context, options *sdm.Options) int {
 	waiting, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -58,7 +62,7 @@ func serveForMaster(ctx context.Context, options *sdm.Options) int {
 		Debugger: options.Debugger, Able: []debug.Verb{debug.TypeOf, debug.Memory}, Open: engineOf(options.Debugger, options.DebuggerPath, options.Rank),
 		Guard: guardWords(), Permit: []string{program, "traceable"},
 		Find:     func(name string) (string, error) { return track.Find(name, identity) },
-		WhenLeft: server.End, Output: os.Stdout, Errors: os.Stderr, Signals: signals,
+		WhenLeft: server.End, Linger: sdmLinger, Output: os.Stdout, Errors: os.Stderr, Signals: signals,
 	})
 	if err != nil {
 		return fail(err)

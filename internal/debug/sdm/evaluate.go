@@ -205,12 +205,15 @@ func (m *master) expressionsOf(rank int) []string {
 	return ids
 }
 
-// getType returns the type of an expression.
+// getType returns the name of the type of an expression.
 func (m *master) getType(ctx context.Context, c *call) []result {
-	return m.ask(ctx, c.ranks, debug.Request{Verb: debug.TypeOf, Text: c.arguments[0]}, func(part debug.Part) event {
-		if part.Problem != "" {
+	return m.ask(ctx, c.ranks, debug.Request{Verb: debug.Evaluate, Text: c.arguments[0]}, func(part debug.Part) event {
+		switch {
+		case part.Problem != "":
 			return failureOf(part.Answer, codeUnknownVariable, `Unknown variable: "`+c.arguments[0]+`": `)
+		case len(part.Variables) != 1:
+			return failure(codeUnknownVariable, `Unknown variable: "`+c.arguments[0]+`"`)
 		}
-		return event{eventType, []string{part.Text}}
+		return event{eventType, []string{part.Variables[0].Type}}
 	})
 }

@@ -82,7 +82,11 @@ func failure(code int, text string) event {
 
 // failureOf returns the error for an answer with a problem. The code is that for a request which the debugger refused.
 func failureOf(answer debug.Answer, code int, prefix string) event {
-	switch answer.Problem {
+	problem := answer.Problem
+	if problem == debug.Silent && answer.Text == string(debug.Exited) { // its server has ended with it
+		problem = debug.NotRunning
+	}
+	switch problem {
 	case debug.Unsupported:
 		return failure(codeNotImplemented, "Protocol not implemented: "+answer.Text)
 	case debug.IsRunning:

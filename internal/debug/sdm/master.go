@@ -30,7 +30,7 @@ type master struct {
 	session *debug.Session
 	client  *controller
 	size    int
-	joined  <-chan struct{} // closed once all servers have been reached, or could not be
+	joined  <-chan struct{} // closed once each server has said who it is, or could not be reached
 
 	urgent  chan struct{} // one element for each urgent command
 	wake    chan struct{} // there may be stops to report that were held

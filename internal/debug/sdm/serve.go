@@ -54,7 +54,7 @@ func RunMaster(ctx context.Context, o *Options) error {
 
 // servers are the connections to the servers.
 type servers struct {
-	all   chan struct{} // closed once each was reached, or could not be
+	all   chan struct{} // closed once each has said who it is, or could not be reached
 	tasks sync.WaitGroup
 }
 
@@ -63,35 +63,39 @@ func (s *servers) wait() { s.tasks.Wait() }
 // joinServers connects a session to servers, until the context ends.
 func joinServers(ctx context.Context, session *debug.Session, routes []route, secret []byte) *servers {
 	s := &servers{all: make(chan struct{})}
-	var dialing sync.WaitGroup
+	var joining sync.WaitGroup
 	turns := make(chan struct{}, mostDials)
 	for rank, at := range routes {
-		dialing.Add(1)
+		joining.Add(1)
 		s.tasks.Go(func() {
-			conn, err := func() (net.Conn, error) {
-				defer dialing.Done()
-				turns <- struct{}{}
-				defer func() { <-turns }()
-				limited, cancel := context.WithTimeout(ctx, joinLimit)
-				defer cancel()
-				return dialServer(limited, at, rank, secret)
-			}()
+			joined := sync.OnceFunc(joining.Done)
+			defer joined()
+			conn, err := dialInTurn(ctx, turns, at, rank, secret)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, "rmctl-node:", err)
 				return
 			}
-			converse(ctx, session, conn)
+			converse(ctx, session, conn, joined)
 		})
 	}
 	s.tasks.Go(func() {
-		dialing.Wait()
+		joining.Wait()
 		close(s.all)
 	})
 	return s
 }
 
-// converse passes lines between a session and a server until the connection ends.
-func converse(ctx context.Context, session *debug.Session, conn net.Conn) {
+// dialInTurn connects to a server, as one of few at a time.
+func dialInTurn(ctx context.Context, turns chan struct{}, at route, rank int, secret []byte) (net.Conn, error) {
+	turns <- struct{}{}
+	defer func() { <-turns }()
+	limited, cancel := context.WithTimeout(ctx, joinLimit)
+	defer cancel()
+	return dialServer(limited, at, rank, secret)
+}
+
+// converse passes lines between a session and a server until the connection ends. It calls joined after the first line.
+func converse(ctx context.Context, session *debug.Session, conn net.Conn, joined func()) {
 	out := &outbox{conn: conn, filled: make(chan struct{}, 1)}
 	member := session.Join(out.send)
 	ctx, cancel := context.WithCancel(ctx)
@@ -106,6 +110,7 @@ func converse(ctx context.Context, session *debug.Session, conn net.Conn) {
 			err = received
 			break
 		}
+		joined()
 	}
 	if lines.Err() != nil {
 		err = lines.Err()
