@@ -166,6 +166,7 @@ var allowedImports = map[string][]string{
 	"internal/debug/sdm":              {"debug", "internal/ranges", "internal/rank", "internal/tree", "proxy"},
 	"debug":                           {"internal/ranges"},
 	"internal/debug/launch":           {"config", "control", "debug", "internal/debug/server", "internal/nodes", "internal/onnodes", "internal/ranges", "internal/stacks", "job", "remote"},
+	"internal/debug/adapter":          {"debug", "internal/ranges"},
 }
 
 // allowedEverywhere are the packages that every other one may import.
