@@ -90,7 +90,7 @@ func (s *Session) sendEach(asked *Pending, number int, question Question) {
 			case m == nil:
 				asked.lost["unknown rank"] = append(asked.lost["unknown rank"], rank)
 			case m.hasLeft:
-				reason := cmp.Or(m.state.Text, string(m.state.State))
+				reason := m.whyLeft()
 				asked.lost[reason] = append(asked.lost[reason], rank)
 			default:
 				asked.waiting[rank] = true

@@ -184,9 +184,17 @@ func (s *Session) leave(m *Member, reason string) {
 		s.change(m, Rank{State: Lost, Text: reason})
 	}
 	for _, asked := range s.asks {
-		asked.lose(m.rank, reason)
+		asked.lose(m.rank, m.whyLeft())
 	}
 	s.news.wake()
+}
+
+// whyLeft returns why a rank that has left does not answer.
+func (m *Member) whyLeft() string {
+	if m.state.State == Lost {
+		return m.state.Text
+	}
+	return m.state.String()
 }
 
 // Hello returns what a rank said first.

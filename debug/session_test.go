@@ -98,19 +98,24 @@ func TestEachAskedRankIsInOnePart(t *testing.T) {
 		leaver := join(t, &s, 2, silent)
 		gone := join(t, &s, 3, answers)
 		gone.member.Leave("the node is down")
+		code := 3
+		exited := join(t, &s, 5, silent)
+		exited.notice(t, debug.Notice{Report: debug.ReportExited, Code: &code})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		go func() {
 			time.Sleep(time.Second)
 			leaver.member.Leave("the connection was lost")
+			exited.member.Leave("the connection was lost")
 		}()
-		parts := s.Ask(ctx, debug.Question{Ranks: span(0, 4), Request: debug.Request{Verb: debug.Threads}})
+		parts := s.Ask(ctx, debug.Question{Ranks: span(0, 5), Request: debug.Request{Verb: debug.Threads}})
 		found := map[string]string{}
 		for _, part := range parts {
 			found[part.Ranks.String()] = string(part.Problem) + " " + part.Text
 		}
 		require.Equal(t, map[string]string{
 			"0": " ", "1": "silent no answer in time", "2": "silent the connection was lost", "3": "silent the node is down", "4": "silent unknown rank",
+			"5": "silent exited with code 3",
 		}, found)
 	})
 }
