@@ -17,14 +17,10 @@ func (p *prompt) start(ctx context.Context, request debug.Request) (reply, error
 	}
 	p.expect(ranks)
 	parts := p.asking(ctx, func(ctx context.Context) []debug.Part { return p.session.Start(ctx, request) })
-	if request.Stop == debug.StopNot {
-		p.allStopped = nil
-		return p.resumed(ctx, parts)
+	if request.Stop == debug.StopNot || p.current.inBackground {
+		return p.released(parts), nil
 	}
-	if err := p.await(ctx, parts); err != nil {
-		return reply{}, err
-	}
-	return p.resumed(ctx, parts)
+	return p.stopped(ctx, parts)
 }
 
 func runStart(p *prompt, ctx context.Context, rest string) (reply, error) {
@@ -57,27 +53,29 @@ func (p *prompt) resume(ctx context.Context, request debug.Request) (reply, erro
 	p.thread, p.frame = 0, 0
 	parts := p.ask(ctx, ranks, request)
 	if p.current.inBackground {
-		p.allStopped = nil
-		return p.resumed(ctx, parts)
+		return p.released(parts), nil
 	}
+	return p.stopped(ctx, parts)
+}
+
+// released returns the end of a command that does not wait for the stops of ranks.
+func (p *prompt) released(parts []debug.Part) reply {
+	p.allStopped = nil
+	return p.shown(parts, written(problemsOf(parts), p.out.width()))
+}
+
+// stopped waits for the stops of ranks that do what was requested, and shows the line at which they are.
+func (p *prompt) stopped(ctx context.Context, parts []debug.Part) (reply, error) {
 	if err := p.await(ctx, parts); err != nil {
 		return reply{}, err
 	}
 	p.removeTemporary(ctx)
-	return p.resumed(ctx, parts)
-}
-
-// resumed returns the end of a command that lets ranks run. It shows the line at which they stopped.
-func (p *prompt) resumed(ctx context.Context, parts []debug.Part) (reply, error) {
 	p.report()
-	text := written(problemsOf(parts), p.out.width())
-	if areAllProblems(parts) {
-		return reply{Parts: partsOf(parts), Error: text}, nil
+	r := p.shown(parts, written(problemsOf(parts), p.out.width()))
+	if shown := p.stoppedLine(ctx); shown != "" && r.Error == "" {
+		r.text = strings.TrimPrefix(r.text+"\n"+shown, "\n")
 	}
-	if shown := p.stoppedLine(ctx); shown != "" {
-		text = strings.TrimPrefix(text+"\n"+shown, "\n")
-	}
-	return reply{Parts: partsOf(parts), text: text}, nil
+	return r, nil
 }
 
 // stoppedLine returns the source line at which the focused ranks are, if that is one place.
@@ -132,11 +130,7 @@ func runHalt(p *prompt, ctx context.Context, rest string) (reply, error) {
 		return reply{}, errors.New("no focused rank runs")
 	}
 	p.expect(running)
-	parts := p.halt(ctx)
-	if err := p.await(ctx, parts); err != nil {
-		return reply{}, err
-	}
-	return p.resumed(ctx, parts)
+	return p.stopped(ctx, p.halt(ctx))
 }
 
 // ender returns a command that ends the debugging of the focused ranks by a verb, or of the whole job by a function.

@@ -1,9 +1,10 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,19 @@ func (p *prompt) question(ctx context.Context, request debug.Request) ([]debug.P
 		return nil, errNoRanks
 	}
 	request.Thread, request.Frame = p.thread, p.frame
-	return p.ask(ctx, ranks, request), nil
+	gone := p.classesOf(ranks, debug.Exited, debug.Released, debug.Lost)
+	for _, class := range gone {
+		ranks = ranks.Without(class.Ranks)
+	}
+	var parts []debug.Part
+	if len(ranks) > 0 {
+		parts = p.ask(ctx, ranks, request)
+	}
+	for _, class := range gone {
+		parts = append(parts, debug.Part{Ranks: class.Ranks, Answer: debug.Answer{Problem: debug.NotRunning, Text: class.String()}})
+	}
+	slices.SortStableFunc(parts, func(a, b debug.Part) int { return cmp.Compare(a.Ranks[0].First, b.Ranks[0].First) })
+	return parts, nil
 }
 
 // show asks a question, and returns a text for each different answer.
@@ -101,7 +114,7 @@ func runThreads(p *prompt, ctx context.Context, rest string) (reply, error) {
 		return reply{}, unexpected(rest)
 	}
 	return p.show(ctx, debug.Request{Verb: debug.Threads}, func(a debug.Answer) string {
-		lines := []string{fmt.Sprintf("%d threads", len(a.Threads))}
+		var lines []string
 		for _, thread := range a.Threads {
 			mark := "  "
 			if thread.Current && p.thread == 0 || thread.ID == p.thread {
@@ -116,7 +129,7 @@ func runThreads(p *prompt, ctx context.Context, rest string) (reply, error) {
 			}
 			lines = append(lines, strings.Join(words, " "))
 		}
-		return strings.Join(lines, "\n")
+		return cmp.Or(strings.Join(lines, "\n"), "no threads")
 	})
 }
 

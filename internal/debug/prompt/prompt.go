@@ -35,6 +35,7 @@ const (
 	answerLimit = 30 * time.Second       // for an answer of ranks
 	endLimit    = time.Minute            // for the end of the job
 	stateDelay  = 50 * time.Millisecond  // in which states of many ranks are collected
+	waitDelay   = 500 * time.Millisecond // the same while a command waits for all of them, and prints then
 	outputDelay = 100 * time.Millisecond // in which equal lines are collected
 	codeFailed  = 1                      // exit code if a command of a script failed
 )

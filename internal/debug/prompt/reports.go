@@ -95,7 +95,11 @@ func (p *prompt) take() {
 // change notes that a rank no longer runs.
 func (p *prompt) change(rank int) {
 	p.changed[rank] = true
-	p.flushWithin(stateDelay)
+	if p.allStopped != nil {
+		p.flushWithin(waitDelay)
+	} else {
+		p.flushWithin(stateDelay)
+	}
 	p.forget(rank)
 }
 
