@@ -54,19 +54,40 @@ func (p *prompt) shown(parts []debug.Part, text string) reply {
 	return r
 }
 
-// valueOf returns the value in an answer.
-func valueOf(answer debug.Answer) string {
-	if len(answer.Variables) == 0 {
-		return plain(answer.Text)
+// showValue asks for a value, and returns it with its members.
+func (p *prompt) showValue(ctx context.Context, request debug.Request) (reply, error) {
+	parts, err := p.question(ctx, request)
+	if err != nil {
+		return reply{}, err
 	}
-	return plain(answer.Variables[0].Value)
+	left := mostExpansions
+	var all []labelled
+	for _, part := range parts {
+		switch {
+		case part.Problem != "":
+			all = append(all, labelled{part.Ranks, problemOf(part.Answer)})
+		case len(part.Variables) == 0:
+			all = append(all, labelled{part.Ranks, plain(part.Text)})
+		default:
+			all = append(all, p.expand(ctx, part.Ranks, part.Variables[0], p.depth(), &left)...)
+		}
+	}
+	return p.shown(parts, written(all, p.out.width())), nil
+}
+
+// depth returns how deep members are shown. Programs that read JSON get the answers of ranks.
+func (p *prompt) depth() int {
+	if p.options.JSON {
+		return 0
+	}
+	return mostDepth
 }
 
 func runPrint(p *prompt, ctx context.Context, rest string) (reply, error) {
 	if rest == "" {
 		return reply{}, errors.New("an expression is missing")
 	}
-	return p.show(ctx, debug.Request{Verb: debug.Evaluate, Text: rest}, valueOf)
+	return p.showValue(ctx, debug.Request{Verb: debug.Evaluate, Text: rest})
 }
 
 func runSet(p *prompt, ctx context.Context, rest string) (reply, error) {
@@ -74,7 +95,7 @@ func runSet(p *prompt, ctx context.Context, rest string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return p.show(ctx, debug.Request{Verb: debug.Assign, Text: expression, Value: value}, valueOf)
+	return p.showValue(ctx, debug.Request{Verb: debug.Assign, Text: expression, Value: value})
 }
 
 func runType(p *prompt, ctx context.Context, rest string) (reply, error) {
@@ -101,7 +122,7 @@ func variables(scope string) func(*prompt, context.Context, string) (reply, erro
 		if err != nil {
 			return reply{}, err
 		}
-		text := writtenColumns(parts, p.out.width())
+		text := p.writtenColumns(ctx, parts)
 		if text == "" {
 			text = "no " + scope
 		}

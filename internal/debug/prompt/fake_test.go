@@ -129,6 +129,9 @@ func (r *fakeRank) serve(line string) {
 
 func (r *fakeRank) actions(request debug.Request) []string {
 	asked := strings.TrimSpace(string(request.Verb) + " " + request.Text)
+	if request.Reference > 0 {
+		asked += fmt.Sprint(" of ", request.Reference)
+	}
 	if request.Frame > 0 {
 		asked += fmt.Sprint(" in ", request.Frame)
 	}
@@ -163,6 +166,11 @@ func (r *fakeRank) act(action string, request debug.Request, answer *debug.Answe
 	case "var":
 		variable, value, _ := strings.Cut(text, "=")
 		answer.Variables = append(answer.Variables, debug.Variable{Name: variable, Value: value})
+	case "opaque": // REFERENCE NAME=VALUE
+		reference, declared, _ := strings.Cut(text, " ")
+		variable, value, _ := strings.Cut(declared, "=")
+		number, _ := strconv.Atoi(reference)
+		answer.Variables = append(answer.Variables, debug.Variable{Name: variable, Value: value, Reference: number})
 	case "text":
 		answer.Text = text
 	case "total":
