@@ -164,6 +164,7 @@ var allowedImports = map[string][]string{
 	"internal/debug/prompt":           {"debug", "internal/files", "internal/ranges", "internal/terminal", "internal/tui"},
 	"internal/debug/server":           {"debug", "internal/debug/guard", "internal/execution", "internal/ranges"},
 	"internal/debug/sdm":              {"debug", "internal/ranges", "internal/rank", "internal/tree", "proxy"},
+	"internal/debug/dap":              {"debug", "internal/debug/guard"},
 	"debug":                           {"internal/ranges"},
 	"internal/debug/launch":           {"config", "control", "debug", "internal/debug/server", "internal/nodes", "internal/onnodes", "internal/ranges", "internal/stacks", "job", "remote"},
 	"internal/debug/adapter":          {"debug", "internal/ranges"},

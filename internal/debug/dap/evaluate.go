@@ -1,0 +1,146 @@
+package dap
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/go-dap"
+
+	"github.com/rmctl/rmctl/debug"
+	"github.com/rmctl/rmctl/internal/debug/guard"
+)
+
+// compute evaluates an expression, never a command of the debugger.
+func (e *Engine) compute(ctx context.Context, request debug.Request) (dap.EvaluateResponseBody, error) {
+	id, err := e.frameOf(ctx, request)
+	if err != nil {
+		return dap.EvaluateResponseBody{}, err
+	}
+	return e.computeIn(ctx, id, request.Text)
+}
+
+func (e *Engine) computeIn(ctx context.Context, frame int, expression string) (dap.EvaluateResponseBody, error) {
+	expression = strings.TrimSpace(expression)
+	if expression == "" || e.dialect.isCommand(expression) {
+		return dap.EvaluateResponseBody{}, refusal{"this is no expression"}
+	}
+	response, err := answerOf[*dap.EvaluateResponse](ctx, e.debugger.client, "evaluate", &dap.EvaluateArguments{Expression: expression, FrameId: frame, Context: "watch"})
+	if err != nil {
+		return dap.EvaluateResponseBody{}, err
+	}
+	return response.Body, nil
+}
+
+func (e *Engine) evaluate(ctx context.Context, request debug.Request) (debug.Answer, error) {
+	body, err := e.compute(ctx, request)
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	return e.answerValue(ctx, request, body)
+}
+
+// answerValue answers with one value.
+func (e *Engine) answerValue(ctx context.Context, request debug.Request, body dap.EvaluateResponseBody) (debug.Answer, error) {
+	thread, err := e.threadOf(request)
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	looks := mostLooks
+	variable := dap.Variable{Value: body.Result, Type: body.Type, EvaluateName: strings.TrimSpace(request.Text),
+		VariablesReference: body.VariablesReference, IndexedVariables: body.IndexedVariables, NamedVariables: body.NamedVariables}
+	described := e.describe(ctx, variable, place{thread, max(request.Frame, 0)}, &looks)
+	described.Name = ""
+	return debug.Answer{Variables: []debug.Variable{described}}, nil
+}
+
+func (e *Engine) typeOf(ctx context.Context, request debug.Request) (debug.Answer, error) {
+	body, err := e.compute(ctx, request)
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	return debug.Answer{Text: bounded(body.Type)}, nil
+}
+
+// assign sets an expression, or a child of a reference, and answers with the new value.
+func (e *Engine) assign(ctx context.Context, request debug.Request) (debug.Answer, error) {
+	if request.Reference == 0 {
+		if err := e.dialect.assign(ctx, e, request); err != nil {
+			return debug.Answer{}, err
+		}
+		e.assigned()
+		return e.evaluate(ctx, request)
+	}
+	parent, err := e.lookUp(request.Reference)
+	if err == nil {
+		parent, err = e.renew(ctx, parent)
+	}
+	if err == nil {
+		err = e.setChild(ctx, parent.id, request.Text, request.Value)
+	}
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	e.assigned()
+	return e.answerChild(ctx, request)
+}
+
+// assigned makes references read their values again.
+func (e *Engine) assigned() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.values.assignments++
+}
+
+func (e *Engine) setChild(ctx context.Context, parent int, name, value string) error {
+	if e.dialect.isCommand(strings.TrimSpace(value)) {
+		return refusal{"this is no value"}
+	}
+	_, err := e.debugger.call(ctx, "setVariable", &dap.SetVariableArguments{VariablesReference: parent, Name: name, Value: value}, nil)
+	return err
+}
+
+// answerChild answers with the child of a reference that a request names.
+func (e *Engine) answerChild(ctx context.Context, request debug.Request) (debug.Answer, error) {
+	all, err := e.answerChildren(ctx, debug.Request{Reference: request.Reference})
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	for _, child := range all.Variables {
+		if child.Name == request.Text {
+			return debug.Answer{Variables: []debug.Variable{child}}, nil
+		}
+	}
+	return debug.Answer{}, refusal{"there is no such child"}
+}
+
+// command runs a command of the debugger's console and returns what it prints.
+func (e *Engine) command(ctx context.Context, frame int, text string) (string, error) {
+	arguments := &dap.EvaluateArguments{Expression: e.dialect.console(text), FrameId: frame, Context: "repl"}
+	response, err := answerOf[*dap.EvaluateResponse](ctx, e.debugger.client, "evaluate", arguments)
+	if err != nil {
+		return "", err
+	}
+	return e.dialect.printed(response.Body.Result), nil
+}
+
+const longestRaw = 256 << 10
+
+// raw runs a command of the console, which may let the process run.
+func (e *Engine) raw(ctx context.Context, request debug.Request) (debug.Answer, error) {
+	if strings.ContainsAny(request.Text, "\r\n") {
+		return debug.Answer{}, refusal{"a command is one line"}
+	}
+	frame, err := e.frameOf(ctx, request)
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	stops := e.stops.Load()
+	text, err := e.command(ctx, frame, request.Text)
+	if err != nil {
+		return debug.Answer{}, err
+	}
+	if status, _ := guard.ReadStatus(e.pid()); status.State != 't' {
+		e.enqueue(happening{kind: seemsRunning, stops: stops})
+	}
+	return debug.Answer{Text: strings.ToValidUTF8(text[:min(len(text), longestRaw)], "\uFFFD")}, nil
+}

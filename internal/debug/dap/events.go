@@ -1,0 +1,267 @@
+package dap
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/go-dap"
+
+	"github.com/rmctl/rmctl/debug"
+)
+
+// A kind says what happened.
+type kind int
+
+const (
+	hasStopped    kind = iota
+	hasExited          // with a code
+	hasTerminated      // the debugger has no process any more
+	hasPlaced          // a breakpoint
+	hasPrinted
+	hasDetached
+	hasHalted    // while it was held
+	runs         // because of a request
+	runsNot      // because the debugger refused
+	seemsRunning // after a command of the console
+)
+
+// A happening is an event, with only what is used and bounded.
+type happening struct {
+	kind        kind
+	reason      string
+	description string
+	text        string
+	thread      int
+	code        int
+	hit         []int
+	breakpoint  dap.Breakpoint
+	stops       int64 // how many were reported before the command
+}
+
+const (
+	longestOutput = 8 << 10
+	mostHit       = 64
+)
+
+// receive keeps an event for work, and reports false if it cannot. It runs between reading two messages.
+func (e *Engine) receive(message dap.EventMessage) bool {
+	var news happening
+	switch message := message.(type) {
+	case *dap.InitializedEvent:
+		closeOnce(e.initial)
+		return true
+	case *dap.StoppedEvent:
+		e.stops.Add(1)
+		body := message.Body
+		news = happening{kind: hasStopped, reason: bounded(body.Reason), description: bounded(body.Description), text: bounded(body.Text),
+			thread: body.ThreadId, hit: body.HitBreakpointIds[:min(len(body.HitBreakpointIds), mostHit)]}
+	case *dap.ExitedEvent:
+		news = happening{kind: hasExited, code: message.Body.ExitCode}
+	case *dap.TerminatedEvent:
+		news = happening{kind: hasTerminated}
+	case *dap.BreakpointEvent:
+		news = happening{kind: hasPlaced, breakpoint: message.Body.Breakpoint}
+		news.breakpoint.Message = bounded(news.breakpoint.Message)
+	case *dap.OutputEvent:
+		if message.Body.Category == "telemetry" {
+			return true
+		}
+		news = happening{kind: hasPrinted, text: message.Body.Output[:min(len(message.Body.Output), longestOutput)]}
+	default:
+		return true
+	}
+	select {
+	case e.happenings <- news:
+		return true
+	default:
+		return news.kind == hasPrinted
+	}
+}
+
+// closeOnce closes a channel that only one goroutine closes.
+func closeOnce(channel chan struct{}) {
+	select {
+	case <-channel:
+	default:
+		close(channel)
+	}
+}
+
+// enqueue adds what a request made happen.
+func (e *Engine) enqueue(news happening) {
+	select {
+	case e.happenings <- news:
+	case <-e.closing:
+	}
+}
+
+// work reports what happens, in order, until the engine is closed.
+func (e *Engine) work() {
+	ended := e.debugger.over
+	for {
+		select {
+		case news := <-e.happenings:
+			e.handle(news)
+		case <-ended:
+			ended = nil
+			e.drain()
+			e.lose()
+		case <-e.closing:
+			return
+		}
+	}
+}
+
+// drain handles what the debugger reported before it ended.
+func (e *Engine) drain() {
+	for {
+		select {
+		case news := <-e.happenings:
+			e.handle(news)
+		default:
+			return
+		}
+	}
+}
+
+func (e *Engine) handle(news happening) {
+	ctx := context.Background() // each call has its own limit
+	switch news.kind {
+	case hasStopped:
+		e.stop(ctx, news)
+	case hasHalted:
+		e.reportStop(ctx, news.thread, debug.Notice{Reason: debug.ReasonHalt})
+	case hasExited:
+		e.finish(&news.code)
+	case hasTerminated:
+		e.finish(nil)
+	case hasPlaced:
+		e.moved(ctx, news.breakpoint)
+	case hasPrinted:
+		e.print(news.text)
+	case hasDetached:
+		e.options.Notify(debug.Notice{Report: debug.ReportGone, Text: "detached"})
+	case runs:
+		e.options.Notify(debug.Notice{Report: debug.ReportRunning})
+	case seemsRunning:
+		e.notice(news.stops)
+	case runsNot:
+		e.stay()
+	}
+}
+
+// print reports what the debugger prints, except while it starts.
+func (e *Engine) print(text string) {
+	e.mutex.Lock()
+	isReady := e.condition != unattached && e.condition != attaching
+	e.mutex.Unlock()
+	text = e.dialect.output(text)
+	if isReady && strings.TrimSpace(text) != "" {
+		e.options.Notify(debug.Notice{Report: debug.ReportOutput, Stream: debug.StreamDebugger, Text: text})
+	}
+}
+
+// notice reports that the process runs after a command of the console. A stop that the debugger reported since
+// then is, or will be, reported with a run before it. lldb could be asked for the state, but that disturbs the
+// step of a thread.
+func (e *Engine) notice(stops int64) {
+	e.mutex.Lock()
+	isNews := e.condition == stopped && e.stops.Load() == stops
+	if isNews {
+		e.condition = running
+		e.values.reset()
+	}
+	e.mutex.Unlock()
+	if isNews {
+		e.options.Notify(debug.Notice{Report: debug.ReportRunning})
+	}
+}
+
+// stay reports the last stop again, after a request to run failed.
+func (e *Engine) stay() {
+	e.mutex.Lock()
+	hasStayed := e.condition == running
+	notice := e.lastStop
+	if hasStayed {
+		e.condition = stopped
+	}
+	e.mutex.Unlock()
+	if hasStayed && notice.Report != "" {
+		e.options.Notify(notice)
+	}
+}
+
+// stop handles a stop of the process.
+func (e *Engine) stop(ctx context.Context, news happening) {
+	e.mutex.Lock()
+	before := e.condition
+	switch before {
+	case attaching:
+		e.thread = news.thread
+		e.lastStop = debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonEntry}
+	case stopped: // by a command of the console
+		e.condition = running
+		e.values.reset()
+	}
+	e.mutex.Unlock()
+	switch before {
+	case attaching:
+		closeOnce(e.entered)
+		return
+	case unattached, over:
+		return
+	case stopped:
+		e.options.Notify(debug.Notice{Report: debug.ReportRunning})
+	}
+	if news.thread == 0 {
+		news.thread = e.anyThread(ctx)
+	}
+	classified, isReported := e.dialect.classify(ctx, e, news)
+	notice := classified.Notice
+	if e.takesHold(news.thread, notice.Reason) {
+		return
+	}
+	if isReported {
+		notice, isReported = e.hits(ctx, news.thread, classified)
+	}
+	if !isReported && e.proceed(ctx, "continue", news.thread) == nil {
+		return
+	}
+	if notice.Reason == debug.ReasonStep && e.takeStep() && e.proceed(ctx, e.stepCommand(), news.thread) == nil {
+		return
+	}
+	e.reportStop(ctx, news.thread, notice)
+}
+
+// proceed lets the process go on without a report.
+func (e *Engine) proceed(ctx context.Context, command string, thread int) error {
+	_, err := e.debugger.call(ctx, command, threadArgument{thread}, nil)
+	return err
+}
+
+func (e *Engine) reportStop(ctx context.Context, thread int, notice debug.Notice) {
+	notice.Report = debug.ReportStopped
+	if frames, _, err := e.listFrames(ctx, thread, 0, 1); err == nil && len(frames) > 0 {
+		notice.Frame = &frames[0].Frame
+	}
+	e.mutex.Lock()
+	if e.condition == over {
+		e.mutex.Unlock()
+		return
+	}
+	notice.Thread = e.numbered(thread)
+	e.condition, e.thread, e.lastStop, e.signal = stopped, thread, notice, notice.Signal
+	e.isHalting, e.steps = false, 0
+	e.values.reset()
+	e.mutex.Unlock()
+	e.options.Notify(notice)
+}
+
+// anyThread returns the first thread, for stops of the whole process.
+func (e *Engine) anyThread(ctx context.Context) int {
+	threads, err := e.listThreads(ctx)
+	if err != nil || len(threads) == 0 {
+		return 0
+	}
+	return threads[0].Id
+}

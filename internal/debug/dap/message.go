@@ -1,0 +1,80 @@
+package dap
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-dap"
+)
+
+// Bounds of what a debugger sends.
+const (
+	longestMessage = 16 << 20
+	longestHeader  = 1 << 10
+	mostHeaders    = 16
+)
+
+// readMessage reads a message of the Debug Adapter Protocol.
+func readMessage(reader *bufio.Reader) (dap.Message, error) {
+	content, err := readContent(reader)
+	if err != nil {
+		return nil, err
+	}
+	return dap.DecodeProtocolMessage(content)
+}
+
+// readContent reads the headers of a message, and then as many bytes as they announce.
+func readContent(reader *bufio.Reader) ([]byte, error) {
+	length := -1
+	for range mostHeaders {
+		line, err := readHeader(reader)
+		if err != nil {
+			return nil, err
+		}
+		if line == "" {
+			return readBytes(reader, length)
+		}
+		name, value, _ := strings.Cut(line, ":")
+		if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			continue
+		}
+		length, err = strconv.Atoi(strings.TrimSpace(value))
+		if err != nil || length < 0 || length > longestMessage {
+			return nil, fmt.Errorf("invalid length of a message: %.40q", value)
+		}
+	}
+	return nil, errors.New("a message has too many headers")
+}
+
+// readHeader reads a line without its line break.
+func readHeader(reader *bufio.Reader) (string, error) {
+	var line []byte
+	for len(line) < longestHeader {
+		next, err := reader.ReadByte()
+		if err != nil {
+			return "", err
+		}
+		if next == '\n' {
+			return strings.TrimSuffix(string(line), "\r"), nil
+		}
+		line = append(line, next)
+	}
+	return "", errors.New("a header of a message is too long")
+}
+
+// readBytes grows with what arrives: an announced length alone costs no memory.
+func readBytes(reader io.Reader, length int) ([]byte, error) {
+	if length < 0 {
+		return nil, errors.New("a message has no length")
+	}
+	var content bytes.Buffer
+	if _, err := io.CopyN(&content, reader, int64(length)); err != nil {
+		return nil, fmt.Errorf("a message is cut off: %w", err)
+	}
+	return content.Bytes(), nil
+}
