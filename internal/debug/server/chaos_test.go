@@ -130,7 +130,7 @@ func TestAProgramDoesNotOutliveItsServer(t *testing.T) {
 		victims := []string{"server", "debugger", "both"}[i%3]
 		a := servesAlone(t, program)
 		a.writes(`{"verb":"start","stop":"`+[]string{"main", "entry", "no"}[random.IntN(3)]+`"}`, `{"verb":"continue"}`, `{"verb":"halt"}`, `{"verb":"continue"}`)
-		<-time.After(time.Duration(random.IntN(300)) * time.Millisecond) // the moment of the end
+		<-time.After(time.Duration(random.IntN([]int{40, 300}[random.IntN(2)])) * time.Millisecond) // the moment of the end
 		kills(t, a, victims)
 		if victims == "debugger" {
 			requireAllRun(t, program)
@@ -152,7 +152,7 @@ func TestAProcessRunsOnWithoutItsServer(t *testing.T) {
 	for i := range rounds(8, 100) {
 		a := servesAlone(t, strconv.Itoa(sleeper.Process.Pid))
 		a.writes(`{"verb":"start","stop":"`+[]string{"entry", "no"}[random.IntN(2)]+`"}`, `{"verb":"continue"}`, `{"verb":"halt"}`)
-		<-time.After(time.Duration(random.IntN(300)) * time.Millisecond) // the moment of the end
+		<-time.After(time.Duration(random.IntN([]int{40, 300}[random.IntN(2)])) * time.Millisecond) // the moment of the end
 		kills(t, a, []string{"server", "debugger", "both", "client"}[i%4])
 		requireRuns(t, sleeper.Process.Pid)
 		_ = a.conn.Close() // it may be closed

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -97,18 +98,50 @@ func (o Options) startChild(program debug.Program, guard *guard.Guard, print fun
 		c.streams = append(c.streams, s)
 	}
 	p.files = []uintptr{0, c.streams[0].far.Fd(), c.streams[1].far.Fd()}
-	c.pid, err = forkStopped(p, guard.AddProgram)
-	if errors.Is(err, syscall.ENOEXEC) {
-		c.executable = "/bin/sh"
-		c.pid, err = forkStopped(p.withShell(), guard.AddProgram)
-	}
-	if err != nil {
+	started := make(chan error)
+	go c.run(p, guard.AddProgram, started) // until the end of the program
+	if err := <-started; err != nil {
 		c.closeStreams()
 		return nil, startError(program, err)
 	}
-	c.before = statusOf(c.pid)
-	c.follow()
 	return c, nil
+}
+
+// run starts the program and waits for its end in one thread: the program ends with its thread.
+func (c *child) run(p plan, hold func(pid int) error, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var err error
+	c.pid, err = forkStopped(p, hold)
+	if errors.Is(err, syscall.ENOEXEC) {
+		c.executable = "/bin/sh"
+		c.pid, err = forkStopped(p.withShell(), hold)
+	}
+	if err != nil {
+		started <- err
+		return
+	}
+	c.before = statusOf(c.pid)
+	var copying sync.WaitGroup
+	for _, s := range c.streams {
+		_ = s.far.Close() // the child has it
+		copying.Go(s.copy)
+	}
+	started <- nil
+	c.status, _ = wait(c.pid, 0) // nobody else waits for it
+	c.drain(&copying)
+	close(c.ended)
+}
+
+// drain waits until all that the program printed was passed on.
+func (c *child) drain(copying *sync.WaitGroup) {
+	for _, s := range c.streams {
+		_ = s.near.SetReadDeadline(time.Now().Add(lateOutput)) // if it is closed, nothing is read
+	}
+	copying.Wait()
+	for _, s := range c.streams {
+		_ = s.near.Close() // nothing was written
+	}
 }
 
 func startError(program debug.Program, err error) error {
@@ -125,26 +158,6 @@ func statusOf(pid int) guard.Status {
 	status, _ := guard.ReadStatus(pid)
 	status.State = 'R'
 	return status
-}
-
-// follow passes on what the child prints, and waits for its end.
-func (c *child) follow() {
-	var copying sync.WaitGroup
-	for _, s := range c.streams {
-		_ = s.far.Close() // the child has it
-		copying.Go(s.copy)
-	}
-	go func() { // the child ends it
-		defer close(c.ended)
-		c.status, _ = wait(c.pid, 0) // nobody else waits for it
-		for _, s := range c.streams {
-			_ = s.near.SetReadDeadline(time.Now().Add(lateOutput)) // if it is closed, nothing is read
-		}
-		copying.Wait()
-		for _, s := range c.streams {
-			_ = s.near.Close() // nothing was written
-		}
-	}()
 }
 
 func (c *child) closeStreams() {

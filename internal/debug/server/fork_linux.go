@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,13 +15,13 @@ const addrNoRandomize = 0x0040000
 
 // forkStopped starts a program that is stopped before its first instruction, without a tracer: debuggers
 // attach to it as to a process that runs already. If the program is a wrapper that becomes the real one,
-// it is stopped in the real one. The function hold is called with the process before that could run.
+// it is stopped in the real one. The function hold is called with the process before that could run. The caller stays
+// on its thread until the end of the program, which ends with the thread.
 func forkStopped(p plan, hold func(pid int) error) (pid int, err error) {
-	runtime.LockOSThread() // that is the tracer until the program is stopped
-	defer runtime.UnlockOSThread()
 	restore := fixAddresses()
 	pid, err = syscall.ForkExec(p.path, p.words, &syscall.ProcAttr{
-		Dir: p.directory, Env: p.environment, Files: p.files, Sys: &syscall.SysProcAttr{Ptrace: true},
+		Dir: p.directory, Env: p.environment, Files: p.files,
+		Sys: &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL},
 	})
 	restore()
 	if errors.Is(err, syscall.EPERM) {
@@ -65,8 +64,7 @@ func awaitProgram(pid int, isWrapped bool) error {
 		err = endedEarly(status)
 	}
 	if err == nil {
-		// From now on it ends with this thread.
-		err = syscall.PtraceSetOptions(pid, unix.PTRACE_O_EXITKILL|unix.PTRACE_O_TRACEEXEC)
+		err = syscall.PtraceSetOptions(pid, unix.PTRACE_O_TRACEEXEC)
 	}
 	signal := 0
 	for isWrapped && err == nil {
