@@ -48,24 +48,35 @@ type adapter struct {
 	publishTimer, outputTimer, doneTimer <-chan time.Time // nil while nothing waits for them
 }
 
-// Serve serves an editor until it disconnects, the stream ends or the context ends. It closes the stream; that must end
-// reads that wait. A program that the editor launched ends with the session, one that it attached to runs on,
-// unless the editor wants otherwise. The error is of the stream; nil if the editor disconnected.
-func Serve(ctx context.Context, stream io.ReadWriteCloser, options Options) error {
+// Serve serves an editor until it disconnects, the stream ends or the context ends. It closes a stream that can be closed,
+// which must end reads that wait; of another one, a read may wait beyond Serve. A program that the editor launched ends with the
+// session, one that it attached to runs on, unless the editor wants otherwise. The error is of the stream or the
+// context; nil if the editor left.
+func Serve(ctx context.Context, stream io.ReadWriter, options Options) error {
 	a := &adapter{options: options, queue: make(chan func()), out: bufio.NewWriterSize(stream, 64<<10), requests: map[int]*request{}}
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.ctx = inner
-	a.tasks.Go(func() { a.read(stream) })
-	a.tasks.Go(func() {
-		select {
-		case <-ctx.Done(): // a write may wait
-		case <-inner.Done():
-		}
-		_ = stream.Close()
-	})
+	hasRead := make(chan struct{})
+	go func() {
+		defer close(hasRead)
+		a.read(stream)
+	}()
+	closer, canClose := stream.(io.Closer)
+	if canClose {
+		a.tasks.Go(func() {
+			select {
+			case <-ctx.Done(): // a write may wait
+			case <-inner.Done():
+			}
+			_ = closer.Close()
+		})
+	}
 	a.run(ctx)
 	cancel()
 	a.tasks.Wait()
+	if canClose {
+		<-hasRead
+	}
 	return a.reason
 }
 
@@ -79,18 +90,20 @@ func (a *adapter) post(run func()) bool {
 	}
 }
 
-// read passes the messages of the editor to the loop.
+// read passes the messages of the editor to the loop, until the session ends.
 func (a *adapter) read(stream io.Reader) {
 	reader := bufio.NewReaderSize(stream, mostHeaderLine)
-	for {
+	for isEnding := false; !isEnding; {
 		content, err := readContent(reader)
 		if err != nil {
 			a.post(func() { a.leave(err) })
 			return
 		}
-		if !a.post(func() { a.handle(content) }) {
+		handled := make(chan bool, 1)
+		if !a.post(func() { a.handle(content); handled <- a.isEnding }) {
 			return
 		}
+		isEnding = <-handled
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // A fleet is ranks that play debuggers of one program: main calls work, in solver.c.
 type fleet struct {
 	size    int
-	session debug.Session
+	session *debug.Session
 	done    chan struct{}
 	differ  func(rank int) int    // makes callers and values differ; nil for equal ranks
 	builds  func(rank int) string // nil for equal ones
@@ -52,7 +52,7 @@ func (f *fleet) launch(_ context.Context, arguments adapter.LaunchArguments, rep
 	f.arguments = arguments
 	f.done = make(chan struct{})
 	report("submitted")
-	f.session = debug.Session{} //nolint:govet // nobody uses it yet
+	f.session = &debug.Session{}
 	f.ranks = nil
 	for number := range f.size {
 		r := &rank{fleet: f, number: number, queue: make(chan func(), 4096), line: 10, state: debug.Ready, threads: 1, endsAt: 90, variable: map[string]string{}}
@@ -65,18 +65,28 @@ func (f *fleet) launch(_ context.Context, arguments adapter.LaunchArguments, rep
 		}
 		r.hello(build)
 	}
-	return &adapter.Launched{Session: &f.session, Size: f.size, Done: f.done, End: f.end}, nil
+	return &adapter.Launched{Session: f.session, Size: f.size, Done: f.done, End: f.end}, nil
 }
 
 func (f *fleet) end(_ context.Context, kill bool) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.kills = append(f.kills, kill)
+	f.vanish()
+	return f.endErr
+}
+
+// vanish ends the job: all connections are lost.
+func (f *fleet) vanish() {
+	select {
+	case <-f.done:
+		return
+	default:
+	}
 	for _, r := range f.ranks {
 		close(r.queue)
 	}
 	close(f.done)
-	return f.endErr
 }
 
 func (r *rank) run() {

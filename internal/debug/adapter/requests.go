@@ -74,18 +74,12 @@ var handlers = map[string]handler{
 // handle answers a message of the editor.
 func (a *adapter) handle(content []byte) {
 	message, err := dap.DecodeProtocolMessage(content)
-	var known struct {
-		dap.Request
-		Seq any `json:"seq"` // hides that of the request, which may have the wrong type
-	}
-	if json.Unmarshal(content, &known) != nil || known.Type != "request" {
+	var known dap.Request
+	if json.Unmarshal(content, &known) != nil || known.Type != "request" || known.Seq < 1 {
 		a.print(categoryConsole, "rmctl ignores an invalid message of the editor\n")
 		return
 	}
-	r := &request{Request: known.Request, content: content}
-	if number, isNumber := known.Seq.(float64); isNumber {
-		r.Seq = int(number)
-	}
+	r := &request{Request: known, content: content}
 	r.ctx, r.cancel = context.WithCancel(a.ctx)
 	if problem := a.refusal(r, err); problem != "" {
 		a.fail(r, problem)
