@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,8 +28,8 @@ type Environment struct {
 	Launch func(context.Context, Request) (Debugged, error)
 	// Attach attaches debuggers to the ranks of the job with an id, and returns before they have connected.
 	Attach func(ctx context.Context, id string, request Request) (Debugged, error)
-	// ServeEditor serves an editor on a stream until the editor leaves.
-	ServeEditor func(context.Context, io.ReadWriter) error
+	// ServeEditor serves an editor on a stream until the editor leaves, and closes the stream.
+	ServeEditor func(context.Context, io.ReadWriteCloser) error
 	// StateFolder returns a private directory for files of this user.
 	StateFolder func() (string, error)
 	// Exit returns an error that only has an exit code, nil for 0.
@@ -269,19 +268,4 @@ func (e *Environment) edit(c *cobra.Command, f editorFlags, words []string) erro
 		return e.printConfiguration(f.configuration)
 	}
 	return e.serve(c.Context(), f.dap)
-}
-
-// serve serves an editor where --dap says.
-func (e *Environment) serve(ctx context.Context, where string) error {
-	if where == standardStreams {
-		return e.ServeEditor(ctx, struct {
-			io.Reader
-			io.Writer
-		}{e.Stdin, e.Stdout})
-	}
-	socket, isSocket := strings.CutPrefix(where, "unix:")
-	if !isSocket || socket == "" {
-		return usage("--dap=%s: enter --dap or --dap=unix:PATH", where)
-	}
-	return e.serveSocket(ctx, socket)
 }

@@ -64,7 +64,9 @@ func (b *bench) run(t *testing.T, words ...string) error {
 			b.requests, b.attached = append(b.requests, r), append(b.attached, id)
 			return b.debugged(t), nil
 		},
-		ServeEditor: func(_ context.Context, stream io.ReadWriter) error { return b.editor(stream) },
+		ServeEditor: func(_ context.Context, stream io.ReadWriteCloser) error {
+			return errors.Join(b.editor(stream), stream.Close())
+		},
 		StateFolder: func() (string, error) { return t.TempDir(), nil },
 		Exit: func(code int) error {
 			if code == 0 {
@@ -334,5 +336,8 @@ func TestConfigurationsOfEditorsRunTheAdapter(t *testing.T) {
 		require.NoError(t, b.run(t, "--print-config", editor))
 		require.Contains(t, b.out.String(), version)
 		require.Contains(t, b.out.String(), `"--dap"`)
+		if editor == "nvim" {
+			require.Contains(t, b.out.String(), "auto_continue_if_many_stopped = false", "ranks must not continue by themselves")
+		}
 	}
 }

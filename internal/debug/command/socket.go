@@ -4,12 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/rmctl/rmctl/internal/files"
 	"github.com/rmctl/rmctl/internal/peer"
 )
+
+// serve serves an editor where --dap says.
+func (e *Environment) serve(ctx context.Context, where string) error {
+	if where == standardStreams {
+		return e.ServeEditor(ctx, newStreams(e.Stdin, e.Stdout))
+	}
+	socket, isSocket := strings.CutPrefix(where, "unix:")
+	if !isSocket || socket == "" {
+		return usage("--dap=%s: enter --dap or --dap=unix:PATH", where)
+	}
+	return e.serveSocket(ctx, socket)
+}
+
+// streams are standard input and output as one stream.
+type streams struct {
+	*io.PipeReader // Close ends reads that wait
+	io.Writer
+}
+
+// newStreams reads input in a goroutine, because a read of a pipe cannot be ended. It ends with the input, or the process.
+func newStreams(input io.Reader, output io.Writer) streams {
+	reader, writer := io.Pipe()
+	go func() {
+		_, err := io.Copy(writer, input)
+		_ = writer.CloseWithError(err) // never fails
+	}()
+	return streams{reader, output}
+}
 
 // serveSocket serves the first editor that connects to a new socket.
 func (e *Environment) serveSocket(ctx context.Context, path string) error {
@@ -22,7 +52,6 @@ func (e *Environment) serveSocket(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("waiting for an editor: %w", err)
 	}
-	defer conn.Close() // what the editor did not read is of no use
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	return e.ServeEditor(ctx, conn)
 }

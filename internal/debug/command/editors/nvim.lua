@@ -9,6 +9,9 @@ dap.adapters.rmctl = {
   options = { initialize_timeout_sec = 20 },
 }
 
+-- Each rank is a thread. By default nvim-dap continues all threads that stop after the first one.
+dap.defaults.rmctl.auto_continue_if_many_stopped = false
+
 local function ask(text, default)
   return function()
     return vim.fn.input(text .. ": ", default)
