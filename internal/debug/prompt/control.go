@@ -16,7 +16,7 @@ func (p *prompt) start(ctx context.Context, request debug.Request) (reply, error
 		return reply{}, errors.New("no rank waits for its start")
 	}
 	p.expect(ranks)
-	parts := p.asking(ctx, func(ctx context.Context) []debug.Part { return p.session.Start(ctx, request) })
+	parts := p.asking(ctx, startLimit, func(ctx context.Context) []debug.Part { return p.session.Start(ctx, request) })
 	if request.Stop == debug.StopNot || p.current.inBackground {
 		return p.released(parts), nil
 	}

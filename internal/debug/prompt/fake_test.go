@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -203,6 +204,9 @@ func (r *fakeRank) act(action string, request debug.Request, answer *debug.Answe
 // report sends a notice.
 func (r *fakeRank) report(name, text string) {
 	switch name {
+	case "wait": // SECONDS
+		seconds, _ := strconv.Atoi(text)
+		time.Sleep(time.Duration(seconds) * time.Second) // of a bubble
 	case "run":
 		r.notice(debug.Notice{Report: debug.ReportRunning})
 	case "stop": // REASON FUNCTION FILE:LINE [BREAKPOINT]

@@ -63,7 +63,7 @@ func breakOnce(p *prompt, rest string) (debug.Breakpoint, error) {
 
 // setBreakpoints gives all ranks the breakpoints, and notes where they are.
 func (p *prompt) setBreakpoints(ctx context.Context) []debug.Part {
-	parts := p.asking(ctx, func(ctx context.Context) []debug.Part { return p.session.SetBreakpoints(ctx, p.breakpoints) })
+	parts := p.asking(ctx, answerLimit, func(ctx context.Context) []debug.Part { return p.session.SetBreakpoints(ctx, p.breakpoints) })
 	for _, part := range parts {
 		for _, span := range part.Ranks {
 			for rank := span.First; rank <= span.Last; rank++ {

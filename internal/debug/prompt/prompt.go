@@ -33,6 +33,7 @@ type Options struct {
 
 const (
 	answerLimit = 30 * time.Second       // for an answer of ranks
+	startLimit  = 15 * time.Minute       // for a start: debuggers read the symbols of large programs
 	endLimit    = time.Minute            // for the end of the job
 	stateDelay  = 50 * time.Millisecond  // in which states of many ranks are collected
 	waitDelay   = 500 * time.Millisecond // the same while a command waits for all of them, and prints then

@@ -134,6 +134,18 @@ func TestRanksThatStopSoonAfterOneAnotherAreOneLine(t *testing.T) {
 	})
 }
 
+// Debuggers may need minutes for the symbols of a large program.
+func TestASlowStartIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJob(t, 1, parseRules(t, "0 start => wait 600 ; run ; stop main main /src/app.c:3\n0 source => fail no"))
+		defer j.end()
+		var out bytes.Buffer
+		_, err := prompt.Run(t.Context(), j.session, optionsOf(j, strings.NewReader("ranks"), &out))
+		require.NoError(t, err)
+		require.Equal(t, strings.Repeat("0: stopped in main at app.c:3 (main)\n", 2), out.String())
+	})
+}
+
 // All JSON is one object a line, and each command ends with one.
 func TestJSONHasAnObjectForEachCommand(t *testing.T) {
 	commands := []string{"ranks", "focus 0-3", "break work", "breakpoints", "disable", "print n", "where", "locals", "threads", "list", "help", "bogus", "halt", "raw \x1b", "quit"}
@@ -210,6 +222,33 @@ func BenchmarkPrint(b *testing.B) {
 			}
 			if err := errors.Join(typed.Close(), <-ended); err != nil {
 				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// Stacks of 4,096 ranks, which are all equal or all different.
+func BenchmarkWhere(b *testing.B) {
+	const size = 4096
+	different := func() string {
+		var rules strings.Builder
+		for rank := range size {
+			fmt.Fprintf(&rules, "%d stack => frame work%d /src/app.c:%d ; frame main /src/app.c:20 ; frame start /src/app.c:30\n", rank, rank, rank)
+		}
+		return rules.String()
+	}
+	for name, rules := range map[string]string{
+		"equal": fmt.Sprintf("0-%d stack => frame work /src/app.c:1 ; frame main /src/app.c:20 ; frame start /src/app.c:30", size-1), "different": different(),
+	} {
+		b.Run(name, func(b *testing.B) {
+			j := newJob(b, size, parseRules(b, rules))
+			defer j.end()
+			for b.Loop() {
+				options := optionsOf(j, strings.NewReader("where\n"), io.Discard)
+				options.Start, options.Kill = nil, func(context.Context) error { return nil }
+				if _, err := prompt.Run(b.Context(), j.session, options); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -51,14 +51,14 @@ func run[T any](ctx context.Context, p *prompt, call func(context.Context) T) T 
 }
 
 // asking asks ranks something. Answers that Ctrl-C cancels are problems.
-func (p *prompt) asking(ctx context.Context, ask func(context.Context) []debug.Part) []debug.Part {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+func (p *prompt) asking(ctx context.Context, limit time.Duration, ask func(context.Context) []debug.Part) []debug.Part {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return run(ctx, p, ask)
 }
 
 func (p *prompt) ask(ctx context.Context, ranks debug.Ranks, request debug.Request) []debug.Part {
-	return p.asking(ctx, func(ctx context.Context) []debug.Part {
+	return p.asking(ctx, answerLimit, func(ctx context.Context) []debug.Part {
 		return p.session.Ask(ctx, debug.Question{Ranks: ranks, Request: request})
 	})
 }
