@@ -154,7 +154,11 @@ func withoutEnd(err error) error {
 // begin waits for the ranks, and starts them.
 func (p *prompt) begin(ctx context.Context) error {
 	if p.options.Ready != nil {
-		if err := run(ctx, p, p.options.Ready); err != nil {
+		err := run(ctx, p, p.options.Ready)
+		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			err = errors.New("interrupted before all ranks connected")
+		}
+		if err != nil {
 			return err
 		}
 	}

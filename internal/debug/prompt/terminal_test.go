@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -279,6 +280,51 @@ func TestAnEmptyLineRepeatsSteps(t *testing.T) {
 	d.enter("\r\x04\x04")
 	require.NotContains(t, d.waitFor("ended by SIGKILL"), "no such variable")
 	d.ends()
+}
+
+func TestCtrlCEndsTheWaitForRanks(t *testing.T) {
+	waiting := make(chan struct{})
+	d := sit(t, rulesOfEight, "", func(o *prompt.Options) {
+		o.Ready = func(ctx context.Context) error {
+			close(waiting)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+	})
+	<-waiting
+	d.enter("\x03")
+	select {
+	case err := <-d.ended:
+		require.EqualError(t, err, "interrupted before all ranks connected")
+	case <-time.After(patience):
+		require.Fail(t, "the prompt does not end")
+	}
+	require.Equal(t, "0-7", d.job.session.Ranks(debug.Exited).String())
+}
+
+func TestATerminalThatIsGoneEndsThePrompt(t *testing.T) {
+	j := newJob(t, 8, parseRules(t, rulesOfEight))
+	defer j.end()
+	user, tty, err := pty.Open()
+	require.NoError(t, err)
+	defer tty.Close()
+	options := optionsOf(j, tty, tty)
+	options.IsTerminal = true
+	ended := make(chan error, 1)
+	go func() {
+		_, err := prompt.Run(t.Context(), j.session, options)
+		ended <- err
+	}()
+	_, err = user.WriteString("continue &\r")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return j.session.Ranks(debug.Running).Count() == 8 }, patience, time.Millisecond)
+	require.NoError(t, user.Close())
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		require.Fail(t, "the prompt does not end")
+	}
+	require.Equal(t, "0-7", j.session.Ranks(debug.Exited).String())
 }
 
 // Output that comes while a line is edited appears above it.
