@@ -15,14 +15,21 @@ packages="$packages glusterfs-server" # a file system that machines share
 packages="$packages libglobus-rsl-dev pkg-config" # the C library of RSL, which package rsl is compared with
 packages="$packages gdb gcc libc6-dev python3-dbg" # stacks of processes; the last one shows frames of Python in gdb
 packages="$packages python3-distributed" # Dask, whose scheduler and workers are parts of an ensemble
+command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" # for the client of install_client
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
+
+# install_client installs the client that Microsoft tests debug adapters with.
+install_client() {
+    client=@vscode/debugadapter-testsupport
+    [ -d "$(npm root -g)/$client" ] || npm install -g --ignore-scripts --no-audit --no-fund --silent "$client@1.68.0" >&2
+}
 
 missing=
 for package in $packages; do
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+[ -n "$missing" ] || { install_client; exit 0; }
 
 [ "$(id -u)" = 0 ] || { echo "install.sh: must run as root to install:$missing" >&2; exit 1; }
 echo "install.sh: installing$missing" >&2
@@ -47,3 +54,4 @@ done | debconf-set-selections
 apt-get update -q >&2
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 $missing >&2
+install_client

@@ -81,7 +81,7 @@ func (a *adapter) showBreakpoint(b *breakpoint) dap.Breakpoint {
 	lines := map[int]bool{}
 	for _, at := range b.places {
 		if !at.Verified {
-			problems = append(problems, nameRanks(at.ranks)+": "+cmp.Or(at.Text, "not verified"))
+			problems = append(problems, nameRanks(at.ranks)+": "+cmp.Or(at.Text, "not set yet"))
 			continue
 		}
 		if at.Line > 0 {

@@ -14,7 +14,7 @@ import (
 const (
 	mostRequests = 1024             // that are not answered
 	answerLimit  = 15 * time.Second // for the debuggers; their own limits are shorter
-	startLimit   = time.Minute      // for starting, which reads the symbols of programs
+	startLimit   = 11 * time.Minute // for starting, which reads the symbols of programs, and for breakpoints meanwhile
 )
 
 // A request waits for its response.
