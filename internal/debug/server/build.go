@@ -1,18 +1,17 @@
 package server
 
 import (
-	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"encoding/hex"
-	"io"
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/rmctl/rmctl/internal/elffile"
 )
 
 const (
-	mostNotes   = 64 << 10 // bytes
+	noteBuild   = 3 // of GNU
+	noteBuildGo = 4 // of Go
 	mostBuildID = 256
 )
 
@@ -27,41 +26,27 @@ func executableOf(pid int) string {
 
 // buildOf returns the build id that the linker or the Go toolchain wrote into a program, or "".
 func buildOf(path string) string {
-	file, err := elf.Open(path)
+	content, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
-	defer file.Close() // nothing was written
-	if id := note(file, ".note.gnu.build-id"); id != nil {
-		return hex.EncodeToString(id)
-	}
-	return string(note(file, ".note.go.buildid"))
-}
-
-// note returns what the first note of a section says.
-func note(file *elf.File, name string) []byte {
-	section := file.Section(name)
-	if section == nil {
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(section.Open(), mostNotes))
+	defer content.Close() // nothing was written
+	file, err := elffile.Read(content)
 	if err != nil {
-		return nil
+		return ""
 	}
-	return firstNote(data, file.ByteOrder)
-}
-
-// firstNote returns the description of the first of some notes: two lengths, a type, a name and the description,
-// each padded to four bytes.
-func firstNote(data []byte, order binary.ByteOrder) []byte {
-	const header = 12
-	if len(data) < header {
-		return nil
+	var linked, built string
+	file.Notes(func(name string, kind uint32, content []byte) {
+		switch {
+		case len(content) > mostBuildID:
+		case name == "GNU" && kind == noteBuild:
+			linked = hex.EncodeToString(content)
+		case name == "Go" && kind == noteBuildGo:
+			built = strings.ToValidUTF8(string(content), "")
+		}
+	})
+	if linked != "" {
+		return linked
 	}
-	nameLength, length := uint64(order.Uint32(data)), uint64(order.Uint32(data[4:]))
-	begin := header + (nameLength+3)&^3
-	if length > mostBuildID || begin+length > uint64(len(data)) {
-		return nil
-	}
-	return bytes.Clone(data[begin : begin+length])
+	return built
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -124,13 +123,6 @@ func TestBuildIDs(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	require.NotEmpty(t, buildOf(self))
-}
-
-func FuzzNotes(f *testing.F) {
-	f.Add([]byte("\x04\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00GNU\x00ab"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		require.LessOrEqual(t, len(firstNote(data, binary.LittleEndian)), mostBuildID)
-	})
 }
 
 // A slowConn takes what is written to it only after it was opened.
