@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rmctl/rmctl/debug"
+	"github.com/rmctl/rmctl/internal/debug/dap"
 	"github.com/rmctl/rmctl/internal/debug/mi"
 	"github.com/rmctl/rmctl/internal/debug/server"
 	"github.com/rmctl/rmctl/internal/rank"
@@ -156,7 +157,11 @@ func optionsOf(pass *server.Pass, number int) server.Options {
 func engineOf(debugger, path string, number int) server.Open {
 	return func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
 		if debugger == server.LLDB || debugger == server.DLV {
-			return nil, fmt.Errorf("no debugger: use gdb instead of %s", debugger)
+			engine, err := dap.OpenEngine(ctx, dap.EngineOptions{Kind: debugger, Path: path, Rank: number, Notify: notify})
+			if err != nil {
+				return nil, err
+			}
+			return engine, nil
 		}
 		directory, err := os.Getwd()
 		if err != nil {
