@@ -1,9 +1,7 @@
 package sdm
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -18,25 +16,19 @@ type typeKind struct {
 	isInteger, isSigned, isFloat, isChar, isBool, isUnion, isEnumeration, isFunction, isArray bool
 }
 
-var (
-	qualifiers = regexp.MustCompile(`\b(const|volatile|restrict|static|mut)\b ?`)
-	sizedName  = regexp.MustCompile(`^(u?)_*(int|uint|i|u|f|float)_?(?:fast|least)?(8|16|32|64)(?:_t)?$`)
-	fortran    = regexp.MustCompile(`^(integer|real|logical|character)\(kind=([0-9]+)\)$`)
-	arrayEnd   = regexp.MustCompile(`\[[0-9]*\]$`)
-)
-
 // typeOf returns what a type is, by its name.
 func typeOf(name string) typeKind {
-	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(qualifiers.ReplaceAllString(name, "")), "&"))
+	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(withoutQualifiers(name)), "&"))
 	base := strings.TrimRight(name, "* ")
 	pointers := strings.Count(name[len(base):], "*")
+	_, isArray := withoutArrayEnd(name)
 	switch {
 	case strings.Contains(name, "(*"):
 		return typeKind{name: name, pointers: 1}
 	case pointers > 0:
 		target := typeOf(base)
 		return typeKind{name: base, pointers: pointers + target.pointers, isText: target.isChar}
-	case arrayEnd.MatchString(name) || strings.HasPrefix(name, "[") || strings.Contains(name, ", dimension"):
+	case isArray || strings.HasPrefix(name, "[") || strings.Contains(name, ", dimension"):
 		return typeKind{name: name, isArray: true}
 	case strings.HasSuffix(name, ")") && !strings.Contains(name, "(kind=") && !strings.Contains(name, "anonymous"):
 		return typeKind{name: name, isFunction: true}
@@ -51,20 +43,17 @@ func typeOf(name string) typeKind {
 
 // scalarOf returns what a type without structure is.
 func scalarOf(name string) typeKind {
-	if words := fortran.FindStringSubmatch(name); words != nil {
-		size, _ := strconv.Atoi(words[2]) // digits
+	if word, size, isFortran := fortranOf(name); isFortran {
 		return typeKind{
-			name: name, size: min(size, 8), isInteger: words[1] == "integer", isSigned: true, isFloat: words[1] == "real",
-			isBool: words[1] == "logical", isChar: words[1] == "character",
+			name: name, size: min(size, 8), isInteger: word == "integer", isSigned: true, isFloat: word == "real",
+			isBool: word == "logical", isChar: word == "character",
 		}
 	}
-	if words := sizedName.FindStringSubmatch(name); words != nil {
-		bits, _ := strconv.Atoi(words[3]) // digits
-		isFloat := strings.HasPrefix(words[2], "f")
-		isChar := bits == 8 // as debuggers print it
+	if found, isSized := sizedOf(name); isSized {
+		isChar := found.bits == 8 // as debuggers print it
 		return typeKind{
-			name: name, size: bits / 8, isInteger: !isFloat && !isChar, isFloat: isFloat, isChar: isChar,
-			isSigned: words[1] == "" && !strings.HasPrefix(words[2], "u"),
+			name: name, size: found.bits / 8, isInteger: !found.isFloat && !isChar, isFloat: found.isFloat, isChar: isChar,
+			isSigned: !found.isUnsigned,
 		}
 	}
 	return wordsOf(name)
@@ -98,7 +87,8 @@ func wordsOf(name string) typeKind {
 
 // elementType returns the type of the elements of an array.
 func elementType(name string) string {
-	element := strings.TrimSpace(arrayEnd.ReplaceAllString(name, ""))
+	element, _ := withoutArrayEnd(name)
+	element = strings.TrimSpace(element)
 	element, _, _ = strings.Cut(element, ", dimension")
 	return element
 }

@@ -3,7 +3,6 @@ package sdm
 import (
 	"encoding/binary"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -192,10 +191,6 @@ func encodeFloat(size int, text string) encoded {
 	return encoded{"f8", binary.BigEndian.AppendUint64(nil, math.Float64bits(number))}
 }
 
-var charText = regexp.MustCompile(`^-?[0-9]+ '`)
-
-var floatText = regexp.MustCompile(`^-?([0-9]+\.?[0-9]*(e[-+]?[0-9]+)?|inf|nan(\(0x[0-9a-f]+\))?)$`)
-
 // encodeUnknown encodes a value by what the debugger prints.
 func encodeUnknown(text string) encoded {
 	integer := encodeInteger(typeKind{size: 8, isSigned: true}, text)
@@ -205,9 +200,9 @@ func encodeUnknown(text string) encoded {
 	switch {
 	case integer.format != "s":
 		return integer
-	case charText.MatchString(text):
+	case isCharText(text):
 		return encodeScalar(typeKind{isChar: true}, text)
-	case floatText.MatchString(text):
+	case isFloatText(text):
 		return encodeFloat(8, text)
 	case text == "true" || text == "false":
 		return encodeBool(text)
