@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 )
 
@@ -203,26 +201,33 @@ func (e *Engine) placeFunctions(ctx context.Context, old []*point) error {
 
 // sendFunctions sets breakpoints at functions, of which at most one is new unless the debugger keeps the order.
 func (e *Engine) sendFunctions(ctx context.Context, list []*point) error {
-	arguments := &dap.SetFunctionBreakpointsArguments{Breakpoints: []dap.FunctionBreakpoint{}}
+	breakpoints := []map[string]any{}
 	for _, each := range list {
-		arguments.Breakpoints = append(arguments.Breakpoints, dap.FunctionBreakpoint{Name: each.function, Condition: each.condition})
+		breakpoints = append(breakpoints, withCondition(map[string]any{"name": each.function}, each.condition))
 	}
-	response, err := answerOf[*dap.SetFunctionBreakpointsResponse](ctx, e.debugger.client, "setFunctionBreakpoints", arguments)
+	body, err := answerOf[breakpointsBody](ctx, e.debugger.client, "setFunctionBreakpoints", map[string]any{"breakpoints": breakpoints})
 	if err != nil {
 		return err
 	}
-	for i, placed := range response.Body.Breakpoints {
+	for i, placed := range body.Breakpoints {
 		var each *point
 		if e.dialect.keepsOrder() && i < len(list) {
 			each = list[i]
 		} else if !e.dialect.keepsOrder() {
-			each = byID(list, placed.Id)
+			each = byID(list, placed.ID)
 		}
 		if each != nil {
 			each.place(placed)
 		}
 	}
 	return nil
+}
+
+func withCondition(breakpoint map[string]any, condition string) map[string]any {
+	if condition != "" {
+		breakpoint["condition"] = condition
+	}
+	return breakpoint
 }
 
 // byID returns the point that a debugger gave a number, or the one without a number.
@@ -240,8 +245,8 @@ func byID(list []*point, id int) *point {
 }
 
 // place keeps what the debugger says about a point.
-func (p *point) place(placed dap.Breakpoint) {
-	p.id = placed.Id
+func (p *point) place(placed placed) {
+	p.id = placed.ID
 	p.placed.Verified, p.placed.Text = placed.Verified, bounded(placed.Message)
 	if !placed.Verified && p.placed.Text == "" {
 		p.placed.Text = "not found yet"
@@ -250,7 +255,7 @@ func (p *point) place(placed dap.Breakpoint) {
 		p.placed.File, p.placed.Line = "", 0
 		return
 	}
-	if placed.Source != nil && placed.Source.Path != "" {
+	if placed.Source.Path != "" {
 		p.placed.File = bounded(placed.Source.Path)
 	}
 	if placed.Line > 0 {
@@ -287,15 +292,16 @@ func (e *Engine) sendLines(ctx context.Context, file string, list []*point) erro
 		}
 		return e.debugger.err()
 	}
-	arguments := &dap.SetBreakpointsArguments{Source: dap.Source{Path: path}, Breakpoints: []dap.SourceBreakpoint{}}
+	breakpoints := []map[string]any{}
 	for _, each := range list {
-		arguments.Breakpoints = append(arguments.Breakpoints, dap.SourceBreakpoint{Line: each.line, Condition: each.condition})
+		breakpoints = append(breakpoints, withCondition(map[string]any{"line": each.line}, each.condition))
 	}
-	response, err := answerOf[*dap.SetBreakpointsResponse](ctx, e.debugger.client, "setBreakpoints", arguments)
+	arguments := map[string]any{"source": map[string]any{"path": path}, "breakpoints": breakpoints}
+	body, err := answerOf[breakpointsBody](ctx, e.debugger.client, "setBreakpoints", arguments)
 	if err != nil {
 		return err
 	}
-	for i, placed := range response.Body.Breakpoints[:min(len(response.Body.Breakpoints), len(list))] {
+	for i, placed := range body.Breakpoints[:min(len(body.Breakpoints), len(list))] {
 		list[i].place(placed)
 	}
 	return nil
@@ -305,7 +311,7 @@ func (e *Engine) sendLines(ctx context.Context, file string, list []*point) erro
 func (e *Engine) placeExceptions(ctx context.Context, old []*point) error {
 	isException := func(point *point) bool { return point.exception != "" }
 	now, before := choose(e.points.points, isException), choose(old, isException)
-	arguments := &dap.SetExceptionBreakpointsArguments{Filters: []string{}}
+	filters := []string{}
 	for _, each := range now {
 		filter := e.dialect.exception(each.exception)
 		each.placed = debug.Placement{Verified: filter != ""}
@@ -313,11 +319,11 @@ func (e *Engine) placeExceptions(ctx context.Context, old []*point) error {
 			each.placed.Text = "this debugger does not stop at such exceptions"
 			continue
 		}
-		arguments.Filters = append(arguments.Filters, filter)
+		filters = append(filters, filter)
 	}
 	if isSame(now, before) {
 		return nil
 	}
-	_, err := e.debugger.call(ctx, "setExceptionBreakpoints", arguments, nil)
+	_, err := e.debugger.call(ctx, "setExceptionBreakpoints", map[string]any{"filters": filters})
 	return err
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/google/go-dap"
 )
 
 // answerWithin bounds how long a debugger may take to answer.
@@ -36,78 +34,49 @@ type stream interface {
 	SetWriteDeadline(limit time.Time) error
 }
 
-// An outgoing message is a request with any arguments.
-type outgoing struct {
-	dap.Request
-	Arguments any `json:"arguments,omitempty"`
-}
-
-// A pending request waits for its response.
-type pending struct {
-	answered chan dap.ResponseMessage  // holds one
-	first    func(dap.ResponseMessage) // runs before the next message is read; may be nil
-}
-
 // A client exchanges messages with a debugger. It may be used by several goroutines.
 type client struct {
 	stream  stream
-	observe func(dap.EventMessage) bool // runs in the goroutine of read; false for too many events
+	observe func(message) bool // runs in the goroutine of read; false for too many events
 	writing sync.Mutex
 
 	mutex   sync.Mutex
 	last    int // sequence number
-	waiting map[int]pending
+	waiting map[int]chan message
 	ended   error // why there are no further answers
 	over    chan struct{}
 }
 
-func newClient(stream stream, observe func(dap.EventMessage) bool) *client {
-	return &client{stream: stream, observe: observe, waiting: map[int]pending{}, over: make(chan struct{})}
+func newClient(stream stream, observe func(message) bool) *client {
+	return &client{stream: stream, observe: observe, waiting: map[int]chan message{}, over: make(chan struct{})}
 }
 
 // read reads messages until the debugger ends or sends what is no message.
 func (c *client) read() {
 	reader := bufio.NewReaderSize(c.stream, 64<<10)
-	for {
-		message, err := readMessage(reader)
-		var unknown *dap.DecodeProtocolMessageFieldError
+	for c.err() == nil {
+		read, err := readMessage(reader)
 		switch {
-		case errors.As(err, &unknown):
-			continue // debuggers have events of their own
 		case errors.Is(err, io.EOF):
 			c.fail(errEnded)
-			return
 		case err != nil:
 			c.fail(fmt.Errorf("%w: %w", errEnded, err))
-			return
-		}
-		switch message := message.(type) {
-		case dap.ResponseMessage:
-			c.deliver(message)
-		case dap.EventMessage:
-			if !c.observe(message) {
-				c.fail(errFlood)
-			}
-		}
-		if c.err() != nil {
-			return
+		case read.Type == "response":
+			c.deliver(read)
+		case read.Type == "event" && !c.observe(read):
+			c.fail(errFlood)
 		}
 	}
 }
 
-func (c *client) deliver(message dap.ResponseMessage) {
-	number := message.GetResponse().RequestSeq
+func (c *client) deliver(read message) {
 	c.mutex.Lock()
-	waiting, isKnown := c.waiting[number]
-	delete(c.waiting, number)
+	answered, isKnown := c.waiting[read.RequestSeq]
+	delete(c.waiting, read.RequestSeq)
 	c.mutex.Unlock()
-	if !isKnown {
-		return
+	if isKnown {
+		answered <- read // it holds one
 	}
-	if waiting.first != nil {
-		waiting.first(message)
-	}
-	waiting.answered <- message
 }
 
 // fail ends all exchange. The first reason counts.
@@ -127,51 +96,50 @@ func (c *client) err() error {
 }
 
 // call sends a request and waits for its response, at most answerWithin. A debugger that does not
-// answer in time is not asked again. first may be nil.
-func (c *client) call(ctx context.Context, command string, arguments any, first func(dap.ResponseMessage)) (dap.ResponseMessage, error) {
-	return c.callWithin(ctx, answerWithin, command, arguments, first)
+// answer in time is not asked again.
+func (c *client) call(ctx context.Context, command string, arguments map[string]any) (message, error) {
+	return c.callWithin(ctx, answerWithin, command, arguments)
 }
 
-func (c *client) callWithin(ctx context.Context, limit time.Duration, command string, arguments any, first func(dap.ResponseMessage)) (dap.ResponseMessage, error) {
+func (c *client) callWithin(ctx context.Context, limit time.Duration, command string, arguments map[string]any) (message, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	number, answered, err := c.enroll(first)
+	number, answered, err := c.enroll()
 	if err != nil {
-		return nil, err
+		return message{}, err
 	}
-	if err := c.send(ctx, number, command, arguments); err != nil {
+	if err := c.send(ctx, request{Seq: number, Type: "request", Command: command, Arguments: arguments}); err != nil {
 		c.fail(err)
-		return nil, c.err()
+		return message{}, c.err()
 	}
 	select {
-	case message := <-answered:
-		return message, refused(message)
+	case answer := <-answered:
+		return answer, refused(answer)
 	case <-c.over:
-		return nil, c.err()
+		return message{}, c.err()
 	case <-ctx.Done():
 		c.fail(errHangs)
-		return nil, c.err()
+		return message{}, c.err()
 	}
 }
 
 // enroll returns the number of a new request and where its response will be.
-func (c *client) enroll(first func(dap.ResponseMessage)) (int, chan dap.ResponseMessage, error) {
+func (c *client) enroll() (int, chan message, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.ended != nil {
 		return 0, nil, c.ended
 	}
 	c.last++
-	answered := make(chan dap.ResponseMessage, 1)
-	c.waiting[c.last] = pending{answered: answered, first: first}
+	answered := make(chan message, 1)
+	c.waiting[c.last] = answered
 	return c.last, answered, nil
 }
 
-func (c *client) send(ctx context.Context, number int, command string, arguments any) error {
-	message := outgoing{Request: dap.Request{ProtocolMessage: dap.ProtocolMessage{Seq: number, Type: "request"}, Command: command}, Arguments: arguments}
-	content, err := json.Marshal(message)
+func (c *client) send(ctx context.Context, sent request) error {
+	content, err := json.Marshal(sent)
 	if err != nil {
-		return fmt.Errorf("could not encode %s: %w", command, err)
+		return fmt.Errorf("could not encode %s: %w", sent.Command, err)
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -184,14 +152,14 @@ func (c *client) send(ctx context.Context, number int, command string, arguments
 }
 
 // refused returns the error of a response, if it has one.
-func refused(message dap.ResponseMessage) error {
-	response := message.GetResponse()
-	if response.Success {
+func refused(answer message) error {
+	if answer.Success {
 		return nil
 	}
-	text := response.Message
-	if detailed, isDetailed := message.(*dap.ErrorResponse); isDetailed && detailed.Body.Error != nil && detailed.Body.Error.Format != "" {
-		text = detailed.Body.Error.Format
+	text := answer.Message
+	var detailed errorBody
+	if json.Unmarshal(answer.Body, &detailed) == nil && detailed.Error.Format != "" {
+		text = detailed.Error.Format
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		text = "the debugger gives no reason"
@@ -199,16 +167,12 @@ func refused(message dap.ResponseMessage) error {
 	return refusal{text}
 }
 
-// answerOf calls and returns the response as the type that it should have.
-func answerOf[T dap.ResponseMessage](ctx context.Context, client *client, command string, arguments any) (T, error) {
-	message, err := client.call(ctx, command, arguments, nil)
-	if err != nil {
-		var none T
-		return none, err
+// answerOf calls and returns the body of the response.
+func answerOf[T any](ctx context.Context, client *client, command string, arguments map[string]any) (T, error) {
+	var body T
+	answer, err := client.call(ctx, command, arguments)
+	if err == nil && len(answer.Body) > 0 && json.Unmarshal(answer.Body, &body) != nil {
+		err = refusal{"the debugger answered something else"}
 	}
-	answer, isExpected := message.(T)
-	if !isExpected {
-		return answer, refusal{"the debugger answered something else"}
-	}
-	return answer, nil
+	return body, err
 }

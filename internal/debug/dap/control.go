@@ -10,17 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/go-dap"
 	"golang.org/x/sys/unix"
 
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/debug/guard"
 )
-
-// threadArgument is the argument of requests that let a thread run.
-type threadArgument struct {
-	ThreadId int `json:"threadId"`
-}
 
 const mostSteps = 1_000_000
 
@@ -103,7 +97,7 @@ func (e *Engine) kill(ctx context.Context, _ debug.Request) (debug.Answer, error
 // detach lets the process run without the debugger, which ends.
 func (e *Engine) detach(ctx context.Context, _ debug.Request) (debug.Answer, error) {
 	e.setLeaving(true)
-	_, err := e.debugger.call(ctx, "disconnect", &dap.DisconnectArguments{}, nil)
+	_, err := e.debugger.call(ctx, "disconnect", nil)
 	if errors.As(err, &refusal{}) {
 		e.setLeaving(false)
 	}

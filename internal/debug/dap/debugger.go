@@ -10,8 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/google/go-dap"
 )
 
 const (
@@ -28,7 +26,7 @@ type debugger struct {
 }
 
 // startDebugger starts a debugger of a kind. observe gets its events, from one goroutine.
-func startDebugger(ctx context.Context, dialect dialect, path string, observe func(dap.EventMessage) bool) (*debugger, error) {
+func startDebugger(ctx context.Context, dialect dialect, path string, observe func(message) bool) (*debugger, error) {
 	if path == "" {
 		path = dialect.program()
 	}

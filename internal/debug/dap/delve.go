@@ -3,14 +3,11 @@ package dap
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/google/go-dap"
+	"unicode"
 
 	"github.com/rmctl/rmctl/debug"
-	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // delve is the dialect of dlv, since version 1.20.
@@ -19,18 +16,10 @@ type delve struct{}
 func (delve) program() string { return "dlv" }
 func (delve) connects() bool  { return true }
 
-// delveAttach is the argument of attach.
-type delveAttach struct {
-	Mode            string `json:"mode"`
-	ProcessID       int    `json:"processId"`
-	StopOnEntry     bool   `json:"stopOnEntry"`
-	StackTraceDepth int    `json:"stackTraceDepth"`
-}
+func (delve) initialize() map[string]any { return initializeArguments("go") }
 
-func (delve) initialize() any { return initializeArguments("go") }
-
-func (delve) attach(pid int) any {
-	return delveAttach{Mode: "local", ProcessID: pid, StopOnEntry: true, StackTraceDepth: mostFrames}
+func (delve) attach(pid int) map[string]any {
+	return map[string]any{"mode": "local", "processId": pid, "stopOnEntry": true, "stackTraceDepth": mostFrames}
 }
 
 func (delve) function(name string) string {
@@ -55,7 +44,7 @@ func (delve) path(ctx context.Context, e *Engine, file string) (string, error) {
 	if filepath.IsAbs(file) {
 		return file, nil
 	}
-	printed, err := e.command(ctx, 0, "sources "+regexp.QuoteMeta(file)+"$")
+	printed, err := e.command(ctx, 0, "sources "+quoted(file)+"$")
 	if err != nil {
 		return "", err
 	}
@@ -73,6 +62,18 @@ func (delve) path(ctx context.Context, e *Engine, file string) (string, error) {
 		return "", refusal{"the program has several such files; give more of the path"}
 	}
 	return found[0], nil
+}
+
+// quoted returns a regular expression for a text.
+func quoted(text string) string {
+	var expression strings.Builder
+	for _, r := range text {
+		if r < 128 && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			expression.WriteByte('\\')
+		}
+		expression.WriteRune(r)
+	}
+	return expression.String()
 }
 
 func (delve) watch(context.Context, *Engine, *watch) error {
@@ -102,25 +103,26 @@ func (delve) classify(_ context.Context, e *Engine, news happening) (stopNotice,
 func (delve) reap(ctx context.Context, e *Engine) error {
 	e.setLeaving(true)
 	defer e.setLeaving(false)
-	_, err := e.debugger.call(ctx, "disconnect", &dap.DisconnectArguments{TerminateDebuggee: true}, nil)
+	_, err := e.debugger.call(ctx, "disconnect", map[string]any{"terminateDebuggee": true})
 	return err
 }
 
 func (delve) numbersThreads() bool { return false } // goroutines have numbers
 
-var goroutineName = lazyregexp.New(`^(?:\* )?\[Go \d+\] (.*?)(?: \(Thread \d+\))?$`)
-
+// threadName keeps the function of names such as "* [Go 1] main.main (Thread 8)".
 func (delve) threadName(name string) string {
-	if found := goroutineName.FindStringSubmatch(name); found != nil {
-		return found[1]
+	_, rest, isGoroutine := strings.Cut(name, "] ")
+	if !isGoroutine {
+		return name
 	}
-	return name
+	rest, _, _ = strings.Cut(rest, " (Thread ")
+	return rest
 }
 
 // threads replaces the goroutine that delve lists before the first one runs. Its stack is that of the thread.
-func (delve) threads(list []dap.Thread) []dap.Thread {
+func (delve) threads(list []thread) []thread {
 	if len(list) == 1 && list[0].Name == "Dummy" {
-		return []dap.Thread{{Id: withoutGoroutine}}
+		return []thread{{ID: withoutGoroutine}}
 	}
 	return list
 }
@@ -140,7 +142,7 @@ func (delve) complete(_ context.Context, _ *Engine, _ int, frames []frame) []fra
 }
 
 // variables lists variables of a frame. delve has arguments among the locals.
-func (delve) variables(ctx context.Context, e *Engine, request debug.Request) ([]dap.Variable, place, error) {
+func (delve) variables(ctx context.Context, e *Engine, request debug.Request) ([]variable, place, error) {
 	name, err := scopeName(request.Text)
 	if err != nil || request.Text == "arguments" {
 		return nil, place{}, err
@@ -158,21 +160,32 @@ func (delve) variables(ctx context.Context, e *Engine, request debug.Request) ([
 	return e.scope(ctx, request, name)
 }
 
-func (delve) value(variable dap.Variable) (string, bool) { return variable.Value, true }
-func (delve) indexed(variable dap.Variable) int          { return max(variable.IndexedVariables, 0) }
-func (delve) childCount(variable dap.Variable) int {
+func (delve) value(variable variable) (string, bool) { return variable.Value, true }
+func (delve) indexed(variable variable) int          { return max(variable.IndexedVariables, 0) }
+func (delve) childCount(variable variable) int {
 	return max(variable.IndexedVariables, variable.NamedVariables, 0)
 }
 func (delve) pages() bool       { return false }
 func (delve) keepsValues() bool { return true }
 
-var memberName = lazyregexp.New(`^(.*)\.([\pL_][\pL\pN_]*)$|^(.*)(\[[^\[\]]+\])$`)
+// memberOf takes the last field or element of an expression apart.
+func memberOf(text string) (parent, name string) {
+	if strings.HasSuffix(text, "]") {
+		if at := strings.LastIndexByte(text, '['); at > 0 {
+			return text[:at], text[at:]
+		}
+	}
+	at := strings.LastIndexByte(text, '.')
+	if at < 1 || strings.ContainsAny(text[at:], "()[]{}\" ") {
+		return "", ""
+	}
+	return text[:at], text[at+1:]
+}
 
 // assign sets a variable, a field or an element: delve sets only what it has listed.
 func (delve) assign(ctx context.Context, e *Engine, request debug.Request) error {
 	text := strings.TrimSpace(request.Text)
-	if found := memberName.FindStringSubmatch(text); found != nil {
-		parent, name := found[1]+found[3], found[2]+found[4]
+	if parent, name := memberOf(text); parent != "" {
 		if body, err := e.compute(ctx, debug.Request{Thread: request.Thread, Frame: request.Frame, Text: parent}); err == nil && body.VariablesReference != 0 {
 			return e.setMember(ctx, body, name, request.Value)
 		}
@@ -181,21 +194,21 @@ func (delve) assign(ctx context.Context, e *Engine, request debug.Request) error
 	if err != nil {
 		return err
 	}
-	scopes, err := answerOf[*dap.ScopesResponse](ctx, e.debugger.client, "scopes", &dap.ScopesArguments{FrameId: id})
+	scopes, err := answerOf[scopesBody](ctx, e.debugger.client, "scopes", map[string]any{"frameId": id})
 	if err != nil {
 		return err
 	}
-	if len(scopes.Body.Scopes) == 0 {
+	if len(scopes.Scopes) == 0 {
 		return refusal{"the frame has no variables"}
 	}
-	return e.setChild(ctx, scopes.Body.Scopes[0].VariablesReference, text, request.Value)
+	return e.setChild(ctx, scopes.Scopes[0].VariablesReference, text, request.Value)
 }
 
 // setMember sets a field or an element; the fields of a pointer are those of what it points to.
-func (e *Engine) setMember(ctx context.Context, parent dap.EvaluateResponseBody, name, value string) error {
+func (e *Engine) setMember(ctx context.Context, parent evaluateBody, name, value string) error {
 	id := parent.VariablesReference
 	if strings.HasPrefix(parent.Type, "*") {
-		list, err := e.children(ctx, dap.VariablesArguments{VariablesReference: id})
+		list, err := e.children(ctx, id, 0, mostVariables, "")
 		if err != nil {
 			return err
 		}

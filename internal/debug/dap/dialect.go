@@ -4,17 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 )
 
 // A dialect is what differs between debuggers that speak the protocol.
 type dialect interface {
-	program() string // its usual name
-	connects() bool  // it connects to a port instead of using standard input and output
-	initialize() any // arguments of requests
-	attach(pid int) any
+	program() string            // its usual name
+	connects() bool             // it connects to a port instead of using standard input and output
+	initialize() map[string]any // arguments of requests
+	attach(pid int) map[string]any
 
 	function(name string) string  // the name of a function for breakpoints
 	exception(name string) string // the filter for an exception, or ""
@@ -29,14 +27,14 @@ type dialect interface {
 
 	numbersThreads() bool // the engine numbers threads
 	threadName(name string) string
-	threads(list []dap.Thread) []dap.Thread                                          // with numbers that the stack can be requested for
+	threads(list []thread) []thread                                                  // with numbers that the stack can be requested for
 	isBeforeThreads(thread int) bool                                                 // the thread does not exist yet
 	complete(ctx context.Context, engine *Engine, first int, frames []frame) []frame // frames without a file
 
-	variables(ctx context.Context, engine *Engine, request debug.Request) ([]dap.Variable, place, error)
-	value(variable dap.Variable) (value string, isWhole bool)
-	indexed(variable dap.Variable) int
-	childCount(variable dap.Variable) int
+	variables(ctx context.Context, engine *Engine, request debug.Request) ([]variable, place, error)
+	value(variable variable) (value string, isWhole bool)
+	indexed(variable variable) int
+	childCount(variable variable) int
 	pages() bool       // it lists children of all values in pages
 	keepsValues() bool // a reference keeps the values that were read first
 	assign(ctx context.Context, engine *Engine, request debug.Request) error

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/debug/guard"
 )
@@ -122,16 +120,16 @@ func (e *Engine) Attach(ctx context.Context, pid int, _ string) error {
 
 // open makes the debugger attach, and waits until it reports the stop.
 func (e *Engine) open(ctx context.Context, pid int) error {
-	if _, err := e.debugger.call(ctx, "initialize", e.dialect.initialize(), nil); err != nil {
+	if _, err := e.debugger.call(ctx, "initialize", e.dialect.initialize()); err != nil {
 		return err
 	}
-	if _, err := e.debugger.callWithin(ctx, attachWithin, "attach", e.dialect.attach(pid), nil); err != nil {
+	if _, err := e.debugger.callWithin(ctx, attachWithin, "attach", e.dialect.attach(pid)); err != nil {
 		return err
 	}
 	if err := e.await(ctx, e.initial); err != nil {
 		return err
 	}
-	if _, err := e.debugger.call(ctx, "configurationDone", nil, nil); err != nil {
+	if _, err := e.debugger.call(ctx, "configurationDone", nil); err != nil {
 		return err
 	}
 	return e.await(ctx, e.entered)
@@ -160,8 +158,8 @@ func (e *Engine) enter(ctx context.Context) error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	e.condition, e.tracer = stopped, status.Tracer
-	if len(threads) > 0 && !slices.ContainsFunc(threads, func(thread dap.Thread) bool { return thread.Id == e.thread }) {
-		e.thread = threads[0].Id
+	if len(threads) > 0 && !slices.ContainsFunc(threads, func(each thread) bool { return each.ID == e.thread }) {
+		e.thread = threads[0].ID
 	}
 	return nil
 }
@@ -270,7 +268,7 @@ func (e *Engine) Close() {
 	if isAttached && e.debugger.err() == nil {
 		patience = endWithin
 		ctx, cancel := context.WithTimeout(context.Background(), endWithin)
-		_, _ = e.debugger.call(ctx, "disconnect", &dap.DisconnectArguments{}, nil)
+		_, _ = e.debugger.call(ctx, "disconnect", nil)
 		cancel()
 	}
 	e.debugger.close(patience)

@@ -4,31 +4,34 @@ import (
 	"context"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/debug/guard"
 )
 
 // compute evaluates an expression, never a command of the debugger.
-func (e *Engine) compute(ctx context.Context, request debug.Request) (dap.EvaluateResponseBody, error) {
+func (e *Engine) compute(ctx context.Context, request debug.Request) (evaluateBody, error) {
 	id, err := e.frameOf(ctx, request)
 	if err != nil {
-		return dap.EvaluateResponseBody{}, err
+		return evaluateBody{}, err
 	}
 	return e.computeIn(ctx, id, request.Text)
 }
 
-func (e *Engine) computeIn(ctx context.Context, frame int, expression string) (dap.EvaluateResponseBody, error) {
+func (e *Engine) computeIn(ctx context.Context, frame int, expression string) (evaluateBody, error) {
 	expression = strings.TrimSpace(expression)
 	if expression == "" || e.dialect.isCommand(expression) {
-		return dap.EvaluateResponseBody{}, refusal{"this is no expression"}
+		return evaluateBody{}, refusal{"this is no expression"}
 	}
-	response, err := answerOf[*dap.EvaluateResponse](ctx, e.debugger.client, "evaluate", &dap.EvaluateArguments{Expression: expression, FrameId: frame, Context: "watch"})
-	if err != nil {
-		return dap.EvaluateResponseBody{}, err
+	return e.express(ctx, frame, expression, "watch")
+}
+
+// express evaluates what a debugger takes as an expression in a context.
+func (e *Engine) express(ctx context.Context, frame int, expression, where string) (evaluateBody, error) {
+	arguments := map[string]any{"expression": expression, "context": where}
+	if frame != 0 {
+		arguments["frameId"] = frame
 	}
-	return response.Body, nil
+	return answerOf[evaluateBody](ctx, e.debugger.client, "evaluate", arguments)
 }
 
 func (e *Engine) evaluate(ctx context.Context, request debug.Request) (debug.Answer, error) {
@@ -40,15 +43,15 @@ func (e *Engine) evaluate(ctx context.Context, request debug.Request) (debug.Ans
 }
 
 // answerValue answers with one value.
-func (e *Engine) answerValue(ctx context.Context, request debug.Request, body dap.EvaluateResponseBody) (debug.Answer, error) {
+func (e *Engine) answerValue(ctx context.Context, request debug.Request, body evaluateBody) (debug.Answer, error) {
 	thread, err := e.threadOf(request)
 	if err != nil {
 		return debug.Answer{}, err
 	}
 	looks := mostLooks
-	variable := dap.Variable{Value: body.Result, Type: body.Type, EvaluateName: strings.TrimSpace(request.Text),
+	value := variable{Value: body.Result, Type: body.Type, EvaluateName: strings.TrimSpace(request.Text),
 		VariablesReference: body.VariablesReference, IndexedVariables: body.IndexedVariables, NamedVariables: body.NamedVariables}
-	described := e.describe(ctx, variable, place{thread, max(request.Frame, 0)}, &looks)
+	described := e.describe(ctx, value, place{thread, max(request.Frame, 0)}, &looks)
 	described.Name = ""
 	return debug.Answer{Variables: []debug.Variable{described}}, nil
 }
@@ -95,7 +98,7 @@ func (e *Engine) setChild(ctx context.Context, parent int, name, value string) e
 	if e.dialect.isCommand(strings.TrimSpace(value)) {
 		return refusal{"this is no value"}
 	}
-	_, err := e.debugger.call(ctx, "setVariable", &dap.SetVariableArguments{VariablesReference: parent, Name: name, Value: value}, nil)
+	_, err := e.debugger.call(ctx, "setVariable", map[string]any{"variablesReference": parent, "name": name, "value": value})
 	return err
 }
 
@@ -115,12 +118,8 @@ func (e *Engine) answerChild(ctx context.Context, request debug.Request) (debug.
 
 // command runs a command of the debugger's console and returns what it prints.
 func (e *Engine) command(ctx context.Context, frame int, text string) (string, error) {
-	arguments := &dap.EvaluateArguments{Expression: e.dialect.console(text), FrameId: frame, Context: "repl"}
-	response, err := answerOf[*dap.EvaluateResponse](ctx, e.debugger.client, "evaluate", arguments)
-	if err != nil {
-		return "", err
-	}
-	return e.dialect.printed(response.Body.Result), nil
+	body, err := e.express(ctx, frame, e.dialect.console(text), "repl")
+	return e.dialect.printed(body.Result), err
 }
 
 const longestRaw = 256 << 10

@@ -2,9 +2,8 @@ package dap
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
-
-	"github.com/google/go-dap"
 
 	"github.com/rmctl/rmctl/debug"
 )
@@ -34,7 +33,7 @@ type happening struct {
 	thread      int
 	code        int
 	hit         []int
-	breakpoint  dap.Breakpoint
+	breakpoint  placed
 	stops       int64 // how many were reported before the command
 }
 
@@ -44,30 +43,16 @@ const (
 )
 
 // receive keeps an event for work, and reports false if it cannot. It runs between reading two messages.
-func (e *Engine) receive(message dap.EventMessage) bool {
-	var news happening
-	switch message := message.(type) {
-	case *dap.InitializedEvent:
+func (e *Engine) receive(event message) bool {
+	if event.Event == "initialized" {
 		closeOnce(e.initial)
 		return true
-	case *dap.StoppedEvent:
+	}
+	if event.Event == "stopped" {
 		e.stops.Add(1)
-		body := message.Body
-		news = happening{kind: hasStopped, reason: bounded(body.Reason), description: bounded(body.Description), text: bounded(body.Text),
-			thread: body.ThreadId, hit: body.HitBreakpointIds[:min(len(body.HitBreakpointIds), mostHit)]}
-	case *dap.ExitedEvent:
-		news = happening{kind: hasExited, code: message.Body.ExitCode}
-	case *dap.TerminatedEvent:
-		news = happening{kind: hasTerminated}
-	case *dap.BreakpointEvent:
-		news = happening{kind: hasPlaced, breakpoint: message.Body.Breakpoint}
-		news.breakpoint.Message = bounded(news.breakpoint.Message)
-	case *dap.OutputEvent:
-		if message.Body.Category == "telemetry" {
-			return true
-		}
-		news = happening{kind: hasPrinted, text: message.Body.Output[:min(len(message.Body.Output), longestOutput)]}
-	default:
+	}
+	news, isUsed := happeningOf(event)
+	if !isUsed {
 		return true
 	}
 	select {
@@ -76,6 +61,36 @@ func (e *Engine) receive(message dap.EventMessage) bool {
 	default:
 		return news.kind == hasPrinted
 	}
+}
+
+// happeningOf returns what an event says, or false if nobody needs it.
+func happeningOf(event message) (happening, bool) {
+	switch event.Event {
+	case "stopped":
+		body, isValid := bodyOf[stoppedBody](event)
+		return happening{kind: hasStopped, reason: bounded(body.Reason), description: bounded(body.Description), text: bounded(body.Text),
+			thread: body.ThreadID, hit: body.HitBreakpointIDs[:min(len(body.HitBreakpointIDs), mostHit)]}, isValid
+	case "exited":
+		body, isValid := bodyOf[exitedBody](event)
+		return happening{kind: hasExited, code: body.ExitCode}, isValid
+	case "terminated":
+		return happening{kind: hasTerminated}, true
+	case "breakpoint":
+		body, isValid := bodyOf[breakpointBody](event)
+		body.Breakpoint.Message = bounded(body.Breakpoint.Message)
+		return happening{kind: hasPlaced, breakpoint: body.Breakpoint}, isValid
+	case "output":
+		body, isValid := bodyOf[outputBody](event)
+		text := strings.ToValidUTF8(body.Output[:min(len(body.Output), longestOutput)], "")
+		return happening{kind: hasPrinted, text: text}, isValid && body.Category != "telemetry"
+	}
+	return happening{}, false
+}
+
+func bodyOf[T any](event message) (T, bool) {
+	var body T
+	err := json.Unmarshal(event.Body, &body)
+	return body, err == nil
 }
 
 // closeOnce closes a channel that only one goroutine closes.
@@ -235,7 +250,7 @@ func (e *Engine) stop(ctx context.Context, news happening) {
 
 // proceed lets the process go on without a report.
 func (e *Engine) proceed(ctx context.Context, command string, thread int) error {
-	_, err := e.debugger.call(ctx, command, threadArgument{thread}, nil)
+	_, err := e.debugger.call(ctx, command, map[string]any{"threadId": thread})
 	return err
 }
 
@@ -263,5 +278,5 @@ func (e *Engine) anyThread(ctx context.Context) int {
 	if err != nil || len(threads) == 0 {
 		return 0
 	}
-	return threads[0].Id
+	return threads[0].ID
 }

@@ -4,15 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 )
 
 // moved handles news of the debugger about a breakpoint.
-func (e *Engine) moved(ctx context.Context, placed dap.Breakpoint) {
+func (e *Engine) moved(ctx context.Context, news placed) {
 	e.placing.Lock()
-	placements := e.update(ctx, placed)
+	placements := e.update(ctx, news)
 	e.placing.Unlock()
 	if len(placements) > 0 {
 		e.options.Notify(debug.Notice{Report: debug.ReportPlaced, Placements: placements})
@@ -20,14 +18,14 @@ func (e *Engine) moved(ctx context.Context, placed dap.Breakpoint) {
 }
 
 // update returns the placements of breakpoints that news change.
-func (e *Engine) update(ctx context.Context, placed dap.Breakpoint) []debug.Placement {
-	i := slices.IndexFunc(e.points.points, func(point *point) bool { return point.id != 0 && point.id == placed.Id })
+func (e *Engine) update(ctx context.Context, news placed) []debug.Placement {
+	i := slices.IndexFunc(e.points.points, func(point *point) bool { return point.id != 0 && point.id == news.ID })
 	if i < 0 || e.points.points[i].exception != "" {
 		return nil
 	}
 	each := e.points.points[i]
 	before := each.placed
-	each.place(placed)
+	each.place(news)
 	if each.placed.Verified && each.placed.File == "" && each.function != "" {
 		// Events have no file, answers have one. An error is that of the next request too.
 		_ = e.sendFunctions(ctx, choose(e.points.points, func(point *point) bool { return point.function != "" && point.id != 0 }))

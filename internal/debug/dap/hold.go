@@ -26,7 +26,7 @@ func (e *Engine) pause(ctx context.Context, thread int) error {
 	const attempts = 5
 	before := e.stops.Load()
 	for range attempts {
-		if _, err := e.debugger.call(ctx, "pause", threadArgument{thread}, nil); err != nil {
+		if _, err := e.debugger.call(ctx, "pause", map[string]any{"threadId": thread}); err != nil {
 			return err
 		}
 		if e.hasStoppedSince(before) {

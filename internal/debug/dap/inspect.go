@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 )
 
@@ -65,17 +63,17 @@ func (e *Engine) threadOf(request debug.Request) (int, error) {
 }
 
 // listThreads lists the threads of the process, and numbers new ones.
-func (e *Engine) listThreads(ctx context.Context) ([]dap.Thread, error) {
-	response, err := answerOf[*dap.ThreadsResponse](ctx, e.debugger.client, "threads", nil)
+func (e *Engine) listThreads(ctx context.Context) ([]thread, error) {
+	body, err := answerOf[threadsBody](ctx, e.debugger.client, "threads", nil)
 	if err != nil {
 		return nil, err
 	}
-	threads := e.dialect.threads(response.Body.Threads)
+	threads := e.dialect.threads(body.Threads)
 	threads = threads[:min(len(threads), mostThreads)]
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	for _, thread := range threads {
-		e.numbered(thread.Id)
+		e.numbered(thread.ID)
 	}
 	return threads, nil
 }
@@ -88,10 +86,10 @@ func (e *Engine) answerThreads(ctx context.Context, _ debug.Request) (debug.Answ
 	var answer debug.Answer
 	for _, thread := range threads {
 		e.mutex.Lock()
-		number, isCurrent := e.numbered(thread.Id), thread.Id == e.thread
+		number, isCurrent := e.numbered(thread.ID), thread.ID == e.thread
 		e.mutex.Unlock()
 		entry := debug.Thread{ID: number, Name: bounded(e.dialect.threadName(thread.Name)), Current: isCurrent}
-		frames, _, err := e.listFrames(ctx, thread.Id, 0, 1)
+		frames, _, err := e.listFrames(ctx, thread.ID, 0, 1)
 		if err != nil && e.debugger.err() != nil {
 			return debug.Answer{}, err
 		}
@@ -111,21 +109,21 @@ type frame struct {
 
 // listFrames lists frames of a thread, and says how many there are.
 func (e *Engine) listFrames(ctx context.Context, thread, first, count int) ([]frame, int, error) {
-	arguments := &dap.StackTraceArguments{ThreadId: thread, StartFrame: max(first, 0), Levels: count}
-	response, err := answerOf[*dap.StackTraceResponse](ctx, e.debugger.client, "stackTrace", arguments)
+	arguments := map[string]any{"threadId": thread, "startFrame": max(first, 0), "levels": count}
+	body, err := answerOf[stackBody](ctx, e.debugger.client, "stackTrace", arguments)
 	if err != nil {
 		return nil, 0, err
 	}
-	found := response.Body.StackFrames
+	found := body.StackFrames
 	found = found[:min(len(found), count)]
 	var frames []frame
 	isComplete := true
 	for _, each := range found {
-		converted := frame{id: each.Id, Frame: debug.Frame{Function: bounded(each.Name)}}
-		if source := each.Source; source != nil && source.SourceReference == 0 && source.Path != "" {
+		converted := frame{id: each.ID, Frame: debug.Frame{Function: bounded(each.Name)}}
+		if source := each.Source; source.SourceReference == 0 && source.Path != "" {
 			converted.File, converted.Line = bounded(source.Path), max(each.Line, 0)
 		} else {
-			converted.Address = bounded(each.InstructionPointerReference)
+			converted.Address = bounded(each.Address)
 			isComplete = false
 		}
 		frames = append(frames, converted)
@@ -133,7 +131,7 @@ func (e *Engine) listFrames(ctx context.Context, thread, first, count int) ([]fr
 	if !isComplete {
 		frames = e.dialect.complete(ctx, e, first, frames)
 	}
-	return frames, max(response.Body.TotalFrames, 0), nil
+	return frames, max(body.TotalFrames, 0), nil
 }
 
 func (e *Engine) answerStack(ctx context.Context, request debug.Request) (debug.Answer, error) {

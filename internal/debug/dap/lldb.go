@@ -5,10 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
-	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // lldb is the dialect of lldb-vscode, since version 14.
@@ -17,31 +14,21 @@ type lldb struct{}
 func (lldb) program() string { return "lldb-vscode-14" }
 func (lldb) connects() bool  { return false }
 
-// arguments of the debugger.
-type (
-	lldbInitialize struct {
-		dap.InitializeRequestArguments
-		SourceInitFile bool `json:"sourceInitFile"` // that of the user
-	}
-	lldbAttach struct {
-		PID          int      `json:"pid"`
-		StopOnEntry  bool     `json:"stopOnEntry"`
-		InitCommands []string `json:"initCommands"`
-	}
-)
-
-func initializeArguments(adapter string) dap.InitializeRequestArguments {
-	return dap.InitializeRequestArguments{ClientID: "rmctl", ClientName: "rmctl", AdapterID: adapter, LinesStartAt1: true, ColumnsStartAt1: true,
-		PathFormat: "path", SupportsVariableType: true, SupportsVariablePaging: true}
+func initializeArguments(adapter string) map[string]any {
+	return map[string]any{"clientID": "rmctl", "adapterID": adapter, "linesStartAt1": true, "columnsStartAt1": true, "pathFormat": "path",
+		"supportsVariableType": true, "supportsVariablePaging": true}
 }
 
-func (lldb) initialize() any {
-	return lldbInitialize{InitializeRequestArguments: initializeArguments("lldb")}
+// initialize makes lldb leave out the commands of the user.
+func (lldb) initialize() map[string]any {
+	arguments := initializeArguments("lldb")
+	arguments["sourceInitFile"] = false
+	return arguments
 }
 
 // attach runs no scripts that belong to the program.
-func (lldb) attach(pid int) any {
-	return lldbAttach{PID: pid, StopOnEntry: true, InitCommands: []string{
+func (lldb) attach(pid int) map[string]any {
+	return map[string]any{"pid": pid, "stopOnEntry": true, "initCommands": []string{
 		"settings set target.load-script-from-symbol-file false",
 		"settings set target.load-cwd-lldbinit false",
 		"settings set symbols.enable-external-lookup false",
@@ -63,18 +50,6 @@ func (lldb) exception(name string) string {
 
 func (lldb) path(_ context.Context, _ *Engine, file string) (string, error) { return file, nil }
 
-var (
-	pointIDs  = lazyregexp.New(`(\d+)\.\d+`)
-	signalOf  = lazyregexp.New(`^signal (SIG[A-Z0-9]+)(?:: )?`)
-	watchIDs  = lazyregexp.New(`^watchpoint (\d+)`)
-	atAddress = lazyregexp.New(` @ 0x[0-9a-fA-F]+$`)
-	isPointer = lazyregexp.New(`^0x0*([0-9a-fA-F]+)`)
-	arraySize = lazyregexp.New(`^[^\[(<]*\[(\d+)\](?:\[\d+\])*$`)
-	userInput = lazyregexp.New(`<user expression \d+>:\d+:\d+: `)
-	frameLine = lazyregexp.New("frame #(\\d+): (0x[0-9a-f]+)(?: ([^`\n]*)`)?")
-	threadTag = lazyregexp.New(`^Thread #\d+ ?`)
-)
-
 func (l lldb) classify(ctx context.Context, e *Engine, news happening) (stopNotice, bool) {
 	switch news.reason {
 	case "entry", "fork", "vfork", "vforkdone":
@@ -82,14 +57,14 @@ func (l lldb) classify(ctx context.Context, e *Engine, news happening) (stopNoti
 	case "step", "trace", "plan complete":
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonStep}}, true
 	}
-	if strings.HasPrefix(news.description, "breakpoint ") {
-		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonBreakpoint}, cause: cause{points: numbersIn(pointIDs, news.description)}}, true
+	if points, isBreakpoint := strings.CutPrefix(news.description, "breakpoint "); isBreakpoint {
+		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonBreakpoint}, cause: cause{points: pointsIn(points)}}, true
 	}
-	response, err := answerOf[*dap.ExceptionInfoResponse](ctx, e.debugger.client, "exceptionInfo", &dap.ExceptionInfoArguments{ThreadId: news.thread})
+	body, err := answerOf[exceptionBody](ctx, e.debugger.client, "exceptionInfo", map[string]any{"threadId": news.thread})
 	if err != nil {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: news.description}}, true
 	}
-	return l.explain(e, response.Body.ExceptionId, bounded(response.Body.Description)), true
+	return l.explain(e, body.ExceptionID, bounded(body.Description)), true
 }
 
 // explain makes a notice of what lldb says about a stop.
@@ -97,28 +72,41 @@ func (lldb) explain(e *Engine, id, description string) stopNotice {
 	if exception, isException := strings.CutPrefix(id, "cpp_"); isException {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: description}, cause: cause{exception: exception}}
 	}
-	if watches := numbersIn(watchIDs, description); len(watches) > 0 {
-		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonWatch}, cause: cause{watches: watches}}
+	if number, isWatch := numberAfter(description, "watchpoint "); isWatch {
+		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonWatch}, cause: cause{watches: []int{number}}}
 	}
-	found := signalOf.FindStringSubmatch(description)
-	if found == nil {
+	signal, isSignal := strings.CutPrefix(description, "signal ")
+	signal, text, _ := strings.Cut(signal, ": ")
+	if !isSignal || !strings.HasPrefix(signal, "SIG") {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: description}}
 	}
-	if e.isOwnStop() && found[1] == "SIGSTOP" {
+	if e.isOwnStop() && signal == "SIGSTOP" {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonHalt}}
 	}
-	return stopNotice{Notice: debug.Notice{Reason: debug.ReasonSignal, Signal: found[1], Text: strings.TrimPrefix(description, found[0])}}
+	return stopNotice{Notice: debug.Notice{Reason: debug.ReasonSignal, Signal: signal, Text: text}}
 }
 
-// numbersIn returns the numbers that an expression finds in a text.
-func numbersIn(expression *lazyregexp.Regexp, text string) []int {
+// pointsIn returns the numbers of breakpoints in a list of their locations, such as 1.1 3.2.
+func pointsIn(text string) []int {
 	var numbers []int
-	for _, found := range expression.FindAllStringSubmatch(text, mostHit) {
-		if number, err := strconv.Atoi(found[1]); err == nil {
-			numbers = append(numbers, number)
+	for word := range strings.FieldsSeq(text) {
+		number, _, _ := strings.Cut(word, ".")
+		if id, err := strconv.Atoi(number); err == nil && len(numbers) < mostHit {
+			numbers = append(numbers, id)
 		}
 	}
 	return numbers
+}
+
+// numberAfter returns the number behind a text.
+func numberAfter(text, before string) (int, bool) {
+	_, after, isThere := strings.Cut(text, before)
+	end := strings.IndexFunc(after, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		after = after[:end]
+	}
+	number, err := strconv.Atoi(after)
+	return number, isThere && err == nil
 }
 
 func (lldb) reap(ctx context.Context, e *Engine) error {
@@ -126,10 +114,18 @@ func (lldb) reap(ctx context.Context, e *Engine) error {
 	return err
 }
 
-func (lldb) numbersThreads() bool                   { return true }
-func (lldb) threadName(name string) string          { return threadTag.ReplaceAllString(name, "") }
-func (lldb) threads(list []dap.Thread) []dap.Thread { return list }
-func (lldb) isBeforeThreads(int) bool               { return false }
+func (lldb) numbersThreads() bool { return true }
+
+// threadName leaves out the number of the thread.
+func (lldb) threadName(name string) string {
+	if rest, isTagged := strings.CutPrefix(name, "Thread #"); isTagged {
+		_, name, _ = strings.Cut(rest, " ")
+	}
+	return name
+}
+
+func (lldb) threads(list []thread) []thread { return list }
+func (lldb) isBeforeThreads(int) bool       { return false }
 
 // complete adds the libraries of frames, or the addresses of those without a name, which the protocol leaves out.
 func (lldb) complete(ctx context.Context, e *Engine, first int, frames []frame) []frame {
@@ -137,25 +133,40 @@ func (lldb) complete(ctx context.Context, e *Engine, first int, frames []frame) 
 	if err != nil {
 		return frames
 	}
-	for _, found := range frameLine.FindAllStringSubmatch(printed, mostFrames) {
-		number, err := strconv.Atoi(found[1])
-		if err != nil || number < first || number >= first+len(frames) || frames[number-first].File != "" {
+	for line := range strings.Lines(printed) {
+		_, rest, isFrame := strings.Cut(line, "frame #")
+		number, isNumber := numberAfter(line, "frame #")
+		number -= first
+		if !isFrame || !isNumber || number < 0 || number >= len(frames) || frames[number].File != "" {
 			continue
 		}
-		each := &frames[number-first]
-		each.Module = bounded(found[3])
+		_, rest, _ = strings.Cut(rest, ": ")
+		address, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		module, _, _ := strings.Cut(rest, "`")
+		each := &frames[number]
+		each.Module = bounded(module)
 		if each.Function == "" || each.Module == "" {
-			each.Address = shortened(found[2])
+			each.Address = shortened(address)
 		}
 	}
 	return frames
 }
 
 // shortened returns a number in hexadecimal digits without leading zeros.
-func shortened(value string) string { return isPointer.ReplaceAllString(value, "0x$1") }
+func shortened(value string) string {
+	digits, isPointer := strings.CutPrefix(value, "0x0")
+	if !isPointer {
+		return value
+	}
+	digits = strings.TrimLeft(digits, "0")
+	if digits == "" || !strings.ContainsRune("123456789abcdefABCDEF", rune(digits[0])) {
+		digits = "0" + digits
+	}
+	return "0x" + digits
+}
 
 // variables lists variables of a frame. lldb has arguments among the locals.
-func (l lldb) variables(ctx context.Context, e *Engine, request debug.Request) ([]dap.Variable, place, error) {
+func (l lldb) variables(ctx context.Context, e *Engine, request debug.Request) ([]variable, place, error) {
 	name, err := scopeName(request.Text)
 	if err != nil {
 		return nil, place{}, err
@@ -173,7 +184,7 @@ func (l lldb) variables(ctx context.Context, e *Engine, request debug.Request) (
 		return nil, at, err
 	}
 	arguments := argumentNames(printed)
-	var chosen []dap.Variable
+	var chosen []variable
 	for _, each := range list {
 		if request.Text == "" || arguments[each.Name] == (request.Text == "arguments") {
 			chosen = append(chosen, each)
@@ -196,25 +207,26 @@ func argumentNames(printed string) map[string]bool {
 }
 
 // value leaves out the address of a value with children, and leading zeros of pointers.
-func (lldb) value(variable dap.Variable) (string, bool) {
-	if variable.VariablesReference != 0 && atAddress.MatchString(variable.Value) {
+func (lldb) value(variable variable) (string, bool) {
+	if at := strings.LastIndex(variable.Value, " @ 0x"); variable.VariablesReference != 0 && at >= 0 && !strings.Contains(variable.Value[at+1:], "\"") {
 		return "{...}", false
 	}
 	return shortened(strings.TrimSpace(variable.Value)), true
 }
 
-func (lldb) indexed(variable dap.Variable) int {
-	if found := arraySize.FindStringSubmatch(variable.Type); found != nil {
-		if size, err := strconv.Atoi(found[1]); err == nil {
-			return size
-		}
+// indexed reads how many elements an array has from its type, such as int[5][2].
+func (lldb) indexed(variable variable) int {
+	before, _, isArray := strings.Cut(variable.Type, "[")
+	if !isArray || strings.ContainsAny(before, "(<") || !strings.HasSuffix(variable.Type, "]") {
+		return 0
 	}
-	return 0
+	size, _ := numberAfter(variable.Type, "[")
+	return size
 }
 
-func (l lldb) childCount(variable dap.Variable) int { return l.indexed(variable) }
-func (lldb) pages() bool                            { return true }
-func (lldb) keepsValues() bool                      { return false }
+func (l lldb) childCount(variable variable) int { return l.indexed(variable) }
+func (lldb) pages() bool                        { return true }
+func (lldb) keepsValues() bool                  { return false }
 
 func (lldb) assign(ctx context.Context, e *Engine, request debug.Request) error {
 	if strings.TrimSpace(request.Value) == "" {
@@ -246,7 +258,11 @@ func (lldb) message(text string) string {
 	if !isThere {
 		found = text
 	}
-	found = userInput.ReplaceAllString(found, "")
 	found, _, _ = strings.Cut(found, "\n")
+	if strings.HasPrefix(found, "<user expression ") {
+		if _, reason, isThere := strings.Cut(found, ": "); isThere {
+			found = reason
+		}
+	}
 	return strings.TrimSpace(found)
 }

@@ -8,12 +8,9 @@ import (
 	"strings"
 
 	"github.com/rmctl/rmctl/debug"
-	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 const mostBytes = 64 << 10 // in one request
-
-var memoryByte = lazyregexp.New(`\b0x([0-9a-f]{2})\b`)
 
 // memory reads or writes memory by commands of lldb, of which only numbers are parts.
 func (lldb) memory(ctx context.Context, e *Engine, frame int, request debug.Request) (string, error) {
@@ -41,8 +38,10 @@ func (lldb) memory(ctx context.Context, e *Engine, frame int, request debug.Requ
 		if !isThere || !strings.HasPrefix(line, "0x") {
 			continue
 		}
-		for _, found := range memoryByte.FindAllStringSubmatch(values, -1) {
-			digits.WriteString(found[1])
+		for word := range strings.FieldsSeq(values) {
+			if byte, isByte := strings.CutPrefix(word, "0x"); isByte && len(byte) == 2 {
+				digits.WriteString(byte)
+			}
 		}
 	}
 	if digits.Len() == 0 {

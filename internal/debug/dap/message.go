@@ -3,13 +3,12 @@ package dap
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-
-	"github.com/google/go-dap"
 )
 
 // Bounds of what a debugger sends.
@@ -20,12 +19,16 @@ const (
 )
 
 // readMessage reads a message of the Debug Adapter Protocol.
-func readMessage(reader *bufio.Reader) (dap.Message, error) {
+func readMessage(reader *bufio.Reader) (message, error) {
+	var read message
 	content, err := readContent(reader)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
-	return dap.DecodeProtocolMessage(content)
+	if err := json.Unmarshal(content, &read); err != nil {
+		return read, fmt.Errorf("invalid message: %w", err)
+	}
+	return read, nil
 }
 
 // readContent reads the headers of a message, and then as many bytes as they announce.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
 )
 
@@ -100,7 +98,7 @@ func (e *Engine) answerVariables(ctx context.Context, request debug.Request) (de
 }
 
 // scope lists the variables of the scopes of a frame whose names begin with a text.
-func (e *Engine) scope(ctx context.Context, request debug.Request, name string) ([]dap.Variable, place, error) {
+func (e *Engine) scope(ctx context.Context, request debug.Request, name string) ([]variable, place, error) {
 	thread, err := e.threadOf(request)
 	if err != nil {
 		return nil, place{}, err
@@ -110,16 +108,16 @@ func (e *Engine) scope(ctx context.Context, request debug.Request, name string) 
 	if err != nil {
 		return nil, at, err
 	}
-	scopes, err := answerOf[*dap.ScopesResponse](ctx, e.debugger.client, "scopes", &dap.ScopesArguments{FrameId: id})
+	scopes, err := answerOf[scopesBody](ctx, e.debugger.client, "scopes", map[string]any{"frameId": id})
 	if err != nil {
 		return nil, at, err
 	}
-	var list []dap.Variable
-	for _, scope := range scopes.Body.Scopes {
+	var list []variable
+	for _, scope := range scopes.Scopes {
 		if !strings.HasPrefix(scope.Name, name) || scope.VariablesReference == 0 {
 			continue
 		}
-		found, err := e.children(ctx, dap.VariablesArguments{VariablesReference: scope.VariablesReference, Count: mostVariables})
+		found, err := e.children(ctx, scope.VariablesReference, 0, mostVariables, "")
 		if err != nil {
 			return nil, at, err
 		}
@@ -128,13 +126,14 @@ func (e *Engine) scope(ctx context.Context, request debug.Request, name string) 
 	return list[:min(len(list), mostVariables)], at, nil
 }
 
-func (e *Engine) children(ctx context.Context, arguments dap.VariablesArguments) ([]dap.Variable, error) {
-	response, err := answerOf[*dap.VariablesResponse](ctx, e.debugger.client, "variables", &arguments)
-	if err != nil {
-		return nil, err
+// children lists what is below a reference of the debugger. The filter is for those with an index, or empty.
+func (e *Engine) children(ctx context.Context, id, first, count int, filter string) ([]variable, error) {
+	arguments := map[string]any{"variablesReference": id, "start": first, "count": count}
+	if filter != "" {
+		arguments["filter"] = filter
 	}
-	list := response.Body.Variables
-	return list[:min(len(list), mostVariables)], nil
+	body, err := answerOf[variablesBody](ctx, e.debugger.client, "variables", arguments)
+	return body.Variables[:min(len(body.Variables), mostVariables)], err
 }
 
 func (e *Engine) answerChildren(ctx context.Context, request debug.Request) (debug.Answer, error) {
@@ -149,11 +148,11 @@ func (e *Engine) answerChildren(ctx context.Context, request debug.Request) (deb
 	if count <= 0 || count > mostVariables {
 		count = mostVariables
 	}
-	arguments := dap.VariablesArguments{VariablesReference: parent.id, Start: first, Count: count}
+	filter := ""
 	if parent.indexed > 0 {
-		arguments.Filter = "indexed"
+		filter = "indexed"
 	}
-	list, err := e.children(ctx, arguments)
+	list, err := e.children(ctx, parent.id, first, count, filter)
 	if err != nil {
 		return debug.Answer{}, err
 	}
@@ -170,7 +169,7 @@ func (e *Engine) answerChildren(ctx context.Context, request debug.Request) (deb
 }
 
 // describeAll makes an answer of variables; First and Count of a request choose some.
-func (e *Engine) describeAll(ctx context.Context, list []dap.Variable, at place, total int, request debug.Request) debug.Answer {
+func (e *Engine) describeAll(ctx context.Context, list []variable, at place, total int, request debug.Request) debug.Answer {
 	list = list[min(max(request.First, 0), len(list)):]
 	if request.Count > 0 {
 		list = list[:min(request.Count, len(list))]
@@ -184,7 +183,7 @@ func (e *Engine) describeAll(ctx context.Context, list []dap.Variable, at place,
 }
 
 // describe makes a variable as answers have it.
-func (e *Engine) describe(ctx context.Context, variable dap.Variable, at place, looks *int) debug.Variable {
+func (e *Engine) describe(ctx context.Context, variable variable, at place, looks *int) debug.Variable {
 	described := debug.Variable{Name: bounded(variable.Name), Type: bounded(variable.Type), Expression: bounded(variable.EvaluateName),
 		Value: bounded(e.show(ctx, variable, deepestShown, looks)), Children: e.dialect.childCount(variable)}
 	if described.Name == "" {
@@ -199,7 +198,7 @@ func (e *Engine) describe(ctx context.Context, variable dap.Variable, at place, 
 
 // show returns the value of a variable. A debugger may give only the address of a value with children, which
 // differs between ranks: then the children are the value.
-func (e *Engine) show(ctx context.Context, variable dap.Variable, depth int, looks *int) string {
+func (e *Engine) show(ctx context.Context, variable variable, depth int, looks *int) string {
 	value, isWhole := e.dialect.value(variable)
 	if isWhole || variable.VariablesReference == 0 {
 		return value
@@ -208,7 +207,7 @@ func (e *Engine) show(ctx context.Context, variable dap.Variable, depth int, loo
 		return "{...}"
 	}
 	*looks--
-	list, err := e.children(ctx, dap.VariablesArguments{VariablesReference: variable.VariablesReference, Count: mostShown + 1})
+	list, err := e.children(ctx, variable.VariablesReference, 0, mostShown+1, "")
 	if err != nil {
 		return "{...}"
 	}

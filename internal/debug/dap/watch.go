@@ -6,10 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/go-dap"
-
 	"github.com/rmctl/rmctl/debug"
-	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 // A watch is a watchpoint.
@@ -77,11 +74,9 @@ func (w *watch) current(ctx context.Context, e *Engine, thread int) string {
 	if err != nil {
 		return "?"
 	}
-	value, _ := e.dialect.value(dap.Variable{Value: body.Result, Type: body.Type})
+	value, _ := e.dialect.value(variable{Value: body.Result, Type: body.Type})
 	return value
 }
-
-var watchNumber = lazyregexp.New(`Watchpoint (\d+): addr`)
 
 // watch sets a watchpoint of lldb by a command. Only numbers go into it: what users write is evaluated before.
 func (lldb) watch(ctx context.Context, e *Engine, each *watch) error {
@@ -116,11 +111,11 @@ func (lldb) watch(ctx context.Context, e *Engine, each *watch) error {
 	if err != nil {
 		return err
 	}
-	found := watchNumber.FindStringSubmatch(printed)
-	if found == nil {
+	number, isSet := numberAfter(printed, "Watchpoint created: Watchpoint ")
+	if !isSet {
 		return refusal{printed}
 	}
-	each.number, _ = strconv.Atoi(found[1])
+	each.number = number
 	each.address = address
 	each.read = fmt.Sprintf("*(%s)0x%x", pointer.Type, address)
 	thread, err := e.threadOf(debug.Request{})
