@@ -163,6 +163,9 @@ func (d *debugger) read(words []string) string {
 		d.reach("evaluate")
 		return fmt.Sprintf(`^done,value="%d"`, d.value())
 	case "-interpreter-exec":
+		if strings.Contains(words[len(words)-1], "MAIN__") { // of Fortran
+			return `^error,msg="No symbol \"MAIN__\" in current context."`
+		}
 		fmt.Println(`~"type = int\n"`)
 	}
 	return "^done"

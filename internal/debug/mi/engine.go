@@ -3,6 +3,7 @@ package mi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,6 +100,9 @@ func OpenEngine(ctx context.Context, options EngineOptions) (*Engine, error) {
 // Attach attaches to a process, which is stopped then. A process that SIGSTOP had stopped runs when it continues, and when it is
 // detached. gdb finds the executable by itself.
 func (e *Engine) Attach(ctx context.Context, pid int, _ string) error {
+	if pid <= 1 { // as the target of a signal, it is more than one process
+		return fmt.Errorf("cannot attach to process %d", pid)
+	}
 	release, err := e.acquire(ctx)
 	if err != nil {
 		return err
