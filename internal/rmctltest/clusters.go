@@ -38,8 +38,8 @@ func ClusterScript(t testing.TB, name string, settings ...string) string {
 // Each cluster and each pair of daemons that tests start has a number of its
 // own, and by that its ports: they run at the same time.
 var (
-	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable", "web", "screen", "crash-interactive", "accounting", "outcomes", "outcomes-forgotten", "waits", "recover", "originals", "nodes", "stacks", "plan", "coalloc", "estimate", "at"}
-	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone", "originals", "nodes", "stacks", "coalloc", "ensemble", "at"}
+	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable", "web", "screen", "crash-interactive", "accounting", "outcomes", "outcomes-forgotten", "waits", "recover", "originals", "nodes", "stacks", "plan", "coalloc", "estimate", "at", "debug"}
+	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone", "originals", "nodes", "stacks", "coalloc", "ensemble", "at", "debug"}
 )
 
 // place returns the directory and the first port of one of several, the first of

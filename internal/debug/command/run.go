@@ -24,8 +24,8 @@ func (e *Environment) launch(ctx context.Context, r Request, script string) erro
 		return err
 	}
 	options.Start = &debug.Request{Stop: r.Stop}
-	code, err := e.run(ctx, debugged, options)
-	if code == 0 && err == nil && hasEnded(debugged.Session) {
+	code, isKilled, err := e.run(ctx, debugged, options)
+	if code == 0 && err == nil && !isKilled && hasEnded(debugged.Session) {
 		code, err = debugged.ExitCode(ctx)
 	}
 	return e.ended(code, errors.Join(err, debugged.Close()))
@@ -44,7 +44,7 @@ func (e *Environment) attach(ctx context.Context, id string, r Request, script s
 	}
 	options.IsKept = true
 	options.Start = &debug.Request{Stop: debug.StopAtEntry}
-	code, err := e.run(ctx, debugged, options)
+	code, _, err := e.run(ctx, debugged, options)
 	return e.ended(code, errors.Join(err, debugged.Close()))
 }
 
@@ -88,10 +88,15 @@ func (e *Environment) options(script string) (options prompt.Options, closeScrip
 	return options, func() { _ = file.Close() }, nil // nothing was written
 }
 
-// run runs the prompt.
-func (e *Environment) run(ctx context.Context, debugged Debugged, options prompt.Options) (code int, err error) {
+// run runs the prompt. It reports whether the user had the program killed.
+func (e *Environment) run(ctx context.Context, debugged Debugged, options prompt.Options) (code int, isKilled bool, err error) {
 	options.Log = debugged.Log
 	options.Size, options.Ready = debugged.Size, debugged.Ready
-	options.Kill, options.Release = debugged.Kill, debugged.Detach
-	return prompt.Run(ctx, debugged.Session, options)
+	options.Release = debugged.Detach
+	options.Kill = func(ctx context.Context) error {
+		isKilled = true
+		return debugged.Kill(ctx)
+	}
+	code, err = prompt.Run(ctx, debugged.Session, options)
+	return code, isKilled, err
 }
