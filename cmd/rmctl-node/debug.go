@@ -60,7 +60,7 @@ func runDebug(ctx context.Context, arguments []string) int {
 
 // launch starts the program of the pass under a debugger, unless its rank runs without one.
 func (o debugOptions) launch(ctx context.Context, pass *server.Pass, signals <-chan os.Signal) int {
-	found, _, err := rank.Of(os.Getenv, cmp.Or(o.from, pass.RankFrom))
+	found, hasRank, err := rank.Of(os.Getenv, cmp.Or(o.from, pass.RankFrom))
 	if err != nil {
 		return fail(err)
 	}
@@ -79,7 +79,10 @@ func (o debugOptions) launch(ctx context.Context, pass *server.Pass, signals <-c
 		return without()
 	}
 	options := optionsOf(pass, found.Rank)
-	options.Size, options.Environment, options.Find = rank.SizeOf(os.Getenv, found), environment, find
+	options.Size, options.Environment, options.Find = 1, environment, find
+	if hasRank {
+		options.Size = rank.SizeOf(os.Getenv, found)
+	}
 	options.Output, options.Errors, options.Signals = os.Stdout, os.Stderr, signals
 	options.WhenLeft = cmp.Or(pass.WhenLeft, server.End)
 	if len(pass.Arguments) > 0 {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
@@ -47,6 +48,9 @@ type relay interface {
 	AcceptStream(ctx context.Context) (net.Conn, error)
 	Close() error
 }
+
+// quietTime is how long no further rank may connect until a program whose size no rank knows counts as complete.
+const quietTime = 3 * time.Second
 
 // mostLog bounds the lines about the job that nobody has read.
 const mostLog = 100
@@ -139,14 +143,21 @@ func (d *Debugged) launchRelays(ctx context.Context, top *onnodes.Top, tag strin
 func (d *Debugged) Ready(ctx context.Context) error {
 	for {
 		d.mutex.Lock()
-		joined := d.joined
+		joined, attached := d.joined, d.attached
 		d.mutex.Unlock()
 		if d.isComplete() {
 			d.steps.done("all ranks have connected")
 			return nil
 		}
+		var quiet <-chan time.Time
+		if !attached && d.Size() == 0 && len(d.Session.Ranks()) > 0 {
+			quiet = time.After(quietTime)
+		}
 		select {
 		case <-joined:
+		case <-quiet:
+			d.steps.done("no further rank has connected")
+			return nil
 		case <-d.ended:
 			return d.whyEnded()
 		case <-ctx.Done():
