@@ -246,6 +246,7 @@ func (l launcher) launches(d *debugging, arguments ...string) (*exec.Cmd, *text)
 	program := d.compiles(l.declarations+ring, l.library)
 	file := d.writes(server.Pass{Arguments: append([]string{program}, arguments...)})
 	command := exec.Command(l.words[0], append(l.words[1:], d.node, "debug", "--pass", file, "--", "nothing")...)
+	command.Dir = d.t.TempDir() // for core files
 	printed := &text{}
 	command.Stdout, command.Stderr = printed, printed
 	require.NoError(d.t, command.Start())
