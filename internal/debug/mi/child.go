@@ -71,6 +71,7 @@ func start(debugger string, further ...string) (*child, error) {
 		_, _ = input.Close(), output.Close()
 		return nil, fmt.Errorf("could not start %s: %w", debugger, err)
 	}
+	withoutCore(command.Process.Pid)
 	return &child{command: command, input: input, output: output, lines: bufio.NewReaderSize(output, 32<<10)}, nil
 }
 
