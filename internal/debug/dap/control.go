@@ -96,12 +96,7 @@ func (e *Engine) kill(ctx context.Context, _ debug.Request) (debug.Answer, error
 
 // detach lets the process run without the debugger, which ends.
 func (e *Engine) detach(ctx context.Context, _ debug.Request) (debug.Answer, error) {
-	e.setLeaving(true)
-	_, err := e.debugger.call(ctx, "disconnect", nil)
-	if errors.As(err, &refusal{}) {
-		e.setLeaving(false)
-	}
-	if err != nil {
+	if err := e.disconnect(ctx); err != nil {
 		return debug.Answer{}, err
 	}
 	e.release()
@@ -110,6 +105,20 @@ func (e *Engine) detach(ctx context.Context, _ debug.Request) (debug.Answer, err
 	defer e.mutex.Unlock()
 	e.condition = over
 	return debug.Answer{}, nil
+}
+
+// disconnect makes the debugger leave the process. It is stopped for that: lldb may hang otherwise.
+func (e *Engine) disconnect(ctx context.Context) error {
+	if err := e.hold(ctx); err != nil {
+		return err
+	}
+	e.setLeaving(true)
+	_, err := e.debugger.call(ctx, "disconnect", nil)
+	if errors.As(err, &refusal{}) {
+		e.setLeaving(false)
+		return errors.Join(err, e.letGo(ctx))
+	}
+	return err
 }
 
 // setLeaving says whether the debugger ends because of a request.

@@ -46,6 +46,7 @@ type Engine struct {
 	debugger   *debugger
 	happenings chan happening
 	closing    chan struct{}
+	closed     sync.Once
 	entered    chan struct{} // closed with the first stop
 	initial    chan struct{} // closed when the debugger takes breakpoints
 	observing  sync.WaitGroup
@@ -259,21 +260,27 @@ func (e *Engine) problem(err error) debug.Answer {
 }
 
 // Close ends the debugger. A process that is still attached runs on without it.
-func (e *Engine) Close() {
-	e.mutex.Lock()
-	isAttached := e.condition == attaching || e.condition == stopped || e.condition == running
-	e.mutex.Unlock()
-	close(e.closing)
+func (e *Engine) Close() { e.closed.Do(e.close) }
+
+func (e *Engine) close() {
+	isAttached := e.isAttached()
 	patience := time.Duration(0)
 	if isAttached && e.debugger.err() == nil {
 		patience = endWithin
 		ctx, cancel := context.WithTimeout(context.Background(), endWithin)
-		_, _ = e.debugger.call(ctx, "disconnect", nil)
+		_ = e.disconnect(ctx) // release does the rest
 		cancel()
 	}
+	close(e.closing)
 	e.debugger.close(patience)
 	e.observing.Wait()
 	if isAttached {
 		e.release()
 	}
+}
+
+func (e *Engine) isAttached() bool {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return e.condition == attaching || e.condition == stopped || e.condition == running
 }
