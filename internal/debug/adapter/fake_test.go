@@ -3,6 +3,7 @@ package adapter_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,6 +36,9 @@ type rank struct {
 	member *debug.Member
 	queue  chan func()
 
+	mutex    sync.Mutex // guards the queue's end
+	isClosed bool
+
 	line, runs  int
 	state       debug.State
 	variable    map[string]string
@@ -55,9 +59,9 @@ func (f *fleet) launch(_ context.Context, arguments adapter.LaunchArguments, rep
 	f.session = &debug.Session{}
 	f.ranks = nil
 	for number := range f.size {
-		r := &rank{fleet: f, number: number, queue: make(chan func(), 4096), line: 10, state: debug.Ready, threads: 1, endsAt: 90, variable: map[string]string{}}
+		r := &rank{fleet: f, number: number, queue: make(chan func(), max(256, 1<<14/f.size)), line: 10, state: debug.Ready, threads: 1, endsAt: 90, variable: map[string]string{}}
 		f.ranks = append(f.ranks, r)
-		r.member = f.session.Join(func(line []byte) error { r.receive(line); return nil })
+		r.member = f.session.Join(r.receive)
 		go r.run()
 		build := "build"
 		if f.builds != nil {
@@ -84,7 +88,10 @@ func (f *fleet) vanish() {
 	default:
 	}
 	for _, r := range f.ranks {
+		r.mutex.Lock()
+		r.isClosed = true
 		close(r.queue)
+		r.mutex.Unlock()
 	}
 	close(f.done)
 }
@@ -96,13 +103,13 @@ func (r *rank) run() {
 	r.member.Leave("the connection was closed")
 }
 
-func (r *rank) receive(line []byte) {
+func (r *rank) receive(line []byte) error {
 	digits, body, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
 	var request debug.Request
 	if err := json.Unmarshal([]byte(body), &request); err != nil {
 		panic(err)
 	}
-	r.queue <- func() {
+	return r.enqueue(func() {
 		r.asked = append(r.asked, request)
 		if r.silent {
 			return
@@ -113,7 +120,18 @@ func (r *rank) receive(line []byte) {
 		if after != nil {
 			after()
 		}
+	})
+}
+
+// enqueue has a function run as the rank does.
+func (r *rank) enqueue(do func()) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.isClosed {
+		return errors.New("the connection is closed")
 	}
+	r.queue <- do
+	return nil
 }
 
 // on runs a function as the rank does, and waits for it.
@@ -122,8 +140,9 @@ func (f *fleet) on(number int, do func(r *rank)) {
 	r := f.ranks[number]
 	f.mutex.Unlock()
 	finished := make(chan struct{})
-	r.queue <- func() { do(r); close(finished) }
-	<-finished
+	if r.enqueue(func() { do(r); close(finished) }) == nil {
+		<-finished
+	}
 }
 
 func (r *rank) hello(build string) {

@@ -105,33 +105,37 @@ func (a *adapter) launchProgram(r *request, arguments LaunchArguments, then func
 	a.tasks.Go(func() {
 		launched, err := a.options.Launch(ctx, arguments, report)
 		stop()
-		if err == nil && ctx.Err() != nil {
-			err = a.abandon(launched, arguments)
-		}
 		posted := a.post(func() {
 			a.endProgress(l)
 			a.launching = nil
-			if err != nil {
+			switch {
+			case err != nil:
+				cancel()
 				a.fail(r, err.Error())
-				return
+			case a.isEnding || ctx.Err() != nil:
+				a.tasks.Go(func() { a.abandon(launched, arguments, cancel) })
+				a.fail(r, context.Canceled.Error())
+			default:
+				a.adopt(&program{launched: launched, session: launched.Session, arguments: arguments, cancel: cancel})
+				then()
 			}
-			a.adopt(&program{launched: launched, session: launched.Session, arguments: arguments, cancel: cancel})
-			then()
 		})
-		if err == nil && !posted {
-			_ = a.abandon(launched, arguments) // nobody is there to hear of it
-		}
-		if err != nil || !posted {
+		switch {
+		case posted:
+		case err == nil:
+			a.abandon(launched, arguments, cancel)
+		default:
 			cancel()
 		}
 	})
 }
 
-// abandon ends a program that was launched although the editor has canceled that.
-func (a *adapter) abandon(launched *Launched, arguments LaunchArguments) error {
+// abandon ends a program that was launched although the editor has canceled that. Nobody hears of problems.
+func (a *adapter) abandon(launched *Launched, arguments LaunchArguments, canceled context.CancelFunc) {
+	defer canceled()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), endLimit)
 	defer cancel()
-	return cmp.Or(launched.End(ctx, !arguments.IsAttach), context.Canceled)
+	_ = launched.End(ctx, !arguments.IsAttach)
 }
 
 // adopt makes a program the one that the editor debugs.
