@@ -14,9 +14,13 @@ const (
 	// fullDepth is how many levels of fields and elements a whole value has: clients misread more.
 	fullDepth = 2
 	// mostQuestions bounds the questions for one value.
-	mostQuestions = 500
+	mostQuestions = 200
 	// mostElements bounds the elements of an array in one value.
 	mostElements = 1000
+	// mostValues bounds all elements and fields of one value. Further ones are texts.
+	mostValues = 20_000
+	// mostData bounds the bytes of a value. A larger one is a text.
+	mostData = 1 << 20
 	// mostExpressions bounds the expressions that are remembered for a client.
 	mostExpressions = 1000
 )
@@ -36,7 +40,7 @@ type valued struct {
 // An evaluation evaluates an expression in ranks. Values that differ anywhere are apart.
 type evaluation struct {
 	*master
-	questionsLeft int
+	questionsLeft, valuesLeft int
 }
 
 // evaluate evaluates an expression with all that it consists of.
@@ -63,7 +67,7 @@ func (m *master) evaluatePart(ctx context.Context, c *call) []result {
 
 // evaluateTo evaluates an expression to a depth. Name returns the name of a value.
 func (m *master) evaluateTo(ctx context.Context, c *call, text string, depth int, name func(valued) string) []result {
-	e := &evaluation{m, mostQuestions}
+	e := &evaluation{m, mostQuestions, mostValues}
 	var results []result
 	for _, part := range m.session.Ask(ctx, m.questions(c.ranks, debug.Request{Verb: debug.Evaluate, Text: text})...) {
 		if part.Problem == debug.Failed || part.Problem == "" && len(part.Variables) != 1 {
@@ -74,7 +78,7 @@ func (m *master) evaluateTo(ctx context.Context, c *call, text string, depth int
 			results = append(results, result{part.Ranks, failureOf(part.Answer, codeDebugger, "Debugger error: ")})
 			continue
 		}
-		for _, found := range e.expand(ctx, valued{part.Ranks, value{Variable: part.Variables[0]}}, text, depth) {
+		for _, found := range e.expand(ctx, valued{part.Ranks, value{Variable: part.Variables[0]}}, text, depth, true) {
 			if depth == 1 {
 				found.value = found.value.target()
 			}
@@ -99,6 +103,9 @@ func (v value) target() value {
 
 func dataEvent(v value, name string) event {
 	whole := v.encode()
+	if len(whole.data) > mostData {
+		whole = textOf(v.Value)
+	}
 	data := hex.EncodeToString(whole.data)
 	if data == "" {
 		data = "00"
@@ -107,22 +114,28 @@ func dataEvent(v value, name string) event {
 }
 
 // expand asks for the children of a value to a depth, and for the numbers of constants.
-func (e *evaluation) expand(ctx context.Context, v valued, text string, depth int) []valued {
+func (e *evaluation) expand(ctx context.Context, v valued, text string, depth int, isWhole bool) []valued {
 	kind := typeOf(v.value.Type)
 	switch {
 	case kind.isEnumeration && v.value.Reference == 0:
 		return e.number(ctx, v, text)
-	case v.value.Reference == 0 || depth == 0 || e.questionsLeft == 0 || isQuoted(v.value.Value) || kind.isText && kind.pointers == 1:
+	case v.value.Reference == 0 || isQuoted(v.value.Value) || kind.isText && kind.pointers == 1 || e.questionsLeft == 0 || e.valuesLeft <= 0:
+		return []valued{v}
+	case kind.pointers > 0 && !isWhole || !kind.isArray && depth == 0: // an array has its elements always: clients misread others
 		return []valued{v}
 	}
 	e.questionsLeft--
 	request := debug.Request{Verb: debug.Variables, Reference: v.value.Reference, Count: mostElements}
+	if !kind.isArray {
+		depth--
+	}
 	var all []valued
 	for _, part := range e.session.Ask(ctx, e.questions(v.ranks, request)...) {
+		e.valuesLeft -= len(part.Variables)
 		grown := []valued{{part.Ranks, v.value}}
 		for _, child := range part.Variables {
 			if part.Problem == "" {
-				grown = e.grow(ctx, grown, child, depth-1)
+				grown = e.grow(ctx, grown, child, depth)
 			}
 		}
 		all = append(all, grown...)
@@ -134,7 +147,7 @@ func (e *evaluation) expand(ctx context.Context, v valued, text string, depth in
 func (e *evaluation) grow(ctx context.Context, values []valued, child debug.Variable, depth int) []valued {
 	var grown []valued
 	for _, v := range values {
-		for _, c := range e.expand(ctx, valued{v.ranks, value{Variable: child}}, child.Expression, depth) {
+		for _, c := range e.expand(ctx, valued{v.ranks, value{Variable: child}}, child.Expression, depth, false) {
 			parent := v.value
 			parent.children = append(slices.Clip(parent.children), c.value)
 			grown = append(grown, valued{c.ranks, parent})

@@ -22,6 +22,8 @@ func typeOf(name string) typeKind {
 	base := strings.TrimRight(name, "* ")
 	pointers := strings.Count(name[len(base):], "*")
 	_, isArray := withoutArrayEnd(name)
+	scalar, _, hasBounds := strings.Cut(name, ") (") // of Fortran
+	isArray = isArray || hasBounds && strings.Contains(scalar, "(kind=")
 	switch {
 	case strings.Contains(name, "(*"):
 		return typeKind{name: name, pointers: 1}
@@ -83,12 +85,4 @@ func wordsOf(name string) typeKind {
 		kind.size = 2
 	}
 	return kind
-}
-
-// elementType returns the type of the elements of an array.
-func elementType(name string) string {
-	element, _ := withoutArrayEnd(name)
-	element = strings.TrimSpace(element)
-	element, _, _ = strings.Cut(element, ", dimension")
-	return element
 }

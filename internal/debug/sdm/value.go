@@ -31,6 +31,8 @@ func (v value) encode() encoded {
 	switch {
 	case isQuoted(v.Value) && kind.pointers == 0:
 		return textOf(v.Value)
+	case kind.isArray && len(v.children) == 0:
+		return textOf(v.Value)
 	case kind.isArray:
 		return v.encodeArray()
 	case kind.pointers > 0:
@@ -59,19 +61,13 @@ func (v value) encodeArray() encoded {
 			elements[i] = textOf(child.Value)
 		}
 	}
-	if len(elements) == 0 { // only the type is asked for
-		return encoded{format: rangeOf(0, max(v.Children, 1)) + encodeScalar(typeOf(elementType(v.Type)), "0").format}
-	}
 	first, _ := strconv.ParseUint(strings.Trim(v.children[0].Name, "[]()"), 10, 31) // 0 for other names
-	whole := encoded{format: rangeOf(int(first), len(elements)) + elements[0].format}
+	bounds := "[r" + strconv.FormatUint(first, 10) + ".." + strconv.Itoa(int(first)+len(elements)-1) + "is4]"
+	whole := encoded{format: bounds + elements[0].format}
 	for _, element := range elements {
 		whole.data = append(whole.data, element.data...)
 	}
 	return whole
-}
-
-func rangeOf(first, count int) string {
-	return "[r" + strconv.Itoa(first) + ".." + strconv.Itoa(first+count-1) + "is4]"
 }
 
 // encodeFields encodes a structure, or a union with the bytes of all its fields.
