@@ -119,7 +119,7 @@ func (e *evaluation) expand(ctx context.Context, v valued, text string, depth in
 	switch {
 	case kind.isEnumeration && v.value.Reference == 0:
 		return e.number(ctx, v, text)
-	case v.value.Reference == 0 || isQuoted(v.value.Value) || kind.isText && kind.pointers == 1 || e.questionsLeft == 0 || e.valuesLeft <= 0:
+	case !v.value.hasParts(kind) || e.questionsLeft == 0 || e.valuesLeft <= 0:
 		return []valued{v}
 	case kind.pointers > 0 && !isWhole || !kind.isArray && depth == 0: // an array has its elements always: clients misread others
 		return []valued{v}
@@ -141,6 +141,11 @@ func (e *evaluation) expand(ctx context.Context, v valued, text string, depth in
 		all = append(all, grown...)
 	}
 	return all
+}
+
+// hasParts reports whether a value has children that clients show. A text is one value.
+func (v value) hasParts(kind typeKind) bool {
+	return v.Reference != 0 && !isQuoted(v.Value) && !(kind.isText && kind.pointers == 1)
 }
 
 // grow adds a child to each of some values.
