@@ -169,6 +169,9 @@ func (e *Engine) kill(ctx context.Context) debug.Answer {
 	if phase != stopped && phase != running {
 		return debug.Answer{Problem: debug.NotRunning, Text: "there is no process"}
 	}
+	if phase == stopped && e.killStopped(ctx) {
+		return debug.Answer{}
+	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return debug.Answer{Problem: debug.Failed, Text: fmt.Sprintf("could not kill the process: %v", err)}
 	}
@@ -178,6 +181,22 @@ func (e *Engine) kill(ctx context.Context) debug.Answer {
 		e.call(ctx, "-exec-continue")
 	}
 	return debug.Answer{}
+}
+
+// killStopped lets gdb kill the stopped process, and reports whether it did. After a signal from elsewhere gdb may fail to step
+// over a breakpoint, and never notices the end.
+func (e *Engine) killStopped(ctx context.Context) bool {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if e.call(ctx, `-interpreter-exec console "kill"`)[0].err != nil {
+		return false
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.phase == stopped {
+		e.applyExit("exited-signalled", Value{Items: []Value{{Name: "signal-name", Text: "SIGKILL"}}})
+	}
+	return true
 }
 
 // detach lets the process run without gdb.
