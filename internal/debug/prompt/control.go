@@ -15,10 +15,11 @@ func (p *prompt) start(ctx context.Context, request debug.Request) (reply, error
 	if len(ranks) == 0 {
 		return reply{}, errors.New("no rank waits for its start")
 	}
-	p.expect(ranks)
+	inBackground := request.Stop == debug.StopNot || p.current.inBackground
+	p.expect(ranks, inBackground)
 	parts := p.asking(ctx, startLimit, func(ctx context.Context) []debug.Part { return p.session.Start(ctx, request) })
-	if request.Stop == debug.StopNot || p.current.inBackground {
-		return p.released(parts), nil
+	if inBackground {
+		return p.released(ctx, parts), nil
 	}
 	return p.stopped(ctx, parts)
 }
@@ -45,7 +46,7 @@ func (p *prompt) resume(ctx context.Context, request debug.Request) (reply, erro
 		}
 		return reply{}, errors.New("no focused rank is stopped")
 	}
-	p.expect(ranks)
+	p.expect(ranks, p.current.inBackground)
 	request.Thread = p.thread
 	if request.Verb == debug.Continue {
 		request.Thread = 0
@@ -53,14 +54,17 @@ func (p *prompt) resume(ctx context.Context, request debug.Request) (reply, erro
 	p.thread, p.frame = 0, 0
 	parts := p.ask(ctx, ranks, request)
 	if p.current.inBackground {
-		return p.released(parts), nil
+		return p.released(ctx, parts), nil
 	}
 	return p.stopped(ctx, parts)
 }
 
-// released returns the end of a command that does not wait for the stops of ranks.
-func (p *prompt) released(parts []debug.Part) reply {
-	p.allStopped = nil
+// released returns the end of a command that does not wait for the stops of ranks. The next command may need to know that
+// they run.
+func (p *prompt) released(ctx context.Context, parts []debug.Part) reply {
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	_ = p.await(ctx, parts) // ranks that stay silent are no reason to wait longer
 	return p.shown(parts, written(problemsOf(parts), p.out.width()))
 }
 
@@ -129,7 +133,7 @@ func runHalt(p *prompt, ctx context.Context, rest string) (reply, error) {
 	if len(running) == 0 {
 		return reply{}, errors.New("no focused rank runs")
 	}
-	p.expect(running)
+	p.expect(running, false)
 	return p.stopped(ctx, p.halt(ctx))
 }
 
@@ -149,7 +153,7 @@ func ender(verb debug.Verb, whole func(*Options) func(context.Context) error) fu
 		if len(ranks) == 0 {
 			return reply{}, errors.New("the focused ranks have no debugger")
 		}
-		p.expect(ranks)
+		p.expect(ranks, false)
 		parts := p.ask(ctx, ranks, debug.Request{Verb: verb})
 		if err := p.await(ctx, parts); err != nil {
 			return reply{}, err

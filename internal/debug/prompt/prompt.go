@@ -34,6 +34,7 @@ type Options struct {
 const (
 	answerLimit = 30 * time.Second       // for an answer of ranks
 	startLimit  = 15 * time.Minute       // for a start: debuggers read the symbols of large programs
+	runLimit    = 2 * time.Second        // for the report that a rank runs, after it answered
 	endLimit    = time.Minute            // for the end of the job
 	stateDelay  = 50 * time.Millisecond  // in which states of many ranks are collected
 	waitDelay   = 500 * time.Millisecond // the same while a command waits for all of them, and prints then
@@ -67,6 +68,7 @@ type prompt struct {
 	changed    map[int]bool  // ranks whose state is to be printed
 	lost       debug.Ranks   // that are known to be lost
 	waiting    map[int]bool  // ranks whose stop a command waits for
+	awaitsRuns bool          // it waits until they run
 	isReady    bool          // all ranks have joined
 	allStopped chan struct{} // closed once waiting is empty; nil if no command waits
 	timer      *time.Timer   // for what is to be printed

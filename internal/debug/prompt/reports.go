@@ -75,6 +75,9 @@ func (p *prompt) take() {
 			p.flushWithin(outputDelay)
 		case debug.ReportRunning:
 			delete(p.changed, update.Rank)
+			if p.awaitsRuns {
+				p.forget(update.Rank)
+			}
 		case debug.ReportStopped, debug.ReportExited, debug.ReportGone:
 			p.change(update.Rank)
 		case debug.ReportPlaced:
@@ -153,9 +156,10 @@ func (p *prompt) classesOf(ranks debug.Ranks, states ...debug.State) []debug.Cla
 	return classes
 }
 
-// expect begins to wait for the stops of ranks, which have to be requested afterwards.
-func (p *prompt) expect(ranks debug.Ranks) {
+// expect begins to wait for the stops of ranks, or for their runs, which have to be requested afterwards.
+func (p *prompt) expect(ranks debug.Ranks, runs bool) {
 	p.take() // earlier stops do not count
+	p.awaitsRuns = runs
 	p.waiting = map[int]bool{}
 	p.allStopped = make(chan struct{})
 	for _, span := range ranks {
