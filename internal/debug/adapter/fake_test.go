@@ -21,6 +21,8 @@ type fleet struct {
 	done    chan struct{}
 	differ  func(rank int) int    // makes callers and values differ; nil for equal ranks
 	builds  func(rank int) string // nil for equal ones
+	cells   int                   // of the array; 0 for 250
+	late    int                   // ranks that do not join with the others
 
 	mutex     sync.Mutex
 	ranks     []*rank
@@ -67,7 +69,9 @@ func (f *fleet) launch(_ context.Context, arguments adapter.LaunchArguments, rep
 		if f.builds != nil {
 			build = f.builds(number)
 		}
-		r.hello(build)
+		if number < f.size-f.late {
+			r.hello(build)
+		}
 	}
 	return &adapter.Launched{Session: f.session, Size: f.size, Done: f.done, End: f.end}, nil
 }
@@ -289,7 +293,7 @@ func (r *rank) inspect(request debug.Request) debug.Answer {
 	locals := []debug.Variable{
 		{Name: "n", Value: n, Type: "int", Expression: "n"},
 		{Name: "me", Value: me, Type: "char *", Expression: "me"},
-		{Name: "a", Value: "{...}", Type: "double [250]", Expression: "a", Reference: 1, Children: 250},
+		{Name: "a", Value: "{...}", Type: "double [250]", Expression: "a", Reference: 1, Children: r.fleet.array()},
 		{Name: "s", Value: "{...}", Type: "struct s", Expression: "s", Reference: 2, Children: 2},
 	}
 	for i := range locals {
@@ -300,7 +304,7 @@ func (r *rank) inspect(request debug.Request) debug.Answer {
 	switch {
 	case request.Verb == debug.Variables && request.Reference == 1:
 		var all []debug.Variable
-		for i := range 250 {
+		for i := range r.fleet.array() {
 			all = append(all, debug.Variable{Name: fmt.Sprintf("[%d]", i), Value: strconv.Itoa(i), Type: "double"})
 		}
 		return page(all, request)
@@ -321,6 +325,13 @@ func (r *rank) inspect(request debug.Request) debug.Answer {
 		return debug.Answer{Problem: debug.Failed, Text: "no such variable"}
 	}
 	return debug.Answer{Variables: locals[at : at+1]}
+}
+
+func (f *fleet) array() int {
+	if f.cells > 0 {
+		return f.cells
+	}
+	return 250
 }
 
 func page(all []debug.Variable, request debug.Request) debug.Answer {
