@@ -39,7 +39,11 @@ func serveAlone(words []string) int {
 		options.Program = &debug.Program{Arguments: words}
 	}
 	options.Open = func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
-		engine, err := openGDB(0)(ctx, notify)
+		open := openGDB(0)
+		if kind := os.Getenv("TEST_DEBUGGER"); kind != server.GDB {
+			open = openDAP(kind, 0)
+		}
+		engine, err := open(ctx, notify)
 		if err == nil {
 			fmt.Fprintln(os.NewFile(4, "debugger"), engine.PID())
 		}
@@ -60,7 +64,7 @@ type alone struct {
 	ended    chan struct{}
 }
 
-func servesAlone(t testing.TB, words ...string) *alone {
+func servesAlone(t testing.TB, kind string, words ...string) *alone {
 	t.Helper()
 	near, far := socketPair(t)
 	unix, isUnix := far.(*net.UnixConn)
@@ -71,6 +75,7 @@ func servesAlone(t testing.TB, words ...string) *alone {
 	pids, pipe, err := os.Pipe()
 	require.NoError(t, err)
 	a := &alone{client: newClient(t, near), Cmd: exec.Command(os.Args[0], append([]string{"serve"}, words...)...), ended: make(chan struct{})}
+	a.Env = append(os.Environ(), "TEST_DEBUGGER="+kind)
 	a.ExtraFiles = []*os.File{file, pipe}
 	require.NoError(t, a.Start())
 	require.NoError(t, file.Close())
@@ -122,46 +127,78 @@ const sleeping = `
 #include <unistd.h>
 int main(void) { for (;;) usleep(1000); }`
 
+// sleeps returns a program that sleeps, for a debugger, and how to run it.
+func sleeps(t testing.TB, kind string) (program string, words []string) {
+	t.Helper()
+	if kind == server.DLV {
+		program = compileGo(t)
+		return program, []string{program, "3", "wait"}
+	}
+	if kind == server.LLDB {
+		needPrograms(t, "lldb-vscode-14")
+	}
+	program = compile(t, sleeping)
+	return program, []string{program}
+}
+
+// eachDebugger runs a test for each debugger, with how often it is tried.
+func eachDebugger(t *testing.T, test func(t *testing.T, kind string, random *rand.Rand, times int)) {
+	for kind, times := range map[string]int{server.GDB: rounds(8, 100), server.LLDB: rounds(4, 60), server.DLV: rounds(4, 60)} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, kind, rand.New(rand.NewPCG(1, 1)), times)
+		})
+	}
+}
+
+// waits waits until a random moment.
+func waits(random *rand.Rand) {
+	<-time.After(time.Duration(random.IntN([]int{40, 300, 800}[random.IntN(3)])) * time.Millisecond)
+}
+
 func TestAProgramDoesNotOutliveItsServer(t *testing.T) {
 	t.Parallel()
-	program := compile(t, sleeping)
-	random := rand.New(rand.NewPCG(1, 1))
-	for i := range rounds(12, 150) {
-		victims := []string{"server", "debugger", "both"}[i%3]
-		a := servesAlone(t, program)
-		a.writes(`{"verb":"start","stop":"`+[]string{"main", "entry", "no"}[random.IntN(3)]+`"}`, `{"verb":"continue"}`, `{"verb":"halt"}`, `{"verb":"continue"}`)
-		<-time.After(time.Duration(random.IntN([]int{40, 300}[random.IntN(2)])) * time.Millisecond) // the moment of the end
-		kills(t, a, victims)
-		if victims == "debugger" {
-			requireAllRun(t, program)
-			require.NoError(t, a.conn.Close())
+	eachDebugger(t, func(t *testing.T, kind string, random *rand.Rand, times int) {
+		program, words := sleeps(t, kind)
+		for i := range times {
+			victims := []string{"server", "debugger", "both"}[i%3]
+			a := servesAlone(t, kind, words...)
+			a.writes(`{"verb":"start","stop":"`+[]string{"main", "entry", "no"}[random.IntN(3)]+`"}`, `{"verb":"continue"}`, `{"verb":"halt"}`, `{"verb":"continue"}`)
+			waits(random)
+			kills(t, a, victims)
+			if victims == "debugger" {
+				requireAllRun(t, program)
+				_ = a.conn.Close() // it may be closed
+			}
+			require.Eventually(t, func() bool { return len(processesOf(t, program)) == 0 }, patience, 5*time.Millisecond, "%d %s", i, victims)
+			requireEnds(t, a.debugger)
+			<-a.ended
 		}
-		require.Eventually(t, func() bool { return len(processesOf(t, program)) == 0 }, patience, 5*time.Millisecond, victims)
-		requireEnds(t, a.debugger)
-		<-a.ended
-	}
+	})
 }
 
 func TestAProcessRunsOnWithoutItsServer(t *testing.T) {
 	t.Parallel()
-	program := compile(t, sleeping)
-	sleeper := exec.Command(program)
-	require.NoError(t, sleeper.Start())
-	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
-	random := rand.New(rand.NewPCG(2, 2))
-	for i := range rounds(8, 100) {
-		a := servesAlone(t, strconv.Itoa(sleeper.Process.Pid))
-		a.writes(`{"verb":"start","stop":"`+[]string{"entry", "no"}[random.IntN(2)]+`"}`, `{"verb":"continue"}`, `{"verb":"halt"}`)
-		<-time.After(time.Duration(random.IntN([]int{40, 300}[random.IntN(2)])) * time.Millisecond) // the moment of the end
-		kills(t, a, []string{"server", "debugger", "both", "client"}[i%4])
-		requireRuns(t, sleeper.Process.Pid)
-		_ = a.conn.Close() // it may be closed
-		<-a.ended
-		requireRuns(t, sleeper.Process.Pid)
-		requireEnds(t, a.debugger)
-		status, _ := guard.ReadStatus(sleeper.Process.Pid)
-		require.False(t, status.HasEnded())
-	}
+	eachDebugger(t, func(t *testing.T, kind string, random *rand.Rand, times int) {
+		_, words := sleeps(t, kind)
+		sleeper := exec.Command(words[0], words[1:]...)
+		require.NoError(t, sleeper.Start())
+		defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
+		for i := range times {
+			victims := []string{"server", "debugger", "both", "client"}[i%4]
+			a := servesAlone(t, kind, strconv.Itoa(sleeper.Process.Pid))
+			a.writes(`{"verb":"start","stop":"`+[]string{"entry", "no"}[random.IntN(2)]+`"}`, `{"verb":"continue"}`, `{"verb":"halt"}`)
+			waits(random)
+			kills(t, a, victims)
+			requireRuns(t, sleeper.Process.Pid)
+			_ = a.conn.Close() // it may be closed
+			<-a.ended
+			requireRuns(t, sleeper.Process.Pid)
+			requireEnds(t, a.debugger)
+			status, _ := guard.ReadStatus(sleeper.Process.Pid)
+			require.False(t, status.HasEnded(), "%d %s", i, victims)
+		}
+	})
 }
 
 // kills kills the server, its debugger or both. The client only leaves.
