@@ -294,6 +294,21 @@ func TestAnMPIProgramThatAbortsLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestATimeLimitEndsRanksThatAreStopped(t *testing.T) {
+	for _, launcher := range launchers {
+		t.Run(launcher.words[0], func(t *testing.T) {
+			t.Parallel()
+			d := newDebugging(t)
+			command, _ := launcher.launches(d)
+			d.session.Start(d.ctx, debug.Request{Stop: debug.StopAtMain})
+			d.awaits(4, debug.Stopped, "main")
+			require.NoError(t, command.Process.Signal(syscall.SIGTERM))
+			require.Error(t, command.Wait())
+			d.requireNothingLeft()
+		})
+	}
+}
+
 func TestRanksThatAreNotDebuggedBecomeTheProgram(t *testing.T) {
 	t.Parallel()
 	d := newDebugging(t)
