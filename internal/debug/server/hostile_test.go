@@ -43,7 +43,7 @@ func TestInvalidRequestsAreAnswered(t *testing.T) {
 		require.Contains(t, <-answer, `"problem":"failed"`, "%.30s", body)
 	}
 	for range 2000 {
-		_, err := fmt.Fprintf(f.conn, "8 {\"verb\":\"stack\"}\n")
+		_, err := fmt.Fprintf(f.conn, "1000000 {\"verb\":\"stack\"}\n")
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool { return f.asks(debug.Request{Verb: debug.Stack}).Problem == debug.NotRunning }, patience, time.Millisecond, "it still serves")
