@@ -84,7 +84,7 @@ func (o debugOptions) launch(ctx context.Context, pass *server.Pass, signals <-c
 		options.Size = rank.SizeOf(os.Getenv, found)
 	}
 	options.Output, options.Errors, options.Signals = os.Stdout, os.Stderr, signals
-	options.WhenLeft = cmp.Or(pass.WhenLeft, server.End)
+	options.Quiet, options.WhenLeft = pass.Quiet, cmp.Or(pass.WhenLeft, server.End)
 	if len(pass.Arguments) > 0 {
 		options.Program = &debug.Program{Arguments: pass.Arguments}
 	}

@@ -38,7 +38,7 @@ func Attach(ctx context.Context, target Target, reachable *onnodes.Reachable, re
 // launchAndAttach submits a job as usual, and starts debuggers once it runs.
 func launchAndAttach(ctx context.Context, target Target, request Request, steps *steps) *Debugged {
 	d := newDebugged(ctx, target, steps)
-	d.launched = true
+	d.launched, d.isInteractive = true, runsInteractively(target.Controller.Definition, false)
 	submission := request.Submission
 	submission.Tag, submission.Track = uuid.NewString(), true // which says the ranks, and permits debuggers
 	d.tasks.Go(func() {
@@ -68,7 +68,7 @@ func (d *Debugged) attach(ctx context.Context, reachable *onnodes.Reachable, req
 	d.gather(reached)
 	request.Submission.Executable = ""                                      // it runs already
 	pass := path.Join(reached.Directory, "debug-"+uuid.NewString()+".json") // each session with a job has one
-	if err := writePass(ctx, d.target, request, reached.Directory, pass); err != nil {
+	if err := writePass(ctx, d.target, request, reached.Directory, pass, false); err != nil {
 		return err
 	}
 	d.mutex.Lock()

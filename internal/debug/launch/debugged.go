@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/onnodes"
@@ -22,18 +21,19 @@ type Debugged struct {
 	Session *debug.Session
 	Log     <-chan string // lines about the job
 
-	target    Target
-	directory string      // of the relay, on the target
-	only      debug.Ranks // that are debugged; nil for all
-	steps     *steps
-	log       chan string
-	ctx       context.Context
-	cancel    context.CancelFunc
-	tasks     sync.WaitGroup
-	attached  bool          // debuggers attach to ranks that run already
-	launched  bool          // the job is one of this session
-	pass      string        // path of the file to remove at the end; empty for none
-	ended     chan struct{} // closed when the job has ended, or was not submitted, or the connection was lost
+	target        Target
+	directory     string      // of the relay, on the target
+	only          debug.Ranks // that are debugged; nil for all
+	steps         *steps
+	log           chan string
+	ctx           context.Context
+	cancel        context.CancelFunc
+	tasks         sync.WaitGroup
+	attached      bool          // debuggers attach to ranks that run already
+	launched      bool          // the job is one of this session
+	isInteractive bool          // the job ends with this session
+	pass          string        // path of the file to remove at the end; empty for none
+	ended         chan struct{} // closed when the job has ended, or was not submitted, or the connection was lost
 
 	mutex    sync.Mutex
 	relay    relay         // nil until there is one
@@ -99,7 +99,7 @@ func (d *Debugged) run(submission job.Submission, runs func(ctx context.Context,
 	controller := d.target.Controller
 	var j job.Job
 	var err error
-	if command := controller.Definition.Submit(submission.Debug); command != nil && isInteractive(command.Element) {
+	if d.isInteractive {
 		j, err = controller.RunInteractive(d.ctx, submission, control.Terminal{Stdout: d.target.Output, Stderr: d.target.Output, Changed: changed})
 	} else if j, err = controller.Submit(d.ctx, submission); err == nil {
 		d.steps.done("submitted the job")
@@ -108,10 +108,6 @@ func (d *Debugged) run(submission job.Submission, runs func(ctx context.Context,
 	}
 	d.set(j)
 	d.end(err)
-}
-
-func isInteractive(element config.CommandElement) bool {
-	return element == config.SubmitInteractive || element == config.SubmitInteractiveDebug
 }
 
 // launchRelays starts relays on the nodes of the job unless its ranks reach the target without.
@@ -284,8 +280,18 @@ func (d *Debugged) Kill(ctx context.Context) error {
 	return err
 }
 
-// Detach lets all ranks run on without debuggers.
+// Detach lets all ranks run on without debuggers. An interactive job would end with this session, so Detach waits for the
+// end of such a job.
 func (d *Debugged) Detach(ctx context.Context) error {
+	if err := d.release(ctx); err != nil || !d.launched || !d.isInteractive {
+		return err
+	}
+	d.say("the program runs on; rmctl waits for its end, because it is attached to this terminal")
+	_, err := d.Wait(ctx)
+	return err
+}
+
+func (d *Debugged) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	var problems []string

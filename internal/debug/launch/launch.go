@@ -77,20 +77,25 @@ func Launch(ctx context.Context, target Target, request Request) (*Debugged, err
 		return nil, err
 	}
 	pass := path.Join(relay.Directory, "debug.json")
+	hasCommand := hasDebugCommand(target.Controller.Definition)
+	isInteractive := runsInteractively(target.Controller.Definition, hasCommand)
 	program, err := target.Nodes.Program(ctx)
 	if err == nil {
-		err = writePass(ctx, target, request, relay.Directory, pass)
+		err = writePass(ctx, target, request, relay.Directory, pass, isInteractive)
 	}
 	if err != nil {
 		return nil, errors.Join(err, relay.Close())
 	}
 	steps.done("started the relay on the target")
 	d := newDebugged(ctx, target, steps)
-	d.directory, d.only, d.launched = relay.Directory, request.Ranks, true
+	d.directory, d.only, d.launched, d.isInteractive = relay.Directory, request.Ranks, true, isInteractive
 	submission := request.Submission
 	submission.Tag = tag
+	if !submission.Track {
+		submission.RankFrom = "" // it is in the pass
+	}
 	words := []string{program, "debug", "--pass", pass}
-	if hasDebugCommand(target.Controller.Definition) {
+	if hasCommand {
 		submission = forDebugCommand(submission, words)
 	} else {
 		submission.Wrapper = append(words, "--")
@@ -100,6 +105,12 @@ func Launch(ctx context.Context, target Target, request Request) (*Debugged, err
 		d.run(submission, func(ctx context.Context, j job.Job) { d.launchRelays(ctx, relay, j.Tag) })
 	})
 	return d, nil
+}
+
+// runsInteractively reports whether jobs are interactive ones, by the definition's command for debugging or by the usual one.
+func runsInteractively(definition *config.Definition, debug bool) bool {
+	command := definition.Submit(debug)
+	return command != nil && (command.Element == config.SubmitInteractive || command.Element == config.SubmitInteractiveDebug)
 }
 
 // hasDebugCommand reports whether a definition has a command of its own for debugging.
@@ -119,12 +130,13 @@ func forDebugCommand(submission job.Submission, words []string) job.Submission {
 	return submission
 }
 
-// writePass writes the file that says how ranks are debugged.
-func writePass(ctx context.Context, target Target, request Request, connection, file string) error {
+// writePass writes the file that says how ranks are debugged. With isQuiet, the program prints only here: the launcher of an
+// interactive job would print the same beside it.
+func writePass(ctx context.Context, target Target, request Request, connection, file string, isQuiet bool) error {
 	kind, where := debuggerOf(request.Debugger)
 	pass := server.Pass{
 		Connection: connection, Debugger: kind, Path: where, Ranks: request.Ranks, WhenLeft: request.WhenLeft, Linger: request.Linger, Wait: connectLimit,
-		RankFrom: request.Submission.RankFrom,
+		RankFrom: request.Submission.RankFrom, Quiet: isQuiet,
 	}
 	if program := request.Submission.Executable; program != "" {
 		pass.Arguments = append([]string{program}, request.Submission.Arguments...)

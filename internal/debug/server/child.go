@@ -90,7 +90,7 @@ func (o Options) startChild(program debug.Program, guard *guard.Guard, print fun
 		name string
 		to   *os.File
 	}{{debug.StreamOutput, o.Output}, {debug.StreamErrors, o.Errors}} {
-		s, err := newStream(each.to, func(text string) { print(each.name, text) })
+		s, err := newStream(each.to, func(text string) { print(each.name, text) }, o.isQuiet)
 		if err != nil {
 			c.closeStreams()
 			return nil, startError(program, err)
@@ -181,15 +181,16 @@ type stream struct {
 	near, far *os.File
 	to        *os.File
 	print     func(text string)
-	rest      []byte // of a character whose end was not read yet
+	isQuiet   func() bool // nothing goes to the file now
+	rest      []byte      // of a character whose end was not read yet
 }
 
-func newStream(to *os.File, print func(text string)) (*stream, error) {
+func newStream(to *os.File, print func(text string), isQuiet func() bool) (*stream, error) {
 	near, far, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	return &stream{near: near, far: far, to: to, print: print}, nil
+	return &stream{near: near, far: far, to: to, print: print, isQuiet: isQuiet}, nil
 }
 
 func (s *stream) copy() {
@@ -199,7 +200,7 @@ func (s *stream) copy() {
 		count, err := source.Read(buffer)
 		if count > 0 {
 			s.pass(buffer[:count])
-			if _, failure := s.to.Write(buffer[:count]); failure != nil {
+			if failure := s.write(buffer[:count]); failure != nil {
 				_ = s.near.Close() // writes of the program fail, as they would without a server
 				err = failure
 			}
@@ -209,6 +210,14 @@ func (s *stream) copy() {
 			return
 		}
 	}
+}
+
+func (s *stream) write(data []byte) error {
+	if s.isQuiet() {
+		return nil
+	}
+	_, err := s.to.Write(data)
+	return err
 }
 
 // pass prints the characters that are complete.

@@ -49,6 +49,7 @@ type Pass struct {
 	Path        string        `json:"path,omitempty"`        // of the debugger; empty: in PATH
 	WhenLeft    string        `json:"whenLeft,omitempty"`    // Release or End; empty: End for programs that it starts
 	Linger      time.Duration `json:"linger,omitempty"`      // for an orderly end after the client has left; 0: 30 s
+	Quiet       bool          `json:"quiet,omitempty"`       // the output of the program goes to rmctl only, until that has left
 	Wait        time.Duration `json:"wait,omitempty"`        // for a connection to rmctl; 0: 24 hours
 }
 

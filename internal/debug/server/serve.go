@@ -36,9 +36,11 @@ type Options struct {
 	Linger   time.Duration // for an orderly end after the client has left; 0: 30 s
 
 	Output, Errors *os.File // where the output of the program goes, too
+	Quiet          bool     // it goes there only once the client has left
 	Signals        <-chan os.Signal
 
-	scope string // file with the kernel's restriction; empty for that of the system
+	scope   string // file with the kernel's restriction; empty for that of the system
+	isQuiet func() bool
 }
 
 func (o Options) scopeFile() string {
@@ -108,6 +110,7 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, options Options) (Endin
 		doing: make(chan struct{}, 1), left: make(chan struct{}), worked: make(chan struct{}), finished: make(chan struct{}), over: make(chan struct{}), closed: make(chan struct{}),
 		state: newState(),
 	}
+	s.isQuiet = func() bool { return s.Quiet && s.hasClient() }
 	s.requestsContext, s.cancelRequests = context.WithCancel(context.WithoutCancel(ctx))
 	defer s.cancelRequests()
 	started, err := guard.Start(ctx, options.Guard)
@@ -147,6 +150,16 @@ func (s *server) open(ctx context.Context) {
 	}
 	status, _ := guard.ReadStatus(engine.PID())
 	s.engine, s.debugger = engine, status.Start
+}
+
+// hasClient reports whether the client is there.
+func (s *server) hasClient() bool {
+	select {
+	case <-s.left:
+		return false
+	default:
+		return true
+	}
 }
 
 func (s *server) hello() debug.Notice {
