@@ -3,10 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/debug/adapter"
 	debugging "github.com/rmctl/rmctl/internal/debug/command"
 	"github.com/rmctl/rmctl/internal/debug/launch"
 	"github.com/rmctl/rmctl/internal/onnodes"
@@ -43,27 +49,82 @@ func newDebug(a *app) *cobra.Command {
 			}
 			return debugged(launch.Launch(ctx, target, launchRequest(r)))
 		},
-		Attach:      a.debugAttached,
+		Attach: func(ctx context.Context, name string, r debugging.Request) (debugging.Debugged, error) {
+			return debugged(a.debugAttached(ctx, name, launchRequest(r)))
+		},
+		ServeEditor: func(ctx context.Context, stream io.ReadWriteCloser) error {
+			return errors.Join(adapter.Serve(ctx, stream, adapter.Options{Launch: a.debugForEditor}), stream.Close())
+		},
 		StateFolder: func() (string, error) { return a.client().StateFolder() },
 		Exit:        exitWith,
 	})
 }
 
 // debugAttached attaches debuggers to the ranks of a job.
-func (a *app) debugAttached(ctx context.Context, name string, r debugging.Request) (debugging.Debugged, error) {
+func (a *app) debugAttached(ctx context.Context, name string, r launch.Request) (*launch.Debugged, error) {
 	handle, found, err := a.jobOnNodes(ctx, name)
 	if err != nil {
-		return debugging.Debugged{}, err
+		return nil, err
 	}
 	reachable, err := a.reachableJob(ctx, handle, found)
 	if err != nil {
-		return debugging.Debugged{}, err
+		return nil, err
 	}
 	target, err := a.debugTarget(handle.Controller)
 	if err != nil {
-		return debugging.Debugged{}, err
+		return nil, err
 	}
-	return debugged(launch.Attach(ctx, target, reachable, launchRequest(r)))
+	return launch.Attach(ctx, target, reachable, r)
+}
+
+// debugForEditor launches what the configuration of an editor says, or attaches to its job.
+func (a *app) debugForEditor(ctx context.Context, arguments adapter.LaunchArguments, report func(string)) (*adapter.Launched, error) {
+	r := launch.Request{Debugger: cmp.Or(arguments.DebuggerPath, arguments.Debugger), Ranks: arguments.Ranks, Copy: arguments.Copy}
+	d, err := a.launchForEditor(ctx, arguments, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Report(ctx, report); err != nil {
+		return nil, errors.Join(err, d.Leave(context.WithoutCancel(ctx), !arguments.IsAttach))
+	}
+	return &adapter.Launched{Session: d.Session, Size: d.Session.Ranks().Count(), Done: d.Done(), End: d.Leave}, nil
+}
+
+func (a *app) launchForEditor(ctx context.Context, arguments adapter.LaunchArguments, r launch.Request) (*launch.Debugged, error) {
+	lasting := context.WithoutCancel(ctx) // the session outlives the launch
+	if arguments.IsAttach {
+		return a.debugAttached(lasting, arguments.Job, r)
+	}
+	flags := submissionFlags{configName: arguments.Configuration}
+	flags.Directory = arguments.Directory
+	if arguments.Processes > 0 {
+		flags.values = append(flags.values, fmt.Sprintf("tasks=%d", arguments.Processes))
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments.Settings)) {
+		flags.values = append(flags.values, name+"="+arguments.Settings[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments.Environment)) {
+		flags.environment = append(flags.environment, name+"="+arguments.Environment[name])
+	}
+	a.target = arguments.Target
+	var words []string
+	if arguments.Program != "" {
+		words = append([]string{arguments.Program}, arguments.Arguments...)
+	}
+	controller, found, err := a.prepare(ctx, flags, words)
+	if err != nil {
+		return nil, err
+	}
+	target, err := a.debugTarget(controller)
+	if err != nil {
+		return nil, err
+	}
+	r.Submission = found.Submission
+	if found.launch != nil {
+		r.Debugger, r.Copy = cmp.Or(r.Debugger, found.launch.Debugger), cmp.Or(r.Copy, found.launch.Copy)
+		r.Attaches = found.launch.Mode == debugging.Attach
+	}
+	return launch.Launch(lasting, target, r)
 }
 
 // debugTarget returns the target of a controller, as programs are debugged on it.

@@ -306,6 +306,36 @@ func (d *Debugged) release(ctx context.Context) error {
 	return nil
 }
 
+// Done returns a channel that is closed once the job of this session has ended, or rmctl sees no more of it.
+func (d *Debugged) Done() <-chan struct{} { return d.ended }
+
+// Report passes on lines about the job until the session is closed, and returns once all ranks have joined. An error says
+// why that will not happen.
+func (d *Debugged) Report(ctx context.Context, report func(line string)) error {
+	d.tasks.Go(func() {
+		for {
+			select {
+			case line := <-d.log:
+				report(line)
+			case <-d.ctx.Done():
+				return
+			}
+		}
+	})
+	return d.Ready(ctx)
+}
+
+// Leave ends the job, or lets its ranks run on without debuggers, and closes the session.
+func (d *Debugged) Leave(ctx context.Context, kills bool) error {
+	var err error
+	if kills {
+		err = d.Kill(ctx)
+	} else {
+		err = d.Detach(ctx)
+	}
+	return errors.Join(err, d.Close())
+}
+
 // mostProblems bounds how many problems one message names.
 const mostProblems = 5
 
