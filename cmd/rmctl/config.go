@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rmctl/rmctl/attribute"
+	importing "github.com/rmctl/rmctl/internal/importer/command"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
@@ -377,4 +378,11 @@ func (a *app) runEditor(ctx context.Context, file string) error {
 		return fmt.Errorf("running the editor %q, which $VISUAL and $EDITOR choose: %w", words[0], err)
 	}
 	return nil
+}
+
+func newImport(a *app) *cobra.Command {
+	return importing.NewCommand(importing.Environment{
+		Stdout: a.stdout, Stderr: a.stderr, IsJSON: func() bool { return a.json }, Folders: a.folders,
+		Usage: func(err error) error { return &usageError{err} }, Arguments: exactly(1, "FILE"),
+	})
 }

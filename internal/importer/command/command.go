@@ -1,4 +1,5 @@
-package main
+// Package command is the command line of imports.
+package command
 
 import (
 	"fmt"
@@ -12,9 +13,20 @@ import (
 	"github.com/rmctl/rmctl/internal/importer"
 	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
+	"github.com/rmctl/rmctl/internal/tui"
 )
 
-func newImport(a *app) *cobra.Command {
+// An Environment is what the command needs of the command line that it belongs to.
+type Environment struct {
+	Stdout, Stderr io.Writer
+	IsJSON         func() bool
+	Folders        func() (settings.Folders, error)
+	Usage          func(error) error // marks a mistake in how the command is used
+	Arguments      cobra.PositionalArgs
+}
+
+// NewCommand returns the command.
+func NewCommand(e Environment) *cobra.Command {
 	var format, name, into string
 	var dryRun bool
 	c := &cobra.Command{
@@ -25,19 +37,19 @@ file of Troika. It writes definitions, adds targets to targets.toml, and reports
 converted and what it could not. It never overwrites anything.
 FILE may be - for standard input.`,
 		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import troika.yml --into site",
-		Args:    exactly(1, "FILE"),
+		Args:    e.Arguments,
 		RunE: func(c *cobra.Command, arguments []string) error {
-			source, err := readImported(c.InOrStdin(), arguments[0])
+			source, err := e.readImported(c.InOrStdin(), arguments[0])
 			if err != nil {
 				return err
 			}
 			result, err := importer.Import(arguments[0], source, importer.Format(format), name)
 			if err != nil {
-				return &usageError{err}
+				return e.Usage(err)
 			}
 			folders := settings.Folders{User: into}
 			if into == "" {
-				if folders, err = a.folders(); err != nil {
+				if folders, err = e.Folders(); err != nil {
 					return err
 				}
 			}
@@ -46,7 +58,7 @@ FILE may be - for standard input.`,
 					return err
 				}
 			}
-			return a.printImported(arguments[0], folders.User, result, dryRun)
+			return e.printImported(arguments[0], folders.User, result, dryRun)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE: ptp, open-ondemand or troika (default: detected)")
@@ -57,14 +69,14 @@ FILE may be - for standard input.`,
 	for _, known := range importer.Formats() {
 		formats = append(formats, string(known))
 	}
-	completeFlag(c, "format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
 
 // maxImported is the largest file that is imported, in bytes.
 const maxImported = 17 << 20
 
-func readImported(stdin io.Reader, name string) ([]byte, error) {
+func (e *Environment) readImported(stdin io.Reader, name string) ([]byte, error) {
 	from := stdin
 	if name != "-" {
 		file, err := os.Open(name)
@@ -79,7 +91,7 @@ func readImported(stdin io.Reader, name string) ([]byte, error) {
 		return nil, fmt.Errorf("importing %s: %w", name, err)
 	}
 	if len(source) > maxImported {
-		return nil, &usageError{fmt.Errorf("importing %s: it has more than %d bytes", name, maxImported)}
+		return nil, e.Usage(fmt.Errorf("importing %s: it has more than %d bytes", name, maxImported))
 	}
 	return source, nil
 }
@@ -93,23 +105,23 @@ type importedJSON struct {
 	Report  []importer.Remark          `json:"report"`
 }
 
-func (a *app) printImported(file, folder string, result *importer.Result, dryRun bool) error {
-	if a.json {
+func (e *Environment) printImported(file, folder string, result *importer.Result, dryRun bool) error {
+	if e.IsJSON() {
 		files := slices.Clone(result.Files)
 		for i := range files {
 			if !dryRun {
 				files[i].Text = ""
 			}
 		}
-		return terminal.JSON(a.stdout, importedJSON{result.Format, folder, files, result.TargetsByName(), result.Report})
+		return terminal.JSON(e.Stdout, importedJSON{result.Format, folder, files, result.TargetsByName(), result.Report})
 	}
 	if dryRun {
-		if err := a.printDryImport(result); err != nil {
+		if err := e.printDryImport(result); err != nil {
 			return err
 		}
 	} else {
 		for _, target := range result.Targets {
-			if _, err := fmt.Fprintf(a.stdout, "target %s, definition %s, in %s\n", oneLine(target.Name), oneLine(target.Definition), oneLine(folder)); err != nil {
+			if _, err := fmt.Fprintf(e.Stdout, "target %s, definition %s, in %s\n", tui.OneLine(target.Name), tui.OneLine(target.Definition), tui.OneLine(folder)); err != nil {
 				return err
 			}
 		}
@@ -119,7 +131,7 @@ func (a *app) printImported(file, folder string, result *importer.Result, dryRun
 		if remark.Line > 0 {
 			place = fmt.Sprintf("%s:%d:%d: ", file, remark.Line, max(remark.Column, 1))
 		}
-		if _, err := fmt.Fprintln(a.stderr, oneLine(fmt.Sprintf("%s%s: %s: %s", place, remark.Kind, remark.Subject, remark.Text))); err != nil {
+		if _, err := fmt.Fprintln(e.Stderr, tui.OneLine(fmt.Sprintf("%s%s: %s: %s", place, remark.Kind, remark.Subject, remark.Text))); err != nil {
 			return err
 		}
 	}
@@ -127,14 +139,14 @@ func (a *app) printImported(file, folder string, result *importer.Result, dryRun
 }
 
 // printDryImport prints the files, each below its name in a comment.
-func (a *app) printDryImport(result *importer.Result) error {
+func (e *Environment) printDryImport(result *importer.Result) error {
 	text, err := result.TargetsText()
 	if err != nil {
 		return err
 	}
 	for _, file := range append(result.Files, importer.File{Name: settings.TargetsFile, Text: text}) {
 		shown := strings.TrimRight(file.Text, "\n")
-		if _, err := fmt.Fprintf(a.stdout, "# %s\n%s\n\n", file.Name, printable(shown)); err != nil {
+		if _, err := fmt.Fprintf(e.Stdout, "# %s\n%s\n\n", file.Name, tui.Printable(shown)); err != nil {
 			return err
 		}
 	}
