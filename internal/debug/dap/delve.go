@@ -100,6 +100,11 @@ func (delve) classify(_ context.Context, e *Engine, news happening) (stopNotice,
 	return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: text}}, true
 }
 
+func (delve) pause(ctx context.Context, e *Engine, thread int) error {
+	_, err := e.debugger.call(ctx, "pause", map[string]any{"threadId": thread})
+	return err
+}
+
 func (delve) reap(ctx context.Context, e *Engine) error {
 	e.setLeaving(true)
 	defer e.setLeaving(false)

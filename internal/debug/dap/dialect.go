@@ -23,7 +23,8 @@ type dialect interface {
 
 	// classify says why the process stopped, or false for a stop that is not reported.
 	classify(ctx context.Context, engine *Engine, news happening) (stopNotice, bool)
-	reap(ctx context.Context, engine *Engine) error // ends a stopped process, which has got SIGKILL
+	pause(ctx context.Context, engine *Engine, thread int) error // stops a running process
+	reap(ctx context.Context, engine *Engine) error              // ends a stopped process, which has got SIGKILL
 
 	numbersThreads() bool // the engine numbers threads
 	threadName(name string) string

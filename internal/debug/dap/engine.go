@@ -55,23 +55,25 @@ type Engine struct {
 	placing    sync.Mutex   // for points, held while requests are sent
 	points     points
 
-	mutex     sync.Mutex
-	condition condition
-	isHalting bool          // by a request
-	quiet     chan struct{} // closed with a stop for the engine's own use, see hold
-	isHeld    bool          // stopped for the engine's own use
-	isKilled  bool
-	isLeaving bool
-	steps     int    // that follow the current one
-	step      string // the kind of the current one
-	process   int
-	start     uint64 // of the process, see guard.Status
-	tracer    int    // process that traces it: the debugger or a child of that
-	threads   numbering
-	thread    int // of the debugger, that stopped last
-	lastStop  debug.Notice
-	signal    string // of the last stop
-	values    values
+	mutex       sync.Mutex
+	condition   condition
+	isHalting   bool          // by a request
+	quiet       chan struct{} // closed with a stop for the engine's own use, see hold
+	isHeld      bool          // stopped for the engine's own use
+	isSignaled  bool          // by signalStop
+	isKilled    bool
+	isCommanded bool // by the console since the last stop
+	isLeaving   bool
+	steps       int    // that follow the current one
+	step        string // the kind of the current one
+	process     int
+	start       uint64 // of the process, see guard.Status
+	tracer      int    // process that traces it: the debugger or a child of that
+	threads     numbering
+	thread      int // of the debugger, that stopped last
+	lastStop    debug.Notice
+	signal      string // of the last stop
+	values      values
 }
 
 // OpenEngine starts a debugger. Close ends it.

@@ -133,6 +133,9 @@ func (e *Engine) raw(ctx context.Context, request debug.Request) (debug.Answer, 
 	if err != nil {
 		return debug.Answer{}, err
 	}
+	e.mutex.Lock()
+	e.isCommanded = true
+	e.mutex.Unlock()
 	stops := e.stops.Load()
 	text, err := e.command(ctx, frame, request.Text)
 	if err != nil {

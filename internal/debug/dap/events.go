@@ -180,8 +180,15 @@ func (e *Engine) print(text string) {
 // then is, or will be, reported with a run before it. lldb could be asked for the state, but that disturbs the
 // step of a thread.
 func (e *Engine) notice(stops int64) {
+	if e.stops.Load() == stops {
+		e.reportRun()
+	}
+}
+
+// reportRun reports that the process runs, unless that is known.
+func (e *Engine) reportRun() {
 	e.mutex.Lock()
-	isNews := e.condition == stopped && e.stops.Load() == stops
+	isNews := e.condition == stopped
 	if isNews {
 		e.condition = running
 		e.values.reset()
@@ -206,28 +213,28 @@ func (e *Engine) stay() {
 	}
 }
 
+// isNewStop notes a stop, and reports whether it is one to look at.
+func (e *Engine) isNewStop(thread int) bool {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	switch {
+	case e.condition == attaching:
+		e.thread = thread
+		e.lastStop = debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonEntry}
+		closeOnce(e.entered)
+		return false
+	case e.condition == stopped:
+		return e.isCommanded // otherwise a debugger reports a stop twice
+	}
+	return e.condition == running && !e.isHeld && !e.isLeaving
+}
+
 // stop handles a stop of the process.
 func (e *Engine) stop(ctx context.Context, news happening) {
-	e.mutex.Lock()
-	before := e.condition
-	switch before {
-	case attaching:
-		e.thread = news.thread
-		e.lastStop = debug.Notice{Report: debug.ReportStopped, Reason: debug.ReasonEntry}
-	case stopped: // by a command of the console
-		e.condition = running
-		e.values.reset()
-	}
-	e.mutex.Unlock()
-	switch before {
-	case attaching:
-		closeOnce(e.entered)
+	if !e.isNewStop(news.thread) {
 		return
-	case unattached, over:
-		return
-	case stopped:
-		e.options.Notify(debug.Notice{Report: debug.ReportRunning})
 	}
+	e.reportRun() // by a command of the console
 	if news.thread == 0 {
 		news.thread = e.anyThread(ctx)
 	}
@@ -266,7 +273,7 @@ func (e *Engine) reportStop(ctx context.Context, thread int, notice debug.Notice
 	}
 	notice.Thread = e.numbered(thread)
 	e.condition, e.thread, e.lastStop, e.signal = stopped, thread, notice, notice.Signal
-	e.isHalting, e.steps = false, 0
+	e.isHalting, e.isCommanded, e.steps = false, false, 0
 	e.values.reset()
 	e.mutex.Unlock()
 	e.options.Notify(notice)

@@ -2,7 +2,7 @@ package dap
 
 import (
 	"context"
-	"time"
+	"syscall"
 
 	"github.com/rmctl/rmctl/debug"
 )
@@ -17,40 +17,7 @@ func (e *Engine) halt(ctx context.Context, _ debug.Request) (debug.Answer, error
 	if !isRunning || isHeld {
 		return debug.Answer{}, nil // letGo reports the stop
 	}
-	return debug.Answer{}, e.pause(ctx, thread)
-}
-
-// pause stops the process. lldb loses the request if the process stops for it at that moment, at a library that
-// is loaded for instance: then pause repeats it.
-func (e *Engine) pause(ctx context.Context, thread int) error {
-	const attempts = 5
-	before := e.stops.Load()
-	for range attempts {
-		if _, err := e.debugger.call(ctx, "pause", map[string]any{"threadId": thread}); err != nil {
-			return err
-		}
-		if e.hasStoppedSince(before) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// hasStoppedSince waits a while for a stop.
-func (e *Engine) hasStoppedSince(stops int64) bool {
-	const (
-		interval = 5 * time.Millisecond
-		limit    = 500 * time.Millisecond
-	)
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for end := time.Now().Add(limit); time.Now().Before(end); <-ticker.C {
-		problem, _ := e.unable(needsProcess)
-		if problem != "" || e.stops.Load() != stops || e.debugger.err() != nil {
-			return true
-		}
-	}
-	return false
+	return debug.Answer{}, e.dialect.pause(ctx, e, thread)
 }
 
 // hold stops a running process without a report, for requests that debuggers do not do well while it
@@ -68,7 +35,7 @@ func (e *Engine) hold(ctx context.Context) error {
 	if !isRunning {
 		return nil
 	}
-	if err := e.pause(ctx, thread); err != nil {
+	if err := e.dialect.pause(ctx, e, thread); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
@@ -110,9 +77,23 @@ func (e *Engine) takesHold(thread int, reason string) bool {
 	return e.isHeld
 }
 
-// isOwnStop reports whether the engine has requested to stop the process.
-func (e *Engine) isOwnStop() bool {
+// signalStop stops the process by a signal.
+func (e *Engine) signalStop() error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	return e.isHalting || e.quiet != nil
+	e.isSignaled = true
+	if err := syscall.Kill(e.process, syscall.SIGSTOP); err != nil {
+		return refusal{"could not stop the process: " + err.Error()}
+	}
+	return nil
+}
+
+// takeSignal reports whether a stop by SIGSTOP is the engine's own, and whether it is still needed: another stop
+// may have come first.
+func (e *Engine) takeSignal() (isOwn, isNeeded bool) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	isOwn = e.isSignaled
+	e.isSignaled = false
+	return isOwn, e.isHalting || e.quiet != nil
 }

@@ -64,11 +64,16 @@ func (l lldb) classify(ctx context.Context, e *Engine, news happening) (stopNoti
 	if err != nil {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: news.description}}, true
 	}
-	return l.explain(e, body.ExceptionID, bounded(body.Description)), true
+	if body.Description == "signal SIGSTOP" {
+		if isOwn, isNeeded := e.takeSignal(); isOwn {
+			return stopNotice{Notice: debug.Notice{Reason: debug.ReasonHalt}}, isNeeded
+		}
+	}
+	return l.explain(body.ExceptionID, bounded(body.Description)), true
 }
 
 // explain makes a notice of what lldb says about a stop.
-func (lldb) explain(e *Engine, id, description string) stopNotice {
+func (lldb) explain(id, description string) stopNotice {
 	if exception, isException := strings.CutPrefix(id, "cpp_"); isException {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: description}, cause: cause{exception: exception}}
 	}
@@ -79,9 +84,6 @@ func (lldb) explain(e *Engine, id, description string) stopNotice {
 	signal, text, _ := strings.Cut(signal, ": ")
 	if !isSignal || !strings.HasPrefix(signal, "SIG") {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: description}}
-	}
-	if e.isOwnStop() && signal == "SIGSTOP" {
-		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonHalt}}
 	}
 	return stopNotice{Notice: debug.Notice{Reason: debug.ReasonSignal, Signal: signal, Text: text}}
 }
@@ -108,6 +110,10 @@ func numberAfter(text, before string) (int, bool) {
 	number, err := strconv.Atoi(after)
 	return number, isThere && err == nil
 }
+
+// pause sends a signal: the request of that name hangs, or is lost, if the process stops for lldb at that moment,
+// at a library that is loaded for instance.
+func (lldb) pause(_ context.Context, e *Engine, _ int) error { return e.signalStop() }
 
 func (lldb) reap(ctx context.Context, e *Engine) error {
 	_, err := e.command(ctx, 0, "process kill")
