@@ -116,6 +116,22 @@ func TestRestartLaunchesTheProgramAgain(t *testing.T) {
 	require.Equal(t, []bool{true, true}, f.kills)
 }
 
+// Nothing else is launched while a program restarts, and the end of the session ends what does.
+func TestSessionsEndWhileRestarting(t *testing.T) {
+	f := &fleet{size: 1, ending: make(chan struct{})}
+	e := open(t, adapter.Options{Launch: f.launch})
+	e.begin(program)
+	e.start()
+	e.send("restart", nil)
+	require.Contains(t, e.failing("launch", program), "already")
+	require.Contains(t, e.failing("restart", nil), "no program has been launched")
+	disconnect := e.send("disconnect", nil)
+	wait[*dap.DisconnectResponse](e, disconnect)
+	close(f.ending)
+	require.NoError(t, e.end())
+	require.Equal(t, []bool{true}, f.kills)
+}
+
 func TestLaunchingCanBeCanceled(t *testing.T) {
 	waits := func(ctx context.Context, _ adapter.LaunchArguments, report func(string)) (*adapter.Launched, error) {
 		report("queued: 3 jobs before it")

@@ -22,6 +22,7 @@ type fleet struct {
 	differ  func(rank int) int    // makes callers and values differ; nil for equal ranks
 	builds  func(rank int) string // nil for equal ones
 	cells   int                   // of the array; 0 for 250
+	ending  chan struct{}         // closed when it may end; nil for at once
 	late    int                   // ranks that do not join with the others
 
 	mutex     sync.Mutex
@@ -77,6 +78,9 @@ func (f *fleet) launch(_ context.Context, arguments adapter.LaunchArguments, rep
 }
 
 func (f *fleet) end(_ context.Context, kill bool) error {
+	if f.ending != nil {
+		<-f.ending
+	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.kills = append(f.kills, kill)

@@ -52,6 +52,10 @@ func (a *adapter) announce(gone, added []*thread) {
 		}
 	}
 	a.announceStops(stopped, areAll)
+	if p.isRenamed && len(stopped) == 0 && a.client.SupportsInvalidatedEvent { // with a stop, editors ask for the threads
+		a.send("invalidated", &dap.InvalidatedEvent{Body: dap.InvalidatedEventBody{Areas: []dap.InvalidatedAreas{"threads"}}})
+	}
+	p.isRenamed = false
 }
 
 // announceRun says that a thread runs. The editor knows if it asked for that.

@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-dap"
@@ -78,6 +79,19 @@ func TestManyRanksAreThreadsByClass(t *testing.T) {
 	ask[*dap.SetVariableResponse](e, "setVariable", map[string]any{"variablesReference": value.VariablesReference, "name": "3", "value": "9"})
 	f.on(3, func(r *rank) { require.Equal(t, "9", r.variable["n"]) })
 	f.on(5, func(r *rank) { require.Empty(t, r.variable["n"]) })
+
+	// A class that runs has another name.
+	for _, r := range f.ranks {
+		require.NoError(t, r.enqueue(func() { r.endsAt = 10000 }))
+	}
+	ask[*dap.ContinueResponse](e, "continue", map[string]any{"threadId": id})
+	for areas := []dap.InvalidatedAreas(nil); !slices.Equal(areas, []dap.InvalidatedAreas{"threads"}); {
+		areas = next[*dap.InvalidatedEvent](e).Body.Areas
+	}
+	require.Equal(t, id, e.threads("ranks 0-511: running")[0])
+	ask[*dap.PauseResponse](e, "pause", map[string]any{"threadId": id})
+	id = e.threads("ranks 0-511: work at solver.c:10")[0]
+	frame = ask[*dap.StackTraceResponse](e, "stackTrace", map[string]any{"threadId": id}).Body.StackFrames[0].Id
 
 	// One rank goes elsewhere, and is a thread of its own.
 	f.on(7, func(r *rank) {

@@ -234,9 +234,11 @@ func (a *adapter) restart(r *request, message *dap.RestartRequest) {
 		return
 	}
 	a.drop(p)
+	a.launching = &launching{request: r, cancel: r.cancel}
 	a.tasks.Go(func() {
 		err := a.endProgram(p, !p.arguments.IsAttach)
 		a.post(func() {
+			a.launching = nil
 			if err != nil {
 				a.print(categoryImportant, "ending the program: "+err.Error()+"\n")
 			}

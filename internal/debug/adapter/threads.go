@@ -15,6 +15,8 @@ import (
 const (
 	// mostSingle bounds the ranks of which each is a thread to the editor.
 	mostSingle = 64
+	// mostThreads bounds the threads of a rank that the editor sees.
+	mostThreads = 1000
 	// threadsLimit bounds how long a list of threads waits for the debuggers.
 	threadsLimit = 3 * time.Second
 )
@@ -97,7 +99,9 @@ func (p *program) regroup(classes []debug.Class) (gone, added []*thread) {
 		moment := slices.Max(p.session.Moments(g.ranks))
 		for _, t := range same {
 			t.state, t.moment = g.state, moment
-			t.name = p.nameThread(t)
+			name := p.nameThread(t)
+			p.isRenamed = p.isRenamed || t.name != name && t.name != ""
+			t.name = name
 		}
 		threads = append(threads, same...)
 	}
@@ -241,7 +245,7 @@ func (p *program) explore(parts []debug.Part) (gone, added []*thread) {
 func furtherThreads(all []debug.Thread) []int {
 	current := max(0, slices.IndexFunc(all, func(t debug.Thread) bool { return t.Current }))
 	var further []int
-	for i, t := range all {
+	for i, t := range all[:min(len(all), mostThreads)] {
 		if i != current && t.ID > 0 {
 			further = append(further, t.ID)
 		}
