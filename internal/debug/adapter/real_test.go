@@ -22,6 +22,7 @@ import (
 
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/debug/adapter"
+	dapengine "github.com/rmctl/rmctl/internal/debug/dap"
 	"github.com/rmctl/rmctl/internal/debug/guard"
 	"github.com/rmctl/rmctl/internal/debug/mi"
 	"github.com/rmctl/rmctl/internal/debug/server"
@@ -73,7 +74,7 @@ func launchReal(ctx context.Context, arguments adapter.LaunchArguments, report f
 			Environment: append(os.Environ(), fmt.Sprintf("OMPI_COMM_WORLD_RANK=%d", number)),
 			Guard:       []string{self, "guard"}, Find: exec.LookPath, Output: devNull, Errors: devNull,
 			Open: func(ctx context.Context, notify func(debug.Notice)) (server.Engine, error) {
-				return mi.OpenEngine(ctx, mi.EngineOptions{Rank: number, Notify: notify})
+				return openEngine(ctx, arguments, number, notify)
 			},
 		}
 		servers.Go(func() {
@@ -103,6 +104,14 @@ func launchReal(ctx context.Context, arguments adapter.LaunchArguments, report f
 		return nil
 	}
 	return &adapter.Launched{Session: session, Size: arguments.Processes, Done: done, End: end}, nil
+}
+
+// openEngine opens a debugger.
+func openEngine(ctx context.Context, arguments adapter.LaunchArguments, rank int, notify func(debug.Notice)) (server.Engine, error) {
+	if arguments.Debugger == "" {
+		return mi.OpenEngine(ctx, mi.EngineOptions{Rank: rank, Notify: notify})
+	}
+	return dapengine.OpenEngine(ctx, dapengine.EngineOptions{Kind: arguments.Debugger, Path: arguments.DebuggerPath, Rank: rank, Notify: notify})
 }
 
 // relay passes lines between a session and a rank.
