@@ -146,8 +146,9 @@ func join(t *testing.T, session *debug.Session, conn net.Conn) {
 	}
 }
 
-// debugs runs commands, and returns what is printed, without what ranks do: that may take more than one line.
-func debugs(t *testing.T, session *debug.Session, commands ...string) (answers, states string) {
+// debugs runs commands, and returns what is printed. What ranks do may take more than one line, and what they print may come
+// after their stop.
+func debugs(t *testing.T, session *debug.Session, commands ...string) (answers, states, printed string) {
 	t.Helper()
 	var out bytes.Buffer
 	all := func(verb debug.Verb) func(context.Context) error {
@@ -163,18 +164,21 @@ func debugs(t *testing.T, session *debug.Session, commands ...string) (answers, 
 	require.Zero(t, code)
 	isState := regexp.MustCompile(`^[0-9,-]+: (stopped in|exited with|ended by) `)
 	for line := range strings.Lines(out.String()) {
-		if isState.MatchString(line) {
+		switch {
+		case isState.MatchString(line):
 			states += line
-		} else {
+		case strings.HasPrefix(line, "["):
+			printed += line
+		default:
 			answers += line
 		}
 	}
-	return answers, states
+	return answers, states, printed
 }
 
 func TestRanksUnderGDB(t *testing.T) {
 	session := serveRanks(t, compile(t), 4)
-	answers, states := debugs(t, session,
+	answers, states, printed := debugs(t, session,
 		"break work if $rank >= 2 || n == 0", "breakpoints", "continue", "print n", "where", "args", "up", "print rank", "locals", "list 1", "frame 0",
 		"focus 0-1", "finish", "next", "print sum", "set sum = 5", "print sum", "focus all", "delete", "threads", "raw output 6*7",
 		"continue", "ranks", "print rank", "focus 3", "kill")
@@ -183,7 +187,6 @@ breakpoint 1: work if $rank >= 2 || n == 0
   0-3: app.c:5
 1  work if $rank >= 2 || n == 0
    0-3: app.c:5
-[0-3] hello
 5	  int square = n * n;
 0-1: 0 | 2-3: 1
 0-3:
@@ -220,6 +223,7 @@ focus: all ranks (0-3)
 18	    *nowhere = 1;
 focus: 3
 `, answers)
+	require.Regexp(t, `^(\[[0-9,-]+\] hello\n)+$`, printed)
 	require.Contains(t, states, "0-1: exited with code 0\n2: exited with code 7\n3: stopped in main at app.c:18 by SIGSEGV\n")
 	require.Contains(t, states, "0-1: exited with code 0 | 2: exited with code 7 | 3: 3\n")
 	require.Contains(t, states, "3: ended by SIGKILL\n")
@@ -228,7 +232,7 @@ focus: 3
 func TestRunningRanksUnderGDBAreHalted(t *testing.T) {
 	t.Setenv("ENDLESS", "1")
 	session := serveRanks(t, compile(t), 4)
-	answers, states := debugs(t, session, "focus 0-2", "break 20", "continue", "delete", "continue &", "print rank", "break 5", "halt", "print rank", "focus 3", "frame", "quit")
+	answers, states, _ := debugs(t, session, "focus 0-2", "break 20", "continue", "delete", "continue &", "print rank", "break 5", "halt", "print rank", "focus 3", "frame", "quit")
 	require.Contains(t, answers, "20	    sum++;\nerror: 0-2: the process is running\n")
 	require.Contains(t, answers, "  0-3: app.c:5\n", "breakpoints are set while ranks run")
 	require.Contains(t, answers, "0: 0 | 1: 1 | 2: 2\nfocus: 3\n3: #0 main at app.c:10\n")
