@@ -2,6 +2,8 @@ package dap
 
 import (
 	"context"
+	"errors"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +17,19 @@ type delve struct{}
 
 func (delve) program() string { return "dlv" }
 func (delve) connects() bool  { return true }
+
+// version asks another process: the debugger does not say it to clients.
+func (delve) version(ctx context.Context, e *Engine) string {
+	command := exec.CommandContext(ctx, e.debugger.command.Path, "version")
+	command.Dir, command.Env = "/", environment()
+	printed, _ := command.Output()
+	for line := range strings.Lines(string(printed)) {
+		if version, isThere := strings.CutPrefix(line, "Version: "); isThere {
+			return bounded("dlv " + strings.TrimSpace(version))
+		}
+	}
+	return "dlv"
+}
 
 func (delve) initialize() map[string]any { return initializeArguments("go") }
 
@@ -147,22 +162,21 @@ func (delve) complete(_ context.Context, _ *Engine, _ int, frames []frame) []fra
 }
 
 // variables lists variables of a frame. delve has arguments among the locals.
-func (delve) variables(ctx context.Context, e *Engine, request debug.Request) ([]variable, place, error) {
+func (d delve) variables(ctx context.Context, e *Engine, request debug.Request) ([]variable, place, error) {
 	name, err := scopeName(request.Text)
 	if err != nil || request.Text == "arguments" {
 		return nil, place{}, err
 	}
-	if name == "Globals" {
-		if _, err := e.command(ctx, 0, "config showGlobalVariables true"); err != nil {
-			return nil, place{}, err
-		}
-		list, at, err := e.scope(ctx, request, name)
-		if err == nil {
-			_, err = e.command(ctx, 0, "config showGlobalVariables false")
-		}
-		return list, at, err
+	if name == "Locals" {
+		return e.scope(ctx, request, name)
 	}
-	return e.scope(ctx, request, name)
+	var list []variable
+	var at place
+	err = d.withGlobals(ctx, e, func() error {
+		list, at, err = e.scope(ctx, request, name)
+		return err
+	})
+	return list, at, err
 }
 
 func (delve) value(variable variable) (string, bool) { return variable.Value, true }
@@ -188,7 +202,7 @@ func memberOf(text string) (parent, name string) {
 }
 
 // assign sets a variable, a field or an element: delve sets only what it has listed.
-func (delve) assign(ctx context.Context, e *Engine, request debug.Request) error {
+func (d delve) assign(ctx context.Context, e *Engine, request debug.Request) error {
 	text := strings.TrimSpace(request.Text)
 	if parent, name := memberOf(text); parent != "" {
 		if body, err := e.compute(ctx, debug.Request{Thread: request.Thread, Frame: request.Frame, Text: parent}); err == nil && body.VariablesReference != 0 {
@@ -199,14 +213,41 @@ func (delve) assign(ctx context.Context, e *Engine, request debug.Request) error
 	if err != nil {
 		return err
 	}
-	scopes, err := answerOf[scopesBody](ctx, e.debugger.client, "scopes", map[string]any{"frameId": id})
+	err = e.setInScope(ctx, id, "Locals", text, request.Value)
+	if !errors.As(err, &refusal{}) {
+		return err
+	}
+	return d.withGlobals(ctx, e, func() error {
+		_, name, isQualified := strings.Cut(text, ".")
+		if !isQualified {
+			name = text
+		}
+		return e.setInScope(ctx, id, "Globals", name, request.Value)
+	})
+}
+
+// setInScope sets a variable of the scopes of a frame whose names begin with a text.
+func (e *Engine) setInScope(ctx context.Context, frame int, scope, name, value string) error {
+	scopes, err := answerOf[scopesBody](ctx, e.debugger.client, "scopes", map[string]any{"frameId": frame})
 	if err != nil {
 		return err
 	}
-	if len(scopes.Scopes) == 0 {
-		return refusal{"the frame has no variables"}
+	for _, each := range scopes.Scopes {
+		if strings.HasPrefix(each.Name, scope) {
+			return e.setChild(ctx, each.VariablesReference, name, value)
+		}
 	}
-	return e.setChild(ctx, scopes.Scopes[0].VariablesReference, text, request.Value)
+	return refusal{"the frame has no such variable"}
+}
+
+// withGlobals does something while delve lists global variables, which takes time at each stop.
+func (delve) withGlobals(ctx context.Context, e *Engine, do func() error) error {
+	if _, err := e.command(ctx, 0, "config showGlobalVariables true"); err != nil {
+		return err
+	}
+	err := do()
+	_, hidden := e.command(ctx, 0, "config showGlobalVariables false")
+	return errors.Join(err, hidden)
 }
 
 // setMember sets a field or an element; the fields of a pointer are those of what it points to.

@@ -9,9 +9,10 @@ import (
 
 // A dialect is what differs between debuggers that speak the protocol.
 type dialect interface {
-	program() string            // its usual name
-	connects() bool             // it connects to a port instead of using standard input and output
-	initialize() map[string]any // arguments of requests
+	program() string                                    // its usual name
+	connects() bool                                     // it connects to a port instead of using standard input and output
+	version(ctx context.Context, engine *Engine) string // with the name
+	initialize() map[string]any                         // arguments of requests
 	attach(pid int) map[string]any
 
 	function(name string) string  // the name of a function for breakpoints

@@ -136,6 +136,7 @@ func TestAttachToWhatIsNotThere(t *testing.T) {
 	engine, err := dap.OpenEngine(t.Context(), dap.EngineOptions{Kind: "lldb", Notify: func(debug.Notice) {}})
 	require.NoError(t, err)
 	defer engine.Close()
+	require.Regexp(t, `^lldb \d+`, engine.Version(), "before it is attached")
 	require.Equal(t, debug.NotRunning, engine.Do(t.Context(), debug.Request{Verb: debug.Continue}).Problem)
 	require.ErrorContains(t, engine.Attach(t.Context(), 1<<30, ""), "has ended")
 	_, err = dap.OpenEngine(t.Context(), dap.EngineOptions{Kind: "windbg"})

@@ -90,11 +90,22 @@ func OpenEngine(ctx context.Context, options EngineOptions) (*Engine, error) {
 		return nil, err
 	}
 	engine.observing.Go(engine.work)
+	if _, err := engine.debugger.call(ctx, "initialize", spoken.initialize()); err != nil {
+		engine.Close()
+		return nil, fmt.Errorf("could not start %s: %w", spoken.program(), err)
+	}
 	return engine, nil
 }
 
 // PID returns the process of the debugger, which leads a process group.
 func (e *Engine) PID() int { return e.debugger.command.Process.Pid }
+
+// Version returns the name and the version of the debugger.
+func (e *Engine) Version() string {
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	return e.dialect.version(ctx, e)
+}
 
 // Attach attaches to a process and leaves it stopped. The process may run, or be stopped by SIGSTOP,
 // also at its first instruction; then it does not stay stopped by that signal.
@@ -123,9 +134,6 @@ func (e *Engine) Attach(ctx context.Context, pid int, _ string) error {
 
 // open makes the debugger attach, and waits until it reports the stop.
 func (e *Engine) open(ctx context.Context, pid int) error {
-	if _, err := e.debugger.call(ctx, "initialize", e.dialect.initialize()); err != nil {
-		return err
-	}
 	if _, err := e.debugger.callWithin(ctx, attachWithin, "attach", e.dialect.attach(pid)); err != nil {
 		return err
 	}

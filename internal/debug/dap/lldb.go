@@ -19,6 +19,15 @@ func initializeArguments(adapter string) map[string]any {
 		"supportsVariableType": true, "supportsVariablePaging": true}
 }
 
+func (lldb) version(ctx context.Context, e *Engine) string {
+	printed, err := e.command(ctx, 0, "version")
+	line, _, _ := strings.Cut(printed, "\n")
+	if version, isThere := strings.CutPrefix(line, "lldb version "); err == nil && isThere {
+		return bounded("lldb " + version)
+	}
+	return "lldb"
+}
+
 // initialize makes lldb leave out the commands of the user.
 func (lldb) initialize() map[string]any {
 	arguments := initializeArguments("lldb")

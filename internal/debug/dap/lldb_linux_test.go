@@ -10,6 +10,7 @@ import (
 
 func TestLldbRunsAProgramFromItsFirstInstruction(t *testing.T) {
 	s := open(t, "lldb", true, compile(t, "points.c"))
+	require.Regexp(t, `^lldb \d+\.\d`, s.Version())
 	placed := s.set(debug.Breakpoint{Function: "main", Temporary: true}, debug.Breakpoint{File: "points.c", Line: lineOf(t, "points.c", "in add")},
 		debug.Breakpoint{Function: "nowhere"}, debug.Breakpoint{Exception: "panic"}, debug.Breakpoint{File: "points.c", Line: 1, Disabled: true})
 	require.True(t, placed[0].Verified)
