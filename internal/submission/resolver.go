@@ -214,7 +214,7 @@ func (r *Resolver) SubmitCommand(debug bool) (*config.Command, error) {
 	}
 	lacks := "submit command"
 	if debug {
-		lacks = "submit command for debugging"
+		lacks = "submit command for debugging; rmctl debug starts programs under debuggers with any definition"
 	}
 	return nil, &UnsupportedError{Of: r.Definition, Lacks: lacks}
 }
