@@ -207,6 +207,24 @@ func (s *Session) Hello(rank int) (Hello, bool) {
 	return Hello{}, false
 }
 
+// Builds returns the ranks of each build of the program, as far as builds are known.
+func (s *Session) Builds() []Ranks {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	numbers := map[string][]int{}
+	for number, m := range s.members {
+		if m.hello.Build != "" {
+			numbers[m.hello.Build] = append(numbers[m.hello.Build], number)
+		}
+	}
+	builds := make([]Ranks, 0, len(numbers))
+	for _, ranks := range numbers {
+		builds = append(builds, setOf(ranks))
+	}
+	sorting.Stable(builds, func(a, b Ranks) int { return cmp.Compare(a[0].First, b[0].First) })
+	return builds
+}
+
 // Ranks returns the ranks in any of some states; all if none is given.
 func (s *Session) Ranks(states ...State) Ranks {
 	s.mutex.Lock()

@@ -313,3 +313,17 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+func TestBuildsHaveTheirRanks(t *testing.T) {
+	var s debug.Session
+	for number := range 5 {
+		hello := debug.Hello{Version: debug.ProtocolVersion, Rank: number, Build: []string{"a", "b", "a", "", "b"}[number]}
+		text, err := json.Marshal(debug.Notice{Report: debug.ReportHello, Hello: &hello})
+		require.NoError(t, err)
+		require.NoError(t, s.Join(func([]byte) error { return nil }).Receive(fmt.Appendf(nil, "0 %s", text)))
+	}
+	builds := s.Builds()
+	require.Len(t, builds, 2)
+	require.Equal(t, "0,2", builds[0].String())
+	require.Equal(t, "1,4", builds[1].String())
+}

@@ -188,26 +188,13 @@ func (a *adapter) start(p *program) {
 
 // compareBuilds warns if ranks run different programs: their breakpoints and variables differ then.
 func (a *adapter) compareBuilds(p *program) {
-	builds := map[string]debug.Ranks{}
-	var order []string
-	for _, span := range p.session.Ranks() {
-		for rank := span.First; rank <= span.Last; rank++ {
-			hello, _ := p.session.Hello(rank)
-			if hello.Build == "" {
-				continue
-			}
-			if builds[hello.Build] == nil {
-				order = append(order, hello.Build)
-			}
-			builds[hello.Build] = extended(builds[hello.Build], rank)
-		}
-	}
-	if len(order) < 2 {
+	builds := p.session.Builds()
+	if len(builds) < 2 {
 		return
 	}
 	texts := make([]string, 0, mostNamed)
-	for _, build := range order[:min(len(order), mostNamed)] {
-		texts = append(texts, nameRanks(builds[build]))
+	for _, ranks := range builds[:min(len(builds), mostNamed)] {
+		texts = append(texts, nameRanks(ranks))
 	}
 	a.print(categoryImportant, "warning: the program has different builds on "+strings.Join(texts, " and ")+"\n")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -165,6 +166,7 @@ func (p *prompt) begin(ctx context.Context) error {
 		}
 	}
 	p.isReady = true
+	p.compareBuilds()
 	if p.options.Start == nil {
 		return nil
 	}
@@ -174,6 +176,22 @@ func (p *prompt) begin(ctx context.Context) error {
 		p.out.reply(r)
 	}
 	return err
+}
+
+// mostBuilds bounds how many builds a warning names.
+const mostBuilds = 5
+
+// compareBuilds warns if ranks run different builds of the program, with code at other places.
+func (p *prompt) compareBuilds() {
+	builds := p.session.Builds()
+	if len(builds) < 2 {
+		return
+	}
+	texts := make([]string, 0, mostBuilds)
+	for _, ranks := range builds[:min(len(builds), mostBuilds)] {
+		texts = append(texts, ranks.String())
+	}
+	p.out.message(fmt.Sprintf("warning: the program has %d different builds, on the ranks %s", len(builds), strings.Join(texts, " and ")))
 }
 
 // runScript runs the commands of a script, and reports whether one has failed.
