@@ -143,7 +143,7 @@ var allowedImports = map[string][]string{
 	"internal/tree":                   {"internal/ranges"},
 	"internal/peer":                   {"internal/execution", "remote"},
 	"internal/agent":                  {"attribute", "config", "internal/execution", "internal/form", "internal/portablename", "internal/submission", "internal/vocabulary", "job", "model", "proxy"},
-	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/agenttrace", "internal/peer", "internal/presence", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy"},
+	"internal/agent/serve":            {"config", "control", "internal/agent", "internal/agenttrace", "internal/nodes", "internal/peer", "internal/presence", "internal/views", "internal/vocabulary", "job", "jobstore", "proxy", "remote"},
 	"internal/agentclient":            {"internal/execution", "internal/plaintext", "internal/vocabulary", "model", "proxy", "remote"},
 	"internal/agentclient/bridge":     {"attribute", "config", "internal/agentclient", "internal/agentclient/definition", "internal/agenttrace", "internal/execution", "internal/further", "internal/peer", "internal/plaintext", "internal/sorting", "internal/vocabulary", "job", "model", "proxy", "remote"},
 	"internal/agentclient/definition": {"internal/lazyregexp", "internal/vocabulary", "internal/wording", "job", "proxy"},

@@ -41,7 +41,7 @@ const sdmLinger = 30 * time.Second
 // serveForMaster debugs a rank for the master.
 func serveForMaster(ctx context.Context, options *sdm.Options) int {
 	waiting, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	conn, size, err := sdm.AwaitMaster(waiting, options)
+	conn, size, err := sdm.AwaitMaster(waiting, options, track.NodeName())
 	stop()
 	if err != nil {
 		return fail(err)

@@ -63,7 +63,7 @@ func (a *app) serveAgent(ctx context.Context, o serve.Options, install string) (
 	if err != nil {
 		return err
 	}
-	a.target, o.Target = target.Name, target.Name
+	a.target, o.Target, o.NodeDirectory = target.Name, target.Name, target.NodeDirectory
 	o.Stdin, o.Stdout, o.Log = a.stdin, a.stdout, a.log()
 	o.Warn = func(text string) { a.say("%s", text) }
 	if err := o.Check(); err != nil {

@@ -23,6 +23,9 @@ type Scheduler interface {
 	// Submit submits a job. A submission with the tag of an earlier one is that one: it
 	// returns its outcome.
 	Submit(ctx context.Context, s job.Submission) (job.Job, error)
+	// Debug submits a job, as Submit does, whose processes are servers of the debugger of the Eclipse PTP instead of the
+	// program, and starts the master, which connects to the client. Both get arguments.
+	Debug(ctx context.Context, s job.Submission, arguments []string) (job.Job, error)
 	// Operate does something to the job of an id.
 	Operate(ctx context.Context, id string, operation Operation) error
 	// Move moves a job to another queue.

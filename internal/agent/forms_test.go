@@ -37,6 +37,7 @@ func TestOldFormsSayTheSameInTheirWords(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := dial(t, nil)
+			c.scheduler.canDebug = true
 			c.put(model.Queue, "", "batch")
 			c.start()
 			c.send(proxy.SubmitJob, append(strings.Fields(given), "jobSubId=J", "execName=a")...)

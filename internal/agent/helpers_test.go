@@ -40,7 +40,9 @@ const definition = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" 
 type scheduler struct {
 	mu        sync.Mutex
 	submitted []job.Submission
-	done      []string // operations
+	debugged  [][]string // arguments of debuggers
+	canDebug  bool       // the definition has a command for that
+	done      []string   // operations
 	refuses   error
 	hold      chan struct{} // submissions wait for it, if it is not nil
 	accept    func(job.Submission) job.Job
@@ -49,7 +51,18 @@ type scheduler struct {
 }
 
 func (f *scheduler) Definition(context.Context) (*config.Definition, error) {
-	return config.Read("cluster.xml", []byte(definition), nil)
+	text := definition
+	if f.canDebug {
+		text = strings.Replace(text, "<x:portable", `<submit-batch-debug name="debug"><arg>debug</arg></submit-batch-debug><x:portable`, 1)
+	}
+	return config.Read("cluster.xml", []byte(text), nil)
+}
+
+func (f *scheduler) Debug(ctx context.Context, s job.Submission, arguments []string) (job.Job, error) {
+	f.mu.Lock()
+	f.debugged = append(f.debugged, arguments)
+	f.mu.Unlock()
+	return f.Submit(ctx, s)
 }
 
 func (f *scheduler) Submit(_ context.Context, s job.Submission) (job.Job, error) {

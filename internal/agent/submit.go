@@ -71,6 +71,9 @@ func (s *session) carryOut(ctx context.Context, tag string, attributes proxy.Att
 		return job.Job{}, err
 	}
 	submission.Tag = tag
+	if submission.Debug && definition.Submit(true) == nil {
+		return s.options.Scheduler.Debug(ctx, withoutDebugger(submission), attributes.Values(attributeDebugArguments))
+	}
 	return s.options.Scheduler.Submit(ctx, submission)
 }
 

@@ -31,6 +31,24 @@ func TestASubmittedJobIsAnnouncedBeforeOK(t *testing.T) {
 	})
 }
 
+// A definition without a command for debugging has the servers of the debugger started instead of the program.
+func TestAJobIsDebuggedWithoutACommandForThat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, nil)
+		c.put(model.Queue, "", "batch")
+		c.start()
+		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello", "execPath=/bin", "workingDir=/tmp", "debug=true", "debugExecName=sdm", "debugExecPath=/opt",
+			"debugArgs=--port=7", "debugArgs=--host=localhost", "debugerId=sdm", "count=3")
+		require.Contains(t, c.got(), "OK 4")
+		require.Equal(t, [][]string{{"--port=7", "--host=localhost"}}, c.scheduler.debugged)
+		submitted := c.scheduler.submitted[0]
+		require.False(t, submitted.Debug)
+		require.Equal(t, "/bin/hello", submitted.Executable)
+		require.Equal(t, []job.Assignment{{Name: "count", Value: "3"}}, submitted.Values)
+		c.quit()
+	})
+}
+
 func TestASubmittedJobThatMovesKeepsItsSubmissionID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)

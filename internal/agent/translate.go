@@ -31,10 +31,12 @@ const (
 	attributeDirectory   = "workingDir"
 	attributeArguments   = "progArgs"
 	attributeDebug       = "debug"
+
+	attributeDebugArguments = "debugArgs"
 )
 
 // debuggers are the names of definitions for those of the protocol.
-var debuggers = map[string]string{"debugArgs": "debuggerArgs", "debugerId": "debuggerId"}
+var debuggers = map[string]string{attributeDebugArguments: "debuggerArgs", "debugerId": "debuggerId"}
 
 // ignored are attributes that say nothing about the job that a scheduler should know.
 var ignored = []string{
@@ -110,7 +112,7 @@ func (t *translation) addOption(id, value string) error {
 		t.assign(id, value)
 	case slices.Contains(ignored, id) || value == "":
 	case strings.HasPrefix(id, "debug"):
-		t.debugger[id] = value
+		t.debugger[id] = strings.TrimPrefix(t.debugger[id]+" "+value, " ") // a list is words of one text
 	default:
 		return t.addOld(id, value)
 	}
@@ -135,6 +137,15 @@ func (t *translation) addDebugger() {
 			t.assign(name, value)
 		}
 	}
+}
+
+// withoutDebugger returns a submission of the program alone.
+func withoutDebugger(s job.Submission) job.Submission {
+	s.Debug = false
+	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(each job.Assignment) bool {
+		return each.Name == "debuggerExecutablePath" || each.Name == "debuggerArgs" || each.Name == "debuggerId"
+	})
+	return s
 }
 
 // An oldName is the portable name that an attribute of old forms stands for.

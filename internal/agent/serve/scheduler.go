@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rmctl/rmctl/config"
@@ -25,6 +27,11 @@ type scheduler struct {
 	platform *views.Views
 	store    *jobstore.Store
 	target   string
+	log      *slog.Logger
+
+	nodeDirectory string          // of the target, for rmctl-node
+	life          context.Context // of the agent
+	masters       sync.WaitGroup  // of debuggers
 }
 
 // Limits of waiting; clients wait for half a minute.

@@ -44,7 +44,9 @@ type Options struct {
 	Port       int
 	AllowPlain bool   // the client may be on another machine, to which all is sent without encryption
 	Trace      string // file to which the messages are appended; empty for none
-	Old        bool   // the client knows the states of version 2.x
+	// NodeDirectory is the directory of the target for rmctl-node; empty for the usual one.
+	NodeDirectory string
+	Old           bool // the client knows the states of version 2.x
 
 	Stdin         io.Reader
 	Stdout        io.Writer
@@ -95,7 +97,10 @@ func Run(ctx context.Context, platform *views.Views, store *jobstore.Store, o Op
 	if err := platform.Start(o.Target); err != nil {
 		return errors.Join(err, end.Close())
 	}
-	s := &scheduler{platform: platform, store: store, target: o.Target}
+	life, cancel := context.WithCancel(ctx)
+	s := &scheduler{platform: platform, store: store, target: o.Target, log: o.Log, nodeDirectory: o.NodeDirectory, life: life}
+	defer s.masters.Wait()
+	defer cancel()
 	return agent.Serve(ctx, end, end, agent.Options{Model: platform.Model(), Manager: o.Target, Scheduler: s, Record: s,
 		Old: o.Old, Close: end.Close, Trace: trace, Log: o.Log})
 }

@@ -12,7 +12,7 @@ import (
 // Usage is what a caller prints if the options are invalid.
 const Usage = `usage: rmctl-node sdm [--debugger=gdb|lldb|dlv] [--debugger_path=PATH]
     [--proxy=tcp] [--host=NAME] [--port=PORT] [--master | --server=RANK]
-    [--routing_file=PATH] [--generate_routes=HOST,...] [--debug[=LEVEL]]
+    [--routing_file=PATH] [--generate_routes=HOST,... | --collect_routes] [--debug[=LEVEL]]
 `
 
 // defaultPort is the port of the client, as for the agents of PTP.
@@ -31,6 +31,8 @@ type Options struct {
 	Port         int
 	Routes       string   // file with the addresses of the servers
 	Hosts        []string // the master writes that file, for a server on each
+	Collects     bool     // servers say where they are, and the master writes the file
+	Size         int      // ranks, as the launcher of a server says; 0 if unknown
 	IsVerbose    bool
 }
 
@@ -84,6 +86,8 @@ var options = map[string]option{
 		o.Hosts = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 		return nil
 	}},
+	"collect_routes": {set: func(o *Options, _ string) error { o.Collects = true; return nil }},
+
 	"debug":    {hasValue: true, isOptional: true, set: func(o *Options, _ string) error { o.IsVerbose = true; return nil }},
 	"jobid":    {hasValue: true, set: ignore},
 	"numnodes": {hasValue: true, set: ignore},
@@ -93,10 +97,10 @@ var options = map[string]option{
 // ignore takes options of 2006 to 2008: the file of addresses says how many servers there are.
 func ignore(*Options, string) error { return nil }
 
-// ParseOptions parses a command line without the name of the program. The environment says the rank of a server.
+// ParseOptions parses a command line without the name of the program; the words behind "--" say nothing. The environment says the rank of a server.
 func ParseOptions(arguments []string, variable func(name string) string) (*Options, error) {
 	o := &Options{Debugger: "gdb", Port: defaultPort, Routes: defaultRoutes, Rank: -1}
-	for len(arguments) > 0 {
+	for len(arguments) > 0 && arguments[0] != "--" {
 		name, value, hasValue, err := cutOption(arguments[0])
 		if err != nil {
 			return nil, err
@@ -148,7 +152,7 @@ func (o *Options) findRank(variable func(name string) string) error {
 			return err
 		}
 		if hasRank {
-			o.Rank = found.Rank
+			o.Rank, o.Size = found.Rank, rank.SizeOf(variable, found)
 			break
 		}
 	}

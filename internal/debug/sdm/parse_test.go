@@ -56,6 +56,7 @@ func TestTheOptionsOfAllVersionsAreTaken(t *testing.T) {
 		{"--master --generate_routes=a,b --routing_file=routes_7", none, Options{Debugger: "gdb", Port: 12345, IsMaster: true, Rank: -1, Routes: "routes_7", Hosts: []string{"a", "b"}}},
 		{"--server=0 --numprocs=4 -j 5", none, Options{Debugger: "gdb", Port: 12345, Routes: "routing_file"}},
 		{"--server=0", rank3, Options{Debugger: "gdb", Port: 12345, Rank: 3, Routes: "routing_file"}},
+		{"--server=0 --collect_routes", none, Options{Debugger: "gdb", Port: 12345, Routes: "routing_file", Collects: true}},
 	} {
 		o, err := ParseOptions(strings.Fields(test.words), test.variable)
 		require.NoError(t, err, test.words)
@@ -94,6 +95,23 @@ func TestFilesOfAddressesAreReadOnceComplete(t *testing.T) {
 		require.NotErrorIs(t, err, errIncomplete, text)
 	}
 	require.Error(t, writeRoutes(path, []string{"a b"}))
+}
+
+func TestAMasterCollectsTheAddressesOfAllServers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "routing_file")
+	collected := make(chan error, 1)
+	go func() { collected <- collectRoutes(t.Context(), path) }()
+	require.Error(t, announce(path, 2, 2, "n3"))
+	require.NoError(t, announce(path, 1, 2, "n2"))
+	require.NoError(t, announce(path, 0, 2, "n1"))
+	require.NoError(t, <-collected)
+	routes, err := readRoutes(path)
+	require.NoError(t, err)
+	require.Equal(t, "n1", routes[0].host)
+	require.Equal(t, "n2", routes[1].host)
+	require.NoFileExists(t, path+announcement+"0")
+	require.NoError(t, os.WriteFile(path+announcement+"0", []byte("x\n0 n1 5\n"), 0o600))
+	require.ErrorContains(t, collectRoutes(t.Context(), path), "rank 0")
 }
 
 func FuzzRoutes(f *testing.F) {

@@ -95,10 +95,13 @@ func writeRoutes(path string, hosts []string) error {
 		if host == "" || len(host) > longestHost || strings.ContainsAny(host, " \t\r\n") {
 			return fmt.Errorf("writing %s: %.100q is no name of a host", path, host)
 		}
-		fmt.Fprintln(&text, number, host, firstPort+rand.IntN(lastPort-firstPort+1))
+		fmt.Fprintln(&text, number, host, randomPort())
 	}
 	return replaceFile(path, text.Bytes())
 }
+
+// randomPort returns the port from which a server listens.
+func randomPort() int { return firstPort + rand.IntN(lastPort-firstPort+1) }
 
 // replaceFile writes a file that others see only once it is complete.
 func replaceFile(path string, text []byte) error {

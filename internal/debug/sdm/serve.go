@@ -31,6 +31,11 @@ func RunMaster(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
+	if o.Collects {
+		if err := collectRoutes(ctx, o.Routes); err != nil {
+			return err
+		}
+	}
 	routes, err := awaitRoutes(ctx, o.Routes)
 	if err != nil {
 		return err
@@ -165,8 +170,13 @@ func (o *outbox) write(ctx context.Context) {
 }
 
 // AwaitMaster waits for the master, and returns the connection to it and the number of ranks. What passes then are the lines
-// of package debug.
-func AwaitMaster(ctx context.Context, o *Options) (conn io.ReadWriteCloser, size int, err error) {
+// of package debug. Host is the name of this host for others.
+func AwaitMaster(ctx context.Context, o *Options, host string) (conn io.ReadWriteCloser, size int, err error) {
+	if o.Collects {
+		if err := announce(o.Routes, o.Rank, max(o.Size, 1), host); err != nil {
+			return nil, 0, fmt.Errorf("writing the address of this server: %w", err)
+		}
+	}
 	routes, err := awaitRoutes(ctx, o.Routes)
 	if err != nil {
 		return nil, 0, err
