@@ -94,7 +94,7 @@ func (s *server) release(ctx context.Context, text string) {
 		guard.Release(context.Background(), pid, before.Start, before.IsStopped())
 	}
 	s.guard.Detached(pid)
-	s.closeEngine()
+	s.tasks.Go(s.closeEngine) // it may take a while
 	s.change(func() {
 		s.isReleasing = false
 		if s.isAttached() {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rmctl/rmctl/debug"
+	"github.com/rmctl/rmctl/internal/debug/debugtest"
 	"github.com/rmctl/rmctl/internal/debug/guard"
 	"github.com/rmctl/rmctl/internal/debug/server"
 	"github.com/rmctl/rmctl/internal/track"
@@ -27,6 +28,7 @@ import (
 const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
+	debugtest.Main()
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
 		signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 		guard.Serve(context.Background(), os.Stdin, os.Stdout, guard.Silence)

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// detachWithin bounds how long a signal for the program waits for the debugger: launchers soon send SIGKILL.
-const detachWithin = 2 * time.Second
+// detachWithin bounds how long a signal for the program waits for the debugger: Open MPI sends SIGKILL after a second.
+const detachWithin = 600 * time.Millisecond
 
 // endings are signals by which launchers and schedulers end a program. A debugger would only report them.
 var endings = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGXCPU}
