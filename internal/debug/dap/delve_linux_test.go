@@ -48,6 +48,7 @@ func TestDelveReadsAndSetsValues(t *testing.T) {
 	s.run()
 	require.Equal(t, "[]int len: 3, cap: 3, [1,2,3]", s.value("first.Parts"))
 	require.Equal(t, "5", s.value("total"))
+	require.Equal(t, "8", s.value("$rank + total"))
 	first := s.do(debug.Request{Verb: debug.Evaluate, Text: "first"}).Variables[0]
 	require.Equal(t, "main.piece", first.Type)
 	fields := s.do(debug.Request{Verb: debug.Variables, Reference: first.Reference})

@@ -2,7 +2,10 @@ package dap
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/rmctl/rmctl/debug"
 	"github.com/rmctl/rmctl/internal/debug/guard"
@@ -18,11 +21,31 @@ func (e *Engine) compute(ctx context.Context, request debug.Request) (evaluateBo
 }
 
 func (e *Engine) computeIn(ctx context.Context, frame int, expression string) (evaluateBody, error) {
-	expression = strings.TrimSpace(expression)
+	expression = e.withRank(strings.TrimSpace(expression))
 	if expression == "" || e.dialect.isCommand(expression) {
 		return evaluateBody{}, refusal{"this is no expression"}
 	}
 	return e.express(ctx, frame, expression, "watch")
+}
+
+// withRank replaces $rank by its number.
+func (e *Engine) withRank(expression string) string {
+	const name = "$rank"
+	var replaced strings.Builder
+	for {
+		before, after, isThere := strings.Cut(expression, name)
+		replaced.WriteString(before)
+		if !isThere {
+			return replaced.String()
+		}
+		next, _ := utf8.DecodeRuneInString(after)
+		if next == '_' || unicode.IsLetter(next) || unicode.IsDigit(next) {
+			replaced.WriteString(name) // the beginning of another name
+		} else {
+			replaced.WriteString(strconv.Itoa(e.options.Rank))
+		}
+		expression = after
+	}
 }
 
 // express evaluates what a debugger takes as an expression in a context.
@@ -98,7 +121,7 @@ func (e *Engine) setChild(ctx context.Context, parent int, name, value string) e
 	if e.dialect.isCommand(strings.TrimSpace(value)) {
 		return refusal{"this is no value"}
 	}
-	_, err := e.debugger.call(ctx, "setVariable", map[string]any{"variablesReference": parent, "name": name, "value": value})
+	_, err := e.debugger.call(ctx, "setVariable", map[string]any{"variablesReference": parent, "name": name, "value": e.withRank(value)})
 	return err
 }
 

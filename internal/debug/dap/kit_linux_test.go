@@ -37,10 +37,27 @@ func need(t *testing.T, names ...string) string {
 	return ""
 }
 
-// compile compiles a file of testdata.
+// programs are the folder of the programs of all tests.
+var programs string
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "dap")
+	if err != nil {
+		panic(err)
+	}
+	programs = folder
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// compile compiles a file of testdata once.
 func compile(t *testing.T, file string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
+	program := filepath.Join(programs, strings.TrimSuffix(file, filepath.Ext(file)))
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
 	var command *exec.Cmd
 	switch filepath.Ext(file) {
 	case ".go":
@@ -106,7 +123,7 @@ func open(t *testing.T, kind string, isStopped bool, words ...string) *session {
 func attach(t *testing.T, kind string, pid int) *session {
 	t.Helper()
 	opened := &session{t: t, pid: pid, notices: make(chan debug.Notice, 10_000)}
-	engine, err := dap.OpenEngine(t.Context(), dap.EngineOptions{Kind: kind, Notify: func(notice debug.Notice) { opened.notices <- notice }})
+	engine, err := dap.OpenEngine(t.Context(), dap.EngineOptions{Kind: kind, Rank: 3, Notify: func(notice debug.Notice) { opened.notices <- notice }})
 	require.NoError(t, err)
 	opened.Engine = engine
 	t.Cleanup(opened.Close)

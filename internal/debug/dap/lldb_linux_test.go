@@ -54,6 +54,8 @@ func TestLldbReadsAndSetsValues(t *testing.T) {
 	require.Equal(t, "{1, 2, 3, 4, 5}", s.value("list"))
 	require.Regexp(t, "^0x[1-9a-f]", s.value("&other"))
 	require.Equal(t, "0.5", s.value("ratio"))
+	require.Equal(t, "3", s.value("$rank"))
+	require.Equal(t, debug.Failed, s.Do(t.Context(), debug.Request{Verb: debug.Evaluate, Text: "$ranks"}).Problem)
 	require.Equal(t, "int[5]", s.do(debug.Request{Verb: debug.TypeOf, Text: "list"}).Text)
 
 	locals := s.do(debug.Request{Verb: debug.Variables, Text: "locals"})
@@ -137,7 +139,7 @@ func TestLldbNumbersThreadsAndReportsSignals(t *testing.T) {
 	threads := s.do(debug.Request{Verb: debug.Threads}).Threads
 	require.Len(t, threads, 2)
 	require.Equal(t, 1, threads[0].ID)
-	require.Equal(t, "program", threads[0].Name)
+	require.Equal(t, "points", threads[0].Name)
 	require.False(t, threads[0].Current)
 	require.True(t, threads[1].Current)
 	require.Equal(t, "0", s.value("i"))
