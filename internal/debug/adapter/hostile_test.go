@@ -1,6 +1,7 @@
 package adapter_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -110,6 +111,19 @@ func TestGarbageInMessagesIsIgnored(t *testing.T) {
 		require.Contains(t, next[*dap.OutputEvent](e).Body.Output, "ignores an invalid message", "%.40s", text)
 	}
 	e.initialize()
+}
+
+// nvim-dap did so up to 0.7, against the schema.
+func TestRequestsMayBeCountedFromZero(t *testing.T) {
+	near, far := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- adapter.Serve(t.Context(), far, adapter.Options{}) }()
+	require.NoError(t, dap.WriteBaseMessage(near, []byte(`{"seq":0,"type":"request","command":"initialize","arguments":{"adapterID":"rmctl"}}`)))
+	message, err := dap.ReadProtocolMessage(bufio.NewReader(near))
+	require.NoError(t, err)
+	require.IsType(t, &dap.InitializeResponse{}, message)
+	require.NoError(t, near.Close())
+	<-served
 }
 
 func TestManyRequestsAtTheSameTime(t *testing.T) {

@@ -74,8 +74,8 @@ var handlers = map[string]handler{
 // handle answers a message of the editor.
 func (a *adapter) handle(content []byte) {
 	message, err := dap.DecodeProtocolMessage(content)
-	var known dap.Request
-	if json.Unmarshal(content, &known) != nil || known.Type != "request" || known.Seq < 1 {
+	known := dap.Request{ProtocolMessage: dap.ProtocolMessage{Seq: -1}}
+	if json.Unmarshal(content, &known) != nil || known.Type != "request" || known.Seq < 0 { // nvim-dap 0.7 begins with 0
 		a.print(categoryConsole, "rmctl ignores an invalid message of the editor\n")
 		return
 	}
