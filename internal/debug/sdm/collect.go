@@ -22,13 +22,13 @@ const announcement = ".server-"
 const longestAnnouncement = longestHost + 64
 
 // announce says where the server of a rank is, for a master that collects the addresses.
-func announce(routes string, rank, size int, host string) error {
+func announce(routes string, rank, size int, at route) error {
 	if rank >= size {
 		return fmt.Errorf("rank %d of %d ranks", rank, size)
 	}
 	var text bytes.Buffer
 	fmt.Fprintln(&text, size)
-	fmt.Fprintln(&text, rank, host, randomPort())
+	fmt.Fprintln(&text, rank, at.host, at.port)
 	return replaceFile(routes+announcement+strconv.Itoa(rank), text.Bytes())
 }
 

@@ -116,7 +116,7 @@ func (f *follower) change(ctx context.Context, updates []debug.Update) {
 			stops = append(stops, stop{p.ran, update})
 		}
 	}
-	f.flush(len(stops) > 0)
+	f.flush(len(stops) > 0 && len(f.session.Ranks(debug.Running)) == 0) // a line that others print goes on
 	for transaction, results := range answered {
 		f.send(transaction, results)
 	}

@@ -1,6 +1,7 @@
 package sdm
 
 import (
+	"context"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -78,7 +79,7 @@ func FuzzOptions(f *testing.F) {
 func TestFilesOfAddressesAreReadOnceComplete(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "routing_file")
 	require.NoError(t, writeRoutes(path, []string{"n1", "n2"}))
-	routes, err := awaitRoutes(t.Context(), path)
+	routes, err := awaitRoutes(t.Context(), path, isAny)
 	require.NoError(t, err)
 	require.Equal(t, "n1", routes[0].host)
 	require.Equal(t, "n2", routes[1].host)
@@ -101,17 +102,25 @@ func TestAMasterCollectsTheAddressesOfAllServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "routing_file")
 	collected := make(chan error, 1)
 	go func() { collected <- collectRoutes(t.Context(), path) }()
-	require.Error(t, announce(path, 2, 2, "n3"))
-	require.NoError(t, announce(path, 1, 2, "n2"))
-	require.NoError(t, announce(path, 0, 2, "n1"))
+	require.Error(t, announce(path, 2, 2, route{"n3", 50000}))
+	require.NoError(t, announce(path, 1, 2, route{"n2", 50000}))
+	require.NoError(t, announce(path, 0, 2, route{"n1", 50000}))
 	require.NoError(t, <-collected)
 	routes, err := readRoutes(path)
 	require.NoError(t, err)
 	require.Equal(t, "n1", routes[0].host)
 	require.Equal(t, "n2", routes[1].host)
 	require.NoFileExists(t, path+announcement+"0")
+	_, err = awaitRoutes(canceled(), path, func(routes []route) bool { return routes[0].port != 50000 })
+	require.ErrorIs(t, err, context.Canceled, "the file is of an earlier start")
 	require.NoError(t, os.WriteFile(path+announcement+"0", []byte("x\n0 n1 5\n"), 0o600))
 	require.ErrorContains(t, collectRoutes(t.Context(), path), "rank 0")
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }
 
 func FuzzRoutes(f *testing.F) {

@@ -120,14 +120,17 @@ func replaceFile(path string, text []byte) error {
 	return err
 }
 
-// awaitRoutes waits until the file of addresses is there and complete.
-func awaitRoutes(ctx context.Context, path string) ([]route, error) {
+// awaitRoutes waits until the file of addresses is there and complete, and not that of an earlier start: it has then what is current.
+func awaitRoutes(ctx context.Context, path string, isCurrent func([]route) bool) ([]route, error) {
 	var last error
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for range routesTries {
 		_, _ = os.ReadDir(filepath.Dir(path)) // network file systems show new files after that only
 		routes, err := readRoutes(path)
+		if err == nil && !isCurrent(routes) {
+			err = fmt.Errorf("%s is of an earlier start: %w", path, errIncomplete)
+		}
 		if err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errIncomplete) {
 			return routes, err
 		}
@@ -140,6 +143,9 @@ func awaitRoutes(ctx context.Context, path string) ([]route, error) {
 	}
 	return nil, fmt.Errorf("waiting for the addresses of the servers: %w", last)
 }
+
+// isAny takes every file of addresses.
+func isAny([]route) bool { return true }
 
 func readRoutes(path string) ([]route, error) {
 	file, err := os.Open(path)

@@ -36,7 +36,7 @@ func RunMaster(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	routes, err := awaitRoutes(ctx, o.Routes)
+	routes, err := awaitRoutes(ctx, o.Routes, isAny)
 	if err != nil {
 		return err
 	}
@@ -172,12 +172,15 @@ func (o *outbox) write(ctx context.Context) {
 // AwaitMaster waits for the master, and returns the connection to it and the number of ranks. What passes then are the lines
 // of package debug. Host is the name of this host for others.
 func AwaitMaster(ctx context.Context, o *Options, host string) (conn io.ReadWriteCloser, size int, err error) {
+	isCurrent := isAny
 	if o.Collects {
-		if err := announce(o.Routes, o.Rank, max(o.Size, 1), host); err != nil {
+		at := route{host, randomPort()}
+		if err := announce(o.Routes, o.Rank, max(o.Size, 1), at); err != nil {
 			return nil, 0, fmt.Errorf("writing the address of this server: %w", err)
 		}
+		isCurrent = func(routes []route) bool { return o.Rank < len(routes) && routes[o.Rank] == at }
 	}
-	routes, err := awaitRoutes(ctx, o.Routes)
+	routes, err := awaitRoutes(ctx, o.Routes, isCurrent)
 	if err != nil {
 		return nil, 0, err
 	}
