@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/go-dap"
@@ -36,6 +37,7 @@ type adapter struct {
 	client        dap.InitializeRequestArguments
 	isInitialized bool
 	isEnding      bool // the program is ended or released, and then the session
+	isCut         bool // without a request of the editor
 	isOver        bool
 	requests      map[int]*request // by number
 	launching     *launching       // nil while no program is launched
@@ -76,6 +78,9 @@ func Serve(ctx context.Context, stream io.ReadWriter, options Options) error {
 	a.tasks.Wait()
 	if canClose {
 		<-hasRead
+	}
+	if a.isCut && ctx.Err() != nil {
+		return context.Cause(ctx) // why the stream was closed
 	}
 	return a.reason
 }
@@ -148,8 +153,14 @@ func (a *adapter) leave(reason error) {
 	if a.isEnding {
 		return
 	}
-	if !errors.Is(reason, io.EOF) {
+	a.isCut = true
+	if !hasLeft(reason) {
 		a.reason = reason
 	}
 	a.end(a.killsByDefault(), func(error) { a.isOver = true })
+}
+
+// hasLeft reports whether an error of the stream means that the editor has closed it.
+func hasLeft(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }

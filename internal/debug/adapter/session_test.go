@@ -1,7 +1,6 @@
 package adapter_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-dap"
@@ -80,19 +79,6 @@ func TestManyRanksAreThreadsByClass(t *testing.T) {
 	f.on(3, func(r *rank) { require.Equal(t, "9", r.variable["n"]) })
 	f.on(5, func(r *rank) { require.Empty(t, r.variable["n"]) })
 
-	// A class that runs has another name.
-	for _, r := range f.ranks {
-		require.NoError(t, r.enqueue(func() { r.endsAt = 10000 }))
-	}
-	ask[*dap.ContinueResponse](e, "continue", map[string]any{"threadId": id})
-	for areas := []dap.InvalidatedAreas(nil); !slices.Equal(areas, []dap.InvalidatedAreas{"threads"}); {
-		areas = next[*dap.InvalidatedEvent](e).Body.Areas
-	}
-	require.Equal(t, id, e.threads("ranks 0-511: running")[0])
-	ask[*dap.PauseResponse](e, "pause", map[string]any{"threadId": id})
-	id = e.threads("ranks 0-511: work at solver.c:10")[0]
-	frame = ask[*dap.StackTraceResponse](e, "stackTrace", map[string]any{"threadId": id}).Body.StackFrames[0].Id
-
 	// One rank goes elsewhere, and is a thread of its own.
 	f.on(7, func(r *rank) {
 		r.line = 30
@@ -107,4 +93,18 @@ func TestManyRanksAreThreadsByClass(t *testing.T) {
 	require.Contains(t, e.failing("scopes", map[string]any{"frameId": frame}), "the ranks have run since")
 	info := ask[*dap.ExceptionInfoResponse](e, "exceptionInfo", map[string]any{"threadId": ids[1]}).Body
 	require.Equal(t, "SIGSEGV", info.ExceptionId)
+}
+
+func TestClassesThatRunHaveOtherNames(t *testing.T) {
+	f := &fleet{size: 100, late: 99}
+	e := open(t, adapter.Options{Launch: f.launch})
+	e.begin(program)
+	e.start()
+	id := e.threads("rank 0: work at solver.c:10")[0]
+	f.on(0, func(r *rank) { r.endsAt = 10000 })
+	ask[*dap.ContinueResponse](e, "continue", map[string]any{"threadId": id})
+	require.Equal(t, []dap.InvalidatedAreas{"threads"}, next[*dap.InvalidatedEvent](e).Body.Areas)
+	require.Equal(t, id, e.threads("rank 0: running")[0])
+	ask[*dap.PauseResponse](e, "pause", map[string]any{"threadId": id})
+	require.Equal(t, "pause", next[*dap.StoppedEvent](e).Body.Reason)
 }
