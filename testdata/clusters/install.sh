@@ -14,6 +14,7 @@ packages="$packages chromium"
 packages="$packages glusterfs-server" # a file system that machines share
 packages="$packages libglobus-rsl-dev pkg-config" # the C library of RSL, which package rsl is compared with
 packages="$packages gdb gcc libc6-dev python3-dbg" # stacks of processes; the last one shows frames of Python in gdb
+packages="$packages g++ gfortran" # programs in C++ and Fortran that gdb debugs
 packages="$packages python3-distributed" # Dask, whose scheduler and workers are parts of an ensemble
 packages="$packages lldb-14 delve golang-1.19-go g++" # debuggers that speak the Debug Adapter Protocol; Debian's delve knows Go until 1.19
 command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" # for the client of install_client
