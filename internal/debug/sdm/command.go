@@ -76,7 +76,7 @@ func (m *master) startSession(ctx context.Context, c *call) []result {
 	}
 	started := &debug.Program{Arguments: append([]string{program(c.arguments[0], c.arguments[1])}, c.arguments[3:]...), Directory: c.arguments[2]}
 	question := debug.Question{Ranks: c.ranks, Request: debug.Request{Verb: debug.Start, Stop: debug.StopAtEntry, Program: started}}
-	for _, part := range m.session.Ask(ctx, question) {
+	for _, part := range m.query(ctx, question) {
 		if part.Problem != "" {
 			m.report(c.transaction, []result{{m.cancelStart(part.Ranks), startFailure(part.Answer)}})
 		}
@@ -164,7 +164,7 @@ func (m *master) resume(ctx context.Context, c *call, request debug.Request) []r
 		p.ran, p.isPending, p.hasRun = c.transaction, true, false
 	})
 	m.mutex.Unlock()
-	for _, part := range m.session.Ask(ctx, questions...) {
+	for _, part := range m.query(ctx, questions...) {
 		answer := ok()
 		if part.Problem != "" {
 			answer = failureOf(part.Answer, codeCannotRun, "")
@@ -201,7 +201,7 @@ func (m *master) terminate(ctx context.Context, c *call) []result {
 	each(c.ranks, func(rank int) { m.processes[rank].isKilled = true })
 	m.mutex.Unlock()
 	var results []result
-	for _, part := range m.session.Ask(ctx, debug.Question{Ranks: c.ranks, Request: debug.Request{Verb: debug.Kill}}) {
+	for _, part := range m.query(ctx, debug.Question{Ranks: c.ranks, Request: debug.Request{Verb: debug.Kill}}) {
 		answer := ok()
 		if part.Problem != "" {
 			answer = failureOf(part.Answer, codeDebugger, "Debugger error: ")
@@ -228,7 +228,7 @@ func (m *master) suspend(ctx context.Context, c *call) []result {
 	if still := c.ranks.Without(running); len(still) > 0 {
 		results = append(results, result{still, failure(codeNotRunning, "The program is not being run")})
 	}
-	for _, part := range m.session.Ask(ctx, debug.Question{Ranks: running, Request: debug.Request{Verb: debug.Halt}}) {
+	for _, part := range m.query(ctx, debug.Question{Ranks: running, Request: debug.Request{Verb: debug.Halt}}) {
 		if part.Problem != "" {
 			results = append(results, result{part.Ranks, failureOf(part.Answer, codeNotRunning, "")})
 		}

@@ -69,7 +69,7 @@ func (m *master) evaluatePart(ctx context.Context, c *call) []result {
 func (m *master) evaluateTo(ctx context.Context, c *call, text string, depth int, name func(valued) string) []result {
 	e := &evaluation{m, mostQuestions, mostValues}
 	var results []result
-	for _, part := range m.session.Ask(ctx, m.questions(c.ranks, debug.Request{Verb: debug.Evaluate, Text: text})...) {
+	for _, part := range m.query(ctx, m.questions(c.ranks, debug.Request{Verb: debug.Evaluate, Text: text})...) {
 		if part.Problem == debug.Failed || part.Problem == "" && len(part.Variables) != 1 {
 			results = append(results, result{part.Ranks, failure(codeUnknownVariable, `Unknown variable: "`+text+`"`)})
 			continue
@@ -130,7 +130,7 @@ func (e *evaluation) expand(ctx context.Context, v valued, text string, depth in
 		depth--
 	}
 	var all []valued
-	for _, part := range e.session.Ask(ctx, e.questions(v.ranks, request)...) {
+	for _, part := range e.query(ctx, e.questions(v.ranks, request)...) {
 		e.valuesLeft -= len(part.Variables)
 		grown := []valued{{part.Ranks, v.value}}
 		for _, child := range part.Variables {
@@ -168,7 +168,7 @@ func (e *evaluation) number(ctx context.Context, v valued, text string) []valued
 	}
 	e.questionsLeft--
 	var all []valued
-	for _, part := range e.session.Ask(ctx, e.questions(v.ranks, debug.Request{Verb: debug.Evaluate, Text: "(int)(" + text + ")"})...) {
+	for _, part := range e.query(ctx, e.questions(v.ranks, debug.Request{Verb: debug.Evaluate, Text: "(int)(" + text + ")"})...) {
 		numbered := v.value
 		if part.Problem == "" && len(part.Variables) == 1 {
 			numbered.number = part.Variables[0].Value

@@ -82,11 +82,7 @@ func failure(code int, text string) event {
 
 // failureOf returns the error for an answer with a problem. The code is that for a request which the debugger refused.
 func failureOf(answer debug.Answer, code int, prefix string) event {
-	problem := answer.Problem
-	if problem == debug.Silent && answer.Text == string(debug.Exited) { // its server has ended with it
-		problem = debug.NotRunning
-	}
-	switch problem {
+	switch answer.Problem {
 	case debug.Unsupported:
 		return failure(codeNotImplemented, "Protocol not implemented: "+answer.Text)
 	case debug.IsRunning:

@@ -193,7 +193,7 @@ func (f *follower) depths(ctx context.Context, stops []stop) map[int]int {
 	ctx, cancel := context.WithTimeout(ctx, depthLimit)
 	defer cancel()
 	request := debug.Request{Verb: debug.Stack, Count: 1}
-	for _, part := range f.session.Ask(ctx, debug.Question{Ranks: stopped, Request: request}) {
+	for _, part := range f.query(ctx, debug.Question{Ranks: stopped, Request: request}) {
 		if part.Problem == "" && part.Total > 0 {
 			each(part.Ranks, func(rank int) { depths[rank] = part.Total })
 		}

@@ -222,7 +222,7 @@ func (m *master) send(transaction uint32, results []result) {
 
 // ask asks ranks about the thread and the frame that are selected in each, and returns an event for each part.
 func (m *master) ask(ctx context.Context, ranks debug.Ranks, request debug.Request, convert func(debug.Part) event) []result {
-	return resultsOf(m.session.Ask(ctx, m.questions(ranks, request)...), convert)
+	return resultsOf(m.query(ctx, m.questions(ranks, request)...), convert)
 }
 
 // questions returns a question for the ranks with the same selection each.
@@ -246,4 +246,16 @@ func (m *master) questions(ranks debug.Ranks, request debug.Request) []debug.Que
 		questions[i] = debug.Question{Ranks: sets[selected], Request: asked}
 	}
 	return questions
+}
+
+// query asks ranks. Those whose programs have ended answer that: their servers end with them.
+func (m *master) query(ctx context.Context, questions ...debug.Question) []debug.Part {
+	parts := m.session.Ask(ctx, questions...)
+	ended := m.session.Ranks(debug.Exited, debug.Released)
+	for i, part := range parts {
+		if part.Problem == debug.Silent && len(part.Ranks.Without(ended)) == 0 {
+			parts[i].Problem = debug.NotRunning
+		}
+	}
+	return parts
 }

@@ -71,7 +71,7 @@ func (m *master) atAddress(ctx context.Context, c *call, use func(ranks debug.Ra
 	}
 	var results []result
 	request := debug.Request{Verb: debug.Evaluate, Text: "(unsigned long)(" + c.arguments[1] + ")"}
-	for _, part := range m.session.Ask(ctx, m.questions(c.ranks, request)...) {
+	for _, part := range m.query(ctx, m.questions(c.ranks, request)...) {
 		if part.Problem != "" || len(part.Variables) != 1 {
 			results = append(results, result{part.Ranks, failureOf(part.Answer, codeNoMemory, "Can't access memory: ")})
 			continue

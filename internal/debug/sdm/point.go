@@ -190,7 +190,7 @@ func (m *master) place(ctx context.Context, ranks debug.Ranks) []debug.Part {
 	for i, key := range order {
 		questions[i] = debug.Question{Ranks: sets[key], Request: debug.Request{Verb: debug.SetBreakpoints, Breakpoints: breakpoints[key]}}
 	}
-	return m.session.Ask(ctx, questions...)
+	return m.query(ctx, questions...)
 }
 
 // changePoint returns the function for a command that changes points: its first argument is the id.

@@ -51,7 +51,7 @@ func (m *master) askThread(ctx context.Context, ranks debug.Ranks, request debug
 	for i := range questions {
 		questions[i].Request.Frame = request.Frame
 	}
-	return resultsOf(m.session.Ask(ctx, questions...), convert)
+	return resultsOf(m.query(ctx, questions...), convert)
 }
 
 func resultsOf(parts []debug.Part, convert func(debug.Part) event) []result {
@@ -116,7 +116,7 @@ func (m *master) selectThread(ctx context.Context, c *call) []result {
 		return outOfRange(c)
 	}
 	question := debug.Question{Ranks: c.ranks, Request: debug.Request{Verb: debug.Stack, Thread: int(thread), Count: 1}}
-	return resultsOf(m.session.Ask(ctx, question), func(part debug.Part) event {
+	return resultsOf(m.query(ctx, question), func(part debug.Part) event {
 		switch {
 		case part.Problem != "":
 			return failureOf(part.Answer, codeOutOfRange, "")
