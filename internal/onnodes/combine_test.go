@@ -87,10 +87,10 @@ func TestJobsWhoseProcessesCannotBeReachedAreRefused(t *testing.T) {
 	t.Parallel()
 	definition := &config.Definition{Name: "mine"}
 	for reason, j := range map[string]Reachable{
-		"job 7 has ended (COMPLETED): it has no processes any more\nread its core files with --core": {Job: job.Job{ID: "7", Observation: job.Observation{Detail: job.Completed}}},
-		"job 7 is QUEUED: it has no processes yet":                                                   {Job: job.Job{ID: "7", Observation: job.Observation{Detail: job.Submitted}}},
-		"job t has no id: rmctl does not know whether it was submitted":                              {Job: job.Job{Tag: "t"}},
-		"definition mine has no x:on-nodes":                                                          {Job: job.Job{ID: "7", Observation: job.Observation{Detail: job.Running}}},
+		"job 7 has ended (COMPLETED): it has no processes any more":     {Job: job.Job{ID: "7", Observation: job.Observation{Detail: job.Completed}}},
+		"job 7 is QUEUED: it has no processes yet":                      {Job: job.Job{ID: "7", Observation: job.Observation{Detail: job.Submitted}}},
+		"job t has no id: rmctl does not know whether it was submitted": {Job: job.Job{Tag: "t"}},
+		"definition mine has no x:on-nodes":                             {Job: job.Job{ID: "7", Observation: job.Observation{Detail: job.Running}}},
 	} {
 		j.Definition = definition
 		require.ErrorContains(t, j.CheckRunning(), reason)

@@ -92,7 +92,7 @@ func (j *Reachable) name() string { return cmp.Or(j.ID, j.Tag) }
 func (j *Reachable) CheckRunning() error {
 	switch {
 	case j.Detail.Ended():
-		return fmt.Errorf("job %s has ended (%s): it has no processes any more\nread its core files with --core", j.name(), j.Detail.Word())
+		return fmt.Errorf("job %s has ended (%s): it has no processes any more", j.name(), j.Detail.Word())
 	case j.ID == "":
 		return fmt.Errorf("job %s has no id: rmctl does not know whether it was submitted", j.name())
 	case j.Detail.Primary() == job.Submitted:

@@ -35,7 +35,11 @@ func ReadStacks(ctx context.Context, j *Reachable, request stacks.Request, ranks
 	}
 	ofCores := len(request.Cores) > 0
 	if !ofCores {
-		if err := j.CheckRunning(); err != nil {
+		err := j.CheckRunning()
+		if err != nil && j.Detail.Ended() {
+			err = fmt.Errorf("%w\nread its core files with --core", err)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
