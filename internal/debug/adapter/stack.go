@@ -33,7 +33,10 @@ func (a *adapter) stackTrace(r *request, message *dap.StackTraceRequest) {
 	if t.ranks.Count() > 1 { // whether frames are equal depends on those before
 		asked.First, asked.Count = 0, min(first+count, mostFrames)
 	}
-	held := a.program.snapshot(t.ranks)
+	if t.held == nil || !t.held.holds() {
+		t.held = a.program.snapshot(t.ranks)
+	}
+	held := t.held
 	a.askHeld(r, held, []debug.Question{{Ranks: t.ranks, Request: asked}}, func(parts []debug.Part) {
 		if haveFailed(parts) {
 			a.fail(r, describeProblems(parts))

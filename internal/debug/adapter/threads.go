@@ -28,10 +28,11 @@ type thread struct {
 	ranks     debug.Ranks
 	number    int // of the debuggers; 0 for the one that stopped last
 	state     debug.Rank
-	moment    int // the last change of the state of its ranks
-	announced int // the moment of the stop that the editor knows of; 0 if the thread runs to it
-	resumed   int // the moment of the stop from which the editor let it run; 0 once it has stopped again
-	explored  int // the moment for which further threads are known
+	moment    int       // the last change of the state of its ranks
+	announced int       // the moment of the stop that the editor knows of; 0 if the thread runs to it
+	resumed   int       // the moment of the stop from which the editor let it run; 0 once it has stopped again
+	held      *snapshot // one for all frames, because it names each rank
+	explored  int       // the moment for which further threads are known
 }
 
 func (t *thread) isStopped() bool { return t.state.State == debug.Stopped }
