@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,11 +123,10 @@ func hasDebugCommand(definition *config.Definition) bool {
 // reference sets for it.
 func forDebugCommand(submission job.Submission, words []string) job.Submission {
 	submission.Debug = true
-	for _, each := range []job.Assignment{
-		{Name: "debuggerExecutablePath", Value: words[0]}, {Name: "debuggerArgs", Value: strings.Join(words[1:], " ")}, {Name: "debuggerId", Value: "rmctl"},
-	} {
-		submission.Values = append(submission.Values, each)
-	}
+	submission.Values = append(slices.Clone(submission.Values),
+		job.Assignment{Name: "debuggerExecutablePath", Value: words[0]},
+		job.Assignment{Name: "debuggerArgs", Value: strings.Join(words[1:], " ")},
+		job.Assignment{Name: "debuggerId", Value: "rmctl"})
 	return submission
 }
 
