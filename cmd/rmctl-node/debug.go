@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -47,6 +48,7 @@ func runDebug(ctx context.Context, arguments []string) int {
 	if err := flags.Parse(arguments); err != nil || o.file == "" || o.pid < 0 || o.rank < 0 {
 		return wrongUsage("debug", "--pass FILE [--rank-from NAME] -- EXE ARG...\n       rmctl-node debug --pass FILE --attach PID --start TICKS --rank N")
 	}
+	runtime.GOMAXPROCS(1) // a node has a server for each rank, and each waits most of the time
 	signals := track.Catch()
 	pass, err := server.ReadPass(o.file)
 	if err != nil {
