@@ -40,6 +40,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/debug/debugtest"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
@@ -67,4 +68,7 @@ func becomes(t *testing.T, d *rmctltest.Desk, expression string, arguments ...st
 	return printed
 }
 
-func TestMain(m *testing.M) { os.Exit(rmctltest.Main(m)) }
+func TestMain(m *testing.M) {
+	debugtest.Main()
+	os.Exit(rmctltest.Main(m))
+}

@@ -1,8 +1,10 @@
 package clusters_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/rmctl/rmctl/internal/debug/debugtest"
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
@@ -73,7 +76,7 @@ func debugs(t *testing.T, d *rmctltest.Desk, options ...string) {
 }
 
 // compiled returns a program in a folder that all users can read.
-func compiled(t *testing.T, name, text string) string {
+func compiled(t testing.TB, name, text string) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "rmctl-program-")
 	require.NoError(t, err)
@@ -198,4 +201,31 @@ func TestDebuggingPrintsJSON(t *testing.T) {
 		}
 	}
 	require.Len(t, values, 4, output)
+}
+
+// BenchmarkDebugStart measures the whole command: 64 ranks with fake debuggers, until all are stopped in main.
+func BenchmarkDebugStart(b *testing.B) {
+	d := rmctltest.NewDesk(b, "")
+	debugger, err := debugtest.Debugger(b.TempDir(), "")
+	require.NoError(b, err)
+	program := compiled(b, "summing", summing)
+	for b.Loop() {
+		command := d.Command(b.Context(), "debug", "--json", "-n", "64", "--debugger", debugger, "--", program)
+		input, err := command.StdinPipe()
+		require.NoError(b, err)
+		output, err := command.StdoutPipe()
+		require.NoError(b, err)
+		require.NoError(b, command.Start())
+		lines := bufio.NewScanner(output)
+		for lines.Scan() && !strings.Contains(lines.Text(), `"command":"start"`) {
+			continue
+		}
+		b.StopTimer()
+		require.Contains(b, lines.Text(), `"ranks":"0-63"`)
+		require.NoError(b, input.Close())
+		_, err = io.Copy(io.Discard, output)
+		require.NoError(b, err)
+		require.NoError(b, command.Wait())
+		b.StartTimer()
+	}
 }
