@@ -143,7 +143,7 @@ func sleeps(t testing.TB, kind string) (program string, words []string) {
 
 // eachDebugger runs a test for each debugger, with how often it is tried.
 func eachDebugger(t *testing.T, test func(t *testing.T, kind string, random *rand.Rand, times int)) {
-	for kind, times := range map[string]int{server.GDB: rounds(6, 100), server.LLDB: rounds(3, 60), server.DLV: rounds(3, 60)} {
+	for kind, times := range map[string]int{server.GDB: rounds(6, 120), server.LLDB: rounds(3, 70), server.DLV: rounds(3, 70)} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			test(t, kind, rand.New(rand.NewPCG(1, 1)), times)
