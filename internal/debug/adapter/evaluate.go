@@ -14,6 +14,9 @@ const rawCommand = "raw "
 // evaluate answers with the value of an expression on all ranks of a frame.
 func (a *adapter) evaluate(r *request, message *dap.EvaluateRequest) {
 	arguments := message.Arguments
+	if a.arrange(r, arguments) {
+		return
+	}
 	f := a.focusFrame(r, arguments.FrameId)
 	if f == nil {
 		return

@@ -23,8 +23,9 @@ type program struct {
 
 	threads    []*thread
 	lastThread int
-	isGrouped  bool // each thread is a class of ranks; once there are many ranks
-	isRenamed  bool // a thread is, since the editor heard of changes
+	isGrouped  bool        // each thread is a class of ranks; once there are many ranks
+	single     debug.Ranks // that are threads of their own nevertheless
+	isRenamed  bool        // a thread is, since the editor heard of changes
 	focus      debug.Ranks
 	isStepping bool             // the focus does
 	commands   map[int]*command // by the rank that it moved

@@ -108,3 +108,23 @@ func TestClassesThatRunHaveOtherNames(t *testing.T) {
 	ask[*dap.PauseResponse](e, "pause", map[string]any{"threadId": id})
 	require.Equal(t, "pause", next[*dap.StoppedEvent](e).Body.Reason)
 }
+
+// A user makes ranks of a class threads of their own, and joins them again.
+func TestAClassSplitsOnDemand(t *testing.T) {
+	f := &fleet{size: 512}
+	e := open(t, adapter.Options{Launch: f.launch})
+	e.begin(program)
+	e.start()
+	e.threads("ranks 0-511: work at solver.c:10")
+	console := func(line string) map[string]any { return map[string]any{"expression": line, "context": "repl"} }
+	ask[*dap.EvaluateResponse](e, "evaluate", console("split 7,9"))
+	ids := e.threads("ranks 0-6,8,10-511: work at solver.c:10", "rank 7: work at solver.c:10", "rank 9: work at solver.c:10")
+	ask[*dap.NextResponse](e, "next", map[string]any{"threadId": ids[1]})
+	e.threads("ranks 0-6,8,10-511: work at solver.c:10", "rank 7: work at solver.c:11", "rank 9: work at solver.c:10")
+	ask[*dap.EvaluateResponse](e, "evaluate", console("join 9"))
+	e.threads("ranks 0-6,8-511: work at solver.c:10", "rank 7: work at solver.c:11")
+	ask[*dap.EvaluateResponse](e, "evaluate", console("join all"))
+	e.threads("ranks 0-6,8-511: work at solver.c:10", "rank 7: work at solver.c:11")
+	require.Contains(t, e.failing("evaluate", console("split 0-64")), "at most 64 ranks")
+	require.Contains(t, e.failing("evaluate", console("split n")), "no such variable")
+}

@@ -58,21 +58,20 @@ func (p *program) groups(classes []debug.Class) []group {
 		if class.State != debug.Running && class.State != debug.Stopped {
 			continue
 		}
-		if !p.isGrouped {
-			for _, span := range class.Ranks {
-				for rank := span.First; rank <= span.Last; rank++ {
-					all = append(all, group{extended(nil, rank), class.Rank})
-				}
-			}
+		together, alone := p.divide(class.Ranks)
+		for _, ranks := range alone {
+			all = append(all, group{ranks, class.Rank})
+		}
+		if len(together) == 0 {
 			continue
 		}
 		place := debug.Rank{State: class.State, Signal: class.Signal, Function: class.Function, File: class.File, Line: class.Line}
 		if at, isKnown := places[place]; isKnown {
-			all[at].ranks = append(all[at].ranks, class.Ranks...)
+			all[at].ranks = append(all[at].ranks, together...)
 			continue
 		}
 		places[place] = len(all)
-		all = append(all, group{slices.Clone(class.Ranks), class.Rank})
+		all = append(all, group{slices.Clone(together), class.Rank})
 	}
 	for i := range all {
 		all[i].ranks = all[i].ranks.Merged()
