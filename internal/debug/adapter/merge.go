@@ -68,7 +68,7 @@ func mergeVariables(parts []debug.Part) []variable {
 	return merged
 }
 
-// A childName tells variables apart that hide each other.
+// A childName distinguishes variables that hide each other.
 type childName struct {
 	name       string
 	occurrence int

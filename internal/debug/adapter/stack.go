@@ -115,7 +115,7 @@ func differentCallers(parts []debug.Part, level int) []string {
 	return texts
 }
 
-// joined returns texts as one line, of which the first ones must do.
+// joined returns the first texts as one line.
 func joined(texts []string) string {
 	if len(texts) > mostNamed {
 		texts = append(slices.Clone(texts[:mostNamed]), "…")

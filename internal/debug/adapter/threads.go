@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostSingle bounds the ranks of which each is a thread to the editor.
+	// mostSingle bounds the ranks that are threads of their own to the editor.
 	mostSingle = 64
 	// mostThreads bounds the threads of a rank that the editor sees.
 	mostThreads = 1000

@@ -199,7 +199,7 @@ func (e *Engine) placeFunctions(ctx context.Context, old []*point) error {
 	return nil
 }
 
-// sendFunctions sets breakpoints at functions, of which at most one is new unless the debugger keeps the order.
+// sendFunctions sets breakpoints at functions. At most one is new unless the debugger keeps the order.
 func (e *Engine) sendFunctions(ctx context.Context, list []*point) error {
 	breakpoints := []map[string]any{}
 	for _, each := range list {

@@ -12,7 +12,7 @@ import (
 
 const mostBytes = 64 << 10 // in one request
 
-// memory reads or writes memory by commands of lldb, of which only numbers are parts.
+// memory reads or writes memory by commands of lldb, in which only the numbers vary.
 func (lldb) memory(ctx context.Context, e *Engine, frame int, request debug.Request) (string, error) {
 	body, err := e.computeIn(ctx, frame, request.Text)
 	if err != nil {

@@ -22,7 +22,7 @@ type place struct{ thread, frame int }
 type reference struct {
 	place
 	id         int    // of the debugger
-	indexed    int    // so many children have an index, for debuggers that tell them apart
+	indexed    int    // so many children have an index, for debuggers that count these
 	expression string // that evaluates to the value
 	age        int    // how many assignments came before
 }

@@ -68,7 +68,7 @@ func parseNumber(text string) (int, error) {
 	return int(number), nil
 }
 
-// parseRanks reads ranks, all of which have to be known.
+// parseRanks reads ranks. All of them have to be known.
 func parseRanks(text string, known debug.Ranks) (debug.Ranks, error) {
 	ranks, isValid := ranges.Parse(text)
 	if !isValid {
