@@ -100,8 +100,8 @@ type flags struct {
 func (f *flags) add(c *cobra.Command, whenLeft string) {
 	c.Flags().StringVar(&f.debugger, "debugger", "", "debugger: gdb, lldb, dlv, or its `PATH` on the target (default gdb)")
 	c.Flags().StringVar(&f.ranks, "ranks", "", "`RANKS` to debug, such as 0-7,12; the others run without a debugger (default all)")
-	c.Flags().StringVar(&f.whenLeft, "when-left", whenLeft, "what happens to ranks when the connection to rmctl is lost: release or end")
-	c.Flags().DurationVar(&f.linger, "linger", 30*time.Second, "longest time until that happens")
+	c.Flags().StringVar(&f.whenLeft, "when-left", whenLeft, "`WHAT` happens to ranks when the connection to rmctl is lost: release or end")
+	c.Flags().DurationVar(&f.linger, "linger", 30*time.Second, "longest `TIME` until that happens")
 	c.Flags().StringVarP(&f.script, "execute", "x", "", "run the commands in `FILE` first; the first that fails ends rmctl with code 1")
 	_ = c.RegisterFlagCompletionFunc("debugger", cobra.FixedCompletions([]string{"gdb", "lldb", "dlv"}, cobra.ShellCompDirectiveDefault))
 	_ = c.RegisterFlagCompletionFunc("when-left", cobra.FixedCompletions([]string{Release, End}, cobra.ShellCompDirectiveNoFileComp))
@@ -185,8 +185,8 @@ With --dap an editor debugs the program instead: its configuration names the pro
 	}
 	f.add(c, End)
 	editor.add(c)
-	c.Flags().StringVar(&stop, "stop", "", "where the program stops first: main, entry or no (default main)")
-	c.Flags().StringVar(&mode, "mode", "", "run: debuggers start the program; attach: they attach to it once it runs (default run)")
+	c.Flags().StringVar(&stop, "stop", "", "`WHERE` the program stops first: main, entry or no (default main)")
+	c.Flags().StringVar(&mode, "mode", "", "`MODE` run: debuggers start the program; attach: they attach to it once it runs (default run)")
 	c.Flags().StringVar(&copied, "copy", "", "copy the local `FILE` to the path of the program if they differ")
 	_ = c.RegisterFlagCompletionFunc("stop", cobra.FixedCompletions([]string{debug.StopAtMain, debug.StopAtEntry, debug.StopNot}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{Run, Attach}, cobra.ShellCompDirectiveNoFileComp))

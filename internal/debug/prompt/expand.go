@@ -2,10 +2,10 @@ package prompt
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/rmctl/rmctl/debug"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
 const (
@@ -15,10 +15,10 @@ const (
 )
 
 // opaquePattern is the value of something whose members debuggers list one by one.
-var opaquePattern = regexp.MustCompile(`^(\{\.\.\.\}|\[[0-9]+\])?$`)
+var opaquePattern = lazyregexp.New(`^(\{\.\.\.\}|\[[0-9]+\])?$`)
 
 // indexPattern is the name of a member of an array.
-var indexPattern = regexp.MustCompile(`^\[?[0-9]+\]?$`)
+var indexPattern = lazyregexp.New(`^\[?[0-9]+\]?$`)
 
 // expand returns a value with its members, by ranks that have equal ones.
 func (p *prompt) expand(ctx context.Context, ranks debug.Ranks, variable debug.Variable, depth int, left *int) []labelled {

@@ -3,11 +3,11 @@ package prompt
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/rmctl/rmctl/debug"
+	"github.com/rmctl/rmctl/internal/lazyregexp"
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
@@ -81,7 +81,7 @@ func parseRanks(text string, known debug.Ranks) (debug.Ranks, error) {
 }
 
 // placePattern is a place in a file.
-var placePattern = regexp.MustCompile(`^(?:(.+):)?([0-9]+)$`)
+var placePattern = lazyregexp.New(`^(?:(.+):)?([0-9]+)$`)
 
 // parsePlace reads FILE:LINE, or LINE in a file. It reports false for anything else.
 func parsePlace(text, file string) (found debug.Breakpoint, isPlace bool, err error) {
@@ -100,7 +100,7 @@ func parsePlace(text, file string) (found debug.Breakpoint, isPlace bool, err er
 }
 
 // hitsPattern is which hits of a breakpoint count.
-var hitsPattern = regexp.MustCompile(`^(>=|=|%)?[1-9][0-9]{0,8}$`)
+var hitsPattern = lazyregexp.New(`^(>=|=|%)?[1-9][0-9]{0,8}$`)
 
 // parseBreakpoint reads PLACE [if CONDITION] [hits N] [log TEXT].
 func parseBreakpoint(text, file string) (debug.Breakpoint, error) {
