@@ -27,7 +27,9 @@ func newDebug(a *app) *cobra.Command {
 		AddFlags: func(c *cobra.Command) func([]string, *debugging.Request) error {
 			var flags submissionFlags
 			flags.add(a, c)
-			_ = c.Flags().MarkHidden("debug") // it is what the command does
+			for _, name := range []string{"debug", "script"} { // what the command does, and what it cannot debug
+				_ = c.Flags().MarkHidden(name) // it exists
+			}
 			return func(words []string, r *debugging.Request) error {
 				found, err := a.request(flags, words)
 				r.Submission, started = found.Submission, found.launch

@@ -186,7 +186,7 @@ With --dap an editor debugs the program instead: its configuration names the pro
 	f.add(c, End)
 	editor.add(c)
 	c.Flags().StringVar(&stop, "stop", "", "`WHERE` the program stops first: main, entry or no (default main)")
-	c.Flags().StringVar(&mode, "mode", "", "`MODE` run: debuggers start the program; attach: they attach to it once it runs (default run)")
+	c.Flags().StringVar(&mode, "mode", "", "`MODE` of debuggers: run, they start the program, or attach, they attach to it once it runs (default run)")
 	c.Flags().StringVar(&copied, "copy", "", "copy the local `FILE` to the path of the program if they differ")
 	_ = c.RegisterFlagCompletionFunc("stop", cobra.FixedCompletions([]string{debug.StopAtMain, debug.StopAtEntry, debug.StopNot}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{Run, Attach}, cobra.ShellCompDirectiveNoFileComp))
