@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"strings"
 	"sync"
@@ -355,7 +356,11 @@ func (d *Debugged) Close() error {
 	defer cancel()
 	switch {
 	case d.pass != "":
-		return errors.Join(closed, d.target.Controller.Connection.Remove(ctx, d.pass))
+		err := d.target.Controller.Connection.Remove(ctx, d.pass)
+		if errors.Is(err, fs.ErrNotExist) { // it went with the directory of a job that has ended
+			err = nil
+		}
+		return errors.Join(closed, err)
 	case d.directory != "":
 		return errors.Join(closed, d.target.Nodes.RemoveJobs(ctx, []string{d.directory}))
 	}
