@@ -41,6 +41,7 @@ func TestJobWhoseWorkerWasKilledIsLost(t *testing.T) {
 		kill(t, m.workerOf(t, running))
 		requireLost(t, m.status(t, running))
 		requireGone(t, process, "what is left of it still runs")
+		require.Contains(t, []string{"QUEUED", "STARTING", "RUNNING", "COMPLETED"}, m.status(t, next)["state"], "a look lets it start")
 		require.Equal(t, "COMPLETED", m.awaitEnd(t, next)["state"], "its slot is free again")
 	})
 }
