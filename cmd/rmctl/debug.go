@@ -178,24 +178,33 @@ func (h debugHandle) ExitCode(ctx context.Context) (int, error) {
 	return waiting.ExitCode(j), err
 }
 
-func addCopy(c *cobra.Command, local *string) {
-	c.Flags().StringVar(local, "copy", "", "copy the local `FILE` to the path of the program if they differ")
+// addDebugging adds the flags for the program and the debugger that submissions share with launch configurations.
+func addDebugging(c *cobra.Command, d *settings.Debugging) {
+	c.Flags().StringVar(&d.Copy, "copy", "", "copy the local `FILE` to the path of the program if they differ")
+	c.Flags().StringVar(&d.Debugger, "debugger", "", "debugger for --debug: the id or the absolute `PATH` that the definition's debug command gets")
 }
 
-// copyProgram copies a local file to the path of the program if the command line or the launch configuration says so.
-func (a *app) copyProgram(ctx context.Context, controller *control.Controller, r *request, local string) error {
-	if r.launch != nil {
-		local = cmp.Or(local, r.launch.Copy)
+// applyDebugging copies the program, and gives the definition's debug command its debugger, as the command line or the
+// launch configuration says.
+func (a *app) applyDebugging(ctx context.Context, controller *control.Controller, r *request, d settings.Debugging) error {
+	if d.Debugger != "" && !r.Debug {
+		return usage("--debugger requires --debug; rmctl debug starts programs under debuggers with any definition")
 	}
-	if local == "" {
+	if r.launch != nil {
+		d = d.Over(r.launch.Debugging)
+	}
+	if d.Copy == "" && (d.Debugger == "" || !r.Debug) {
 		return nil
 	}
-	if r.Executable == "" || r.Script != "" {
+	if d.Copy != "" && (r.Executable == "" || r.Script != "") {
 		return usage("--copy requires a program: name its path on the target after --")
 	}
 	target, err := a.debugTarget(controller)
-	if err == nil {
-		r.Executable, err = launch.CopyProgram(ctx, target, local, r.Submission)
+	if err == nil && d.Copy != "" {
+		r.Executable, err = launch.CopyProgram(ctx, target, d.Copy, r.Submission)
+	}
+	if err == nil && r.Debug {
+		r.Submission, err = launch.WithDebugger(ctx, target, r.Submission, d.Debugger)
 	}
 	return err
 }

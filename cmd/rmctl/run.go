@@ -10,6 +10,7 @@ import (
 
 	"github.com/rmctl/rmctl/config"
 	"github.com/rmctl/rmctl/control"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/job"
 )
@@ -20,7 +21,8 @@ const forkTarget = "fork"
 func newRun(a *app) *cobra.Command {
 	var flags submissionFlags
 	var detach bool
-	var onEnd, copied string
+	var onEnd string
+	var debugged settings.Debugging
 	c := &cobra.Command{
 		Use:   "run [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Run an interactive job, attached to this terminal",
@@ -47,7 +49,7 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 			if onEnd != "" && detach {
 				return usage("--on-end cannot be used together with --detach; rmctl watch --on-end waits for jobs")
 			}
-			if err := a.copyProgram(c.Context(), controller, &r, copied); err != nil {
+			if err := a.applyDebugging(c.Context(), controller, &r, debugged); err != nil {
 				return err
 			}
 			r.Submission.Tag = uuid.NewString()
@@ -60,7 +62,7 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 	}
 	flags.add(a, c)
 	addOnEnd(c, &onEnd)
-	addCopy(c, &copied)
+	addDebugging(c, &debugged)
 	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id without attaching; for jobs that keep a command open, use a pseudo-terminal or run on another host")
 	return c
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rmctl/rmctl/internal/hooks"
 	"github.com/rmctl/rmctl/internal/listings"
 	"github.com/rmctl/rmctl/internal/selection"
+	"github.com/rmctl/rmctl/internal/settings"
 	"github.com/rmctl/rmctl/internal/terminal"
 	"github.com/rmctl/rmctl/internal/waiting"
 	"github.com/rmctl/rmctl/job"
@@ -29,7 +30,8 @@ func newSubmit(a *app) *cobra.Command {
 	var flags submissionFlags
 	var following followingFlags
 	var dryRun bool
-	var batch, copied string
+	var batch string
+	var debugged settings.Debugging
 	var width int
 	c := &cobra.Command{
 		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
@@ -47,7 +49,7 @@ refuses its value, nothing is submitted.`,
   rmctl submit --batch jobs.jsonl --parallel 8`,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if batch != "" {
-				if err := excludes(c, "batch", "dry-run", "copy", "wait", "show", "on-end"); err != nil {
+				if err := excludes(c, "batch", "dry-run", "copy", "debugger", "wait", "show", "on-end"); err != nil {
 					return err
 				}
 				return a.submitBatch(c.Context(), flags, arguments, batch, width)
@@ -62,7 +64,7 @@ refuses its value, nothing is submitted.`,
 			if dryRun {
 				return r.located(a.render(controller, r.Submission))
 			}
-			if err := a.copyProgram(c.Context(), controller, &r, copied); err != nil {
+			if err := a.applyDebugging(c.Context(), controller, &r, debugged); err != nil {
 				return err
 			}
 			job, err := controller.Submit(c.Context(), r.Submission)
@@ -78,7 +80,7 @@ refuses its value, nothing is submitted.`,
 	flags.add(a, c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run without running it, as rmctl render does")
 	following.add(c)
-	addCopy(c, &copied)
+	addDebugging(c, &debugged)
 	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug, track")
 	c.Flags().IntVar(&width, "parallel", bulk.Width, "number `N` of jobs to submit at a time, with --batch")
 	return c

@@ -130,6 +130,25 @@ func forDebugCommand(submission job.Submission, words []string) job.Submission {
 	return submission
 }
 
+// WithDebugger returns a submission whose definition's own debug command gets a debugger: its absolute path on the target, where it has
+// to be, or an id. It is the submission itself without either.
+func WithDebugger(ctx context.Context, target Target, submission job.Submission, debugger string) (job.Submission, error) {
+	name := "debuggerId"
+	switch {
+	case debugger == "":
+		return submission, nil
+	case path.IsAbs(debugger):
+		name = "debuggerExecutablePath"
+		if err := checkExecutable(ctx, target.Controller.Connection, "debugger", debugger); err != nil {
+			return submission, err
+		}
+	}
+	if !submission.Assigns(name) {
+		submission.Values = append(slices.Clone(submission.Values), job.Assignment{Name: name, Value: debugger})
+	}
+	return submission, nil
+}
+
 // writePass writes the file that says how ranks are debugged. With isQuiet, the program prints only here: the launcher of an
 // interactive job would print the same beside it.
 func writePass(ctx context.Context, target Target, request Request, connection, file string, isQuiet bool) error {
