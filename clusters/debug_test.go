@@ -175,6 +175,30 @@ func TestDebuggingBehindSSH(t *testing.T) {
 	require.Equal(t, before.Sys().(*syscall.Stat_t).Ino, after.Sys().(*syscall.Stat_t).Ino, "an equal file stays")
 }
 
+// A debug command as definitions of PTP have it: the servers of rmctl take the places of that debugger and its first rank.
+const ownDebugCommand = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="own">
+  <control-data>
+    <submit-interactive name="run"><arg>false</arg></submit-interactive>
+    <submit-interactive-debug name="debug">
+      <arg>${ptp_rm:debuggerExecutablePath#value} ${ptp_rm:debuggerArgs#value} --server=0</arg>
+    </submit-interactive-debug>
+  </control-data>
+</resource-manager-builder>`
+
+func TestADefinitionsOwnDebugCommandDebugs(t *testing.T) {
+	t.Parallel()
+	rmctltest.NeedClusters(t)
+	rmctltest.ClusterScript(t, "install.sh")
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "own.xml"), []byte(ownDebugCommand), 0o600))
+	script := filepath.Join(folder, "commands")
+	require.NoError(t, os.WriteFile(script, []byte("break sum\ncontinue\nprint count\ncontinue\n"), 0o600))
+	text := rmctltest.NewDesk(t, folder).Does("debug", "-t", "own", "-x", script, "--", compiled(t, "summing", summing))
+	require.Contains(t, text, "0: stopped in sum at summing.c:4 (breakpoint 1)\n")
+	require.Contains(t, text, "\n0: 5\n")
+	require.Contains(t, text, "[0] rank 0: 10\n")
+}
+
 // Answers are objects with the ranks for programs that read them.
 func TestDebuggingPrintsJSON(t *testing.T) {
 	t.Parallel()

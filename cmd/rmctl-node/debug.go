@@ -32,6 +32,7 @@ const (
 type debugOptions struct {
 	file, from string
 	pid, rank  int
+	server     int // rank of a process without one of a launcher; -1 for none
 	start      uint64
 }
 
@@ -45,8 +46,16 @@ func runDebug(ctx context.Context, arguments []string) int {
 	flags.IntVar(&o.pid, "attach", 0, "process to attach to")
 	flags.Uint64Var(&o.start, "start", 0, "when that started, in ticks since boot")
 	flags.IntVar(&o.rank, "rank", 0, "its rank")
+	// Debug commands of definitions add these for the debugger of PTP.
+	flags.IntVar(&o.server, "server", -1, "rank of a process that no launcher numbers")
+	isMaster := flags.Bool("master", false, "end: ranks connect to rmctl without a master")
+	flags.String("generate_routes", "", "hosts, for a master")
+	flags.String("routing_file", "", "file of hosts, for a master")
 	if err := flags.Parse(arguments); err != nil || o.file == "" || o.pid < 0 || o.rank < 0 {
 		return wrongUsage("debug", "--pass FILE [--rank-from NAME] -- EXE ARG...\n       rmctl-node debug --pass FILE --attach PID --start TICKS --rank N")
+	}
+	if *isMaster {
+		return 0
 	}
 	runtime.GOMAXPROCS(1) // a node has a server for each rank, and each waits most of the time
 	signals := track.Catch()
@@ -60,9 +69,18 @@ func runDebug(ctx context.Context, arguments []string) int {
 	return o.launch(ctx, pass, signals)
 }
 
+// identity returns the rank of this process, and whether a launcher says it.
+func (o debugOptions) identity(pass *server.Pass) (found rank.Identity, isKnown bool, err error) {
+	found, isKnown, err = rank.Of(os.Getenv, cmp.Or(o.from, pass.RankFrom))
+	if err == nil && !isKnown && o.server >= 0 {
+		found.Rank = o.server
+	}
+	return found, isKnown, err
+}
+
 // launch starts the program of the pass under a debugger, unless its rank runs without one.
 func (o debugOptions) launch(ctx context.Context, pass *server.Pass, signals <-chan os.Signal) int {
-	found, hasRank, err := rank.Of(os.Getenv, cmp.Or(o.from, pass.RankFrom))
+	found, hasRank, err := o.identity(pass)
 	if err != nil {
 		return fail(err)
 	}
