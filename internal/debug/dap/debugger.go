@@ -71,8 +71,13 @@ func environment() []string {
 // pipes are the standard input and output of a debugger.
 type pipes struct{ input, output *os.File }
 
-func (p pipes) Read(buffer []byte) (int, error)        { return p.output.Read(buffer) }
-func (p pipes) Write(buffer []byte) (int, error)       { return p.input.Write(buffer) }
+// Read reads what the debugger prints.
+func (p pipes) Read(buffer []byte) (int, error) { return p.output.Read(buffer) }
+
+// Write writes to the input of the debugger.
+func (p pipes) Write(buffer []byte) (int, error) { return p.input.Write(buffer) }
+
+// SetWriteDeadline bounds writes to a debugger that does not read.
 func (p pipes) SetWriteDeadline(limit time.Time) error { return p.input.SetWriteDeadline(limit) }
 
 func (d *debugger) startWithPipes(path string) error {

@@ -39,7 +39,7 @@ const (
 
 // The codes of errors. A client takes the process for ended after some of them, codeDebugger for instance.
 const (
-	codeNotImplemented  = 1
+	codeUnsupported     = 1
 	codeDebugger        = 4
 	codeNoBackend       = 5
 	codeNoSession       = 8
@@ -84,7 +84,7 @@ func failure(code int, text string) event {
 func failureOf(answer debug.Answer, code int, prefix string) event {
 	switch answer.Problem {
 	case debug.Unsupported:
-		return failure(codeNotImplemented, "Protocol not implemented: "+answer.Text)
+		return failure(codeUnsupported, "not supported: "+answer.Text)
 	case debug.IsRunning:
 		return failure(codeIsRunning, "Program is running")
 	case debug.NotRunning:

@@ -156,7 +156,7 @@ func (m *master) receive(frame proxy.Frame) *call {
 		return nil
 	}
 	if known == nil {
-		return refuse(codeNotImplemented, "Protocol not implemented")
+		return refuse(codeUnsupported, "this command is not supported")
 	}
 	c := &call{command: known, transaction: frame.Transaction, ranks: all, arguments: slices.Clone(frame.Arguments)}
 	if frame.ID != commandStartSession {

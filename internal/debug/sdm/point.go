@@ -77,7 +77,7 @@ func (m *master) setFunction(ctx context.Context, c *call) []result {
 func (m *master) setPoint(ctx context.Context, c *call, breakpoint debug.Breakpoint) []result {
 	breakpoint.Temporary, breakpoint.Condition = isTrue(c.arguments[1]), c.arguments[5]
 	if c.arguments[7] != "0" && c.arguments[7] != "" {
-		return []result{{c.ranks, failure(codeNotImplemented, "Protocol not implemented: a breakpoint of one thread")}}
+		return []result{{c.ranks, failure(codeUnsupported, "a breakpoint of one thread is not supported")}}
 	}
 	return m.add(ctx, c, breakpoint, c.arguments[6])
 }
