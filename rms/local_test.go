@@ -269,14 +269,16 @@ func (m machine) do(t *testing.T, verb, id string) {
 	require.Zero(t, done.code, done.stderr)
 }
 
-// submitBlocker submits a job that runs until unblock is called.
+// submitBlocker submits a job that runs until unblock is called, and waits until its script runs: a job is RUNNING before
+// its shell has opened the script.
 func (m machine) submitBlocker(t *testing.T, settings ...string) (id string, unblock func()) {
-	gate, err := os.MkdirTemp(m.home, "gate")
+	folder, err := os.MkdirTemp(m.home, "gate")
 	require.NoError(t, err)
-	gate = filepath.Join(gate, "pipe")
+	gate, running := filepath.Join(folder, "pipe"), filepath.Join(folder, "running")
 	require.NoError(t, syscall.Mkfifo(gate, 0o600))
-	id = m.submit(t, "read line <"+gate, settings...)
+	id = m.submit(t, "echo >"+running+"; read line <"+gate, settings...)
 	m.awaitState(t, id, "RUNNING")
+	m.awaitFile(t, running)
 	return id, func() {
 		pipe, err := os.OpenFile(gate, os.O_RDWR, 0) // which does not wait for a job that never opens it
 		require.NoError(t, err)
