@@ -108,6 +108,7 @@ func (c *conversation) report(id int64, err error) {
 // the requests that wait for other processes.
 func (c *conversation) serve(ctx context.Context, input io.Reader) error {
 	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
 	leaving, leave := context.WithCancel(ctx)
 	defer leave()
 	lines := bufio.NewScanner(input)
@@ -120,7 +121,9 @@ func (c *conversation) serve(ctx context.Context, input io.Reader) error {
 		}
 		c.handle(waiting, leaving, request)
 	}
-	cancel()
+	if c.session.Err() == nil { // otherwise the requests that wait report its error
+		cancel()
+	}
 	timer := time.AfterFunc(sendingTime, leave)
 	defer timer.Stop()
 	c.tasks.Wait()
