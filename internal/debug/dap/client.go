@@ -54,19 +54,27 @@ func newClient(stream stream, observe func(message) bool) *client {
 // read reads messages until the debugger ends or sends what is no message.
 func (c *client) read() {
 	reader := bufio.NewReaderSize(c.stream, 64<<10)
+	if err := skipNoise(reader); err != nil {
+		c.fail(endedBy(err))
+	}
 	for c.err() == nil {
 		read, err := readMessage(reader)
 		switch {
-		case errors.Is(err, io.EOF):
-			c.fail(errEnded)
 		case err != nil:
-			c.fail(fmt.Errorf("%w: %w", errEnded, err))
+			c.fail(endedBy(err))
 		case read.Type == "response":
 			c.deliver(read)
 		case read.Type == "event" && !c.observe(read):
 			c.fail(errFlood)
 		}
 	}
+}
+
+func endedBy(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errEnded
+	}
+	return fmt.Errorf("%w: %w", errEnded, err)
 }
 
 func (c *client) deliver(read message) {

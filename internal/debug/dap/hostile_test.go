@@ -90,6 +90,18 @@ func TestADebuggerThatMisbehavesIsNotAskedAgain(t *testing.T) {
 	}
 }
 
+func TestTheRestOfALostMessageBeforeTheFirstIsSkipped(t *testing.T) {
+	lost := framed(`{"type":"event","event":"output"}`)
+	for start := range lost {
+		opened := openFake(t, func(message) bool { return true }, func(string) string {
+			return lost[start:] + framed(`{"type":"response","request_seq":1,"success":true}`)
+		})
+		_, err := opened.call(t.Context(), "initialize", nil)
+		require.NoError(t, err, lost[start:])
+	}
+	require.ErrorContains(t, skipNoise(bufio.NewReader(strings.NewReader(strings.Repeat("-", 2*longestNoise)))), "no message")
+}
+
 func TestAnswersOfAnotherShapeAreRefused(t *testing.T) {
 	opened := openFake(t, func(message) bool { return true }, func(string) string {
 		return framed(`{"type":"response","request_seq":77,"success":true}`) + framed(`{"type":"response","request_seq":1,"success":true,"body":{"threads":7}}`)

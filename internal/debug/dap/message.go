@@ -16,7 +16,26 @@ const (
 	longestMessage = 16 << 20
 	longestHeader  = 1 << 10
 	mostHeaders    = 16
+	longestNoise   = 64 << 10
 )
+
+const lengthHeader = "Content-Length"
+
+// skipNoise discards what comes before the first message. lldb-vscode 14 reports from a thread that Python cannot load
+// its module, perhaps before it has chosen the stream for messages; then only the end of that report arrives.
+func skipNoise(reader *bufio.Reader) error {
+	for range longestNoise {
+		next, err := reader.Peek(len(lengthHeader))
+		if err != nil {
+			return err
+		}
+		if strings.EqualFold(string(next), lengthHeader) {
+			return nil
+		}
+		_, _ = reader.Discard(1) // it was peeked at
+	}
+	return errors.New("it sends no message")
+}
 
 // readMessage reads a message of the Debug Adapter Protocol.
 func readMessage(reader *bufio.Reader) (message, error) {
@@ -43,7 +62,7 @@ func readContent(reader *bufio.Reader) ([]byte, error) {
 			return readBytes(reader, length)
 		}
 		name, value, _ := strings.Cut(line, ":")
-		if !strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+		if !strings.EqualFold(strings.TrimSpace(name), lengthHeader) {
 			continue
 		}
 		length, err = strconv.Atoi(strings.TrimSpace(value))
