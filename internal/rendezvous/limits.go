@@ -27,7 +27,7 @@ const (
 	probeTime    = 2 * time.Second  // of a process with a rank that another one claims
 	writeTime    = 30 * time.Second // for one frame
 
-	lastWordsTime = time.Second // in which a server that ends writes what it has to say
+	lastWordsTime = time.Second // in which a server that ends writes the rest, and a process reads it
 )
 
 // forgetTime is how long a process waits for the answer to a request that it gives up.

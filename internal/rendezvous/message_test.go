@@ -75,6 +75,34 @@ func TestTheStructureHasTheOtherParts(t *testing.T) {
 	require.ErrorIs(t, err, rendezvous.ErrNotJoined)
 }
 
+func TestAProcessThatIsWritingLearnsWhyItIsEnded(t *testing.T) {
+	const requesters = 4
+	p := newPlace(t)
+	for serial := 1; serial <= 100; serial++ {
+		p.server.Admit(part(serial, 1))
+		checked := p.checksIn(p.pass(serial, 1), process(0))
+		p.awaitsComplete(serial)
+		p.releases(serial)
+		session := p.session(checked)
+		reasons := make(chan error, requesters)
+		for range requesters {
+			go func() {
+				var err error
+				for err == nil {
+					_, err = session.Structure(p.ctx)
+				}
+				reasons <- err
+			}()
+		}
+		p.structure(session)
+		p.server.Remove(serial, "canceled")
+		for range requesters {
+			requireAborted(t, <-reasons)
+		}
+		requireAborted(t, session.Err())
+	}
+}
+
 func TestMessagesAreReceivedByTagInOrder(t *testing.T) {
 	p := newPlace(t)
 	sessions := p.group(1, 1, 1)

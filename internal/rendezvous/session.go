@@ -150,7 +150,8 @@ func (s *Session) write(f *frame) error {
 	return s.writeLocked(f)
 }
 
-// writeLocked writes a frame. A part of one would end the stream, so any failure ends the session.
+// writeLocked writes a frame. A part of one would end the stream, so any failure ends the session: soon, once what the
+// co-allocator sent before is read, since that may be why the connection has ended.
 func (s *Session) writeLocked(f *frame) error {
 	encoded, err := f.encode()
 	if err != nil {
@@ -158,8 +159,8 @@ func (s *Session) writeLocked(f *frame) error {
 	}
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime)) // without it, a write lasts longer
 	if _, err = s.conn.Write(encoded); err != nil {
-		s.fail(err)
-		return s.Err()
+		_ = s.conn.SetReadDeadline(time.Now().Add(lastWordsTime)) // the connection is of no use
+		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return nil
 }
@@ -172,6 +173,15 @@ type pending struct {
 
 // begin writes a request. Requests leave in the order of the calls.
 func (s *Session) begin(f *frame) (pending, error) {
+	p, err := s.enqueue(f)
+	if errors.Is(err, ErrLost) {
+		<-s.ended
+		err = s.Err()
+	}
+	return p, err
+}
+
+func (s *Session) enqueue(f *frame) (pending, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	reply := make(chan *frame, 1)
