@@ -21,7 +21,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Each node is a namespace of processes with a /tmp of its own, in which a rank runs.
+// Each node is a namespace of processes with a /tmp of its own, in which a rank runs. Unlike on a cluster, the command that
+// starts the relay starts the rank, too, which must not look like a relay.
 const definition = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="places">
   <control-data>
     <submit-batch name="submit"><arg>true</arg></submit-batch>
@@ -40,7 +41,7 @@ const place = `#!/bin/sh
 node=$1; shift
 exec unshare --mount --pid --fork --kill-child --mount-proc sh -c '
   mount -t tmpfs none /tmp && node=$1 && shift || exit 1
-  PMI_RANK=${node#n} sleep 1000 &
+  PMI_RANK=${node#n} env -u RMCTL_OBSERVER sleep 1000 &
   until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done
   "$@"; code=$?; kill $!; exit $code' sh "$node" "$@"
 `

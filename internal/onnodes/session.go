@@ -279,7 +279,7 @@ func (s *session) launchOf(c *config.Command, node string) (tree.Launch, error) 
 	if c.Over != "" {
 		words = OverSSH(node, relay)
 	}
-	environment := make(map[string]string, len(invocation.Environment))
+	environment := map[string]string{rank.ObserverVariable: "1"}
 	for _, variable := range invocation.Environment {
 		environment[variable.Name] = variable.Value
 	}

@@ -43,6 +43,10 @@ const (
 // nodeProgram begins the name of the executable of rmctl-node.
 const nodeProgram = "rmctl-node"
 
+// ObserverVariable is set for commands that start relays on the nodes of a job. A scheduler runs such commands as processes of
+// the job, and what they start may outlive them.
+const ObserverVariable = "RMCTL_OBSERVER"
+
 // shells are programs that run the program of a rank.
 var shells = []string{"sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "csh", "tcsh", "busybox", "timeout", "env", "nice", "time"}
 
@@ -141,6 +145,7 @@ func readAll(folder string, belongs func(process *candidate, environment []byte)
 		case process == nil:
 		case isObserver(filepath.Join(folder, name), process.Executable):
 			observers[pid] = true
+		case lookup(environment)(ObserverVariable) != "":
 		case belongs(process, environment):
 			found[pid] = process
 		}
@@ -165,11 +170,12 @@ func readProcess(folder string, pid int) (process *candidate, environment []byte
 	if !isRunning {
 		return nil, nil
 	}
-	executable, err := os.Readlink(filepath.Join(folder, "exe"))
+	environment, err = readBounded(filepath.Join(folder, "environ"), mostEnvironment)
 	if err != nil {
 		return nil, nil
 	}
-	environment, err = readBounded(filepath.Join(folder, "environ"), mostEnvironment)
+	// After the environment: a process that becomes rmctl-node meanwhile must not count as its former program.
+	executable, err := os.Readlink(filepath.Join(folder, "exe"))
 	if err != nil {
 		return nil, nil
 	}

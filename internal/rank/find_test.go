@@ -93,6 +93,10 @@ func TestRelaysAndTheirDebuggersAreNoRanks(t *testing.T) {
 	m.runs(20, 1, "/home/ann/rmctl-node-0123456789abcdef relay", "JOB=7 SLURM_STEP_ID=1 SLURM_PROCID=0")
 	m.runs(21, 20, "/usr/bin/gdb -p 10", "JOB=7 SLURM_STEP_ID=1 SLURM_PROCID=0")
 	m.runs(22, 21, "/usr/bin/py-spy", "JOB=7 SLURM_STEP_ID=1 SLURM_PROCID=0")
+	// A relay on one node starts that of another, and has ended.
+	m.runs(30, 1, "/usr/bin/srun rmctl-node-0123456789abcdef relay", "JOB=7 SLURM_STEP_ID=2 SLURM_PROCID=0 "+rank.ObserverVariable+"=1")
+	// slurmstepd is about to become a relay.
+	m.runs(40, 1, "/usr/sbin/slurmstepd", "JOB=7 SLURM_STEP_ID=3 SLURM_PROCID=0 "+rank.ObserverVariable+"=1")
 	require.Equal(t, []string{"0:10"}, m.finds())
 }
 
