@@ -227,18 +227,41 @@ func TestTheLimitOfThePlaceIsFoundOut(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 4} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			t.Parallel()
-			connection := limited(t, limit)
-			failures := make([]error, 6)
-			var group sync.WaitGroup
-			directory := t.TempDir()
-			for number := range failures {
-				group.Go(func() { failures[number] = workInTurn(t.Context(), connection, directory, number) })
-			}
-			group.Wait()
-			for _, failure := range failures {
-				require.NoError(t, failure)
-			}
+			worksTogether(t.Context(), t, limited(t, limit))
 		})
+	}
+}
+
+func TestTheLimitIsFoundOutAlthoughMoreChannelsCountedAsOpen(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{1, 2, 3, 4} {
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			t.Parallel()
+			dialer := loginShell(t, "sh")
+			dialer.limit = limit
+			settings := quick()
+			settings.Patience = time.Second
+			connection := connect(t, dialer, settings)
+			channel.Overcount(connection, limit+1)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			worksTogether(ctx, t, connection)
+		})
+	}
+}
+
+// worksTogether uses a connection for several files and commands at once.
+func worksTogether(ctx context.Context, t *testing.T, connection remote.Connection) {
+	t.Helper()
+	failures := make([]error, 6)
+	var group sync.WaitGroup
+	directory := t.TempDir()
+	for number := range failures {
+		group.Go(func() { failures[number] = workInTurn(ctx, connection, directory, number) })
+	}
+	group.Wait()
+	for _, failure := range failures {
+		require.NoError(t, failure)
 	}
 }
 

@@ -43,9 +43,11 @@ type pool struct {
 	oneShot  bool // shells serve one command each
 
 	mutex    sync.Mutex
-	limit    int // channels that the place opens at once, as far as is known
-	live     int // channels that are open; those that are being opened are not
-	proven   int // most that were open at once
+	limit    int       // channels that the place opens at once, as far as is known
+	live     int       // channels that are open; those that are being opened are not
+	counted  int       // most that counted as open at once; the place may have closed some before the pool knew
+	proven   int       // most that certainly were open at once
+	refused  time.Time // since when the place has refused channels although more were open before
 	open     [forFiles + 1]int
 	idle     []*session
 	sessions map[*session]purpose
@@ -205,12 +207,14 @@ func (p *pool) vacate(purpose purpose, live int) {
 func (p *pool) subtract(purpose purpose, live int) {
 	p.open[purpose]--
 	p.live -= live
+	if live > 0 {
+		p.refused = time.Time{}
+	}
 	p.announce()
 }
 
 // connect opens a channel in acquired room, and frees the room if that fails. errNoRoom
-// means to acquire again. A server may count a closed channel until its processes have
-// ended, so a refusal shows the limit only if never more channels were open.
+// means to acquire again.
 func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channel, error)) (Channel, error) {
 	impatient := time.Now().Add(p.settings.Patience)
 	for attempt := 1; ; attempt++ {
@@ -218,7 +222,11 @@ func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channe
 		if err == nil {
 			p.mutex.Lock()
 			p.live++
-			p.proven = max(p.proven, p.live)
+			p.counted = max(p.counted, p.live)
+			if !p.oneShot {
+				p.proven = max(p.proven, p.shells()+1) // a shell does not end by itself
+			}
+			p.refused = time.Time{}
 			p.mutex.Unlock()
 			return opened, nil
 		}
@@ -237,9 +245,7 @@ func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channe
 		}
 		p.mutex.Lock()
 		live := p.live
-		if live > 0 && live == p.proven {
-			p.limit = min(p.limit, p.proven)
-		}
+		p.learnLimit()
 		p.subtract(purpose, 0)
 		p.mutex.Unlock()
 		if live == 0 {
@@ -249,11 +255,30 @@ func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channe
 	}
 }
 
+// learnLimit learns from a refusal. A server may count a closed channel until its processes have ended, so a refusal shows the
+// limit at once only if never more channels were open. But the pool may have counted one that the server had freed, so
+// in the end the refusals count. The mutex is held.
+func (p *pool) learnLimit() {
+	if p.live == 0 {
+		return
+	}
+	if p.live < p.counted {
+		if p.refused.IsZero() {
+			p.refused = time.Now()
+		}
+		if time.Since(p.refused) < p.settings.Patience {
+			return
+		}
+	}
+	p.counted, p.refused = p.live, time.Time{}
+	p.limit = min(p.limit, p.live)
+}
+
 // awaitsRoom reports whether the place may still count channels, all of which were closed.
 func (p *pool) awaitsRoom() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.live == 0 && p.proven > 0 && !p.closed
+	return p.live == 0 && p.counted > 0 && !p.closed
 }
 
 // voiceless reports whether a new channel for one command may be the last that the place
