@@ -94,6 +94,9 @@ func beginSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.mutex.Lock()
+	p.settle(true)
+	p.mutex.Unlock()
 	f := &sftpFiles{pool: p, channel: opened, over: make(chan struct{})}
 	// Its error stream has to be read, or it would block.
 	p.crew.run(func() { _, _ = io.Copy(io.Discard, opened.Stderr()) })

@@ -46,6 +46,7 @@ type pool struct {
 	limit    int       // channels that the place opens at once, as far as is known
 	live     int       // channels that are open; those that are being opened are not
 	counted  int       // most that counted as open at once; the place may have closed some before the pool knew
+	steady   int       // channels that do not end by themselves: shells and SFTP
 	proven   int       // most that certainly were open at once
 	refused  time.Time // since when the place has refused channels although more were open before
 	open     [forFiles + 1]int
@@ -159,6 +160,7 @@ func (p *pool) tryAcquire(purpose purpose) (idle, surplus *session, changed <-ch
 		}
 		if !p.hasRoom(purpose) && p.total() >= p.ceiling(purpose) && (p.limit == 1 || p.shells() > 1) {
 			idle.pooled = false
+			p.unsettle(idle)
 			return nil, idle, nil, nil
 		}
 		p.idle = append(p.idle, idle)
@@ -188,6 +190,7 @@ func (p *pool) takeIdle() *session {
 
 // forget frees the room of a session. The mutex is held.
 func (p *pool) forget(s *session) {
+	p.unsettle(s)
 	if purpose, known := p.sessions[s]; known {
 		delete(p.sessions, s)
 		p.subtract(purpose, 1)
@@ -207,78 +210,13 @@ func (p *pool) vacate(purpose purpose, live int) {
 func (p *pool) subtract(purpose purpose, live int) {
 	p.open[purpose]--
 	p.live -= live
+	if purpose == forFiles {
+		p.steady -= live
+	}
 	if live > 0 {
 		p.refused = time.Time{}
 	}
 	p.announce()
-}
-
-// connect opens a channel in acquired room, and frees the room if that fails. errNoRoom
-// means to acquire again.
-func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channel, error)) (Channel, error) {
-	impatient := time.Now().Add(p.settings.Patience)
-	for attempt := 1; ; attempt++ {
-		opened, err := dial()
-		if err == nil {
-			p.mutex.Lock()
-			p.live++
-			p.counted = max(p.counted, p.live)
-			if !p.oneShot {
-				p.proven = max(p.proven, p.shells()+1) // a shell does not end by itself
-			}
-			p.refused = time.Time{}
-			p.mutex.Unlock()
-			return opened, nil
-		}
-		if !errors.Is(err, ErrTooManyChannels) {
-			p.vacate(purpose, 0)
-			return nil, err
-		}
-		if attempt < retries || p.awaitsRoom() && time.Now().Before(impatient) {
-			select {
-			case <-time.After(retryPause):
-				continue
-			case <-ctx.Done():
-				p.vacate(purpose, 0)
-				return nil, ctx.Err()
-			}
-		}
-		p.mutex.Lock()
-		live := p.live
-		p.learnLimit()
-		p.subtract(purpose, 0)
-		p.mutex.Unlock()
-		if live == 0 {
-			return nil, fmt.Errorf("opening a channel while none is open: %w", err)
-		}
-		return nil, errNoRoom
-	}
-}
-
-// learnLimit learns from a refusal. A server may count a closed channel until its processes have ended, so a refusal shows the
-// limit at once only if never more channels were open. But the pool may have counted one that the server had freed, so
-// in the end the refusals count. The mutex is held.
-func (p *pool) learnLimit() {
-	if p.live == 0 {
-		return
-	}
-	if p.live < p.counted {
-		if p.refused.IsZero() {
-			p.refused = time.Now()
-		}
-		if time.Since(p.refused) < p.settings.Patience {
-			return
-		}
-	}
-	p.counted, p.refused = p.live, time.Time{}
-	p.limit = min(p.limit, p.live)
-}
-
-// awaitsRoom reports whether the place may still count channels, all of which were closed.
-func (p *pool) awaitsRoom() bool {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.live == 0 && p.counted > 0 && !p.closed
 }
 
 // voiceless reports whether a new channel for one command may be the last that the place
@@ -314,6 +252,7 @@ func (p *pool) release(s *session, reusable bool) {
 		p.announce()
 	} else {
 		s.pooled = false
+		p.unsettle(s)
 	}
 	p.mutex.Unlock()
 	switch {

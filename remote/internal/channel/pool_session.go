@@ -36,6 +36,8 @@ func (p *pool) session(ctx context.Context, purpose purpose, line string, option
 		s := newSession(p, opened)
 		s.terminal = options.Terminal != nil
 		p.sessions[s] = purpose
+		s.steady = purpose != forOne && !p.oneShot
+		p.settle(s.steady)
 		closed := p.closed
 		p.mutex.Unlock()
 		if closed {
