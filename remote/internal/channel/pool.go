@@ -25,12 +25,10 @@ const (
 )
 
 const (
-	usualChannels = 10                    // MaxSessions of sshd, unless its administrator set another
-	mostShells    = 4                     // that serve commands without input: the pace of a polite user
-	filesLimit    = 4                     // with fewer channels, files do not keep one
-	farewell      = time.Second           // how long a released channel may take to end
-	retries       = 10                    // how often a refusal is taken for the delay of the last channel's end
-	retryPause    = 20 * time.Millisecond // between those
+	usualChannels = 10          // MaxSessions of sshd, unless its administrator set another
+	mostShells    = 4           // that serve commands without input: the pace of a polite user
+	filesLimit    = 4           // with fewer channels, files do not keep one
+	farewell      = time.Second // how long a released channel may take to end
 )
 
 // errNoRoom reports that the one channel that the place opens is in use.

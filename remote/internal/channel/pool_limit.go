@@ -7,6 +7,11 @@ import (
 	"time"
 )
 
+const (
+	retries    = 10                    // how often a refusal is taken for the delay of the last channel's end
+	retryPause = 20 * time.Millisecond // between those
+)
+
 // connect opens a channel in acquired room, and frees the room if that fails. errNoRoom
 // means to acquire again.
 func (p *pool) connect(ctx context.Context, purpose purpose, dial func() (Channel, error)) (Channel, error) {
@@ -72,7 +77,7 @@ func (p *pool) awaitsRoom() bool {
 	return p.live == 0 && p.counted > 0 && !p.closed
 }
 
-// settle counts a channel that was opened. The mutex is held.
+// settle notes that a channel was opened, beside all that do not end by themselves. The mutex is held.
 func (p *pool) settle(isSteady bool) {
 	p.proven = max(p.proven, p.steady+1)
 	if isSteady {
