@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the blocks of docs/library.md may use without declaring it: packages, and
+// What the blocks of docs/reference/library.md may use without declaring it: packages, and
 // variables, some of which earlier blocks declare.
 var (
 	documentedImports = []string{
@@ -39,7 +39,7 @@ var (
 )
 
 func TestTheCodeOfTheLibraryPageCompiles(t *testing.T) {
-	page, err := os.ReadFile("docs/library.md")
+	page, err := os.ReadFile("docs/reference/library.md")
 	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllSubmatch(page, -1)
 	require.NotEmpty(t, blocks)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each test that docs/security.md names is there.
+// Each test that docs/operate/security.md names is there.
 func TestTheTestsOfTheSecurityPageExist(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("docs", "security.md"))
+	page, err := os.ReadFile(filepath.Join("docs", "operate", "security.md"))
 	require.NoError(t, err)
 	named := regexp.MustCompile("`([a-z/-]+)\\.((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(string(page), -1)
 	require.Greater(t, len(named), 50)

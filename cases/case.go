@@ -6,7 +6,7 @@
 // the other. [Find] looks for both, [Runner.RunAll] tries them, and a [Result]
 // says what came out otherwise than expected. Package casetest does all of it for go test.
 //
-// docs/cases.md describes the files.
+// docs/prove/cases.md describes the files.
 package cases
 
 import (

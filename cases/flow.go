@@ -46,7 +46,7 @@ var stepKinds = []string{doSubmit, doRun, doStatus, doWait, "cancel", "hold", "r
 
 // A Step is one thing that a user does.
 type Step struct {
-	Do string `toml:"do"` // submit, run, status, wait, …, as docs/cases.md lists them
+	Do string `toml:"do"` // submit, run, status, wait, …, as docs/prove/cases.md lists them
 	// Job is the id of the job that it is done to; empty for the one that was
 	// submitted last. A job that the flow did not submit is looked at only.
 	Job   string     `toml:"job,omitempty"`

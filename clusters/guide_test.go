@@ -56,7 +56,7 @@ func TestTheGuideToWritingADefinitionWorksLiterally(t *testing.T) {
 
 func guideBlocks(t *testing.T) []guideBlock {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "docs", "writing-a-definition.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "write", "guide.md"))
 	require.NoError(t, err)
 	var blocks []guideBlock
 	var before strings.Builder

@@ -16,7 +16,7 @@ import (
 )
 
 // How long after the last end all outcomes are known, on a machine that is busy with other
-// suites: docs/performance.md has that of a quiet one. One by one it would take minutes.
+// suites: docs/operate/performance.md has that of a quiet one. One by one it would take minutes.
 const outcomesKnown = time.Minute
 
 // knowsOutcomes submits many short jobs, half of which fail, and requires that rmctl knows

@@ -14,7 +14,7 @@ import (
 )
 
 // recovered is how long recover may take for many submissions, on a machine that is busy
-// with other suites: docs/reliability.md has that of a quiet one. With a search for each it
+// with other suites: docs/operate/reliability.md has that of a quiet one. With a search for each it
 // would take minutes.
 const recovered = time.Minute
 

@@ -13,7 +13,7 @@ import (
 )
 
 // noticed is how long after the scheduler shows the end of a job a wait for it may take, on
-// a machine that is busy with other suites: docs/performance.md has that of a quiet one.
+// a machine that is busy with other suites: docs/operate/performance.md has that of a quiet one.
 const noticed = 15 * time.Second
 
 // noticesEnds waits for one job after the other and requires that each wait ends soon after

@@ -74,7 +74,7 @@ func TestTransitionsThatControlBelievesAreLegal(t *testing.T) {
 
 // The table of the documentation is the mapping.
 func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
-	page, err := os.ReadFile("../docs/model.md")
+	page, err := os.ReadFile("../docs/reference/model.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "## Job states of the control layer\n")
 	require.True(t, found)

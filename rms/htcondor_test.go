@@ -224,7 +224,7 @@ var adaptation = regexp.MustCompile("`(<(?:attribute|x:reader) [^`]*>)`")
 
 // The examples of the page for sites are valid, and do what the page says.
 func TestHTCondorPageHasExamplesThatWork(t *testing.T) {
-	page, err := os.ReadFile("../docs/definitions-htcondor.md")
+	page, err := os.ReadFile("../docs/schedulers/htcondor.md")
 	require.NoError(t, err)
 	_, adapting, _ := strings.Cut(string(page), "## Adapting it")
 	examples := adaptation.FindAllStringSubmatch(adapting, -1)

@@ -65,7 +65,7 @@ func TestLoadLevelerSetsVariablesBehindTheKeywords(t *testing.T) {
 
 // Each example of the page makes a definition without problems.
 func TestLoadLevelerIsAdaptedInALine(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "definitions-loadleveler.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "schedulers", "loadleveler.md"))
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "\n## Adapting\n")
 	require.True(t, found)

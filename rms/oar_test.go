@@ -26,7 +26,7 @@ func extendOAR(t *testing.T, elements string) *config.Definition {
 
 // The examples of the page for sites are valid, and do what the page says.
 func TestOARPageHasExamplesThatWork(t *testing.T) {
-	page, err := os.ReadFile("../docs/definitions-oar.md")
+	page, err := os.ReadFile("../docs/schedulers/oar.md")
 	require.NoError(t, err)
 	_, adapting, _ := strings.Cut(string(page), "## Adapting it")
 	examples := regexp.MustCompile("`(<[^`]*>)`").FindAllStringSubmatch(adapting, -1)

@@ -19,7 +19,7 @@ import (
 )
 
 // The classes of requests that this package reads otherwise than the C library, by the rows of the
-// table in docs/rsl.md.
+// table in docs/reference/rsl.md.
 const (
 	quoteTouches  = "quoted text touching a reference"
 	stopCharacter = "* ? ~ in a word"

@@ -2,7 +2,7 @@
 // Language of the Globus Toolkit. It knows the language but not what attributes mean.
 //
 // [Parse] makes a tree of a text, [Evaluate] replaces references to variables by their values, and
-// [Print] returns the canonical text of a tree. docs/rsl.md describes the language and where this
+// [Print] returns the canonical text of a tree. docs/reference/rsl.md describes the language and where this
 // package differs from other implementations.
 package rsl
 

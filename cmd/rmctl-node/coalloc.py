@@ -6,7 +6,7 @@
         for part in session.exchange(b"tcp://node17:4000"):
             print(part["label"], part["data"])
 
-docs/rendezvous.md of rmctl describes the calls. Sessions may be used by several threads.
+docs/use/rendezvous.md of rmctl describes the calls. Sessions may be used by several threads.
 """
 import base64
 import itertools

@@ -46,7 +46,7 @@ func main() {
 			os.Exit(run(context.Background(), os.Args[2:]))
 		}
 	}
-	fmt.Fprintln(os.Stderr, "rmctl-node: rmctl starts this program on the nodes of jobs; see docs/nodes.md of rmctl")
+	fmt.Fprintln(os.Stderr, "rmctl-node: rmctl starts this program on the nodes of jobs; see docs/use/stacks.md of rmctl")
 	os.Exit(exitUsage)
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 // runSession exchanges messages for the program that called this one, by lines of JSON on stdin
-// and stdout, until stdin ends. docs/rendezvous.md describes them.
+// and stdout, until stdin ends. docs/use/rendezvous.md describes them.
 func runSession(ctx context.Context, arguments []string) int {
 	if len(arguments) > 0 {
 		return wrongUsage("session", "")

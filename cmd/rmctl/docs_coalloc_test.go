@@ -30,7 +30,7 @@ func comparable(output string) []string {
 func TestTheFirstEnsembleDoesWhatThePageShows(t *testing.T) {
 	t.Parallel()
 	installNodeProgram(t)
-	page, err := os.ReadFile("../../docs/coalloc.md")
+	page, err := os.ReadFile("../../docs/use/ensembles.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "## A first example\n")
 	require.True(t, found)

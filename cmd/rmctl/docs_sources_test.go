@@ -13,7 +13,7 @@ import (
 // The page on readers has an example for each source: a reader, what a command printed, and
 // what replay shows of it.
 func TestTheExamplesOfSourcesDoWhatThePageShows(t *testing.T) {
-	page, err := os.ReadFile("../../docs/readers.md")
+	page, err := os.ReadFile("../../docs/write/readers.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "## One example for each source\n")
 	require.True(t, found)

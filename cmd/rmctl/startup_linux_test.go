@@ -41,7 +41,7 @@ func TestTheStatusOfAnEndedJobTouchesLittleMemory(t *testing.T) {
 	}
 
 	version, status := pages("version"), pages("status", "slurm/7")
-	require.LessOrEqual(t, status-version, int64(mostPagesOfStatus), "version touches %d pages, status %d: each costs microseconds; see docs/performance.md", version, status)
+	require.LessOrEqual(t, status-version, int64(mostPagesOfStatus), "version touches %d pages, status %d: each costs microseconds; see docs/operate/performance.md", version, status)
 }
 
 // recordEnded records a job of Slurm that has ended, with the id 7.

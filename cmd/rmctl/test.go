@@ -39,7 +39,7 @@ func newTest(a *app) *cobra.Command {
 		Short:             "Test definitions with recorded commands",
 		Long: `test finds cases in and below each folder, or the current one, and compares what the
 definition makes of each recorded output with the expected result. A flow plays recorded
-outputs back to whole submissions and queries. docs/cases.md describes cases and flows.
+outputs back to whole submissions and queries. docs/prove/cases.md describes cases and flows.
 
 It prints differences; with -v also cases that passed, and what the tokenizer did with the
 outputs of those that failed.

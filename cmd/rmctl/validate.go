@@ -23,7 +23,7 @@ func newValidate(a *app) *cobra.Command {
 		Short: "Check definitions and show every problem with its line",
 		Long: `validate checks definitions: files, shipped ones or those of targets. It prints all
 problems of each. In a directory it checks the files whose names end in .xml. It exits
-with 0 if there is no error, otherwise with 2; docs/diagnostics.md explains each problem
+with 0 if there is no error, otherwise with 2; docs/reference/diagnostics.md explains each problem
 and how to fix it.
 
 With --json it prints each problem as an object on a line; with --sarif it prints one

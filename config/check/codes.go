@@ -14,7 +14,7 @@ type Code struct {
 }
 
 // Codes returns every kind of problem that [Load] reports, in the order of the
-// documentation. docs/diagnostics.md has a section for each.
+// documentation. docs/reference/diagnostics.md has a section for each.
 func Codes() []Code {
 	return slices.Concat(documentCodes, schemaCodes, extendsCodes, attributeCodes, referenceCodes, fileCodes, argumentCodes, launchTabCodes, parserCodes, readerCodes)
 }

@@ -101,7 +101,7 @@ func nameOf(e ast.Expr) string {
 
 // Each code has a heading of its own, which SARIF documents point to.
 func TestEveryCodeIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/diagnostics.md")
+	page, err := os.ReadFile("../../docs/reference/diagnostics.md")
 	require.NoError(t, err)
 	var documented, listed []string
 	for _, match := range regexp.MustCompile("(?m)^### (.*)$").FindAllStringSubmatch(string(page), -1) {

@@ -17,7 +17,7 @@ import (
 )
 
 // What the way through the background process adds to a command. The figures of
-// docs/performance.md need a real sshd: RMCTL_CLUSTERS=1.
+// docs/operate/performance.md need a real sshd: RMCTL_CLUSTERS=1.
 func BenchmarkCommands(b *testing.B) {
 	if os.Getenv("RMCTL_CLUSTERS") != "1" {
 		b.Skip("needs a real sshd: RMCTL_CLUSTERS=1 starts one, as root on Debian")

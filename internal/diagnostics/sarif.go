@@ -93,7 +93,7 @@ type (
 
 const (
 	homepage        = "https://github.com/rmctl/rmctl"
-	diagnosticsPage = homepage + "/blob/main/docs/diagnostics.md"
+	diagnosticsPage = homepage + "/blob/main/docs/reference/diagnostics.md"
 )
 
 // SARIF returns problems of definitions as one document; unreadable says why files

@@ -140,7 +140,7 @@ func isEnded(err error) bool {
 // examineOnNodes starts processes on the nodes of the job as commands of rmctl do. It reports
 // whether the job runs on the target itself.
 func (e *nodesExaminer) examineOnNodes(ctx context.Context, running job.Job) (found Finding, isHere bool) {
-	const impact, fix = "rmctl stacks cannot reach these nodes", "see the section for this scheduler in docs/nodes.md"
+	const impact, fix = "rmctl stacks cannot reach these nodes", "see the section for this scheduler in docs/use/stacks.md"
 	failed := func(seen string) (Finding, bool) { return Finding{nameOfOnNodes, Warning, seen, impact, fix}, false }
 	reached, err := e.Reach(ctx, running)
 	if err != nil {

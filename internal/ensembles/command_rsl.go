@@ -33,7 +33,7 @@ With --eval it replaces references to variables by their values, and prints attr
 names in lower case without underscores. With --json it prints the syntax tree.
 With --check it checks each part against its target, and exits with 1 if one cannot be
 submitted. It connects to the targets but submits nothing.
-docs/rsl.md describes the language.`,
+docs/reference/rsl.md describes the language.`,
 		Example: "  rmctl rsl job.rsl\n  rmctl rsl --eval -D HOME=/home/ann job.rsl\n  rmctl rsl --json - <job.rsl",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {

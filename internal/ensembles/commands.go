@@ -46,7 +46,7 @@ func NewCommand(e Environment) *cobra.Command {
 		Long: `coalloc runs an ensemble: one job of several parts, each on a target of its own. It submits
 all parts at the same time, holds their processes at a barrier until the required parts are
 there, and then releases all of them or none. Until then parts can be added, deleted and
-substituted. docs/coalloc.md describes the requests.
+substituted. docs/use/ensembles.md describes the requests.
 
 The background process runs ensembles, so that they go on when the terminal is closed.
 ID is the id of an ensemble, the beginning of it, its name, or "last".`,

@@ -98,7 +98,7 @@ func (j *Reachable) CheckRunning() error {
 	case j.Detail.Primary() == job.Submitted:
 		return fmt.Errorf("job %s is %s: it has no processes yet", j.name(), j.Detail.Word())
 	case len(j.Definition.CommandsOf(config.OnNodes)) == 0 && j.RelayAddress == "":
-		return fmt.Errorf("definition %s has no x:on-nodes: rmctl cannot start a process on the nodes of job %s\nadd x:on-nodes to the definition; docs/nodes.md describes it", j.Definition.Name, j.name())
+		return fmt.Errorf("definition %s has no x:on-nodes: rmctl cannot start a process on the nodes of job %s\nadd x:on-nodes to the definition; docs/use/stacks.md describes it", j.Definition.Name, j.name())
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Figures measures commands over a connection that is warm, for
-// docs/performance.md: one beside a bare round trip of the same connection, in
+// docs/operate/performance.md: one beside a bare round trip of the same connection, in
 // turn, so that a machine whose speed drifts slows both; and a thousand of them.
 func Figures(b *testing.B, connection remote.Connection) {
 	runTrue(b, connection) // the first one makes what the others use

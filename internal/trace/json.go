@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// The names of events and of their members are a contract; docs/definitions.md
+// The names of events and of their members are a contract; docs/write/definitions.md
 // describes them.
 
 // An event is one of a trace in JSON. Members that a kind of event does not have are left out; those

@@ -17,7 +17,7 @@ import (
 // state that is known and the one that is seen.
 func documented(t *testing.T) map[job.Detail]map[job.Detail]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "using.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "use", "jobs.md"))
 	require.NoError(t, err)
 	_, after, found := strings.Cut(string(text), "| known \\ seen |")
 	require.True(t, found, "the table is there")

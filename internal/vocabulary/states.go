@@ -1,5 +1,5 @@
 // Package vocabulary has the words of package model that rmctl itself uses: the ids of
-// attributes, and states. docs/model.md lists them; other programs write them as text.
+// attributes, and states. docs/reference/model.md lists them; other programs write them as text.
 package vocabulary
 
 // States of elements. Each kind has some of them, which model.States returns.

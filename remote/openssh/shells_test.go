@@ -60,7 +60,7 @@ func TestRandomValuesReachPrograms(t *testing.T) {
 	}
 }
 
-// The figures of docs/performance.md need a real sshd: RMCTL_CLUSTERS=1.
+// The figures of docs/operate/performance.md need a real sshd: RMCTL_CLUSTERS=1.
 func BenchmarkCommands(b *testing.B) {
 	server := startSSHD(b, "28258")
 	connection := connect(b, server.options(b, "rmtest-target"))

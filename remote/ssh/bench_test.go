@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// The figures of docs/performance.md need a real sshd: RMCTL_CLUSTERS=1. This is
+// The figures of docs/operate/performance.md need a real sshd: RMCTL_CLUSTERS=1. This is
 // the round trip of the protocol alone.
 func BenchmarkRoundTrip(b *testing.B) {
 	client := dialSshd(b, startSshd(b), "rmtest-target", nil)

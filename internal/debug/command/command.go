@@ -167,7 +167,7 @@ func NewCommand(e Environment) *cobra.Command {
 		Long: `debug submits a job whose processes run under debuggers, and opens a prompt for all of
 them: one question for many ranks, equal answers once. Every launcher and scheduler that
 runs the program runs it under the debuggers too. "help" shows the commands of the prompt.
-docs/debug.md has examples.
+docs/use/debug.md has examples.
 
 With --dap an editor debugs the program instead: its configuration names the program.
 --print-config prints what the editor needs for that:
@@ -223,7 +223,7 @@ func newAttach(e Environment) *cobra.Command {
 		Short: "Debug the processes of a running job",
 		Long: `attach stops the processes of a running job, and opens a prompt for all of them.
 Leaving the prompt lets them run on as before. The processes have to be known to rmctl,
-and their nodes have to be reachable; docs/nodes.md says how.`,
+and their nodes have to be reachable; docs/use/stacks.md says how.`,
 		Example: `  rmctl debug attach 4711
   rmctl debug attach --ranks 3 4711`,
 		Args: func(c *cobra.Command, words []string) error {
