@@ -226,7 +226,7 @@ var adaptation = regexp.MustCompile("`(<(?:attribute|x:reader) [^`]*>)`")
 func TestHTCondorPageHasExamplesThatWork(t *testing.T) {
 	page, err := os.ReadFile("../docs/schedulers/htcondor.md")
 	require.NoError(t, err)
-	_, adapting, _ := strings.Cut(string(page), "## Adapting it")
+	_, adapting, _ := strings.Cut(string(page), "## Adapt it")
 	examples := adaptation.FindAllStringSubmatch(adapting, -1)
 	require.Len(t, examples, 8)
 	var attributes, readers strings.Builder

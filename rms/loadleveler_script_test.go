@@ -67,7 +67,7 @@ func TestLoadLevelerSetsVariablesBehindTheKeywords(t *testing.T) {
 func TestLoadLevelerIsAdaptedInALine(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "schedulers", "loadleveler.md"))
 	require.NoError(t, err)
-	_, section, found := strings.Cut(string(page), "\n## Adapting\n")
+	_, section, found := strings.Cut(string(page), "\n## Adapt it\n")
 	require.True(t, found)
 	examples := regexp.MustCompile("`(<[^`]+>)`").FindAllStringSubmatch(section, -1)
 	require.Len(t, examples, 5)

@@ -28,7 +28,7 @@ func extendOAR(t *testing.T, elements string) *config.Definition {
 func TestOARPageHasExamplesThatWork(t *testing.T) {
 	page, err := os.ReadFile("../docs/schedulers/oar.md")
 	require.NoError(t, err)
-	_, adapting, _ := strings.Cut(string(page), "## Adapting it")
+	_, adapting, _ := strings.Cut(string(page), "## Adapt it")
 	examples := regexp.MustCompile("`(<[^`]*>)`").FindAllStringSubmatch(adapting, -1)
 	require.Len(t, examples, 6)
 	var attributes, portable, readers string
