@@ -1,6 +1,5 @@
-// Package rmctl submits jobs to batch systems and follows them. A [Client] has the
-// targets of the command rmctl: each is a definition, which describes the commands of a
-// scheduler and what they print, and a host.
+// Package rmctl submits jobs to schedulers and follows them. A [Client] has the targets and the
+// record of the command rmctl.
 //
 //	client, err := rmctl.Open(ctx, rmctl.Options{})
 //	...
@@ -11,34 +10,31 @@
 //	...
 //	err = client.Output(ctx, j, os.Stdout)
 //
-// The methods of a Client do what most programs need. [Client.Controller] returns the
-// [control.Controller] of a target, which does everything else.
+// [Client.Controller] returns the [control.Controller] of a target, which does everything else.
 //
 // Jobs:
 //
-//   - [github.com/rmctl/rmctl/job]: types of jobs and submissions, and the job states
-//   - [github.com/rmctl/rmctl/control]: a definition bound to a connection: sessions,
-//     submissions, status, output, operations on jobs
-//   - [github.com/rmctl/rmctl/jobstore]: the record of submissions and jobs, which processes
-//     share and which survives crashes
+//   - [github.com/rmctl/rmctl/job]: jobs, submissions and job states
+//   - [github.com/rmctl/rmctl/control]: a definition bound to a connection
+//   - [github.com/rmctl/rmctl/jobstore]: the durable record of jobs
 //   - [github.com/rmctl/rmctl/monitor] and [github.com/rmctl/rmctl/model]: machines, queues,
-//     nodes and jobs of targets, kept up to date
-//   - [github.com/rmctl/rmctl/proxy]: the protocol with which agents report them to clients
-//   - [github.com/rmctl/rmctl/remote]: connections, where commands run and files are;
-//     [github.com/rmctl/rmctl/remote/ssh] and [github.com/rmctl/rmctl/remote/openssh] connect
-//     to other hosts
+//     nodes and jobs, kept up to date
+//   - [github.com/rmctl/rmctl/coalloc]: ensembles, jobs of several parts
+//   - [github.com/rmctl/rmctl/proxy]: the protocol between agents and clients
+//   - [github.com/rmctl/rmctl/remote], [github.com/rmctl/rmctl/remote/ssh] and
+//     [github.com/rmctl/rmctl/remote/openssh]: connections to hosts
 //
 // Definitions:
 //
 //   - [github.com/rmctl/rmctl/config]: a definition as Go types
-//   - [github.com/rmctl/rmctl/config/check]: finds all problems of a definition
+//   - [github.com/rmctl/rmctl/config/check]: the problems of a definition
 //   - [github.com/rmctl/rmctl/command]: runs one command of a definition
-//   - [github.com/rmctl/rmctl/tokenizer]: parses the output of a command, or any other stream
-//   - [github.com/rmctl/rmctl/attribute]: attributes, references to them, validators
-//   - [github.com/rmctl/rmctl/cases]: tests definitions with recorded commands;
-//     [github.com/rmctl/rmctl/cases/casetest] does so in go test
-//   - [github.com/rmctl/rmctl/rms] and [github.com/rmctl/rmctl/schemas]: the shipped
-//     definitions, and the schema of the format
+//   - [github.com/rmctl/rmctl/tokenizer]: parses the output of a command
+//   - [github.com/rmctl/rmctl/attribute]: attributes, references, validators
+//   - [github.com/rmctl/rmctl/cases] and [github.com/rmctl/rmctl/cases/casetest]: tests
+//     definitions with recorded commands
+//   - [github.com/rmctl/rmctl/rms] and [github.com/rmctl/rmctl/schemas]: shipped definitions;
+//     the schema
 package rmctl
 
 import (

@@ -1,12 +1,9 @@
-// Package attribute holds what a definition knows and a user may set: typed
-// attributes, the environment that keeps them by name, the resolution of
-// references such as ${ptp_rm:queue#value}, and the rules by which values are
-// checked and arguments split into words.
+// Package attribute holds typed attributes and resolves references to them, such as
+// ${ptp_rm:queue#value}.
 //
-// An [Attribute] is a set of fields; the one that changes most is its value. An [Environment] keeps those that a definition has and those
-// that parsers discover; [Environment.Resolve] replaces the references of a
-// text. [Attribute.Check] refuses values by the attribute's [Validator]. [Words]
-// splits a command line.
+// An [Attribute] is a set of fields, among them its value. An [Environment] keeps attributes by
+// name; [Environment.Resolve] replaces the references of a text. [Attribute.Check] checks a value
+// with the attribute's [Validator]. [Words] splits a command line.
 package attribute
 
 import (

@@ -1,6 +1,5 @@
-// Package command runs one command of a definition: it resolves arguments and
-// environment, starts the process through a connection, feeds what it prints to
-// the definition's parsers, and reports how it ended.
+// Package command runs one command of a definition: it resolves arguments and environment,
+// starts the process over a connection, and feeds its output to the definition's parsers.
 package command
 
 import (

@@ -1,9 +1,7 @@
-// Package config holds the definition of a resource manager as Go types, and reads
-// it from XML with positions.
+// Package config holds a definition as Go types with positions, and reads it from XML.
 //
-// Load of package config/check reads a definition and reports every problem of it in
-// one go; [Read] reads one that was checked before. The types mirror the elements of the format; texts are kept as written, with
-// references unresolved, since they are resolved when a command runs.
+// [Read] reads a definition that was checked before; Load of package config/check also reports
+// its problems. Texts keep their references, which are resolved when a command runs.
 package config
 
 import (

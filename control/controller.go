@@ -1,17 +1,13 @@
-// Package control binds one definition to one connection: a [Controller]
-// starts sessions, submits jobs, follows and controls them.
+// Package control binds a definition to a connection: a [Controller] starts sessions, submits
+// jobs, follows and controls them. DESIGN.md has its layers and invariants.
 //
-// It is the package to import for a program that runs jobs. [UsableDefinition]
-// loads a definition, [New] makes the controller, [Controller.Submit] submits a
-// job, [Controller.Status] and [Controller.Wait] follow it, [Controller.Operate]
-// cancels or holds it, and [Controller.Output] reads what it wrote;
-// [Controller.Render] shows what would be run, and runs nothing.
+// [UsableDefinition] loads a definition and [New] makes a controller. [Controller.Submit] submits
+// a job, [Controller.Status] and [Controller.Wait] follow it, [Controller.Operate] cancels or
+// holds it, [Controller.Output] reads its output. [Controller.Render] shows what would run.
 //
-// The type of an error says what went wrong: [ValueError] and
-// [attribute.InvalidError] before anything has run, [SubmitError] for a
-// submission that gave no job or may have given one, [QueryError] for a query of a
-// state that failed, [NotFoundError] and [EndedError] for jobs that nothing can be
-// done to, [UnsupportedError] for what the definition lacks.
+// Errors have types: [ValueError] and [attribute.InvalidError] before anything has run,
+// [SubmitError] if no job was made or one may have been, [QueryError] for a failed query,
+// [NotFoundError] and [EndedError] for jobs that cannot be operated, and [UnsupportedError].
 package control
 
 import (

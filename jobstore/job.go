@@ -1,12 +1,9 @@
-// Package jobstore is the durable record of submissions and of what is known of
-// each job.
+// Package jobstore is the durable record of submissions and jobs. Any number of processes may
+// share a store.
 //
-// A submission is recorded before its submit command runs and decided after it,
-// so that a crash in between leaves a trace to look the job up by. What is seen
-// of a job afterwards is recorded with its evidence. Any number of processes may
-// use one store at once.
-//
-// Texts are kept byte for byte, whatever they hold.
+// A submission is recorded before its submit command runs and settled after it, so that its job
+// can be found after a crash. Observations are recorded with their evidence. Texts are kept byte
+// for byte.
 package jobstore
 
 import "errors"

@@ -1,14 +1,12 @@
-// Package proxy reads and writes the proxy protocol, with which a client follows a resource
-// manager through an agent beside its scheduler: the agent reports changes as updates, the
-// client sends commands.
+// Package proxy reads and writes the proxy protocol between a client and an agent next to a
+// scheduler: the client sends commands, the agent reports changes as updates.
 //
-// A [Reader] and a [Writer] carry frames. [ParseCommand] and [ParseUpdate] give a frame its
-// meaning, and the methods Frame of [Command] and [Update] are their inverse. [ClientState]
-// and [AgentState] say what each side may send in a session, and what an update answers.
-// A [Trace] records a session.
+// A [Reader] and a [Writer] carry frames. [ParseCommand] and [ParseUpdate] interpret a frame; the
+// methods Frame of [Command] and [Update] are their inverse. [ClientState] and [AgentState] say
+// what each side may send. A [Trace] records a session.
 //
-// The package starts no goroutines and knows neither schedulers nor the time. The peer is
-// hostile: everything read is bounded before it is allocated, and never interpreted.
+// The package starts no goroutines and knows neither schedulers nor the time. It bounds what a
+// hostile peer sends before it allocates memory.
 package proxy
 
 // Version is the version that both sides name in INIT. It never changed.

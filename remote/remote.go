@@ -1,7 +1,7 @@
-// Package remote runs commands and works on files in places: this machine and others.
+// Package remote runs commands and accesses files on this host and others.
 //
-// A [Connection] starts processes and works on files in one place. The conformance suite
-// in remotetest ensures that all implementations behave the same.
+// A [Connection] does so on one host. The conformance suite in remotetest ensures that all
+// implementations behave the same.
 package remote
 
 import (

@@ -1,13 +1,9 @@
-// Package tokenizer reads the output of a command as a definition describes it.
+// Package tokenizer parses the output of a command as a definition describes it.
 //
-// A [Tokenizer] is one stdout-parser, stderr-parser or redirect-parser at work:
-// it cuts the stream into segments, tries the matches of its targets on each,
-// and lets the actions of a match change attributes of an environment. When the
-// stream ends, tests run and constructed attributes are merged and discovered.
-//
-// The stream is pushed in with Write, in pieces of any size; the result never
-// depends on how it was cut. Everything works on bytes, so that output which is
-// not UTF-8 loses no record.
+// A [Tokenizer] runs one parser of a definition: it cuts the stream into segments, tries the
+// matches of its targets on each, and lets the actions of a match change attributes of an
+// environment. Write takes pieces of any size; the result does not depend on how the stream was
+// cut. Everything works on bytes.
 package tokenizer
 
 import (

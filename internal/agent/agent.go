@@ -1,5 +1,5 @@
-// Package agent is the agent's side of the proxy protocol: it shows one resource manager of
-// a model to one client and carries out what the client asks for. DESIGN.md describes how.
+// Package agent is the agent's side of the proxy protocol: it shows one resource manager of a
+// model to one client and executes the client's commands. DESIGN.md describes how.
 package agent
 
 import (

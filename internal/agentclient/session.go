@@ -1,6 +1,6 @@
-// Package agentclient speaks the proxy protocol as a client: a session starts an agent beside a
-// scheduler, keeps a model of its own up to date from the agent's events, and submits and
-// operates jobs. DESIGN.md describes what it makes of agents that depart from the protocol.
+// Package agentclient is the client's side of the proxy protocol: a session starts an agent,
+// keeps a model up to date from its events, and submits and operates jobs. DESIGN.md describes
+// how it treats agents that depart from the protocol.
 package agentclient
 
 import (

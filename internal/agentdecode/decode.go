@@ -1,5 +1,5 @@
-// Package agentdecode shows what the messages of the proxy protocol mean: those of a trace, or
-// of one direction of a stream.
+// Package agentdecode explains messages of the proxy protocol, from a trace or from one direction
+// of a stream.
 package agentdecode
 
 import (

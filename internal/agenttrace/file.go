@@ -1,5 +1,5 @@
-// Package agenttrace writes traces of sessions of the proxy protocol into files. They have no
-// values of variables, which may be secrets, and nobody else can read them.
+// Package agenttrace writes traces of agent sessions to private files, without values of
+// variables, which may be secrets.
 package agenttrace
 
 import (

@@ -1,5 +1,5 @@
-// Package backtrack runs regular expressions by trying one way after the other, limited by
-// work instead of time, so that a result never depends on what else the machine does.
+// Package backtrack matches regular expressions by backtracking, limited by work instead of time,
+// so that results do not depend on load.
 package backtrack
 
 import (

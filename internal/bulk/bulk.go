@@ -1,4 +1,4 @@
-// Package bulk does the same with many things.
+// Package bulk repeats an operation for many things, a few at a time.
 package bulk
 
 import (

@@ -1,6 +1,6 @@
-// Package callback tests at which of its addresses the nodes of a job reach a host. The
-// host listens at a port of each address; a process of the job tries all of them. Both ends
-// prove that they have the job's secret, because another host may have the same private address.
+// Package callback finds the addresses at which the nodes of a job reach a host. The host listens
+// on each address, and a process of the job tries all. Both ends prove the job's secret, because
+// another host may have the same private address.
 package callback
 
 import (

@@ -1,7 +1,6 @@
-// Package daemon is the background process that stays between two calls of rmctl. It
-// keeps connections open for the next command, and hosts sessions that clients attach
-// to and leave.
+// Package daemon is the background process. It keeps connections open for the next command, and
+// hosts interactive jobs that clients attach to and leave.
 //
-// [Serve] is the process, a [Client] talks to it. Without it commands take longer, and
-// nobody can detach from a job.
+// [Serve] is the process; a [Client] connects to it. Without it, commands are slower and cannot
+// detach from a job.
 package daemon

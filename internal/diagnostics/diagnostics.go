@@ -1,4 +1,4 @@
-// Package diagnostics shows problems of definitions: as text, as JSON and as SARIF.
+// Package diagnostics prints problems of definitions: as text, JSON or SARIF.
 package diagnostics
 
 import (

@@ -1,4 +1,4 @@
-// Package directory lists folders of targets and of this machine alike.
+// Package directory lists directories of targets and of this host.
 package directory
 
 import (

@@ -1,5 +1,5 @@
-// Package document reads and writes submissions in TOML and JSON: launch
-// configurations, requests to the server, cases, and lines of a batch.
+// Package document reads and writes submissions in TOML and JSON: saved submissions, requests to
+// the server, cases, and lines of a batch.
 package document
 
 import (

@@ -1,4 +1,4 @@
-// Package doubt says which submissions are in doubt, why, and what a user can do.
+// Package doubt explains which submissions are in doubt, why, and what a user can do.
 package doubt
 
 import (

@@ -1,5 +1,4 @@
-// Package editors writes what editors and validators of XML need to check definitions and to
-// complete what is typed.
+// Package editors writes what XML editors and validators need to check and complete definitions.
 package editors
 
 import (

@@ -1,4 +1,4 @@
-// Package elements makes nodes, queues and jobs of the rows that schedulers list.
+// Package elements turns rows of listings into nodes, queues and jobs.
 package elements
 
 import (

@@ -1,5 +1,5 @@
-// Package elffile reads the segments and notes of programs and core files, which may be damaged or hostile. Package debug/elf
-// also decompresses sections, and rmctl-node would be a fifth of a megabyte larger with it.
+// Package elffile reads the segments and notes of programs and core files, which may be damaged
+// or hostile. Unlike debug/elf it does not decompress, which saves 0.2 MB of rmctl-node.
 package elffile
 
 import (

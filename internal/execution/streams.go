@@ -1,5 +1,5 @@
-// Package execution holds the parts of running a command that all connections share:
-// checks of its words, its streams, its terminal and its end.
+// Package execution holds what all connections share to run a command: checks of its words, its
+// streams, its terminal and its end.
 package execution
 
 import (

@@ -1,5 +1,5 @@
-// Package files names incomplete files, and refuses folders of this machine that other
-// users can tamper with.
+// Package files names incomplete files, and refuses local directories that other users can
+// tamper with.
 package files
 
 import (

@@ -1,4 +1,4 @@
-// Package follow follows jobs on record, whoever records what becomes of them.
+// Package follow follows jobs on record, whichever process queries them.
 package follow
 
 import (

@@ -1,6 +1,5 @@
-// Package further keeps the attributes of elements that rmctl has no names for, such as those of
-// an agent, as one text: a JSON object whose values are texts and lists of texts. They come from
-// schedulers and agents, so they are few, short and printable.
+// Package further keeps attributes of elements that rmctl does not know, such as an agent's, as
+// one JSON object of texts and lists of texts. It bounds them and makes them printable.
 package further
 
 import (

@@ -1,5 +1,5 @@
-// Package hostlist reads lists of nodes as schedulers write them: n[1-3,007-012],gpu1,
-// rack[0-1]n[0-3], node1/0*4+node2/1, 4*hosta:hostb, or names with spaces between.
+// Package hostlist parses node lists of schedulers: n[1-3,007-012],gpu1, rack[0-1]n[0-3],
+// node1/0*4+node2/1, 4*hosta:hostb, or names separated by spaces.
 package hostlist
 
 import (

@@ -1,10 +1,8 @@
-// Package html makes HTML of functions, one for each element: it is given the
-// attributes and the content of the element. Texts and values of attributes are
-// escaped, so that data stays data wherever it stands.
+// Package html builds HTML with a function for each element. It escapes texts and values of
+// attributes.
 //
-// It has the names of maragu.dev/gomponents. There a node is a function, and the compiler
-// copies that of an element to wherever one is made: 2 MB of the binary. Here it is a value, and
-// the compiler is kept from copying how it is made: 0.3 MB.
+// Names are those of maragu.dev/gomponents. Nodes are values instead of functions, which saves
+// 1.7 MB of the binary.
 package html
 
 import (

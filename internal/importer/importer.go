@@ -1,10 +1,7 @@
-// Package importer turns descriptions that other programs have of a batch system
-// into definitions and targets: definitions written for PTP, cluster files of Open
-// OnDemand and site files of Troika.
+// Package importer converts other programs' configuration into definitions and targets: PTP
+// definitions, Open OnDemand clusters and Troika sites.
 //
-// [Import] reads one file and returns what is to be written, with a report of what
-// was carried over and what could not be; [Result.Save] writes it. Neither runs
-// anything.
+// [Import] reads a file and returns what to write, with a report; [Result.Save] writes it.
 package importer
 
 import (

@@ -1,4 +1,4 @@
-// Package initial reads and writes the attributes that a recorded command starts with.
+// Package initial reads and writes the attributes with which a recorded command starts.
 package initial
 
 import (

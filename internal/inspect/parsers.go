@@ -1,5 +1,5 @@
-// Package inspect answers questions about definitions: what the parsers of a command can
-// set, and which expressions there are.
+// Package inspect finds out what the parsers of a command can set, and which expressions a
+// definition has.
 package inspect
 
 import (

@@ -1,13 +1,11 @@
-// Package javaregex gives regular expressions the meaning that
-// java.util.regex of Java 17 gives them: over an automaton of its own or Go's
-// engine, in time linear in the text, where that can be done with the same result, and
-// over a backtracking engine of its own, bounded in work, where it cannot. Texts are bytes; each byte that is not part of valid
-// UTF-8 counts as one character, U+FFFD.
+// Package javaregex gives regular expressions the meaning of java.util.regex of Java 17. It uses an
+// automaton or Go's engine, in linear time, where they give the same result, and otherwise a
+// backtracking engine that is bounded in work. Texts are bytes; an invalid byte counts as one
+// character, U+FFFD.
 //
-// CANON_EQ, \X, \b{g}, \N{…}, Unicode blocks and scripts are refused, and in a
-// lookbehind backreferences, repetitions without an upper bound and counts
-// behind more than one character, unless a lookahead is around them. No definition is known to use them.
-// Known differences that remain, all of them in corners that are easily avoided:
+// It refuses CANON_EQ, \X, \b{g}, \N{…}, Unicode blocks and scripts, and some lookbehinds: those with
+// backreferences, repetitions without an upper bound and counts behind more than one character,
+// unless inside a lookahead. Known differences:
 //   - Java keeps what a group found on a way that it gave up later, if the group
 //     is in a lookaround, an atomic group or a loop of fixed length.
 //   - Java ends a counted loop such as (a*?){2} after a round that matched nothing.

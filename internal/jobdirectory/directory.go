@@ -1,5 +1,5 @@
-// Package jobdirectory keeps the files of one job in a directory of the place where it
-// runs: its secret, and the reports on its processes.
+// Package jobdirectory keeps the files of one job on its host: its secret, and the reports on its
+// processes.
 package jobdirectory
 
 import (

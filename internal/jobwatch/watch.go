@@ -1,4 +1,4 @@
-// Package jobwatch prints events of jobs as they are recorded, and queries the jobs meanwhile.
+// Package jobwatch prints the events of jobs as they are recorded, and keeps querying the jobs.
 package jobwatch
 
 import (

@@ -1,5 +1,5 @@
-// Package journal records ensembles in the database of a store of jobs: their parts, what was
-// released of them, and their events. The release of processes is on record before they have it.
+// Package journal records ensembles in the jobs database: parts, releases and events. It records
+// a release before the processes get it.
 package journal
 
 import (

@@ -1,5 +1,4 @@
-// Package listings prints jobs, nodes, queues and targets: as tables with chosen columns, as
-// documents, or after a template.
+// Package listings prints jobs, nodes, queues and targets: as tables, JSON, or with a template.
 package listings
 
 import (

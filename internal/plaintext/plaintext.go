@@ -1,4 +1,4 @@
-// Package plaintext makes texts of other programs safe to show.
+// Package plaintext makes texts of other programs safe to print.
 package plaintext
 
 import (

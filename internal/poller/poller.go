@@ -1,6 +1,5 @@
-// Package poller makes the queries that all processes of a user share: one process at a
-// time queries a scheduler, at a limited rate, and all of them use the answer. DESIGN.md
-// has the idea and the invariants.
+// Package poller makes the queries that all processes of a user share: one process at a time
+// queries a scheduler, at a limited rate. DESIGN.md has the idea and the invariants.
 package poller
 
 import (

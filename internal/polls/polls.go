@@ -1,5 +1,5 @@
-// Package polls records the queries that processes share: who makes one, how it went,
-// and what was listed. Package internal/poller decides by it when to query.
+// Package polls records shared queries: who makes one, how it went, and its rows. Package poller
+// decides when to query.
 package polls
 
 import (

@@ -1,5 +1,5 @@
-// Package portablename has the names by which users ask any scheduler for the same
-// thing, such as nodes: how values are written, and what a definition makes of them.
+// Package portablename defines the attribute names that work with every scheduler, such as nodes:
+// how values are written, and what a definition makes of them.
 package portablename
 
 import (

@@ -1,5 +1,5 @@
-// Package presence names processes so that others can find out whether they live: by host, id
-// and start.
+// Package presence identifies processes by host, id and start time, so that others can find out
+// whether they still run.
 package presence
 
 import (

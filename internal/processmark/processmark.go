@@ -1,5 +1,5 @@
-// Package processmark takes apart the texts by which the output of an interactive job
-// says something about one of its processes.
+// Package processmark parses the marks by which the output of an interactive job describes one of
+// its processes.
 package processmark
 
 import (

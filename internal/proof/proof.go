@@ -1,5 +1,5 @@
-// Package proof decides what the output of the command of an interactive job proves about
-// its program. Clients of schedulers may exit with 0 although they ran nothing.
+// Package proof decides what the output of an interactive job's command proves about its program:
+// clients of schedulers may exit with 0 without running anything.
 package proof
 
 import (

@@ -1,4 +1,4 @@
-// Package quantity reads amounts of memory and lengths of time, as schedulers write them.
+// Package quantity parses amounts of memory and durations as schedulers write them.
 package quantity
 
 import (

@@ -1,4 +1,4 @@
-// Package ranges reads and combines the numbers of the tasks of a job.
+// Package ranges parses and combines ranges of task numbers.
 package ranges
 
 import (

@@ -1,5 +1,4 @@
-// Package rank finds the ranks of parallel jobs. It reads the rank of a process, and the job
-// that it belongs to, from its environment.
+// Package rank finds the rank and the job of a process from its environment.
 package rank
 
 import (

@@ -1,6 +1,6 @@
-// Package reader reads what a command prints as a definition's readers say: a source turns
-// the output into records of named fields, tables turn the words of a scheduler into
-// states, and expressions turn fields into facts.
+// Package reader reads what a command prints, as a definition's readers describe: a source turns
+// output into records, tables turn the scheduler's words into states, and expressions turn fields
+// into facts. DESIGN.md has the stages and invariants.
 package reader
 
 import (

@@ -1,5 +1,4 @@
-// Package recovery holds what finding the jobs of interrupted submissions needs, beside the
-// commands that query a scheduler for them.
+// Package recovery decides how to search for the jobs of interrupted submissions.
 package recovery
 
 import (

@@ -1,5 +1,4 @@
-// Package remotetest holds every implementation of remote.Connection to the
-// same behaviour.
+// Package remotetest is the conformance suite of remote.Connection.
 package remotetest
 
 import (

@@ -1,4 +1,4 @@
-// Package rendering shows what a submission would do, without doing it.
+// Package rendering shows what a submission would run.
 package rendering
 
 import (

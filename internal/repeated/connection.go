@@ -1,5 +1,4 @@
-// Package repeated runs a command once, however often it is started, and hands out what it
-// printed: commands that query a scheduler for several jobs are often the same.
+// Package repeated runs equal commands once: queries for several jobs are often the same.
 package repeated
 
 import (

@@ -1,4 +1,4 @@
-// Package requested keeps what users ask for with their jobs, so that it can be submitted again.
+// Package requested stores what a user requested with a job, so that it can be submitted again.
 package requested
 
 import (

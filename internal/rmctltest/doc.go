@@ -1,6 +1,5 @@
-// Package rmctltest runs rmctl as its users do, for tests: by scripts, at a
-// desk with terminals, and beside real schedulers and daemons. The rmctl that
-// is run is the first one of the PATH.
+// Package rmctltest runs the rmctl of the PATH as users do, in tests: in scripts, on terminals,
+// and with real schedulers.
 package rmctltest
 
 import (

@@ -1,6 +1,6 @@
-// Package salvage reads the rows of a damaged SQLite database: all that are on pages of tables
-// which can be decoded, also where the pages that lead to them are lost. The format is that of
-// sqlite.org/fileformat2.html. It knows databases with the page size that rmctl uses.
+// Package salvage reads the rows of a damaged SQLite database from all table pages that can be
+// decoded, even if the pages that lead to them are lost. The format is that of
+// sqlite.org/fileformat2.html. It supports the page size that rmctl uses.
 package salvage
 
 import (

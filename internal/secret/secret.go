@@ -1,4 +1,4 @@
-// Package secret knows which names are those of secrets.
+// Package secret recognizes the names of secrets.
 package secret
 
 import (

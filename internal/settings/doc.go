@@ -1,6 +1,5 @@
-// Package settings reads and writes what users configure: targets.toml and the launch
-// configurations in the configuration folder.
+// Package settings reads and writes targets.toml and saved submissions.
 //
-// Files are replaced as a whole, so that others see the old text or the new one, and are
-// private to the user. Errors in them are *[ConfigurationError] with line and column.
+// Files are private to the user and replaced as a whole. Mistakes in them are
+// *[ConfigurationError] with line and column.
 package settings

@@ -1,5 +1,5 @@
-// Package sorting sorts lists of structures. The functions of package slices exist once for each
-// type of element in the binary, with 12 kB of instructions each; here only the moves do.
+// Package sorting sorts slices of structures with little code: the functions of package slices add
+// 12 kB to the binary for each type of element.
 package sorting
 
 import "slices"

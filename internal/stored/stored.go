@@ -1,5 +1,4 @@
-// Package stored reads and writes rows of the database in which jobs and shared queries
-// are recorded.
+// Package stored reads and writes rows of the jobs database.
 package stored
 
 import (

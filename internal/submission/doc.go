@@ -1,4 +1,3 @@
-// Package submission resolves submissions: a [Resolver] turns what a user asks for into
-// values of attributes, files and command lines, by one definition for one place. It
-// runs nothing and keeps nothing.
+// Package submission resolves submissions: a [Resolver] turns a request into values of attributes,
+// files and command lines, for one definition on one target. It runs nothing.
 package submission

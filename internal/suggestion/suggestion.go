@@ -1,4 +1,4 @@
-// Package suggestion knows which command of rmctl does what commands of other tools do.
+// Package suggestion maps commands of other tools to those of rmctl.
 package suggestion
 
 import (

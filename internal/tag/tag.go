@@ -1,4 +1,4 @@
-// Package tag finds the tags by which rmctl knows its submissions again.
+// Package tag finds the tags that identify submissions.
 package tag
 
 import (

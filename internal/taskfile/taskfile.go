@@ -1,4 +1,4 @@
-// Package taskfile says which files the tasks of an array write to.
+// Package taskfile names the output files of array tasks.
 package taskfile
 
 import (

@@ -1,5 +1,4 @@
-// Package timezone reads the time zones of other machines, and the times that
-// schedulers write.
+// Package timezone reads the time zones of hosts, and parses the times that schedulers print.
 package timezone
 
 import (

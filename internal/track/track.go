@@ -1,6 +1,5 @@
-// Package track runs a program of a job in a wrapper that keeps what happens to it: its
-// rank, node and process, the last of its output, and how it ends. Otherwise the program
-// runs as without the wrapper.
+// Package track runs a program of a job in a wrapper that reports its rank, node, process, last
+// output and end. The program runs as without the wrapper.
 package track
 
 import (

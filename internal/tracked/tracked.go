@@ -1,5 +1,5 @@
-// Package tracked follows the processes of jobs that rmctl-node runs: it prepares
-// submissions for that, and records what became of the processes.
+// Package tracked follows processes that rmctl-node runs: it prepares submissions for it, and
+// records their ends.
 package tracked
 
 import (

@@ -1,5 +1,5 @@
-// Package transition decides what the record believes of an observation: whether a job
-// moves to the observed state, and whether it is the same job at all.
+// Package transition decides what the record believes of an observation: whether a job moves to
+// the observed state, and whether it is the same job.
 package transition
 
 import (

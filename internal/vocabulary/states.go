@@ -1,5 +1,5 @@
-// Package vocabulary has the words of package model that rmctl itself uses: the ids of
-// attributes, and states. docs/reference/model.md lists them; other programs write them as text.
+// Package vocabulary names the attributes and states of package model that rmctl uses. Other
+// programs write them as text; docs/reference/model.md lists them.
 package vocabulary
 
 // States of elements. Each kind has some of them, which model.States returns.

@@ -1,4 +1,4 @@
-// Package waiting waits for jobs of any targets, and shows what becomes of them.
+// Package waiting waits for jobs and prints their changes.
 package waiting
 
 import (

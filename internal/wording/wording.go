@@ -1,5 +1,4 @@
-// Package wording helps to word messages on what users wrote: it quotes texts, and finds
-// what a misspelled name was meant to be.
+// Package wording quotes what users wrote in messages, and finds what a misspelled name meant.
 package wording
 
 import (

@@ -1,5 +1,5 @@
-// Package xmltree reads the XML of a definition into elements that know where they
-// stand, also when the definition is merged from several files.
+// Package xmltree reads the XML of a definition into elements that know their position, even if
+// several files were merged.
 package xmltree
 
 import (

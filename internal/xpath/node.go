@@ -1,5 +1,4 @@
-// Package xpath evaluates expressions of XPath 1.0 over the records that readers make of
-// a command's output.
+// Package xpath evaluates XPath 1.0 over the records of readers.
 package xpath
 
 import "strings"

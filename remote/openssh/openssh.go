@@ -1,6 +1,5 @@
-// Package openssh opens channels through the user's own ssh program, for sites that need
-// GSSAPI, hardware tokens, control masters or wrappers of ssh. A [remote.Prompter] answers
-// the questions of ssh, once for a connection.
+// Package openssh connects to hosts with the user's ssh program, for sites that need GSSAPI,
+// hardware tokens, control masters or wrappers of ssh. A [remote.Prompter] answers its prompts.
 package openssh
 
 import (

@@ -1,9 +1,7 @@
-// Package ssh connects to places by SSH in this process. It speaks the protocol with
-// golang.org/x/crypto/ssh, and treats ssh_config, keys, agents and known_hosts as OpenSSH
-// does.
+// Package ssh connects to hosts with golang.org/x/crypto/ssh. It reads ssh_config, keys, agents
+// and known_hosts as OpenSSH does.
 //
-// It does not support GSSAPI, hardware keys that are not in an agent, or the shared
-// connections of ControlPath. The transport openssh does.
+// It lacks GSSAPI, hardware keys outside an agent, and ControlPath. Package openssh has them.
 package ssh
 
 import (

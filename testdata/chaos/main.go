@@ -1,7 +1,5 @@
-// Command chaos is a batch scheduler that nobody can rely on, for tests: it runs
-// no jobs, and answers as schedulers do on their worst days. What it does is
-// drawn from a seed. Time passes for its jobs with each listing, and for those of
-// one who never lists with what is asked of single ones.
+// Command chaos is an unreliable batch scheduler for tests. It runs no jobs. A seed decides its
+// faults, and its time passes with listings and, without them, with queries.
 //
 //	chaos submit          makes a job; its tag is in CHAOS_TAG
 //	chaos status ID       what the controller knows of a job
@@ -9,11 +7,11 @@
 //	chaos list            all jobs that the controller knows
 //	chaos find TAG        the job of a submission
 //	chaos cancel ID
-//	chaos truth           all jobs as they really end, without any faults
+//	chaos truth           all jobs as they really end, without faults
 //
-// CHAOS_DIR is the folder of its records, CHAOS_SEED the seed; with CHAOS_CALM
-// nothing goes wrong and jobs wait for ever, with CHAOS_RELIABLE nothing goes wrong, with CHAOS_WIDE a
-// listing says more of each job.
+// CHAOS_DIR is the directory of its records, CHAOS_SEED the seed. With CHAOS_CALM nothing fails
+// and jobs wait for ever, with CHAOS_RELIABLE nothing fails, with CHAOS_WIDE a listing has more
+// columns.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package reference finds the references in texts of definitions, as they are written.
+// Package reference finds references in the texts of definitions.
 package reference
 
 import "strings"

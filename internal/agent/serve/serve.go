@@ -1,5 +1,5 @@
-// Package serve runs an agent over the resource manager of a target: it connects to the client,
-// and has the client's commands carried out as those of rmctl are.
+// Package serve runs an agent for a target: it connects to the client and executes the client's
+// commands as rmctl does its own.
 package serve
 
 import (

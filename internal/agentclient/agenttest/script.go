@@ -1,5 +1,5 @@
-// Package agenttest plays agents of the proxy protocol for tests: the agent's side of recorded
-// sessions, in a goroutine or as a program.
+// Package agenttest plays agents in tests: the agent's side of recorded sessions, in a goroutine
+// or as a program.
 package agenttest
 
 import (

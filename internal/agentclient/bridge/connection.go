@@ -1,8 +1,7 @@
-// Package bridge makes a connection through which an agent of the proxy protocol answers
-// commands. A command whose program is [definition.Command] is answered from a session with
-// the agent, and files below [definition.OutputFolder] have what jobs wrote; everything else
-// goes to the connection below. With the definition that package definition writes, a target
-// that has an agent works like any other.
+// Package bridge makes a connection through which an agent answers commands: those of
+// [definition.Command], and reads below [definition.OutputFolder]. Everything else goes to the
+// connection below. With the definition of package definition, a target with an agent works like
+// any other.
 package bridge
 
 import (

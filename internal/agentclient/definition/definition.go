@@ -1,6 +1,5 @@
-// Package definition writes definitions for targets that have an agent of the proxy protocol:
-// the attributes are those that the agent defined, and the commands are those of the
-// connection that package bridge makes.
+// Package definition writes definitions for targets with an agent: the agent's attributes, and
+// the commands of the connection that package bridge makes.
 package definition
 
 import (

@@ -1,5 +1,5 @@
-// Package channel makes a [remote.Connection] of channels, each of which runs one
-// command line on a POSIX machine, as SSH does. The transports ssh and openssh share it.
+// Package channel turns channels, each of which runs one command line as SSH does, into a
+// [remote.Connection]. Packages ssh and openssh share it. DESIGN.md describes how.
 package channel
 
 import (
