@@ -24,7 +24,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of rmctl",
-		Long:    "version prints the version, the revision it was built from, and the version of Go.",
+		Long:    "Print the version of rmctl, the revision it was built from, and the version of Go.",
 		Example: "  rmctl version\n  rmctl version --json",
 		// Instead of that of all commands: this cannot be interrupted.
 		PersistentPreRun: func(*cobra.Command, []string) {},
@@ -73,9 +73,8 @@ func newMan(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the man pages",
-		Long: `man writes a man page for each command to DIR, creating DIR if needed: rmctl.1,
-rmctl-submit.1 and so on. They contain what --help prints. If DIR is the folder man1 of a
-manual path, man rmctl-submit shows them.`,
+		Long: `Write a man page for each command to DIR, creating DIR if needed: rmctl.1,
+rmctl-submit.1 and so on.`,
 		Example: `  rmctl man ~/.local/share/man/man1
   man rmctl-submit`,
 		Args:              exactly(1, "a folder"),

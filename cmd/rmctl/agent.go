@@ -20,12 +20,13 @@ func newAgent(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Serve a target to a client of the proxy protocol",
-		Long: `agent reports jobs, nodes and queues of a target to a client of the proxy protocol, such
-as the Eclipse PTP or another rmctl, and accepts its jobs. It connects to the client at
---host and --port, or uses standard input and output, and ends with the session. Jobs
-keep running. Options of other agents are ignored.
+		Long: `Serve a target to a client of the proxy protocol, such as the Eclipse PTP or another rmctl.
 
---install writes a program that starts the agent, for clients that name it by one path.`,
+The agent reports jobs, nodes and queues, and accepts jobs. It connects to --host and
+--port, or uses standard input and output, and exits when the session ends; jobs keep
+running. It ignores options of other agents.
+
+Use --install for clients that start an agent by a single path.`,
 		Example: `  rmctl agent -t slurm --install ~/bin/slurm-agent
   rmctl agent -t slurm --proxy=tcp --host=localhost --port=4000
   rmctl agent --proxy=stdio --trace trace.txt`,
@@ -42,13 +43,13 @@ keep running. Options of other agents are ignored.
 	}
 	flags := c.Flags()
 	flags.Bool("help", false, "help for agent") // -h is the host, as with other agents
-	flags.StringVarP(&o.Proxy, "proxy", "P", serve.TCP, "how to reach the client: `tcp` or stdio")
+	flags.StringVarP(&o.Proxy, "proxy", "P", serve.TCP, "connection to the client: `tcp` or stdio")
 	flags.StringVarP(&o.Host, "host", "h", "localhost", "`HOST` of the client")
 	flags.IntVarP(&o.Port, "port", "p", serve.DefaultPort, "`PORT` of the client")
-	flags.BoolVar(&o.AllowPlain, "allow-plain", false, "allow a client on another machine, without encryption")
-	flags.StringVar(&o.Trace, "trace", "", "append all messages to `FILE`")
-	flags.StringVar(&states, "states", "4.0", "`VERSION` of the Eclipse PTP whose states to send: 4.0 or 2.x")
-	flags.StringVar(&install, "install", "", "write a program that starts the agent to `FILE`")
+	flags.BoolVar(&o.AllowPlain, "allow-plain", false, "allow an unencrypted connection to a client on another machine")
+	flags.StringVar(&o.Trace, "trace", "", "trace `FILE` to which to append all messages")
+	flags.StringVar(&states, "states", "4.0", "job states of PTP `VERSION` 4.0 or 2.x")
+	flags.StringVar(&install, "install", "", "`FILE` to which to write a program that starts the agent")
 	c.AddCommand(newAgentDecode(a))
 	return c
 }
@@ -110,11 +111,10 @@ func newAgentDecode(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "decode FILE",
 		Short: "Print the messages of a trace",
-		Long: `decode prints the name, transaction, ids and attributes of each message in FILE, and what
-is wrong with those that it cannot decode. FILE is a trace, or the bytes of one direction;
-"-" is standard input. With --json each message is an object on one line.
+		Long: `Print the name, transaction, ids and attributes of each message in FILE.
 
-rmctl exits with 1 if a message cannot be decoded.`,
+FILE is a trace, or the bytes of one direction; "-" is standard input. If a message cannot
+be decoded, rmctl prints the reason and exits with 1.`,
 		Example: `  rmctl agent decode trace.txt
   rmctl agent decode --json trace.txt | jq -c 'select(.name == "NEW_JOB")'`,
 		Args: exactly(1, "a trace"),

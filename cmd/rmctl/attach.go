@@ -24,11 +24,11 @@ func newAttach(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach JOB",
 		Short: "Attach this terminal to an interactive job",
-		Long: `attach attaches this terminal to an interactive job that was started with run --detach
-or detached from. It prints the last output, then new output, and exits with the job's
-exit code. Several terminals can be attached to one job.
+		Long: `Attach this terminal to an interactive job that was started with run --detach or detached.
 
-Ctrl-C reaches the job; typed twice within a second it asks whether to detach.`,
+rmctl prints the last output, then new output, and exits with the job's exit code. Several
+terminals can be attached to one job. Ctrl-C goes to the job; press it twice within a
+second to detach.`,
 		Example:           "  rmctl attach 4711",
 		Args:              exactly(1, "a job"),
 		ValidArgsFunction: a.completeOneJob(attachableJob),

@@ -32,7 +32,7 @@ func newBackground(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    backgroundCommand,
 		Short:  "Keep connections between calls of rmctl",
-		Long:   "background is the process that keeps connections between calls of rmctl, which start it.",
+		Long:   "Keep connections between calls of rmctl, which start this process.",
 		Hidden: true,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			folder, err := a.backgroundFolder()

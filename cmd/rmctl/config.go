@@ -25,10 +25,10 @@ import (
 func newConfig(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Manage saved submissions: launch configurations",
-		Long: `config saves submissions under a name, from which submit, run and render start with
---config-name NAME. A launch configuration is a file in the folder launch of the
-configuration folder, which you can edit with any editor.`,
+		Short: "Manage saved submissions",
+		Long: `Save submissions under a name, for submit, run and render with --config-name NAME.
+
+A saved submission is a TOML file in the directory launch of the configuration directory.`,
 		Example: `  rmctl config save nightly -t slurm --time 1h -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl config save again --from-job 4711
   rmctl config list
@@ -45,14 +45,11 @@ func newConfigSave(a *app) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "save NAME [flags] [--] [PROGRAM [ARGUMENT...]]",
-		Short: "Save a launch configuration",
-		Long: `save saves the flags and arguments under a name. All are optional: the submission can
-add what is missing. It also saves values that the definition refuses, with a warning.
+		Short: "Save a submission",
+		Long: `Save flags and arguments as a submission. Do not save secrets: the file is plain text.
 
---from-job starts from the submission of a job, --config-name from another launch
-configuration.
-
-The file contains all values in plain text: do not save secrets.`,
+All flags and arguments are optional; add what is missing when you submit. rmctl warns
+about values that the definition refuses, and saves them nevertheless.`,
 		Example: `  rmctl config save nightly -t slurm --time 1h -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl config save short --time 5m
   rmctl config save again --from-job 4711 --time 90m --force`,
@@ -80,9 +77,9 @@ The file contains all values in plain text: do not save secrets.`,
 		},
 	}
 	flags.add(a, c)
-	c.Flags().StringVar(&fromJob, "from-job", "", "`JOB` whose submission to start from")
+	c.Flags().StringVar(&fromJob, "from-job", "", "`JOB` whose submission is the base")
 	completeFlag(c, "from-job", a.completeJobs(anyJob))
-	c.Flags().BoolVar(&force, "force", false, "replace an existing launch configuration")
+	c.Flags().BoolVar(&force, "force", false, "replace an existing saved submission")
 	return c
 }
 
@@ -179,8 +176,8 @@ func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration)
 func newConfigList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the launch configurations",
-		Long:    "list prints the launch configurations with their target and what they run.",
+		Short:   "List saved submissions",
+		Long:    "List saved submissions with their targets and programs.",
 		Example: "  rmctl config list\n  rmctl config list --json",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			configuration, err := a.client().ConfigFolder()
@@ -216,8 +213,8 @@ func launchRow(l *settings.LaunchConfiguration) []string {
 func newConfigShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show NAME",
-		Short:             "Print a launch configuration",
-		Long:              "show prints the file of a launch configuration, or with --json its contents.",
+		Short:             "Print a saved submission",
+		Long:              "Print a saved submission as TOML, or with --json as JSON.",
 		Example:           "  rmctl config show nightly\n  rmctl config show nightly --json",
 		Args:              exactly(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
@@ -244,8 +241,8 @@ func newConfigShow(a *app) *cobra.Command {
 func newConfigRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm NAME...",
-		Short:             "Remove launch configurations",
-		Long:              "rm removes launch configurations. Jobs that were submitted from them keep running.",
+		Short:             "Remove saved submissions",
+		Long:              "Remove saved submissions. Jobs submitted from them keep running.",
 		Example:           "  rmctl config rm nightly",
 		Args:              atLeast(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
@@ -269,10 +266,11 @@ const fallbackEditor = "vi"
 func newConfigEdit(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
-		Short: "Edit a launch configuration",
-		Long: `edit opens a copy of a launch configuration in the editor of $VISUAL or $EDITOR, and
-saves the copy if it is valid. Otherwise the launch configuration does not change, and
-the next edit continues with the copy.`,
+		Short: "Edit a saved submission",
+		Long: `Edit a saved submission with $VISUAL or $EDITOR.
+
+If the result is invalid, the saved submission does not change; the next edit continues
+with your draft.`,
 		Example:           "  rmctl config edit nightly\n  EDITOR='code --wait' rmctl config edit nightly",
 		Args:              exactly(1, "a name"),
 		ValidArgsFunction: a.completeLaunchConfigurations,

@@ -20,9 +20,10 @@ func newConn(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "conn",
 		Short: "List and close connections of the background process",
-		Long: `conn lists and closes the connections to other hosts, and to agents, that the background
-process keeps between calls of rmctl. It closes connections that are unused for ten minutes, and then
-ends.`,
+		Long: `List and close the connections that the background process keeps between calls of rmctl.
+
+The background process closes connections that are idle for ten minutes, and ends after
+the last one.`,
 		Example: `  rmctl conn list
   rmctl conn close big
   rmctl conn close --all`,
@@ -35,10 +36,9 @@ ends.`,
 
 func newConnList(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List connections of the background process",
-		Long: `list prints each connection with its targets, host, transport, age, idle time, and the
-number of commands that ran over it.`,
+		Use:     "list",
+		Short:   "List connections of the background process",
+		Long:    `List connections with their targets, host, transport, age, idle time and number of commands.`,
 		Example: "  rmctl conn list\n  rmctl conn list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := a.findBackground()
@@ -126,9 +126,9 @@ func newConnClose(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "close [--all] [TARGET...]",
 		Short: "Close connections of the background process",
-		Long: `close closes the connections of targets or, with --all, all of them and ends the
-background process. Commands that run over a connection are lost. The next command
-that needs a connection makes a new one.`,
+		Long: `Close the connections of targets. Commands that run over them are lost.
+
+The next command that needs a connection opens a new one.`,
 		Example: `  rmctl conn close big
   rmctl conn close --all`,
 		ValidArgsFunction: a.completeTargets,

@@ -180,8 +180,8 @@ func (h debugHandle) ExitCode(ctx context.Context) (int, error) {
 
 // addDebugging adds the flags for the program and the debugger that submissions share with launch configurations.
 func addDebugging(c *cobra.Command, d *settings.Debugging) {
-	c.Flags().StringVar(&d.Copy, "copy", "", "copy the local `FILE` to the path of the program if they differ")
-	c.Flags().StringVar(&d.Debugger, "debugger", "", "debugger for --debug: the id or the absolute `PATH` that the definition's debug command gets")
+	c.Flags().StringVar(&d.Copy, "copy", "", "local `FILE` to copy to the path of the program, if they differ")
+	c.Flags().StringVar(&d.Debugger, "debugger", "", "debugger for --debug: an absolute `PATH`, or an id that the definition knows")
 }
 
 // applyDebugging copies the program, and gives the definition's debug command its debugger, as the command line or the

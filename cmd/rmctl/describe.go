@@ -24,12 +24,9 @@ func newDescribe(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "describe FILE|NAME|TARGET",
 		Short: "Describe a definition: its attributes, commands and form",
-		Long: `describe prints what a definition offers: the attributes that -s sets, with defaults,
-limits and help, and the commands that it runs. With -v it also prints attributes that
-only parsers set, how outputs are parsed, the script and the form.
-
---html writes all that as a page for a browser or printer. --merged prints the definition
-merged with all that it extends, and where each part comes from.`,
+		Long: `Describe a definition: the attributes that -s sets, with defaults and limits, and its
+commands. With -v, also print attributes that only parsers set, the parsers, the script
+and the form.`,
 		Example: `  rmctl describe slurm
   rmctl describe --json mysite.xml
   rmctl describe --html mysite.xml >mysite.html
@@ -65,8 +62,8 @@ merged with all that it extends, and where each part comes from.`,
 			return err
 		},
 	}
-	c.Flags().BoolVar(&page, "html", false, "write a page for a browser")
-	c.Flags().BoolVar(&merged, "merged", false, "print the definition merged with all that it extends")
+	c.Flags().BoolVar(&page, "html", false, "print an HTML page")
+	c.Flags().BoolVar(&merged, "merged", false, "print the definition merged with all that it extends, with the origin of each part")
 	return c
 }
 
@@ -128,9 +125,8 @@ func (a *app) definitionNamed(name string) (string, error) {
 func newDefinition(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "definition",
-		Short: "Begin and lay out definitions, and set up editors for them",
-		Long: `definition helps to write definitions: new begins one, fmt lays out its XML, and schema
-writes what editors need to check and complete it.`,
+		Short: "Create and format definitions, and set up editors",
+		Long:  "Create and format definitions, and set up editors that check and complete them.",
 		Example: `  rmctl definition new mysite --like slurm
   rmctl definition fmt ~/.config/rmctl
   rmctl definition schema`,
@@ -144,11 +140,12 @@ func newDefinitionNew(a *app) *cobra.Command {
 	var like, into string
 	c := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Begin a definition, or one that extends another",
-		Long: `new writes a definition to NAME.xml in the configuration folder. With --like it extends
-another one and changes nothing; its comments show what sites change. Without, it has all
-parts of a definition, with commands that you replace by those of your scheduler.
-new never overwrites a file. "rmctl targets add" makes a target of the definition.`,
+		Short: "Create a definition",
+		Long: `Create a definition as NAME.xml in the configuration directory. Existing files stay.
+
+With --like, the new definition extends another one; its comments show what sites usually
+change. Otherwise it is a template whose commands you replace with those of your
+scheduler. Then add a target with rmctl targets add.`,
 		Example: "  rmctl definition new mysite --like slurm\n  rmctl targets add mysite --definition ~/.config/rmctl/mysite.xml\n  rmctl definition new mysched --into .",
 		Args:    exactly(1, "NAME"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
@@ -170,8 +167,8 @@ new never overwrites a file. "rmctl targets add" makes a target of the definitio
 			return a.createDefinition(starter.Extending(folder, arguments[0], name, base))
 		},
 	}
-	c.Flags().StringVar(&like, "like", "", "`DEFINITION` to extend: a shipped one, a file or that of a target")
-	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: the configuration folder)")
+	c.Flags().StringVar(&like, "like", "", "`DEFINITION` to extend: a shipped one, a file or a target's")
+	c.Flags().StringVar(&into, "into", "", "output directory `DIR` (default: the configuration directory)")
 	completeFlag(c, "like", a.completeDefinitions)
 	return c
 }
@@ -208,10 +205,11 @@ func newDefinitionFmt(a *app) *cobra.Command {
 	var check bool
 	c := &cobra.Command{
 		Use:   "fmt FILE|DIR...",
-		Short: "Lay out the XML of definitions",
-		Long: `fmt indents the elements of definitions, in place, and prints the files that it changed.
-Comments, texts, the order of everything and line breaks between elements stay, and so
-does what the definition means. Files become UTF-8. With - it formats standard input.`,
+		Short: "Format the XML of definitions",
+		Long: `Indent the elements of definitions in place, and print the names of changed files.
+
+Comments, texts and the order of elements stay. Files become UTF-8. "-" formats standard
+input.`,
 		Example: "  rmctl definition fmt mysite.xml\n  rmctl definition fmt --check definitions/\n  rmctl definition fmt - <mysite.xml",
 		Args:    atLeast(1, "a file"),
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -242,7 +240,7 @@ does what the definition means. Files become UTF-8. With - it formats standard i
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "print files that are not laid out, write nothing, and fail if any")
+	c.Flags().BoolVar(&check, "check", false, "list unformatted files without changing them; exit with 1 if there are any")
 	return c
 }
 
@@ -251,9 +249,9 @@ func newDefinitionSchema(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema",
 		Short: "Write schemas and print the settings of editors",
-		Long: `schema writes what editors and validators need to check definitions and to complete what
-you type: XML schemas (XSD), a RELAX NG schema for Emacs, and a catalog. It prints what
-to put into the settings of VS Code and Emacs, and how to run xmllint.`,
+		Long: `Write the XML schemas (XSD), a RELAX NG schema and a catalog for editors and validators.
+
+rmctl prints the settings for VS Code and Emacs, and the command line of xmllint.`,
 		Example: "  rmctl definition schema\n  rmctl definition schema --into schemas",
 		Args:    exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
@@ -274,7 +272,7 @@ to put into the settings of VS Code and Emacs, and how to run xmllint.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: schemas in the configuration folder)")
+	c.Flags().StringVar(&into, "into", "", "output directory `DIR` (default: schemas in the configuration directory)")
 	return c
 }
 

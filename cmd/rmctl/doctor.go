@@ -24,18 +24,18 @@ func newDoctor(a *app) *cobra.Command {
 	callback := false
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find out what keeps jobs from running",
-		Long: `doctor examines everything that jobs of a target need: the targets for all users of
-this machine, if there are any, the definition, the state directory, the connection, programs and their versions, PATH, locale, the output of a
-login, the clock, the staging folder, and what else the definition probes. For each
-finding that is not "ok" it prints the impact and what to do.
+		Short: "Check what jobs on a target need",
+		Long: `Check everything that jobs on a target need, and print how to fix each problem.
 
-It submits no job and writes no file, unless you add --callback. It exits with 0 if jobs
-can run, with 1 if they cannot, with 5 if there is no connection.
+rmctl checks targets.toml, the definition, the state directory, the connection, programs
+and their versions, PATH, the locale, output of login scripts, the clock, the staging
+directory, and whatever else the definition probes. It submits no job and writes no file
+unless you add --callback. It exits with 0 if jobs can run, 1 if they cannot, and 5 if it
+cannot connect.
 
-With --callback it submits a small job and ends it. A process of the job tries to connect
-to each address of the target, and rmctl tries to start a process beside it. One of the two
-must work for rmctl stacks. doctor proposes a value for the setting relay_address.`,
+With --callback, rmctl submits a small job, tests whether nodes reach the target and
+whether rmctl reaches the nodes, and suggests a value for relay_address. One of the two
+directions must work for rmctl stacks.`,
 		Example: `  rmctl doctor
   rmctl doctor -t slurm
   rmctl doctor -t slurm --json
@@ -56,7 +56,7 @@ must work for rmctl stacks. doctor proposes a value for the setting relay_addres
 			return err
 		},
 	}
-	c.Flags().BoolVar(&callback, "callback", false, "submit a small job, and test how rmctl reaches its nodes")
+	c.Flags().BoolVar(&callback, "callback", false, "also submit a small job that tests the network between target and nodes")
 	return c
 }
 

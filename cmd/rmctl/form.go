@@ -23,14 +23,13 @@ func newForm(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "form NAME|FILE [flags] [--] [PROGRAM [ARGUMENT...]]",
 		Short: "Fill in a definition's form, then submit",
-		Long: `form shows the launch tab of a definition on the terminal, with the values of the
-flags. At the end it submits the job, prints the command line that would, or saves a
-launch configuration. NAME is a target or a shipped definition. For a FILE that is no
-target's definition, it prints a command line of rmctl render.
+		Long: `Fill in the form of a target or definition on the terminal.
 
-Tab and the arrow keys move, Space switches, Ctrl-N and Ctrl-P change the tab, Ctrl-S goes
-to the end, Esc leaves. --plain asks line by line instead, as it does on terminals without
-a full screen.`,
+At the end, submit the job, print the equivalent command line, or save the submission. For
+a FILE that no target uses, rmctl prints a command line of rmctl render.
+
+Tab and the arrow keys move, Space toggles, Ctrl-N and Ctrl-P change the tab, Ctrl-S goes
+to the end, Esc quits.`,
 		Example: `  rmctl form slurm -- ./simulate input.dat
   rmctl form slurm --queue debug --tab Advanced
   rmctl form mysite.xml --plain`,
@@ -64,7 +63,7 @@ a full screen.`,
 		},
 	}
 	flags.add(a, c)
-	c.Flags().BoolVar(&plain, "plain", false, "ask line by line on standard error, and read answers from standard input")
+	c.Flags().BoolVar(&plain, "plain", false, "ask line by line on standard error; read answers from standard input")
 	return c
 }
 

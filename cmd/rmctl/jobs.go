@@ -40,18 +40,18 @@ func newJobs(a *app) *cobra.Command {
 	var prune string
 	c := &cobra.Command{
 		Use:   "jobs",
-		Short: "List jobs submitted with rmctl, or the jobs of all users",
-		Long: `jobs lists the jobs submitted with rmctl, newest first, in their last known state. It
-does not query a scheduler. Without --all it lists 20 jobs, and no refused submissions.
-It chooses jobs by target, --state, --name and --ensemble, then sorts them, and then counts.
+		Short: "List jobs on record, or the jobs of all users",
+		Long: `List jobs submitted with rmctl, newest first, in their last known state.
+
+Without --all, rmctl lists 20 jobs, and no refused submissions. It queries no scheduler
+unless you add --watch or --everyone. --everyone lists the jobs that the scheduler shows,
+of all users.
 
 ` + listings.OutputHelp + `
 
---everyone queries the target's scheduler for the jobs of all users that it shows.
 ` + servedHelp + `
 
-` + watchHelp + `
-Without --everyone it queries the jobs that have not ended.`,
+` + watchHelp,
 		Example: `  rmctl jobs
   rmctl jobs --state failed --name 'run*' --sort name --limit 5
   rmctl jobs --all --json -t slurm
@@ -88,11 +88,11 @@ Without --everyone it queries the jobs that have not ended.`,
 			return l.run(c.Context(), store, isWatched)
 		},
 	}
-	l.chosen.add(c, "list all jobs, also refused submissions")
-	c.Flags().StringVar(&l.ensemble, "ensemble", "", "list the jobs of the ensemble `ID`")
+	l.chosen.add(c, "list all jobs and refused submissions")
+	c.Flags().StringVar(&l.ensemble, "ensemble", "", "jobs of the ensemble `ID`")
 	completeFlag(c, "ensemble", cobra.NoFileCompletions)
-	c.Flags().BoolVar(&export, "export", false, "print the whole record: a JSON object per job, with its submission and history")
-	c.Flags().StringVar(&prune, "prune", "", "forget jobs that have ended and are older than `AGE`, such as 12h or 90d")
+	c.Flags().BoolVar(&export, "export", false, "print the whole record as JSON, one job per line, with submissions and histories")
+	c.Flags().StringVar(&prune, "prune", "", "remove jobs from the record that ended more than `AGE` ago, such as 12h or 90d")
 	c.Flags().BoolVar(&everyone, "everyone", false, "query the scheduler for the jobs of all users")
 	addListing(c, &l.choices)
 	addWatch(c, &isWatched)

@@ -26,9 +26,10 @@ func newQueues(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "queues",
 		Short: "List the queues of a target",
-		Long: `queues queries the target's scheduler for its queues and prints a line for each. If the
-definition has no x:list-queues, it prints the names that the start-up commands found.
-` + servedHelp + `
+		Long: `List the queues of a target.
+
+If the definition has no x:list-queues, rmctl prints the names that the start-up commands
+found. ` + servedHelp + `
 
 ` + listings.OutputHelp + `
 
@@ -63,8 +64,9 @@ func newNodes(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "List the nodes of a target",
-		Long: `nodes queries the target's scheduler for its nodes and prints a line for each: its
-state, CPUs in use and in all, memory in MiB, load, queues, and the reason for its state.
+		Long: `List the nodes of a target: state, CPUs in use and in total, memory in MiB, load, queues,
+and the reason for the state.
+
 ` + servedHelp + `
 
 ` + listings.OutputHelp + `
@@ -137,17 +139,16 @@ func listInTurn(controller *control.Controller, kind config.CommandElement, prin
 
 // addWatch adds the flag --watch.
 func addWatch(c *cobra.Command, isWatched *bool) {
-	c.Flags().BoolVarP(isWatched, "watch", "w", false, "repeat, as often as the definition allows")
+	c.Flags().BoolVarP(isWatched, "watch", "w", false, "repeat the listing as often as the definition allows")
 }
 
 // watchHelp describes the flag --watch.
-const watchHelp = `With --watch it repeats this until it is interrupted: in place on a terminal, otherwise
-one listing after the other, each with its time. Each JSON object then has "seen", the
-time of its listing.`
+const watchHelp = `--watch repeats the listing until you interrupt it, with its time: in place on a terminal,
+otherwise one listing after the other.`
 
-// servedHelp describes which listings are not made.
-const servedHelp = `If rmctl serve made a listing less than half a minute ago, and the definition does not
-allow a new one yet, that listing is printed.`
+// servedHelp describes when rmctl prints a listing of rmctl serve.
+const servedHelp = `rmctl prints a listing of rmctl serve if it is less than half a minute old and the
+definition does not allow a new query yet.`
 
 // addListing adds the flags of a listing.
 func addListing(c *cobra.Command, choices *listings.Choices) {

@@ -27,8 +27,8 @@ type selectionFlags struct {
 // add adds the flags. All says what --all chooses.
 func (f *selectionFlags) add(c *cobra.Command, all string) {
 	c.Flags().BoolVar(&f.all, "all", false, all)
-	c.Flags().StringVar(&f.state, "state", "", "choose jobs in a `STATE,...` such as queued or failed")
-	c.Flags().StringVar(&f.name, "name", "", "choose jobs whose names match a `GLOB`")
+	c.Flags().StringVar(&f.state, "state", "", "choose jobs by `STATE,...` such as queued or failed")
+	c.Flags().StringVar(&f.name, "name", "", "choose jobs by name with a `GLOB`")
 	completeFlag(c, "state", completeStates)
 	completeFlag(c, "name", cobra.NoFileCompletions)
 }
@@ -118,8 +118,9 @@ func newOperation(a *app, kind operationKind) *cobra.Command {
 		Use:   name + " [JOB...]",
 		Short: kind.short,
 		Long: kind.long + `
-It prints a line for each job; the next status shows the effect. A job that has ended is
-an error if it is named by itself; the other jobs are processed nevertheless.
+
+rmctl prints a line for each job; the next rmctl status shows the effect. A named job that
+has ended is an error, but rmctl processes the others.
 
 ` + selectionHelp,
 		Example:           "  rmctl " + name + " 4711\n  rmctl " + name + " slurm/4711 4720-4729\n  rmctl " + name + " last\n  rmctl " + name + " --all -t slurm --name 'sim*'",
@@ -137,14 +138,13 @@ an error if it is named by itself; the other jobs are processed nevertheless.
 			return errors.Join(err, a.operateOnEach(c.Context(), kind, jobs, isNamed))
 		},
 	}
-	flags.add(c, "all jobs on record that can be "+kind.done)
+	flags.add(c, "choose all jobs on record that can be "+kind.done)
 	return c
 }
 
 const selectionHelp = `JOB is an id, TARGET/ID, the tag of a submission, "last" for the newest job on record, or a
-range of ids such as 1-50 or TARGET/1-50, which chooses the jobs on record of one target.
-Without a JOB, --all, --state and --name choose among the jobs on record, with -t those of
-one target.`
+range of ids on record such as 1-50 or TARGET/1-50. Without JOB, --all, --state and --name
+choose jobs on record, with -t only those of one target.`
 
 // An operatedDocument is what an operation with --json prints for a job.
 type operatedDocument struct {
@@ -204,9 +204,9 @@ func newSend(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "send [flags] JOB [TEXT...]",
 		Short: "Send input to an interactive job",
-		Long: `send sends a line to an interactive job of the background process, as if it were typed
-there: the words of TEXT or, without TEXT, all of standard input. With --input it sends
-the definition's input for such jobs, resolved again; the job has to be running.`,
+		Long: `Send a line of input to an interactive job that runs in the background process.
+
+Without TEXT, rmctl sends standard input.`,
 		Example: `  rmctl send 4711 run next.dat
   rmctl send 4711 <commands.txt
   rmctl send --input 4711`,
@@ -220,7 +220,7 @@ the definition's input for such jobs, resolved again; the job has to be running.
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows the job is text
-	c.Flags().BoolVar(&again, "input", false, "send the definition's input for such jobs")
+	c.Flags().BoolVar(&again, "input", false, "send the input that the definition provides; the job must be running")
 	return c
 }
 
@@ -268,10 +268,10 @@ func newOutput(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "output [JOB...]",
 		Short: "Print what jobs have written",
-		Long: `output prints the file that a job's standard output goes to, which the definition
-names. With -f it waits for the file, and prints what is added to it until the job has
-ended. Of an array it prints the output of the first task that has begun, and says which
-one that is, or that of --task. Outputs of several jobs are printed under their names.
+		Long: `Print the standard output of jobs.
+
+With -f, rmctl waits for the output file and follows it until the job has ended. For an
+array, it prints the output of the first task that has started, or of --task.
 
 ` + selectionHelp,
 		Example: `  rmctl output 4711
@@ -292,8 +292,8 @@ one that is, or that of --task. Outputs of several jobs are printed under their 
 			return errors.Join(a.printOutputs(c.Context(), jobs, stream, follow), err)
 		},
 	}
-	flags.add(c, "all batch jobs on record")
-	c.Flags().StringVar(&stream.Task, "task", "", "print the output of task `N` of an array")
+	flags.add(c, "choose all batch jobs on record")
+	c.Flags().StringVar(&stream.Task, "task", "", "task `N` of an array")
 	c.Flags().BoolVar(&stream.Stderr, "stderr", false, "print standard error instead")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the job has ended")
 	return c

@@ -24,12 +24,11 @@ func newProcesses(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "processes [JOB...]",
 		Short: "Show the processes of parallel jobs",
-		Long: `processes shows the ranks of jobs: node, process id, state, exit code or signal, and the last
-line of output, if outputs are separate. It knows jobs that were submitted with --track or
-started by rmctl run -t openmpi or -t mpich, and jobs of agents that report processes. It
-works while the job runs and afterwards.
+		Long: `Show the processes of parallel jobs, during and after the run: rank, node, process id,
+state, exit code or signal, and the last line of output.
 
---show RANK prints the end of the output of one of them.
+rmctl knows the processes of jobs submitted with --track, of rmctl run -t openmpi or
+-t mpich, and of agents that report processes.
 
 ` + selectionHelp,
 		Example: `  rmctl processes last
@@ -80,8 +79,8 @@ works while the job runs and afterwards.
 			})
 		},
 	}
-	flags.add(c, "all jobs on record with known processes")
-	c.Flags().IntVar(&rank, "show", 0, "print the end of the output of the process of `RANK`")
+	flags.add(c, "choose all jobs on record with known processes")
+	c.Flags().IntVar(&rank, "show", 0, "print the last output of the process with `RANK`")
 	return c
 }
 

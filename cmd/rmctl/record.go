@@ -35,16 +35,16 @@ func newRecord(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record [flags] DIR -- COMMAND [ARGUMENT...]",
 		Short: "Record the scheduler commands of a command of rmctl",
-		Long: `record runs another command of rmctl and records every scheduler command that it runs:
-the command line, exit code, standard output and error. In DIR it writes a flow of them
-and a case of each, for rmctl test.
+		Long: `Run a command of rmctl, and record the scheduler commands that it runs as cases and a flow
+for rmctl test in DIR.
 
-It replaces names of users, groups, hosts, domains, accounts, jobs and home directories,
-addresses, telephone numbers, comments and secrets by placeholders. It prints what it has
-replaced, and what it has kept: review that and the files before you share them. It does
-not record variables of the job's environment, scripts, and interactive jobs.
+A recording has command lines, exit codes, standard output and standard error, but no
+environment variables of jobs, scripts or interactive jobs. rmctl anonymizes names of
+users, groups, hosts, domains, accounts, jobs and home directories, addresses, telephone
+numbers, comments and secrets. It prints what it replaced and what it kept: review both,
+and the files, before you share them.
 
-It exits with the code of the command.`,
+rmctl record exits with the code of the command.`,
 		Example: `  rmctl record failing -- submit -t slurm --queue debug --wait -- false
   rmctl record --replace ourcode=program status -- status --fresh 4711
   rmctl test failing status`,
@@ -63,10 +63,10 @@ It exits with the code of the command.`,
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&what.keep, "keep", false, "keep all names")
+	f.BoolVar(&what.keep, "keep", false, "keep all names instead of anonymizing them")
 	f.BoolVar(&what.force, "force", false, "replace the recording in DIR")
 	f.BoolVar(&what.add, "append", false, "add cases that differ to the recording in DIR")
-	f.StringArrayVar(&what.replace, "replace", nil, "another text to replace, as `OLD=NEW`; may be repeated")
+	f.StringArrayVar(&what.replace, "replace", nil, "text to replace as well, as `OLD=NEW`; repeatable")
 	return c
 }
 

@@ -24,26 +24,23 @@ func newRecover(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recover",
 		Short: "Recover interrupted submissions and lost jobs",
-		Long: `recover lists the jobs of the target, and of others with submissions in doubt, and adopts
-those that were submitted with rmctl and are not on record. Then it looks for the jobs of
-all other submissions with an unknown outcome: rmctl was killed, a connection broke, or a
-submit command timed out. It adopts the job if there is one. If it is certain that there is
-none, it records the submission as not made and removes its files. It looks up all
-submissions of a target together, and never submits anything.
+		Long: `Find the jobs of interrupted submissions, and jobs missing from the record.
 
---adopt records that a submission became the JOB of the scheduler, where rmctl cannot tell:
-some schedulers do not say which submission a job that ended was of. With several
-submissions in doubt, name one with --as TAG. rmctl refuses a job that is on record, of
-another user, or older than the submission.
+A submission is in doubt if rmctl was killed, the connection broke, or the submit command
+timed out. rmctl lists the jobs of the scheduler. It adds those that were submitted with
+rmctl and are missing from the record. If a submission certainly created no job, rmctl
+records it as not submitted and removes its files. rmctl recover never submits anything.
 
---rebuild replaces a damaged record of jobs with a new one, which has all jobs, submissions and
-events that can be read. It keeps the damaged files, and says what is lost. A job whose own row
-is lost is restored from its events, or found with the scheduler.
+--adopt assigns a job to a submission in doubt where the scheduler does not identify it.
+rmctl refuses a job that is on record, belongs to another user, or is older than the
+submission.
 
---dismiss gives up a submission or job. A submission whose scheduler cannot be queried is
-recorded as not made. A job that its scheduler has forgotten, or whose terminal is gone, is
-no longer shown by rmctl status; its last observation stays on record. A job that may be
-running cannot be dismissed.`,
+--dismiss gives up a submission whose scheduler cannot be queried, or a job that its
+scheduler has forgotten. The last observation stays on record. rmctl refuses a job that
+may be running.
+
+--rebuild copies all that is readable from a damaged record to a new one. It keeps the
+damaged files, and prints what is lost.`,
 		Example: `  rmctl recover
   rmctl recover -t slurm --rebuild
   rmctl recover --adopt 4711 --as 2f1c…
@@ -51,11 +48,11 @@ running cannot be dismissed.`,
   rmctl recover --dismiss slurm/4711`,
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c.Context()) },
 	}
-	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "copy what can be read of a damaged record into a new one")
-	c.Flags().StringVar(&r.dismiss, "dismiss", "", "give up a submission without an outcome, or a `JOB` whose end cannot be observed, by tag or id")
+	c.Flags().BoolVar(&r.rebuild, "rebuild", false, "copy all that is readable from a damaged record to a new one")
+	c.Flags().StringVar(&r.dismiss, "dismiss", "", "tag or id of the submission or `JOB` to give up")
 	completeFlag(c, "dismiss", a.completeJobs(openJob))
-	c.Flags().StringVar(&r.adopt, "adopt", "", "record that a submission without an outcome became this `JOB`")
-	c.Flags().StringVar(&r.as, "as", "", "`TAG` of that submission, if several have no outcome")
+	c.Flags().StringVar(&r.adopt, "adopt", "", "`JOB` that a submission in doubt created")
+	c.Flags().StringVar(&r.as, "as", "", "`TAG` of that submission, if several are in doubt")
 	completeFlag(c, "as", a.completeJobs(doubtfulJob))
 	c.MarkFlagsMutuallyExclusive("adopt", "dismiss")
 	c.MarkFlagsMutuallyExclusive("adopt", "rebuild")

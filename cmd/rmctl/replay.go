@@ -43,20 +43,17 @@ func newReplay(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay FILE|NAME|TARGET --command SELECTOR [flags] [INPUT]",
 		Short: "Parse captured output as a definition does",
-		Long: `replay parses the output of a scheduler command, from a file or standard input, with
-one parser of a definition and prints the resulting attributes.
+		Long: `Parse the output of a scheduler command with a definition, and print the attributes that
+result.
 
-SELECTOR names the command: an element (get-job-status), an element with an
-index from 1 (start-up-command[3]), or element:name (start-up-command:get-queues);
-a parser may follow (get-job-status/stderr-parser). The file of --env may name it instead.
---trace prints every segment, match, action and test on standard error; -v prints how
-often each expression was tried and matched; with --json both are JSON. rmctl exits with 1
-if the parser ends with an error.
+SELECTOR names the command: an element (get-job-status), an element with an index from 1
+(start-up-command[3]), or an element with a name (start-up-command:get-queues); a parser
+may follow (get-job-status/stderr-parser). probe:NAME prints what rmctl doctor finds in
+the output.
 
-If the command has a reader, replay prints each record, the row and the facts that it
-gives and where they stand, and what all records say together; -v prints its fields.
-
-With probe:NAME it prints what rmctl doctor would find in such output.`,
+If the command has a reader, rmctl prints each record with its row and facts, and the
+result of all records. -v prints statistics of expressions, or fields of records. rmctl
+exits with 1 if the parser fails.`,
 		Example: `  scontrol show job 7 | rmctl replay slurm --command get-job-status --job-id 7
   rmctl replay mysite.xml --command submit-batch --trace captured.txt
   rmctl replay tokenizer.xml --env env.json --json input.txt
@@ -73,10 +70,10 @@ With probe:NAME it prints what rmctl doctor would find in such output.`,
 	f := c.Flags()
 	f.StringVar(&flags.command, "command", "", "`SELECTOR` of the command that printed the input")
 	f.StringVar(&flags.stream, "stream", "", "`STREAM` of the input: stdout, stderr or redirect (default: the first with a parser)")
-	f.StringVar(&flags.job, "job-id", "", "id of the `JOB` that @jobId stands for")
-	f.StringArrayVarP(&flags.values, "set", "s", nil, "value of an attribute before the run, as `name=value`; may be repeated")
-	f.StringVar(&flags.environment, "env", "", "JSON `FILE` of the attributes before the run")
-	f.BoolVar(&flags.trace, "trace", false, "print what the tokenizer does")
+	f.StringVar(&flags.job, "job-id", "", "`JOB` id, the value of @jobId")
+	f.StringArrayVarP(&flags.values, "set", "s", nil, "value of an attribute before the run, as `name=value`; repeatable")
+	f.StringVar(&flags.environment, "env", "", "JSON `FILE` with attributes before the run, which may also name the command")
+	f.BoolVar(&flags.trace, "trace", false, "print each segment, match, action and test on standard error")
 	completeFlag(c, "command", completeCommands)
 	completeFlag(c, "stream", cobra.FixedCompletions([]cobra.Completion{"stdout", "stderr", "redirect"}, cobra.ShellCompDirectiveNoFileComp))
 	return c

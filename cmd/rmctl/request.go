@@ -32,38 +32,38 @@ type submissionFlags struct {
 func (f *submissionFlags) add(a *app, c *cobra.Command) {
 	f.addChanges(a, c)
 	c.Flags().SetInterspersed(false) // flags after the program are the program's
-	c.Flags().StringVar(&f.configName, "config-name", "", "launch configuration `NAME` to start from; flags and arguments override it")
+	c.Flags().StringVar(&f.configName, "config-name", "", "saved submission `NAME` to start from; flags and arguments override it")
 	completeFlag(c, "config-name", a.completeLaunchConfigurations)
 }
 
 // addChanges adds the flags without the one of what a submission starts from.
 func (f *submissionFlags) addChanges(a *app, c *cobra.Command) {
 	flags := c.Flags()
-	flags.VarP(&settingFlag{values: &f.values}, "set", "s", "attribute of the definition, as `name=value`; may be repeated")
+	flags.VarP(&settingFlag{values: &f.values}, "set", "s", "attribute of the definition, as `name=value`; repeatable")
 	for _, each := range portableFlags {
 		flags.VarP(&settingFlag{&f.values, each.name + "=", each.placeholder}, each.flag, each.shorthand, each.usage)
 	}
-	flags.StringArrayVarP(&f.environment, "env", "e", nil, "variable of the job's environment, as `NAME=VALUE`; may be repeated")
-	flags.StringVarP(&f.Directory, "directory", "d", "", "working directory `DIR` of the job (default: the current one)")
-	flags.StringVar(&f.Script, "script", "", "script `FILE` to submit instead of the definition's")
-	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab whose controls apply (default: the first; with --script the one for scripts)")
+	flags.StringArrayVarP(&f.environment, "env", "e", nil, "environment variable of the job, as `NAME=VALUE`; repeatable")
+	flags.StringVarP(&f.Directory, "directory", "d", "", "working directory `DIR` of the job (default: the current directory)")
+	flags.StringVar(&f.Script, "script", "", "job script `FILE` to submit instead of the definition's")
+	flags.StringVar(&f.Tab, "tab", "", "`TITLE` of the form's tab to use (default: the first tab, with --script the one for scripts)")
 	flags.BoolVar(&f.Debug, "debug", false, "use the definition's debug command")
-	flags.BoolVar(&f.Track, "track", false, "run each process of the job under rmctl-node")
-	flags.StringVar(&f.RankFrom, "rank-from", "", "environment variable `NAME` with the rank, for --track")
+	flags.BoolVar(&f.Track, "track", false, "run each process under rmctl-node, which reports its state")
+	flags.StringVar(&f.RankFrom, "rank-from", "", "environment variable `NAME` that holds the rank, for --track")
 	a.completeSubmissions(c)
 }
 
 // portableFlags are the flags for portable names.
 var portableFlags = []struct{ flag, shorthand, name, placeholder, usage string }{
-	{"tasks", "n", "tasks", "N", "tasks of the job in all"},
-	{"nodes", "N", "nodes", "N", "nodes of the job"},
-	{"time", "", "wallTime", "TIME", "longest run time, such as 1h30m or 2d"},
-	{"mem", "", "memory", "SIZE", "memory on each node, such as 4GiB"},
-	{"queue", "", "queue", "NAME", "queue or partition that the job waits in"},
-	{"account", "A", "account", "NAME", "account or project that the job is charged to"},
-	{"gpus", "", "gpus", "N", "GPUs of the job in all"},
-	{"array", "", "array", "INDICES", "make the job an array, such as 1-100 or 1-9:2%3"},
-	{"after", "", "after", "JOBS", "ids of jobs that have to succeed first, or any:JOBS to end first"},
+	{"tasks", "n", "tasks", "N", "total number of tasks"},
+	{"nodes", "N", "nodes", "N", "number of nodes"},
+	{"time", "", "wallTime", "TIME", "maximum run time, such as 1h30m or 2d"},
+	{"mem", "", "memory", "SIZE", "memory per node, such as 4GiB"},
+	{"queue", "", "queue", "NAME", "queue or partition"},
+	{"account", "A", "account", "NAME", "account or project to charge"},
+	{"gpus", "", "gpus", "N", "total number of GPUs"},
+	{"array", "", "array", "INDICES", "indices of an array job, such as 1-100 or 1-9:2%3"},
+	{"after", "", "after", "JOBS", "ids of jobs that must succeed first; any:JOBS must only end first"},
 }
 
 // A settingFlag adds what it is set to, behind a prefix, to the settings of -s. So the last
@@ -280,12 +280,11 @@ func newRender(a *app) *cobra.Command {
 		Use:               "render FILE|NAME|TARGET [flags] [--] PROGRAM [ARGUMENT...]",
 		ValidArgsFunction: a.completeOneDefinition(),
 		Short:             "Show what a definition would run, without running it",
-		Long: `render resolves a submission, and the commands that follow it, by a definition and
-prints the job script, the managed files, and the arguments, environment, directory
-and input of every command. @jobId stands for the job's id, and UUID for the text that
-makes file names unique.
+		Long: `Print what a submission would run: the job script, managed files, and the arguments,
+environment, directory and input of each command. @jobId stands for the job's id, UUID for
+the unique part of file names.
 
-With --config-name, the definition of the launch configuration is the default.`,
+With --config-name, the definition defaults to that of the saved submission.`,
 		Example: `  rmctl render slurm -N 2 --time 30m -- ./a.out x
   rmctl render mysite.xml --json -- ./a.out
   rmctl render --config-name nightly`,

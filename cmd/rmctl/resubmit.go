@@ -22,12 +22,11 @@ func newResubmit(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resubmit [JOB...] [flags] [-- PROGRAM [ARGUMENT...]]",
 		Short: "Submit jobs again, with changes",
-		Long: `resubmit submits what was asked for when a job was submitted, and prints the id of the
-new job. Flags and a program after -- change it: each -s and -e replaces one value, all
-others stay. -t submits to another target. A script is submitted as the file is now.
+		Long: `Submit jobs again, and print the ids of the new jobs.
 
-JOB is as for rmctl cancel. Without a JOB, --all, --state and --name choose among the jobs
-on record that have ended.`,
+Flags and a program after -- replace single values of the old submission; -t submits to
+another target. rmctl reads scripts again. JOB is as for rmctl cancel; without JOB, --all,
+--state and --name choose among the jobs on record that have ended.`,
 		Example: `  rmctl resubmit 4711
   rmctl resubmit 4711 --time 2h
   rmctl resubmit -t slurm local/4711 --wait
@@ -66,7 +65,7 @@ on record that have ended.`,
 		},
 	}
 	flags.addChanges(a, c)
-	chosen.add(c, "all batch jobs on record that have ended")
+	chosen.add(c, "choose all batch jobs on record that have ended")
 	following.add(c)
 	return c
 }

@@ -62,13 +62,14 @@ func newBareRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rmctl",
 		Short: "Submit, watch and control jobs of any batch system",
-		Long: `rmctl submits, watches and controls jobs of any batch system that an XML
-definition describes. Without configuration, each shipped definition is a target
-of the same name; "local" runs batch jobs on this machine.
+		Long: `Submit, watch and control jobs of any batch system that an XML definition describes.
 
-Exit codes: 0 done; 1 the operation failed; 2 wrong usage or an invalid
-definition; 3 a scheduler command failed; 4 no such job; 5 no connection or
-authentication; 124 timed out. run and wait pass the job's own code through.`,
+Each shipped definition is a target of the same name; "local" runs batch jobs on this
+machine. rmctl targets lists the targets.
+
+Exit codes: 0 success; 1 failure; 2 wrong usage or an invalid definition; 3 failed
+scheduler command; 4 unknown job; 5 no connection or failed authentication; 124 timeout.
+run, wait and submit --wait exit with the job's exit code.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
   rmctl submit -t slurm --queue debug --time 5m -- ./simulate input.dat
   rmctl status
@@ -96,20 +97,20 @@ authentication; 124 timed out. run and wait pass the job's own code through.`,
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.target, "target", "t", "", "target `NAME` (default from targets.toml, otherwise \"local\")")
 	flags.BoolVar(&a.json, "json", false, "print JSON, one object per line")
-	flags.CountVarP(&a.verbose, "verbose", "v", "``print details; twice: also every command that runs")
-	flags.StringVar(&a.configFolder, "config-dir", "", "configuration folder `DIR` (default $XDG_CONFIG_HOME/rmctl)")
-	flags.StringVar(&a.stateFolder, "state-dir", "", "folder `DIR` of the record (default $XDG_STATE_HOME/rmctl)")
+	flags.CountVarP(&a.verbose, "verbose", "v", "``print details; -vv also prints each command that rmctl runs")
+	flags.StringVar(&a.configFolder, "config-dir", "", "configuration directory `DIR` (default $XDG_CONFIG_HOME/rmctl)")
+	flags.StringVar(&a.stateFolder, "state-dir", "", "state directory `DIR` (default $XDG_STATE_HOME/rmctl)")
 
-	flags.StringVar(&a.traceFile, "trace", "", "write the messages of sessions with agents to `FILE`")
+	flags.StringVar(&a.traceFile, "trace", "", "trace `FILE` for messages of proxy agents")
 
 	completeFlag(root, "target", a.completeTargets)
 	completeFlag(root, "config-dir", completeDirectories)
 	completeFlag(root, "state-dir", completeDirectories)
 
 	root.AddGroup(
-		&cobra.Group{ID: groupUsing, Title: "Using:"},
-		&cobra.Group{ID: groupSessions, Title: "Sessions:"},
-		&cobra.Group{ID: groupAuthoring, Title: "Authoring:"},
+		&cobra.Group{ID: groupUsing, Title: "Jobs:"},
+		&cobra.Group{ID: groupSessions, Title: "Targets and sessions:"},
+		&cobra.Group{ID: groupAuthoring, Title: "Definitions:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
 	return root

@@ -26,13 +26,11 @@ func newRun(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Run an interactive job, attached to this terminal",
-		Long: `run runs a job attached to this terminal and exits with its exit code. Without -t
-it uses the default target or, where that runs batch jobs only, "fork", which
-runs any command on this machine.
+		Long: `Run an interactive job attached to this terminal, and exit with its exit code.
 
-Ctrl-C reaches the job. Typed twice within a second it asks whether to detach
-from the job, to cancel it, or to continue. rmctl attach attaches the terminal again.
---detach starts a job and prints its id.`,
+Without -t, rmctl uses the default target. If that runs only batch jobs, it uses "fork",
+which runs any command on this machine. Ctrl-C goes to the job; press it twice within a
+second to detach from the job or to cancel it. rmctl attach attaches the terminal again.`,
 		Example: `  rmctl run -- ./simulate input.dat
   rmctl run -t mympi -s mpiNumberOfProcesses=4 -- ./a.out
   rmctl run -t nodes --detach -- ./server`,
@@ -63,7 +61,7 @@ from the job, to cancel it, or to continue. rmctl attach attaches the terminal a
 	flags.add(a, c)
 	addOnEnd(c, &onEnd)
 	addDebugging(c, &debugged)
-	c.Flags().BoolVar(&detach, "detach", false, "start the job and print its id without attaching; for jobs that keep a command open, use a pseudo-terminal or run on another host")
+	c.Flags().BoolVar(&detach, "detach", false, "start the job, print its id, and do not attach")
 	return c
 }
 

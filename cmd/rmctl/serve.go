@@ -38,15 +38,15 @@ func newServe(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Show and control jobs in a browser",
-		Long: `serve shows resource managers, machines, queues and jobs in a browser. You can submit
-and control jobs there, or with an API in JSON. It prints the URL to open, which contains
-an access token, and ends when it is interrupted.
+		Long: `Show targets, nodes, queues and jobs in a browser, and serve a JSON API.
 
-It listens on this machine only. An address that others can reach requires a certificate
-and a password file: a private file with a line NAME:HASH for each user, as --hash-password
-prints it. Everybody who logs in acts as you.
+rmctl prints the URL to open, which contains an access token, and runs until you interrupt
+it. It starts a session of the default target or of -t; you can start others in the
+browser.
 
-It starts the default target, or that of -t; you can start others in the browser.`,
+By default, rmctl listens on this machine only. An address that others can reach requires
+a certificate and a password file with a line NAME:HASH for each user, as --hash-password
+prints it. Everybody who logs in acts as you.`,
 		Example: `  rmctl serve
   rmctl serve --listen 127.0.0.1:8080
   rmctl serve --listen unix:/home/ada/rmctl.socket
@@ -64,8 +64,8 @@ It starts the default target, or that of -t; you can start others in the browser
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen on: HOST:PORT, with port 0 for a free one, or unix:PATH")
 	flags.StringVar(&s.certificate, "tls-cert", "", "PEM `FILE` of the certificate and its chain")
 	flags.StringVar(&s.key, "tls-key", "", "PEM `FILE` of the certificate's key")
-	flags.StringVar(&s.passwords, "password-file", "", "`FILE` of the users who may log in")
-	flags.StringVar(&hashFor, "hash-password", "", "ask for a password, and print the line of `NAME` for a password file")
+	flags.StringVar(&s.passwords, "password-file", "", "password `FILE` of the users who may log in")
+	flags.StringVar(&hashFor, "hash-password", "", "ask for a password, and print the line for user `NAME` in a password file")
 	return c
 }
 

@@ -11,8 +11,9 @@ func newStart(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "start",
 		Short: "Start a session: run the definition's start-up commands",
-		Long: `start runs the start-up commands of the target's definition and records what they
-find, such as the queues. Other commands start a session when they need one.`,
+		Long: `Run the start-up commands of the target's definition, which find its queues, for example.
+
+Other commands start a session when they need one.`,
 		Example: `  rmctl start -t slurm
   rmctl start -t slurm --fresh`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -23,7 +24,7 @@ find, such as the queues. Other commands start a session when they need one.`,
 			return controller.Start(c.Context(), fresh)
 		},
 	}
-	c.Flags().BoolVar(&fresh, "fresh", false, "run the commands even if they ran a short while ago")
+	c.Flags().BoolVar(&fresh, "fresh", false, "run the commands even if they ran recently")
 	return c
 }
 
@@ -31,7 +32,7 @@ func newStop(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stop",
 		Short:   "Stop the session: run the definition's shut-down commands",
-		Long:    "stop runs the shut-down commands and forgets what the session found. Jobs keep running.",
+		Long:    "Run the shut-down commands, and discard what the session found. Jobs keep running.",
 		Example: "  rmctl stop -t slurm",
 		RunE: func(c *cobra.Command, _ []string) error {
 			controller, err := a.controller(c.Context(), "")
@@ -48,8 +49,8 @@ func newAction(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "action NAME",
 		Short: "Run one of the definition's actions",
-		Long: `action runs a button-action of the definition, or one of its start-up or
-shut-down commands, by name, and records what it finds. rmctl describe lists them.`,
+		Long: `Run a button action, start-up command or shut-down command of the definition by its name,
+and keep what it finds. rmctl describe lists the names.`,
 		Example:           "  rmctl action -t slurm get-queues",
 		Args:              atLeast(1, "the name of an action"),
 		ValidArgsFunction: a.completeActions,

@@ -39,17 +39,16 @@ func newStacks(a *app) *cobra.Command {
 	var flags stacksFlags
 	c := &cobra.Command{
 		Use:   "stacks JOB",
-		Short: "Show where the processes of a running job are",
-		Long: `stacks attaches gdb to each process of a running job, reads the stacks of all threads,
-detaches, and prints one tree of frames with the ranks of each branch. Branches of few
-ranks come first: usually the others wait for these. The processes stop for a moment, and
-continue even if rmctl is killed.
+		Short: "Show the stacks of a running job's processes",
+		Long: `Read the stacks of all threads of a running job with gdb, and merge them into one tree.
 
-Below the tree, rmctl lists ranks without a stack, each with the reason. It exits with 1 if
-there is no stack at all, and with 124 if no node answered in time.
+Branches with few ranks come first: usually the other ranks wait for these. The processes
+pause briefly, and continue even if rmctl is killed. rmctl lists ranks without a stack,
+with the reason, on standard error. It exits with 1 if there is no stack at all, and with
+124 if no node answered in time.
 
-With --samples, rmctl reads the stacks several times, and shows which branches changed.
-With --core, it reads core files on the target instead; the job may have ended.`,
+With --samples, rmctl shows which branches change. With --core, it reads core files on the
+target; the job may have ended.`,
 		Example: `  rmctl stacks 4711
   rmctl stacks 4711 --ranks 0,8-15
   rmctl stacks 4711 --samples 3 --every 10s
@@ -72,12 +71,12 @@ With --core, it reads core files on the target instead; the job may have ended.`
 		},
 	}
 	set := c.Flags()
-	set.StringVar(&flags.ranks, "ranks", "", "only these `RANKS`, such as 0,8-15")
-	set.IntVar(&flags.request.Samples, "samples", 1, "read the stacks `N` times")
+	set.StringVar(&flags.ranks, "ranks", "", "`RANKS` to read, such as 0,8-15")
+	set.IntVar(&flags.request.Samples, "samples", 1, "number `N` of samples")
 	set.DurationVar(&flags.request.Every, "every", 5*time.Second, "`TIME` between two samples")
-	set.StringArrayVar(&flags.request.Cores, "core", nil, "core files on the target, matching `GLOB`; may be repeated")
+	set.StringArrayVar(&flags.request.Cores, "core", nil, "`GLOB` of core files on the target; repeatable")
 	set.BoolVar(&flags.folded, "folded", false, "print one line for each stack, for flame graph tools")
-	set.DurationVar(&flags.timeout, "timeout", stacksPatience, "stop after `TIME`, and show the answers so far")
+	set.DurationVar(&flags.timeout, "timeout", stacksPatience, "longest `TIME` to wait for nodes")
 	set.StringVar(&flags.request.Debugger, "debugger", "", "`PATH` of gdb on the nodes (default: gdb in PATH)")
 	for _, name := range []string{"ranks", "samples", "every", "core", "timeout", "debugger"} {
 		completeFlag(c, name, cobra.NoFileCompletions) // what they name is at the target

@@ -28,21 +28,17 @@ func newStatus(a *app) *cobra.Command {
 		Use:               "status [JOB...]",
 		ValidArgsFunction: a.completeJobs(anyJob),
 		Short:             "Show the state of jobs",
-		Long: `status prints a line for each job: id, target, state, detail, queue, and the age of the
-last observation. Without a job it prints all jobs that have not ended, or those that
---state, --name and --all choose.
+		Long: `Show the state of jobs: id, target, state, detail, queue, and age of the last query.
+
+Without JOB, rmctl shows all jobs that have not ended, or those that --state, --name and
+--all choose.
 
 ` + listings.OutputHelp + `
 
-With --fresh each job has an answer of less than a second ago: a few jobs are queried by
-themselves and at once; with more of them rmctl waits until the scheduler may list its jobs.
-
-If a query fails, the job keeps its last known state and is marked stale, and rmctl exits
-with 3. If the definition did not understand recent answers of the scheduler, a warning on
-standard error counts them.
-
---as snakemake and --as batchspawner print the state of one job as these programs read it.
-A failed query then exits with 0: neither program may take it for the end of the job.`,
+--fresh queries the scheduler instead of using recent answers. If a query fails, the job
+keeps its last known state and is marked stale, and rmctl exits with 3; with --as it exits
+with 0, because Snakemake and BatchSpawner must not take a failed query for the end of a
+job.`,
 		Example: `  rmctl status
   rmctl status slurm/4711 --fresh
   rmctl status --state failed --name 'run*'
@@ -74,10 +70,10 @@ A failed query then exits with 0: neither program may take it for the end of the
 			return errors.Join(a.printStatus(c.Context(), jobs, output), err, queryErr)
 		},
 	}
-	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler for each job, or mark it stale")
-	c.Flags().StringVar(&tool, "as", "", "print the state of one job as a `PROGRAM` reads it: snakemake or batchspawner")
+	c.Flags().BoolVar(&fresh, "fresh", false, "query the scheduler, even if its last answer is recent")
+	c.Flags().StringVar(&tool, "as", "", "print the state of one job for `PROGRAM` snakemake or batchspawner")
 	completeFlag(c, "as", cobra.FixedCompletions(listings.Tools(), cobra.ShellCompDirectiveNoFileComp))
-	chosen.add(c, "all jobs on record, also those that have ended")
+	chosen.add(c, "show all jobs on record, including those that have ended")
 	addListing(c, &choices)
 	return c
 }
@@ -213,13 +209,13 @@ func newExplain(a *app) *cobra.Command {
 	var asks bool
 	explain := &cobra.Command{
 		Use:   "explain [JOB...]",
-		Short: "Explain how the state of jobs is known",
-		Long: `explain prints the history of jobs: what was observed, when, by which command, and in
-which line of its output. It does not query a scheduler.
+		Short: "Explain the state of jobs",
+		Long: `Explain the state of jobs: what rmctl observed, when, by which command, and in which line
+of its output.
 
-With --ask it queries the scheduler for each job that has not ended, before that: it prints
-the records that the definition reads, the row that gives the state, facts, what is
-rejected and why, and what the command printed.
+rmctl queries no scheduler unless you add --ask. It then prints what the command printed,
+the records that the definition reads, the row and the facts that determine the state, and
+what it rejects, with the reason.
 
 ` + selectionHelp,
 		Example: `  rmctl explain 4711
@@ -251,8 +247,8 @@ rejected and why, and what the command printed.
 			})
 		},
 	}
-	flags.add(explain, "all jobs on record")
-	explain.Flags().BoolVar(&asks, "ask", false, "query the scheduler, and show how its answer is read")
+	flags.add(explain, "choose all jobs on record")
+	explain.Flags().BoolVar(&asks, "ask", false, "query the scheduler, and show how the definition reads its answer")
 	return explain
 }
 

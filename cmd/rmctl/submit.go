@@ -36,11 +36,11 @@ func newSubmit(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Submit a batch job and print its id",
-		Long: `submit submits a batch job and prints its id on standard output.
+		Long: `Submit a batch job, and print its id on standard output.
 
-Flags such as --time mean the same with every scheduler. -s sets any attribute of the
-definition; rmctl describe lists them. If the definition does not have an attribute, or
-refuses its value, nothing is submitted.`,
+Flags such as --time work with every scheduler. -s sets any attribute of the definition;
+rmctl describe lists them. If an attribute is unknown or a value is invalid, rmctl submits
+nothing.`,
 		Example: `  rmctl submit -- sh -c 'echo hello'
   rmctl submit -t slurm -n 16 --queue debug --time 5m -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl submit --script job.sh
@@ -78,11 +78,11 @@ refuses its value, nothing is submitted.`,
 		},
 	}
 	flags.add(a, c)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run without running it, as rmctl render does")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would run, without running it")
 	following.add(c)
 	addDebugging(c, &debugged)
-	c.Flags().StringVar(&batch, "batch", "", "submit a job for each line of `FILE` (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug, track")
-	c.Flags().IntVar(&width, "parallel", bulk.Width, "number `N` of jobs to submit at a time, with --batch")
+	c.Flags().StringVar(&batch, "batch", "", "`FILE` with a job on each line (- for standard input): a JSON object with executable, arguments, attributes, environment, directory, script, debug, track")
+	c.Flags().IntVar(&width, "parallel", bulk.Width, "number `N` of concurrent submissions of --batch")
 	return c
 }
 
@@ -101,7 +101,7 @@ type followingFlags struct {
 }
 
 func (f *followingFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for the end, print changes of state, and exit with the job's code")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait for the end, print state changes, and exit with the job's exit code")
 	c.Flags().BoolVar(&f.shown, "show", false, "wait for the end, then print the job's output")
 	addOnEnd(c, &f.onEnd)
 }

@@ -29,14 +29,11 @@ func newTargets(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "targets",
 		Short: "List the targets",
-		Long: `targets lists where jobs can run: each shipped definition on this machine, the targets
-of ` + settings.SiteFolder + "/" + settings.TargetsFile + ` for all users, and those of your targets.toml. The default is
-marked. If there is a file for all users, the columns FROM, INTERVAL and LOCKED show which
-file a target comes from, how often its jobs can be listed, and which settings yours cannot
-change. With --definitions it lists the shipped definitions instead, with what each was
-tested against.
+		Long: `List the targets, and mark the default: each shipped definition on this machine, the
+targets of your targets.toml, and those of ` + settings.SiteFolder + "/" + settings.TargetsFile + ` for all users.
 
-add, set, use and rm change your targets.toml, and keep its comments.`,
+If there is a file for all users, the columns FROM, INTERVAL and LOCKED show the file, how
+often rmctl may list jobs, and the settings that you cannot change.`,
 		Example: `  rmctl targets
   rmctl targets --json
   rmctl targets --definitions
@@ -57,7 +54,7 @@ add, set, use and rm change your targets.toml, and keep its comments.`,
 		},
 	}
 	addListing(c, choices)
-	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions and what each was tested against")
+	c.Flags().BoolVar(&definitions, "definitions", false, "list the shipped definitions with the schedulers that they were tested with")
 	c.AddCommand(newTargetsAdd(a), newTargetsSet(a), newTargetsUse(a), newTargetsRemove(a), newTargetsShow(a))
 	return c
 }
@@ -69,9 +66,8 @@ func newTargetsAdd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a target to targets.toml",
-		Long: `add adds a target to your targets.toml. Its definition has to be usable, and take the
-values of -s. A NAME that is that of a shipped definition needs no --definition. --agent
-names an agent of the proxy protocol in place of a definition.`,
+		Long: `Add a target to your targets.toml. The definition must be valid, and accept the values
+of -s. --definition defaults to NAME.`,
 		Example: `  rmctl targets add big --definition slurm --host login.example.org --use
   rmctl targets add mysite --definition ./mysite.xml -s queue=debug -e SITE_CONF=/etc/site.conf
   rmctl targets add pe --agent /opt/ptp/bin/ptp_ibmpe_proxy --host login.example.org`,
@@ -100,17 +96,17 @@ names an agent of the proxy protocol in place of a definition.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&given.Definition, "definition", "", "shipped `DEFINITION`, or its file (default: NAME)")
-	flags.Var(&given.Agent, "agent", "agent in place of a definition: rmctl, or a `COMMAND`")
-	flags.StringVar(&given.Proxy, "proxy", "", "how to talk to the agent: stdio or `tcp` (default: stdio)")
-	flags.StringVar(&given.Host, "host", "", "`HOST` to reach, as ssh_config knows it")
-	flags.StringVar(&given.Transport, "transport", "", "`TRANSPORT` to it: ssh or openssh (default: ssh with --host, otherwise local)")
-	flags.StringVar(&given.SSHConfig, "ssh-config", "", "`FILE` to read in place of ssh_config")
-	flags.StringArrayVarP(&values, "set", "s", nil, "default of submissions, as `name=value`; may be repeated")
-	flags.StringArrayVarP(&variables, "env", "e", nil, "variable of all commands of the target, as `NAME=VALUE`; may be repeated")
+	flags.StringVar(&given.Definition, "definition", "", "shipped `DEFINITION`, or the path of one (default: NAME)")
+	flags.Var(&given.Agent, "agent", "proxy agent instead of a definition: rmctl, or a `COMMAND`")
+	flags.StringVar(&given.Proxy, "proxy", "", "connection to the agent: stdio or `tcp` (default: stdio)")
+	flags.StringVar(&given.Host, "host", "", "`HOST` as in ssh_config")
+	flags.StringVar(&given.Transport, "transport", "", "`TRANSPORT`: ssh, openssh or local (default: ssh with --host, otherwise local)")
+	flags.StringVar(&given.SSHConfig, "ssh-config", "", "`FILE` to read instead of ssh_config")
+	flags.StringArrayVarP(&values, "set", "s", nil, "preset attribute of submissions, as `name=value`; repeatable")
+	flags.StringArrayVarP(&variables, "env", "e", nil, "environment variable of all commands of the target, as `NAME=VALUE`; repeatable")
 	addNodeSettings(c, &given)
 	flags.BoolVar(&use, "use", false, "make it the default target")
-	flags.BoolVar(&force, "force", false, "replace a target of that name")
+	flags.BoolVar(&force, "force", false, "replace an existing target")
 	completeFlag(c, "definition", a.completeDefinitions)
 	completeFlag(c, "proxy", cobra.FixedCompletions([]cobra.Completion{settings.ProxyStdio, settings.ProxyTCP}, cobra.ShellCompDirectiveNoFileComp))
 	completeFlag(c, "transport", cobra.FixedCompletions([]cobra.Completion{settings.TransportLocal, settings.TransportSSH, settings.TransportOpenSSH}, cobra.ShellCompDirectiveNoFileComp))
@@ -119,8 +115,8 @@ names an agent of the proxy protocol in place of a definition.`,
 
 // addNodeSettings adds the flags for the settings of a target that concern nodes.
 func addNodeSettings(c *cobra.Command, given *settings.Target) {
-	c.Flags().StringVar(&given.NodeDirectory, "node-directory", "", "`DIR` for rmctl-node on the target, shared with nodes")
-	c.Flags().StringVar(&given.RelayAddress, "relay-address", "", "`HOST[:PORT]` at which nodes reach the target")
+	c.Flags().StringVar(&given.NodeDirectory, "node-directory", "", "`DIR` for rmctl-node on the target, shared with its nodes")
+	c.Flags().StringVar(&given.RelayAddress, "relay-address", "", "`HOST[:PORT]` of the target for its nodes")
 	completeFlag(c, "node-directory", cobra.NoFileCompletions)
 	completeFlag(c, "relay-address", cobra.NoFileCompletions)
 }
@@ -129,9 +125,8 @@ func newTargetsSet(a *app) *cobra.Command {
 	var given settings.Target
 	c := &cobra.Command{
 		Use:   "set NAME",
-		Short: "Change how a target uses nodes of jobs",
-		Long: `set changes settings of a target in your targets.toml: the directory for rmctl-node, and
-the address at which nodes reach the target. An empty value removes a setting.`,
+		Short: "Change settings of a target",
+		Long:  `Change settings of a target in your targets.toml. An empty value removes a setting.`,
 		Example: `  rmctl targets set big --relay-address login1
   rmctl targets set big --node-directory /scratch/ada/rmctl`,
 		Args:              exactly(1, "a target"),
@@ -220,7 +215,7 @@ func newTargetsUse(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use NAME",
 		Short:             "Make a target the default",
-		Long:              "use makes a target the default of commands without -t, in your targets.toml.",
+		Long:              "Make a target the default of commands without -t, in your targets.toml.",
 		Example:           "  rmctl targets use slurm",
 		Args:              exactly(1, "a target"),
 		ValidArgsFunction: a.completeTargets,
@@ -238,7 +233,7 @@ func newTargetsRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm NAME...",
 		Short:             "Remove targets from targets.toml",
-		Long:              "rm removes targets from your targets.toml. Their jobs keep running, and stay on record.",
+		Long:              "Remove targets from your targets.toml. Their jobs keep running, and stay on record.",
 		Example:           "  rmctl targets rm big",
 		Args:              atLeast(1, "a target"),
 		ValidArgsFunction: a.completeTargets,
@@ -264,7 +259,7 @@ func newTargetsShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show [NAME]",
 		Short:             "Show all settings of a target",
-		Long:              "show prints the settings of a target, the default one without NAME, as they result from all files.",
+		Long:              "Show all settings of a target, by default of the default target, merged from all files.",
 		Example:           "  rmctl targets show big\n  rmctl targets show --json",
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(_ *cobra.Command, arguments []string) error {
@@ -355,9 +350,9 @@ func (a *app) printShippedDefinitions() error {
 func newPolls(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "polls",
-		Short: "Show how often schedulers are queried, and for how long",
-		Long: `polls shows the queries that all processes of rmctl share: a line for each connection
-and definition, with their targets. It does not query a scheduler.`,
+		Short: "Show how often rmctl queries schedulers",
+		Long: `Show how often rmctl queries schedulers, and how long each query takes. All processes of
+rmctl share the queries of a connection and definition.`,
 		Example: `  rmctl polls
   rmctl polls -t slurm --json`,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -37,19 +37,15 @@ func newTest(a *app) *cobra.Command {
 		Use:               "test [DIR...]",
 		ValidArgsFunction: completeDirectories,
 		Short:             "Test definitions with recorded commands",
-		Long: `test finds cases in and below each folder, or the current one, and compares what the
-definition makes of each recorded output with the expected result. A flow plays recorded
-outputs back to whole submissions and queries. docs/prove/cases.md describes cases and flows.
+		Long: `Test definitions with the cases and flows in DIR and below, by default in the current
+directory.
 
-It prints differences; with -v also cases that passed, and what the tokenizer did with the
-outputs of those that failed.
+A case is the recorded output of one command with the expected result. A flow is a
+recorded session: submissions and queries. rmctl prints differences; with -v also the
+names of passed cases, and traces of failed ones. docs/prove/cases.md explains more.
 
-With --coverage it prints what of each definition the cases never exercise. With --mutate
-it damages their outputs as sites and failures do, and requires the same answer or an
-error. With --break it changes the definitions, and requires that a case notices.
-
-Exit codes: 0 all passed; 1 a result differs, coverage is below --min-coverage, a mutant
-fooled its definition, or no case notices a change; 2 a case or its definition could not be read.`,
+Exit codes: 0 all passed; 1 a case failed, or coverage, mutants or broken definitions
+showed a gap; 2 rmctl cannot read a case or its definition.`,
 		Example: `  rmctl test testdata
   rmctl test --definition mysite.xml cases
   rmctl test --watch mysite.xml cases
@@ -69,15 +65,15 @@ fooled its definition, or no case notices a change; 2 a case or its definition c
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&flags.definition, "definition", "", "definition to test instead of those of the cases: a shipped name or a `FILE`")
+	f.StringVar(&flags.definition, "definition", "", "definition to test instead of those that the cases name: a shipped one or a `FILE`")
 	completeFlag(c, "definition", a.completeDefinitions)
-	f.BoolVar(&flags.update, "update", false, "write the results as the expected results")
-	f.IntVar(&flags.parallel, "parallel", 0, "number `N` of cases to test at a time (default: the number of processors)")
-	f.StringVar(&flags.junit, "junit", "", "write a report in JUnit's XML to `FILE`")
+	f.BoolVar(&flags.update, "update", false, "write the results to the cases as expected results")
+	f.IntVar(&flags.parallel, "parallel", 0, "number `N` of concurrent cases (default: the number of processors)")
+	f.StringVar(&flags.junit, "junit", "", "`FILE` for a report in JUnit XML")
 	flags.coverage.register(c)
 	flags.mutate.register(c)
-	f.BoolVar(&flags.breaks, "break", false, "also test changed definitions: each change of a reader must make a case fail")
-	f.StringVar(&flags.watch, "watch", "", "test the definition in `FILE`, and again whenever it changes, until interrupted")
+	f.BoolVar(&flags.breaks, "break", false, "also break the definitions: each change of a reader must make a case fail")
+	f.StringVar(&flags.watch, "watch", "", "test the definition in `FILE` now and whenever it changes")
 	f.BoolVar(&flags.tap, "tap", false, "print results in the Test Anything Protocol")
 	return c
 }

@@ -25,8 +25,8 @@ type coverageFlags struct {
 }
 
 func (f *coverageFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases exercise, and what they do not")
-	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail if the cases exercise less than `PERCENT` of a definition")
+	c.Flags().BoolVar(&f.show, "coverage", false, "show how much of each definition the cases cover, and what they miss")
+	c.Flags().Float64Var(&f.least, "min-coverage", 0, "minimum coverage of each definition in `PERCENT`")
 }
 
 // check checks the flags, and completes them from the command.
@@ -76,9 +76,9 @@ type mutateFlags struct {
 }
 
 func (f *mutateFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.wanted, "mutate", false, "also test damaged outputs: each must give the same answer or an error, never another job id or a wrong end")
-	c.Flags().IntVar(&f.perCase, "mutants", mutate.DefaultPerCase, "largest number `N` of mutants of a case")
-	c.Flags().StringVar(&f.keep, "keep-mutants", "", "write each mutant that fooled its definition as a case below `DIR`")
+	c.Flags().BoolVar(&f.wanted, "mutate", false, "also test damaged outputs: each must give the same result or an error")
+	c.Flags().IntVar(&f.perCase, "mutants", mutate.DefaultPerCase, "maximum number `N` of damaged outputs (mutants) per case")
+	c.Flags().StringVar(&f.keep, "keep-mutants", "", "directory `DIR` for mutants with a wrong result, as cases")
 }
 
 func (f *mutateFlags) check() error {

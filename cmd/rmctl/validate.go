@@ -21,16 +21,13 @@ func newValidate(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE|NAME|TARGET|DIR...",
 		Short: "Check definitions and show every problem with its line",
-		Long: `validate checks definitions: files, shipped ones or those of targets. It prints all
-problems of each. In a directory it checks the files whose names end in .xml. It exits
-with 0 if there is no error, otherwise with 2; docs/reference/diagnostics.md explains each problem
-and how to fix it.
+		Long: `Check definitions, and print every problem with its line: files, directories of .xml files,
+shipped definitions, and definitions of targets.
 
-With --json it prints each problem as an object on a line; with --sarif it prints one
-SARIF 2.1.0 document, which tools for code review read. PTP ignores unknown elements and
-attributes: --lenient shows what rmctl would ignore, and x:lenient="true" on the root
-makes rmctl use such a definition. With -v it also prints which
-engine runs each regular expression.`,
+rmctl exits with 2 if a definition is invalid. docs/reference/diagnostics.md explains the
+problems. PTP ignores unknown elements and attributes: --lenient lists them as warnings,
+and x:lenient="true" on the root element makes rmctl ignore them, too. With -v, rmctl also
+prints the engine of each regular expression.`,
 		Example: `  rmctl validate mysite.xml
   rmctl validate --strict slurm pbs local
   rmctl validate --sarif definitions/ >problems.sarif`,
@@ -64,8 +61,8 @@ engine runs each regular expression.`,
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
-	c.Flags().BoolVar(&lenient, "lenient", false, "accept unknown elements and attributes, and list them")
-	c.Flags().BoolVar(&sarif, "sarif", false, "print one SARIF 2.1.0 document")
+	c.Flags().BoolVar(&lenient, "lenient", false, "accept and list unknown elements and attributes")
+	c.Flags().BoolVar(&sarif, "sarif", false, "print a SARIF 2.1.0 document for code review tools")
 	return c
 }
 

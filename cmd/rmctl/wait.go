@@ -37,9 +37,11 @@ func newWait(a *app) *cobra.Command {
 	var until, onEnd string
 	c := &cobra.Command{
 		Use:   "wait [JOB...]",
-		Short: "Wait until jobs have ended, or have reached a state",
-		Long: `wait returns when all jobs have ended, or have reached the state of --until, and exits
-with the code of the first job that failed. It prints changes of state on standard error.
+		Short: "Wait until jobs end or reach a state",
+		Long: `Wait until all jobs have ended, or have reached the state of --until.
+
+rmctl prints state changes on standard error, and exits with the exit code of the first
+job that failed.
 
 ` + selectionHelp,
 		Example: `  rmctl wait 4711
@@ -75,11 +77,11 @@ with the code of the first job that failed. It prints changes of state on standa
 			return a.exitOfFirst(c.Context(), jobs, wanted)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "give up after `TIME`, such as 90s or 2h, with exit code 124")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "maximum `TIME` to wait, such as 90s or 2h; then exit with 124")
 	addOnEnd(c, &onEnd)
-	c.Flags().StringVar(&until, "until", "", "wait for `STATE` instead of the end, such as RUNNING")
+	c.Flags().StringVar(&until, "until", "", "`STATE` to wait for instead of the end, such as RUNNING")
 	completeFlag(c, "until", completeStates)
-	flags.add(c, "all jobs on record that have not ended")
+	flags.add(c, "choose all jobs on record that have not ended")
 	return c
 }
 
@@ -109,5 +111,5 @@ func (a *app) exitOfFirst(ctx context.Context, jobs []waiting.Awaited, until job
 
 // addOnEnd adds the flag of commands that wait for the end of jobs.
 func addOnEnd(c *cobra.Command, line *string) {
-	c.Flags().StringVar(line, "on-end", "", "shell command `CMD` to run when a job has ended, with RMCTL_JOB_… in its environment")
+	c.Flags().StringVar(line, "on-end", "", "shell command `CMD` to run when a job ends, with RMCTL_JOB_… variables")
 }

@@ -29,17 +29,15 @@ func newWatch(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "watch [JOB...]",
 		ValidArgsFunction: a.completeJobs(openJob),
-		Short:             "Watch queues, nodes and jobs, or print events of jobs",
-		Long: `watch shows resource managers, queues, nodes and jobs on the full screen of a terminal,
-where you can submit and control jobs; press ? for the keys. -t limits it to one target.
+		Short:             "Watch queues, nodes and jobs, or print events",
+		Long: `Watch targets, queues, nodes and jobs on the full screen; press ? for the keys.
 
-With a job, --json, --plain, --after or a hook, or without a terminal, it queries jobs as
-often as their definitions allow. Without --json or --after it first prints the state of
-each job; then it prints each change of state on a line. It ends when all jobs that you
-named have ended; if you named none, when it is interrupted.
+With JOB, --json, --plain, --after or a hook, or without a terminal, rmctl prints the state
+of each job, and then each state change on a line. It ends when all named jobs have ended,
+otherwise when you interrupt it.
 
-Each event has a cursor. With --after it continues behind that event, also after a
-restart: it leaves nothing out, and keeps the order of a job's events.`,
+Each event has a cursor. --after continues behind that event, even after a restart,
+without gaps and in order.`,
 		Example: `  rmctl watch
   rmctl watch --json
   rmctl watch --after 1042 --json 4711
@@ -57,9 +55,9 @@ restart: it leaves nothing out, and keeps the order of a job's events.`,
 			return w.Run(c.Context(), arguments)
 		},
 	}
-	c.Flags().Int64Var(&w.Cursor, "after", 0, "print events after `CURSOR`; 0 for all (default: from now on)")
-	c.Flags().BoolVar(&plain, "plain", false, "print events on lines, also on a terminal")
-	c.Flags().StringVar(&w.Hooks.OnChange, "on-change", "", "shell command `CMD` to run at each change of state, with RMCTL_JOB_… in its environment")
+	c.Flags().Int64Var(&w.Cursor, "after", 0, "`CURSOR` of the last event to skip; 0 prints all (default: from now on)")
+	c.Flags().BoolVar(&plain, "plain", false, "print events line by line, even on a terminal")
+	c.Flags().StringVar(&w.Hooks.OnChange, "on-change", "", "shell command `CMD` to run at each state change, with RMCTL_JOB_… variables")
 	addOnEnd(c, &w.Hooks.OnEnd)
 	return c
 }

@@ -17,8 +17,8 @@ func newAdd(e Environment) *cobra.Command {
 	var sent sentText
 	c := &cobra.Command{
 		Use:               "add ID FILE",
-		Short:             "Add the parts of a file before the release",
-		Long:              "add submits the parts of a file as further parts of an ensemble that is not released yet. FILE may be - for\nstandard input.",
+		Short:             "Add parts before the release",
+		Long:              "Add the parts of FILE, or of standard input (-), to an ensemble before its release.",
 		Example:           "  rmctl coalloc add last more.toml",
 		Args:              arguments("ID", "FILE"),
 		ValidArgsFunction: e.completeIDs(false, 0),
@@ -34,7 +34,7 @@ func newDelete(e Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:               "delete ID PART...",
 		Short:             "Delete parts before the release",
-		Long:              "delete cancels the jobs of parts, named by their labels. Their processes end, also those that start later.",
+		Long:              "Delete parts by label before the release, and cancel their jobs.",
 		Example:           "  rmctl coalloc delete last solver",
 		Args:              arguments("ID", "PART..."),
 		ValidArgsFunction: e.completeIDs(false, 1<<10),
@@ -49,7 +49,7 @@ func newSubstitute(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "substitute ID PART FILE",
 		Short:             "Replace a part before the release",
-		Long:              "substitute deletes a part and submits the one in a file in its place, with the same index.",
+		Long:              "Replace a part with the one in FILE before the release. The index stays the same.",
 		Example:           "  rmctl coalloc substitute last solver other.toml",
 		Args:              arguments("ID", "PART", "FILE"),
 		ValidArgsFunction: e.completeIDs(false, 1),
@@ -64,10 +64,9 @@ func newSubstitute(e Environment) *cobra.Command {
 func newCommit(e Environment) *cobra.Command {
 	var now bool
 	c := &cobra.Command{
-		Use:   "commit ID",
-		Short: "Release an ensemble once its required parts have checked in",
-		Long: `commit lets the release follow once all required parts have checked in. With --now it
-releases the ensemble if they have, and otherwise cancels it and exits with 1.`,
+		Use:               "commit ID",
+		Short:             "Release an ensemble once its required parts have checked in",
+		Long:              `Release an ensemble once all required parts have checked in.`,
 		Example:           "  rmctl coalloc commit last\n  rmctl coalloc commit --now last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(false, 0),
@@ -75,16 +74,15 @@ releases the ensemble if they have, and otherwise cancels it and exits with 1.`,
 			return e.edit(c.Context(), words[0], func(ensemble coalloc.Control) error { return ensemble.Commit(c.Context(), now) })
 		},
 	}
-	c.Flags().BoolVar(&now, "now", false, "release at once, or cancel the ensemble")
+	c.Flags().BoolVar(&now, "now", false, "release at once; if a required part is missing, cancel the ensemble and exit with 1")
 	return c
 }
 
 func newCancel(e Environment) *cobra.Command {
 	return &cobra.Command{
-		Use:   "cancel ID",
-		Short: "Cancel all parts of an ensemble",
-		Long: `cancel ends all parts, before and after the release. Without a background process it waits until
-their jobs are gone.`,
+		Use:               "cancel ID",
+		Short:             "Cancel all parts of an ensemble",
+		Long:              `Cancel all parts of an ensemble, before or after the release.`,
 		Example:           "  rmctl coalloc cancel last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(false, 0),
@@ -103,7 +101,7 @@ their jobs are gone.`,
 func newWithdraw(e Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "withdraw ID",
-		Short:  "Print an ensemble, or keep it from being submitted",
+		Short:  "Print an ensemble, or prevent its submission",
 		Hidden: true,
 		Args:   arguments("ID"),
 		RunE: func(c *cobra.Command, words []string) error {
@@ -122,10 +120,11 @@ func newWithdraw(e Environment) *cobra.Command {
 func newWait(e Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "wait ID",
-		Short: "Wait until an ensemble has ended",
-		Long: `wait prints the events of an ensemble on standard error until it has ended, and exits with
-the worst exit code of its parts. Without a background process it runs the ensemble itself.
-If a target needs you to log in before the ensemble goes on, wait asks for that.`,
+		Short: "Wait until an ensemble ends",
+		Long: `Wait until an ensemble ends, and exit with the worst exit code of its parts.
+
+rmctl prints events on standard error, and prompts you to log in to targets if necessary.
+If the background process is disabled, this command runs the ensemble.`,
 		Example:           "  rmctl coalloc wait last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(false, 0),
@@ -162,8 +161,8 @@ func newEvents(e Environment) *cobra.Command {
 	var after int
 	c := &cobra.Command{
 		Use:               "events ID",
-		Short:             "Show what has happened to an ensemble",
-		Long:              "events prints what has happened to an ensemble and its parts. With -f it goes on until the ensemble has ended.",
+		Short:             "Print the events of an ensemble",
+		Long:              "Print the events of an ensemble and its parts.",
 		Example:           "  rmctl coalloc events last\n  rmctl coalloc events -f --json last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(true, 0),
@@ -176,7 +175,7 @@ func newEvents(e Environment) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing until the ensemble has ended")
-	c.Flags().IntVar(&after, "after", 0, "leave out events up to sequence number `N`")
+	c.Flags().IntVar(&after, "after", 0, "sequence number `N` of the last event to skip")
 	return c
 }
 
@@ -214,10 +213,9 @@ func newOutput(e Environment) *cobra.Command {
 	var follow bool
 	var stream control.Stream
 	c := &cobra.Command{
-		Use:   "output ID [PART...]",
-		Short: "Print what parts have written",
-		Long: `output prints the standard output of the jobs of an ensemble, or of some of its parts,
-each under its name if there are several. Without PART it leaves out jobs that never ran.`,
+		Use:     "output ID [PART...]",
+		Short:   "Print the output of parts",
+		Long:    `Print the standard output of an ensemble's jobs, by default of all parts that have run.`,
 		Example: "  rmctl coalloc output last\n  rmctl coalloc output -f last solver",
 		Args: func(c *cobra.Command, words []string) error {
 			return arguments("ID", "PART...")(c, append(slices.Clone(words), "")) // parts may be left out

@@ -24,16 +24,13 @@ func NewRSLCommand(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rsl FILE",
 		Short: "Check and print a request in RSL",
-		Long: `rsl reads a request in RSL, the Resource Specification Language of the Globus Toolkit,
-and prints it in canonical form: on one line, with all text in double quotes. FILE may be
-- for standard input. If the request is invalid, rsl shows the errors with their places
-and exits with 2.
+		Long: `Check a request in RSL, the Resource Specification Language of the Globus Toolkit, and
+print it in canonical form. FILE may be - for standard input.
 
-With --eval it replaces references to variables by their values, and prints attribute
-names in lower case without underscores. With --json it prints the syntax tree.
-With --check it checks each part against its target, and exits with 1 if one cannot be
-submitted. It connects to the targets but submits nothing.
-docs/reference/rsl.md describes the language.`,
+rmctl prints each error with its place, and exits with 2 if the request is invalid. With
+--json, it prints the syntax tree. --check connects to the targets but submits nothing,
+and exits with 1 if a part cannot be submitted. docs/reference/rsl.md describes the
+language.`,
 		Example: "  rmctl rsl job.rsl\n  rmctl rsl --eval -D HOME=/home/ann job.rsl\n  rmctl rsl --json - <job.rsl",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
@@ -75,9 +72,9 @@ docs/reference/rsl.md describes the language.`,
 			return e.printRSL(spec)
 		},
 	}
-	c.Flags().BoolVar(&evaluate, "eval", false, "replace references to variables by their values")
-	c.Flags().BoolVar(&check, "check", false, "check each part against its target")
-	c.Flags().StringArrayVarP(&define, "define", "D", nil, "variable for --eval, as `NAME=VALUE`; may be repeated")
+	c.Flags().BoolVar(&evaluate, "eval", false, "replace variables by their values, and normalize attribute names")
+	c.Flags().BoolVar(&check, "check", false, "check each part with its target")
+	c.Flags().StringArrayVarP(&define, "define", "D", nil, "variable for --eval, as `NAME=VALUE`; repeatable")
 	return c
 }
 

@@ -19,10 +19,9 @@ func newStatus(e Environment) *cobra.Command {
 	var start bool
 	c := &cobra.Command{
 		Use:   "status [ID]",
-		Short: "Show the parts of an ensemble and who has checked in",
-		Long: `status prints the state of an ensemble and a line for each part. Without an ID it shows all
-ensembles that have not ended. It does not query a scheduler; with --start it does so once for
-each part whose job waits in a queue.`,
+		Short: "Show an ensemble, its parts and who has checked in",
+		Long: `Show the state of an ensemble and its parts, by default of all ensembles that have not
+ended. Without --start, rmctl queries no scheduler.`,
 		Example:           "  rmctl coalloc status last\n  rmctl coalloc status --json 4f1c2a7e5b0f\n  rmctl coalloc status --start last",
 		ValidArgsFunction: e.completeIDs(true, 0),
 		Args:              optionalID,
@@ -34,7 +33,7 @@ each part whose job waits in a queue.`,
 			return errors.Join(e.printStatuses(shown), err)
 		},
 	}
-	c.Flags().BoolVar(&start, "start", false, "query when jobs in queues are expected to start")
+	c.Flags().BoolVar(&start, "start", false, "query the expected start of queued jobs")
 	return c
 }
 
@@ -194,7 +193,7 @@ func newList(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List ensembles",
-		Long:    "list prints a line for each ensemble that has not ended, newest first; with --all also for those that have.",
+		Long:    "List ensembles that have not ended, newest first.",
 		Example: "  rmctl coalloc list\n  rmctl coalloc list --all --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			service, err := e.Service()
@@ -205,7 +204,7 @@ func newList(e Environment) *cobra.Command {
 			return errors.Join(e.printList(shown), err)
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "list also ensembles that have ended")
+	c.Flags().BoolVar(&all, "all", false, "include ensembles that have ended")
 	return c
 }
 
@@ -236,9 +235,9 @@ func newExplain(e Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
 		Short: "Explain what an ensemble and its parts wait for",
-		Long: `explain says what the ensemble waits for, what each part waits for, and what has happened so far.
-It queries the scheduler once for the expected start of each part whose job waits in a queue,
-if the definition can do that.`,
+		Long: `Explain what an ensemble and each part wait for, and what has happened so far.
+
+If the definitions support it, rmctl queries the expected start of queued jobs.`,
 		Example:           "  rmctl coalloc explain last",
 		Args:              arguments("ID"),
 		ValidArgsFunction: e.completeIDs(true, 0),

@@ -25,16 +25,14 @@ func newSubmit(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit FILE",
 		Short: "Submit an ensemble",
-		Long: `submit submits the parts of a request in TOML, JSON or RSL, and prints the id of the
-ensemble. FILE may be - for standard input. The processes wait at the barrier until the
-commit. A part that cannot be submitted does not stop the others: status shows why.
+		Long: `Submit the parts of a request in TOML, JSON or RSL, and print the id of the ensemble.
+FILE may be - for standard input.
 
-With --commit the release follows once all required parts have checked in. With --wait,
-submit prints events on standard error until the ensemble has ended, and exits with the
-worst exit code of its parts.
+The processes wait at the barrier until the commit. If one part cannot be submitted, rmctl
+submits the others nevertheless; coalloc status shows the reason.
 
-With --at, rmctl on the login node of a target submits and runs the ensemble, so that
-nothing depends on this machine. Targets are then those of that rmctl.`,
+With --at, rmctl on the login node of a target runs the ensemble, with its own targets, so
+that nothing depends on this machine.`,
 		Example: `  rmctl coalloc submit coupled.toml
   rmctl coalloc submit --commit --wait coupled.toml
   rmctl coalloc submit --at cluster --commit - <coupled.toml`,
@@ -63,18 +61,18 @@ nothing depends on this machine. Targets are then those of that rmctl.`,
 			return e.submit(c.Context(), service, r, flags)
 		},
 	}
-	c.Flags().BoolVar(&flags.commit, "commit", false, "release once all required parts have checked in")
-	c.Flags().BoolVar(&flags.wait, "wait", false, "wait for the end, print events, and exit with the worst code of the parts")
-	c.Flags().BoolVar(&flags.holdFirst, "hold-first", false, "submit on hold, and release the holds once all parts were accepted")
-	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print what would run for each part without running it")
-	c.Flags().StringVar(&flags.id, "id", "", "submit as ensemble `ID` of 12 hexadecimal digits; a repetition runs nothing twice")
+	c.Flags().BoolVar(&flags.commit, "commit", false, "release the ensemble once all required parts have checked in")
+	c.Flags().BoolVar(&flags.wait, "wait", false, "wait for the end, print events, and exit with the worst exit code of the parts")
+	c.Flags().BoolVar(&flags.holdFirst, "hold-first", false, "submit jobs on hold, and release them once all are accepted")
+	c.Flags().BoolVar(&flags.dryRun, "dry-run", false, "print what would run for each part, without running it")
+	c.Flags().StringVar(&flags.id, "id", "", "`ID` of the ensemble, 12 hexadecimal digits; submitting it again has no effect")
 	flags.sent.addLength(c)
 	addAt(c, &flags.at)
 	return c
 }
 
 func addAt(c *cobra.Command, at *string) {
-	c.Flags().StringVar(at, "at", "", "run rmctl on the login node of `TARGET`")
+	c.Flags().StringVar(at, "at", "", "`TARGET` whose login node runs this command")
 }
 
 func (e *Environment) submit(ctx context.Context, service *Service, r *coalloc.Request, flags submitFlags) error {
@@ -139,10 +137,11 @@ func newPlan(e Environment) *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use:   "plan FILE",
-		Short: "Check each part and show its expected start",
-		Long: `plan checks each part of a request against its target, and prints when the scheduler
-expects it to start. It submits nothing, and exits with 1 if a part cannot be submitted.
-FILE may be - for standard input. submit --dry-run prints files and commands.`,
+		Short: "Check parts and show when they would start",
+		Long: `Check each part of a request with its target, and print when the scheduler expects it to
+start. FILE may be - for standard input.
+
+rmctl submits nothing, and exits with 1 if a part cannot be submitted.`,
 		Example: "  rmctl coalloc plan coupled.toml\n  rmctl coalloc plan --json coupled.rsl",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
@@ -177,10 +176,9 @@ func (e *Environment) plan(ctx context.Context, service *Service, r *coalloc.Req
 func newConvert(e Environment) *cobra.Command {
 	var to string
 	c := &cobra.Command{
-		Use:   "convert FILE",
-		Short: "Convert a request between TOML and RSL",
-		Long: `convert prints a request in TOML as RSL, and one in RSL as TOML. FILE may be - for standard
-input.`,
+		Use:     "convert FILE",
+		Short:   "Convert a request between TOML and RSL",
+		Long:    `Convert a request in TOML to RSL, or one in RSL to TOML. FILE may be - for standard input.`,
 		Example: "  rmctl coalloc convert old.rsl >new.toml",
 		Args:    arguments("FILE"),
 		RunE: func(c *cobra.Command, words []string) error {
@@ -207,6 +205,6 @@ input.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "print `FORMAT`: rsl or toml (default the other one)")
+	c.Flags().StringVar(&to, "to", "", "output `FORMAT`: rsl or toml (default: the other one)")
 	return c
 }

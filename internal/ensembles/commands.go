@@ -42,14 +42,15 @@ type Environment struct {
 func NewCommand(e Environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "coalloc",
-		Short: "Run one job on several resource managers at once",
-		Long: `coalloc runs an ensemble: one job of several parts, each on a target of its own. It submits
-all parts at the same time, holds their processes at a barrier until the required parts are
-there, and then releases all of them or none. Until then parts can be added, deleted and
-substituted. docs/use/ensembles.md describes the requests.
+		Short: "Run one job on several targets at once",
+		Long: `Run an ensemble: one job of several parts, each on a different target.
 
-The background process runs ensembles, so that they go on when the terminal is closed.
-ID is the id of an ensemble, the beginning of it, its name, or "last".`,
+rmctl submits all parts and holds their processes at a barrier. When all required parts
+have checked in, it releases all or none. Before that, you can add, delete and substitute
+parts. docs/use/ensembles.md describes requests.
+
+The background process runs ensembles, so you can close the terminal. ID is the id of an
+ensemble, its beginning, its name, or "last".`,
 		Example: `  rmctl coalloc submit --commit --wait coupled.toml
   rmctl coalloc status last
   rmctl coalloc substitute last solver other.toml`,

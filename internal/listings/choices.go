@@ -76,17 +76,17 @@ type Choices struct {
 }
 
 // OutputHelp describes the flags of a listing.
-const OutputHelp = `-o wide adds columns to the table, -o table=COLUMN,... chooses them, -o json and -o yaml
-print documents. -q prints only ids: TARGET/ID for jobs, or ID with -t. --format prints
-fields of the JSON document, such as '{{.ID}} {{.State}}'.`
+const OutputHelp = `-o wide adds columns to the table; -o table=COLUMN,... chooses them. -q prints only ids:
+TARGET/ID for jobs, or ID with -t. --format is a Go template over the members of the JSON
+output, such as '{{.ID}} {{.State}}'.`
 
 // AddTo adds the flags to those of a command.
 func (c *Choices) AddTo(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.output, "output", "o", "", "output `FORMAT`: wide, json, yaml or table=COLUMN,...")
 	flags.BoolVarP(&c.areIDs, "quiet", "q", false, "print only ids, or names of nodes, queues and targets")
-	flags.StringVar(&c.sort, "sort", "", "sort by `COLUMN,...`; -COLUMN for the reverse order")
-	flags.IntVar(&c.limit, "limit", 0, "print at most `COUNT`")
-	flags.StringVar(&c.template, "format", "", "print `TEMPLATE` with fields such as {{.State}}")
+	flags.StringVar(&c.sort, "sort", "", "`COLUMN,...` to sort by; -COLUMN reverses the order")
+	flags.IntVar(&c.limit, "limit", 0, "maximum `COUNT` of lines")
+	flags.StringVar(&c.template, "format", "", "output `TEMPLATE` such as {{.State}}")
 }
 
 // Formats returns what users can write after -o.

@@ -100,9 +100,9 @@ type flags struct {
 func (f *flags) add(c *cobra.Command, whenLeft string) {
 	c.Flags().StringVar(&f.debugger, "debugger", "", "debugger: gdb, lldb, dlv, or its `PATH` on the target (default gdb)")
 	c.Flags().StringVar(&f.ranks, "ranks", "", "`RANKS` to debug, such as 0-7,12; the others run without a debugger (default all)")
-	c.Flags().StringVar(&f.whenLeft, "when-left", whenLeft, "`WHAT` happens to ranks when the connection to rmctl is lost: release or end")
-	c.Flags().DurationVar(&f.linger, "linger", 30*time.Second, "longest `TIME` until that happens")
-	c.Flags().StringVarP(&f.script, "execute", "x", "", "run the commands in `FILE` first; the first that fails ends rmctl with code 1")
+	c.Flags().StringVar(&f.whenLeft, "when-left", whenLeft, "`WHAT` happens to ranks after rmctl loses the connection: release or end")
+	c.Flags().DurationVar(&f.linger, "linger", 30*time.Second, "maximum `TIME` until --when-left takes effect")
+	c.Flags().StringVarP(&f.script, "execute", "x", "", "`FILE` with commands to run first; rmctl exits with 1 if one fails")
 	_ = c.RegisterFlagCompletionFunc("debugger", cobra.FixedCompletions([]string{"gdb", "lldb", "dlv"}, cobra.ShellCompDirectiveDefault))
 	_ = c.RegisterFlagCompletionFunc("when-left", cobra.FixedCompletions([]string{Release, End}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -139,9 +139,9 @@ type editorFlags struct{ dap, configuration string }
 const standardStreams = "stdio"
 
 func (f *editorFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.dap, "dap", "", "serve an editor by the Debug Adapter Protocol on standard input and output, or on a new socket `unix:PATH`")
+	c.Flags().StringVar(&f.dap, "dap", "", "serve an editor with the Debug Adapter Protocol on standard input and output, or on the socket `unix:PATH`")
 	c.Flags().Lookup("dap").NoOptDefVal = standardStreams
-	c.Flags().StringVar(&f.configuration, "print-config", "", "print the configuration of an `EDITOR`: vscode, nvim or emacs")
+	c.Flags().StringVar(&f.configuration, "print-config", "", "print the configuration for `EDITOR` vscode, nvim or emacs")
 	_ = c.RegisterFlagCompletionFunc("print-config", cobra.FixedCompletions(editors(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -164,13 +164,13 @@ func NewCommand(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "debug [flags] [--] PROGRAM [ARGUMENT...]",
 		Short: "Debug all processes of a parallel program",
-		Long: `debug submits a job whose processes run under debuggers, and opens a prompt for all of
-them: one question for many ranks, equal answers once. Every launcher and scheduler that
-runs the program runs it under the debuggers too. "help" shows the commands of the prompt.
-docs/use/debug.md has examples.
+		Long: `Submit a job whose processes run under debuggers, and open one prompt for all of them.
 
-With --dap an editor debugs the program instead: its configuration names the program.
---print-config prints what the editor needs for that:
+rmctl works with every launcher and scheduler, and merges equal answers of ranks. "help"
+lists the commands of the prompt; docs/use/debug.md has examples.
+
+With --dap, an editor debugs the program, which its configuration names. --print-config
+prints that configuration:
 
   vscode  an extension of one file; save it as package.json in a new directory
           rmctl.rmctl-1.0.0 in ~/.vscode/extensions, and restart VS Code
@@ -185,9 +185,9 @@ With --dap an editor debugs the program instead: its configuration names the pro
 	}
 	f.add(c, End)
 	editor.add(c)
-	c.Flags().StringVar(&stop, "stop", "", "`WHERE` the program stops first: main, entry or no (default main)")
-	c.Flags().StringVar(&mode, "mode", "", "`MODE` of debuggers: run, they start the program, or attach, they attach to it once it runs (default run)")
-	c.Flags().StringVar(&copied, "copy", "", "copy the local `FILE` to the path of the program if they differ")
+	c.Flags().StringVar(&stop, "stop", "", "`WHERE` the program first stops: main, entry or no (default main)")
+	c.Flags().StringVar(&mode, "mode", "", "`MODE` of debuggers: run starts the program, attach attaches to it (default run)")
+	c.Flags().StringVar(&copied, "copy", "", "local `FILE` to copy to the path of the program, if they differ")
 	_ = c.RegisterFlagCompletionFunc("stop", cobra.FixedCompletions([]string{debug.StopAtMain, debug.StopAtEntry, debug.StopNot}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{Run, Attach}, cobra.ShellCompDirectiveNoFileComp))
 	read := e.AddFlags(c)
@@ -221,9 +221,10 @@ func newAttach(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "attach JOB",
 		Short: "Debug the processes of a running job",
-		Long: `attach stops the processes of a running job, and opens a prompt for all of them.
-Leaving the prompt lets them run on as before. The processes have to be known to rmctl,
-and their nodes have to be reachable; docs/use/stacks.md says how.`,
+		Long: `Stop the processes of a running job, and open one prompt for all of them.
+
+When you leave the prompt, the processes continue. rmctl must know the processes and reach
+their nodes; docs/use/stacks.md explains how.`,
 		Example: `  rmctl debug attach 4711
   rmctl debug attach --ranks 3 4711`,
 		Args: func(c *cobra.Command, words []string) error {
