@@ -11,7 +11,7 @@ import (
 // kept, but all its texts share the memory of the line that they were read from, and of lines beside it.
 type Row struct {
 	ID    string
-	Facts tokenizer.Facts // by the keys that docs/write/definitions.md lists
+	Facts tokenizer.Facts // by the keys that docs/write/listings.md lists
 	// Again says that an earlier row with a state has the same id, as this has. Where
 	// both have a fact that of the later row counts.
 	Again  bool
@@ -31,7 +31,7 @@ type Listed struct {
 }
 
 // stateFact is the fact without which a row names an element and says nothing more
-// (docs/write/definitions.md). Several such rows of one id, as of the tasks of an array,
+// (docs/write/listings.md). Several such rows of one id, as of the tasks of an array,
 // do not contradict each other.
 const stateFact = "state"
 

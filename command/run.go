@@ -42,7 +42,7 @@ type Request struct {
 	// Rows, if set, is handed what the parsers construct, a row at a time, while the
 	// command prints, in place of the environment, which knows nothing discovered before
 	// the command. A row is handed out once nothing that follows can change it: see
-	// docs/write/definitions.md for when that is. The command waits while Rows is at work.
+	// docs/write/listings.md for when that is. The command waits while Rows is at work.
 	// That rows were handed out does not mean that the command succeeds.
 	Rows func(Row)
 

@@ -223,9 +223,9 @@ func TestChainsOfBasesEnd(t *testing.T) {
 	require.Equal(t, strings.Repeat("x", 16), problems[0].File)
 }
 
-// The table of docs/write/definitions.md says what to write for common changes.
+// The table of docs/write/adapt.md says what to write for common changes.
 func TestDocumentedChangesOfABaseAreRight(t *testing.T) {
-	documentation, err := os.ReadFile("../docs/write/definitions.md")
+	documentation, err := os.ReadFile("../docs/write/adapt.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(documentation), "| to | write |")
 	require.True(t, found)

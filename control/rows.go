@@ -15,7 +15,7 @@ import (
 
 // Rows runs x:list-jobs, x:list-nodes or x:list-queues and calls each with one row
 // after the other while the command prints, as soon as nothing that follows can change
-// the row (see docs/write/definitions.md). The command waits meanwhile. Rows have no origins.
+// the row (see docs/write/listings.md). The command waits meanwhile. Rows have no origins.
 // Scope says whose jobs are listed; nodes and queues ignore it. A definition that uses job.ids or query.ids lists the jobs with ids.
 //
 // If there is an error, the listing proves nothing, least of all that something is

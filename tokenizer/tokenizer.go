@@ -43,7 +43,7 @@ type Options struct {
 	Origins string
 	// Rows, if set, is handed what a target constructs, each element as soon as nothing
 	// that follows in the stream can change it, and the environment does not learn
-	// of it: see docs/write/definitions.md for which targets do so. What others construct is
+	// of it: see docs/write/listings.md for which targets do so. What others construct is
 	// discovered at the end of the stream as ever. Two elements of one name are
 	// not merged. The id is empty where an element got no name, and there are no facts
 	// where its value is no map. It runs on the goroutine that writes or closes.

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The page on readers has an example for each source: a reader, what a command printed, and
-// what replay shows of it.
+// sources.md has an example for each source: a reader, the output of a command, and what
+// replay prints.
 func TestTheExamplesOfSourcesDoWhatThePageShows(t *testing.T) {
-	page, err := os.ReadFile("../../docs/write/readers.md")
+	page, err := os.ReadFile("../../docs/write/sources.md")
 	require.NoError(t, err)
-	_, section, found := strings.Cut(string(page), "## One example for each source\n")
+	_, section, found := strings.Cut(string(page), "## Examples\n")
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
 	examples := strings.Split(section, "\n### ")[1:]

@@ -99,7 +99,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// Each code has a heading of its own, which SARIF documents point to.
+// Each code has a heading, in alphabetical order, which SARIF documents link to.
 func TestEveryCodeIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/diagnostics.md")
 	require.NoError(t, err)
@@ -110,7 +110,6 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 	for _, code := range Codes() {
 		listed = append(listed, code.Name)
 	}
-	slices.Sort(documented)
 	slices.Sort(listed)
 	require.Equal(t, listed, documented)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A Description is what rmctl describe shows of a definition; its names in JSON are
-// a contract, which docs/write/definitions.md documents. Positions are file:line:column.
+// a contract, which docs/reference/definition-json.md documents. Positions are file:line:column.
 type Description struct {
 	Name          string                 `json:"name"`
 	File          string                 `json:"file"`

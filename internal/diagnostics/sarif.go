@@ -122,7 +122,7 @@ func sarifRules(codes []check.Code) []sarifRule {
 	for _, code := range codes {
 		page := diagnosticsPage + "#" + code.Name
 		rule := sarifRule{ID: code.Name, ShortDescription: sarifMessage{code.Summary}, HelpURI: page,
-			Help: sarifMessage{code.Summary + " What it means and how to mend it: " + page}}
+			Help: sarifMessage{code.Summary + " What it means and how to fix it: " + page}}
 		rule.DefaultConfiguration.Level = string(code.Severity)
 		rules = append(rules, rule)
 	}

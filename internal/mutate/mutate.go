@@ -25,7 +25,7 @@ func (a output) equal(other output) bool {
 
 // A mutant is a recorded output that was damaged in one way.
 type mutant struct {
-	Operator string // the way in which it was damaged, as docs/prove/cases.md names it
+	Operator string // the way in which it was damaged, as docs/prove/break.md names it
 	Place    string // what of the output was damaged, for people
 	Output   output
 }

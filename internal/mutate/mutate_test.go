@@ -51,7 +51,7 @@ func TestEveryOperatorDamagesRowsWithADateOrADocument(t *testing.T) {
 		require.True(t, damaged[operator], operator)
 		delete(damaged, operator)
 	}
-	require.Empty(t, damaged, "docs/prove/cases.md has to name each")
+	require.Empty(t, damaged, "docs/prove/break.md has to name each")
 }
 
 // A row of a listing may be lost, but must not end a job that has not ended so.
@@ -75,7 +75,7 @@ func TestARowWithAWrongEndFoolsADefinition(t *testing.T) {
 // documentedOperators returns the first column of the table of operators.
 func documentedOperators(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/prove/cases.md")
+	text, err := os.ReadFile("../../docs/prove/break.md")
 	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(text), "| operator |")
 	table, _, _ = strings.Cut(table, "\n\n")

@@ -43,7 +43,7 @@ type Result struct {
 	Verdict Verdict `json:"verdict"`
 	// Original is the folder of the case that was damaged.
 	Original string `json:"case"`
-	Operator string `json:"operator"` // the way in which the output was damaged, as docs/prove/cases.md names it
+	Operator string `json:"operator"` // the way in which the output was damaged, as docs/prove/break.md names it
 	Place    string `json:"place"`    // what of the output was damaged, for people
 	Wrong    string `json:"wrong"`    // for people: what differs
 	// Reproduce is a command that shows it; Run leaves that to its caller.

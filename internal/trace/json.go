@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// The names of events and of their members are a contract; docs/write/definitions.md
-// describes them.
+// The names of events and of their members are a contract, which
+// docs/reference/definition-json.md describes.
 
 // An event is one of a trace in JSON. Members that a kind of event does not have are left out; those
 // that it always has are pointers where their value may be zero.
