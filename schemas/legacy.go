@@ -16,7 +16,7 @@ var legacyAttributes = map[spelling]string{
 	{"browse", "saveValueTo"}:        "attribute",
 	{"button-group", "saveValueTo"}:  "attribute",
 	{"argument", "isUndefIfMatches"}: "isUndefinedIfMatches",
-	{"target", "type"}:               "", // told attributes from properties
+	{"target", "type"}:               "", // distinguished attributes from properties
 }
 
 // legacyValues are those that an attribute could have besides the present ones.
