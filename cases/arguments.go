@@ -50,7 +50,7 @@ func matchWord(word, actual string) bool {
 // mark is that of a query, which ends the columns of some tables.
 var mark = lazyregexp.New(`@[A-Za-z0-9]{16}`)
 
-// markIn returns the mark in a command line as it was run; empty if there is none.
+// markIn returns the mark in a command line as it was run; empty without one.
 func markIn(arguments []string) string { return mark.FindString(strings.Join(arguments, " ")) }
 
 // withMark returns a command line with another mark.

@@ -56,12 +56,12 @@ func TestWhatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 	}{
 		"no case":                {map[string]string{"case.toml": ""}, "case.toml", "no such file"},
 		"not TOML":               {map[string]string{"case.toml": "definition = 'slurm'\ncommand = get"}, "case.toml", "line 2"},
-		"a misspelled setting":   {map[string]string{"case.toml": "definition = 'slurm'\nexti = 1"}, "case.toml", `line 2, column 1: there is no setting ["exti"]`},
+		"a misspelled setting":   {map[string]string{"case.toml": "definition = 'slurm'\nexti = 1"}, "case.toml", `line 2, column 1: unknown setting ["exti"]`},
 		"an exit code of text":   {map[string]string{"case.toml": "exit = 'one'"}, "case.toml", "line 1"},
 		"no command":             {map[string]string{"case.toml": "definition = 'slurm'\nexit = 0"}, "case.toml", "no command is named"},
 		"a command not in it":    {map[string]string{"case.toml": "definition = 'slurm'\ncommand = 'shut-down-command'"}, "case.toml", "no shut-down-command"},
 		"not a command":          {map[string]string{"case.toml": "definition = 'slurm'\ncommand = 'get-status'"}, "case.toml", "get-status"},
-		"no definition":          {map[string]string{"case.toml": "command = 'get-job-status'"}, "case.toml", "no definition is named"},
+		"no definition":          {map[string]string{"case.toml": "command = 'get-job-status'"}, "case.toml", "no definition given"},
 		"an unknown definition":  {map[string]string{"case.toml": "definition = 'slrum'\ncommand = 'get-job-status'"}, "case.toml", "no shipped definition"},
 		"a missing definition":   {map[string]string{"case.toml": "definition = './my.xml'\ncommand = 'get-job-status'"}, "case.toml", "my.xml"},
 		"an invalid definition":  {map[string]string{"case.toml": "definition = './my.xml'\ncommand = 'get-job-status'", "my.xml": "<x/>"}, "case.toml", "my.xml"},
@@ -70,7 +70,7 @@ func TestWhatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 		"JSON of something else": {map[string]string{"expected.json": `{"states": {}}`}, "expected.json", "states"},
 		"two expectations":       {map[string]string{"expected.json": `{} {}`}, "expected.json", "more than one"},
 		"attributes not JSON":    {map[string]string{"before.json": `{"attributes": [{"vlaue": 1}]}`}, "before.json", "vlaue"},
-		"two outputs":            {map[string]string{"stdout.gz": packed(t, "x")}, "stdout", "twice"},
+		"two outputs":            {map[string]string{"stdout.gz": packed(t, "x")}, "stdout", "both packed and unpacked"},
 		"not packed":             {map[string]string{"stderr.gz": "plain"}, "stderr.gz", "unpacking"},
 		"cut while packed":       {map[string]string{"stderr.gz": packed(t, "some text")[:20]}, "stderr.gz", "unpacking"},
 	} {
@@ -91,7 +91,7 @@ func requireNamed(t *testing.T, path string, err error) {
 	require.True(t, strings.HasPrefix(err.Error(), path+": "), "%v", err)
 }
 
-func TestAFolderInThePlaceOfAFileIsNamed(t *testing.T) {
+func TestAFolderInsteadOfAFileIsNamed(t *testing.T) {
 	folder := write(t, t.TempDir(), running, nil)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "stderr"), 0o700))
 	_, err := cases.Read(folder)
@@ -118,7 +118,7 @@ func TestFindLooksBelowAndLeavesTheCommandsOfFlowsAlone(t *testing.T) {
 	require.Equal(t, below(link), found)
 
 	_, err = cases.Find(t.TempDir())
-	require.ErrorContains(t, err, "there is no case")
+	require.ErrorContains(t, err, "no cases")
 	_, err = cases.Find(filepath.Join(root, "c"))
 	require.ErrorContains(t, err, "no such file")
 }
@@ -214,7 +214,7 @@ func TestALinkOutOfTheCasesIsNeitherReadNorWritten(t *testing.T) {
 		require.NoError(t, os.Symlink(secret, filepath.Join(folder, name)))
 		_, err := cases.Read(folder)
 		requireNamed(t, filepath.Join(folder, name), err)
-		require.ErrorContains(t, err, "not a file of a case")
+		require.ErrorContains(t, err, "something other than a file of a case")
 	}
 	folder := write(t, t.TempDir(), running, map[string]string{"expected.json": ""})
 	require.NoError(t, os.Symlink(missing, filepath.Join(folder, "expected.json")))

@@ -29,7 +29,7 @@ func Find(roots ...string) (folders []string, err error) {
 
 func findBelow(root string) ([]string, error) {
 	if _, err := os.ReadDir(root); err != nil {
-		return nil, fmt.Errorf("looking for cases: %w", err)
+		return nil, fmt.Errorf("finding cases: %w", err)
 	}
 	var folders []string
 	// a root that is a link is followed, as any other program would; links below are not
@@ -55,10 +55,10 @@ func findBelow(root string) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for cases: %w", err)
+		return nil, fmt.Errorf("finding cases: %w", err)
 	}
 	if len(folders) == 0 {
-		return nil, fmt.Errorf("there is no case in %s: no folder with a file %s or %s", root, caseFile, flowFile)
+		return nil, fmt.Errorf("no cases in %s: no folder has a %s or %s", root, caseFile, flowFile)
 	}
 	return folders, nil
 }

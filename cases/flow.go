@@ -118,7 +118,7 @@ func readFlow(folder string) (*Flow, error) {
 	}
 	for i, step := range f.Steps {
 		if !slices.Contains(stepKinds, step.Do) {
-			return nil, &readError{path, fmt.Errorf("step %d: %q is not something to do; do one of %v", i+1, step.Do, stepKinds)}
+			return nil, &readError{path, fmt.Errorf("step %d: unknown do %q; expected one of %v", i+1, step.Do, stepKinds)}
 		}
 	}
 	entries, err := os.ReadDir(folder)
@@ -134,7 +134,7 @@ func readFlow(folder string) (*Flow, error) {
 			return nil, err
 		}
 		if len(recorded.Arguments) == 0 {
-			return nil, &readError{filepath.Join(recorded.Folder, caseFile), errors.New("a recorded command of a flow has to have its argv")}
+			return nil, &readError{filepath.Join(recorded.Folder, caseFile), errors.New("argv is missing")}
 		}
 		f.Commands = append(f.Commands, recorded)
 	}

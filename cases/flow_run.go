@@ -50,12 +50,12 @@ func (r *Runner) play(ctx context.Context, f *Flow, update bool) (found []Differ
 	}
 	folder, err := os.MkdirTemp("", "rmctl-flow-*")
 	if err != nil {
-		return nil, fmt.Errorf("%s: making a place for its jobs: %w", file, err)
+		return nil, fmt.Errorf("%s: creating a record: %w", file, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	connection, err := newPlayback(f, filepath.Join(folder, "files"))
 	if err != nil {
-		return nil, fmt.Errorf("%s: making a place for its files: %w", file, err)
+		return nil, fmt.Errorf("%s: creating a folder for its files: %w", file, err)
 	}
 	defer func() { err = errors.Join(err, connection.files.Close()) }()
 	store, err := jobstore.Open(ctx, folder)
@@ -117,7 +117,7 @@ func (p *player) now() time.Time {
 func (p *player) pause(ctx context.Context, length time.Duration) error {
 	p.ahead += length
 	if p.pauses++; p.pauses > maxPauses {
-		return errors.New("the wait does not come to an end")
+		return errors.New("the wait does not end")
 	}
 	return ctx.Err()
 }
@@ -186,7 +186,7 @@ func (p *player) do(ctx context.Context, step Step) (stepResult, error) {
 	}
 	id := cmp.Or(step.Job, p.last)
 	if id == "" {
-		return stepResult{}, errors.New("there is no job yet; submit one, or name it with job")
+		return stepResult{}, errors.New("no job yet: submit one, or set job")
 	}
 	j, known := p.jobs[id]
 	if !known {

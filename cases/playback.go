@@ -17,7 +17,7 @@ import (
 )
 
 // errNotRecorded is the error of a command that was not run for real.
-var errNotRecorded = errors.New("no such command was recorded, or no further one")
+var errNotRecorded = errors.New("no unused recording of this command")
 
 // maxPlayedBytes bounds a file that a flow writes.
 const maxPlayedBytes = 16 << 20
@@ -169,9 +169,9 @@ func (p *playback) Remove(_ context.Context, name string) error {
 // Info describes the place of the flow.
 func (p *playback) Info() remote.Info { return p.place }
 
-// Listen refuses: recordings hold no connections.
+// Listen refuses: recordings contain no connections.
 func (p *playback) Listen(context.Context) (net.Listener, error) {
-	return nil, &remote.ListenError{Host: p.place.Host, Err: errors.New("recordings hold no connections")}
+	return nil, &remote.ListenError{Host: p.place.Host, Err: errors.New("recordings contain no connections")}
 }
 
 // Close does nothing.

@@ -28,5 +28,5 @@ func TestFilesOfAFlowStayInTheirFolder(t *testing.T) {
 	}
 	_, err = p.Open(t.Context(), "/etc/passwd")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, p.WriteFile(t.Context(), "x", strings.NewReader(strings.Repeat("x", maxPlayedBytes+1)), 0o600), "more than")
+	require.ErrorContains(t, p.WriteFile(t.Context(), "x", strings.NewReader(strings.Repeat("x", maxPlayedBytes+1)), 0o600), "larger than")
 }

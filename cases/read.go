@@ -93,7 +93,7 @@ func decodeTOML(text []byte, into any, isExcepted func(key []string) bool) error
 				continue
 			}
 			line, column := each.Position()
-			return fmt.Errorf("line %d, column %d: there is no setting %q", line, column, each.Key())
+			return fmt.Errorf("line %d, column %d: unknown setting %q", line, column, each.Key())
 		}
 		return nil
 	case errors.As(err, &wrong):
@@ -118,7 +118,7 @@ func readJSON(path string, into any) (present bool, err error) {
 		return false, &readError{path, atLine(text, err)}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return false, &readError{path, errors.New("there is more than one JSON value")}
+		return false, &readError{path, errors.New("more than one JSON value")}
 	}
 	return true, nil
 }
@@ -143,20 +143,20 @@ func atLine(text []byte, err error) error {
 // packedExtension follows the name of an output that is packed with gzip.
 const packedExtension = ".gz"
 
-// readOutput reads a recorded output, packed or not; empty where there is none.
+// readOutput reads a recorded output, packed or not; empty if it is missing.
 func readOutput(folder, name string) ([]byte, error) {
 	path := filepath.Join(folder, name)
 	text, err := readBounded(path, maxOutputBytes)
 	packed, packedErr := readBounded(path+packedExtension, maxOutputBytes)
 	switch {
 	case err == nil && packedErr == nil:
-		return nil, &readError{path, errors.New("it is there twice, packed and not")}
+		return nil, &readError{path, errors.New("exists both packed and unpacked")}
 	case err == nil:
 		return text, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, &readError{path, err}
 	case errors.Is(packedErr, fs.ErrNotExist) && exists(path):
-		return nil, &readError{path, errors.New("it is a link to a file that is missing")}
+		return nil, &readError{path, errors.New("link to a missing file")}
 	case errors.Is(packedErr, fs.ErrNotExist):
 		return nil, nil
 	case packedErr != nil:
@@ -215,7 +215,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 		return nil, withoutPath(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, errors.New("not a regular file")
 	}
 	return readAllBounded(file, limit)
 }
@@ -235,7 +235,7 @@ func checkLink(path string) error {
 		return withoutPath(err)
 	}
 	if !exists(filepath.Join(filepath.Dir(target), caseFile)) {
-		return errors.New("it is a link to something that is not a file of a case")
+		return errors.New("link to something other than a file of a case")
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func readAllBounded(reader io.Reader, limit int64) ([]byte, error) {
 		return nil, withoutPath(err)
 	}
 	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("it has more than %d bytes", limit)
+		return nil, fmt.Errorf("larger than %d bytes", limit)
 	}
 	return text, nil
 }

@@ -77,7 +77,7 @@ func (r *Runner) Resolve(name, folder string) (string, error) {
 		name, folder = r.Definition, ""
 	}
 	if name == "" {
-		return "", errors.New("no definition is named")
+		return "", errors.New("no definition given")
 	}
 	if namesFile(name) && !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
@@ -152,7 +152,7 @@ func (r *Runner) conclude(result *Result, err error, update func() error) {
 // try returns how a case differs; with Update the case then expects what it got.
 func (r *Runner) try(ctx context.Context, c *Case) ([]Difference, error) {
 	if c.Expected == nil && !r.Update {
-		return nil, &readError{filepath.Join(c.Folder, expectedFile), errors.New("it is missing; --update writes it")}
+		return nil, &readError{filepath.Join(c.Folder, expectedFile), errors.New("missing; --update writes it")}
 	}
 	answer, err := r.Evaluate(ctx, c)
 	if err != nil {

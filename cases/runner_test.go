@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-func TestADifferenceIsToldWithItsPlace(t *testing.T) {
+func TestADifferenceHasItsPlace(t *testing.T) {
 	folder := writePassing(t, t.TempDir(), nil)
 	require.Equal(t, cases.Passed, run(t, folder).Verdict)
 	write(t, folder, map[string]string{"stdout": recordOf("RUNNING", "None", "n1")}, nil)

@@ -101,7 +101,7 @@ func (r *recording) check() error {
 // record runs a command line of rmctl over a connection that records.
 func (a *app) record(ctx context.Context, what recording) error {
 	if err := os.MkdirAll(what.folder, 0o700); err != nil { // before anything is submitted
-		return fmt.Errorf("making the folder of the recording: %w", err)
+		return fmt.Errorf("creating the recording: %w", err)
 	}
 	var recorder *record.Recorder
 	inner := &app{stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, siteFolder: a.siteFolder, wrapConnection: func(connection remote.Connection) remote.Connection {

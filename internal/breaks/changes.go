@@ -19,8 +19,8 @@ type change struct {
 	drop  func(c *config.Command)
 }
 
-// changesOf returns the changes of a definition in document order, each of which its cases
-// should notice.
+// changesOf returns the changes of a definition in document order; its cases should
+// notice each.
 func changesOf(d *config.Definition) []change {
 	found := &changes{known: map[string]bool{}}
 	for _, c := range commandsOf(d) {
@@ -235,7 +235,7 @@ func otherState(is string) string {
 	return "RUNNING"
 }
 
-// nameOf tells a row from others.
+// nameOf identifies a row.
 func nameOf(row *config.StateRow) string {
 	words := strings.Join(append(slices.Clone(row.Words), row.Matches.Text), " ")
 	return strings.TrimSpace(strings.TrimSpace(row.Is+" "+words) + " " + row.Test.Text)

@@ -55,7 +55,7 @@ func Run(ctx context.Context, runner *cases.Runner, folders []string, reasons ma
 	of := map[string][]string{} // folders by definition
 	err := runner.RunAll(ctx, folders, func(result cases.Result) error {
 		if result.Verdict != cases.Passed {
-			return fmt.Errorf("%s fails as the definition is; only cases that pass can notice a change", result.Folder)
+			return fmt.Errorf("%s fails; only cases that pass can notice a change", result.Folder)
 		}
 		name, err := runner.Resolve(result.Definition, result.Folder)
 		of[name] = append(of[name], result.Folder)
@@ -103,7 +103,7 @@ func (b *breaker) noticed(folder string) {
 	b.folders[0] = folder
 }
 
-// load reads the definition anew: a change spoils it.
+// load reads the definition again, since a change modifies it.
 func (b *breaker) load() (*config.Definition, error) {
 	file, source, err := check.ReadDefinition(b.name)
 	if err != nil {

@@ -64,7 +64,7 @@ func (r *JUnit) Add(result cases.Result) {
 		one.Failure = &junitProblem{Message: fmt.Sprintf("%d differences", len(lines)), Text: strings.Join(lines, "\n")}
 	case cases.Broken:
 		suite.Errors++
-		one.Error = &junitProblem{Message: "the case could not be tried", Text: strings.Join(lines, "\n")}
+		one.Error = &junitProblem{Message: "could not run the case", Text: strings.Join(lines, "\n")}
 	}
 	suite.Cases = append(suite.Cases, one)
 }

@@ -11,7 +11,7 @@ type tabDescription struct {
 	Title    string               `json:"title"`
 	Includes []string             `json:"includeWidgetValuesFrom,omitempty"`
 	Controls []controlDescription `json:"controls,omitempty"`
-	Import   bool                 `json:"import,omitempty"` // submits a script of the user's own
+	Import   bool                 `json:"import,omitempty"` // submits a user's own script
 	Position string               `json:"position"`
 }
 

@@ -104,7 +104,7 @@ func (p page) header() h.Node {
 		badges = append(badges, queue)
 	}
 	if p.Refresh != 0 {
-		badges = append(badges, fmt.Sprintf("findings are good for %d s", p.Refresh))
+		badges = append(badges, fmt.Sprintf("results count as recent for %d s", p.Refresh))
 	}
 	return h.Header(
 		h.H1(h.Text(p.Name)),
@@ -206,20 +206,20 @@ func (p page) argument(a argumentDescription) h.Node {
 func (p page) settable() h.Node {
 	attributes := p.attributes(true)
 	if attributes == nil {
-		return h.P(h.Text("Users set none."))
+		return h.P(h.Text("No attributes for users."))
 	}
 	return h.Group{
-		h.P(h.Class("quiet"), h.Text("What users set, with "), code("-s name=value"), h.Text(" or in the form.")),
+		h.P(h.Class("quiet"), h.Text("Users set these with "), code("-s name=value"), h.Text(" or in the form.")),
 		attributes,
 	}
 }
 
 func (p page) internal() h.Node {
 	attributes := p.attributes(false)
-	return h.If(attributes != nil, h.Group{quiet("Set by parsers, by the program or by their defaults."), attributes})
+	return h.If(attributes != nil, h.Group{quiet("Set by parsers, by rmctl or by their defaults."), attributes})
 }
 
-// attributes is a table of the attributes that users set, or of the others; nil where there are none.
+// attributes is a table of the attributes that users set, or of the others; nil without any.
 func (p page) attributes(settable bool) h.Node {
 	var rows h.Group
 	for _, a := range p.Attributes {

@@ -11,9 +11,9 @@ func (p page) script() h.Node {
 	if p.Script == nil {
 		return nil
 	}
-	note := "Lines and arguments with a dotted underline are left out where they have nothing to say."
+	note := "Lines and arguments with a dotted underline are left out if they are empty."
 	if p.Script.DeleteAfterSubmit {
-		note += " The file is removed after the submission."
+		note += " rmctl removes the file after the submission."
 	}
 	var lines h.Group
 	for i, l := range p.Script.Lines {
@@ -58,7 +58,7 @@ func (p page) file(f fileDescription) h.Node {
 
 func (p page) commands() h.Node {
 	if len(p.Commands) == 0 {
-		return h.P(h.Text("There are none."))
+		return h.P(h.Text("No commands."))
 	}
 	return h.Map(p.Commands, p.command)
 }
@@ -73,13 +73,13 @@ func (p page) command(c commandDescription) h.Node {
 		h.Dl(
 			h.If(len(c.Needs) > 0, h.Group{h.Dt(h.Text("Needs")), h.Dd(p.references(c.Needs))}),
 			p.codeEntry("Directory", c.Directory),
-			p.codeEntry("Input from", c.InputFile),
+			p.codeEntry("Standard input", c.InputFile),
 			p.codeEntry("Only", c.Only),
 			h.If(len(c.Input) > 0, h.Group{h.Dt(h.Text("Input")), h.Dd(h.Code(p.arguments(c.Input)))}),
 			h.If(len(c.Environment) > 0, h.Group{h.Dt(h.Text("Environment")), h.Map(c.Environment, p.variable)}),
 			h.If(len(c.Properties) > 0, h.Group{h.Dt(h.Text("Set")), h.Dd(choices(c.Properties))}),
-			entry("At most", c.Timeout),
-			h.If(len(c.Marks) > 0, h.Group{h.Dt(h.Text("Marks of processes")), h.Map(c.Marks, p.mark)}),
+			entry("Timeout", c.Timeout),
+			h.If(len(c.Marks) > 0, h.Group{h.Dt(h.Text("Process marks")), h.Map(c.Marks, p.mark)}),
 		),
 		h.Map(c.Parsers, p.parser),
 		h.Iff(len(c.Fallbacks) > 0, func() h.Node { return h.Div(h.Class("fallbacks"), h.Map(c.Fallbacks, p.command)) }),
@@ -94,7 +94,7 @@ func (p page) variable(v variableDescription) h.Node {
 	case len(v.Arguments) > 0:
 		value = h.Group{h.Text("="), p.arguments(v.Arguments)}
 	case v.Preserve:
-		value = h.Text(" as it is")
+		value = h.Text(" unchanged")
 	}
 	return h.Dd(h.Code(h.Text(v.Name), value))
 }
@@ -107,7 +107,7 @@ func (p page) parser(r parserDescription) h.Node {
 	return h.Details(
 		h.Summary(code(r.Element), h.Text(" reads "+r.Segments),
 			h.If(r.Type != "", h.Group{h.Text(" by "), code(r.Type)}),
-			h.If(r.ApplyToAll, h.Text(", each offered to all targets")),
+			h.If(r.ApplyToAll, h.Text(", each for all targets")),
 		),
 		h.Map(r.Targets, p.target),
 		h.If(r.ExitOn != "", h.P(h.Text("ends at "), code(r.ExitOn))),
@@ -131,7 +131,7 @@ func (p page) target(t targetDescription) h.Node {
 	if len(t.Else) > 0 {
 		rows = append(rows, actionsRow(t.Else, h.Text("otherwise")))
 	}
-	changed := h.Text("makes new attributes")
+	changed := h.Text("creates attributes")
 	if t.Attribute != "" {
 		changed = h.Span(h.Class("ref"), h.Text(t.Attribute))
 	}
@@ -168,13 +168,13 @@ func (p page) failures() h.Node {
 		return nil
 	}
 	return h.Group{
-		quiet("What a command that failed means; the first that fits counts."),
+		quiet("What a failed command means; the first outcome that fits counts."),
 		h.Table(columns("Meaning", "When", "Defined"), h.TBody(h.Map(p.Outcomes, p.failure))),
 	}
 }
 
 func (p page) failure(o outcomeDescription) h.Node {
-	exit := "any exit code but 0"
+	exit := "any exit code except 0"
 	if len(o.ExitCodes) > 0 {
 		exit = "exit code"
 	}
@@ -193,7 +193,7 @@ func (p page) portable() h.Node {
 		return nil
 	}
 	return h.Group{
-		quiet("What means the same in every definition that has a link for it."),
+		quiet("These mean the same in every definition that supports them."),
 		h.Table(columns("Name", "Meaning", "Written as", "Here"), h.TBody(h.Map(p.Portable, func(name portableDescription) h.Node {
 			return h.Tr(h.Th(h.Scope("row"), code(name.Name)), h.Td(h.Text(name.Meaning)), h.Td(h.Text(name.Syntax)),
 				h.Td(h.Ul(h.Map(name.Links, func(link portableLinkDescription) h.Node { return h.Li(h.Text(link.Effect())) }))))
@@ -206,7 +206,7 @@ func (p page) probes() h.Node {
 		return nil
 	}
 	return h.Group{
-		h.P(h.Class("quiet"), h.Text("What "), code("rmctl doctor"), h.Text(" runs to see whether jobs can run.")),
+		h.P(h.Class("quiet"), code("rmctl doctor"), h.Text(" runs these commands to check whether jobs can run.")),
 		h.Map(p.Probes, p.probe),
 	}
 }
@@ -219,7 +219,7 @@ func (p page) probe(r probeDescription) h.Node {
 			entry("Demand", r.Demand()),
 			entry("Impact", r.Impact),
 			entry("Fix", r.Fix),
-			entry("At most", r.Timeout),
+			entry("Timeout", r.Timeout),
 		),
 	)
 }
@@ -230,7 +230,7 @@ func (p page) tab(t tabDescription) h.Node {
 	return h.Article(h.Class("form"),
 		h.H3(h.Text(t.Title+" "),
 			h.If(len(t.Includes) > 0, h.Group{quietWords("with the values of " + strings.Join(t.Includes, ", ")), h.Text(" ")}),
-			h.If(t.Import, h.Group{quietWords("submits a script of the user's own"), h.Text(" ")}),
+			h.If(t.Import, h.Group{quietWords("submits a user's own script"), h.Text(" ")}),
 			p.position(t.Position),
 		),
 		p.controls(t.Controls),

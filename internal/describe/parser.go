@@ -75,9 +75,9 @@ func segments(p *config.Parser) string {
 	}
 	switch {
 	case p.All && p.Save == 1:
-		return text + ", of which the last counts"
+		return text + "; only the last counts"
 	case p.All:
-		return fmt.Sprintf("%s, of which the last %d count", text, p.Save)
+		return fmt.Sprintf("%s; only the last %d count", text, p.Save)
 	}
 	return text
 }
@@ -189,7 +189,7 @@ func describeAction(a *config.Action, split bool) string {
 		text = fmt.Sprintf("%s %s to %s", a.Kind, what, field)
 	}
 	if a.ForceNewObject {
-		text += ", of a new attribute"
+		text += " of a new attribute"
 	}
 	return text
 }
@@ -219,7 +219,7 @@ type stateDescription struct {
 }
 
 // describeStates collects the states that the status commands set by name.
-// Where they take the scheduler's own words, or look them up, there are none.
+// It finds none if they take the scheduler's own words, or look them up.
 func describeStates(d *config.Definition) []stateDescription {
 	var found []stateDescription
 	var ofCommand func(c *config.Command)

@@ -97,7 +97,7 @@ func (l portableLinkDescription) Effect() string {
 // writePortable lists the portable names; with everything, what each link does.
 func (d Description) writePortable(text *strings.Builder, everything bool) {
 	if len(d.Portable) > 0 {
-		text.WriteString("\nPortable names, set with -s name=value as well:\n")
+		text.WriteString("\nPortable names, also set with -s name=value:\n")
 	}
 	for _, name := range d.Portable {
 		var sets []string

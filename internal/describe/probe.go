@@ -38,7 +38,7 @@ func describeProbe(p *config.Probe) probeDescription {
 
 // Demand says in words when a probe is satisfied.
 func (p probeDescription) Demand() string {
-	demand := "it has to succeed"
+	demand := "must succeed"
 	if p.Version != "" {
 		demand += " and print " + p.Version
 	}
@@ -51,7 +51,7 @@ func (p probeDescription) Demand() string {
 // writeProbes lists what rmctl doctor runs to see whether jobs can run.
 func (d Description) writeProbes(text *strings.Builder) {
 	if len(d.Probes) > 0 {
-		text.WriteString("\nProbes, which rmctl doctor runs:\n")
+		text.WriteString("\nProbes of rmctl doctor:\n")
 	}
 	for _, probe := range d.Probes {
 		need := "required"

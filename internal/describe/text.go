@@ -59,12 +59,12 @@ func (d Description) monitorText() string {
 	if d.Queues != nil {
 		queue := "queue: attribute " + d.Queues.Attribute
 		if d.Queues.FoundBy != "" {
-			queue += ", found by " + d.Queues.FoundBy
+			queue += ", listed by " + d.Queues.FoundBy
 		}
 		facts = append(facts, queue)
 	}
 	if d.Refresh > 0 {
-		facts = append(facts, fmt.Sprintf("findings are good for %d s", d.Refresh))
+		facts = append(facts, fmt.Sprintf("results count as recent for %d s", d.Refresh))
 	}
 	return strings.Join(facts, "; ")
 }
@@ -102,7 +102,7 @@ func (a attributeDescription) facts(everything bool) []string {
 	}
 	add(a.LinkedTo != "", "the value of %s", a.LinkedTo)
 	add(len(a.Choice) > 0, "one of %s", strings.Join(a.Choice, ", "))
-	add(a.ItemsFrom != "", "offered: those in %s", a.ItemsFrom)
+	add(a.ItemsFrom != "", "suggestions from %s", a.ItemsFrom)
 	add(a.Limits() != "", "%s", a.Limits())
 	if a.Validator != nil {
 		add(true, "%s", a.Validator.text(everything))
@@ -171,7 +171,7 @@ func (c commandDescription) writeText(text *strings.Builder, everything bool) {
 	fact("needs", strings.Join(c.Needs, ", "))
 	fact("directory", c.Directory)
 	fact("input", line(c.Input))
-	fact("input from", c.InputFile)
+	fact("stdin", c.InputFile)
 	fact("only", c.Only)
 	for _, variable := range c.Environment {
 		fact("environment", variable.text())
@@ -206,7 +206,7 @@ func (v variableDescription) text() string {
 		value = line(v.Arguments)
 	}
 	if value == "" && v.Preserve {
-		return v.Name + " as it is"
+		return v.Name + " unchanged"
 	}
 	return v.Name + "=" + value
 }
@@ -305,7 +305,7 @@ func (d Description) writeStates(text *strings.Builder) {
 
 // Condition says which failures have the outcome.
 func (o outcomeDescription) Condition() string {
-	text := "any exit code but 0"
+	text := "any exit code except 0"
 	if len(o.ExitCodes) > 0 {
 		text = "exit code " + strings.Trim(fmt.Sprint(o.ExitCodes), "[]")
 	}

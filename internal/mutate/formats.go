@@ -38,7 +38,7 @@ func cutDocument(d *damage) {
 // capitalWords are words as states and reasons are written.
 var capitalWords = lazyregexp.New(`\b[A-Z][A-Z_]{2,}\b`)
 
-// replaceWords puts a word in the place of another one that no definition knows.
+// replaceWords replaces a word by one that no definition knows.
 func replaceWords(d *damage) {
 	words := capitalWords.FindAllIndex(d.original.Stdout, -1)
 	for _, index := range spread(len(words), mostPlaces) {

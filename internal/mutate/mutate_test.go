@@ -162,7 +162,7 @@ func TestACutIDFoolsADefinitionThatTakesWhatItGets(t *testing.T) {
 	require.Less(t, report.Score, 100.0)
 	fooling := report.Deceptive[0]
 	require.Equal(t, "truncated", fooling.Operator)
-	require.Equal(t, `job id "1" in place of "17"`, fooling.Wrong)
+	require.Equal(t, `job id "1" instead of "17"`, fooling.Wrong)
 
 	kept := *fooling.Case
 	kept.Folder = filepath.Join(t.TempDir(), kept.Folder)
@@ -175,7 +175,7 @@ func TestAWordInABannerFoolsADefinitionThatTakesAnyWord(t *testing.T) {
 	report := mutation(t, carefulID, `(?s).*(COMPLETED|RUNNING).*`, "get-job-status", "state=RUNNING;\n")
 	require.Positive(t, report.Verdicts[Fooled])
 	for _, fooling := range report.Deceptive {
-		require.Equal(t, "COMPLETED in place of RUNNING", fooling.Wrong)
+		require.Equal(t, "COMPLETED instead of RUNNING", fooling.Wrong)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestACaseNamesTheJobsOfAListingThatDamageMayEnd(t *testing.T) {
 	got := understanding{ends: map[string]job.Detail{"1": job.Completed, "2": job.Failed, "3": job.Completed}}
 	require.False(t, got.isNamed(right, map[string]string{"1": "why", "COMPLETED": "why"}), "nor has 3 ended")
 	require.True(t, got.isNamed(right, map[string]string{"1": "why", "3": "why"}))
-	require.Equal(t, `job "1" is COMPLETED in place of FAILED`, got.endOfOther(right))
+	require.Equal(t, `job "1" is COMPLETED instead of FAILED`, got.endOfOther(right))
 }
 
 func TestCasesThatCannotBeDamagedAreReportedAndTheOthersTried(t *testing.T) {

@@ -29,7 +29,7 @@ type Verdict string
 const (
 	Same    Verdict = "same"    // it gave the answer of the recorded output
 	Refused Verdict = "refused" // it gave an error, or nothing of the job
-	astray  Verdict = "astray"  // it gave another state, but none that ends a job: asking again mends that
+	astray  Verdict = "astray"  // it gave another state, but none that ends a job: the next query corrects that
 	Fooled  Verdict = "fooled"  // it gave another job id, or a wrong end of the job
 )
 
@@ -312,9 +312,9 @@ func judge(right, got understanding) (verdict Verdict, wrong string) {
 	case isEmpty && isLost:
 		return Refused, ""
 	case got.detail != right.detail:
-		return astray, fmt.Sprintf("%s in place of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
+		return astray, fmt.Sprintf("%s instead of %s", cmp.Or(string(got.detail), "no state"), cmp.Or(string(right.detail), "no state"))
 	case got.detail.Ended() && got.exitCode != "" && got.exitCode != right.exitCode:
-		return astray, fmt.Sprintf("exit code %s in place of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
+		return astray, fmt.Sprintf("exit code %s instead of %s", got.exitCode, cmp.Or(right.exitCode, "none"))
 	}
 	return Same, ""
 }
@@ -322,7 +322,7 @@ func judge(right, got understanding) (verdict Verdict, wrong string) {
 // endOfOther describes a row of a listing with an end that the job does not have.
 func (u understanding) endOfOther(right understanding) string {
 	for _, id := range u.wrongEnds(right) {
-		return fmt.Sprintf("job %q is %s in place of %s", id, u.ends[id], cmp.Or(string(right.ends[id]), "no end"))
+		return fmt.Sprintf("job %q is %s instead of %s", id, u.ends[id], cmp.Or(string(right.ends[id]), "no end"))
 	}
 	return ""
 }
@@ -354,15 +354,15 @@ func (u understanding) isNamed(right understanding, named map[string]string) boo
 func (u understanding) mistake(right understanding) string {
 	switch {
 	case u.absent && !right.absent:
-		return fmt.Sprintf("no such job in place of %q", right.id)
+		return fmt.Sprintf("no such job instead of %q", right.id)
 	case u.id != "" && u.id != right.id:
-		return fmt.Sprintf("job id %q in place of %q", u.id, right.id)
+		return fmt.Sprintf("job id %q instead of %q", u.id, right.id)
 	case u.shortID != "" && u.shortID != right.shortID:
-		return fmt.Sprintf("short job id %q in place of %q", u.shortID, right.shortID)
+		return fmt.Sprintf("short job id %q instead of %q", u.shortID, right.shortID)
 	case u.endOfOther(right) != "":
 		return u.endOfOther(right)
 	case u.detail.Ended() && u.detail != right.detail:
-		return fmt.Sprintf("%s in place of %s", u.detail, cmp.Or(string(right.detail), "no state"))
+		return fmt.Sprintf("%s instead of %s", u.detail, cmp.Or(string(right.detail), "no state"))
 	}
 	return ""
 }

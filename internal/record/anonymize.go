@@ -35,7 +35,7 @@ type literal struct {
 	kind     nameKind
 	old, new string
 	count    int
-	whole    *literal // of which old is the beginning, as narrow columns show it; nil for a whole name
+	whole    *literal // a name whose beginning is old, as narrow columns show it; nil for a whole name
 	numeric  bool     // replaced only where a number is an id of a user or group
 	stem     bool     // digits may follow, as in node01 or node[01-04]
 }
@@ -88,7 +88,7 @@ func (a *Anonymizer) Place(host string) {
 // Ask replaces old by new, both exactly as they are given, before all else.
 func (a *Anonymizer) Ask(old, new string) error {
 	if old == "" {
-		return fmt.Errorf("replacing nothing by %q: name what is to be replaced", new)
+		return fmt.Errorf("nothing to replace by %q", new)
 	}
 	a.literals = slices.DeleteFunc(a.literals, func(known *literal) bool { return known.old == old })
 	delete(a.known, old)
@@ -166,7 +166,7 @@ func (a *Anonymizer) keeps(kind nameKind, name string, shortest int) bool {
 	why := ""
 	switch {
 	case len(name) < shortest:
-		why = "it is too short to be told from other text"
+		why = "it is too short to recognize"
 	case strings.Trim(name, "0123456789") == "":
 		why = "it is a number"
 	case a.vocabulary[name]:

@@ -18,12 +18,12 @@ func (w *writer) makeRoom() error {
 	if !w.Append {
 		for _, former := range []string{flowFolder, casesFolder} {
 			if err := os.RemoveAll(filepath.Join(w.Folder, former)); err != nil {
-				return fmt.Errorf("removing the former recording: %w", err)
+				return fmt.Errorf("removing the previous recording: %w", err)
 			}
 		}
 	}
 	if err := os.MkdirAll(w.Folder, 0o700); err != nil {
-		return fmt.Errorf("making the folder of the recording: %w", err)
+		return fmt.Errorf("creating the recording: %w", err)
 	}
 	w.flowAt = filepath.Join(w.Folder, flowFolder)
 	for number := 2; isThere(w.flowAt); number++ {
@@ -31,7 +31,7 @@ func (w *writer) makeRoom() error {
 	}
 	entries, err := os.ReadDir(filepath.Join(w.Folder, casesFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("looking at the former recording: %w", err)
+		return fmt.Errorf("reading the previous recording: %w", err)
 	}
 	for _, entry := range entries {
 		if !entry.IsDir() {

@@ -34,7 +34,7 @@ func (w *writer) expect(ctx context.Context, written *cases.Case, c Recorded) er
 	}
 	if !cases.MatchArguments(written.Arguments, wanted.Arguments) {
 		written.Arguments = nil
-		w.remark("%s: its command line cannot be told from the recorded attributes, so the case does not hold it", written.Command)
+		w.remark("%s: the recorded attributes do not give its command line, so the case omits argv", written.Command)
 	}
 	for i := len(all.Attributes) - 1; i >= 0; i-- {
 		fewer := *all

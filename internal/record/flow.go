@@ -41,7 +41,7 @@ func (w *writer) flow(ctx context.Context) error {
 	commands := w.played()
 	f.Steps = w.steps(commands)
 	if len(f.Steps) == 0 {
-		w.remark("nothing was done that a flow could repeat, so there is none")
+		w.remark("no flow: nothing that it could repeat was done")
 		return nil
 	}
 	width := max(2, len(strconv.Itoa(len(commands)))) // so that the names sort
@@ -76,7 +76,7 @@ func (w *writer) played() []Recorded {
 	for _, c := range w.Commands {
 		switch {
 		case c.Failure != nil && !c.Missing:
-			w.remark("how %q ended is not known: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
+			w.remark("it is unknown how %q ended: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
 			continue
 		case c.Command != nil && (c.Command.Element == config.ListJobs || c.Command.Element == config.ListEnded):
 			continue // it lists jobs that are no part of the flow
@@ -205,7 +205,7 @@ func (w *writer) expectFlow(ctx context.Context) error {
 	}
 	if result.Verdict == cases.Differing {
 		for _, difference := range result.Differences {
-			w.remark("the flow does not go as it was recorded: %s", difference)
+			w.remark("the flow differs from the recording: %s", difference)
 		}
 	}
 	for _, job := range w.Jobs {
@@ -229,8 +229,8 @@ func (w *writer) compareEnd(f *cases.Flow, job job.Job) {
 	case !hasQuery: // such as a flow that only cancels it
 	case last.Error != "": // what is known is from before
 	case last.ID == "":
-		w.remark("the flow does not give the job %s that was recorded", w.text(job.ID))
+		w.remark("the flow does not give the recorded job %s", w.text(job.ID))
 	case last.Detail != job.Detail:
-		w.remark("the flow leaves job %s in the state %s, but it was seen in %s", last.ID, last.Detail, job.Detail)
+		w.remark("the flow leaves job %s in state %s, but the recording in %s", last.ID, last.Detail, job.Detail)
 	}
 }

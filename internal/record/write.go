@@ -53,7 +53,7 @@ type Written struct {
 type ExistsError struct{ Folder string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("%s exists already, and is not empty", e.Folder)
+	return fmt.Sprintf("%s exists and is not empty", e.Folder)
 }
 
 // The folders of a recording.
@@ -69,7 +69,7 @@ func CheckFolder(folder string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("looking at the folder of the recording: %w", err)
+		return fmt.Errorf("reading the recording: %w", err)
 	case len(entries) > 0:
 		return &ExistsError{folder}
 	}
@@ -280,7 +280,7 @@ func (w *writer) cases(ctx context.Context) error {
 			continue
 		}
 		if len(c.Cut) > 0 {
-			w.remark("%s printed more than %d bytes; there is no case of it", w.selector(c.Command), MaxOutput)
+			w.remark("%s printed more than %d bytes and gets no case", w.selector(c.Command), MaxOutput)
 			continue
 		}
 		folder := filepath.Join(w.Folder, casesFolder, fmt.Sprintf("%02d-%s", w.last+1, fileName(c.Command)))

@@ -19,7 +19,7 @@ type Record struct {
 	State    string `json:"state,omitempty"` // empty if no row fits
 	Row      string `json:"row,omitempty"`   // where the row stands in the definition
 	Facts    []Fact `json:"facts,omitempty"`
-	Foreign  bool   `json:"foreign,omitempty"`  // of another job than the one that is asked for
+	Foreign  bool   `json:"foreign,omitempty"`  // of another job than the wanted one
 	Rejected string `json:"rejected,omitempty"` // why it says nothing
 }
 

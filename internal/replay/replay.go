@@ -22,7 +22,7 @@ import (
 func Selector(command, stream string, before initial.Environment) (string, error) {
 	selector := cmp.Or(command, before.Selector)
 	if selector == "" {
-		return "", errors.New("which command's output is it? name it with --command, such as --command get-job-status")
+		return "", errors.New("--command is missing: name the command that printed the input, such as get-job-status")
 	}
 	if stream != "" {
 		selector, _, _ = strings.Cut(selector, "/")

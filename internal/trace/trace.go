@@ -109,11 +109,11 @@ func lineOf(e tokenizer.TraceEvent) (line traceLine, shown bool) {
 	case "unmatched":
 		line.text, line.colour = "no target takes it", faint
 	case "move":
-		line.depth, line.text = 2, targetName(e.Target)+" is now the first target that is tried"
+		line.depth, line.text = 2, targetName(e.Target)+" is now tried first"
 	case "action":
 		line.depth, line.kind, line.text = 2, string(e.Action.Kind), actionText(e)
 	case "exit":
-		line.text, line.colour = "the rest of the stream is not looked at", yellow
+		line.text, line.colour = "the rest of the stream is ignored", yellow
 	case "end":
 		line.depth, line.colour = 0, bold
 	case "test":
@@ -121,11 +121,11 @@ func lineOf(e tokenizer.TraceEvent) (line traceLine, shown bool) {
 	case "else":
 		line.text = elseText(e)
 	case "merge":
-		line.text = "one more of the name " + traced(e.Name) + " joins the first"
+		line.text = "another attribute " + traced(e.Name) + " is merged into the first"
 	case "discover":
 		line.text, line.colour = e.Attribute.Name()+" = "+tracedValue(e.Attribute.Value()), green
 	case "drop":
-		line.text, line.colour = "an attribute without a name is lost, its value "+tracedValue(e.Attribute.Value()), yellow
+		line.text, line.colour = "drops an attribute without a name: "+tracedValue(e.Attribute.Value()), yellow
 	case "warning":
 		line.text, line.colour = e.Warning.Error(), yellow
 	default:
