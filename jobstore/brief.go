@@ -39,9 +39,9 @@ func plain(do func(*job.Job)) func(*jobRow) error {
 	}
 }
 
-// EachTouched gives the tags of the jobs to a function to which something has
-// happened after the event with a sequence number, each once, and returns the
-// number of the newest event. Called again with that number it leaves out none.
+// EachTouched gives the tag of each job with an event after a sequence number to a
+// function, once, and returns the number of the newest event. Called again with that
+// number, it misses no job.
 func (s *Store) EachTouched(ctx context.Context, after int64, do func(tag string)) (last int64, err error) {
 	last = after
 	var tag string
@@ -52,7 +52,7 @@ func (s *Store) EachTouched(ctx context.Context, after int64, do func(tag string
 		return nil
 	}, "SELECT tag, max(sequence) FROM events WHERE sequence > ? GROUP BY tag ORDER BY min(sequence)", after)
 	if err != nil {
-		return after, failed(err, "reading what happened since event %d", after)
+		return after, failed(err, "reading events after %d", after)
 	}
 	return last, nil
 }

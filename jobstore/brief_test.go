@@ -54,7 +54,7 @@ func TestABriefJobHasWhatDecidesWhetherItIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestWhatHasHappenedSinceIsToldOnceForEachJob(t *testing.T) {
+func TestEventsSinceAreReportedOnceForEachJob(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())
 	touched := func(after int64) (tags []string, last int64) {

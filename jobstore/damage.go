@@ -58,8 +58,8 @@ func (s *Store) lenient(source stored.Queryer) *lenient {
 	return &lenient{Queryer: source, damage: &s.damage}
 }
 
-// Damaged returns an error that names the jobs that were left out of listings as they could not
-// be read; nil if there were none.
+// Damaged returns an error that names the jobs that were left out of listings because they could not
+// be read; nil if all were readable.
 func (s *Store) Damaged() error {
 	s.damage.lock.Lock()
 	defer s.damage.lock.Unlock()

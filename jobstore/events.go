@@ -107,7 +107,7 @@ func decisionOf(kind job.EventKind, after *job.Job) job.Observation {
 	return job.Observation{Detail: after.Detail, Reason: after.Error, Observed: time.Now()}
 }
 
-// succeededEvent is the event of a job whose id another one has, as was seen at a time.
+// succeededEvent is the event that another job has the id of a job, as seen at a time.
 func succeededEvent(j *job.Job, seen time.Time) job.Event {
 	return job.Event{Kind: eventSucceeded, Observation: job.Observation{Observed: seen, Reason: "the scheduler gave its id to submission " + j.Successor}}
 }
@@ -144,8 +144,8 @@ const maximumEvents = 1000
 
 // Events returns up to a thousand events, oldest first, that were recorded after
 // the one with a sequence number, 0 for all: of the jobs with the tags, or of
-// all where there are none. Called again with the last number that it returned
-// it leaves out none and repeats none, also in another process.
+// all jobs without tags. Called again with the last number, it misses and repeats no event,
+// even in another process.
 func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]job.Event, error) {
 	condition, arguments := "WHERE sequence > ?", []any{after}
 	if len(tags) > 0 {
@@ -158,7 +158,7 @@ func (s *Store) Events(ctx context.Context, after int64, tags ...string) ([]job.
 		err = addWholes(ctx, s.database, events)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what happened since event %d: %w", after, explained(err))
+		return nil, fmt.Errorf("reading events after %d: %w", after, explained(err))
 	}
 	return events, nil
 }
@@ -201,8 +201,8 @@ func (s *Store) History(ctx context.Context, tag string, do func(job.Event) erro
 	}
 }
 
-// LastEvent returns the number of the newest event there ever was, 0 if there was
-// none. It never becomes smaller, whatever is pruned.
+// LastEvent returns the number of the newest event ever recorded, or 0. Pruning does
+// not decrease it.
 func (s *Store) LastEvent(ctx context.Context) (int64, error) {
 	var last int64
 	if err := s.database.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'").Scan(&last); err != nil {

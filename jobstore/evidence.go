@@ -98,7 +98,7 @@ func (c *change) observe(observed job.Observation) bool {
 		// An ended job keeps the evidence of its end.
 		c.contradict(observed)
 	case !known.Detail.Ended():
-		// The definition does not know the scheduler's word, which is shown beside the
+		// The definition does not know the scheduler's word, which is shown next to the
 		// last known state.
 		c.record(observed)
 		if observed.Native != "" {

@@ -15,12 +15,12 @@ import (
 
 // Errors that the machine of the store causes, and what users can do about them.
 var (
-	errFull        = errors.New("the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
-	errReadOnly    = errors.New("it may only be read: check the permissions and how the file system is mounted, or name another folder with --state-dir")
-	errUnopened    = errors.New("its files cannot be opened: check the permissions of the folder and how the file system is mounted, or name another folder with --state-dir")
-	errFileDamaged = errors.New("its file is damaged; rmctl recover --rebuild keeps what is readable and looks for the rest with the schedulers")
-	errNoLocks     = errors.New("its file cannot be locked, as some network file systems have it: name a folder on this machine with --state-dir")
-	errBusy        = errors.New("other processes of rmctl are writing to it all the time")
+	errFull        = errors.New("disk or quota full: free some space; nothing recorded is lost")
+	errReadOnly    = errors.New("read-only: check permissions and mount options, or choose another directory with --state-dir")
+	errUnopened    = errors.New("cannot open its files: check permissions and mount options, or choose another directory with --state-dir")
+	errFileDamaged = errors.New("its file is damaged: rmctl recover --rebuild keeps what is readable and searches the schedulers for the rest")
+	errNoLocks     = errors.New("cannot lock its file, as on some network file systems: choose a local directory with --state-dir")
+	errBusy        = errors.New("other rmctl processes keep it locked")
 )
 
 // meanings are the errors that explained adds.

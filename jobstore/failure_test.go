@@ -55,7 +55,7 @@ func TestAStoreThatMayOnlyBeReadSaysSo(t *testing.T) {
 	require.ErrorIs(t, store.Intend(t.Context(), job.Job{Tag: "a", Target: "big"}), errReadOnly)
 }
 
-// Whatever page of the file is lost: what is told of a job is what was recorded, or an error
+// Whatever page of the file is lost: what is shown of a job is what was recorded, or an error
 // says what to do.
 func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
 	t.Parallel()
@@ -87,8 +87,8 @@ func TestADamagedPageIsAnErrorAndNothingIsMadeUp(t *testing.T) {
 	require.Greater(t, damaged, 10, "of the pages some matter")
 }
 
-// readsTrue reports whether a store of a file tells of damage, and demands that what it tells
-// else is as it was recorded.
+// readsTrue reports whether the store of a file reports damage, and requires that it shows
+// everything else as recorded.
 func readsTrue(t *testing.T, text []byte, tags []string, recorded map[string]job.Job) (isDamaged bool) {
 	t.Helper()
 	directory := t.TempDir()

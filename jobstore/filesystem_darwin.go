@@ -11,11 +11,10 @@ import (
 func isNetworkFileSystem(directory string) (bool, error) {
 	var status unix.Statfs_t
 	if err := unix.Statfs(directory, &status); err != nil {
-		return false, fmt.Errorf("asking for the file system of %q: %w", directory, err)
+		return false, fmt.Errorf("finding the file system of %q: %w", directory, err)
 	}
 	return status.Flags&unix.MNT_LOCAL == 0, nil
 }
 
-// isFUSE reports whether the file system of a directory is that of a program, which
-// is unknown here.
+// isFUSE reports whether a directory is on FUSE, which is unknown here.
 func isFUSE(string) (bool, error) { return false, nil }

@@ -14,8 +14,8 @@ func isNetworkFileSystem(directory string) (bool, error) {
 	return isNetworkType(number), err
 }
 
-// isFUSE reports whether the file system of a directory is that of a program, of
-// whose files the kernel keeps pages whatever is locked.
+// isFUSE reports whether a directory is on FUSE, where the kernel caches files even while
+// they are locked.
 func isFUSE(directory string) (bool, error) {
 	number, err := fileSystemType(directory)
 	return uint32(number) == unix.FUSE_SUPER_MAGIC, err
@@ -24,7 +24,7 @@ func isFUSE(directory string) (bool, error) {
 func fileSystemType(directory string) (int64, error) {
 	var status unix.Statfs_t
 	if err := unix.Statfs(directory, &status); err != nil {
-		return 0, fmt.Errorf("asking for the file system of %q: %w", directory, err)
+		return 0, fmt.Errorf("finding the file system of %q: %w", directory, err)
 	}
 	return int64(status.Type), nil
 }

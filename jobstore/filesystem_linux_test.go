@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsNoFUSEIsToldFromIt(t *testing.T) {
+func TestOtherFileSystemsAreNotTakenForFUSE(t *testing.T) {
 	t.Parallel()
 	found, err := isFUSE("/proc")
 	require.NoError(t, err)
@@ -15,7 +15,7 @@ func TestWhatIsNoFUSEIsToldFromIt(t *testing.T) {
 	require.ErrorContains(t, err, `asking for the file system of "/absent"`)
 }
 
-func TestNetworkFileSystemsAreTold(t *testing.T) {
+func TestNetworkFileSystemsAreRecognized(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		number  int64

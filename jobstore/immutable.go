@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// To read a database with a write-ahead log, SQLite makes files beside it. Where it cannot, a
-// database that was closed is read as one that nobody changes.
+// SQLite creates files next to a database with a write-ahead log, even to read it. In a
+// read-only directory, a closed database is read as immutable.
 
 // isReadOnly reports whether nothing may be written in a folder.
 func isReadOnly(directory string) bool {
@@ -18,8 +18,8 @@ func isReadOnly(directory string) bool {
 	return errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES)
 }
 
-// hasNoLog reports whether a database has its changes in a write-ahead log, which is not there:
-// its file has all of them.
+// hasNoLog reports whether a database uses a write-ahead log that does not exist: its file has
+// all changes.
 func hasNoLog(path string) bool {
 	const modesAt, logged = 18, "\x02\x02" // sqlite.org/fileformat2.html
 	info, err := os.Stat(path + "-wal")

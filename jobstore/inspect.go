@@ -25,7 +25,7 @@ type Place struct {
 func Inspect(directory string) (Place, error) {
 	place, err := inspect(directory)
 	if err != nil {
-		return Place{}, fmt.Errorf("looking at the folder of the job store %q: %w", directory, err)
+		return Place{}, fmt.Errorf("checking the directory of the job store %q: %w", directory, err)
 	}
 	return place, nil
 }
@@ -68,7 +68,7 @@ func inspect(directory string) (Place, error) {
 	}
 	var system unix.Statfs_t
 	if err := unix.Statfs(nearest, &system); err != nil {
-		return Place{}, fmt.Errorf("asking for the room on the file system of %q: %w", nearest, err)
+		return Place{}, fmt.Errorf("finding the free space for %q: %w", nearest, err)
 	}
 	place.Free = uint64(system.Bavail) * uint64(system.Bsize)
 	return place, nil

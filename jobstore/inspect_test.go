@@ -30,7 +30,7 @@ func TestInspectingAFolderChangesNothing(t *testing.T) {
 	require.True(t, place.HasStore)
 }
 
-func TestAFolderThatCannotHoldAStoreIsTold(t *testing.T) {
+func TestAnUnusableDirectoryIsReported(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

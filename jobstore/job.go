@@ -24,12 +24,12 @@ type Filter struct {
 var ErrNotFound = errors.New("not recorded")
 
 // ErrDecided is matched by the errors for operations that a submission is past.
-var ErrDecided = errors.New("the submission is decided")
+var ErrDecided = errors.New("the submission is already settled")
 
 // ErrKept is matched by the error for an outcome that could not be recorded, as on a full
-// disk, but is kept beside the store: [Store.SettleLate] records it, of this process or,
+// disk, but is kept next to the store: [Store.SettleLate] records it, of this process or,
 // once that has ended, of another one.
-var ErrKept = errors.New("the outcome is kept beside the record")
+var ErrKept = errors.New("the outcome is kept next to the record")
 
 // A markedError matches another error, too, which its text does not mention.
 type markedError struct {

@@ -69,8 +69,7 @@ func newKeptFile(directory string) (*keptFile, error) {
 	}
 }
 
-// takeKept returns an abandoned file without outcomes, nil if there is none, and removes any
-// others.
+// takeKept returns an abandoned file without outcomes, or nil, and removes any others.
 func takeKept(directory string) (taken *keptFile, err error) {
 	err = eachKept(directory, func(path string) error {
 		return openKept(path, func(file *os.File) (stays bool, err error) {
@@ -181,7 +180,7 @@ const keptQuote = 256
 // add keeps an outcome.
 func (k *keptFile) add(outcome Outcome) error {
 	if k == nil {
-		return errors.New("nor is there a file beside the record that could keep it")
+		return errors.New("there is no file next to the record that could keep it")
 	}
 	written, err := encodeKept(outcome)
 	if err == nil && k.used+int64(len(written)) > keptRoom {
@@ -194,7 +193,7 @@ func (k *keptFile) add(outcome Outcome) error {
 		err = k.file.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("nor can it be kept beside the record: %w", err)
+		return fmt.Errorf("it cannot be kept next to the record either: %w", err)
 	}
 	k.used += int64(len(written))
 	return nil
@@ -206,7 +205,7 @@ func (k *keptFile) clear() error {
 		return nil
 	}
 	if _, err := k.file.WriteAt(make([]byte, keptHeader), 0); err != nil {
-		return fmt.Errorf("forgetting outcomes that are recorded now: %w", err)
+		return fmt.Errorf("removing recorded outcomes: %w", err)
 	}
 	k.used = 0
 	return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Jobs are listed in parts, of which the first is short, as it is shown at once. The database
-// is not being read while one is shown: a pager would keep its log growing, and on a network
-// file system all writers out.
+// Jobs are listed in parts. The first is short, so that it is shown at once. No read is open while
+// a part is shown: a pager would let the log grow, and block all writers on a network file
+// system.
 const (
 	firstPart   = 256
 	furtherPart = 1024

@@ -126,7 +126,7 @@ func start(t *testing.T, program string, arguments ...string) {
 		require.NoError(t, command.Process.Signal(unix.SIGTERM))
 		kill := time.AfterFunc(patience, func() { _ = command.Process.Kill() }) // it may have ended
 		defer kill.Stop()
-		_ = command.Wait() // which tells that it was ended
+		_ = command.Wait() // which reports that it was ended
 		if t.Failed() {
 			t.Log(program, printed.String())
 		}

@@ -38,6 +38,6 @@ func TestWhatIsNotUnderstoodIsCountedForEachTargetAndCommand(t *testing.T) {
 	require.Len(t, counts("one", noon.Add(time.Second)), 1)
 
 	add(func(n *jobstore.NotUnderstood) { n.Definition = "two" })
-	require.Len(t, counts("one", noon), 1, "another state of the definition begins anew")
+	require.Len(t, counts("one", noon), 1, "another state of the definition starts a new count")
 	require.Equal(t, 1, counts("two", noon)[0].Count)
 }

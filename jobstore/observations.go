@@ -23,10 +23,10 @@ func (s *Store) Observe(ctx context.Context, tag string, observed job.Observatio
 	})
 }
 
-// MarkStale records that what is known of the job may not hold since the time
-// attempted: then began a query that failed, or ended a command that may have
-// changed the job. Its state is kept, and is stale until a later query is
-// answered. It changes nothing when the job was seen since.
+// MarkStale records that the state of the job is in doubt since the time attempted,
+// when a query that failed began, or a command that may have changed the job ended.
+// The job keeps its state, which is stale until a later query succeeds. MarkStale
+// changes nothing if the job was seen since.
 func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted time.Time) error {
 	_, err := s.change(ctx, processed, "failed query", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		return c.failed(reason, attempted), nil
@@ -35,7 +35,7 @@ func (s *Store) MarkStale(ctx context.Context, tag, reason string, attempted tim
 }
 
 // MarkCanceled records that the scheduler accepted a request to cancel a job: when, by which
-// command, and what it printed. The job may go on for a while, or end in another way. Only
+// command, and what it printed. The job may continue for a while, or end in another way. Only
 // the first request counts.
 func (s *Store) MarkCanceled(ctx context.Context, tag string, accepted job.Observation) error {
 	_, err := s.change(ctx, processed, "cancellation", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
@@ -44,7 +44,7 @@ func (s *Store) MarkCanceled(ctx context.Context, tag string, accepted job.Obser
 	return err
 }
 
-// Remember keeps what a query that gave no state has found out about the tasks of a job.
+// Remember keeps what a query without a state has found out about the tasks of a job.
 func (s *Store) Remember(ctx context.Context, tag, tasks string) error {
 	_, err := s.change(ctx, processed, "tasks", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		isNew := c.job.Tasks != tasks
@@ -55,9 +55,8 @@ func (s *Store) Remember(ctx context.Context, tag, tasks string) error {
 }
 
 // MarkMissing records that a listing made at the time listed does not have the
-// job, and returns the job after it, without its submission. It is for the
-// caller to decide, by MissingSince and MissingCount, what follows from that. It
-// changes nothing for a job that has ended or was seen since.
+// job, and returns the job after it, without its submission. The caller
+// decides by MissingSince and MissingCount what follows. It changes nothing for a job that has ended or was seen since.
 func (s *Store) MarkMissing(ctx context.Context, tag string, listed time.Time) (job.Job, error) {
 	return s.change(ctx, processed, "absence", tag, func(_ context.Context, _ *sql.Tx, c *change) (bool, error) {
 		return c.lack(listed), nil

@@ -105,7 +105,7 @@ func (s *Store) SettleLate(ctx context.Context) error {
 		return err
 	}
 	if err := s.settleKept(ctx); err != nil {
-		return fmt.Errorf("recording what processes that have ended could not record: %w", err)
+		return fmt.Errorf("recording outcomes that other processes left: %w", err)
 	}
 	return nil
 }

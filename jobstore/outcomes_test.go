@@ -18,8 +18,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// fills lets no job on record be changed, as a full disk does, until it is mended.
-func fills(t *testing.T, directory string) (mend func()) {
+// fills lets no job on record be changed, as a full disk does, until it is repaired.
+func fills(t *testing.T, directory string) (repair func()) {
 	t.Helper()
 	change := func(statement string) {
 		database, err := sql.Open("sqlite", filepath.Join(directory, "jobs.db"))
@@ -31,7 +31,7 @@ func fills(t *testing.T, directory string) (mend func()) {
 	return func() { change("DROP TRIGGER full") }
 }
 
-// keptFiles returns the files of outcomes that are beside the store.
+// keptFiles returns the files of outcomes next to the store.
 func keptFiles(t *testing.T, directory string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(directory, "unrecorded-*"))
@@ -111,12 +111,12 @@ func TestTheEndThatOnlyAProcessHasSeenIsRecordedByALaterOne(t *testing.T) {
 	ending, err := jobstore.Open(t.Context(), directory)
 	require.NoError(t, err)
 	intend(t, ending, "a", "big")
-	mend := fills(t, directory)
+	repair := fills(t, directory)
 	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: job.Running}}})
 	end := job.Observation{Detail: job.Completed, ExitCode: new(int), Reason: strings.Repeat("r", 1000), Observed: time.Now()}
 	settleInVain(t, ending, []jobstore.Outcome{{Tag: "a", Ended: &end}})
 	require.NoError(t, ending.Close())
-	mend()
+	repair()
 
 	later := openStore(t, directory)
 	require.NoError(t, later.SettleLate(t.Context()))
@@ -133,9 +133,9 @@ func TestWhatCameBeforeIsRecordedBeforeWhatComesNow(t *testing.T) {
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	intend(t, store, "a", "big")
-	mend := fills(t, directory)
+	repair := fills(t, directory)
 	settleInVain(t, store, []jobstore.Outcome{{Tag: "a", ID: "a", Accepted: &job.Observation{Detail: job.Running}}})
-	mend()
+	repair()
 	j, err := store.Settle(t.Context(), jobstore.Outcome{Tag: "a", Ended: &job.Observation{Detail: job.Failed, ExitCode: number(7)}})
 	require.NoError(t, err)
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
@@ -152,10 +152,10 @@ func TestOutcomesOfALivingProcessAreItsOwn(t *testing.T) {
 	for _, outcome := range oddOutcomes {
 		intend(t, living, outcome.Tag, "big")
 	}
-	mend := fills(t, directory)
+	repair := fills(t, directory)
 	settleInVain(t, living, oddOutcomes)
 	require.ErrorContains(t, living.SettleLate(t.Context()), "the disk is full")
-	mend()
+	repair()
 	require.NoError(t, other.SettleLate(t.Context()))
 	j, err := other.ByTag(t.Context(), "a")
 	require.NoError(t, err)
@@ -176,15 +176,15 @@ func TestOutcomesThatAreRecordedLateAreForgotten(t *testing.T) {
 	for _, outcome := range oddOutcomes {
 		intend(t, store, outcome.Tag, "big")
 	}
-	mend := fills(t, directory)
+	repair := fills(t, directory)
 	settleInVain(t, store, oddOutcomes)
-	mend()
+	repair()
 	require.NoError(t, store.SettleLate(t.Context()))
 	requireSettled(t, store)
 	intend(t, store, "d", "big")
-	mend = fills(t, directory)
+	repair = fills(t, directory)
 	settleInVain(t, store, []jobstore.Outcome{{Tag: "d", ID: "8", Accepted: &job.Observation{}}})
-	mend()
+	repair()
 	require.NoError(t, store.Close())
 	other := openStore(t, directory)
 	require.NoError(t, other.SettleLate(t.Context()))
@@ -199,9 +199,9 @@ func TestWhatWasFoundOutOtherwiseMeanwhileCounts(t *testing.T) {
 	directory := t.TempDir()
 	store := openStore(t, directory)
 	intend(t, store, "b", "big")
-	mend := fills(t, directory)
+	repair := fills(t, directory)
 	settleInVain(t, store, []jobstore.Outcome{{Tag: "b", Refused: "denied"}, {Tag: "gone", Doubted: "x"}}[:1])
-	mend()
+	repair()
 	_, err := openStore(t, directory).Accept(t.Context(), "b", job.Job{ID: "9"})
 	require.NoError(t, err)
 	require.NoError(t, store.SettleLate(t.Context()))
@@ -225,7 +225,7 @@ func TestTheRoomForOutcomesIsForManyAndDoesNotGrow(t *testing.T) {
 		intend(t, store, tag, "big")
 		outcomes = append(outcomes, jobstore.Outcome{Tag: tag, ID: tag, Accepted: &job.Observation{Evidence: strings.Repeat("e", jobstore.MaximumEvidence)}})
 	}
-	mend := fills(t, directory)
+	repair := fills(t, directory)
 	settleInVain(t, store, outcomes)
 	info, err := os.Stat(keptFiles(t, directory)[0])
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestTheRoomForOutcomesIsForManyAndDoesNotGrow(t *testing.T) {
 		_, err = store.Settle(t.Context(), outcomes[0])
 	}
 	require.ErrorContains(t, err, "has no room for more")
-	mend()
+	repair()
 	require.NoError(t, store.Close())
 	other := openStore(t, directory)
 	require.NoError(t, other.SettleLate(t.Context()))

@@ -35,7 +35,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, target string) (int
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("forgetting the jobs of before %s: %w", before.Format(time.DateTime), err)
+		return 0, fmt.Errorf("removing jobs from before %s: %w", before.Format(time.DateTime), err)
 	}
 	return int(count), nil
 }

@@ -67,9 +67,9 @@ func (s *Store) ByTags(ctx context.Context, tags []string) (map[string]job.Job, 
 
 // Find returns the jobs, complete and newest first, whose scheduler's id or short
 // id is id, in one target or, when target is empty, in all. A scheduler that was
-// reset gives its ids again: of the jobs with one id in one target only the
+// reset reuses ids: of the jobs with one id in one target only the
 // newest is returned, so that more than one result means an ambiguous id. The
-// error matches ErrNotFound when there is none.
+// error matches ErrNotFound if there is no such job.
 func (s *Store) Find(ctx context.Context, id, target string) ([]job.Job, error) {
 	var jobs []job.Job
 	err := s.find(ctx, id, target, eachJob, func(row *jobRow) { jobs = append(jobs, row.job) })

@@ -35,7 +35,7 @@ func Rebuild(ctx context.Context, directory string) (aside string, report []stri
 	return aside, report, nil
 }
 
-// rebuildDraft makes a new store beside another one, and returns its path.
+// rebuildDraft makes a new store next to another one, and returns its path.
 func rebuildDraft(ctx context.Context, path string) (draft string, report []string, err error) {
 	if err := makePrivate(path, 0o600); err != nil {
 		return "", nil, err
@@ -75,7 +75,7 @@ func setAside(path string) (string, error) {
 	if err := os.Rename(path, aside); err != nil {
 		return "", err
 	}
-	for _, suffix := range besideDatabase { // the log belongs to the file
+	for _, suffix := range databaseSuffixes { // the log belongs to the file
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return aside, err
 		}

@@ -93,7 +93,7 @@ func jobOf(events []job.Event) job.Job {
 	}
 	if j.ID != "" && !j.IsOver() {
 		j.Stale, j.StaleSince = true, events[len(events)-1].Recorded
-		j.StaleReason = fmt.Sprintf("the record was damaged: this is what event %d says", events[len(events)-1].Sequence)
+		j.StaleReason = fmt.Sprintf("the record was damaged: restored from event %d", events[len(events)-1].Sequence)
 	}
 	return j
 }

@@ -153,7 +153,7 @@ func jobsTable() (*copiedTable, []column) {
 
 func isPhase(phase job.Phase) bool { return phase == job.PhaseIntended || eventOfPhase(phase) != "" }
 
-// updateIfNewer replaces a job of which an older state was copied.
+// updateIfNewer replaces a job if the copied state is older.
 func updateIfNewer(ctx context.Context, transaction *sql.Tx, j job.Job) error {
 	known, err := queryJob(ctx, transaction, j.Tag)
 	if err == nil && (j.Observed.After(known.Observed) || j.IsOver() && !known.IsOver()) {

@@ -93,7 +93,7 @@ func TestARebuiltStoreHasWhatProcessesPrinted(t *testing.T) {
 	require.Equal(t, processes[:1], found)
 }
 
-// lostJob is a rebuilt store of two jobs, of which the row of one was unreadable.
+// lostJob is a rebuilt store of two jobs; the row of one was unreadable.
 func lostJob(t *testing.T, damages ...string) (*Store, []string) {
 	t.Helper()
 	directory := t.TempDir()

@@ -22,7 +22,7 @@ func openJobs(t *testing.T, store *jobstore.Store) jobstore.Roll {
 	return roll
 }
 
-// list records what a listing told that long after noon, by the ids of jobs.
+// list records what a listing said that long after noon, by the ids of jobs.
 func list(t *testing.T, store *jobstore.Store, roll jobstore.Roll, after time.Duration, rows map[string]job.Observation) {
 	t.Helper()
 	require.NoError(t, store.ObserveRoll(t.Context(), roll, noon.Add(after), func(job *job.Job) (job.Observation, bool) {
@@ -93,7 +93,7 @@ func TestASightingOfALaterTimeDoesNotOutliveTheClockThatItIsOf(t *testing.T) {
 	}
 }
 
-func TestAListingIsRecordedForEachJobThatItTellsOf(t *testing.T) {
+func TestAListingIsRecordedForEachOfItsJobs(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())
 	submit(t, store, "a", "big", "1")

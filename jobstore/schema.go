@@ -81,7 +81,7 @@ func setVersion(ctx context.Context, transaction *sql.Tx, version int) error {
 // upgrade applies those of the steps that a store of a version lacks.
 func upgrade(ctx context.Context, transaction *sql.Tx, version int, steps []string) error {
 	if version > len(steps) {
-		return fmt.Errorf("%w: its schema has version %d, this program knows %d; use that version, or name another folder with --state-dir", errNewerSchema, version, len(steps))
+		return fmt.Errorf("%w: its schema has version %d, this rmctl supports %d; use the newer version, or choose another directory with --state-dir", errNewerSchema, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
 		if _, err := transaction.ExecContext(ctx, steps[version]); err != nil {
@@ -115,12 +115,12 @@ func create(ctx context.Context, path string, onNetwork bool) error {
 	return errors.Join(err, removeFiles(draft.Name()))
 }
 
-// besideDatabase are the ends of the names of the files that SQLite keeps beside a database.
-var besideDatabase = []string{"-wal", "-shm", "-journal"}
+// databaseSuffixes are the suffixes of the files that SQLite keeps next to a database.
+var databaseSuffixes = []string{"-wal", "-shm", "-journal"}
 
 // removeFiles removes a database.
 func removeFiles(path string) (err error) {
-	for _, suffix := range append([]string{""}, besideDatabase...) {
+	for _, suffix := range append([]string{""}, databaseSuffixes...) {
 		if removal := os.Remove(path + suffix); !errors.Is(removal, os.ErrNotExist) {
 			err = errors.Join(err, removal)
 		}

@@ -30,7 +30,7 @@ func stage(ctx context.Context, transaction *sql.Tx, tag string, file Staged) er
 // Leftovers returns the submissions of a target whose staged files are not known
 // to be removed, oldest first. Some may be under way at this moment.
 func (s *Store) Leftovers(ctx context.Context, target string) ([]Leftover, error) {
-	// There are none as a rule, and whether there are any takes far less to ask than for which jobs.
+	// Usually there are no leftovers, and this query is much faster than the next.
 	var are bool
 	if err := s.database.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM staged)").Scan(&are); err != nil || !are {
 		return nil, failed(err, "listing the files of submissions to target %q", target)

@@ -23,7 +23,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	plain, able := opened.(plainConnection)
 	if !able {
-		return nil, fmt.Errorf("the driver of the database cannot do what is needed: %T", opened)
+		return nil, fmt.Errorf("unsuitable database driver %T", opened)
 	}
 	return &connection{plainConnection: plain, kept: map[string]*statement{}}, nil
 }

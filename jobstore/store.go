@@ -168,7 +168,7 @@ func makePrivate(path string, mode os.FileMode) error {
 		return err
 	}
 	if info.IsDir() != (mode&0o100 != 0) {
-		return fmt.Errorf("%q is not what it should be: its mode is %v", path, info.Mode())
+		return fmt.Errorf("%q has the unexpected mode %v", path, info.Mode())
 	}
 	if err := refuseForeign(path, info); err != nil {
 		return err
@@ -201,7 +201,7 @@ func refusePlanted(directory string) error {
 			return err
 		}
 		if err := refuseForeign(filepath.Join(directory, entry.Name()), info); err != nil {
-			return fmt.Errorf("%w: others could write to its folder until now; remove it", err)
+			return fmt.Errorf("%w: others could write to its directory until now; remove it", err)
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func refusePlanted(directory string) error {
 // directory is where the store's files are.
 func (s *Store) directory() string { return filepath.Dir(s.path) }
 
-// Close closes the store. Outcomes that could not be recorded stay beside it.
+// Close closes the store. Outcomes that could not be recorded stay next to it.
 func (s *Store) Close() error {
 	return failed(errors.Join(s.unrecorded.leave(), s.database.Close()), "closing the job store %q", s.path)
 }

@@ -65,7 +65,7 @@ func TestDirectoryOfAnotherUserIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, directory)
 }
 
-// A log that somebody else has put beside the file would become part of it.
+// A log that somebody else has put next to the file would become part of it.
 func TestWhatOthersHavePutIntoAnOpenDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

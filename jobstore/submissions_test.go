@@ -139,7 +139,7 @@ func TestAcceptingWithoutAnIDIsRefused(t *testing.T) {
 	require.Equal(t, job.PhaseIntended, j.Phase)
 }
 
-func TestWhatIsNotRecordedIsToldByTheError(t *testing.T) {
+func TestTheErrorNamesWhatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	store := openStore(t, t.TempDir())
 	ctx := t.Context()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A meaning is what a file of a case says about the frame beside it.
+// A meaning is what a file of a case says about the frame next to it.
 type meaning struct {
 	Command, Update string // its name
 	Code            uint16 // of an unknown one

@@ -158,7 +158,7 @@ func (s *ClientState) complete(command Command, isOpen bool) *Command {
 	return &command
 }
 
-// advance lets the session go on after an answer.
+// advance continues the session after an answer.
 func (s *ClientState) advance(command Command, change Change) {
 	switch {
 	case change != OK:
@@ -182,7 +182,7 @@ func (s *ClientState) Open() []Command {
 	return commands
 }
 
-// Tolerate returns nil if the session goes on after an error of [Reader] or [ParseUpdate],
+// Tolerate returns nil if the session continues after an error of [Reader] or [ParseUpdate],
 // otherwise the error: the fifth update that cannot be decoded ends the session.
 func (s *ClientState) Tolerate(err error) error {
 	broken, isFrame := errors.AsType[*FrameError](err)

@@ -13,7 +13,7 @@ import (
 )
 
 // sessions returns the lines of recorded sessions, by file: those of this package, and the
-// captures of real agents where RMCTL_SHARED, or a folder beside this module, holds them.
+// captures of real agents where RMCTL_SHARED, or a folder next to this module, has them.
 func sessions(t testing.TB) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/sessions/*.txt")

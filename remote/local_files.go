@@ -36,7 +36,7 @@ func (l *local) Open(ctx context.Context, path string) (File, error) {
 	return file, nil
 }
 
-// WriteFile writes content beside the file, makes it durable and renames it.
+// WriteFile writes content to a temporary file, makes it durable and renames it.
 // The file has exactly the permissions of mode, whatever the umask. A symbolic
 // link is replaced, not followed. When content, the context or the disk fails,
 // what was there before stays.
@@ -56,7 +56,7 @@ func (l *local) WriteTransient(ctx context.Context, path string, content io.Read
 	return l.replace(ctx, path, content, mode, func(*os.File) error { return nil })
 }
 
-// replace writes content beside a file, calls finish on what it has written, and renames it.
+// replace writes content to a temporary file, calls finish on what it has written, and renames it.
 func (l *local) replace(ctx context.Context, path string, content io.Reader, mode fs.FileMode, finish func(*os.File) error) error {
 	if err := contextError(ctx, "writing", path); err != nil {
 		return err

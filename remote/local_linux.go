@@ -36,7 +36,7 @@ func sessionMembers(session int) ([]int, error) {
 		}
 		status, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrPermission) {
-			continue // it has ended, or is none of ours
+			continue // it has ended, or is not ours
 		}
 		if err != nil {
 			return nil, fmt.Errorf("looking at process %d: %w", id, err)

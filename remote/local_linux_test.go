@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzProcessNames reads what the kernel tells of processes whose names, which
+// FuzzProcessNames parses the status of processes whose names, which
 // anybody may choose, look like the rest of it.
 func FuzzProcessNames(f *testing.F) {
 	for _, name := range []string{"sh", "", "(", ")", ") Z 1 1 1", "a) S 1 1 42 (b", "\n", " "} {

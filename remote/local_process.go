@@ -30,7 +30,7 @@ type localProcess struct {
 	terminal      *os.File // its end of its pseudo-terminal, whose session it leads; nil without one
 	grace, linger time.Duration
 
-	input  *os.File // our end of the pipe to its input; nil if there is none
+	input  *os.File // our end of the pipe to its input; or nil
 	output []*outputCopy
 
 	endSizes   chan struct{} // closed to end followSizes
@@ -183,7 +183,7 @@ func (p *localProcess) supervise(ctx context.Context) {
 // it is reaped.
 func (p *localProcess) end() error {
 	if p.hasEnded() {
-		return nil // what it left behind goes on
+		return nil // what it left behind continues
 	}
 	p.signal(syscall.SIGTERM)
 	// A stopped process would not see the request before it is continued.

@@ -144,7 +144,7 @@ type File interface {
 var (
 	ErrCommandNotFound = errors.New("command not found")
 	ErrUnreachable     = errors.New("cannot connect")
-	ErrNobodyToAsk     = errors.New("there is nobody to ask")
+	ErrNobodyToAsk     = errors.New("no terminal for prompts")
 )
 
 // A StartError says which program could not be started, and why.

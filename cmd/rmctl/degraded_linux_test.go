@@ -124,14 +124,14 @@ func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
 	stdout, stderr, done := d.with([]string{"FILL=" + d.state}, nil, "submit", "--", "x")
 	require.False(t, done)
 	require.Empty(t, stdout, "an id is printed only once it is on record")
-	require.Contains(t, stderr, "the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
+	require.Contains(t, stderr, "disk or quota full: free some space; nothing recorded is lost")
 	require.Contains(t, stderr, `has the id "2"`)
 	require.Contains(t, stderr, "do not submit it again; the id is kept beside the record")
 
 	// then nothing is submitted, and what is on record is there
 	_, stderr, done = d.with(nil, nil, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, "the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
+	require.Contains(t, stderr, "disk or quota full: free some space; nothing recorded is lost")
 	require.Len(t, d.submitted(), 2)
 	require.Len(t, d.ids(), 2)
 
@@ -176,7 +176,7 @@ func TestNothingIsSubmittedThatCannotBeRecorded(t *testing.T) {
 	limited := []string{"/bin/sh", "-c", `ulimit -f 0; exec "$0" "$@"`}
 	_, stderr, done := d.with(nil, limited, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, "the disk, or this user's share of it, is full: make room, nothing that was recorded is lost")
+	require.Contains(t, stderr, "disk or quota full: free some space; nothing recorded is lost")
 	require.Len(t, d.submitted(), 1)
 	require.Len(t, d.ids(), 1)
 }
@@ -189,7 +189,7 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.Len(t, d.ids(), 1)
 	_, stderr, done := d.with(nil, nil, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, "it may only be read: check the permissions")
+	require.Contains(t, stderr, "read-only: check permissions")
 	require.Len(t, d.submitted(), 1)
 
 	// A log whose process was killed cannot be read without writing beside it.
@@ -198,7 +198,7 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	_, stderr, done = d.with(nil, nil, "jobs")
 	require.False(t, done)
-	require.Contains(t, stderr, "its files cannot be opened: check the permissions")
+	require.Contains(t, stderr, "cannot open its files: check permissions")
 }
 
 // strace plays the part of a file system that has no locks.
@@ -215,7 +215,7 @@ func TestAFileSystemWithoutLocksIsToldAsSuch(t *testing.T) {
 	}
 	_, stderr, done := d.with(nil, strace, "submit", "--", "x")
 	require.False(t, done)
-	require.Contains(t, stderr, "its file cannot be locked, as some network file systems have it")
+	require.Contains(t, stderr, "cannot lock its file, as on some network file systems")
 	require.Len(t, d.submitted(), 1)
 	require.Len(t, d.ids(), 1)
 }

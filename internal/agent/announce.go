@@ -70,7 +70,7 @@ func (s *session) follow() error {
 }
 
 // update sends how the model differs from what the client knows; all of it if the client has
-// just asked for events.
+// just requested events.
 func (s *session) update(isWhole bool) error {
 	var reflected int64
 	if s.options.Record != nil {

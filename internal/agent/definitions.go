@@ -19,7 +19,7 @@ import (
 // definitionsInUpdate is how many definitions share an update.
 const definitionsInUpdate = 50
 
-// shownAttributes are those of elements beside the predefined ones.
+// shownAttributes are those of elements besides the predefined ones.
 var shownAttributes = []string{
 	vocabulary.AttributeJobDetail, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobStarted,
 	vocabulary.AttributeJobEnded, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobSignal, vocabulary.AttributeJobCPUs,

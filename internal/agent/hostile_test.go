@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// mostBesideModel is what a client may cost beside the model.
+// mostBesideModel is what a client may cost besides the model.
 const mostBesideModel = 64 << 20
 
 // heap returns what is in use.

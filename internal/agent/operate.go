@@ -50,7 +50,7 @@ func (s *session) operation(command proxy.Command, id string) (func(context.Cont
 	operation := Operation(word)
 	switch {
 	case !s.peer.has(featureOperations):
-		return nil, errors.New("CHANGE_JOB is for clients that are rmctl")
+		return nil, errors.New("only rmctl clients may send CHANGE_JOB")
 	case !slices.Contains(operations, operation):
 		return nil, fmt.Errorf("operation %q is not one of hold, release, suspend, resume", word)
 	}

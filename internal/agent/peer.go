@@ -234,8 +234,8 @@ func defaultOf(e *model.Element, id string) string {
 	return ""
 }
 
-// added returns what was added to the end of an output of which the model keeps only the
-// end: clients append what they get.
+// added returns what was added to an output. The model keeps only its end, and clients append
+// what they get.
 func added(before, after string) string {
 	// fits[i] is the length of the longest beginning of after that ends at its byte i.
 	fits := make([]int, len(after))

@@ -62,7 +62,7 @@ func newSession(ctx context.Context, o Options) *session {
 	return s
 }
 
-// Bounds of the commands that wait while an announcement goes on: QUIT is read meanwhile.
+// Bounds of the commands that wait during an announcement: QUIT is read meanwhile.
 const (
 	mostUnhandled = 16
 	bytesOfPart   = 64 << 10
@@ -332,7 +332,7 @@ func codeOf(command proxy.Command) int {
 }
 
 // perform has something done by another goroutine, then calls done in that of run. What
-// is done goes on though the client quits.
+// is done continues although the client quits.
 func (s *session) perform(do func(context.Context), done func() error) {
 	ctx := context.WithoutCancel(s.life)
 	s.work.Go(func() {

@@ -359,7 +359,7 @@ func TestJobsAreOperated(t *testing.T) {
 		c.put(model.Job, "batch", "7", "jobState", "RUNNING")
 		c.start()
 		c.send(proxy.ChangeJob, "jobId=1002", "operation=hold")
-		require.Equal(t, []string{"ERROR 4 errorCode=1203 errorMsg=CHANGE_JOB is for clients that are rmctl"}, c.got())
+		require.Equal(t, []string{"ERROR 4 errorCode=1203 errorMsg=only rmctl clients may send CHANGE_JOB"}, c.got())
 		c.quit()
 	})
 }

@@ -127,7 +127,7 @@ func (s *Session) Output(job string, stream Stream) (io.ReadSeeker, bool) {
 }
 
 // Suspend stops events. Some agents never do, nor answer: the error is a *NoAnswerError,
-// and the session goes on.
+// and the session continues.
 func (s *Session) Suspend(ctx context.Context) error {
 	_, err := s.ask(ctx, proxy.StopEvents, nil)
 	return err

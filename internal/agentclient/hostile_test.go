@@ -20,7 +20,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// mostBesideModel is what an agent may cost beside the elements that it announced.
+// mostBesideModel is what an agent may cost besides the elements that it announced.
 const mostBesideModel = 64 << 20
 
 func live() uint64 {

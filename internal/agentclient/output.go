@@ -18,7 +18,7 @@ const (
 const (
 	longestLog   = 1 << 20  // bytes of one stream of one job
 	longestLogs  = 32 << 20 // bytes of all jobs of a session
-	bytesPerJob  = 256      // counted for each job beside what it wrote
+	bytesPerJob  = 256      // counted for each job besides its output
 	reservedNote = 100      // bytes that the note about the cut takes at most
 )
 

@@ -134,8 +134,8 @@ func (p *pass) needsModel(event *proxy.Update, parent *element) bool {
 	return false
 }
 
-// countKnown returns how many elements there would be after an event with new ones,
-// some of which may be known already.
+// countKnown returns how many elements there would be after an event with new ones, if none of them is
+// known yet.
 func (p *pass) countKnown(event *proxy.Update) int {
 	total := p.total
 	for _, group := range event.Groups {

@@ -152,7 +152,7 @@ func (s *Session) settle(current *announcement) {
 	s.state.settle(s.canResume.Load())
 }
 
-// markListed lets those go on who wait for the first announcement.
+// markListed ends the wait for the first announcement.
 func (s *Session) markListed(current *announcement) {
 	current.isListed = true
 	if !execution.IsClosed(s.listed) {

@@ -89,8 +89,7 @@ type Session struct {
 	isQuiting bool
 }
 
-// Start starts an agent and a session with it. It returns when the agent was asked for
-// events; [Session.Listed] waits for them. Errors are *EndedError. The session
+// Start starts an agent and a session with it. It returns once it has requested events; [Session.Listed] waits for them. Errors are *EndedError. The session
 // ends with [Session.Close], or without ceremony when ctx is done.
 func Start(ctx context.Context, options Options) (*Session, error) {
 	options.Session = cmp.Or(options.Session, uuid.NewString())
@@ -249,7 +248,7 @@ func (s *Session) read() {
 	}
 }
 
-// tolerate returns nil for an error of a frame after which the session goes on.
+// tolerate returns nil for an error of a frame after which the session continues.
 func (s *Session) tolerate(err error) error {
 	if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame {
 		s.broken(broken)
@@ -370,7 +369,7 @@ func (s *Session) Err() error {
 	}
 }
 
-// State returns what the next session of this holder goes on from, once this one has ended.
+// State returns what the next session of this holder continues from, once this one has ended.
 func (s *Session) State() *State {
 	<-s.done
 	return s.state

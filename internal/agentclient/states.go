@@ -18,8 +18,8 @@ const (
 // allocated are words for the status of a job that has resources and does not run yet.
 var allocated = []string{vocabulary.StateStarted, "ALLOCATED"}
 
-// jobState returns the model's state for a word and a status, either of which may be
-// empty, and whether there is one. The status counts where the word says too little.
+// jobState returns the model's state for a word and a status, if it has one. Either text may be
+// empty. The status counts where the word says too little.
 func jobState(word, status string) (model.State, bool) {
 	switch word {
 	case "":

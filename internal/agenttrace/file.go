@@ -69,7 +69,7 @@ func checkTrace(file *os.File) error {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	case string(start[:read]) != "C> " && string(start[:read]) != "<E ":
-		return errors.New("it has something else than a trace: name another file")
+		return errors.New("it is not a trace: choose another file")
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func checkTrace(file *os.File) error {
 func checkPrivate(file *os.File) error {
 	info, err := file.Stat()
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
-		err = errors.New("other users may access it: chmod 600, or name another file")
+		err = errors.New("other users can access it: run chmod 600, or choose another file")
 	}
 	return err
 }

@@ -26,7 +26,7 @@ const farewellPatience = 10 * time.Second
 // acceptPause follows an accept that failed because something ran out.
 const acceptPause = 100 * time.Millisecond
 
-// serve accepts clients of this user until ctx is cancelled or the listener is
+// serve accepts clients of this user until ctx is canceled or the listener is
 // closed, which is no error, and waits for their conversations.
 func (p *process) serve(ctx context.Context) error {
 	var clients sync.WaitGroup
@@ -59,7 +59,7 @@ func isTemporary(err error) bool {
 	return errors.As(err, &failed) && failed.Temporary()
 }
 
-// serveClient serves one conversation. When ctx is cancelled it cuts the conversation off,
+// serveClient serves one conversation. When ctx is canceled it cuts the conversation off,
 // unless only the client's end is left to be closed. A client that is gone needs no answer.
 func (p *process) serveClient(ctx context.Context, conn net.Conn) {
 	spare := context.AfterFunc(ctx, func() { conn.Close() })
@@ -110,7 +110,7 @@ func (p *process) agrees(conn net.Conn, head header, err error) bool {
 }
 
 // awaitClient waits until the client has closed its end, for some time only once ctx is
-// cancelled.
+// canceled.
 func (l *link) awaitClient(ctx context.Context) {
 	select {
 	case <-l.session.CloseChan():

@@ -25,7 +25,7 @@ var ErrNotRunning = errors.New("there is no background process")
 
 // errOtherVersion reports a background process with another protocol, which stays
 // because it hosts sessions.
-var errOtherVersion = errors.New("the background process is of another version, and stays for the sessions that it hosts")
+var errOtherVersion = errors.New("the background process has another version and still hosts sessions")
 
 // ClientOptions of a client.
 type ClientOptions struct {
@@ -56,7 +56,7 @@ func Open(ctx context.Context, options ClientOptions) (*Client, error) {
 }
 
 // Find returns a client of the process of a folder, of any build. Its calls return
-// ErrNotRunning if there is none.
+// ErrNotRunning without a process.
 func Find(folder string) *Client {
 	return &Client{ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}}
 }
@@ -145,7 +145,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 type dialer func(ctx context.Context) (net.Conn, error)
 
 // openConversation begins a conversation, which outlives ctx. Prompter answers the
-// questions of the process; nil if there is nobody to ask.
+// questions of the process; nil without a user.
 func openConversation(ctx context.Context, dial dialer, operation string, message request, prompter remote.Prompter) (*link, error) {
 	conn, err := dial(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (l *link) await(ctx context.Context, results ...any) error {
 
 // Connect returns a connection to a place, which the background process keeps.
 // It opens the connection now if it is not open yet. Prompter answers questions of
-// the place, now or when the process reconnects; nil if there is nobody to ask.
+// the place, now or when the process reconnects; nil without a user.
 //
 // Errors of the place are those of the process's transport. If the process cannot be
 // reached, the error is a *DialError, and the place was not contacted. A process that

@@ -53,13 +53,13 @@ type Attached struct{ running *running }
 
 // Wait waits until the session has ended and all its output was written,
 // and returns its exit code. After Detach, or when the context of Start or
-// Attach was cancelled, the error is ErrDetached; the session goes on. When
+// Attach was canceled, the error is ErrDetached; the session continues. When
 // the background process is gone it is a *GoneError: nobody knows how the
 // session ended. Errors of writing Stdout and Stderr, or reading Stdin,
-// come beside the code. It may be called more than once.
+// come with the code. It may be called more than once.
 func (a *Attached) Wait() (code int, err error) { return a.running.Wait() }
 
-// Detach lets go of the session, which goes on. It returns at once.
+// Detach leaves the session, which continues. It returns at once.
 func (a *Attached) Detach() { a.running.Terminate() }
 
 // attach has the conversation that attaches.

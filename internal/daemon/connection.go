@@ -31,7 +31,7 @@ func (e *DialError) Error() string {
 func (e *DialError) Unwrap() error { return e.Err }
 
 // errServerEnded reports that the process ended before it had answered.
-var errServerEnded = errors.New("the process that holds the connection has ended")
+var errServerEnded = errors.New("the background process has ended")
 
 // connection is a remote.Connection that the background process keeps. It has a
 // conversation for each operation, and one that makes the process keep the
@@ -191,7 +191,7 @@ func awaitCleanUp(ctx context.Context, answered <-chan error, givenUp bool) erro
 	case err := <-answered:
 		return err
 	case <-timer.C:
-		return errors.New("the process that holds the connection does not answer")
+		return errors.New("the background process does not answer")
 	}
 }
 

@@ -131,7 +131,7 @@ func (r *contentReader) end(err error) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", errLost, err)
 	case !answer.IsWhole:
-		return errors.New("the client could not read on")
+		return errors.New("the client could not continue reading")
 	}
 	return io.EOF
 }

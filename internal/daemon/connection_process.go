@@ -36,7 +36,7 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 	if err != nil {
 		return nil, err
 	}
-	r := &running{link: l, lost: c.lost, patience: endPatience, givenUp: errors.New("the process did not end although it was asked to")}
+	r := &running{link: l, lost: c.lost, patience: endPatience, givenUp: errors.New("the process did not end on request")}
 	ctx, r.Run = execution.NewRun(ctx)
 	if command.Terminal != nil {
 		r.resized = command.Terminal.Resized
@@ -74,15 +74,15 @@ func (r *running) awaitStart(ctx context.Context) error {
 		}
 		exited <- r.awaitExit()
 	})
-	cancelled, patience := ctx.Done(), (<-chan time.Time)(nil)
+	canceled, patience := ctx.Done(), (<-chan time.Time)(nil)
 	for {
 		select {
 		case err := <-started:
 			return err
-		case <-cancelled:
+		case <-canceled:
 			timer := time.NewTimer(cleanUpPatience)
 			defer timer.Stop()
-			cancelled, patience = nil, timer.C
+			canceled, patience = nil, timer.C
 			r.link.instruct(instruction{Terminate: true})
 		case <-patience:
 			return nil

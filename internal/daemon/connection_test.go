@@ -258,7 +258,7 @@ func TestAProcessThatIsGivenUpWhileItStarts(t *testing.T) {
 	})
 }
 
-// startsLate is a place that tells of a process only once it was given up.
+// startsLate is a host that reports the start of a process only once the client has given up.
 type startsLate struct {
 	remote.Connection
 	begun chan<- struct{}

@@ -64,10 +64,10 @@ func SocketPath(folder string) string {
 // folder of another user, one with permissions for others, and a symbolic link.
 func makePrivate(folder string) error {
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		return fmt.Errorf("making a private folder: %w", err)
+		return fmt.Errorf("creating a private directory: %w", err)
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("making a private folder: %w", err)
+		return fmt.Errorf("creating a private directory: %w", err)
 	}
 	return checkPrivate(folder)
 }
@@ -77,18 +77,18 @@ func makePrivate(folder string) error {
 func checkPrivate(folder string) error {
 	descriptor, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("looking at the private folder %q: %w", folder, err)
+		return fmt.Errorf("checking the private directory %q: %w", folder, err)
 	}
 	var status unix.Stat_t
 	err = errors.Join(unix.Fstat(descriptor, &status), unix.Close(descriptor))
 	if err != nil {
-		return fmt.Errorf("looking at the private folder %q: %w", folder, err)
+		return fmt.Errorf("checking the private directory %q: %w", folder, err)
 	}
 	if int(status.Uid) != os.Geteuid() {
-		return fmt.Errorf("the folder %q, which is to be private, belongs to user %d", folder, status.Uid)
+		return fmt.Errorf("private directory %q belongs to user %d", folder, status.Uid)
 	}
 	if status.Mode&0o077 != 0 {
-		return fmt.Errorf("the folder %q, which is to be private, has the permissions %04o; chmod 700 makes it so", folder, status.Mode&0o7777)
+		return fmt.Errorf("private directory %q has mode %04o: run chmod 700", folder, status.Mode&0o7777)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func lock(folder string) (*os.File, error) {
 	path := filepath.Join(folder, lockName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("locking the folder of the background process: %w", err)
+		return nil, fmt.Errorf("locking the directory of the background process: %w", err)
 	}
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

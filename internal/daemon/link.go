@@ -89,7 +89,7 @@ func (l *link) close() {
 	l.work.Wait()
 }
 
-// context returns a context that is cancelled when the link is lost. The caller cancels it before
+// context returns a context that is canceled when the link is lost. The caller cancels it before
 // it closes the link.
 func (l *link) context(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -158,7 +158,7 @@ func TestErrorsKeepWhatTheyMatch(t *testing.T) {
 		"absent":     inner,
 		"permission": &fs.PathError{Op: "open", Path: "/x\xff", Err: fs.ErrPermission},
 		"own":        fmt.Errorf("so: %w", ErrNoSession),
-		"cancelled":  context.Canceled,
+		"canceled":   context.Canceled,
 		"start":      &remote.StartError{Program: "p\xff", Directory: "/d", Err: fmt.Errorf("%w in PATH", remote.ErrCommandNotFound)},
 		"place":      &remote.StartError{Program: "p", Err: &remote.ConnectError{Host: "h", Reason: remote.Refused, Help: "Try.", Err: errors.New("no")}},
 		"long":       errors.New(strings.Repeat("ÿ", longestText)),

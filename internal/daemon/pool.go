@@ -73,7 +73,7 @@ func newPool(ctx context.Context, o Options) *pool {
 	return &pool{ctx: ctx, connect: o.Connect, log: o.Log, check: checkAfter, kept: map[placeKey]*kept{}}
 }
 
-// get returns the connection to a place, made if there is none. It may be used
+// get returns the connection to a place, and makes it if needed. It may be used
 // until it is released. Prompter asks the client.
 func (p *pool) get(ctx context.Context, place Place, prompter remote.Prompter) (*kept, error) {
 	for {
@@ -107,8 +107,7 @@ func (p *pool) get(ctx context.Context, place Place, prompter remote.Prompter) (
 	}
 }
 
-// join adds a client that waits for the connection to a place, and starts to make the
-// connection if there is none.
+// join adds a client that waits for the connection to a place, and starts to make it if needed.
 func (p *pool) join(ctx context.Context, place Place, prompter remote.Prompter) (*kept, func(), error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -118,7 +117,7 @@ func (p *pool) join(ctx context.Context, place Place, prompter remote.Prompter) 
 	k := p.kept[keyOf(place)]
 	if k == nil {
 		if len(p.kept) >= mostConnections {
-			return nil, nil, fmt.Errorf("%d connections are open already: rmctl conn close closes some", mostConnections)
+			return nil, nil, fmt.Errorf("%d connections are open: close some with rmctl conn close", mostConnections)
 		}
 		making, cancel := context.WithCancel(p.ctx)
 		k = &kept{place: place, made: make(chan struct{}), cancel: cancel}

@@ -105,7 +105,7 @@ func TestTheFolderOfAShortSocketIsPrivateToo(t *testing.T) {
 	require.NoError(t, os.Chmod(above, 0o777))
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	folder := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-	require.ErrorContains(t, serveUnused(t, folder), "is to be private, has the permissions 0777")
+	require.ErrorContains(t, serveUnused(t, folder), "has mode 0777: run chmod 700")
 }
 
 func TestALongPathGetsAShortSocket(t *testing.T) {

@@ -40,7 +40,7 @@ const (
 )
 
 var (
-	errOtherProtocol  = errors.New("the process that holds connections is of another version")
+	errOtherProtocol  = errors.New("the background process has another version")
 	errTooManyClients = errors.New("too many clients at once")
 )
 

@@ -28,7 +28,7 @@ type reply struct {
 func (l *link) Ask(ctx context.Context, q remote.Question) (string, error) {
 	defer l.asking.Add(-1)
 	if l.asking.Add(1) > mostQuestions {
-		return "", fmt.Errorf("%w: %d questions wait for their answers already", remote.ErrNobodyToAsk, mostQuestions)
+		return "", fmt.Errorf("%w: %d questions are waiting for answers", remote.ErrNobodyToAsk, mostQuestions)
 	}
 	opened, err := l.open()
 	if err != nil {

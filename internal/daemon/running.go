@@ -111,7 +111,7 @@ func (r *running) serve(ctx context.Context) {
 
 // follow waits for the end, and passes on sizes and signals meanwhile.
 func (r *running) follow(ctx context.Context) ending {
-	cancelled, resized, signals := ctx.Done(), r.resized, r.signals
+	canceled, resized, signals := ctx.Done(), r.resized, r.signals
 	var patience <-chan time.Time
 	for {
 		select {
@@ -131,13 +131,13 @@ func (r *running) follow(ctx context.Context) ending {
 				continue
 			}
 			r.link.instruct(instruction{Signal: number})
-		case <-cancelled:
+		case <-canceled:
 			if r.patience == 0 {
 				return ending{-1, r.givenUp}
 			}
 			timer := time.NewTimer(r.patience)
 			defer timer.Stop()
-			cancelled, patience = nil, timer.C
+			canceled, patience = nil, timer.C
 			r.link.instruct(instruction{Terminate: true})
 		}
 	}

@@ -41,7 +41,7 @@ type Options struct {
 }
 
 // Serve is the background process: it serves clients until it was idle for
-// long enough, a client stops it, or ctx is cancelled. Sessions and commands that
+// long enough, a client stops it, or ctx is canceled. Sessions and commands that
 // are alive then end. The error is ErrRunning when the folder has a process
 // already.
 func Serve(ctx context.Context, o Options) error {

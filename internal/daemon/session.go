@@ -81,11 +81,11 @@ type SessionInfo struct {
 // Errors that callers distinguish.
 var (
 	ErrNoSession     = errors.New("there is no such session")
-	ErrSessionExists = errors.New("a session of that name is alive")
-	ErrLeaving       = errors.New("the background process makes room for another one")
-	errSessionsLive  = errors.New("there are sessions in the background process")
-	ErrDetached      = errors.New("detached; the session goes on")
-	ErrTooSlow       = errors.New("detached: output was not taken for too long; the session goes on")
+	ErrSessionExists = errors.New("a session of that name is running")
+	ErrLeaving       = errors.New("the background process is being replaced")
+	errSessionsLive  = errors.New("the background process hosts sessions")
+	ErrDetached      = errors.New("detached; the session continues")
+	ErrTooSlow       = errors.New("detached: output was not read for too long; the session continues")
 )
 
 // A GoneError reports that the background process ended, or was killed, in the

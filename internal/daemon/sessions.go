@@ -125,7 +125,7 @@ func (s *sessions) find(name string) (*session, error) {
 // name gives a session a name.
 func (s *sessions) name(one *session, name string) error {
 	if name == "" || len(name) > longestName || !utf8.ValidString(name) {
-		return fmt.Errorf("%q cannot be the name of a session: it has 1 to %d bytes of UTF-8", name, longestName)
+		return fmt.Errorf("invalid session name %q: use 1 to %d bytes of UTF-8", name, longestName)
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -295,7 +295,7 @@ func TestErrorsOfASessionComeBesideItsCode(t *testing.T) {
 	require.ErrorIs(t, err, remote.ErrUnreachable)
 }
 
-func TestTheEndOfTheProcessIsToldToThoseAttached(t *testing.T) {
+func TestAttachedClientsLearnOfTheEndOfTheProcess(t *testing.T) {
 	s := serve(t, daemon.Options{Hoster: echo})
 	attached := start(t, s.client(t), "job", daemon.Attachment{})
 	s.end()

@@ -59,7 +59,7 @@ type Poll struct {
 	Targets []string // that share it, sorted
 	Holder  string   // the process that queries now; empty if none does
 
-	Begun    time.Time     // when the last one that ended began; zero if there was none
+	Begun    time.Time     // when the last one that ended began; zero before the first
 	Took     time.Duration // how long it took
 	Jobs     int           // that it answered for
 	Changed  time.Time     // when one last showed a change

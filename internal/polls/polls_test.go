@@ -201,7 +201,7 @@ func TestQueriesAreCounted(t *testing.T) {
 	require.Zero(t, counts[0].Day)
 }
 
-func TestHowLongAQueryKeptItsSchedulerBusyIsToldSinceATime(t *testing.T) {
+func TestBusyTimeIsCountedSinceATime(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	none, err := store.Polls().Spent(t.Context(), slurm, noon)
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestHowLongAQueryKeptItsSchedulerBusyIsToldSinceATime(t *testing.T) {
 	require.Equal(t, 8*time.Second, spent)
 }
 
-func TestATargetThatJoinsAQueryIsToldOfSoon(t *testing.T) {
+func TestATargetThatJoinsAQueryIsIncludedSoon(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))

@@ -151,7 +151,7 @@ func (c *conversation) reply(ctx context.Context, question string, secret bool) 
 	}
 	// The terminal would interpret it.
 	if strings.ContainsFunc(answer, func(r rune) bool { return r < 0x80 && unicode.IsControl(r) }) {
-		return fmt.Errorf("ssh asks %q: the answer holds a control character", question)
+		return fmt.Errorf("ssh asks %q: the answer contains a control character", question)
 	}
 	if _, err := c.terminal.WriteString(answer + "\n"); err != nil {
 		return fmt.Errorf("answering ssh, which asks %q: %w", question, err)

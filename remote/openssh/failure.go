@@ -35,7 +35,7 @@ var verdicts = []struct {
 
 var subsystemRefused = lazyregexp.New(`subsystem request failed on channel`)
 
-// ssh itself goes on without.
+// ssh itself continues without.
 var x11Refused = lazyregexp.New(`X11 forwarding request failed on channel`)
 
 var tooManyChannels = lazyregexp.New(`Session open refused by peer|channel \d+: open failed: (resource shortage|administratively prohibited)`)

@@ -11,7 +11,7 @@ import (
 
 // Each file of testdata/said is what a real ssh, or where its name begins with
 // "source-" its source, prints as it fails; its first line is the reason.
-func TestWhatSSHSaysTellsTheReason(t *testing.T) {
+func TestMessagesOfSSHGiveTheReason(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "said", "*.txt"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -26,7 +26,7 @@ func TestWhatSSHSaysTellsTheReason(t *testing.T) {
 }
 
 // The recordings of another project, where they are at hand.
-func TestWhatSSHSaidElsewhereTellsTheReason(t *testing.T) {
+func TestEarlierMessagesOfSSHGiveTheReason(t *testing.T) {
 	shared := os.Getenv("RMCTL_SHARED")
 	if shared == "" {
 		shared = filepath.Join("..", "..", "..", "shared")

@@ -18,12 +18,12 @@ const socketName = "master"
 func makeFolder(parent string) (string, error) {
 	if parent != "" {
 		if err := os.MkdirAll(parent, 0o700); err != nil {
-			return "", fmt.Errorf("making the folder for the sockets of ssh: %w", err)
+			return "", fmt.Errorf("creating the directory for the sockets of ssh: %w", err)
 		}
 	}
 	absolute, err := filepath.Abs(parent)
 	if err != nil {
-		return "", fmt.Errorf("finding the folder for the sockets of ssh: %w", err)
+		return "", fmt.Errorf("finding the directory for the sockets of ssh: %w", err)
 	}
 	// os.MkdirTemp appends at most ten digits.
 	fits := func(parent string) bool {
@@ -38,7 +38,7 @@ func makeFolder(parent string) (string, error) {
 	}
 	folder, err := os.MkdirTemp(absolute, "ssh-")
 	if err != nil {
-		return "", fmt.Errorf("making a folder for the sockets of ssh: %w", err)
+		return "", fmt.Errorf("creating a directory for the sockets of ssh: %w", err)
 	}
 	return folder, nil
 }

@@ -46,7 +46,7 @@ func TestListenersOfAllWays(t *testing.T) {
 	t.Run("ForwardingsOfTheUserStay", func(t *testing.T) { testUsersForwardingsStay(t, server) })
 }
 
-// testUsersForwardingsStay listens beside a port that the user's own master forwards.
+// testUsersForwardingsStay listens while a port is forwarded that the user's own master forwards.
 func testUsersForwardingsStay(t *testing.T, server sshd) {
 	options := server.options(t, "rmtest-target")
 	options.ConfigFile = startUsersMaster(t, server)

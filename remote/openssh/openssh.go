@@ -91,11 +91,11 @@ func dial(ctx context.Context, options Options) (channel.Dialer, error) {
 func checkHost(host string) error {
 	switch {
 	case host == "":
-		return errors.New("there is no host to connect to")
+		return errors.New("no host given")
 	case strings.HasPrefix(host, "-"):
-		return fmt.Errorf("the host %q begins with a dash, as options do", host)
+		return fmt.Errorf("the host name %q begins with a dash", host)
 	case strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fmt.Errorf("the host %q holds a blank or a control character", host)
+		return fmt.Errorf("the host name %q contains a space or control character", host)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ const (
 	directly // each channel is a connection of its own
 )
 
-// dialer opens channels, each of which is an ssh process.
+// dialer opens channels; each is an ssh process.
 type dialer struct {
 	options  Options
 	settings settings
@@ -188,7 +188,7 @@ func (d *dialer) Close() error {
 		if _, err := os.Lstat(d.socket()); err == nil {
 			_, _, _ = d.query(ctx, d.endMasterArguments()) // masterAnswers shows whether it has ended
 			if d.masterAnswers(ctx, throughOwnMaster) {
-				d.closeErr = fmt.Errorf("ending the connection to %s: its control master lives on", d.options.Host)
+				d.closeErr = fmt.Errorf("ending the connection to %s: its control master is still running", d.options.Host)
 			}
 		}
 		d.closeErr = errors.Join(d.closeErr, os.RemoveAll(d.folder))

@@ -199,7 +199,7 @@ func testChannels(t *testing.T, dialer channel.Dialer, way string) {
 		}
 		require.ErrorIs(t, err, channel.ErrNoSubsystem)
 	})
-	t.Run("CancelledBeforehand", func(t *testing.T) {
+	t.Run("CanceledBeforehand", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := dialer.Open(ctx, "true", channel.Options{})
@@ -313,7 +313,7 @@ func TestServerThatVanishes(t *testing.T) {
 	require.NoError(t, opened.Close())
 }
 
-// crashing tells this test's own program, run anew, to connect and wait.
+// crashing makes another process of this test connect and wait.
 const crashing = "RMCTL_TEST_OPENSSH_CRASH"
 
 func TestNothingOutlivesAProcessThatIsKilled(t *testing.T) {

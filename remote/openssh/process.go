@@ -157,7 +157,7 @@ func (p *invocation) end() {
 func (p *invocation) hasEnded() bool { return execution.IsClosed(p.ended) }
 
 // errStartLimit reports that ssh took too long.
-var errStartLimit = errors.New("nothing was heard in time")
+var errStartLimit = errors.New("no answer in time")
 
 // awaitStart waits until ready, which it polls and calls after each event, or until the
 // process has ended. It does not end the process.

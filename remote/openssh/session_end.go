@@ -30,7 +30,7 @@ func (s *session) Stderr() io.Reader { return s.stderr }
 // Resize sets the size of the terminal, and notifies ssh, which notifies the place.
 func (s *session) Resize(size remote.Size) error {
 	if s.terminal == nil {
-		return errors.New("resizing a terminal: the channel has none")
+		return errors.New("resizing a terminal: the channel has no terminal")
 	}
 	if err := execution.Resize(s.terminal, size.Columns, size.Rows); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/remote/openssh"
 )
 
-// pieces of which some shell makes something else.
+// pieces that some shell interprets.
 var pieces = []string{
 	" ", "\t", "\n", "\r", "'", `"`, "`", "$", "$(", ")", "${", "}", "!", "!!", "*", "?", "[", "]", "~", "#", ";", "&", "|", "<", ">", "^", "%", "%s",
 	`\`, `\n`, "{", ",", "=", "-", "--", "(", "a", "HOME", "é", "日", "\xff", "\x01", "\x1b[31m", "\x7f", "\u2028",

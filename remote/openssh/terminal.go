@@ -33,7 +33,7 @@ func echoes(terminal *os.File) (bool, error) {
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("asking the terminal of ssh for its modes: %w", err)
+		return false, fmt.Errorf("reading the modes of the terminal of ssh: %w", err)
 	}
 	return shown, nil
 }

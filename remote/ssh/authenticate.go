@@ -16,7 +16,7 @@ import (
 type authenticator struct {
 	settings settings
 	limit    *patience
-	prompter remote.Prompter // nil if there is nobody to ask
+	prompter remote.Prompter // nil without a user
 	banner   func(text string)
 	wire     *wire
 
@@ -86,7 +86,7 @@ func (a *authenticator) settle(partial int) {
 	a.pending, a.refusal = "", nil
 }
 
-// attempt returns the next attempt by a method, nil if there is none left.
+// attempt returns the next attempt by a method, or nil after the last.
 func (a *authenticator) attempt(method string) ssh.AuthMethod {
 	switch method {
 	case "publickey":
@@ -140,7 +140,7 @@ func (a *authenticator) publicKey() ssh.AuthMethod {
 // mayAsk reports whether another attempt may be made by asking the user.
 func (a *authenticator) mayAsk(method string) bool {
 	if a.prompter == nil || a.settings.batch {
-		a.note("%s: there is nobody to ask", method)
+		a.note("%s: no terminal for prompts", method)
 		return false
 	}
 	if a.tries == nil {
@@ -225,16 +225,16 @@ func (a *authenticator) stop() {
 func (a *authenticator) refused(because string) error {
 	a.settle(a.partial)
 	var text strings.Builder
-	fmt.Fprintf(&text, "the server does not let %s in", a.settings.user)
+	fmt.Fprintf(&text, "permission denied for %s", a.settings.user)
 	if because != "" {
 		fmt.Fprintf(&text, ": %s", because)
 	}
 	if len(a.wants) > 0 {
-		fmt.Fprintf(&text, "; it wants %s", visible(strings.Join(a.wants, ", "), 200))
+		fmt.Fprintf(&text, "; the server accepts %s", visible(strings.Join(a.wants, ", "), 200))
 	}
 	text.WriteString("; tried: ")
 	if len(a.notes) == 0 {
-		text.WriteString("nothing, as there is no key, no agent and nobody to ask")
+		text.WriteString("nothing: no key, no agent and no terminal for prompts")
 	}
 	text.WriteString(strings.Join(a.notes, ", "))
 	return a.settings.failure(remote.NotAuthenticated, errors.New(text.String()), a.advice())
@@ -252,7 +252,7 @@ func (a *authenticator) advice() string {
 		beyond = append(beyond, "a shared connection (ControlPath)")
 	}
 	if len(beyond) > 0 {
-		return fmt.Sprintf("This transport cannot use %s, which your own ssh program may let you in by:\nset transport = \"openssh\" for the target.", strings.Join(beyond, " or "))
+		return fmt.Sprintf("This transport does not support %s. Your ssh program may:\nset transport = \"openssh\" for the target.", strings.Join(beyond, " or "))
 	}
-	return "Try the same with your own ssh program: ssh -v " + a.settings.alias
+	return "Try the ssh program: ssh -v " + a.settings.alias
 }

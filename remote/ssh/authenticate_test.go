@@ -119,7 +119,7 @@ func TestKeysThatOthersMayReadAreNotUsed(t *testing.T) {
 	path := p.key("open")
 	require.NoError(t, os.Chmod(path, 0o644))
 	_, err := dial(t.Context(), p.options(port, "IdentityFile "+path))
-	require.ErrorContains(t, err, "others may read it (mode 0644)")
+	require.ErrorContains(t, err, "others can read it (mode 0644)")
 	require.Empty(t, *shown)
 }
 
@@ -190,7 +190,7 @@ func TestNobodyIsAskedInBatchMode(t *testing.T) {
 	asker := &answers{texts: []string{"pw"}}
 	options.Prompter = asker
 	_, err := dial(t.Context(), options)
-	require.ErrorContains(t, err, "password: there is nobody to ask")
+	require.ErrorContains(t, err, "password: no terminal for prompts")
 	require.Empty(t, asker.questions)
 }
 
@@ -241,7 +241,7 @@ func TestWhatThisTransportLacksIsNamed(t *testing.T) {
 	p := newPlace(t)
 	port, _ := serveKeys(t, p)
 	_, err := dial(t.Context(), p.options(port, "ControlPath "+p.path("%C"), "IdentityFile "+p.path("token_sk")))
-	require.ErrorContains(t, err, `cannot use hardware keys or a shared connection (ControlPath)`)
+	require.ErrorContains(t, err, `does not support hardware keys or a shared connection (ControlPath)`)
 	require.ErrorContains(t, err, `transport = "openssh"`)
 }
 

@@ -101,7 +101,7 @@ func (c *dialer) keepAlive() {
 			continue
 		}
 		if missed++; missed > c.settings.aliveCount {
-			c.end(fmt.Errorf("the server gave no sign of life for %s", c.settings.aliveInterval*time.Duration(missed)))
+			c.end(fmt.Errorf("the server has not answered for %s", c.settings.aliveInterval*time.Duration(missed)))
 			c.wire.Close()
 			return
 		}
@@ -182,7 +182,7 @@ func (c *dialer) Close() error {
 	return nil
 }
 
-// await runs do, which cannot be cancelled, and returns when do or the context is done. A
+// await runs do, which cannot be canceled, and returns when do or the context is done. A
 // late result goes to leftover.
 func await[T any](ctx context.Context, c *dialer, do func() (T, error), leftover func(T)) (T, error) {
 	type outcome struct {

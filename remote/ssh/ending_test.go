@@ -46,7 +46,7 @@ func TestOpeningWhileTheConnectionEndsIsNotHeld(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenOnceReadingTellsOfTheEnd(t *testing.T) {
+func TestNothingIsWrittenAfterReadingTheEnd(t *testing.T) {
 	conn := &halfOpen{}
 	w := &wire{Conn: conn}
 	told := 0

@@ -19,7 +19,7 @@ import (
 // Causes that differ on the way to a ConnectError.
 var (
 	errNoAnswer     = errors.New("no answer in time")
-	errTooManyJumps = fmt.Errorf("there are more than %d jump hosts one behind the other; does ProxyJump of ssh_config lead in a circle?", maxJumps)
+	errTooManyJumps = fmt.Errorf("more than %d jump hosts in a row: check ProxyJump in ssh_config for a loop", maxJumps)
 )
 
 // failure returns a ConnectError for the host.
@@ -56,18 +56,18 @@ func explainRoute(ctx context.Context, s settings, err error) error {
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return s.failure(remote.UnknownHost, fmt.Errorf("there is no host %s: %w", s.host, withoutName(lookup)), "Check the name, and HostName in ssh_config.")
 	case errors.As(err, &lookup):
-		return s.failure(remote.UnknownHost, fmt.Errorf("looking up %s: %w", s.host, withoutName(lookup)), "Is this machine on the network?")
+		return s.failure(remote.UnknownHost, fmt.Errorf("looking up %s: %w", s.host, withoutName(lookup)), "Check the network connection of this machine.")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return s.failure(remote.Refused, fmt.Errorf("%s refuses it: %w", s.address(), syscall.ECONNREFUSED), "Does an SSH server run there, on that port?")
+		return s.failure(remote.Refused, fmt.Errorf("%s: %w", s.address(), syscall.ECONNREFUSED), "Check that an SSH server listens on that port.")
 	case errors.As(err, &rejected):
 		does := "does not reach"
 		if rejected.Reason == ssh.Prohibited {
 			does = "may not forward to"
 		}
 		return s.failure(remote.Refused, fmt.Errorf("its jump host %s %s: %s", does, s.address(), visible(rejected.Message, 300)),
-			"The address is one that the jump host has to know, and its server must allow forwarding (AllowTcpForwarding).")
+			"Check that the jump host knows the address and allows forwarding (AllowTcpForwarding).")
 	case isTimeout(err):
-		return s.failure(remote.NoAnswer, err, "Is a firewall in the way, or a VPN off?")
+		return s.failure(remote.NoAnswer, err, "Check firewalls and your VPN.")
 	}
 	return s.failure(remote.Refused, err, "")
 }
@@ -79,7 +79,7 @@ func overtime(ctx context.Context, s settings) error {
 		return s.failure(remote.NoAnswer, cause, "")
 	}
 	return s.failure(remote.NoAnswer, fmt.Errorf("%s gave no answer within %s", s.address(), s.connectTimeout),
-		"Is a firewall in the way, or a VPN off? ConnectTimeout in ssh_config sets how long to wait.")
+		"Check firewalls and your VPN. ConnectTimeout in ssh_config sets the time limit.")
 }
 
 func isTimeout(err error) bool {
@@ -87,7 +87,7 @@ func isTimeout(err error) bool {
 	return isNetwork && network.Timeout() || errors.Is(err, syscall.ETIMEDOUT)
 }
 
-// withoutName is the error of a lookup without the name, which stands beside it.
+// withoutName is the error of a lookup without the name, which the message has already.
 func withoutName(lookup *net.DNSError) error { return errors.New(lookup.Err) }
 
 // address is the network address of a host for messages.

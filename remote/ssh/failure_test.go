@@ -159,7 +159,7 @@ func golden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-func TestACancelledDialEnds(t *testing.T) {
+func TestACanceledDialEnds(t *testing.T) {
 	p := newPlace(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	options := p.options(listen(t, func(c net.Conn) {

@@ -27,7 +27,7 @@ type attempt struct {
 	limit         *patience
 	hostKeys      hostKeys
 	authenticator authenticator
-	narrowed      knownHosts // the keys of the host, if only their algorithms are asked for
+	narrowed      knownHosts // the keys of the host, if only their algorithms are offered
 	callbacks     sync.WaitGroup
 	banners       int
 	flood         bool
@@ -97,13 +97,13 @@ func (a *attempt) configuration(known knownHosts) (*ssh.ClientConfig, error) {
 			return !slices.Contains(choice.safe, name) && !slices.Contains(choice.insecure, name)
 		})
 		if len(*choice.chosen) == 0 {
-			return nil, fmt.Errorf("%s of ssh_config has none that this transport knows: %s", choice.name, visible(strings.Join(choice.configured, ","), 300))
+			return nil, fmt.Errorf("%s in ssh_config names no algorithm that this transport supports: %s", choice.name, visible(strings.Join(choice.configured, ","), 300))
 		}
 	}
 	config.HostKeyAlgorithms = known.algorithms(names, hostKeyAlgorithms)
 	a.narrowed = known.about(names[0], "")
 	if len(config.HostKeyAlgorithms) == 0 {
-		return nil, fmt.Errorf("HostKeyAlgorithms of ssh_config has none for the keys that %s has of it", a.narrowed[0].place())
+		return nil, fmt.Errorf("HostKeyAlgorithms in ssh_config excludes its keys in %s", a.narrowed[0].place())
 	}
 	config.HostKeyCallback = a.during(a.hostKeys.check)
 	config.AuthCallback = a.authenticator.next
@@ -164,14 +164,14 @@ func (a *attempt) explainNegotiation(negotiation *ssh.AlgorithmNegotiationError)
 		return a.hostKeys.refuseMissing(a.narrowed)
 	}
 	offered := visible(strings.Join(negotiation.RequestedAlgorithms, ", "), 500)
-	return a.settings.failure(remote.BadProtocol, fmt.Errorf("no %s is common: the server has %s", negotiation.What, offered),
+	return a.settings.failure(remote.BadProtocol, fmt.Errorf("no common %s: the server supports %s", negotiation.What, offered),
 		"The server's SSH may be too old or too new for this transport; transport = \"openssh\" uses your own ssh program.")
 }
 
 // explainUnauthenticated explains the end of a handshake before the authentication. Said
 // is the reason that the server gave, if any.
 func (a *attempt) explainUnauthenticated(err error, said string) error {
-	const wrongPort = "Is that port one of an SSH server?"
+	const wrongPort = "Check that the port belongs to an SSH server."
 	address := a.settings.address()
 	switch {
 	case said != "":
@@ -179,7 +179,7 @@ func (a *attempt) explainUnauthenticated(err error, said string) error {
 	case a.wire.received.Load() == 0 && a.wire.failure() != nil:
 		return a.silent()
 	case isEnd(a.wire.failure()):
-		return a.settings.failure(remote.BadProtocol, fmt.Errorf("%s ended the connection before it was made", address), wrongPort)
+		return a.settings.failure(remote.BadProtocol, fmt.Errorf("%s closed the connection during the handshake", address), wrongPort)
 	case strings.Contains(err.Error(), "overflow reading version string"):
 		return a.settings.failure(remote.BadProtocol, fmt.Errorf("%s does not speak SSH", address), wrongPort)
 	}
@@ -190,9 +190,9 @@ func (a *attempt) explainUnauthenticated(err error, said string) error {
 func (a *attempt) silent() error {
 	if a.wire.said == nil {
 		return a.settings.failure(remote.Refused, fmt.Errorf("%s ended the connection at once", a.settings.address()),
-			"The server may have too many connections at the moment, or let nobody in from here.")
+			"Try again later: the server may have too many connections, or refuse this machine.")
 	}
-	err := errors.New("the ProxyCommand of ssh_config ended")
+	err := errors.New("the ProxyCommand in ssh_config ended")
 	if said := a.wire.said(); said != "" {
 		err = fmt.Errorf("%w: %s", err, said)
 	}

@@ -31,7 +31,7 @@ type hostKeys struct {
 func (h *hostKeys) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 	if h.trusted != nil {
 		if !sameKey(h.trusted, key) {
-			return fmt.Errorf("the server shows another host key in the middle of the connection")
+			return fmt.Errorf("the server changed its host key during the connection")
 		}
 		return nil
 	}
@@ -89,11 +89,11 @@ func (h *hostKeys) meet(key ssh.PublicKey, name string) error {
 	case "accept-new", "no":
 	case "ask":
 		if h.prompter == nil || h.settings.batch {
-			return h.refuseUnknown(key, "there is nobody to ask whether it is the right one")
+			return h.refuseUnknown(key, "nobody can confirm it")
 		}
 		accepted, err := h.ask(key)
 		if errors.Is(err, remote.ErrNobodyToAsk) {
-			return h.refuseUnknown(key, "there is nobody to ask whether it is the right one")
+			return h.refuseUnknown(key, "nobody can confirm it")
 		}
 		if err != nil {
 			return fmt.Errorf("asking about the host key of %s: %w", h.settings.alias, err)
@@ -102,7 +102,7 @@ func (h *hostKeys) meet(key ssh.PublicKey, name string) error {
 			return h.refuseUnknown(key, "it was not accepted")
 		}
 	default:
-		return h.refuseUnknown(key, "StrictHostKeyChecking demands a known one")
+		return h.refuseUnknown(key, "StrictHostKeyChecking requires a known key")
 	}
 	if len(h.settings.userKnownHosts) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (h *hostKeys) meet(key ssh.PublicKey, name string) error {
 // ask shows a key to the user. Both yes and the fingerprint accept it.
 func (h *hostKeys) ask(key ssh.PublicKey) (accepted bool, err error) {
 	fingerprint := ssh.FingerprintSHA256(key)
-	text := fmt.Sprintf("The host %s (%s) is not in known_hosts yet.\nIts %s key has the fingerprint %s\nCompare that with what the site says. Trust this key from now on (yes, no or the fingerprint)? ",
+	text := fmt.Sprintf("The host %s (%s) is not in known_hosts yet.\nIts %s key has the fingerprint %s\nCompare it with the one that the site publishes. Trust this key from now on (yes, no or the fingerprint)? ",
 		h.settings.alias, h.settings.address(), keyKind(key), fingerprint)
 	err = h.limit.asking(func() error {
 		const tries = 3
@@ -148,7 +148,7 @@ func (h *hostKeys) refuseUnknown(key ssh.PublicKey, why string) error {
 	scan := shellescape.QuoteCommand([]string{"ssh-keyscan", "-p", port, h.settings.host})
 	return h.settings.failure(remote.UnknownHostKey,
 		fmt.Errorf("its %s key %s is not in known_hosts, and %s", keyKind(key), ssh.FingerprintSHA256(key), why),
-		fmt.Sprintf("Compare the fingerprint with what the site says; this shows it once more:\n  %s | ssh-keygen -lf -\nIf it is the right one, add what the first of these commands prints to %s.",
+		fmt.Sprintf("Compare the fingerprint with the one that the site publishes. To show it again:\n  %s | ssh-keygen -lf -\nIf it matches, add the output of the first command to %s.",
 			scan, shellescape.Quote(file)))
 }
 
@@ -177,14 +177,14 @@ func (h *hostKeys) refuseMissing(lines knownHosts) error {
 
 func (h *hostKeys) changedHelp(line knownLine) string {
 	remove := shellescape.QuoteCommand([]string{"ssh-keygen", "-R", h.settings.knownNames()[0], "-f", line.file})
-	return "Either the machine was set up again, or somebody is in between and would read along. Ask the site which.\n" +
-		"Only if the new key is the right one, forget the old one and connect again:\n  " + remove
+	return "Either the host was reinstalled, or somebody intercepts the connection. Ask the site.\n" +
+		"If the new key is correct, remove the old one and connect again:\n  " + remove
 }
 
 func (h *hostKeys) refuseRevoked(key ssh.PublicKey, line knownLine) error {
 	return h.settings.failure(remote.ChangedHostKey,
 		fmt.Errorf("its %s key %s is revoked by %s", keyKind(key), ssh.FingerprintSHA256(key), line.place()),
-		"Whoever has that key may not be the host. Ask the site.")
+		"Ask the site: somebody else may have this key.")
 }
 
 // keyKind is what people call a type of key.

@@ -201,7 +201,7 @@ func TestWhatAServerSaysAtTheEndIsMadeVisible(t *testing.T) {
 	port := serve(t, &server{config: config}).port
 	p.knows(port, "host")
 	_, err := dial(t.Context(), p.options(port, "IdentityFile "+p.key("one"), "IdentityFile "+p.key("two")))
-	require.ErrorContains(t, err, "does not let alice in: too many authentication failures")
+	require.ErrorContains(t, err, "permission denied for alice: too many authentication failures")
 	require.NotContains(t, err.Error(), "\x1b")
 }
 

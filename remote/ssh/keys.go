@@ -30,7 +30,7 @@ type identity struct {
 	path         string
 	public       ssh.PublicKey // nil if it is not known before the passphrase is
 	certificates []*ssh.Certificate
-	private      func() (ssh.Signer, error) // nil if there is none; may ask for the passphrase
+	private      func() (ssh.Signer, error) // may be nil; may prompt for the passphrase
 }
 
 const maxKeyBytes = 1 << 20
@@ -92,7 +92,7 @@ func readKeyFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if bytes.Contains(content, []byte("PRIVATE KEY")) && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("others may read it (mode %04o); chmod 600 makes it usable", info.Mode().Perm())
+		return nil, fmt.Errorf("others can read it (mode %04o): run chmod 600", info.Mode().Perm())
 	}
 	return content, nil
 }
@@ -110,7 +110,7 @@ func readPublicKey(path string) ssh.PublicKey {
 }
 
 // certificatesFor returns the certificates of a key: those of CertificateFile
-// and the one beside it.
+// and the one next to it.
 func (a *authenticator) certificatesFor(id identity) []*ssh.Certificate {
 	if id.public == nil {
 		return nil
@@ -138,7 +138,7 @@ func (a *authenticator) unlock(path string, content []byte) (ssh.Signer, error) 
 		}
 		return signer, err
 	}
-	return nil, errors.New("no passphrase was the right one")
+	return nil, errors.New("wrong passphrase")
 }
 
 // candidates returns the keys in the order in which OpenSSH tries them: those
@@ -259,7 +259,7 @@ func (k *keySigner) Algorithms() []string {
 func (k *keySigner) Sign(rand io.Reader, data []byte) (*ssh.Signature, error) {
 	algorithms := k.Algorithms()
 	if len(algorithms) == 0 {
-		return nil, errors.New("PubkeyAcceptedAlgorithms of ssh_config leaves no algorithm for the key")
+		return nil, errors.New("PubkeyAcceptedAlgorithms in ssh_config excludes the algorithms of the key")
 	}
 	return k.SignWithAlgorithm(rand, data, algorithms[0])
 }

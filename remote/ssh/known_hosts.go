@@ -208,11 +208,11 @@ func remember(file, name string, hashed bool, key ssh.PublicKey) (err error) {
 		name = knownhosts.HashHostname(name)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("remembering a host key: %w", err)
+		return fmt.Errorf("saving a host key: %w", err)
 	}
 	opened, err := os.OpenFile(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("remembering a host key: %w", err)
+		return fmt.Errorf("saving a host key: %w", err)
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	line := name + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))) + "\n"
@@ -223,7 +223,7 @@ func remember(file, name string, hashed bool, key ssh.PublicKey) (err error) {
 		}
 	}
 	if _, err := opened.WriteString(line); err != nil {
-		return fmt.Errorf("remembering a host key: %w", err)
+		return fmt.Errorf("saving a host key: %w", err)
 	}
 	return nil
 }

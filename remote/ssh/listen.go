@@ -99,7 +99,7 @@ func (c *dialer) requestPort() (uint32, error) {
 	}
 	var allocated struct{ Port uint32 }
 	if err := ssh.Unmarshal(answer, &allocated); err != nil || allocated.Port == 0 || allocated.Port > 65535 {
-		return 0, &remote.ListenError{Host: c.settings.alias, Err: errors.New("its SSH server does not say on which port it listens")}
+		return 0, &remote.ListenError{Host: c.settings.alias, Err: errors.New("its SSH server does not report its port")}
 	}
 	return allocated.Port, nil
 }

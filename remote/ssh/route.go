@@ -97,7 +97,7 @@ func lastJump(written string) (before string, last destination, err error) {
 		checked = hop
 	}
 	if err := checkHost(checked); err != nil {
-		return "", destination{}, fmt.Errorf("ProxyJump %q of ssh_config: %w", written, err)
+		return "", destination{}, fmt.Errorf("ProxyJump %q in ssh_config: %w", written, err)
 	}
 	return before, last, nil
 }
@@ -129,7 +129,7 @@ func openWire(ctx context.Context, s settings, through *dialer) (*wire, error) {
 	if s.bindAddress != "" {
 		local, err := net.ResolveTCPAddr(network, net.JoinHostPort(s.bindAddress, "0"))
 		if err != nil {
-			return nil, fmt.Errorf("BindAddress %s of ssh_config: %w", s.bindAddress, err)
+			return nil, fmt.Errorf("BindAddress %s in ssh_config: %w", s.bindAddress, err)
 		}
 		dialer.LocalAddr = local
 	}

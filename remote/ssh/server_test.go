@@ -33,7 +33,7 @@ type server struct {
 	grants   func(*ssh.Request) []byte // answers a request for the whole connection; nil refuses, and may be nil
 	connects func(ssh.Conn)            // called with each connection; may be nil
 	requests chan *ssh.Request
-	asked    chan struct{} // told of each request for the whole connection; may be nil
+	asked    chan struct{} // gets each request for the whole connection; may be nil
 }
 
 // serve starts a server, which ends with the test.
@@ -117,7 +117,7 @@ func (s *server) handle(wire net.Conn) {
 		}
 		channel, requests, err := offered.Accept()
 		if err != nil {
-			continue // the end is told by the channel of what is offered, which has to be read until then
+			continue // the end closes the channel of offers, which must be read until then
 		}
 		work.Go(func() { s.session(channel, requests) })
 	}
@@ -237,8 +237,8 @@ func (p place) key(name string) string {
 	return p.write(name, string(pem.EncodeToMemory(block)))
 }
 
-// lockedKey writes the key of that name from testdata/keys, of which the
-// passphrase is "right". Made here, it would take seconds to lock and unlock.
+// lockedKey writes the key of that name from testdata/keys. Its passphrase
+// is "right". Made here, it would take seconds to lock and unlock.
 func (p place) lockedKey(name string) string {
 	p.t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", "keys", name))

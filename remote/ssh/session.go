@@ -232,7 +232,7 @@ func (s *session) Resize(size remote.Size) error {
 func (s *session) Signal(signal syscall.Signal) error {
 	name := strings.TrimPrefix(unix.SignalName(signal), "SIG")
 	if name == "" {
-		return fmt.Errorf("signal %d has no name that %s would know", int(signal), s.client.settings.alias)
+		return fmt.Errorf("signal %d has no name that %s supports", int(signal), s.client.settings.alias)
 	}
 	_, err := s.channel.SendRequest("signal", false, ssh.Marshal(struct{ Name string }{name}))
 	return s.unlessEnded(err)

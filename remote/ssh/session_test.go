@@ -75,7 +75,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	proxy.Stall()
 	code, err := opened.Wait()
 	require.Equal(t, -1, code)
-	require.ErrorContains(t, err, "the server gave no sign of life for 3s")
+	require.ErrorContains(t, err, "the server has not answered for 3s")
 }
 
 func TestAServerThatAnswersIsKept(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAServerThatAnswersIsKept(t *testing.T) {
 	require.Zero(t, run(t, client, "true", channel.Options{}, "").code)
 }
 
-func TestNoFurtherChannelIsToldApart(t *testing.T) {
+func TestARefusedChannelIsDistinguished(t *testing.T) {
 	client := dialServer(t, serve(t, &server{rejects: true}))
 	_, err := client.Open(t.Context(), "true", channel.Options{})
 	require.ErrorIs(t, err, channel.ErrTooManyChannels)
@@ -100,7 +100,7 @@ func TestNoFurtherChannelIsToldApart(t *testing.T) {
 	require.NotErrorIs(t, err, remote.ErrUnreachable)
 }
 
-func TestRefusedRequestsAreToldApart(t *testing.T) {
+func TestRefusedRequestsAreDistinguished(t *testing.T) {
 	client := dialServer(t, serve(t, &server{refuses: []string{"subsystem", "pty-req", "exec"}}))
 	_, err := client.Open(t.Context(), "sftp", channel.Options{Subsystem: true})
 	require.ErrorIs(t, err, channel.ErrNoSubsystem)
@@ -110,7 +110,7 @@ func TestRefusedRequestsAreToldApart(t *testing.T) {
 	require.ErrorContains(t, err, "refuses to run commands")
 }
 
-func TestOpeningIsCancelled(t *testing.T) {
+func TestOpeningIsCanceled(t *testing.T) {
 	s := serve(t, &server{})
 	proxy := remotetest.NewProxy(t, net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), remotetest.Faults{})
 	p := newPlace(t)

@@ -95,7 +95,7 @@ func (v values) number(name string, otherwise int) (int, error) {
 	}
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 0 {
-		return 0, fmt.Errorf("%s %q of ssh_config is no number", name, text)
+		return 0, fmt.Errorf("%s %q in ssh_config is not a number", name, text)
 	}
 	return number, nil
 }
@@ -107,7 +107,7 @@ func (v values) duration(name string, otherwise time.Duration) (time.Duration, e
 	}
 	length, err := parseTime(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s of ssh_config: %w", name, err)
+		return 0, fmt.Errorf("%s in ssh_config: %w", name, err)
 	}
 	if length == 0 {
 		return otherwise, nil
@@ -123,7 +123,7 @@ var timePart = lazyregexp.New(`(\d+)([smhdw]?)`)
 func parseTime(text string) (time.Duration, error) {
 	text = strings.ToLower(text)
 	if !timeForm.MatchString(text) {
-		return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
+		return 0, fmt.Errorf("%q is not a time such as 90 or 1m30s", text)
 	}
 	units := map[string]time.Duration{"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 	const longest = 10 * 365 * 24 * time.Hour
@@ -132,10 +132,10 @@ func parseTime(text string) (time.Duration, error) {
 		number, err := strconv.Atoi(part[1])
 		unit := units[part[2]]
 		if err != nil {
-			return 0, fmt.Errorf("%q is no time such as 90 or 1m30s", text)
+			return 0, fmt.Errorf("%q is not a time such as 90 or 1m30s", text)
 		}
 		if time.Duration(number) > (longest-total)/unit {
-			return 0, fmt.Errorf("%q is too long a time", text)
+			return 0, fmt.Errorf("time %q is too long", text)
 		}
 		total += time.Duration(number) * unit
 	}
@@ -172,7 +172,7 @@ func parseDestination(written string, hasPort bool) destination {
 func readSettings(ctx context.Context, options Options, to destination) (settings, error) {
 	account, err := user.Current()
 	if err != nil {
-		return settings{}, fmt.Errorf("finding out who the user is: %w", err)
+		return settings{}, fmt.Errorf("finding the user: %w", err)
 	}
 	program, found := findProgram(options)
 	var read values
@@ -325,7 +325,7 @@ func (s *settings) readPaths(read values, expand tokens) error {
 // defaultIdentities are the key files that OpenSSH looks for by itself.
 var defaultIdentities = []string{"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_xmss", "id_dsa"}
 
-// splitPort splits host:port or [host]:port. The port is 0 if there is none, as for an
+// splitPort splits host:port or [host]:port. The port is 0 if it is missing, as for an
 // IPv6 address without brackets.
 func splitPort(written string) (host string, port int) {
 	end := strings.LastIndexByte(written, ':')

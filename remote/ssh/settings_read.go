@@ -52,7 +52,7 @@ func askProgram(ctx context.Context, program, configFile string, to destination)
 	stdout, stderr, err := execution.Output(ctx, programTime, os.Environ(), append(arguments, "--", to.host)...)
 	if err != nil {
 		said := visible(strings.TrimSpace(strings.ReplaceAll(stderr, "\r\n", "\n")), 1000)
-		return nil, fmt.Errorf("asking %s what ssh_config says about %s: %s", program, to.host, cmp.Or(said, err.Error()))
+		return nil, fmt.Errorf("running %s to read ssh_config for %s: %s", program, to.host, cmp.Or(said, err.Error()))
 	}
 	return parsePrinted(stdout), nil
 }
@@ -119,7 +119,7 @@ func readFiles(configFile string, account *user.User, to destination) (values, e
 	// Changes of a default list (+, -, ^) need the defaults of OpenSSH.
 	for _, name := range []string{"ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms"} {
 		if strings.ContainsAny(read.first(name), "+-^*") && strings.IndexAny(read.first(name), "+-^") == 0 {
-			return nil, fmt.Errorf("%s %s of ssh_config changes a default that only the ssh program knows, which is not installed here", name, read.first(name))
+			return nil, fmt.Errorf("%s %s in ssh_config changes a default: this requires the ssh program", name, read.first(name))
 		}
 	}
 	return read, nil
@@ -155,7 +155,7 @@ func readFile(path string) (*ssh_config.Config, error) {
 func parseFile(path string, content []byte) (*ssh_config.Config, error) {
 	config, err := ssh_config.DecodeBytes(content)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w (without an ssh program to ask, Host, Include, Match host and Match all are understood)", path, err)
+		return nil, fmt.Errorf("%s: %w (without an ssh program, only Host, Include, Match host and Match all are supported)", path, err)
 	}
 	return config, nil
 }

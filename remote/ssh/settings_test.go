@@ -68,16 +68,16 @@ func TestWhatCannotBeHonouredIsAnError(t *testing.T) {
 	for content, says := range map[string]string{
 		"Match exec true\nUser eve\n":                  "Match Exec is not supported",
 		"Match user bob\nUser eve\n":                   "unsupported Match criterion",
-		"Ciphers +aes128-cbc\n":                        "changes a default that only the ssh program knows",
+		"Ciphers +aes128-cbc\n":                        "changes a default: this requires the ssh program",
 		"Port 99999\n":                                 "invalid port 99999 in ssh_config",
-		"Port x\n":                                     "is no number",
-		"ConnectTimeout 1y\n":                          "is no time",
-		"ConnectTimeout 99999999999999999999\n":        "is no time",
+		"Port x\n":                                     "is not a number",
+		"ConnectTimeout 1y\n":                          "is not a time",
+		"ConnectTimeout 99999999999999999999\n":        "is not a time",
 		"ConnectTimeout 9999999w\n":                    "too long",
-		"IdentityFile /x/%Z\n":                         "has the token %Z",
-		"IdentityFile /x/%\n":                          "ends with half a token",
+		"IdentityFile /x/%Z\n":                         "has the unsupported token %Z",
+		"IdentityFile /x/%\n":                          "ends with an incomplete token",
 		"IdentityFile /x/${RMCTL_NOT_SET}\n":           "names a variable that is not set",
-		"ProxyCommand nc %q\n":                         "has the token %q",
+		"ProxyCommand nc %q\n":                         "has the unsupported token %q",
 		"Include " + p.path("config") + "\nUser bob\n": "max recurse depth",
 	} {
 		p.write("config", content)

@@ -25,7 +25,7 @@ type Options struct {
 	// support for Match.
 	Program string
 	// Prompter answers questions about passwords, passphrases and unknown host
-	// keys; nil if there is nobody to ask.
+	// keys; nil without a user.
 	Prompter remote.Prompter
 	// Banner gets the banners of servers. It has to escape control characters. May
 	// be nil.

@@ -36,11 +36,11 @@ var tokenForm = lazyregexp.New(`(?s)%.?`)
 func (t tokens) tokens(name, written string) (string, error) {
 	return replaceEach(tokenForm, written, func(token string) (string, error) {
 		if token == "%" {
-			return "", fmt.Errorf("%s %q of ssh_config ends with half a token", name, written)
+			return "", fmt.Errorf("%s %q in ssh_config ends with an incomplete token", name, written)
 		}
 		value, known := t.values[token[1]]
 		if !known {
-			return "", fmt.Errorf("%s %q of ssh_config has the token %s, which cannot be replaced here", name, written, token)
+			return "", fmt.Errorf("%s %q in ssh_config has the unsupported token %s", name, written, token)
 		}
 		return value, nil
 	})
@@ -91,7 +91,7 @@ func replaceVariables(name, written string) (string, error) {
 	return replaceEach(variableForm, written, func(variable string) (string, error) {
 		value, set := os.LookupEnv(strings.TrimSuffix(variable[2:], "}"))
 		if !strings.HasSuffix(variable, "}") || !set {
-			return "", fmt.Errorf("%s %q of ssh_config names a variable that is not set", name, written)
+			return "", fmt.Errorf("%s %q in ssh_config names a variable that is not set", name, written)
 		}
 		return value, nil
 	})

@@ -57,7 +57,7 @@ func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	}
 	if before := c.x11.display; before != nil {
 		if len(before.pretended) != len(found.cookie) {
-			return nil, fmt.Errorf("forwarding X11 from %s: the cookie of the display has %d bytes, that of the one before had %d", c.settings.alias, len(found.cookie), len(before.pretended))
+			return nil, fmt.Errorf("forwarding X11 from %s: the cookie of the display has %d bytes, the previous one had %d", c.settings.alias, len(found.cookie), len(before.pretended))
 		}
 		found.pretended = before.pretended
 		c.x11.display = found
@@ -65,7 +65,7 @@ func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	}
 	incoming := c.client.HandleChannelOpen("x11")
 	if incoming == nil {
-		return nil, fmt.Errorf("forwarding X11 from %s: it is being forwarded already", c.settings.alias)
+		return nil, fmt.Errorf("forwarding X11 from %s: already forwarded", c.settings.alias)
 	}
 	if !c.spawn(func() { c.serveX11(incoming) }) {
 		return nil, c.lost()
@@ -105,26 +105,26 @@ func findDisplay(ctx context.Context, name, xauth string) (*display, error) {
 // path of a socket.
 func parseDisplay(name string) (*display, error) {
 	if name == "" {
-		return nil, errors.New("there is no display here: DISPLAY is not set")
+		return nil, errors.New("no display: DISPLAY is not set")
 	}
 	if strings.HasPrefix(name, "/") {
 		return &display{network: "unix", address: name}, nil
 	}
 	colon := strings.LastIndexByte(name, ':')
 	if colon < 0 {
-		return nil, fmt.Errorf("DISPLAY is %q, which has no colon", name)
+		return nil, fmt.Errorf("DISPLAY %q has no colon", name)
 	}
 	host := name[:colon]
 	number, screen, hasScreen := strings.Cut(name[colon+1:], ".")
 	display := &display{network: "unix"}
 	server, err := strconv.ParseUint(number, 10, 16)
 	if err != nil || server > 65535-6000 {
-		return nil, fmt.Errorf("DISPLAY is %q, which has no number of a display", name)
+		return nil, fmt.Errorf("DISPLAY %q has no display number", name)
 	}
 	if hasScreen {
 		parsed, err := strconv.ParseUint(screen, 10, 16)
 		if err != nil {
-			return nil, fmt.Errorf("DISPLAY is %q, which has no number of a screen", name)
+			return nil, fmt.Errorf("DISPLAY %q has no screen number", name)
 		}
 		display.screen = uint32(parsed)
 	}
@@ -209,11 +209,11 @@ func (d *display) introduce(client io.Reader, server io.Writer) error {
 	case 'l':
 		order = binary.LittleEndian
 	default:
-		return errors.New("what an X11 client sends is not the X protocol")
+		return errors.New("an X11 client does not speak the X protocol")
 	}
 	nameLength, cookieLength := int(order.Uint16(head[6:])), int(order.Uint16(head[8:]))
 	if nameLength != len(cookieProtocol) || cookieLength != len(d.pretended) {
-		return errors.New("an X11 client has another kind of cookie than it was given")
+		return errors.New("an X11 client presents the wrong kind of cookie")
 	}
 	body := make([]byte, padded(nameLength)+padded(cookieLength))
 	if _, err := io.ReadFull(client, body); err != nil {
@@ -221,7 +221,7 @@ func (d *display) introduce(client io.Reader, server io.Writer) error {
 	}
 	cookie := body[padded(nameLength):][:cookieLength]
 	if !bytes.Equal(body[:nameLength], []byte(cookieProtocol)) || subtle.ConstantTimeCompare(cookie, d.pretended) != 1 {
-		return errors.New("an X11 client has another cookie than it was given")
+		return errors.New("an X11 client presents the wrong cookie")
 	}
 	copy(cookie, d.cookie)
 	if _, err := server.Write(append(head, body...)); err != nil {

@@ -175,7 +175,7 @@ func TestX11ClientsGoToTheDisplayOfTheLastLogin(t *testing.T) {
 	require.Zero(t, run(t, client, "true", channel.Options{ForwardX11: true}, "").code)
 
 	connection := <-connections
-	for range 2 { // what either command was told is good
+	for range 2 { // what either command got is good
 		request := <-requests
 		for request.Type != "x11-req" {
 			request = <-requests
@@ -197,7 +197,7 @@ func TestX11ClientsGoToTheDisplayOfTheLastLogin(t *testing.T) {
 	}
 }
 
-func TestWithoutX11TheReasonIsTold(t *testing.T) {
+func TestWithoutX11TheReasonIsShown(t *testing.T) {
 	p := newPlace(t)
 	line, _ := showDisplay(t, p, []byte("0123456789abcdef"))
 	refusing := serve(t, &server{refuses: []string{"x11-req"}})
@@ -210,7 +210,7 @@ func TestWithoutX11TheReasonIsTold(t *testing.T) {
 	require.ErrorContains(t, open("XAuthLocation "+p.path("absent")), "asking "+p.path("absent")+" for the cookie")
 	require.ErrorContains(t, open("XAuthLocation true"), "true has no MIT-MAGIC-COOKIE-1 for the display")
 	t.Setenv("DISPLAY", "")
-	require.ErrorContains(t, open(line), "there is no display here: DISPLAY is not set")
+	require.ErrorContains(t, open(line), "no display: DISPLAY is not set")
 }
 
 func TestX11ReachesTheDisplayFromARealServer(t *testing.T) {

@@ -18,7 +18,7 @@ func BenchmarkAnnouncement(b *testing.B) {
 	var took time.Duration
 	for b.Loop() {
 		s := start(b)
-		begun := time.Now() // when the agent's model is filled and the client has asked for events
+		begun := time.Now() // when the agent's model is filled and the client requests events
 		require.NoError(b, s.Listed(b.Context()))
 		took += time.Since(begun)
 		snapshot, _ := s.Model().Snapshot().Manager(s.Manager())

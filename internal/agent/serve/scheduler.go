@@ -75,7 +75,7 @@ func (s *scheduler) Submit(ctx context.Context, submission job.Submission) (job.
 		return job.Job{}, err
 	}
 	if submission.Directory != "" && !path.IsAbs(submission.Directory) {
-		return job.Job{}, fmt.Errorf("workingDir %q: name the directory by its whole path", submission.Directory)
+		return job.Job{}, fmt.Errorf("workingDir %q: must be an absolute path", submission.Directory)
 	}
 	accepted, err := s.platform.Submit(ctx, s.target, submission)
 	if err == nil {

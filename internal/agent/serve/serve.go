@@ -131,7 +131,7 @@ func (o *Options) connect(ctx context.Context) (io.ReadWriteCloser, error) {
 		return nil, argumentError("--host %s: it is another machine, and nothing is encrypted on the way; --allow-plain allows that", o.Host)
 	}
 	if !isHere {
-		o.Warn(fmt.Sprintf("warning: all messages to %s are sent without encryption, and anybody on the way can submit jobs", o.Host))
+		o.Warn(fmt.Sprintf("warning: messages to %s are not encrypted; anyone on the network path can submit jobs", o.Host))
 	}
 	conn, err := dial(ctx, addresses, o.Port)
 	if err != nil {

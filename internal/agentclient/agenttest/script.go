@@ -150,8 +150,7 @@ func (p *player) adapt(frame proxy.Frame) proxy.Frame {
 	return frame
 }
 
-// follow finds the answer to a command in the script, and returns its line; -1 if there is
-// none.
+// follow finds the answer to a command in the script, and returns its line, or -1.
 func (p *player) follow(command proxy.Command) int {
 	count := len(p.script.lines)
 	for i := range count {

@@ -16,8 +16,8 @@ import (
 // maxDefinitionBytes bounds the definition of an agent.
 const maxDefinitionBytes = 4 << 20
 
-// Definition returns the definition of a target that has an agent. It has the target's name in
-// the place of a file, which is what rmctl describe takes. The connection is one of this
+// Definition returns the definition of a target that has an agent. Instead of a file it has the
+// target's name, which rmctl describe takes. The connection is one of this
 // package, or leads to one.
 func Definition(ctx context.Context, connection remote.Connection, target string) (*config.Definition, error) {
 	return load(ctx, connection, target, "definition")

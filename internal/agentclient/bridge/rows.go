@@ -194,7 +194,7 @@ var jobFields = map[string]string{
 	vocabulary.AttributeJobOutput: "outputPath", vocabulary.AttributeJobErrors: "errorPath",
 }
 
-// Attributes of jobs that an rmctl knows of, beside those of package vocabulary.
+// Attributes of jobs from an agent that is rmctl, besides those of package vocabulary.
 const (
 	attributeSubmission = "jobSubId"
 	attributeProcesses  = "jobNumProcs"

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// An agent that could not be started is tried again after firstPause, then ever more seldom.
+// An agent that could not be started is tried again after firstPause, then less and less often.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// asides are calls that a shell runs beside its command. The answers come in the output
+// asides are calls that a shell runs during its command. The answers come in the output
 // of that command.
 type asides struct {
 	mutex   sync.Mutex
@@ -60,7 +60,7 @@ func (a *asides) answered(detail string) {
 // errDeaf reports that a shell did not get a line.
 var errDeaf = errors.New("a shell takes nothing more")
 
-// aside runs shell code of ours beside the command of a borrowed session.
+// aside runs shell code of ours during the command of a borrowed session.
 func (s *session) aside(ctx context.Context, code string) (status int, err error) {
 	if err := ctx.Err(); err != nil {
 		return -1, err
@@ -85,7 +85,7 @@ func (s *session) aside(ctx context.Context, code string) (status int, err error
 	}
 }
 
-// lend lets others run calls beside the command of a session until it is released.
+// lend lets others run calls during the command of a session until it is released.
 func (p *pool) lend(s *session) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -94,8 +94,8 @@ func (p *pool) lend(s *session) {
 }
 
 // borrow returns a shell that runs a command, the preferred one if it can. The caller
-// gives it back after the answer; until then it gets no other command. If there is none,
-// the caller tries again, also for an idle shell, when the channel is closed.
+// gives it back after the answer; until then it gets no other command. Without
+// such a shell, the caller tries again when the channel is closed, also for an idle shell.
 func (p *pool) borrow(preferred *session) (*session, <-chan struct{}) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -1,4 +1,4 @@
-// Package channel turns channels, each of which runs one command line as SSH does, into a
+// Package channel turns SSH channels, which run one command line each, into a
 // [remote.Connection]. Packages ssh and openssh share it. DESIGN.md describes how.
 package channel
 
@@ -57,6 +57,6 @@ type Channel interface {
 
 // Errors that callers distinguish.
 var (
-	ErrTooManyChannels = errors.New("the place opens no further channel at once")
-	ErrNoSubsystem     = errors.New("the place does not offer that subsystem")
+	ErrTooManyChannels = errors.New("the host opens no further channel now")
+	ErrNoSubsystem     = errors.New("the host does not offer that subsystem")
 )

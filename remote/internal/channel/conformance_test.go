@@ -122,7 +122,7 @@ func TestATerminalThatAnswersAtOnceIsHeard(t *testing.T) {
 }
 
 // A process that vanishes between being listed and being looked at must not hide
-// those after it: reading what tells of it fails, as it does here for process 1.
+// those after it: reading its status fails, as it does here for process 1.
 func TestProcessesThatVanishDoNotKeepSignalsFromOthers(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

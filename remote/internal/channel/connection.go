@@ -79,7 +79,7 @@ func (c *connection) Listen(ctx context.Context) (net.Listener, error) {
 func (c *connection) Close() error {
 	err := c.pool.close()
 	if !execution.ClosesWithin(c.pool.crew.gone(), c.settings.Grace+c.settings.Linger) {
-		err = errors.Join(err, fmt.Errorf("closing the connection to %s: the output of a process is still being taken", c.settings.Host))
+		err = errors.Join(err, fmt.Errorf("closing the connection to %s: the output of a process is still being read", c.settings.Host))
 	}
 	return err
 }
@@ -108,7 +108,7 @@ func (c *connection) describe(ctx context.Context) error {
 	}
 	lines := strings.SplitN(answer.stdout, "\n", descriptionLines)
 	if len(lines) < descriptionLines || answer.code != 0 {
-		return c.pool.badProtocol(fmt.Sprintf("asking who and where we are ended with code %d: %q", answer.code, answer.stderr))
+		return c.pool.badProtocol(fmt.Sprintf("finding the user and host: exit code %d: %q", answer.code, answer.stderr))
 	}
 	home := lines[7]
 	if !path.IsAbs(home) {

@@ -36,7 +36,7 @@ type localDialer struct {
 	forgets  bool               // what a terminal had to say is lost when its shell has ended
 	discards bool               // the first words on a terminal about the end of a program are lost
 	hasten   bool               // a terminal has said its first words when it is opened
-	tardy    time.Duration      // how late it tells how a channel has ended
+	tardy    time.Duration      // how late it reports the end of a channel
 	hears    func(input []byte) // called before somebody writes into a channel; may be nil
 
 	mutex  sync.Mutex
@@ -146,8 +146,8 @@ func (d *localDialer) cut() {
 	d.mutex.Unlock()
 	for _, c := range open {
 		// What ran for the channel itself ends with it, what it started does not.
-		// It ends first: from a place that is gone nothing comes that tells of the
-		// end of what it read.
+		// It ends first: a host that is gone does not report the end of what it
+		// read.
 		_ = syscall.Kill(-c.child.Process.Pid, syscall.SIGKILL)
 		_ = c.Close()
 	}
@@ -278,7 +278,7 @@ func (c *localChannel) Stdin() io.WriteCloser {
 	return heardInput{c.stdin, c.dialer.hears}
 }
 
-// heardInput tells of what is written before it is.
+// heardInput reports what is about to be written.
 type heardInput struct {
 	io.WriteCloser
 	hears func([]byte)
@@ -310,8 +310,7 @@ func (c *localChannel) Stdout() io.Reader {
 	return terminalOutput{c.stdout}
 }
 
-// forgetful reads a terminal slowly, of which nothing comes once its shell has
-// ended.
+// forgetful reads a terminal slowly, and drops its output once its shell has ended.
 type forgetful struct{ *localChannel }
 
 func (f forgetful) Read(buffer []byte) (int, error) {

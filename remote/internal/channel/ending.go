@@ -46,7 +46,7 @@ func (p *handle) signal(ctx context.Context, whom reach, names ...string) (reach
 	}
 	id := p.reported.process
 	if id == 0 {
-		return false, errors.New("the place did not report the id of the process")
+		return false, errors.New("the host did not report the id of the process")
 	}
 	parent := p.reported.parent
 	if whom == whatIsLeft {
@@ -71,7 +71,7 @@ func (p *handle) signalShared(names []string) (reached bool, err error) {
 			continue
 		}
 		if err := p.session.channel.Signal(unix.SignalNum("SIG" + name)); err != nil {
-			return false, fmt.Errorf("the place opens one channel at a time, and refuses to signal what runs there: %w", err)
+			return false, fmt.Errorf("the host opens one channel at a time and refuses to signal the command: %w", err)
 		}
 	}
 	return true, nil

@@ -54,7 +54,7 @@ func (f *fileService) do(ctx context.Context, operation, path string, work func(
 	return nil
 }
 
-var errZeroByte = errors.New("the name holds a zero byte")
+var errZeroByte = errors.New("the name contains a zero byte")
 
 // way opens SFTP when it is first needed, and again when its channel broke.
 func (f *fileService) way(ctx context.Context) (fileWork, error) {
@@ -103,7 +103,7 @@ func (c *connection) Open(ctx context.Context, path string) (file remote.File, e
 	return file, nil
 }
 
-// WriteFile writes content beside the file, makes it durable where the place can,
+// WriteFile writes content to a temporary file, makes it durable where the place can,
 // and renames it. The file has exactly the permissions of mode. A symbolic link
 // is replaced, not followed. When content, the context or the place fails, what
 // was there before stays.

@@ -219,7 +219,7 @@ func (f *sftpFiles) stat(_ context.Context, name string) (fs.FileInfo, error) {
 	return f.client.Stat(name)
 }
 
-// temporaryName returns a name beside a file for incomplete content.
+// temporaryName returns the name of a temporary file next to a file.
 func temporaryName(name string) string {
 	return path.Join(path.Dir(name), files.PartialName(name, uuid.NewString()))
 }

@@ -26,7 +26,7 @@ func (s shellFiles) do(_ context.Context, work func() error) error { return work
 // chunkSize is how much of a file one command reads.
 const chunkSize = 1 << 20
 
-// Exit codes of the scripts below, beside those of the commands in them.
+// Exit codes of the scripts below, besides those of the commands in them.
 const (
 	codeAbsent    = 70
 	codeDirectory = 71
@@ -222,7 +222,7 @@ func (f *shellFile) Close() error {
 	return nil
 }
 
-// The content goes into a file beside the target. A second command replaces the target
+// The content goes into a file next to the target. A second command replaces the target
 // once the content is complete.
 const (
 	uploadScript = `umask 077; [ -d "${1%/*}/." ] || { [ -e "${1%/*}" ] && exit 74; exit 70; }; cat >"$1"`

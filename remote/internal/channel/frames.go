@@ -32,7 +32,7 @@ func newFrames(source io.Reader) *frames {
 }
 
 // next returns a piece of data, valid until the next call, or a record without its
-// marker. It calls marker after each read; nil means that there is none.
+// marker. It calls marker after each read; nil means no marker.
 func (f *frames) next(marker func() []byte) (data []byte, record string, err error) {
 	for {
 		if f.complete {

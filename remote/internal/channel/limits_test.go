@@ -91,7 +91,7 @@ func workInTurn(ctx context.Context, connection remote.Connection, directory str
 	return file.Close()
 }
 
-// firstWrite tells when the first output has come.
+// firstWrite reports the first output.
 type firstWrite struct {
 	once sync.Once
 	seen chan struct{}
@@ -197,7 +197,7 @@ func TestWhoServesAProcessOverTheOneChannelIgnoresItsSignals(t *testing.T) {
 	}
 }
 
-func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
+func TestACommandThatIsCanceledWhileItWaitsNeverStarts(t *testing.T) {
 	t.Parallel()
 	connection, dialer := onlyOne(t, quick())
 	output := &firstWrite{seen: make(chan struct{})}
@@ -208,13 +208,13 @@ func TestACommandThatIsCancelledWhileItWaitsNeverStarts(t *testing.T) {
 	output.await(t)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	cancelled := make(chan error, 1)
+	canceled := make(chan error, 1)
 	go func() {
 		_, err := connection.Start(ctx, shell("exit 0"))
-		cancelled <- err
+		canceled <- err
 	}()
 	cancel()
-	require.ErrorIs(t, <-cancelled, context.Canceled)
+	require.ErrorIs(t, <-canceled, context.Canceled)
 	process.Terminate()
 	_, err = process.Wait()
 	require.NoError(t, err)

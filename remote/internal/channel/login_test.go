@@ -169,8 +169,8 @@ func TestALoginThatCannotServeIsAnError(t *testing.T) {
 	}
 }
 
-// A busy machine may tell how something ended long after its last words.
-func TestAnEndThatIsToldLateIsHeard(t *testing.T) {
+// A busy machine may report an end long after its last words.
+func TestALateEndIsReceived(t *testing.T) {
 	t.Parallel()
 	tardy := func() (*localDialer, channel.Settings) {
 		dialer := loginShell(t, "sh")
@@ -242,7 +242,7 @@ func TestWhatOutlivesACommandDoesNotWriteIntoTheNext(t *testing.T) {
 	require.NoError(t, err)
 	heir.Write(id)
 	t.Cleanup(func() { require.NoError(t, exec.Command("kill", "-KILL", strings.TrimSpace(heir.String())).Run()) })
-	for range 5 { // with a flood beside it
+	for range 5 { // during a flood
 		stdout, stderr, code := run(t, connection, shell("echo out; echo err >&2"))
 		require.Equal(t, []any{"out\n", "err\n", 0}, []any{stdout, stderr, code})
 	}
@@ -275,7 +275,7 @@ func TestAShellThatWasKilledIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAShellOfWhichAnyProcessWasKilledIsReplaced(t *testing.T) {
+func TestAShellWithAKilledProcessIsReplaced(t *testing.T) {
 	t.Parallel()
 	dialer := loginShell(t, "sh")
 	connection := connect(t, dialer, unhurried())
@@ -317,7 +317,7 @@ func TestACommandWhoseShellIsKilledIsNotRunAgain(t *testing.T) {
 	require.NoError(t, exec.Command("kill", "-KILL", strings.TrimSpace(string(id))).Run(), "it was ended with its shell")
 }
 
-func TestACancelledConnectEnds(t *testing.T) {
+func TestACanceledConnectEnds(t *testing.T) {
 	t.Parallel()
 	dialer := loginShell(t, "sh")
 	dialer.replace = func(string) string { return "exec sleep 300" }

@@ -32,7 +32,7 @@ const (
 )
 
 // errNoRoom reports that the one channel that the place opens is in use.
-var errNoRoom = errors.New("the place opens one channel at a time, which is in use")
+var errNoRoom = errors.New("the host opens one channel at a time, which is in use")
 
 // pool holds the channels of a connection.
 type pool struct {
@@ -97,7 +97,7 @@ func (p *pool) ceiling(purpose purpose) int {
 	return p.limit
 }
 
-// shells is the number of shells that take commands, or signals beside one. The mutex is
+// shells is the number of shells that take commands, or signals during one. The mutex is
 // held.
 func (p *pool) shells() int {
 	count := 0
@@ -225,7 +225,7 @@ func (p *pool) voiceless() bool {
 	return !p.oneShot && p.limit > 1 && p.total()+1 >= p.proven && p.shells() == 0
 }
 
-// release returns a session to the pool or closes it, once all calls beside its command
+// release returns a session to the pool or closes it, once all calls during its command
 // have their answers.
 func (p *pool) release(s *session, reusable bool) {
 	p.mutex.Lock()
@@ -318,5 +318,5 @@ func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 
 // silence is the error for a place that does not answer.
 func (p *pool) silence() error {
-	return &remote.ConnectError{Host: p.settings.Host, Reason: remote.NoAnswer, Err: errors.New("nothing comes back any more")}
+	return &remote.ConnectError{Host: p.settings.Host, Reason: remote.NoAnswer, Err: errors.New("the host no longer answers")}
 }

@@ -70,14 +70,14 @@ func (p *pool) learnLimit() {
 	p.limit = min(p.limit, p.live)
 }
 
-// awaitsRoom reports whether the place may still count channels, all of which were closed.
+// awaitsRoom reports whether the host may still count channels although all were closed.
 func (p *pool) awaitsRoom() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.live == 0 && p.counted > 0 && !p.closed
 }
 
-// settle notes that a channel was opened, beside all that do not end by themselves. The mutex is held.
+// settle notes that a channel was opened, besides all that do not end by themselves. The mutex is held.
 func (p *pool) settle(isSteady bool) {
 	p.proven = max(p.proven, p.steady+1)
 	if isSteady {

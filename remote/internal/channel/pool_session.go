@@ -113,6 +113,6 @@ func (p *pool) endedUnready(s *session, lost *remote.ConnectError) error {
 func (p *pool) badProtocol(text string) error {
 	return &remote.ConnectError{
 		Host: p.settings.Host, Reason: remote.BadProtocol, Err: errors.New(text),
-		Help: "Commands run through the login shell, which has to be able to execute /bin/sh and to hand it its input.",
+		Help: "Commands run through the login shell, which must run /bin/sh and pass on its input.",
 	}
 }

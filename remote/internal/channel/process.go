@@ -83,7 +83,7 @@ func (p *handle) outcome(killed bool) (int, error) {
 	}
 	if !execution.ClosesWithin(p.session.over, p.connection.settings.Linger) {
 		// The shell between us and the program was killed.
-		return -1, errors.New("waiting for the process: the place does not know how it ended")
+		return -1, errors.New("waiting for the process: the host does not know how it ended")
 	}
 	lost := p.session.lost()
 	if killed && errors.Is(lost, errShellEnded) {

@@ -102,7 +102,7 @@ func callLine(m marker, code string) string {
 	return `rmctl_m=` + m.text() + `; ` + code + `; rmctl_exit $?; rmctl_end`
 }
 
-// asideLine runs shell code of ours beside the command with the marker, and reports its
+// asideLine runs shell code of ours during the command with the marker, and reports its
 // status under a number.
 func asideLine(m marker, number int, code string) string {
 	return `!rmctl_m=` + m.text() + `; ` + code + `; rmctl_answer ` + strconv.Itoa(number) + ` $?`
@@ -111,7 +111,7 @@ func asideLine(m marker, number int, code string) string {
 // childScript returns the script that becomes the program.
 func childScript(command remote.Command, home string, known bool) (string, error) {
 	if strings.ContainsRune(command.Directory, 0) {
-		return "", fmt.Errorf("the directory %q holds a zero byte", command.Directory)
+		return "", fmt.Errorf("the directory %q contains a zero byte", command.Directory)
 	}
 	directory := command.Directory
 	if !path.IsAbs(directory) {

@@ -28,7 +28,7 @@ type session struct {
 	reading        bool        // the channel is being read
 	pooled         bool        // its shell was ready before
 	steady         bool        // it ends only when the pool ends it; guarded by the mutex of the pool
-	lent           bool        // it takes calls beside its command; guarded by the mutex of the pool
+	lent           bool        // it takes calls during its command; guarded by the mutex of the pool
 	terminal       bool        // its shell waits for a hangup when its command has ended
 	asides         asides
 }

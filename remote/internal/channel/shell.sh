@@ -150,7 +150,7 @@ rmctl_signal() {
 }
 
 # rmctl_terminal LEADER group|session|rest SIGNAL... signals the processes on a terminal
-# except the shell of ours that leads its session, and fails when there are none. Shells
+# except the shell of ours that leads its session, and fails without any. Shells
 # put their commands in groups of their own. The rest is what the program left, without
 # the processes that the leader runs for itself.
 rmctl_terminal() {
