@@ -12,7 +12,7 @@ func TestOtherFileSystemsAreNotTakenForFUSE(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, found)
 	_, err = isFUSE("/absent")
-	require.ErrorContains(t, err, `asking for the file system of "/absent"`)
+	require.ErrorContains(t, err, `finding the file system of "/absent"`)
 }
 
 func TestNetworkFileSystemsAreRecognized(t *testing.T) {

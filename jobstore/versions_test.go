@@ -263,7 +263,7 @@ func TestAStoreOfANewerVersionIsRefusedAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(t.Context(), directory)
 	require.ErrorIs(t, err, errNewerSchema)
-	require.ErrorContains(t, err, fmt.Sprintf("its schema has version %d, this program knows %d", newer, len(migrations())))
+	require.ErrorContains(t, err, fmt.Sprintf("its schema has version %d, this rmctl supports %d", newer, len(migrations())))
 	require.ErrorContains(t, err, directory)
 	after, err := os.ReadFile(filepath.Join(directory, databaseName))
 	require.NoError(t, err)

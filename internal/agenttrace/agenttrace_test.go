@@ -53,7 +53,7 @@ func TestATraceIsForItsUserAlone(t *testing.T) {
 
 	require.NoError(t, os.Chmod(path, 0o640))
 	_, err = agenttrace.Renew(path)
-	require.ErrorContains(t, err, "other users may access it: chmod 600")
+	require.ErrorContains(t, err, "other users can access it: run chmod 600")
 	link := filepath.Join(folder, "link")
 	require.NoError(t, os.Symlink(path, link))
 	pipe := filepath.Join(folder, "pipe")
@@ -76,7 +76,7 @@ func TestOnlyTracesAreEmptied(t *testing.T) {
 			require.NoError(t, err, content)
 			content = ""
 		} else {
-			require.ErrorContains(t, err, "something else than a trace", content)
+			require.ErrorContains(t, err, "not a trace", content)
 		}
 		left, err := os.ReadFile(path)
 		require.NoError(t, err)

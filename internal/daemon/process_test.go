@@ -78,7 +78,7 @@ func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
 		elsewhere := t.TempDir()
 		require.NoError(t, os.Chmod(elsewhere, 0o700))
 		require.NoError(t, os.Symlink(elsewhere, folder))
-		require.ErrorContains(t, serveUnused(t, folder), "looking at the private folder")
+		require.ErrorContains(t, serveUnused(t, folder), "checking the private directory")
 	})
 	t.Run("a file in the place of the socket", func(t *testing.T) {
 		folder := shortFolder(t)

@@ -110,7 +110,7 @@ func TestALockedKeyWithoutAnybodyToAskIsNamed(t *testing.T) {
 	p := newPlace(t)
 	port, _ := serveKeys(t, p, "locked")
 	_, err := dial(t.Context(), p.options(port, "IdentityFile "+p.lockedKey("locked")))
-	require.ErrorContains(t, err, "key "+p.path("locked")+": there is nobody to ask")
+	require.ErrorContains(t, err, "key "+p.path("locked")+": no terminal for prompts")
 }
 
 func TestKeysThatOthersMayReadAreNotUsed(t *testing.T) {
