@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ConnectReason is the reason why a place cannot be reached, for scripts and users to
+// ConnectReason is the reason why a host cannot be reached, for scripts and users to
 // branch on.
 type ConnectReason string
 
@@ -22,7 +22,7 @@ const (
 	Disconnected     ConnectReason = "disconnected"      // the connection was lost
 )
 
-// A ConnectError reports a place that cannot be reached, or no longer. It matches
+// A ConnectError reports a host that cannot be reached, or no longer. It matches
 // ErrUnreachable.
 type ConnectError struct {
 	Host   string // as the user calls it

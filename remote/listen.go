@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// A ListenError reports that processes of a place cannot connect to this one, because the
-// place does not allow it. It has no cause that callers distinguish.
+// A ListenError reports that processes of a host cannot connect to this one, because the
+// host does not allow it. It has no cause that callers distinguish.
 type ListenError struct {
 	Host string // as the user calls it
 	Help string // what to change; may be empty

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
-// A Connection is one place where commands run and files live. Its methods may
+// A Connection is one host where commands run and files live. Its methods may
 // be called concurrently. Relative paths are relative to Home.
 type Connection interface {
 	// Start starts a process. Cancelling ctx afterwards ends it: a request to
@@ -27,7 +27,7 @@ type Connection interface {
 	// interactive shells do not heed requests. An error is a *StartError; it matches ErrCommandNotFound when
 	// there is no such program, fs.ErrNotExist when there is no such
 	// directory, fs.ErrPermission when either may not be used, ErrUnreachable
-	// when the place cannot be reached, and the context's error when ctx was
+	// when the host cannot be reached, and the context's error when ctx was
 	// done before.
 	Start(ctx context.Context, command Command) (Handle, error)
 
@@ -42,22 +42,22 @@ type Connection interface {
 	Chmod(ctx context.Context, path string, mode fs.FileMode) error
 	Remove(ctx context.Context, path string) error
 
-	// Listen accepts connections of processes of the place, to a free port of its
+	// Listen accepts connections of processes of the host, to a free port of its
 	// loopback interface, which Addr returns. It ends with Close, and when ctx is done.
 	// Accepted connections outlive it; their directions end one by one, with
-	// CloseWrite as of *net.TCPConn. All users of the place reach the port: who
+	// CloseWrite as of *net.TCPConn. All users of the host reach the port: who
 	// connected is for the caller to find out. The error is a *ListenError if the
-	// place does not allow it.
+	// host does not allow it.
 	Listen(ctx context.Context) (net.Listener, error)
 
-	// Info describes the place.
+	// Info describes the host.
 	Info() Info
 	// Close ends the connection, and may be called again. Wait then returns
 	// ErrUnreachable for a process of another machine.
 	Close() error
 }
 
-// Info describes the place behind a connection.
+// Info describes the host behind a connection.
 type Info struct {
 	Transport string // local, ssh or openssh
 	User      string
@@ -71,7 +71,7 @@ type Info struct {
 	Zone string
 }
 
-// Location returns the time zone of the place, or that of this machine if it is not known.
+// Location returns the time zone of the host, or that of this machine if it is not known.
 // It may read a file, so callers that need it often keep it.
 func (i Info) Location() *time.Location {
 	if zone, isKnown := timezone.Load(i.Zone); isKnown {
@@ -82,12 +82,12 @@ func (i Info) Location() *time.Location {
 
 // A Command is a process to start. No shell sees it.
 type Command struct {
-	Arguments          []string          // the program first; looked up in the place's PATH unless it holds a slash
+	Arguments          []string          // the program first; looked up in the host's PATH unless it holds a slash
 	Directory          string            // relative to Home; empty for Home itself
-	Environment        map[string]string // added to, or with ReplaceEnvironment instead of, the place's own
-	Unset              []string          // variables removed from the place's own environment
+	Environment        map[string]string // added to, or with ReplaceEnvironment instead of, the host's own
+	Unset              []string          // variables removed from the host's own environment
 	ReplaceEnvironment bool
-	Keep               []string  // with ReplaceEnvironment, variables of the place's own environment that stay
+	Keep               []string  // with ReplaceEnvironment, variables of the host's own environment that stay
 	Stdin              io.Reader // nil for no input; a Read under way when the process ends is not waited for
 	Stdout             io.Writer // nil to discard
 	Stderr             io.Writer // nil to discard; the same as Stdout to merge them in order
@@ -118,11 +118,11 @@ type Handle interface {
 	// plus its number. Output of processes that outlive it is waited for a
 	// short time only. It may be called more than once.
 	//
-	// With an error the code is -1 if it is not known. A known code beside an
+	// With an error the code is -1 if it is not known. A known code with an
 	// error means that the process ran, but that reading Stdin or writing
 	// Stdout or Stderr failed: those errors are wrapped. When the connection is
 	// lost the code is -1 and the error matches ErrUnreachable: what became of
-	// the process is not known. When the place does not answer a cancellation
+	// the process is not known. When the host does not answer a cancellation
 	// within the grace period and some time more, Wait returns -1, too.
 	Wait() (code int, err error)
 	// Terminate ends the process as cancelling the context of Start does.

@@ -36,11 +36,11 @@ const deliveryPatience = 5 * time.Second
 // errGatewayPorts reports a port that is open to other machines.
 var errGatewayPorts = errors.New("its SSH server opens forwarded ports to other machines")
 
-// forwarding is a port of the place that ssh forwards to a socket of this connection.
+// forwarding is a port of the host that ssh forwards to a socket of this connection.
 type forwarding struct {
 	dialer *dialer
 	socket string      // in the private folder, so that no other user of this machine reaches it
-	port   int         // at the place
+	port   int         // on the host
 	own    *invocation // the ssh that forwards it; nil for a master
 
 	mutex    sync.Mutex
@@ -49,7 +49,7 @@ type forwarding struct {
 	closed   bool
 }
 
-// Listen lets a master, or an ssh of its own, forward a port of the place. A control master
+// Listen lets a master, or an ssh of its own, forward a port of the host. A control master
 // of the user does not report a server that opens the port to other machines.
 func (d *dialer) Listen(ctx context.Context) (net.Listener, error) {
 	f := &forwarding{dialer: d, socket: d.newSocketPath()}
@@ -71,7 +71,7 @@ func (d *dialer) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// address is the port at the place.
+// address is the port on the host.
 func (f *forwarding) address() net.Addr {
 	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: f.port}
 }
@@ -282,7 +282,7 @@ type forwardedConn struct {
 	once       sync.Once
 }
 
-// LocalAddr is the port at the place.
+// LocalAddr is the port on the host.
 func (c *forwardedConn) LocalAddr() net.Addr { return c.forwarding.address() }
 
 // Close ends both directions.

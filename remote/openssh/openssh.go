@@ -45,12 +45,12 @@ type Options struct {
 	Log        *slog.Logger // nil for none
 }
 
-// Connect connects to a place for commands and files. It uses a control master of
+// Connect connects to a host for commands and files. It uses a control master of
 // the user's own that is alive, and leaves it alone afterwards; otherwise it starts
 // one that ends with Close, or with this process. Where ssh cannot share connections,
 // each channel is a connection that authenticates again.
 //
-// The error is a *remote.ConnectError if the place cannot be reached.
+// The error is a *remote.ConnectError if the host cannot be reached.
 func Connect(ctx context.Context, options Options) (remote.Connection, error) {
 	dialer, err := dial(ctx, options)
 	if err != nil {
@@ -100,7 +100,7 @@ func checkHost(host string) error {
 	return nil
 }
 
-// way is how channels reach the place.
+// way is how channels reach the host.
 type way int
 
 const (

@@ -24,7 +24,7 @@ import (
 func TestRealSSHD(t *testing.T) {
 	server := startSSHD(t, "28240")
 
-	// Each of these holds however channels reach the place.
+	// Each of these holds however channels reach the host.
 	ways := map[string]func(t *testing.T) openssh.Options{
 		"Master": func(t *testing.T) openssh.Options { return server.options(t, "rmtest-target") },
 		"UsersMaster": func(t *testing.T) openssh.Options {

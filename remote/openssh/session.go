@@ -27,7 +27,7 @@ type session struct {
 	terminal *os.File      // nil without one
 	own      []*os.File    // our ends of all of them
 	dropped  chan struct{} // not nil while errors are dropped; closed at their end
-	heard    atomic.Bool   // the place has sent something
+	heard    atomic.Bool   // the host has sent something
 	silent   atomic.Bool   // the output has ended
 
 	closeOnce sync.Once
@@ -137,7 +137,7 @@ func (s *session) awaitOpen(ctx context.Context) error {
 		}
 		if s.terminal != nil {
 			s.dropErrors()
-			// The place has copied the modes of our terminal. From now on ours must pass
+			// The host has copied the modes of our terminal. From now on ours must pass
 			// everything on. ssh sets that as well, but perhaps after the first input.
 			return makeRaw(s.terminal)
 		}

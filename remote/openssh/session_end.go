@@ -27,7 +27,7 @@ func (s *session) Stdout() io.Reader { return s.stdout }
 // first.
 func (s *session) Stderr() io.Reader { return s.stderr }
 
-// Resize sets the size of the terminal, and notifies ssh, which notifies the place.
+// Resize sets the size of the terminal, and notifies ssh, which notifies the host.
 func (s *session) Resize(size remote.Size) error {
 	if s.terminal == nil {
 		return errors.New("resizing a terminal: the channel has no terminal")

@@ -78,7 +78,7 @@ func changedHostKey(t *testing.T, server sshd) string {
 	return path
 }
 
-// testX11 looks at what the place offers to clients. No display is needed: ssh
+// testX11 looks at what the host offers to clients. No display is needed: ssh
 // makes the address up as soon as a local one is named.
 func testX11(t *testing.T, server sshd) {
 	t.Setenv("DISPLAY", ":99")
@@ -104,7 +104,7 @@ func TestAServerThatDoesNotForwardX11(t *testing.T) {
 	require.Zero(t, run(t, dialer, "true", "").code)
 }
 
-// testAgent looks at what the place offers to programs that want keys.
+// testAgent looks at what the host offers to programs that want keys.
 func testAgent(t *testing.T, server sshd) {
 	folder := stateFolder(t)
 	socket := filepath.Join(folder, "agent")

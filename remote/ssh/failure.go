@@ -31,7 +31,7 @@ func badConfiguration(host string, err error) error {
 	return &remote.ConnectError{Host: host, Reason: remote.BadConfiguration, Err: err}
 }
 
-// throughJump returns the error for a place whose jump host cannot be reached.
+// throughJump returns the error for a host whose jump host cannot be reached.
 func throughJump(host string, jump destination, err error) error {
 	failure, isKnown := errors.AsType[*remote.ConnectError](err)
 	if !isKnown {

@@ -26,7 +26,7 @@ const mostOffered = 64
 // cancelPatience bounds the wait for the server to stop listening.
 const cancelPatience = 10 * time.Second
 
-// forwards are the ports of the place that are forwarded to this process. The library's own
+// forwards are the ports of the host that are forwarded to this process. The library's own
 // listener blocks the connection while nobody accepts.
 type forwards struct {
 	mu     sync.Mutex
@@ -218,7 +218,7 @@ func (f *forwardedPort) Close() error {
 	}
 }
 
-// Addr is the address at the place.
+// Addr is the address on the host.
 func (f *forwardedPort) Addr() net.Addr {
 	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(f.port)}
 }
@@ -245,11 +245,11 @@ type forwardedConn struct {
 	closed        chan struct{}
 }
 
-// LocalAddr is the port at the place, RemoteAddr where the process there connected from.
+// LocalAddr is the port on the host, RemoteAddr where the process there connected from.
 func (c *forwardedConn) LocalAddr() net.Addr  { return c.local }
 func (c *forwardedConn) RemoteAddr() net.Addr { return c.origin }
 
-// Read reads what the process sent. The end of the connection to the place is an error.
+// Read reads what the process sent. The end of the connection to the host is an error.
 func (c *forwardedConn) Read(buffer []byte) (int, error) {
 	count, err := c.UnixConn.Read(buffer)
 	if errors.Is(err, io.EOF) && execution.IsClosed(c.client.ended) {

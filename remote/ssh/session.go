@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// Open runs a command line at the place, or opens a service of it.
+// Open runs a command line on the host, or opens a service of it.
 func (c *dialer) Open(ctx context.Context, line string, options channel.Options) (channel.Channel, error) {
 	var display *display
 	if options.ForwardX11 {

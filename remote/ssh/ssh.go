@@ -15,7 +15,7 @@ import (
 
 // Options of a connection.
 type Options struct {
-	// Host is the place as ssh_config knows it, and may be user@host or
+	// Host is the host as ssh_config knows it, and may be user@host or
 	// ssh://user@host:port.
 	Host string
 	// ConfigFile is read instead of the user's and the machine's ssh_config.
@@ -36,8 +36,8 @@ type Options struct {
 
 var _ channel.Dialer = (*dialer)(nil)
 
-// Connect connects to a place and authenticates the user. Errors are
-// *remote.ConnectError. ConnectTimeout of ssh_config bounds the time that the place
+// Connect connects to a host and authenticates the user. Errors are
+// *remote.ConnectError. ConnectTimeout of ssh_config bounds the time that the host
 // may take, 15 seconds by default; the time for questions to the user does not count.
 func Connect(ctx context.Context, options Options) (remote.Connection, error) {
 	dialed, err := dial(ctx, options)
@@ -47,7 +47,7 @@ func Connect(ctx context.Context, options Options) (remote.Connection, error) {
 	return channel.New(ctx, dialed, channel.Settings{Transport: "ssh", Host: dialed.settings.alias})
 }
 
-// dial connects to a place.
+// dial connects to a host.
 func dial(ctx context.Context, options Options) (*dialer, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
@@ -114,7 +114,7 @@ func dialThrough(ctx context.Context, options Options, s settings, through *dial
 	return newDialer(options, s, wire, through, connected), nil
 }
 
-// patience limits the time that a place may take, without the time in which the user is
+// patience limits the time that a host may take, without the time in which the user is
 // asked.
 type patience struct {
 	ctx    context.Context
@@ -131,7 +131,7 @@ func newPatience(ctx context.Context, limit time.Duration) *patience {
 	}
 }
 
-// asking stops the clock while the user is asked. Afterwards the place has its whole time
+// asking stops the clock while the user is asked. Afterwards the host has its whole time
 // again, as it can only then go on.
 func (p *patience) asking(ask func() error) error {
 	if !p.timer.Stop() {

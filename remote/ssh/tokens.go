@@ -72,7 +72,7 @@ func (t tokens) path(name, written string) (string, error) {
 	return path, nil
 }
 
-// agent completes the place of an agent's socket.
+// agent completes the path of an agent's socket.
 func (t tokens) agent(name, written, otherwise string) (string, error) {
 	switch {
 	case written == "" || written == "SSH_AUTH_SOCK":

@@ -23,7 +23,7 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// forwarding lets X11 clients at the place reach the display of this machine. The place
+// forwarding lets X11 clients on the host reach the display of this machine. The host
 // gets a cookie that is valid for this connection only, and this process replaces it by
 // the real one in the first packet of each client.
 type forwarding struct {
@@ -36,7 +36,7 @@ type display struct {
 	network, address string
 	screen           uint32
 	cookie           []byte // that the display wants
-	pretended        []byte // that the place gets
+	pretended        []byte // that the host gets
 }
 
 const (
@@ -46,7 +46,7 @@ const (
 )
 
 // prepareX11 finds the display and its cookie. A connection may outlive a login of the
-// user: from now on all clients go to the current display. The place's cookie stays
+// user: from now on all clients go to the current display. The host's cookie stays
 // valid.
 func (c *dialer) prepareX11(ctx context.Context) (*display, error) {
 	c.x11.mu.Lock()

@@ -12,11 +12,11 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Dialer opens channels at one place. Its methods may be called concurrently.
+// A Dialer opens channels on one host. Its methods may be called concurrently.
 type Dialer interface {
 	// Open runs one command line in the user's login shell, whichever that is.
-	// Errors that the place causes match remote.ErrUnreachable; ErrTooManyChannels
-	// reports that an open channel has to end first, ErrNoSubsystem that the place does
+	// Errors that the host causes match remote.ErrUnreachable; ErrTooManyChannels
+	// reports that an open channel has to end first, ErrNoSubsystem that the host does
 	// not offer a subsystem.
 	Open(ctx context.Context, line string, options Options) (Channel, error)
 	// Listen is that of remote.Connection. The listener ends with the connection, too.
@@ -46,7 +46,7 @@ type Channel interface {
 	Stderr() io.Reader
 	// Resize sends the size of the pseudo-terminal.
 	Resize(size remote.Size) error
-	// Signal asks the place to send a signal. Not every server does.
+	// Signal asks the host to send a signal. Not every server does.
 	Signal(signal syscall.Signal) error
 	// Wait returns the exit code, 128 plus the number for a signal, once the
 	// outputs were read to their ends. A connection that was lost is a

@@ -20,13 +20,13 @@ import (
 // Settings of a connection. What is zero has a default.
 type Settings struct {
 	Transport string // for Info
-	Host      string // as the user calls the place, for errors
+	Host      string // as the user calls the host, for errors
 
 	Grace    time.Duration // how long processes may take to end before they are killed; 3 s
 	Linger   time.Duration // how long output of what outlives a process is waited for; 2 s
 	Patience time.Duration // how long the first answer of a shell may take; 30 s
 
-	Channels int // most channels open at once, less when the place says so; 10
+	Channels int // most channels open at once, less when the host says so; 10
 }
 
 // connection is a [remote.Connection] over channels.
@@ -46,7 +46,7 @@ var _ remote.Connection = (*connection)(nil)
 const knownLimit = 1000
 
 // New makes a connection of a dialer, which it closes when it fails. It runs one
-// command, which describes the place. Errors that the place causes are a
+// command, which describes the host. Errors that the host causes are a
 // *remote.ConnectError.
 func New(ctx context.Context, dialer Dialer, settings Settings) (remote.Connection, error) {
 	settings.Grace = cmp.Or(settings.Grace, 3*time.Second)
@@ -61,13 +61,13 @@ func New(ctx context.Context, dialer Dialer, settings Settings) (remote.Connecti
 	return c, nil
 }
 
-// Info describes the place.
+// Info describes the host.
 func (c *connection) Info() remote.Info { return c.info }
 
 // Ended returns what [Dialer] says.
 func (c *connection) Ended() <-chan struct{} { return c.pool.dialer.Ended() }
 
-// Listen accepts connections of processes of the place.
+// Listen accepts connections of processes of the host.
 func (c *connection) Listen(ctx context.Context) (net.Listener, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("listening at %s: %w", c.settings.Host, err)

@@ -121,7 +121,7 @@ func (d *localDialer) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// carrying accepts connections that end with the connection to the place.
+// carrying accepts connections that end with the connection to the host.
 type carrying struct {
 	net.Listener
 	dialer *localDialer
@@ -440,7 +440,7 @@ func unhurried() channel.Settings {
 	return settings
 }
 
-// hasty are those with which a place that does not answer is soon given up.
+// hasty are those with which a host that does not answer is soon given up.
 func hasty() channel.Settings {
 	settings := quick()
 	settings.Grace = time.Second

@@ -77,7 +77,7 @@ func (p *handle) signalShared(names []string) (reached bool, err error) {
 	return true, nil
 }
 
-// call runs shell code of ours in an idle shell or a new one. If the place opens no
+// call runs shell code of ours in an idle shell or a new one. If the host opens no
 // further usable shell, a shell that runs a command does it meanwhile, the preferred one
 // if it can.
 func (c *connection) call(ctx context.Context, preferred *session, code string) (status int, err error) {
@@ -250,7 +250,7 @@ func (p *handle) endRest(ctx context.Context, grace <-chan time.Time) {
 		}
 		if signals.Err() == nil {
 			if err != nil {
-				return // the place cannot be reached any more
+				return // the host cannot be reached any more
 			}
 			select {
 			case <-poll.C:

@@ -14,7 +14,7 @@ func Noise(c remote.Connection) string {
 	return ""
 }
 
-// OneShot reports whether no shell can be kept at the place, so that every command
+// OneShot reports whether no shell can be kept on the host, so that every command
 // costs a login.
 func OneShot(c remote.Connection) bool { return c.(*connection).pool.oneShot }
 

@@ -33,10 +33,10 @@ type fileService struct {
 
 	mutex   sync.Mutex // held while SFTP is opened
 	service *sftpFiles // nil while it is not open
-	without bool       // the place does not offer it, or has no channel to spare
+	without bool       // the host does not offer it, or has no channel to spare
 }
 
-// do runs an operation on one path in the way that the place offers.
+// do runs an operation on one path in the way that the host offers.
 func (f *fileService) do(ctx context.Context, operation, path string, work func(way fileWork, absolute string) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s %q: %w", operation, path, err)
@@ -103,9 +103,9 @@ func (c *connection) Open(ctx context.Context, path string) (file remote.File, e
 	return file, nil
 }
 
-// WriteFile writes content to a temporary file, makes it durable where the place can,
+// WriteFile writes content to a temporary file, makes it durable where the host can,
 // and renames it. The file has exactly the permissions of mode. A symbolic link
-// is replaced, not followed. When content, the context or the place fails, what
+// is replaced, not followed. When content, the context or the host fails, what
 // was there before stays.
 func (c *connection) WriteFile(ctx context.Context, path string, content io.Reader, mode fs.FileMode) error {
 	return c.files.do(ctx, "writing", path, func(way fileWork, absolute string) error {

@@ -38,7 +38,7 @@ type sftpFiles struct {
 // lastWords is how long a channel whose service did not begin may take to end.
 const lastWords = 2 * time.Second
 
-// openSFTP opens the service. ErrNoSubsystem reports that the place does not offer it,
+// openSFTP opens the service. ErrNoSubsystem reports that the host does not offer it,
 // errNoRoom that it would leave too few channels for commands. Until the number of
 // channels is known, openSFTP opens shells at the same time to find out.
 func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
@@ -57,10 +57,10 @@ func openSFTP(ctx context.Context, p *pool) (*sftpFiles, error) {
 	return service, nil
 }
 
-// shellsBesides is how many shells a place has to serve besides SFTP.
+// shellsBesides is how many shells a host has to serve besides SFTP.
 const shellsBesides = 2
 
-// spare holds shells until the service has been opened. It returns errNoRoom if the place
+// spare holds shells until the service has been opened. It returns errNoRoom if the host
 // opens too few channels for both.
 func (p *pool) spare(ctx context.Context, opened <-chan struct{}) error {
 	enough := func() bool {

@@ -22,7 +22,7 @@ import (
 	"github.com/rmctl/rmctl/remote/internal/channel"
 )
 
-// onlyOne returns a connection to a place that opens one channel at a time.
+// onlyOne returns a connection to a host that opens one channel at a time.
 func onlyOne(t *testing.T, settings channel.Settings) (remote.Connection, *localDialer) {
 	t.Helper()
 	dialer := loginShell(t, "sh")
@@ -265,7 +265,7 @@ func worksTogether(ctx context.Context, t *testing.T, connection remote.Connecti
 	}
 }
 
-// limited returns a connection to a place that opens few channels at once, which is
+// limited returns a connection to a host that opens few channels at once, which is
 // not known yet.
 func limited(t *testing.T, limit int) remote.Connection {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// purpose is the use of a channel. Each has a share of the channels that the place opens,
+// purpose is the use of a channel. Each has a share of the channels that the host opens,
 // so that none starves the others.
 type purpose int
 
@@ -31,7 +31,7 @@ const (
 	farewell      = time.Second // how long a released channel may take to end
 )
 
-// errNoRoom reports that the one channel that the place opens is in use.
+// errNoRoom reports that the one channel that the host opens is in use.
 var errNoRoom = errors.New("the host opens one channel at a time, which is in use")
 
 // pool holds the channels of a connection.
@@ -41,12 +41,12 @@ type pool struct {
 	oneShot  bool // shells serve one command each
 
 	mutex    sync.Mutex
-	limit    int       // channels that the place opens at once, as far as is known
+	limit    int       // channels that the host opens at once, as far as is known
 	live     int       // channels that are open; those that are being opened are not
-	counted  int       // most that counted as open at once; the place may have closed some before the pool knew
+	counted  int       // most that counted as open at once; the host may have closed some before the pool knew
 	steady   int       // channels that do not end by themselves: shells and SFTP
 	proven   int       // most that certainly were open at once
-	refused  time.Time // since when the place has refused channels although more were open before
+	refused  time.Time // since when the host has refused channels although more were open before
 	open     [forFiles + 1]int
 	idle     []*session
 	sessions map[*session]purpose
@@ -109,7 +109,7 @@ func (p *pool) shells() int {
 	return count
 }
 
-// single reports whether the place is known to open one channel at a time.
+// single reports whether the host is known to open one channel at a time.
 func (p *pool) single() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -217,7 +217,7 @@ func (p *pool) subtract(purpose purpose, live int) {
 	p.announce()
 }
 
-// voiceless reports whether a new channel for one command may be the last that the place
+// voiceless reports whether a new channel for one command may be the last that the host
 // opens, with no shell left to send signals.
 func (p *pool) voiceless() bool {
 	p.mutex.Lock()
@@ -316,7 +316,7 @@ func (p *pool) ending(c Channel, givenUp bool) (int, error) {
 	return code, err
 }
 
-// silence is the error for a place that does not answer.
+// silence is the error for a host that does not answer.
 func (p *pool) silence() error {
 	return &remote.ConnectError{Host: p.settings.Host, Reason: remote.NoAnswer, Err: errors.New("the host no longer answers")}
 }

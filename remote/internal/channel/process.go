@@ -19,7 +19,7 @@ const (
 	overdue    = 4 << 20                // most bytes taken of what outlives a process, after Linger
 )
 
-// handle is a process at the place.
+// handle is a process on the host.
 type handle struct {
 	*execution.Run
 	connection *connection

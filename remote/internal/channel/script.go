@@ -54,7 +54,7 @@ type outputs struct {
 	stdout, stderr bool // wanted
 	merged         bool // stderr goes where stdout goes
 
-	// shared keeps the program in the process group of the shells, for a place that
+	// shared keeps the program in the process group of the shells, for a host that
 	// opens no second channel to signal it. The shells then ignore its signals.
 	shared bool
 }

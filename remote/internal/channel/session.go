@@ -47,7 +47,7 @@ type task struct {
 
 // A startReport is the result of the start of a program.
 type startReport struct {
-	process, parent int    // ids at the place
+	process, parent int    // ids on the host
 	failure         string // not empty if it was not started
 }
 

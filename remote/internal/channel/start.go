@@ -16,7 +16,7 @@ import (
 const attempts = 3
 
 // Start starts a process. An error means that it does not run and never will. If the
-// connection breaks before the place has reported the start, Start succeeds and Wait
+// connection breaks before the host has reported the start, Start succeeds and Wait
 // returns the error.
 func (c *connection) Start(ctx context.Context, command remote.Command) (remote.Handle, error) {
 	program := ""
@@ -59,7 +59,7 @@ func (c *connection) Start(ctx context.Context, command remote.Command) (remote.
 }
 
 // withTerminalType sets TERM for a command on a terminal, whatever happens to the
-// variables of the place.
+// variables of the host.
 func withTerminalType(command remote.Command) remote.Command {
 	if command.Terminal == nil {
 		return command
@@ -136,7 +136,7 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 		if err != nil {
 			return "", err
 		}
-		// The place may only now have shown how many channels it opens.
+		// The host may only now have shown how many channels it opens.
 		p.shared = pool.single()
 		streams.shared = p.shared
 		p.task = p.session.setTask(m, command.Stdout, command.Stderr, true, 2)
@@ -151,7 +151,7 @@ func (p *handle) open(ctx context.Context, child string) (line string, err error
 	return runLine(m, child, streams, false), nil
 }
 
-// awaitStart waits until the place reports the start. An error means that the command does
+// awaitStart waits until the host reports the start. An error means that the command does
 // not run.
 func (p *handle) awaitStart(ctx context.Context) error {
 	heard := p.session.stdout.noise
