@@ -58,8 +58,8 @@ func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testi
 func TestTheReasonThatAnInteractiveJobFailedForIsOnRecord(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="job.reason" visible="false"/>`+running("submit-interactive", `echo "not enough slots"; exit 1`, "",
 		`<stdout-parser delim="\n"><target ref="job.reason"><match><expression>not enough slots</expression>`+
-			`<set field="value"><entry value="ask for fewer ranks"/></set></match></target></stdout-parser>`)))
+			`<set field="value"><entry value="request fewer ranks"/></set></match></target></stdout-parser>`)))
 	job, _, err := s.interactively(t, t.Context(), "")
 	require.NoError(t, err)
-	require.Equal(t, "ask for fewer ranks", job.Reason)
+	require.Equal(t, "request fewer ranks", job.Reason)
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Submits a script to Cobalt: cobalt.sh SCRIPT TAG
 #
-# Cobalt runs a script where it is, and rmctl deletes the one that it staged: this submits a copy, whose path has the tag of
-# the submission. Cobalt's log of the job has the tag in its name, too. It exists before the job does, so that a log with text
-# in it means that there was a job. Both files stay for 60 days: a submission that failed may have reached Cobalt.
+# Cobalt does not copy scripts, and rmctl deletes its staged script: this submits a copy, whose path contains the tag of
+# the submission. The name of Cobalt's job log also contains the tag. The log is created, empty, before the job: a log with
+# text proves a job. Both files are kept for 60 days, as a failed submission may have reached Cobalt.
 
 script=$1 tag=$2
 case $tag in '' | *[!0-9a-f-]*)
@@ -16,13 +16,13 @@ log=$notes/$tag.log copy=$notes/$tag.sh
 (umask 077 && mkdir -p "$notes" && : >>"$log" && cp "$script" "$copy" && chmod 700 "$copy") || exit
 find "$notes" -type f -mtime +60 -exec rm -f {} +
 
-# Cobalt keeps one log: that of the script, if its directives name one.
+# Cobalt writes one log: the one named by the script's directives, if any.
 set -- --debuglog "$log"
 grep -q '^#COBALT.* --debuglog' "$script" && set --
 
 answer=$(qsub "$@" "$copy")
 code=$?
 [ -z "$answer" ] || printf '%s\n' "$answer"
-# qsub exits 0 without an answer if Cobalt did not take the job
+# qsub exits 0 without output if Cobalt did not accept the job
 [ "$code" -ne 0 ] || [ -n "$answer" ] || [ -s "$log" ] || code=1
 exit "$code"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # htcondor.sh SCRIPT TAG submits a script whose lines that begin with #CONDOR are its submit description, or a file that is a
-# submit description itself: one with a queue command. The tag becomes an attribute of the job. condor_submit refuses
+# submit description itself (one with a queue command). The tag becomes a job attribute. condor_submit refuses
 # descriptions of several clusters.
 file=$1 tag="+RmctlTag = \"$2\""
 has_queue() { grep -i '^[[:space:]]*queue' | grep -q -i -v '^[[:space:]]*queue[^[:space:]]'; }

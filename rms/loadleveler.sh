@@ -1,13 +1,13 @@
 #!/bin/sh
 # Submits a job command file to LoadLeveler: sh loadleveler.sh FILE TAG
 #
-# The tag goes before the comment of the file, be it one of rmctl's or of the user's own: rmctl finds the job by it, and
-# llsubmit has no option for a comment. Notes of jobs beside this program (see loadleveler.xml) are removed after 60 days.
+# The tag is prepended to the comment of the file, written by rmctl or the user: rmctl finds the job by it, and
+# llsubmit has no option for a comment. Notes of jobs in this folder (see loadleveler.xml) are removed after 60 days.
 
 file=$1 tag=$2
 comment='#[[:blank:]]*@[[:blank:]]*[Cc][Oo][Mm][Mm][Ee][Nn][Tt][[:blank:]]*'
 
-cp -p "$file" "$file.marked" || exit 1 # with its permissions
+cp -p "$file" "$file.marked" || exit 1 # keep its permissions
 if grep -q "^$comment=" "$file"; then
 	sed "s/^\($comment\)=[[:blank:]]*/\1= RMCTL_TAG=$tag /" "$file"
 else

@@ -1,56 +1,56 @@
 #!/bin/sh
-# A batch system for one user of one machine: the program behind rms/local.xml.
+# A batch system for one user on one machine: the program of rms/local.xml.
 #
 #   sh local.sh submit                                              (reads RMCTL_LOCAL_*)
 #   sh local.sh show NUMBER,NUMBER...
 #   sh local.sh cancel NUMBER or NUMBER_TASK
 #   sh local.sh hold|release|suspend|resume NUMBER
-#   sh local.sh find TAG     the job of a submission
-#   sh local.sh list         the jobs of this machine that have not ended, or ended within the last minute or two
-#   sh local.sh count        how many of them run and wait
+#   sh local.sh find TAG     print the job of a submission
+#   sh local.sh list         list this machine's jobs that have not ended, or ended within the last minute or two
+#   sh local.sh count        count the running and the waiting jobs
 #
-# show and list print a line for each job, with the values of print_job. What list says of a job last counts: it may
-# change while the list is made.
+# show and list print a line for each job, with the values of print_job. list may print a job twice, as it may change
+# meanwhile: the last line counts.
 #
-# Exit codes: 0 done, 1 refused, 44 no such job, 45 the job has ended, 46 ask the machine that runs it.
+# Exit codes: 0 done, 1 refused, 44 no such job, 45 the job has ended, 46 the job runs on another machine.
 #
-# Workers run the jobs: processes, each in a session of its own, that take the first job of the queue, run it, note how
-# it ended, and go on until nothing waits. Whoever submits a job starts one where there are fewer than the job's
+# Workers run the jobs. A worker is a process in a separate session that takes the first job of the queue, runs it, records
+# how it ended, and repeats until no job waits. submit starts a worker if there are fewer workers than the job's
 # slots. The spool, .local/state/rmctl/local in the home directory, holds
 #
 #   jobs/NUMBER/          a folder per job
 #       description       what was submitted, one value per line
-#       environment       the variables of the submission, as commands of the shell; empty once the job has ended
+#       environment       the variables of the submission, as shell commands; empty once the job has ended
 #       tag               of the submission
-#       script            what to run, unless the description has the words of a single command
+#       script            the script to run, unless the description contains the words of a single command
 #       submitter         process id and start time of the process that submitted it
 #       process           process id and start time of the job's first process
 #       timer             process id and start time of the process that ends the job at its time limit
 #       started           when the job started
-#       suspended         there from suspend to resume
-#       request           why the job is to end: CANCELED or TIMEOUT
-#       problem           what kept the job from starting
-#       ended             word, exit code, time and reason; once it is there, nothing changes
+#       suspended         exists while the job is suspended
+#       request           why the job should end: CANCELED or TIMEOUT
+#       problem           why the job could not start
+#       ended             state, exit code, time and reason; once it exists, the job no longer changes
 #       successors        the jobs that wait for this one
-#       next              of an array: the place of the next task, a hint
-#       ends              of an array: task, word, exit code, start, end and reason of each task that has ended
-#                         process, timer, started, request and problem of a task have its index behind a dot
-#   last                  the highest number given out, a hint
-#   hosts/HOST/           homes are shared, processes are not: which of this host's jobs ...
-#       queue/HUNDREDS/NUMBER  ... wait, by a hundred, so that the first of ten thousand is found soon,
+#       next              for an array: the place of the next task (a hint)
+#       ends              for an array: task, state, exit code, start, end and reason of each task that has ended
+#                         (the files process, timer, started, request and problem of a task end in a dot and its index)
+#   last                  the highest job number used (a hint)
+#   hosts/HOST/           homes are shared, processes are not: this host's jobs that ...
+#       queue/HUNDREDS/NUMBER  ... wait, in hundreds, to find the first of ten thousand quickly,
 #       held/NUMBER            ... are on hold,
 #       blocked/NUMBER         ... wait for other jobs,
 #       running/PROCESS        ... have a slot: the files of the workers, named after their process id and start time
-#       arrays/NUMBER          ... are arrays of which a task has not ended
-#       recent/MINUTE     what list prints of the jobs that ended in a minute, by the minutes since 1970
-#       processors        how many slots there are for jobs that do not say, as the last worker counted them
-#       clock             when somebody asked for the time last, as the system counts since its start, and the answer
-#       cleaned           the hour in which old folders of jobs were removed last, since 1970
+#       arrays/NUMBER          ... are arrays with live tasks
+#       recent/MINUTE     the lines of list for jobs that ended in a minute, by minutes since 1970
+#       processors        the default number of slots, as counted by the last worker
+#       clock             the uptime at which a process last read the time, and that time
+#       cleaned           the hour, since 1970, in which old job folders were last removed
 #
-# A job that has not ended is one file, the line that list prints of it, and moves by rename: between the queue and the
-# held jobs, and into the file of the worker that takes it, in place of the job before. Of several processes that want to
-# move one, one succeeds, and killing any of them at any moment leaves everything somewhere. An array stays in the queue
-# until its tasks have begun. A worker takes a task by creating the task's file process, as one alone can.
+# A live job is one file, which contains its line of list. It moves by rename: between the queue and the held jobs, and
+# into the file of the worker that takes it, replacing the previous job. If several processes move one, exactly one
+# succeeds, and killing one at any moment loses nothing. An array stays in the queue
+# until its tasks have begun. A worker takes a task by creating the task's file process, which only one can.
 
 # The variables of the submission, before any of those below is set.
 case ${1-} in submit) environment=$(export -p) ;; esac
@@ -66,12 +66,12 @@ refuse() {
 }
 
 # look_up PID sets process_state to the process's state, a letter, process_nice to its niceness, and process_start to
-# the time of its start, which tells it from a later process with the same id. It fails when there is no such process;
-# one that has ended and was not reaped is none.
+# its start time, which distinguishes it from a later process with the same id. It fails if there is no such process;
+# a zombie does not count.
 look_up() {
 	if [ -r /proc/self/stat ]; then
 		{ read -r process_line <"/proc/$1/stat"; } 2>/dev/null || return 1
-		process_line=${process_line##*) } # the name before it may hold anything
+		process_line=${process_line##*) } # the name before it may contain anything
 		set -- $process_line
 		process_state=$1 process_nice=${17} process_start=${20}
 	else
@@ -85,29 +85,29 @@ look_up() {
 	case $process_state in [ZX]*) return 1 ;; esac
 }
 
-# note_process PID FILE: files are written once and in one piece, since a shell may read them byte by byte.
+# note_process PID FILE writes FILE in one write, since a shell may read it byte by byte.
 note_process() {
 	look_up "$1"
 	echo "$1 $process_start" >"$2"
 }
 
 # runs FILE reports whether the process noted in FILE still runs, and sets noted_process to its id, or to
-# nothing where the file is not there yet.
+# nothing if the file does not exist yet.
 runs() {
 	noted_process=
 	{ read -r noted_process noted_start <"$1"; } 2>/dev/null || noted_process=
 	[ -n "$noted_process" ] && look_up "$noted_process" && [ "$process_start" = "$noted_start" ]
 }
 
-# is_noted NAME reports whether this process is the one noted in that file of the job, and sets noted_process as
-# runs does. Where the folder was removed and its number given again, it is another one.
+# is_noted NAME reports whether the job's file NAME notes this process, and sets noted_process as
+# runs does. It fails if the folder was removed and the number reused.
 is_noted() {
 	noted_process=
 	{ read -r noted_process noted_start <"$folder/$1"; } 2>/dev/null
 	[ "$noted_process" = $$ ]
 }
 
-# in_own_session COMMAND... replaces this process, which must not lead a process group: one that the shell
+# in_own_session COMMAND... replaces this process in a new session. The process must not lead a process group: one that the shell
 # started in the background does not.
 in_own_session() {
 	if command -v setsid >/dev/null 2>&1; then
@@ -119,15 +119,15 @@ in_own_session() {
 	fi
 }
 
-# Without setsid and perl only the shell's job control gives a background process a group of its own.
+# Without setsid and perl, only the shell's job control puts a background process into a new process group.
 need_sessions() {
 	command -v setsid >/dev/null 2>&1 || command -v perl >/dev/null 2>&1 || {
 		{ set -m; } 2>/dev/null
-		case $- in *m*) ;; *) refuse "local jobs need setsid, perl or a shell with job control" ;; esac
+		case $- in *m*) ;; *) refuse "local jobs require setsid, perl or a shell with job control" ;; esac
 	}
 }
 
-# without_tabs TEXT sets text to it with blanks for the tabs, which separate the values of a job that is printed.
+# without_tabs TEXT sets text to TEXT with blanks instead of tabs, which separate the columns of the output.
 without_tabs() {
 	text=$1
 	while case $text in *"$tab"*) ;; *) false ;; esac; do text=${text%%"$tab"*}' '${text#*"$tab"}; done
@@ -144,8 +144,8 @@ read_description() {
 
 # --- times ---
 
-# now sets time to the seconds since 1970, and minute to the minutes. Within a tenth of a second, one process asks for it
-# for all.
+# now sets time to the seconds since 1970, and minute to the minutes. Processes share the answer for a tenth of a
+# second.
 now() {
 	moment=
 	{ read -r moment rest </proc/uptime; } 2>/dev/null
@@ -162,7 +162,7 @@ now() {
 }
 asked=
 
-# pause waits a fifth of a second where sleep can, else a second, and adds it to waited, in tenths.
+# pause sleeps for a fifth of a second if sleep supports it, otherwise for a second, and adds the tenths to waited.
 pause() {
 	if sleep 0.2 2>/dev/null; then waited=$((waited + 2)); else
 		sleep 1
@@ -175,7 +175,7 @@ pause() {
 find_spool() {
 	case ${XDG_STATE_HOME-} in
 	/*) spool=$XDG_STATE_HOME/rmctl/local ;;
-	*) spool=$PWD/.local/state/rmctl/local ;; # commands of a definition run in the home directory
+	*) spool=$PWD/.local/state/rmctl/local ;; # rmctl runs commands in the home directory
 	esac
 }
 
@@ -185,14 +185,14 @@ find_host() {
 }
 
 make_spool() {
-	[ -d "$spool/$place/arrays" ] && return # which comes last
+	[ -d "$spool/$place/arrays" ] && return # which is created last
 	for folder in jobs "$place/queue" "$place/held" "$place/blocked" "$place/running" "$place/recent" "$place/arrays"; do
 		mkdir -p "$spool/$folder" || refuse "cannot create the spool folder $spool"
 	done
 	chmod 700 "$spool"
 }
 
-# is_unused: where a job's folder was removed, its place in a queue may still be there.
+# is_unused reports whether the job's file is in no folder: it may remain after the job's own folder was removed.
 is_unused() {
 	[ ! -e "jobs/$id" ] || return 1
 	for entry in hosts/*/queue/$((id / 100))/"$id" hosts/*/held/"$id" hosts/*/blocked/"$id" hosts/*/arrays/"$id"; do
@@ -205,14 +205,14 @@ is_unused() {
 	done
 }
 
-# read_entry FILE sets number to that of the job in the file, with an underscore and its index for a task; to nothing
-# for a worker without one.
+# read_entry FILE sets number to the number of the job in FILE, with an underscore and the index for a task; to nothing
+# for an idle worker.
 read_entry() {
 	number=
 	{ read -r number rest <"$1"; } 2>/dev/null
 }
 
-# take_number makes the folder of a new job and sets id and folder.
+# take_number creates the folder of a new job and sets id and folder.
 take_number() {
 	last=
 	{ read -r last <last; } 2>/dev/null
@@ -233,12 +233,12 @@ take_number() {
 		[ -e "jobs/$id" ] || ! is_unused || refuse "cannot create the folder $spool/jobs/$id"
 		id=$((id + 1))
 	done
-	echo "$id" 1<>last # which is never empty, as it is with >
+	echo "$id" 1<>last # the file is never empty, unlike with >
 	folder=jobs/$id
 }
 
-# note_end WORD CODE REASON notes how the job or its task ended; CODE is - where it is not known. Each note is one write,
-# so that who reads it sees all or nothing. Of ends that the list misses somebody asks.
+# note_end WORD CODE REASON records how the job or its task ended; CODE is - if unknown. Each record is one write,
+# so that a reader sees all or nothing. rmctl queries jobs whose end it misses in the list.
 note_end() {
 	now
 	word=$1 code=$2 ended=$time reason=$3
@@ -253,7 +253,7 @@ note_end() {
 	release_successors
 }
 
-# choose_task TASK: what follows is about a task of an array; about the whole job where TASK is empty.
+# choose_task TASK selects a task of the array; an empty TASK selects the whole job.
 choose_task() {
 	task=$1 part=${1:+.$1}
 }
@@ -290,7 +290,7 @@ find_next() {
 	done
 }
 
-# enqueue FILE moves a job into the queue, whose folder may be removed meanwhile.
+# enqueue FILE moves a job into the queue; the folder may be removed meanwhile.
 enqueue() {
 	for attempt in 1 2 3; do
 		mv -f "$1" "$place/queue/$((id / 100))/$id" 2>/dev/null && return
@@ -298,7 +298,7 @@ enqueue() {
 	done
 }
 
-# read_slots NUMBER sets slots to how many jobs may run when that one does.
+# read_slots NUMBER sets slots to the number of jobs that may run together with job NUMBER.
 read_slots() {
 	slots=
 	{ read -r slots <"jobs/$1/description"; } 2>/dev/null
@@ -313,7 +313,7 @@ count_processors() {
 	echo "$processors" >"$place/processors"
 }
 
-# count_workers sets workers to how many there are, and busy to how many of them run a job, beside this process.
+# count_workers sets workers to the number of other workers, and busy to the number of those with a job.
 count_workers() {
 	workers=0 busy=0
 	for file in "$place"/running/*; do
@@ -324,7 +324,7 @@ count_workers() {
 }
 own= # the file of this process, if it is a worker
 
-# is_free reports whether fewer than slots workers run a job. Those that are gone do not count.
+# is_free reports whether fewer than slots workers run a job. Dead workers do not count.
 is_free() {
 	count_workers
 	[ "$busy" -ge "$slots" ] || return 0
@@ -333,7 +333,7 @@ is_free() {
 	[ "$busy" -lt "$slots" ]
 }
 
-# settle_workers settles the workers that are gone.
+# settle_workers settles all dead workers.
 settle_workers() {
 	for file in "$place"/running/*; do
 		[ ! -e "$file" ] || [ "$file" = "$own" ] || works "$file" || settle "$file"
@@ -346,8 +346,8 @@ works() {
 	look_up "${process%% *}" && [ "$process_start" = "${process#* }" ]
 }
 
-# settle FILE ends what is left of the job of a worker that is gone, after a reboot or a kill, notes that it is lost and
-# frees its slot. It fails where the disk refuses the note, so that somebody tries again.
+# settle FILE kills the remaining processes of a dead worker's job, after a reboot or a kill, marks the job as lost and
+# frees its slot. It fails if the disk is full, so that another process retries.
 settle() {
 	read_entry "$1"
 	if [ -n "$number" ] && [ -d "jobs/${number%_*}" ] && [ ! -s "jobs/$number/ended" ]; then
@@ -359,21 +359,21 @@ settle() {
 			runs "$folder/process$part" && kill_session "$noted_process"
 			read_description && note_end LOST - lost
 		) || return 1
-	elif [ -s "jobs/$number/ended" ]; then # it was killed when it was about to release these
+	elif [ -s "jobs/$number/ended" ]; then # killed just before releasing these
 		(id=$number folder=jobs/$number && release_successors)
 	fi
 	rm -f "$1"
 }
 
-# kill_session PID ends a process that in_own_session began, and what it runs. One that has only just begun has
-# no group of its own yet, but may have it, and run something, before it is ended by itself.
+# kill_session PID kills a process started by in_own_session, and its children. A process that has just begun has
+# no group yet, but may create it, and start children, before it is killed.
 kill_session() {
 	kill -KILL "-$1" 2>/dev/null && return
 	kill -KILL "$1" 2>/dev/null
 	kill -KILL "-$1" 2>/dev/null
 }
 
-# dispatch starts a worker where there are fewer than the slots of the first job that waits.
+# dispatch starts a worker if there are fewer workers than the slots of the first waiting job.
 dispatch() {
 	find_next || return 0
 	read_slots "$next"
@@ -386,8 +386,8 @@ dispatch() {
 	start_worker
 }
 
-# start_worker: what a shell runs in the background ignores the signals INT and QUIT, and so would its jobs. A worker runs
-# jobs of several submissions, and has the variables of none. It gets no stream of the caller, who waits for their end.
+# start_worker starts a worker that does not ignore INT and QUIT, as background processes and their jobs would. A worker runs
+# jobs of several submissions without their variables. It inherits no streams, as the caller waits until they are closed.
 start_worker() {
 	need_sessions
 	set -- env -i PATH="$PATH" sh "$program" work
@@ -406,7 +406,7 @@ start_worker() {
 seconds() {
 	asked=$1
 	case $1 in
-	*[!0-9smhd:]*) refuse "$asked is not a time limit" ;;
+	*[!0-9smhd:]*) refuse "invalid time limit: $asked" ;;
 	*:*:*) spelled="${1%%:*} 3600 ${1#*:}" ;;
 	*:*) spelled="0 0 $1" ;;
 	*d) spelled="${1%d} 86400 0:0" ;;
@@ -419,16 +419,16 @@ seconds() {
 	total=0
 	for figure in "$1 $2" "$3 60" "$4 1"; do
 		count=${figure% *}
-		while [ "${count#0}" != "$count" ] && [ -n "${count#0}" ]; do count=${count#0}; done # 08 is no octal number
-		case $count in '' | *[!0-9]*) refuse "$asked is not a time limit" ;; esac
+		while [ "${count#0}" != "$count" ] && [ -n "${count#0}" ]; do count=${count#0}; done # 08 is not a valid octal number
+		case $count in '' | *[!0-9]*) refuse "invalid time limit: $asked" ;; esac
 		total=$((total + count * ${figure#* }))
 	done
-	[ "$total" -gt 0 ] || refuse "a time limit is at least one second"
+	[ "$total" -gt 0 ] || refuse "the time limit must be at least one second"
 	echo "$total"
 }
 
-# expand_path FILE DEFAULT sets path to the absolute path of an output file. In the names of folders that nobody
-# asked for here, %j is just that.
+# expand_path FILE DEFAULT sets path to the absolute path of an output file. In the names of default folders,
+# %j is not replaced.
 expand_path() {
 	path=$1
 	while case $path in *%j*) ;; *) false ;; esac; do
@@ -454,7 +454,7 @@ submit() {
 	limit=
 	[ -z "${RMCTL_LOCAL_TIME_LIMIT-}" ] || limit=$(seconds "$RMCTL_LOCAL_TIME_LIMIT") || exit 1
 	case $name$directory${RMCTL_LOCAL_OUTPUT-}${RMCTL_LOCAL_ERROR-} in
-	*"$newline"*) refuse "the name of a job, its directory and its files may not hold line breaks" ;;
+	*"$newline"*) refuse "job name, directory and file names must not contain line breaks" ;;
 	esac
 	job_umask=${RMCTL_LOCAL_UMASK:-$(umask)}
 	umask 077
@@ -465,43 +465,43 @@ submit() {
 	take_number
 	describe || {
 		rm -rf "$folder"
-		refuse "cannot write into $spool/$folder"
+		refuse "cannot write to $spool/$folder"
 	}
 	word=QUEUED
 	entry="print_job"
-	if [ -n "$array" ]; then # which is listed by its tasks, as long as it is in this folder
+	if [ -n "$array" ]; then # the tasks are listed while the array is in this folder
 		entry=true
-		true >"$place/arrays/$id" || refuse "cannot write into $spool/$place"
+		true >"$place/arrays/$id" || refuse "cannot write to $spool/$place"
 	fi
 	if [ "${RMCTL_LOCAL_HOLD-}" = true ]; then
 		"$entry" >"$place/held/$id"
 	elif [ -n "$after" ]; then
 		"$entry" >"$place/blocked/$id"
-	else # its folder of the queue may be removed meanwhile
+	else # the queue's folder may be removed meanwhile
 		queue=$place/queue/$((id / 100))
 		until { "$entry" >"$queue/$id"; } 2>/dev/null; do
 			[ "$waited" -lt 9 ] && mkdir -p "$queue" || break
 			waited=$((waited + 1))
 		done
 		[ "$waited" -lt 9 ]
-	fi || refuse "cannot write into $spool/$place"
+	fi || refuse "cannot write to $spool/$place"
 	for number in $predecessors; do echo "$id" >>"jobs/$number/successors"; done
 	unblock
 	dispatch
 	printf 'id=%s\noutput=%s\nerror=%s\nwhole=yes\n' "$id" "$output" "$error"
 }
 
-# read_array INDICES sets array to them without the %N for how many run at a time, which limits slots.
+# read_array INDICES sets array to INDICES without %N, which limits slots.
 read_array() {
 	slots=${RMCTL_LOCAL_SLOTS-} array=${1%\%*}
-	case $array in *[!0-9,:-]*) refuse "$1 are not the indices of an array" ;; esac
+	case $array in *[!0-9,:-]*) refuse "invalid array indices: $1" ;; esac
 	case $1 in
 	*%*)
 		count_processors
 		[ "${1#*%}" -ge "${slots:-$processors}" ] || slots=${1#*%}
 		;;
 	esac
-	place_task 1 || [ -z "$array" ] || refuse "$1 are not the indices of an array"
+	place_task 1 || [ -z "$array" ] || refuse "invalid array indices: $1"
 }
 
 # place_task PLACE sets task to the index of the task in that place of the array, and rest to the indices from there on.
@@ -526,7 +526,7 @@ place_task() {
 	[ -n "$task" ]
 }
 
-# read_predecessors CONDITIONS sets after to them, such as afterok:1:2,afterany:3, and predecessors to the jobs.
+# read_predecessors CONDITIONS sets after to the conditions, such as afterok:1:2,afterany:3, and predecessors to the jobs.
 read_predecessors() {
 	after=$1 predecessors=
 	IFS=,:
@@ -536,14 +536,14 @@ read_predecessors() {
 		case $word in
 		afterok | afterany) ;;
 		*)
-			case $word in *_*) false ;; esac && (id=$word && find_job) || refuse "the job cannot wait for job $word"
+			case $word in *_*) false ;; esac && (id=$word && find_job) || refuse "cannot depend on job $word"
 			predecessors="$predecessors $word"
 			;;
 		esac
 	done
 }
 
-# find_words sets words to those of the command where the script is that one alone, which needs no shell, and no copy.
+# find_words sets words to the command if the script is a single command, which needs no shell and no copy.
 find_words() {
 	words= third=
 	{ IFS= read -r first && IFS= read -r words && ! IFS= read -r third; } <"$script" && [ "$first$third" = '#!/bin/sh' ] || words=
@@ -554,8 +554,8 @@ find_words() {
 	esac
 }
 
-# describe writes the folder of the job. Until it is queued this process stands for it: a submission that is killed
-# half-way is lost.
+# describe writes the folder of the job. Until the job is queued, this process represents it: if it is killed, the job
+# is lost.
 describe() {
 	note_process $$ "$folder/submitter" || return
 	expand_path "${RMCTL_LOCAL_OUTPUT-}" "$spool/$folder/stdout${array:+.%a}"
@@ -574,8 +574,8 @@ describe() {
 
 # --- the worker ---
 
-# work runs jobs until none waits, and looks once more after it has removed its file: whoever submits a job counts on
-# a worker that has one. It stays for a moment, as starting a worker takes longer than many a job.
+# work runs jobs until none waits, and checks once more after removing its file, as submit relies on a worker with a
+# file. It lingers for a moment, as starting a worker takes longer than many jobs.
 work() {
 	need_sessions
 	look_up $$ && own="$place/running/$$ $process_start" && : >"$own" || exit 1
@@ -597,8 +597,8 @@ work() {
 	done
 }
 
-# take_job moves the first job that waits into this worker's file, if it has a slot. Several workers may do so at the
-# same time, so each counts again after it has taken one, and puts it back where there are too many.
+# take_job moves the first waiting job into this worker's file, if it has a slot. Several workers may do so at the
+# same time, so each counts again afterwards, and puts the job back if there are too many.
 take_job() {
 	while find_next; do
 		id=$next folder=jobs/$next
@@ -609,7 +609,7 @@ take_job() {
 			continue
 		fi
 		mv -f "$place/queue/$((id / 100))/$id" "$own" 2>/dev/null || {
-			[ ! -e "$place/queue/$((id / 100))/$id" ] || return 1 # the disk refuses; not somebody who was faster
+			[ ! -e "$place/queue/$((id / 100))/$id" ] || return 1 # the disk is full; no other worker was faster
 			continue
 		}
 		choose_task ''
@@ -628,7 +628,7 @@ take_job() {
 	return 1
 }
 
-# read_next sets index to the place of the next task, or of an earlier one. Its file is empty while somebody writes it.
+# read_next sets index to the place of the next task, or of an earlier one. The file is empty while it is written.
 read_next() {
 	index= looks=0
 	while [ -e "$folder/next" ] && [ "$looks" -lt 99 ]; do
@@ -638,7 +638,7 @@ read_next() {
 	index=${index:-1}
 }
 
-# take_task takes the next task of the array that is first in the queue. Where there is none any more the array leaves
+# take_task takes the next task of the array that is first in the queue. After the last task, the array leaves
 # the queue.
 take_task() {
 	read_description || array=
@@ -670,13 +670,13 @@ take_task() {
 	return 1
 }
 
-# carry_out runs the job that this worker has taken, and notes how it ended.
+# carry_out runs the job in this worker's file, and records how it ended.
 carry_out() {
 	now
-	[ "$time" -ge "$submitted" ] || time=$submitted # a worker may be late by a tenth of a second
+	[ "$time" -ge "$submitted" ] || time=$submitted # a worker's clock may lag by a tenth of a second
 	echo "$time" >"$folder/started$part"
 	case $- in
-	*m*) # with job control, wait returns for a job that is only stopped, too
+	*m*) # with job control, wait also returns when the job is stopped
 		run </dev/null >/dev/null 2>&1 &
 		job=$!
 		wait "$job"
@@ -694,7 +694,7 @@ carry_out() {
 	esac
 	job=
 	{ read -r job rest <"$folder/process$part"; } 2>/dev/null
-	[ -z "$job" ] || end_group "$job" # what the job left running in the background
+	[ -z "$job" ] || end_group "$job" # background processes of the job
 	until note_how_it_ended || [ ! -d "$folder" ]; do
 		sleep 1 # a full disk may have room again
 	done
@@ -707,14 +707,14 @@ carry_out() {
 	remove_old
 }
 
-# run becomes the job's first process, which leads the job's process group. It notes itself, and then looks
-# whether it is to end; who wants it to end first says so, and then looks whether it is noted. A job that cannot
-# be noted, on a full disk or because its folder is gone, could not be ended.
+# run becomes the job's first process, which leads the job's process group. It notes itself, and then checks
+# for a request to end; a process that ends a job writes the request first, and then looks for the noted process.
+# A job that cannot be noted, on a full disk or without its folder, does not start, as it could not be ended.
 run() {
 	if [ -r /proc/self/stat ]; then read -r process rest </proc/self/stat; else process=$(exec sh -c 'echo $PPID'); fi
 	note_process "$process" "$folder/process$part" || cannot "write into $spool/$folder"
 	[ ! -s "$folder/request" ] && [ ! -s "$folder/request$part" ] && [ ! -s "$folder/ended" ] || exit 143
-	if [ -n "$limit" ]; then # by a process between, so that the timer is no child of the job
+	if [ -n "$limit" ]; then # through an intermediate process, so that the timer is not a child of the job
 		(in_own_session sh "$program" expire "$id" "$process" "$task" &)
 	fi
 	expand_index "$output"
@@ -730,7 +730,7 @@ run() {
 	set -f
 	if [ -n "$words" ]; then
 		eval "set -- $words" && script=
-	else # The first line says what runs it; running it by itself would need a file system that allows that.
+	else # The first line names the interpreter; executing the script directly would fail on a noexec file system.
 		script=$spool/$folder/script
 		read -r directive <"$script"
 		case $directive in '#!'*) set -- ${directive#??} "$script" ;; *) set -- sh "$script" ;; esac
@@ -754,8 +754,8 @@ run() {
 	in_own_session "$@"
 }
 
-# spread COUNT COMMAND... runs a command several times at once, and ends with the first exit code by rank that is not 0. Only
-# rank 0 has the input. Whoever signals the process group reaches each of them; this process only waits for them. Shells other
+# spread COUNT COMMAND... runs COUNT copies of a command, and exits with the first nonzero exit code in order of rank. Only
+# rank 0 has standard input. A signal to the process group reaches all copies; this process only waits. Shells other
 # than bash start background processes that ignore INT and QUIT for good.
 spread() {
 	case $1 in '' | *[!0-9]*) refuse "cannot start $1 processes" ;; esac
@@ -786,7 +786,7 @@ spread() {
 	exit "$code"
 }
 
-# expand_index FILE sets path to the file of a task, whose index takes the place of %a.
+# expand_index FILE sets path to the file of a task, with %a replaced by its index.
 expand_index() {
 	path=$1
 	while [ -n "$task" ] && case $path in *%a*) ;; *) false ;; esac; do path=${path%%%a*}$task${path#*%a}; done
@@ -806,7 +806,7 @@ note_how_it_ended() {
 	TIMEOUT:*) note_end TIMEOUT "$code" "time limit of $limit s reached" ;;
 	*:0) note_end COMPLETED 0 '' ;;
 	*)
-		reason= # the code says it
+		reason= # the exit code is enough
 		is_signal "$code" && reason=$(kill -l $((code - 128))) && reason=${reason:+SIG$reason}
 		{ IFS= read -r reason <"$folder/problem$part"; } 2>/dev/null
 		note_end FAILED "$code" "$reason"
@@ -814,14 +814,14 @@ note_how_it_ended() {
 	esac
 }
 
-# is_signal CODE: a shell says 128 and the signal's number for a process that a signal ended. No system
+# is_signal CODE: after a signal, a shell reports 128 plus the signal's number. No system
 # has more than 64 signals.
 is_signal() {
 	[ "$1" != - ] && [ "$1" -gt 128 ] && [ "$1" -le 192 ]
 }
 
-# group_runs PID reports whether a process of the group still runs. Dead ones that nobody reaps do not count,
-# where the process table can be asked for groups.
+# group_runs PID reports whether a process of the group still runs. Zombies do not count,
+# if ps can print process groups.
 group_runs() {
 	kill -0 "-$1" 2>/dev/null || return 1
 	table=$(ps -A -o pgid= -o stat= 2>/dev/null) || return 0
@@ -830,8 +830,8 @@ group_runs() {
 	esac
 }
 
-# end_group PID asks a process group to end, and kills what is left of it after the grace period. A stopped
-# process gets the request when it goes on.
+# end_group PID terminates a process group, and kills the remaining processes after the grace period. A stopped
+# process receives the signal when it is resumed.
 end_group() {
 	kill -TERM "-$1" 2>/dev/null || return 0
 	kill -CONT "-$1" 2>/dev/null
@@ -845,23 +845,23 @@ end_group() {
 	done
 }
 
-# request_end WORD notes why a job is to end; the first one counts.
+# request_end WORD records why a job should end; the first request counts.
 request_end() {
 	set -C
 	{ echo "$1" >"$folder/request$part"; } 2>/dev/null
 	set +C
 }
 
-# expire FIRST ends the job at its time limit; FIRST is the job's first process. It outlives the worker, so that
-# the limit holds until somebody finds that the worker is gone.
+# expire FIRST ends the job at its time limit; FIRST is the job's first process. It outlives the worker, so
+# the limit holds even if the worker dies.
 expire() {
 	note_process $$ "$folder/timer$part"
 	first=$1
-	look_up "$first" && [ ! -s "$folder/ended" ] || exit 0 # it was faster
+	look_up "$first" && [ ! -s "$folder/ended" ] || exit 0 # the job ended first
 	first_start=$process_start
 	over=$(($(date +%s) + limit)) remaining=$limit
 	until sleep "$remaining"; do
-		[ $? -gt 128 ] || break # else somebody has killed what sleeps
+		[ $? -gt 128 ] || break # otherwise sleep was killed
 		remaining=$((over - $(date +%s)))
 		[ "$remaining" -gt 0 ] || break
 	done
@@ -874,7 +874,7 @@ expire() {
 	fi
 }
 
-# finish ends a running job, for cancel and expire, and stays until it has ended.
+# finish ends a running job, for cancel and expire, and waits until it has ended.
 finish() {
 	while runs "$folder/process$part"; do
 		leads_group && end_group "$noted_process" && return
@@ -882,13 +882,13 @@ finish() {
 	done
 }
 
-# leads_group reports whether the noted process has begun its session: it notes itself before.
+# leads_group reports whether the noted process has started its session: it notes itself first.
 leads_group() {
 	kill -0 "-$noted_process" 2>/dev/null
 }
 
-# remove_old removes, once an hour, the folders of jobs that ended more than a week ago. It spares the last job, from
-# which the numbers go on.
+# remove_old removes, once an hour, the folders of jobs that ended more than a week ago. It keeps the last job, to
+# continue the numbers.
 remove_old() {
 	hour=
 	{ read -r hour <"$place/cleaned"; } 2>/dev/null
@@ -902,9 +902,9 @@ remove_old() {
 	done
 }
 
-# --- what can be asked of a job ---
+# --- queries ---
 
-# find_worker succeeds where a worker has the job. It settles workers that are gone.
+# find_worker succeeds if a worker has the job. It settles dead workers.
 find_worker() {
 	for file in "$place"/running/*; do
 		read_entry "$file"
@@ -915,8 +915,8 @@ find_worker() {
 	return 1
 }
 
-# find_state sets word to where the job stands. A job may move between two looks, so where nothing is found, it
-# looks again. Then it has ended meanwhile, or it was not queued: its submission goes on, or was killed before.
+# find_state sets word to the state of the job. A job may move between two checks, so if it is not found, find_state
+# checks again. Then it has ended, or it is not queued: its submission continues, or was killed.
 find_state() {
 	for attempt in 1 2 3; do
 		read_end && return
@@ -930,7 +930,7 @@ find_state() {
 			word=STARTING
 			if runs "$folder/process"; then
 				if leads_group; then judge_process; fi
-			elif [ -n "$noted_process" ]; then # the worker is about to note its end
+			elif [ -n "$noted_process" ]; then # the worker is about to record its end
 				word=RUNNING noted_process=
 			fi
 			return 0
@@ -946,8 +946,8 @@ find_state() {
 	note_end LOST - lost && read_end
 }
 
-# judge_process sets word by the state of the job's first process. A shell that was stopped while it started
-# a program may wait (D) for its new, stopped process instead of being stopped itself (T).
+# judge_process sets word from the state of the job's first process. A shell that was stopped while it started
+# a program may wait (D) for its stopped child instead of being stopped itself (T).
 judge_process() {
 	word=RUNNING
 	case $process_state in
@@ -957,7 +957,7 @@ judge_process() {
 }
 
 no_such_job() {
-	printf 'there is no job %s\n' "$id" >&2
+	printf 'no such job: %s\n' "$id" >&2
 	exit 44
 }
 
@@ -970,12 +970,12 @@ find_job() {
 	[ -z "$task" ] || [ -n "$array" ] || no_such_job
 	read_end && return
 	[ "$job_host" = "$host" ] || {
-		printf 'job %s runs on %s, which has to be asked for it\n' "$id" "$job_host" >&2
+		printf 'job %s runs on %s; run this command there\n' "$id" "$job_host" >&2
 		exit 46
 	}
 }
 
-# is_over reports whether the word is that of an end.
+# is_over reports whether word is a final state.
 is_over() {
 	case $word in
 	COMPLETED | FAILED | CANCELED | TIMEOUT | LOST) ;;
@@ -983,8 +983,8 @@ is_over() {
 	esac
 }
 
-# print_array prints a line for each state and exit code that tasks have, with their indices. What waits comes first, as
-# it may change meanwhile.
+# print_array prints a line for each state and exit code of the tasks, with their indices. Waiting tasks are first, as
+# they may change meanwhile.
 print_array() {
 	reason= started= ended= code=
 	read_next
@@ -1030,7 +1030,7 @@ print_array() {
 		}'
 }
 
-# print_job prints what is known of the job.
+# print_job prints the job.
 print_job() {
 	tag= started=
 	{ read -r tag <"$folder/tag"; } 2>/dev/null
@@ -1043,7 +1043,7 @@ print_job() {
 	print_line "$id"
 }
 
-# print_line ID prints a line with the columns that the reader jobs in local.xml names.
+# print_line ID prints a line with the columns of the reader jobs in local.xml.
 print_line() {
 	set -- "$1" "$array" "$word" "${code#-}" "$submitted" "$started" "$ended" "$job_host" "$tag" "$reason" "$name"
 	IFS=$tab
@@ -1051,7 +1051,7 @@ print_line() {
 	unset IFS
 }
 
-# end_array notes the end of an array whose tasks have all ended: the first that any of them has of these.
+# end_array records the end of an array whose tasks have all ended: the first of these states that any task has.
 end_array() {
 	[ ! -e "$place/queue/$((id / 100))/$id" ] && [ ! -e "$place/held/$id" ] && [ ! -e "$place/blocked/$id" ] || return 0
 	if [ -d "$folder" ] && [ ! -s "$folder/ended" ]; then
@@ -1077,9 +1077,9 @@ end_array() {
 	rm -f "$place/arrays/$id"
 }
 
-# --- jobs that wait for others ---
+# --- dependencies ---
 
-# unblock moves a job that waits for others into the queue when these have ended, or cancels it.
+# unblock moves a job into the queue when its predecessors have ended, or cancels it.
 unblock() {
 	[ -e "$place/blocked/$id" ] || return 0
 	judge_predecessors
@@ -1121,7 +1121,7 @@ judge_predecessors() {
 	done
 }
 
-# release_successors looks at the jobs that wait for this one.
+# release_successors unblocks the jobs that wait for this one.
 release_successors() {
 	[ -s "$folder/successors" ] || return 0
 	while read -r successor; do
@@ -1134,12 +1134,12 @@ release_successors() {
 }
 
 
-# list prints the jobs that have not ended, and then those that have meanwhile or did before in this minute or
+# list prints the live jobs, and then those that ended meanwhile, or earlier in this minute or
 # the last.
 list() {
-	cd "$spool" 2>/dev/null || return 0 # nobody has submitted a job
+	cd "$spool" 2>/dev/null || return 0 # no job was ever submitted
 	now
-	for entry in "$place"/queue/*/* "$place"/held/* "$place"/blocked/*; do # where a job's folder was removed
+	for entry in "$place"/queue/*/* "$place"/held/* "$place"/blocked/*; do # if a job's folder was removed
 		[ -d "jobs/${entry##*/}" ] || case ${entry##*/} in *[!0-9]*) ;; *) rm -f "$entry" ;; esac
 	done
 	find "$place/queue" "$place/blocked" -type f -exec cat {} + 2>/dev/null
@@ -1147,7 +1147,7 @@ list() {
 	for file in "$place"/running/*; do
 		read_entry "$file"
 		case $number in '' | *_*) continue ;; esac
-		( # which may find that there is no such job any more
+		( # the job may no longer exist
 			id=$number folder=jobs/$number
 			read_description && find_state 2>/dev/null && print_job
 		)
@@ -1160,9 +1160,9 @@ list() {
 		end_array
 	done
 	cat "$place/recent/$((minute - 1))" "$place/recent/$minute" 2>/dev/null
-	cat "$place/recent/$((minute + 1))" 2>/dev/null # which may have begun
+	cat "$place/recent/$((minute + 1))" 2>/dev/null # the next minute may have begun
 	remove_old_ends
-	dispatch # should whoever was to start a worker have been killed
+	dispatch # in case the process that should start a worker was killed
 }
 
 remove_old_ends() {
@@ -1172,7 +1172,7 @@ remove_old_ends() {
 	done
 }
 
-# count_jobs prints how many jobs run and how many wait. Held ones wait, too.
+# count_jobs prints the numbers of running and of waiting jobs, including held ones.
 count_jobs() {
 	cd "$spool" 2>/dev/null || place=/nowhere
 	settle_workers
@@ -1188,10 +1188,10 @@ count_jobs() {
 	printf 'queue=local running=%s waiting=%s\n' "$busy" "$waiting"
 }
 
-# find_tag prints the number of the job of a submission and where its output is, or that there is none: nothing at all is no answer. What
-# could not be looked through may have it.
+# find_tag prints the number of a submission's job and its output files, or none. It fails if it cannot search everything:
+# the rest may contain the job.
 find_tag() {
-	case $id in '' | *[!0-9a-fA-F-]*) refuse "$id is not the tag of a submission" ;; esac
+	case $id in '' | *[!0-9a-fA-F-]*) refuse "invalid submission tag: $id" ;; esac
 	[ -e "$spool/jobs" ] || { echo none && return; }
 	# The folder of a job that was never complete has no tag, and its job never runs.
 	found=$(cd "$spool" && find jobs -name tag -exec sh -c 'grep -lxF -e "$0" "$@" || [ $? = 1 ] || echo /failed/' "$id" {} + || echo /failed/)
@@ -1205,7 +1205,7 @@ find_tag() {
 	case $found in
 	*jobs/*) ;;
 	'') echo none ;;
-	*) refuse "cannot look through all jobs below $spool" ;;
+	*) refuse "cannot search all jobs in $spool" ;;
 	esac
 }
 
@@ -1214,11 +1214,11 @@ show() {
 	find_state
 	[ ! -e "$place/arrays/$id" ] || end_array
 	print_job
-	# Should whoever was to start a worker have been killed.
+	# In case the process that should start a worker was killed.
 	[ "$word" != QUEUED ] || dispatch
 }
 
-# show_several prints those of some jobs, separated by commas, that there are and can be told of.
+# show_several prints the jobs of a comma-separated list that exist on this machine.
 show_several() {
 	cd "$spool" 2>/dev/null || return 0
 	IFS=,
@@ -1231,7 +1231,7 @@ show_several() {
 	done
 }
 
-# has_ended answers what is asked of a job that has ended.
+# has_ended refuses a request for an ended job.
 has_ended() {
 	printf 'job %s has ended\n' "$id" >&2
 	exit 45
@@ -1244,8 +1244,8 @@ hold() {
 	find_state
 	case $word in
 	HELD) ;;
-	STARTING | RUNNING | SUSPENDED) refuse "job $id has started and cannot be held; suspend it instead" ;;
-	QUEUED) refuse "cannot move job $id to the held jobs" ;;
+	STARTING | RUNNING | SUSPENDED) refuse "cannot hold job $id: it has started; suspend it instead" ;;
+	QUEUED) refuse "cannot hold job $id: moving its file failed" ;;
 	*) has_ended ;;
 	esac
 }
@@ -1258,33 +1258,33 @@ release() {
 	fi
 	find_state
 	case $word in
-	HELD) refuse "cannot move job $id to the waiting jobs" ;;
+	HELD) refuse "cannot release job $id: moving its file failed" ;;
 	QUEUED | STARTING | RUNNING | SUSPENDED) refuse "job $id is not on hold" ;;
 	*) has_ended ;;
 	esac
 }
 
-# wait_until WORD: a signal takes effect when the process next gets a processor, and whoever asks for the
-# state after suspend or resume is to see what came of it.
+# wait_until WORD waits until a signal has taken effect, which happens when the process is next scheduled: a query
+# after suspend or resume should see the result.
 wait_until() {
 	while runs "$folder/process"; do
 		judge_process
 		[ "$word" = "$1" ] && return
-		[ "$waited" -lt 100 ] || refuse "job $id was told to change, but is $word still"
+		[ "$waited" -lt 100 ] || refuse "job $id is still $word after the signal"
 		pause
 	done
 }
 
 suspend() {
-	[ -z "$array" ] || refuse "job $id is an array; its tasks cannot be suspended"
+	[ -z "$array" ] || refuse "cannot suspend job $id: it is an array"
 	find_state
 	case $word in
 	SUSPENDED) return ;;
-	QUEUED | HELD) refuse "job $id has not started and cannot be suspended; hold it instead" ;;
-	STARTING) refuse "job $id is just starting; try again" ;;
+	QUEUED | HELD) refuse "cannot suspend job $id: it has not started; hold it instead" ;;
+	STARTING) refuse "job $id is starting; try again" ;;
 	RUNNING)
 		echo >"$folder/suspended"
-		kill -STOP "-$noted_process" 2>/dev/null || refuse "job $id is just ending"
+		kill -STOP "-$noted_process" 2>/dev/null || refuse "job $id is ending"
 		wait_until SUSPENDED
 		;;
 	*) has_ended ;;
@@ -1296,7 +1296,7 @@ resume() {
 	case $word in
 	SUSPENDED)
 		rm -f "$folder/suspended"
-		kill -CONT "-$noted_process" 2>/dev/null || refuse "job $id is just ending"
+		kill -CONT "-$noted_process" 2>/dev/null || refuse "job $id is ending"
 		wait_until RUNNING
 		;;
 	QUEUED | HELD | STARTING | RUNNING) refuse "job $id is not suspended" ;;
@@ -1304,12 +1304,12 @@ resume() {
 	esac
 }
 
-# note_canceled ends a job that has left the queue without a turn.
+# note_canceled ends a job that left the queue before it started.
 note_canceled() {
 	note_end CANCELED - canceled
 }
 
-# leave_queue takes a job out of the queue for good: then nobody can start it any more.
+# leave_queue removes a job from the queue: then no worker can start it.
 leave_queue() {
 	for entry in "$place/queue/$((id / 100))/$id" "$place/held/$id" "$place/blocked/$id"; do
 		mv -f "$entry" "$folder/canceled" 2>/dev/null && return
@@ -1317,7 +1317,7 @@ leave_queue() {
 	return 1
 }
 
-# cancel_array cancels an array, or a task of it.
+# cancel_array cancels an array or one of its tasks.
 cancel_array() {
 	whole=$task
 	! read_end || has_ended
@@ -1359,8 +1359,8 @@ cancel() {
 			in_own_session sh "$program" finish "$id" </dev/null >/dev/null 2>&1 &
 			return
 			;;
-		QUEUED | HELD) # it is just being submitted, held or released
-			[ "$waited" -lt 100 ] || refuse "cannot take job $id out of the queue"
+		QUEUED | HELD) # being submitted, held or released
+			[ "$waited" -lt 100 ] || refuse "cannot remove job $id from the queue"
 			pause
 			;;
 		*) has_ended ;;
@@ -1372,14 +1372,14 @@ cancel() {
 
 # --- main ---
 
-# The last line is read before anything runs, so the file may be replaced while it does.
+# The shell reads the last line before running anything, so the file may be replaced meanwhile.
 main() {
-	[ "${1-}" != spread ] || { shift && spread "$@"; } # in a script, for its program
+	[ "${1-}" != spread ] || { shift && spread "$@"; } # called from the job's script
 	case $0 in /*) program=$0 ;; *) program=$PWD/$0 ;; esac
 	verb=${1-} id=${2-} waited=0
 	find_host
 	case $verb in
-	work | expire | finish) # started in the spool by this program itself
+	work | expire | finish) # started in the spool by local.sh itself
 		spool=$PWD folder=jobs/$id
 		[ "$verb" = work ] || read_description || exit 1
 		choose_task "${4-}"
@@ -1405,7 +1405,7 @@ main() {
 			;;
 		esac
 		;;
-	*) refuse "usage: sh local.sh submit, list, count, find with a tag, or show, cancel, hold, release, suspend or resume with the number of a job" ;;
+	*) refuse "usage: sh local.sh submit|list|count|find TAG|show NUMBERS|cancel|hold|release|suspend|resume NUMBER" ;;
 	esac
 }
 

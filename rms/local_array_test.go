@@ -157,7 +157,7 @@ func TestJobCannotWaitForOneThatIsNotThere(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		refused := m.trySubmit(t, "true", "AFTER=afterok:7")
 		require.Equal(t, 1, refused.code)
-		require.Contains(t, refused.stderr, "the job cannot wait for job 7\n")
+		require.Contains(t, refused.stderr, "cannot depend on job 7\n")
 		require.NoDirExists(t, m.spool("jobs/1"))
 	})
 }

@@ -85,10 +85,10 @@ func TestStartedJobCannotBeHeldAndWaitingJobCannotBeSuspended(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		running, unblock := m.submitBlocker(t, "SLOTS=1")
 		waiting := m.submit(t, "true", "SLOTS=1")
-		m.refuses(t, 1, "job "+running+" has started and cannot be held; suspend it instead", "hold", running)
+		m.refuses(t, 1, "cannot hold job "+running+": it has started; suspend it instead", "hold", running)
 		m.refuses(t, 1, "job "+running+" is not on hold", "release", running)
 		m.refuses(t, 1, "job "+running+" is not suspended", "resume", running)
-		m.refuses(t, 1, "job "+waiting+" has not started and cannot be suspended; hold it instead", "suspend", waiting)
+		m.refuses(t, 1, "cannot suspend job "+waiting+": it has not started; hold it instead", "suspend", waiting)
 		unblock()
 	})
 }

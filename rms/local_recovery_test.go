@@ -125,11 +125,11 @@ func TestCancellationThatWasCutShortIsCompleted(t *testing.T) {
 
 func TestUnknownJobIsNotFound(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
-		m.refuses(t, 44, "there is no job 1", "show", "1") // before there is a spool
+		m.refuses(t, 44, "no such job: 1", "show", "1") // before there is a spool
 		m.awaitEnd(t, m.submit(t, "true"))
 		for _, verb := range []string{"show", "cancel", "hold", "release", "suspend", "resume"} {
 			for _, id := range []string{"2", "", "1x", "../jobs/1", "-1", "1 1", "*", "99999999999999999999999"} {
-				m.refuses(t, 44, "there is no job "+id, verb, id)
+				m.refuses(t, 44, "no such job: "+id, verb, id)
 			}
 		}
 	})
@@ -144,7 +144,7 @@ func TestJobOfAnotherHostIsLeftAlone(t *testing.T) {
 		require.NotEqual(t, here, moved)
 		require.NoError(t, os.WriteFile(description, []byte(moved), 0o600))
 		for _, verb := range []string{"show", "cancel", "suspend"} {
-			m.refuses(t, 46, "job "+id+" runs on elsewhere, which has to be asked for it", verb, id)
+			m.refuses(t, 46, "job "+id+" runs on elsewhere; run this command there", verb, id)
 		}
 		require.NoError(t, os.WriteFile(description, []byte(here), 0o600))
 		unblock()
@@ -179,6 +179,6 @@ func TestFoldersOfOldJobsAreRemoved(t *testing.T) {
 			return os.IsNotExist(err)
 		}, patience, time.Millisecond)
 		require.Equal(t, "COMPLETED", m.status(t, young)["state"])
-		m.refuses(t, 44, "there is no job "+old, "show", old)
+		m.refuses(t, 44, "no such job: "+old, "show", old)
 	})
 }

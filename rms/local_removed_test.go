@@ -147,7 +147,7 @@ func TestJobThatCannotBeNotedDoesNotRun(t *testing.T) {
 		m.do(t, "release", id)
 		job := m.awaitEnd(t, id)
 		require.Equal(t, "FAILED", job["state"])
-		require.Equal(t, "cannot write into "+m.spool("jobs", id), job["reason"])
+		require.Equal(t, "cannot write to "+m.spool("jobs", id), job["reason"])
 		require.NoFileExists(t, m.file("ran"))
 	})
 }
@@ -231,7 +231,7 @@ func TestATagThatCannotBeLookedForIsNotSaidToHaveNoJob(t *testing.T) {
 		answer := m.run(nil, "find", known)
 		require.NotZero(t, answer.code)
 		require.Empty(t, answer.stdout)
-		require.Contains(t, answer.stderr, "cannot look through all jobs")
+		require.Contains(t, answer.stderr, "cannot search all jobs")
 		m.replaceProgram(t, "grep", `PATH=${PATH#*:}; exec grep "$@"`)
 		m.requireFound(t, known, id)
 		m.do(t, "cancel", id)

@@ -24,7 +24,7 @@ case " $* " in
 *) printf '<%s>' "$@"; exit 7 ;;
 esac
 `
-	const notFilled = "5 tasks do not fill 4 nodes: with 2 on each they are on 3; ask for nodes=3 or tasks=8\n"
+	const notFilled = "5 tasks do not fill 4 nodes: with 2 on each node they use 3; request nodes=3 or tasks=8\n"
 	for what, c := range map[string]struct {
 		arguments     []string
 		hosts, fails  string
@@ -44,11 +44,11 @@ esac
 		},
 		"a host counts once": {
 			arguments: []string{"--hosts", "3", "3", "1", "MPI", "-n", "3", "true"}, hosts: "a b a", code: 2,
-			refuse: "there are fewer hosts than nodes: 2 for nodes=3; ask for fewer nodes, or name more hosts\n",
+			refuse: "fewer hosts than nodes: 2 for nodes=3; request fewer nodes, or name more hosts\n",
 		},
 		"no host at all": {
 			arguments: []string{"--hosts", "2", "2", "1", "MPI", "-n", "2", "true"}, code: 2,
-			refuse: "there are fewer hosts than nodes: 0 for nodes=2; ask for fewer nodes, or name more hosts\n",
+			refuse: "fewer hosts than nodes: 0 for nodes=2; request fewer nodes, or name more hosts\n",
 		},
 		"mpiexec fails": {arguments: []string{"--hosts", "2", "2", "1", "MPI", "-n", "2", "true"}, fails: "255", code: 255},
 	} {

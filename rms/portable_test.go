@@ -134,8 +134,8 @@ var portableRequests = []struct {
 	// How many tasks a node gets is not known here, where some say by the task or for the whole job how much memory there is to be.
 	{"tasks=6 memory=4GiB", map[string]string{
 		"loadleveler": "job_type = parallel total_tasks = 6 blocking = unlimited node_resources = ConsumableMemory(4096mb)",
-		"pbs":         `!attribute "memory": definition "pbs" cannot express this: it is the memory on each node, and PBS decides how many tasks a node gets; give nodes or tasksPerNode, too`,
-		"torque":      `!attribute "memory": definition "torque" cannot express this: Torque is told the memory of the whole job`,
+		"pbs":         `!attribute "memory": definition "pbs" cannot express this: memory is per node, and PBS decides how many tasks a node gets; also set nodes or tasksPerNode`,
+		"torque":      `!attribute "memory": definition "torque" cannot express this: memory is per node, and Torque requires the memory of the whole job`,
 		"slurm":       "--ntasks=6 --mem=4096M",
 	}},
 	{"tasks=1 cpusPerTask=4 memory=4GiB", map[string]string{ // which is on one node
@@ -178,15 +178,15 @@ var portableRequests = []struct {
 	{"stdout=o.%a", map[string]string{"oar": `!attribute "stdout": %a cannot be part`}},
 	{"after=12,13", map[string]string{"oar": `!attribute "after"`}},
 	{"tasksPerNode=2 queue=debug-a.b mail=begin,end:ada@example.org", map[string]string{"oar": "-l /nodes=1/resource_id=2 -q debug-a.b --notify [RUNNING,END]mail:ada@example.org"}},
-	{"array=1-3", map[string]string{"oar": `!attribute "array": definition "oar" cannot express this: OAR numbers the jobs of an array from 1; give their number as array-size`}},
-	{"array-size=3 after=any:12", map[string]string{"oar": `!attribute "after": definition "oar" cannot express this: OAR 2.5 loses it for an array`}},
+	{"array=1-3", map[string]string{"oar": `!attribute "array": definition "oar" cannot express this: OAR numbers the jobs of an array from 1; set array-size to their number`}},
+	{"array-size=3 after=any:12", map[string]string{"oar": `!attribute "after": definition "oar" cannot express this: OAR 2.5 ignores it for an array`}},
 	{"reservation=week", map[string]string{
 		"slurm": "--reservation=week", "lsf": `-U "week"`, "pbs": "-q week", "cobalt": "-q R.week", "loadleveler": "ll_res_id = week",
 		"gridengine": `!the number of a reservation`, "torque": `!attribute "reservation"`, "local": `!attribute "reservation"`, "flux": `!attribute "reservation"`,
 	}},
 	{"reservation=17", map[string]string{"gridengine": "-ar 17"}},
 	{"reservation=week queue=debug", map[string]string{
-		"slurm": "--partition=debug --reservation=week", "pbs": `!attribute "reservation": definition "pbs" cannot express this: PBS has a queue for each reservation`,
+		"slurm": "--partition=debug --reservation=week", "pbs": `!attribute "reservation": definition "pbs" cannot express this: in PBS, a reservation is a queue`,
 		"cobalt": `!attribute "reservation": definition "cobalt" cannot express this`,
 	}},
 	{"exclusive=yes", map[string]string{
