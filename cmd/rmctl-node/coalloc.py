@@ -6,7 +6,7 @@
         for part in session.exchange(b"tcp://node17:4000"):
             print(part["label"], part["data"])
 
-docs/use/rendezvous.md of rmctl describes the calls. Sessions may be used by several threads.
+Several threads may share a session. Times are in seconds. A call that fails raises Error.
 """
 import base64
 import itertools

@@ -22,8 +22,18 @@ const (
 	sendingTime = 30 * time.Second
 )
 
-// runSession exchanges messages for the program that called this one, by lines of JSON on stdin
-// and stdout, until stdin ends. docs/use/rendezvous.md describes them.
+// runSession exchanges messages for the program that started this one, until stdin ends. Each line of stdin is
+// a request, each line of stdout an answer with the id of its request, in any order; data is base64:
+//
+//	< {"session":{"rank":0,"size":1,"index":0,"label":"server","ensemble":"8256972d853c"}}
+//	> {"id":1,"request":"send","to":1804289383,"tag":"greeting","data":"aGVsbG8="}
+//	> {"id":2,"request":"receive","tag":"answer","timeout":30}
+//	< {"id":1}
+//	< {"id":2,"message":{"from":1804289383,"data":"d29ybGQ="}}
+//
+// The requests are exchange (name, data, timeout; answer: parts), receive (tag, from or fromRank, timeout;
+// answer: message), send (to or toRank, tag, data) and structure (timeout; answer: structure). A failed request
+// has error and code, an exit code. An error without id ends the session.
 func runSession(ctx context.Context, arguments []string) int {
 	if len(arguments) > 0 {
 		return wrongUsage("session", "")
