@@ -16,9 +16,9 @@ import (
 // maxLabel bounds labels, which become names of jobs and values of variables.
 const maxLabel = 128
 
-const zeroByte = "holds a zero byte, which no program can be given"
+const zeroByte = "contains a NUL byte"
 
-const noGateJoins = "a part without a barrier cannot join the group of parts that exchange messages, as others would wait for it"
+const noGateJoins = "a part without a barrier cannot exchange messages: other parts would wait for it\nset independent = true"
 
 // Check returns all mistakes of a request that no target has to be known for. Requests that [ReadRequest] returns
 // have none.
@@ -83,7 +83,7 @@ func (p *Part) Check() error {
 	case p.Target == "":
 		refuse("it has no target")
 	case p.Count < 1 || p.Count > 1<<30:
-		refuse(fmt.Sprintf("it cannot have %d processes", p.Count))
+		refuse(fmt.Sprintf("invalid number of processes %d", p.Count))
 	case !slices.Contains([]Kind{Required, Interactive, Optional}, p.Kind):
 		refuse(fmt.Sprintf("unknown kind %.100q", string(p.Kind)))
 	case !slices.Contains([]Gate{Held, Program, NoGate}, p.Gate):
@@ -93,7 +93,7 @@ func (p *Part) Check() error {
 	case p.Gate == NoGate && !p.Independent:
 		refuse(noGateJoins)
 	case p.Tag != "" && uuid.Validate(p.Tag) != nil:
-		refuse(fmt.Sprintf("invalid tag %.100q: it is no UUID", p.Tag))
+		refuse(fmt.Sprintf("invalid tag %.100q: not a UUID", p.Tag))
 	}
 	p.check(func(_ string, _ int, reason string) { refuse(reason) })
 	return errors.Join(problems...)
@@ -122,7 +122,7 @@ func (p *Part) check(refuse refusal) {
 	for _, variable := range s.Environment.Variables {
 		reason := severalLines(variable.Value)
 		if variable.Name == "" || strings.ContainsAny(variable.Name, "=\x00\r\n") {
-			reason = "that cannot name a variable"
+			reason = "not a name of a variable"
 		}
 		if reason != "" {
 			refuse("environment", 0, fmt.Sprintf("variable %.100q: %s", variable.Name, reason))
@@ -135,9 +135,9 @@ func (p *Part) checkProgram(refuse refusal) {
 	case s.Executable == "" && s.Script == "" && p.Problem == "":
 		refuse("executable", 0, fmt.Sprintf("part %.200q has no executable", p.Label))
 	case s.Executable == "" && len(s.Arguments) > 0:
-		refuse("arguments", 0, "there are arguments, but no executable")
+		refuse("arguments", 0, "arguments without an executable")
 	case s.Script != "" && p.Gate == Held:
-		refuse("script", 0, "rmctl cannot hold the program of a script of your own at the barrier\nadd barrier = \"program\" and call rmctl-node barrier in the script")
+		refuse("script", 0, "rmctl cannot hold the program of your own script at the barrier\nadd barrier = \"program\" and call rmctl-node barrier in the script")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Waits says in words what the ensemble waits for, or how it has ended.
 func (s *Status) Waits() string {
 	text, isKnown := map[State]string{
-		Prepared:   "it is on record; nothing is submitted yet",
+		Prepared:   "recorded; nothing is submitted yet",
 		Submitting: "rmctl is submitting its parts",
 		Releasing:  "the release is on record and on its way to the processes",
 		Running:    "its processes were released",
@@ -41,11 +41,11 @@ func (s *Status) waiting() string {
 	missing := s.Missing()
 	switch {
 	case len(missing) == 0 && s.Committed:
-		return "all parts that it needs have checked in; the release follows"
+		return "all required parts have checked in; the release follows"
 	case len(missing) == 0:
-		return "all parts that it needs have checked in; it waits for the commit"
+		return "all required parts have checked in; waiting for the commit"
 	}
-	text := "it waits for " + strings.Join(missing, ", ")
+	text := "waiting for " + strings.Join(missing, ", ")
 	if !s.Committed {
 		text += " and the commit"
 	}
@@ -81,13 +81,13 @@ func (s *Status) setOf(p *PartStatus) *SetStatus {
 
 // Waits says in words what the set waits for, and which alternatives are out.
 func (s *SetStatus) Waits() string {
-	text := fmt.Sprintf("%d of %d parts that it needs have checked in", min(s.CheckedIn, s.Needed), s.Needed)
+	text := fmt.Sprintf("%d of %d required parts have checked in", min(s.CheckedIn, s.Needed), s.Needed)
 	switch {
 	case s.CheckedIn >= s.Needed:
 	case s.Possible < s.Needed:
 		text += "; too few parts are left"
 	default:
-		text += "; it waits for " + strings.Join(s.Waiting, ", ")
+		text += "; waiting for " + strings.Join(s.Waiting, ", ")
 	}
 	if len(s.Out) > 0 {
 		text += "; out: " + strings.Join(s.Out, ", ")

@@ -17,12 +17,12 @@ func TestAnEnsembleSaysWhatItWaitsFor(t *testing.T) {
 		status coalloc.Status
 		waits  string
 	}{
-		"the commit":            {coalloc.Status{State: coalloc.Waiting, Parts: []coalloc.PartStatus{in}}, "all parts that it needs have checked in; it waits for the commit"},
-		"a part":                {coalloc.Status{State: coalloc.Waiting, Committed: true, Parts: []coalloc.PartStatus{in, out}}, "it waits for out"},
-		"a part and the commit": {coalloc.Status{State: coalloc.Waiting, Parts: []coalloc.PartStatus{out, in}}, "it waits for out and the commit"},
+		"the commit":            {coalloc.Status{State: coalloc.Waiting, Parts: []coalloc.PartStatus{in}}, "all required parts have checked in; waiting for the commit"},
+		"a part":                {coalloc.Status{State: coalloc.Waiting, Committed: true, Parts: []coalloc.PartStatus{in, out}}, "waiting for out"},
+		"a part and the commit": {coalloc.Status{State: coalloc.Waiting, Parts: []coalloc.PartStatus{out, in}}, "waiting for out and the commit"},
 		"nothing": {coalloc.Status{State: coalloc.Waiting, Committed: true, Parts: []coalloc.PartStatus{
 			in, {Kind: coalloc.Optional, State: coalloc.PartPending}, {Kind: coalloc.Required, State: coalloc.PartDeleted}, {Kind: coalloc.Required, Gate: coalloc.NoGate, State: coalloc.PartActive},
-		}}, "all parts that it needs have checked in; the release follows"},
+		}}, "all required parts have checked in; the release follows"},
 		"its end": {coalloc.Status{State: coalloc.Failed, Reason: "part out failed"}, "it failed: part out failed"},
 		"unknown": {coalloc.Status{State: "NEW"}, "its state is unknown"},
 	} {
@@ -37,19 +37,19 @@ func TestASetSaysWhatItWaitsForAndWhatIsOut(t *testing.T) {
 	solver := coalloc.SetStatus{Name: "solver", Needed: 1, Parts: []string{"a", "b"}, Possible: 1, Waiting: []string{"b"}, Out: []string{"a"}}
 	s := coalloc.Status{ID: "4f1c2a7e5b0f", State: coalloc.Waiting, Sets: []coalloc.SetStatus{solver},
 		Parts: []coalloc.PartStatus{alternative("a", coalloc.PartFailed), alternative("b", coalloc.PartActive)}}
-	require.Equal(t, "it waits for 1 more of set solver and the commit", s.Waits())
-	require.Equal(t, "0 of 1 parts that it needs have checked in; it waits for b; out: a", s.Sets[0].Waits())
+	require.Equal(t, "waiting for 1 more of set solver and the commit", s.Waits())
+	require.Equal(t, "0 of 1 required parts have checked in; waiting for b; out: a", s.Sets[0].Waits())
 	require.Empty(t, s.Hints(), "the other one may still come")
 
 	s.Sets[0] = coalloc.SetStatus{Name: "solver", Needed: 1, Parts: []string{"a", "b"}, Out: []string{"a", "b"}}
 	s.Parts[1].State = coalloc.PartFailed
-	require.Equal(t, "0 of 1 parts that it needs have checked in; too few parts are left; out: a, b", s.Sets[0].Waits())
+	require.Equal(t, "0 of 1 required parts have checked in; too few parts are left; out: a, b", s.Sets[0].Waits())
 	require.Len(t, s.Hints(), 2)
 
 	s.Sets[0] = coalloc.SetStatus{Name: "solver", Needed: 1, Parts: []string{"a", "b"}, CheckedIn: 1, Possible: 2, Waiting: []string{"b"}}
 	s.Parts = []coalloc.PartStatus{alternative("a", coalloc.PartCheckedIn), alternative("b", coalloc.PartPending)}
-	require.Equal(t, "all parts that it needs have checked in; it waits for the commit", s.Waits())
-	require.Equal(t, "1 of 1 parts that it needs have checked in", s.Sets[0].Waits())
+	require.Equal(t, "all required parts have checked in; waiting for the commit", s.Waits())
+	require.Equal(t, "1 of 1 required parts have checked in", s.Sets[0].Waits())
 }
 
 func TestUsersLearnHowToGoOnAfterAnInteractivePartHasFailed(t *testing.T) {

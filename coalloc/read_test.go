@@ -117,7 +117,8 @@ line 10, column 7: part "b" has no target
 line 11, column 14: "#SBATCH -p x" begins as an option for a scheduler
 line 12, column 29: "x\n  #$ -q all.q" has a line that begins as an option for a scheduler
 line 13, column 21: "\x00" holds a zero byte, which no program can be given
-line 15, column 15: a part without a barrier cannot join the group of parts that exchange messages, as others would wait for it
+line 15, column 15: a part without a barrier cannot exchange messages: other parts would wait for it
+set independent = true
 line 16, column 15: invalid time "-5m": write numbers with units, such as "1h30m", up to "8784h"
 line 17, column 10: launch configurations cannot be used here
 line 19, column 15: there is no part "c"
@@ -133,7 +134,7 @@ func TestRequestsThatCannotRunAreRefused(t *testing.T) {
 		"[part.a]\ntarget = \"x\\u001b[2J\"\nexecutable = '/x'": "has control characters",
 		"[[part]]\ntarget = 'x'":                                "a list of tables",
 		"[part.\"a\\tb\"]":                                      "characters that cannot be printed",
-		"[part.a]\ntarget = 'x'\nscript = 'y'":                  "cannot hold the program of a script",
+		"[part.a]\ntarget = 'x'\nscript = 'y'":                  "cannot hold the program of your own script",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.s]\nparts = ['a']\nat_least = 2": "at least 2 of them cannot check in",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.\"s\\nt\"]\nparts = ['a']":       "a name has one line",
 		"[part.a]\ntarget = 'x'\nexecutable = 'y'\n[set.s]\nparts = ['a', 'a']":          `part "a" twice`,

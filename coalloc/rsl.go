@@ -80,7 +80,7 @@ func (r *rslReader) outer(spec rsl.Spec) *rsl.Boolean {
 		}
 	}
 	if multi == nil {
-		r.problems = append(r.problems, &rsl.Problem{Position: spec.Pos(), Message: "a request has to be a multi-request", Hint: "write +(&(resourceManagerContact=TARGET)(executable=PROGRAM))"})
+		r.problems = append(r.problems, &rsl.Problem{Position: spec.Pos(), Message: "a request must be a multi-request", Hint: "write +(&(resourceManagerContact=TARGET)(executable=PROGRAM))"})
 		return nil
 	}
 	settings := &rsl.Boolean{Position: boolean.Position, Operator: rsl.And}
@@ -89,7 +89,7 @@ func (r *rslReader) outer(spec rsl.Spec) *rsl.Boolean {
 		switch {
 		case child == rsl.Spec(multi):
 		case !isRelation:
-			r.refuse(child.Pos(), "beside the components there can only be settings of the request")
+			r.refuse(child.Pos(), "only settings of the request may stand next to the components")
 		default:
 			if rsl.CanonicalName(relation.Name) == attributeSubstitution {
 				r.shared = append(r.shared, relation)
@@ -141,7 +141,7 @@ func problemsOf(err error) rsl.Problems {
 func (r *rslReader) component(ctx context.Context, index int, spec rsl.Spec) {
 	conjunction, isBoolean := spec.(*rsl.Boolean)
 	if !isBoolean || conjunction.Operator != rsl.And {
-		r.refuse(spec.Pos(), "component %d has to be a conjunction, &(…)(…): %s", index+1, errorText(errorBadRSL))
+		r.refuse(spec.Pos(), "component %d must be a conjunction, &(…)(…): %s", index+1, errorText(errorBadRSL))
 		return
 	}
 	c := &componentReader{reader: r, part: Part{Count: 1, JobType: Multiple}}

@@ -112,7 +112,7 @@ var jobAttributes = map[string]func(*componentReader, *relationValue){
 	"jobtype": func(c *componentReader, v *relationValue) {
 		c.part.JobType = JobType(v.word(57, 19, string(Multiple), string(Single), string(MPI), "condor"))
 		if c.part.JobType == "condor" {
-			v.refuse(26, "rmctl has no universe of Condor")
+			v.refuse(26, "unsupported job type condor")
 			c.part.JobType = Multiple
 		}
 	},
@@ -128,7 +128,7 @@ var jobAttributes = map[string]func(*componentReader, *relationValue){
 	"name":        func(c *componentReader, v *relationValue) { c.assign("jobName", v.literal(0)) },
 	attributeUserName: func(c *componentReader, v *relationValue) {
 		if user := v.literal(166); user != c.symbols["LOGNAME"] {
-			v.refuse(167, "jobs of this target are not those of user %.100q", user)
+			v.refuse(167, "rmctl does not run jobs as user %.100q on this target", user)
 		}
 	},
 	"emailaddress":       func(c *componentReader, v *relationValue) { c.mailAddress = v.literal(0) },
@@ -157,7 +157,7 @@ func (v *relationValue) file(code errorCode) string {
 		return path
 	}
 	if scheme, _, isURL := strings.Cut(text, "://"); isURL && !strings.ContainsAny(scheme, "/ ") {
-		v.refuse(errorUnsupported, "rmctl does not fetch %.100q", text)
+		v.refuse(errorUnsupported, "rmctl does not stage files: %.100q", text)
 	}
 	return text
 }

@@ -63,9 +63,9 @@ func (c *componentReader) flat(conjunction *rsl.Boolean) *rsl.Boolean {
 		relation, isRelation := child.(*rsl.Relation)
 		switch {
 		case !isRelation:
-			c.refuse(child.Pos(), errorBadRSL, "a component has to be a flat conjunction, without %s(…) in it", child.(*rsl.Boolean).Operator)
+			c.refuse(child.Pos(), errorBadRSL, "a component must be a flat conjunction without %s(…) in it", child.(*rsl.Boolean).Operator)
 		case relation.Operator != rsl.Equal:
-			c.refuse(relation.Position, errorBadRSL, "%q has the operator %s, but only = is possible", relation.Name, relation.Operator)
+			c.refuse(relation.Position, errorBadRSL, "%q has the operator %s: only = is supported", relation.Name, relation.Operator)
 		default:
 			flat.Append(relation)
 		}

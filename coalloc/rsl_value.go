@@ -49,7 +49,7 @@ func (v *relationValue) literal(code errorCode) string {
 			return literal.Text
 		}
 	}
-	v.refuse(code, "it has to have one value")
+	v.refuse(code, "it must have one value")
 	return ""
 }
 
@@ -57,7 +57,7 @@ func (v *relationValue) literal(code errorCode) string {
 func (v *relationValue) list(code errorCode) []string {
 	texts, are := textsOf(v.relation.Values)
 	if !are {
-		v.refuse(code, "its values cannot be in parentheses")
+		v.refuse(code, "its values must not be in parentheses")
 	}
 	return texts
 }
@@ -84,7 +84,7 @@ func (v *relationValue) pairs(code errorCode) [][]string {
 				continue
 			}
 		}
-		v.refuse(code, "it has to have pairs, such as (NAME VALUE)")
+		v.refuse(code, "it must have pairs, such as (NAME VALUE)")
 		return nil
 	}
 	return pairs
@@ -99,7 +99,7 @@ func (v *relationValue) number(shape, value errorCode) int {
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || number < 1 || text[0] == '+' {
-		v.refuse(value, "%.100q is not a whole number of at least 1", text)
+		v.refuse(value, "invalid value %.100q: enter a whole number of at least 1", text)
 		return 0
 	}
 	return int(number)
@@ -114,7 +114,7 @@ func (v *relationValue) flag(code errorCode) bool {
 	case "no", "false", "0", "":
 		return false
 	}
-	v.refuse(code, "%.100q is neither yes nor no", word)
+	v.refuse(code, "invalid value %.100q: use yes or no", word)
 	return false
 }
 
@@ -127,7 +127,7 @@ func (v *relationValue) word(shape, value errorCode, words ...string) string {
 		}
 	}
 	if text != "" || len(v.problems) == 0 {
-		v.refuse(value, "it is %.100q, but has to be %s or %s", text, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+		v.refuse(value, "invalid value %.100q: use %s or %s", text, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
 	}
 	return ""
 }

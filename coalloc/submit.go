@@ -39,7 +39,7 @@ type submission struct {
 	isRemoved func() bool
 }
 
-var errRemoved = errors.New("nobody wanted the part any more before it was submitted")
+var errRemoved = errors.New("the part was deleted before its submission")
 
 // lastSubmission is how long a submission may still take after the ensemble was closed.
 const lastSubmission = 10 * time.Second

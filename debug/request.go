@@ -81,7 +81,7 @@ type Problem string
 // The problems.
 const (
 	Failed      Problem = "failed"      // the debugger refused
-	Unsupported Problem = "unsupported" // this debugger cannot do that
+	Unsupported Problem = "unsupported" // this debugger does not support it
 	IsRunning   Problem = "running"     // the process has to be stopped for that
 	NotRunning  Problem = "ended"       // there is no process, not yet or no longer
 	Silent      Problem = "silent"      // no answer in time, or the rank is lost
@@ -146,7 +146,7 @@ const (
 	ReportGone    Report = "gone"    // Text: detached; the process runs on
 	ReportOutput  Report = "output"  // Text, Stream
 	ReportPlaced  Report = "placed"  // Placements that changed
-	ReportOmitted Report = "omitted" // so many bytes of output were left out; from the session or the rank
+	ReportOmitted Report = "omitted" // so many bytes of output omitted; from the session or the rank
 )
 
 // The reasons of stops.

@@ -64,7 +64,7 @@ func newProcess(file string) (*process, error) {
 func currentProcess() (*process, error) {
 	file, instance := os.Getenv(passVariable), os.Getenv(instanceVariable)
 	if file == "" || instance == "" {
-		return nil, fmt.Errorf("%s and %s are not set: this is no process of an ensemble", passVariable, instanceVariable)
+		return nil, fmt.Errorf("%s and %s are not set: this process is not part of an ensemble", passVariable, instanceVariable)
 	}
 	p, err := newProcess(file)
 	if err != nil {

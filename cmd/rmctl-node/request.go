@@ -47,7 +47,7 @@ func parseRequest(line []byte) (sessionRequest, error) {
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(&r)
 	if err == nil && decoder.More() {
-		err = errors.New("a line is one request")
+		err = errors.New("a line must hold one request")
 	}
 	if err == nil {
 		err = r.check()

@@ -149,7 +149,7 @@ func TestHostilePassesAreRefused(t *testing.T) {
 		changed(`"gate":"held"`, `"gate":"none\u001b","x":1`):      "unknown gate",
 		changed(`"count":1`, `"count":-1`):                         "not complete",
 		changed(`"serial":1`, `"serial":-1`):                       "a number is negative",
-		changed(`"arguments"`, `"environment":["=x"],"arguments"`): "sets no variable",
+		changed(`"arguments"`, `"environment":["=x"],"arguments"`): "invalid variable",
 	} {
 		r := e.command("run", "--pass", path, "--", "echo", "ran")
 		require.NoError(t, r.Start())

@@ -229,7 +229,7 @@ func TestF11AVoteAgainstTheStartIsAFailureWithItsReason(t *testing.T) {
 	b.accept(1, 2)
 	b.process(barrier.Voted, 1, 1, false)
 	b.requirePart(1, barrier.PartFailed)
-	require.Equal(t, "a process voted no: no disk space", b.part(1).Reason)
+	require.Equal(t, "a process refused to start: no disk space", b.part(1).Reason)
 	b.requireNotice(barrier.VotedNo, "a", "process 1 on n1: no disk space")
 	require.Equal(t, 1, count(b.actions, barrier.CancelJob{Serial: 1}))
 	b.requireState(barrier.Waiting)

@@ -25,7 +25,7 @@ func (in ProcessEvent) apply(m *Machine) error {
 	case Voted:
 		m.notifyOf(VotedNo, p, processName(in)+": "+in.Reason)
 		if p.State != PartReleased {
-			m.fail(p, "a process voted no: "+in.Reason, true)
+			m.fail(p, "a process refused to start: "+in.Reason, true)
 		}
 	case Refused:
 		m.notifyOf(ProcessRefused, p, processName(in)+": "+in.Reason)

@@ -97,7 +97,7 @@ func (e *Environment) printStatuses(shown []coalloc.Status) error {
 		}
 	}
 	if len(shown) == 0 && !e.IsJSON() && terminal.Is(e.Stdout) {
-		e.say("no ensemble is on record that has not ended; rmctl coalloc list --all shows the others")
+		e.say("no ensemble is active; rmctl coalloc list --all shows the others")
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (e *Environment) printList(shown []coalloc.Status) error {
 	case e.IsJSON():
 		return nil
 	case len(shown) == 0 && terminal.Is(e.Stdout):
-		e.say("no ensemble is on record that has not ended; --all shows the others")
+		e.say("no ensemble is active; --all shows the others")
 	}
 	return terminal.Table(e.Stdout, []string{"ENSEMBLE", "STATE", "PARTS", "CREATED", "AT", "NAME", "NOTE"}, rows)
 }

@@ -29,7 +29,7 @@ func (e *Environment) wait(ctx context.Context, service *Service, id string, com
 	l.tasks.Wait()
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
-		return fmt.Errorf("waiting for ensemble %s, which goes on: %w", id, ctx.Err())
+		return fmt.Errorf("waiting for ensemble %s, which continues: %w", id, ctx.Err())
 	case err != nil:
 		return err
 	}

@@ -38,7 +38,7 @@ func edit(ctx context.Context, control coalloc.Control, label string, text []byt
 	case label == "":
 		return control.Add(ctx, parts...)
 	case len(parts) != 1:
-		return usage("the request has %d parts; one can take the place of another", len(parts))
+		return usage("the request has %d parts; enter one part", len(parts))
 	}
 	return control.Substitute(ctx, label, parts[0])
 }

@@ -49,7 +49,7 @@ type doubtError struct {
 
 // Error implements error.
 func (e *doubtError) Error() string {
-	return e.target + ": it is not known whether it was done: " + e.err.Error()
+	return e.target + ": rmctl does not know whether the command was done: " + e.err.Error()
 }
 
 // Unwrap returns the cause.

@@ -149,7 +149,7 @@ func (s *server) addParts(ctx context.Context, asked request) error {
 	case asked.Operation == operationAdd:
 		return s.control.Add(ctx, parts...)
 	case len(asked.Labels) != 1 || len(parts) != 1:
-		return fmt.Errorf("%w: %d parts in place of %d", errProtocol, len(parts), len(asked.Labels))
+		return fmt.Errorf("%w: %d parts instead of %d", errProtocol, len(parts), len(asked.Labels))
 	}
 	return s.control.Substitute(ctx, asked.Labels[0], parts[0])
 }

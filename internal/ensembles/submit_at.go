@@ -133,7 +133,7 @@ func (e *elsewhere) discard(ctx context.Context) error {
 
 // inDoubt explains that the ensemble may exist.
 func (e *elsewhere) inDoubt(err error) error {
-	return fmt.Errorf("it is not known whether rmctl at %s runs ensemble %s: %w\nrmctl coalloc status %s finds out", e.recorded.At, e.recorded.ID, err, e.recorded.ID)
+	return fmt.Errorf("rmctl does not know whether rmctl at %s runs ensemble %s: %w\nrmctl coalloc status %s finds out", e.recorded.At, e.recorded.ID, err, e.recorded.ID)
 }
 
 // confirm finds out whether the ensemble exists on the other host if its submission had no answer. If it does not, it is

@@ -25,7 +25,7 @@ const longestTables = 32 << 20
 func CheckForwarded(ctx context.Context, place remote.Connection, conn net.Conn) error {
 	address, isTCP := conn.LocalAddr().(*net.TCPAddr)
 	if !isTCP {
-		return &TCPError{place.Info().Host, fmt.Errorf("%w: %s is no port of it", ErrUncheckable, conn.LocalAddr())}
+		return &TCPError{place.Info().Host, fmt.Errorf("%w: %s is not one of its ports", ErrUncheckable, conn.LocalAddr())}
 	}
 	port := netip.AddrPortFrom(address.AddrPort().Addr().Unmap(), uint16(address.Port))
 	if err := checkForwarded(ctx, place, port); err != nil {

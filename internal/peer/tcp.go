@@ -83,7 +83,7 @@ func loopbackPair(conn net.Conn) (local, remote netip.AddrPort, err error) {
 	for i, end := range ends {
 		address, isTCP := end.(*net.TCPAddr)
 		if !isTCP {
-			return local, remote, fmt.Errorf("%w: %s is no TCP address", ErrUncheckable, end)
+			return local, remote, fmt.Errorf("%w: %s is not a TCP address", ErrUncheckable, end)
 		}
 		pair[i] = netip.AddrPortFrom(address.AddrPort().Addr().Unmap(), uint16(address.Port))
 		if !pair[i].Addr().IsLoopback() {
@@ -185,13 +185,13 @@ func parseAddress(text string, order binary.AppendByteOrder) (netip.AddrPort, er
 	words, portText, _ := strings.Cut(text, ":")
 	port, err := strconv.ParseUint(portText, 16, 16)
 	if err != nil || len(words) != 8 && len(words) != 32 {
-		return netip.AddrPort{}, fmt.Errorf("%q is no address of a socket", text)
+		return netip.AddrPort{}, fmt.Errorf("invalid socket address %q", text)
 	}
 	var address []byte
 	for ; words != ""; words = words[8:] {
 		word, err := strconv.ParseUint(words[:8], 16, 32)
 		if err != nil {
-			return netip.AddrPort{}, fmt.Errorf("%q is no address of a socket", text)
+			return netip.AddrPort{}, fmt.Errorf("invalid socket address %q", text)
 		}
 		address = order.AppendUint32(address, uint32(word))
 	}

@@ -124,7 +124,7 @@ func (p *Pass) checkTexts() error {
 	}
 	for _, variable := range p.Environment {
 		if name, _, isSet := strings.Cut(variable, "="); !isSet || name == "" {
-			return fmt.Errorf("%.50q sets no variable", variable)
+			return fmt.Errorf("invalid variable %.50q", variable)
 		}
 	}
 	if p.Serial < 0 || p.Index < 0 || p.Parts < 0 {

@@ -72,7 +72,7 @@ func Extending(folder, name, baseName string, base *config.Definition) (Draft, e
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, `<?xml version="1.0" encoding="UTF-8"?>
-<!-- What is not mentioned here is as in the base. Remove the comments around what you need. -->
+<!-- Everything else is as in the base. Remove the comments around what you need. -->
 <resource-manager-builder xmlns="%s" xmlns:x="%s" name="%s" x:extends="%s">
   <control-data>
 `, xmltree.CoreNamespace, xmltree.ExtensionNamespace, name, xmltree.Escape(baseName))

@@ -32,7 +32,7 @@ func (a *adapter) addOutput(update debug.Update) {
 }
 
 func (a *adapter) addOmitted(update debug.Update) {
-	a.program.lines.Add(update.Rank, debug.StreamDebugger, fmt.Sprintf("%d bytes of output were left out\n", update.Omitted))
+	a.program.lines.Add(update.Rank, debug.StreamDebugger, fmt.Sprintf("%d bytes of output omitted\n", update.Omitted))
 	a.program.addedLines = true
 	a.awaitOutput()
 }

@@ -26,7 +26,7 @@ func TestOutputNamesItsRanks(t *testing.T) {
 	e.output("stdout", "[0-1] half 0\n")
 	e.output("stdout", "[2-3] half 1\n")
 	e.output("stderr", "warning\n")
-	e.output("console", "7 bytes of output were left out\n")
+	e.output("console", "7 bytes of output omitted\n")
 	f.on(1, func(r *rank) { r.print(debug.StreamOutput, "enter n: ") })
 	e.output("stdout", "[1] enter n: \n")
 }

@@ -230,7 +230,7 @@ var inspections = map[debug.Verb]func(*Engine, context.Context, debug.Request) (
 func (e *Engine) Do(ctx context.Context, request debug.Request) debug.Answer {
 	verb, isKnown := verbOf(request.Verb)
 	if !isKnown {
-		return debug.Answer{Problem: debug.Unsupported, Text: "this debugger cannot do that: " + string(request.Verb)}
+		return debug.Answer{Problem: debug.Unsupported, Text: "this debugger does not support it: " + string(request.Verb)}
 	}
 	if problem, text := e.unable(verb.needs); problem != "" {
 		return debug.Answer{Problem: problem, Text: text}
@@ -256,7 +256,7 @@ func (e *Engine) unable(needs need) (debug.Problem, string) {
 }
 
 // errUnsupported is what a debugger cannot do at all.
-var errUnsupported = errors.New("this debugger cannot do that")
+var errUnsupported = errors.New("this debugger does not support it")
 
 func (e *Engine) problem(err error) debug.Answer {
 	var refused refusal

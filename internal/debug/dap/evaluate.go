@@ -23,7 +23,7 @@ func (e *Engine) compute(ctx context.Context, request debug.Request) (evaluateBo
 func (e *Engine) computeIn(ctx context.Context, frame int, expression string) (evaluateBody, error) {
 	expression = e.withRank(strings.TrimSpace(expression))
 	if expression == "" || e.dialect.isCommand(expression) {
-		return evaluateBody{}, refusal{"this is no expression"}
+		return evaluateBody{}, refusal{"not an expression"}
 	}
 	return e.express(ctx, frame, expression, "watch")
 }
@@ -119,7 +119,7 @@ func (e *Engine) assigned() {
 
 func (e *Engine) setChild(ctx context.Context, parent int, name, value string) error {
 	if e.dialect.isCommand(strings.TrimSpace(value)) {
-		return refusal{"this is no value"}
+		return refusal{"not a value"}
 	}
 	_, err := e.debugger.call(ctx, "setVariable", map[string]any{"variablesReference": parent, "name": name, "value": e.withRank(value)})
 	return err
@@ -136,7 +136,7 @@ func (e *Engine) answerChild(ctx context.Context, request debug.Request) (debug.
 			return debug.Answer{Variables: []debug.Variable{child}}, nil
 		}
 	}
-	return debug.Answer{}, refusal{"there is no such child"}
+	return debug.Answer{}, refusal{"no such child"}
 }
 
 // command runs a command of the debugger's console and returns what it prints.
@@ -150,7 +150,7 @@ const longestRaw = 256 << 10
 // raw runs a command of the console, which may let the process run.
 func (e *Engine) raw(ctx context.Context, request debug.Request) (debug.Answer, error) {
 	if strings.ContainsAny(request.Text, "\r\n") {
-		return debug.Answer{}, refusal{"a command is one line"}
+		return debug.Answer{}, refusal{"a command must be one line"}
 	}
 	frame, err := e.frameOf(ctx, request)
 	if err != nil {

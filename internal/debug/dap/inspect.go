@@ -57,7 +57,7 @@ func (e *Engine) threadOf(request debug.Request) (int, error) {
 	}
 	id, isKnown := e.threads.ids[request.Thread]
 	if !isKnown {
-		return 0, refusal{"there is no such thread"}
+		return 0, refusal{"no such thread"}
 	}
 	return id, nil
 }
@@ -172,7 +172,7 @@ func (e *Engine) frameOf(ctx context.Context, request debug.Request) (int, error
 		return 0, err
 	}
 	if len(frames) == 0 {
-		return 0, refusal{"there is no such frame"}
+		return 0, refusal{"no such frame"}
 	}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()

@@ -90,7 +90,7 @@ func TestLldbReadsAndSetsValues(t *testing.T) {
 
 	require.Contains(t, s.do(debug.Request{Verb: debug.Raw, Text: "frame variable ratio"}).Text, "(double) ratio = 0.5\n")
 	answer := s.Do(t.Context(), debug.Request{Verb: debug.Evaluate, Text: " `process kill"})
-	require.Equal(t, debug.Answer{Problem: debug.Failed, Text: "this is no expression"}, answer)
+	require.Equal(t, debug.Answer{Problem: debug.Failed, Text: "not an expression"}, answer)
 	answer = s.Do(t.Context(), debug.Request{Verb: debug.Evaluate, Text: "missing"})
 	require.Equal(t, debug.Answer{Problem: debug.Failed, Text: "use of undeclared identifier 'missing'"}, answer)
 	require.Equal(t, debug.Unsupported, s.Do(t.Context(), debug.Request{Verb: debug.Source}).Problem)
@@ -118,7 +118,7 @@ func TestLldbHasWatchpointsConditionsAndRawCommandsThatRun(t *testing.T) {
 	require.Equal(t, "4", s.value("b"))
 	require.Equal(t, []int{2}, s.run().Breakpoints)
 
-	require.Equal(t, debug.Answer{Problem: debug.Failed, Text: "a command is one line"}, s.Do(t.Context(), debug.Request{Verb: debug.Raw, Text: "help\nhelp"}))
+	require.Equal(t, debug.Answer{Problem: debug.Failed, Text: "a command must be one line"}, s.Do(t.Context(), debug.Request{Verb: debug.Raw, Text: "help\nhelp"}))
 	s.do(debug.Request{Verb: debug.Raw, Text: "thread step-out"})
 	require.Equal(t, debug.ReportRunning, s.next().Report)
 	require.Equal(t, "main", s.next().Frame.Function)

@@ -72,7 +72,7 @@ func addressIn(value string) (uint64, error) {
 	first, _, _ := strings.Cut(strings.TrimSpace(value), " ")
 	address, err := strconv.ParseUint(first, 0, 64)
 	if err != nil {
-		return 0, refusal{"this is no address: " + bounded(value)}
+		return 0, refusal{"invalid address: " + bounded(value)}
 	}
 	return address, nil
 }

@@ -43,7 +43,7 @@ func (e *Engine) lookUp(number int) (reference, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if number < 1 || number > len(e.values.references) {
-		return reference{}, refusal{"this reference holds no longer, because the process has run"}
+		return reference{}, refusal{"the value is gone because the process has run"}
 	}
 	return e.values.references[number-1], nil
 }

@@ -78,7 +78,7 @@ func (o *outbox) send(line []byte) error {
 		return o.err
 	}
 	if len(o.unsent)+len(line) > mostUnsent {
-		o.err = errors.New("it does not read what it is asked")
+		o.err = errors.New("it does not read its requests")
 		_ = o.conn.Close()
 		return o.err
 	}

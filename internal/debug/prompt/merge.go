@@ -85,7 +85,7 @@ func written(all []labelled, width int) string {
 
 // usualProblems are the texts of problems without one.
 var usualProblems = map[debug.Problem]string{
-	debug.Failed: "the debugger refused", debug.Unsupported: "this debugger cannot do that", debug.IsRunning: "running",
+	debug.Failed: "the debugger refused", debug.Unsupported: "this debugger does not support it", debug.IsRunning: "running",
 	debug.NotRunning: "no process", debug.Silent: "no answer",
 }
 

@@ -54,7 +54,7 @@ func parseCount(text string, usual int) (int, error) {
 	}
 	count, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || count == 0 {
-		return 0, fmt.Errorf("%q is no number from 1 on", text)
+		return 0, fmt.Errorf("invalid number %q: enter 1 or more", text)
 	}
 	return int(count), nil
 }
@@ -63,7 +63,7 @@ func parseCount(text string, usual int) (int, error) {
 func parseNumber(text string) (int, error) {
 	number, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number", text)
+		return 0, fmt.Errorf("invalid number %q", text)
 	}
 	return int(number), nil
 }
@@ -72,7 +72,7 @@ func parseNumber(text string) (int, error) {
 func parseRanks(text string, known debug.Ranks) (debug.Ranks, error) {
 	ranks, isValid := ranges.Parse(text)
 	if !isValid {
-		return nil, fmt.Errorf("%q are no ranks: enter them as 0-7,12, or \"all\"", text)
+		return nil, fmt.Errorf("invalid ranks %q: enter 0-7,12 or \"all\"", text)
 	}
 	if unknown := debug.Ranks(ranks).Without(known); len(unknown) > 0 {
 		return nil, fmt.Errorf("unknown ranks %s", label(unknown))
@@ -116,7 +116,7 @@ func parseBreakpoint(text, file string) (debug.Breakpoint, error) {
 	case hasLog && log == "":
 		err = errors.New("the text after \"log\" is missing")
 	case hasHits && !hitsPattern.MatchString(hits):
-		err = fmt.Errorf("%q are no hits: enter 5 for the fifth and all later ones, =5 for only that, %%5 for each fifth", hits)
+		err = fmt.Errorf("invalid hits %q: enter 5 for the fifth and all later ones, =5 for only that, %%5 for each fifth", hits)
 	case !isPlace:
 		point.Function = text
 	}

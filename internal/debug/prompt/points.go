@@ -149,7 +149,7 @@ func (p *prompt) breakpointIDs(text string) (map[int]bool, error) {
 	for word := range strings.FieldsSeq(text) {
 		numbers, isValid := ranges.Parse(word)
 		if !isValid || numbers.Count() > mostBreakpoints {
-			return nil, fmt.Errorf("%q is no number of a breakpoint", word)
+			return nil, fmt.Errorf("invalid breakpoint number %q", word)
 		}
 		for _, span := range numbers {
 			for id := span.First; id <= span.Last; id++ {

@@ -71,7 +71,7 @@ func (p *prompt) take() {
 			p.lines.Add(update.Rank, update.Stream, update.Text)
 			p.flushWithin(outputDelay)
 		case debug.ReportOmitted:
-			p.lines.Add(update.Rank, debug.StreamDebugger, fmt.Sprintf("%d bytes of output were left out\n", update.Omitted))
+			p.lines.Add(update.Rank, debug.StreamDebugger, fmt.Sprintf("%d bytes of output omitted\n", update.Omitted))
 			p.flushWithin(outputDelay)
 		case debug.ReportRunning:
 			delete(p.changed, update.Rank)

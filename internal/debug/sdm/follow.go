@@ -76,7 +76,7 @@ func (f *follower) apply(ctx context.Context, updates []debug.Update) {
 				f.lines.Add(update.Rank, update.Stream, update.Text)
 			}
 		case debug.ReportOmitted:
-			f.lines.Add(update.Rank, debug.StreamLog, fmt.Sprintf("%d bytes of output were left out\n", update.Omitted))
+			f.lines.Add(update.Rank, debug.StreamLog, fmt.Sprintf("%d bytes of output omitted\n", update.Omitted))
 		case debug.ReportRunning, debug.ReportStopped, debug.ReportExited, debug.ReportGone:
 			ends = append(ends, update)
 		}

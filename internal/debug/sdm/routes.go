@@ -93,7 +93,7 @@ func writeRoutes(path string, hosts []string) error {
 	fmt.Fprintln(&text, len(hosts))
 	for number, host := range hosts {
 		if host == "" || len(host) > longestHost || strings.ContainsAny(host, " \t\r\n") {
-			return fmt.Errorf("writing %s: %.100q is no name of a host", path, host)
+			return fmt.Errorf("writing %s: invalid host name %.100q", path, host)
 		}
 		fmt.Fprintln(&text, number, host, randomPort())
 	}

@@ -162,7 +162,7 @@ func (s *server) judge(notice *debug.Notice) verdict {
 			result.isStop = true
 		}
 		if each.Temporary {
-			each.problem = "it was for one stop"
+			each.problem = "temporary breakpoint"
 			result.isRemoved = result.isRemoved || each.isOwn()
 		}
 	}

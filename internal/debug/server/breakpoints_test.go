@@ -92,7 +92,7 @@ func TestBreakpointsAsTheDebuggerGetsThem(t *testing.T) {
 	engine.stops(debug.Notice{Reason: debug.ReasonBreakpoint, Breakpoints: []int{3}})
 	f.gets(debug.ReportRunning)
 	require.Equal(t, []int{3}, f.stops(debug.ReasonBreakpoint).Breakpoints)
-	require.Len(t, engine.breakpoints, 1, "it was for one stop")
+	require.Len(t, engine.breakpoints, 1, "temporary breakpoint")
 }
 
 func TestHaltAtABreakpointThatDoesNotCount(t *testing.T) {

@@ -144,7 +144,7 @@ func (p *Pass) checkTexts() error {
 	}
 	for _, variable := range p.Environment {
 		if name, _, isSet := strings.Cut(variable, "="); !isSet || name == "" {
-			return fmt.Errorf("%.50q sets no variable", variable)
+			return fmt.Errorf("invalid variable %.50q", variable)
 		}
 	}
 	for i, each := range p.Ranks {

@@ -42,7 +42,7 @@ func TestPassesThatAreRefused(t *testing.T) {
 		`{"version":1,"debugger":"gdb","linger":-1}`:                    "negative",
 		`{"version":1,"debugger":"gdb","whenLeft":"stop"}`:              "unknown end",
 		`{"version":1,"debugger":"gdb","arguments":["a\u0000"]}`:        "NUL",
-		`{"version":1,"debugger":"gdb","environment":["x"]}`:            "sets no variable",
+		`{"version":1,"debugger":"gdb","environment":["x"]}`:            "invalid variable",
 		`{"version":1,"debugger":"gdb","ranks":[{"First":3,"Last":1}]}`: "invalid ranks",
 	} {
 		_, err := server.ParsePass([]byte(text))

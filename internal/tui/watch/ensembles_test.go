@@ -24,7 +24,7 @@ func TestEnsemblesAreShownWithTheirBarriers(t *testing.T) {
 	u.ensembles[0].Sets = []coalloc.SetStatus{{Name: "any", Needed: 1, Parts: []string{"x", "y"}, Possible: 1, Waiting: []string{"x"}, Out: []string{"y"}}}
 	u.ensembles[0].Parts[0].State, u.ensembles[0].Parts[0].Kind = coalloc.PartFailed, coalloc.Interactive
 	u.sees(m)
-	u.shows("[##########] 4/4", "set any: 0 of 1 parts that it needs have checked in", "has failed; the release waits")
+	u.shows("[##########] 4/4", "set any: 0 of 1 required parts have checked in", "has failed; the release waits")
 	u.lacks("\u202e")
 	u.ensembles, u.ensemblesFail = nil, errors.New("the record is damaged")
 	u.sees(m)
