@@ -17,7 +17,7 @@ import (
 // state that is known and the one that is seen.
 func documented(t *testing.T) map[job.Detail]map[job.Detail]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "use", "jobs.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "states.md"))
 	require.NoError(t, err)
 	_, after, found := strings.Cut(string(text), "| known \\ seen |")
 	require.True(t, found, "the table is there")
@@ -29,10 +29,13 @@ func documented(t *testing.T) map[job.Detail]map[job.Detail]string {
 			break
 		}
 		row := cellsOf(line)
-		known := job.Detail(row[0])
-		table[known] = map[job.Detail]string{}
-		for i, cell := range row[1:] {
-			table[known][job.Detail(header[i])] = cell
+		for _, known := range detailsOf(row[0]) {
+			table[known] = map[job.Detail]string{}
+			for i, cell := range row[1:] {
+				for _, seen := range detailsOf(header[i]) {
+					table[known][seen] = cell
+				}
+			}
 		}
 	}
 	return table
@@ -44,6 +47,15 @@ func cellsOf(line string) []string {
 		cells[i] = strings.Trim(strings.TrimSpace(cell), "`*")
 	}
 	return cells
+}
+
+// detailsOf returns the states of a cell, which commas separate.
+func detailsOf(cell string) []job.Detail {
+	var details []job.Detail
+	for _, word := range strings.Split(cell, ", ") {
+		details = append(details, job.Detail(strings.Trim(word, "`")))
+	}
+	return details
 }
 
 func TestTheDocumentedTransitionsAreThoseOfTheCode(t *testing.T) {
