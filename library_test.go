@@ -23,7 +23,7 @@ import (
 )
 
 // What the blocks of docs/reference/library.md may use without declaring it: packages, and
-// variables, some of which earlier blocks declare.
+// variables. Earlier blocks declare some of them.
 var (
 	documentedImports = []string{
 		"context", "fmt", "io", "log", "os", "strings", "testing",

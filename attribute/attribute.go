@@ -53,7 +53,7 @@ func (a *Attribute) Equal(other *Attribute) bool {
 // Name returns the name, empty while none is set.
 func (a *Attribute) Name() string { return Text(a.fields[FieldName]) }
 
-// Value returns the current value, nil if there is none.
+// Value returns the current value, or nil.
 func (a *Attribute) Value() Value { return a.fields[FieldValue] }
 
 // SetValue replaces the current value.

@@ -45,7 +45,7 @@ func (e *Environment) ExpectDiscovered(count int) {
 	}
 }
 
-// Remove forgets the variable of that name or, if there is none, the discovered attribute.
+// Remove forgets the variable of that name or otherwise the discovered attribute.
 func (e *Environment) Remove(name string) {
 	if _, ok := e.variables[name]; ok {
 		delete(e.variables, name)
@@ -54,7 +54,7 @@ func (e *Environment) Remove(name string) {
 	delete(e.discovered, name)
 }
 
-// SetVariable gives a variable a value, defining it as invisible where there is none yet.
+// SetVariable gives a variable a value, defining it as invisible if it is new.
 func (e *Environment) SetVariable(name string, value Value) {
 	attribute := e.variables[name]
 	if attribute == nil {
@@ -65,7 +65,7 @@ func (e *Environment) SetVariable(name string, value Value) {
 	attribute.SetValue(value)
 }
 
-// Text returns the text form of the value of the named attribute, empty if there is none.
+// Text returns the text form of the value of the named attribute, "" without a value.
 func (e *Environment) Text(name string) string {
 	if found := e.Lookup(name); found != nil {
 		return Text(found.Value())

@@ -41,7 +41,7 @@ func TestAnExpressionThatCannotBeCompiledAcceptsNothing(t *testing.T) {
 	require.NotErrorAs(t, err, &invalid, "not knowing is not refusing")
 }
 
-func TestTheDefinitionsMessageTellsWhyAValueIsRefused(t *testing.T) {
+func TestTheDefinitionsMessageSaysWhyAValueIsRefused(t *testing.T) {
 	limit := 5.0
 	validator := attribute.Validator{Ranges: []attribute.Range{{LessThan: &limit}}, Message: "fewer, please"}
 	require.EqualError(t, check(t, validator, "7", nil), `attribute "x": "7" is refused: fewer, please`)

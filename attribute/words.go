@@ -45,7 +45,7 @@ func Words(text string) []string {
 }
 
 // quoted reads the quoted text that starts at start and returns the index of
-// its closing quote, or of the last character where there is none.
+// its closing quote, or of the last character if nothing closes it.
 func quoted(text string, start int) (end int, content string, closed bool) {
 	quote := text[start]
 	var literal strings.Builder

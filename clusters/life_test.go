@@ -24,8 +24,8 @@ type livingScheduler struct {
 	says func(t *testing.T, id string) ownWords
 }
 
-// ownWords are what a scheduler says of a job by its own programs; what it does
-// not tell is empty.
+// ownWords are what a scheduler says of a job by its own programs; "" for what
+// it does not show.
 type ownWords struct {
 	native, reason, exitCode, signal string
 }
@@ -41,13 +41,13 @@ type lifeStep struct {
 	do     []string // of rmctl; JOB stands for the id
 	own    []string // of the scheduler
 	of     string   // what to append to the id to ask for a part of the job
-	detail string   // that rmctl status tells
-	reason string   // an expression, for what it tells with it
+	detail string   // in rmctl status
+	reason string   // an expression for the reason that it shows
 	output string   // that is there by then
 	write  string   // a file in the folder of the job that it waits for
 }
 
-// jobStatus is what rmctl status tells of a job.
+// jobStatus is what rmctl status shows of a job.
 type jobStatus struct {
 	ID, Tag, Detail, Native, Reason string
 	ExitCode, Signal                *int
@@ -66,7 +66,7 @@ func (s jobStatus) words() ownWords {
 
 // lives goes through the lives of jobs one after the other, each with a job that
 // may refer to the one before. After each step rmctl and the scheduler's own
-// programs have to tell the same.
+// programs must agree.
 func (l livingScheduler) lives(t *testing.T, lives ...jobLife) {
 	d := rmctltest.NewDesk(t, "", l.setting)
 	id := ""
@@ -99,7 +99,7 @@ func (l livingScheduler) takes(t *testing.T, d *rmctltest.Desk, id string, step 
 		seen = l.status(t, d, part)
 		own = l.says(t, part)
 		return seen.Detail == step.detail && own == seen.words() && reason.MatchString(seen.Reason)
-	}, 5*time.Minute, 50*time.Millisecond, "%s of %s: rmctl tells %+v, the scheduler %+v", step.detail, part, &seen, &own)
+	}, 5*time.Minute, 50*time.Millisecond, "%s of %s: rmctl shows %+v, the scheduler %+v", step.detail, part, &seen, &own)
 	require.False(t, seen.Stale || seen.Missing, "%+v", seen)
 	if step.output != "" {
 		require.Eventually(t, func() bool { return strings.Contains(d.Does("output", id), step.output) }, 5*time.Minute, 50*time.Millisecond, "%s of %s", step.output, part)

@@ -19,7 +19,7 @@ import (
 // suites: docs/operate/performance.md has that of a quiet one. One by one it would take minutes.
 const outcomesKnown = time.Minute
 
-// knowsOutcomes submits many short jobs, half of which fail, and requires that rmctl knows
+// knowsOutcomes submits many short jobs, lets half of them fail, and requires that rmctl knows
 // how each ended soon after the scheduler has none of their ids left. RMCTL_OUTCOMES replaces
 // their number.
 func knowsOutcomes(t *testing.T, d *rmctltest.Desk, target string, count int, hasLeft func(ids []string) bool) {

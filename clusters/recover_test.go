@@ -27,7 +27,7 @@ until [ "$(ps -o comm= -p $process)" = rmctl ]; do process=$(ps -o ppid= -p $pro
 kill -KILL $process
 `
 
-// recoversMany leaves fifty submissions in doubt, half of which the scheduler knows, and
+// recoversMany leaves fifty submissions in doubt, half of them known to the scheduler, and
 // requires that one recover adopts these. Held jobs take no time of the scheduler.
 func recoversMany(t *testing.T, d *rmctltest.Desk, target, submit string) {
 	t.Helper()

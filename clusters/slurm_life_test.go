@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// Whatever happens to a job of a real Slurm, rmctl tells of it what scontrol does.
+// Whatever happens to a job of a real Slurm, rmctl reports what scontrol does.
 func TestLivesOfSlurmJobs(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "life", "RMCTL_SLURM_MINJOBAGE=3600")
@@ -107,7 +107,7 @@ var (
 )
 
 // slurmSays is what scontrol says of a job. A code of 0 says something of a job
-// that completed only: Slurm has it for all that did not tell another one.
+// that completed only: Slurm shows it for all without another reason.
 func slurmSays(t *testing.T, cluster *rmctltest.Cluster, id string) ownWords {
 	t.Helper()
 	record := cluster.Asks(t, "scontrol", "show", "job", id)

@@ -85,7 +85,7 @@ func (s *attachedState) fail(err error) {
 	})
 }
 
-// failure returns the error of Progress, nil if there was none.
+// failure returns the error of Progress, or nil.
 func (s *attachedState) failure() error {
 	select {
 	case <-s.failed:

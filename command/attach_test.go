@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A watched buffer tells when a text was written to it.
+// A watched buffer signals when a text was written to it.
 type watched struct {
 	lock    sync.Mutex
 	text    bytes.Buffer
@@ -76,7 +76,7 @@ func TestInputWaitsUntilTheJobRunsAndComesBeforeWhatIsTyped(t *testing.T) {
 	fifo(t, b, "now")
 	stdout := b.attach(strings.NewReader("typed\nahead\n"))
 	require.NoError(t, b.whileRunning(t, stdout.sees("queued"), func() {
-		b.tell(t, "now", "go\n")
+		b.notify(t, "now", "go\n")
 	}))
 	require.Equal(t, "queued\nready\nof the definition\ntyped\nahead\nover\n", stdout.String())
 }

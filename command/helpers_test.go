@@ -148,8 +148,8 @@ func fifo(t testing.TB, b *bench, name string) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(b.folder, name), 0o600))
 }
 
-// tell writes to a named pipe that a script reads.
-func (b *bench) tell(t testing.TB, name, text string) {
+// notify writes to a named pipe that a script reads.
+func (b *bench) notify(t testing.TB, name, text string) {
 	t.Helper()
 	pipe, err := remotetest.OpenPipe(filepath.Join(b.folder, name))
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ const outcomes = `
 	<x:outcome kind="finished" exit="0" expression="^gone$" flags="MULTILINE"/>
 	<x:outcome kind="finished" exit="1"/>`
 
-func TestOutcomesAreToldByExitCodeAndText(t *testing.T) {
+func TestOutcomesAreRecognizedByExitCodeAndText(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		want   config.OutcomeKind
@@ -46,7 +46,7 @@ func TestOutcomesAreToldByExitCodeAndText(t *testing.T) {
 	}
 }
 
-func TestOutcomesAreToldThoughTheExitStatusIsIgnored(t *testing.T) {
+func TestOutcomesAreRecognizedThoughTheExitStatusIsIgnored(t *testing.T) {
 	b := newBench(t, outcomes+shell(`echo "Invalid job id 7" >&2; exit 1`, `ignoreExitStatus="true"`, ""))
 	require.Equal(t, config.NotFound, b.succeeds(t, config.StartUpCommand).Outcome)
 }

@@ -150,7 +150,7 @@ func setStatus(p *job.Process, status int) {
 	p.ExitCode = &status
 }
 
-// A markFilter finds marks in a stream, and hands on what stands between them.
+// A markFilter finds marks in a stream, and passes on the text between them.
 type markFilter struct {
 	marks []*mark
 	held  []byte // the end of the stream, which may be the begin of a mark
@@ -178,8 +178,8 @@ func (f *markFilter) write(p []byte) {
 	}
 }
 
-// next finds the first mark of a text. Without one it returns where the begin of
-// one may be, which is the end of the text if there is none.
+// next finds the first mark of a text. Without one it returns where one may
+// begin, or the end of the text.
 func (f *markFilter) next(p []byte) (at int, m *mark, length int, said statement) {
 	at = len(p)
 	partly := len(p)
@@ -226,7 +226,7 @@ func indexOrPart(p []byte, text string) int {
 	}
 }
 
-// close hands on what was held.
+// close passes on what was held.
 func (f *markFilter) close() {
 	if len(f.held) > 0 {
 		held := f.held

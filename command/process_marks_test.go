@@ -110,7 +110,7 @@ func written(all []job.Process) string {
 	return text.String()
 }
 
-func TestMarksTellOfProcessesAndAreNotShown(t *testing.T) {
+func TestMarksReportProcessesAndAreNotShown(t *testing.T) {
 	for name, test := range map[string]struct {
 		marks, shown string
 		printer
@@ -192,11 +192,11 @@ func TestWhatCannotBecomeAMarkIsShownAtOnce(t *testing.T) {
 	b := newBench(t, `<attribute name="tagged"/>`+element("submit-interactive", `printf "choose [1,2]: "; read -r answer <now; echo "$answer"`, "", tags+records))
 	fifo(t, b, "now")
 	stdout := b.attach(nil)
-	require.NoError(t, b.whileRunning(t, stdout.sees("choose [1,2]: "), func() { b.tell(t, "now", "2\n") }))
+	require.NoError(t, b.whileRunning(t, stdout.sees("choose [1,2]: "), func() { b.notify(t, "now", "2\n") }))
 	require.Equal(t, "choose [1,2]: 2\n", stdout.String())
 }
 
-func TestProcessesAreToldWhileTheJobRuns(t *testing.T) {
+func TestProcessesAreReportedWhileTheJobRuns(t *testing.T) {
 	b := newBench(t, element("submit-interactive", `echo "@mark 0 on n0 pid 7"; read -r answer <now`, "", records))
 	fifo(t, b, "now")
 	b.attach(nil)
@@ -207,7 +207,7 @@ func TestProcessesAreToldWhileTheJobRuns(t *testing.T) {
 			close(ready)
 		}
 	}
-	require.NoError(t, b.whileRunning(t, ready, func() { b.tell(t, "now", "go\n") }))
+	require.NoError(t, b.whileRunning(t, ready, func() { b.notify(t, "now", "go\n") }))
 	require.Equal(t, []job.ProcessState{"RUNNING", "EXITED"}, told)
 }
 

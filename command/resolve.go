@@ -164,7 +164,7 @@ var formatVariables = []string{
 
 // setEnvironment follows the order of the reference: the definition's settings,
 // then the user's. What a submit command finds in its environment the scheduler
-// may hand on to the job, so only other commands get the plain locale that
+// may pass on to the job, so only other commands get the plain locale that
 // their parsers are written for, and lose variables that change formats.
 func (i *Invocation) setEnvironment(scope config.Scope, environment job.Environment) error {
 	if environment.Replace {

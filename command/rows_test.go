@@ -38,7 +38,7 @@ func TestRowsComeWhileTheCommandStillPrints(t *testing.T) {
 	b.request.Rows = func(row command.Row) {
 		take(row)
 		if row.ID == "1" {
-			b.tell(t, "go", "told\n") // else it prints nothing more
+			b.notify(t, "go", "told\n") // else it prints nothing more
 		}
 	}
 	result := b.succeeds(t, config.StartUpCommand)

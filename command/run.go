@@ -283,7 +283,7 @@ func (r *run) input() io.Reader {
 	}
 	if r.Attach != nil && r.Attach.Stdin != nil {
 		if len(parts) == 0 {
-			return r.Attach.Stdin // handed on as it is, so that a terminal stays one
+			return r.Attach.Stdin // unchanged, so that a terminal stays a terminal
 		}
 		parts = append(parts, r.Attach.Stdin)
 	}

@@ -155,7 +155,7 @@ func TestTheExitCodeGoesBeforeAnErrorOfTheParsers(t *testing.T) {
 	require.ErrorContains(t, failed, "the definition says", "but what the parsers found is told with it")
 }
 
-func TestAMissingProgramIsToldByItsName(t *testing.T) {
+func TestTheErrorNamesAMissingProgram(t *testing.T) {
 	b := newBench(t, `<start-up-command name="s"><arg>no-such-program-anywhere -x</arg></start-up-command>`)
 	failed := b.fails(t, config.StartUpCommand)
 	require.Equal(t, command.NotStarted, failed.Failure)
@@ -210,7 +210,7 @@ func TestACommandThatTakesTooLongIsEnded(t *testing.T) {
 	require.False(t, b.isAlive(t, "pid"))
 }
 
-func TestTheCallersDeadlineIsToldFromTheCommandsLimit(t *testing.T) {
+func TestTheCallersDeadlineDiffersFromTheCommandsLimit(t *testing.T) {
 	b := newBench(t, shell(`exec sleep 600`, "", ""))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -327,7 +327,7 @@ func TestALostConnectionLeavesTheOutcomeUnknown(t *testing.T) {
 	}
 }
 
-func TestTheTraceTellsOfEveryParser(t *testing.T) {
+func TestTheTraceShowsEveryParser(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo out; echo err >&2`, "", lines("stdout-parser", "a")+lines("stderr-parser", "a")))
 	seen := map[string]bool{}
 	b.request.Trace = func(parser *config.Parser, _ tokenizer.TraceEvent) { seen[parser.Element] = true }

@@ -32,7 +32,7 @@ type streams struct {
 type stream struct {
 	all    *streams
 	parser io.WriteCloser // nil if nobody reads the stream
-	marked *markedStream  // takes marks of processes out of it; nil where there are none
+	marked *markedStream  // takes marks of processes out of it; or nil
 	copy   io.Writer      // the caller of an attached job, or nil
 	tail   tail
 	early  []byte // what came before the parsers were ready
@@ -144,7 +144,7 @@ func (s *stream) deliverMarked() error {
 func (s *stream) deliver(shown, own []byte) error {
 	if s.copy != nil && len(shown) > 0 {
 		if _, err := s.copy.Write(shown); err != nil {
-			return fmt.Errorf("handing on output: %w", err)
+			return fmt.Errorf("passing on output: %w", err)
 		}
 	}
 	s.all.lock.Lock()
@@ -204,7 +204,7 @@ func (s *streams) recent() string {
 }
 
 // finish ends the parsers and returns the error of the one for stdout, else of
-// the one for stderr, else that of handing on what was held.
+// the one for stderr, else that of writing the rest.
 func (s *streams) finish() error {
 	markedErr := s.finishMarks()
 	s.lock.Lock()
@@ -314,7 +314,7 @@ func (t *tail) shorten() {
 }
 
 // String returns what was kept. If the beginning is lost it starts with a whole
-// line, or where there is none with a whole character.
+// line if it can, otherwise with a whole character.
 func (t *tail) String() string {
 	t.shorten()
 	text := t.kept

@@ -56,7 +56,7 @@ func (d Diagnostics) Lenient() Diagnostics {
 	return lenient
 }
 
-// Err returns the errors among the problems as one error, nil if there are none.
+// Err returns the errors among the problems as one error, or nil.
 func (d Diagnostics) Err() error {
 	var errors Diagnostics
 	for _, one := range d {
@@ -70,8 +70,8 @@ func (d Diagnostics) Err() error {
 	return &InvalidError{Problems: errors}
 }
 
-// maxProblems bounds how many problems are reported: whoever mends a thousand
-// will look again.
+// maxProblems bounds how many problems are reported: after fixing a thousand,
+// an author validates again.
 const maxProblems = 1000
 
 // cut returns the first problems and one that says that there are more. If all shown are

@@ -72,7 +72,7 @@ func (l *loader) checkMarkers(e *xmltree.Element, found markers) bool {
 	case found.at != nil && !isListed:
 		l.problem(*found.at, Error, "invalid-override", fmt.Sprintf("x:at is for elements without a name; <%s> has one", e.QualifiedName()), "")
 	case found.remove && isListed && found.at == nil:
-		l.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not tell which <%s> goes", e.QualifiedName()), `x:at="the beginning of its text"`)
+		l.problemAt(e, Error, "override-without-place", fmt.Sprintf("x:remove does not say which <%s> to remove", e.QualifiedName()), `x:at="the beginning of its text"`)
 	case found.remove && (found.before != nil || found.after != nil || found.replace):
 		l.problemAt(e, Error, "invalid-override", "what x:remove takes away can have no other marker but x:at", "")
 	case found.before != nil && found.after != nil:

@@ -57,7 +57,7 @@ func (l *loader) merge(base, e *xmltree.Element) {
 }
 
 // mergedAttributes returns the attributes of the base with those of the element
-// in place of their namesakes or, where there is none, after them.
+// in place of their namesakes; new ones follow.
 func mergedAttributes(base, e *xmltree.Element) []xmltree.Attribute {
 	merged := slices.Clone(base.Attributes)
 	for _, attribute := range e.Attributes {
@@ -247,8 +247,8 @@ func hasSameName(a, b *xmltree.Element) bool {
 	return false
 }
 
-// remove takes a child away; that there is none is only worth a warning, for
-// the definition is then as its author wants it.
+// remove takes a child away. Without that child it only warns: the definition
+// is then as its author wants it.
 func (l *loader) remove(siblings family, child *xmltree.Element, present int) {
 	if present >= 0 {
 		l.printer.lose(removes, child, siblings.parent.Children[present])
@@ -310,8 +310,8 @@ func (l *loader) placeFor(siblings family, child *xmltree.Element, marked marker
 
 // address returns the index of the element that a marker names: the one of that
 // name or, where elements have none, the one whose text it is or begins with it.
-// That there is none is only worth a warning where it is to be removed: the
-// definition is then as its author wants it.
+// If it is to be removed and is missing, that is only a warning: the definition
+// is then as its author wants it.
 func (l *loader) address(siblings family, child *xmltree.Element, marker xmltree.Attribute, removed bool) (int, bool) {
 	text := onOneLine(marker.Value)
 	isListed := ruleOf(child).kind == listedPart

@@ -39,8 +39,8 @@ type Absent struct {
 	Reason string // explains the state
 }
 
-// An XPath is an expression of XPath 1.0 over a record, or a list of names of fields, of
-// which the first with a value counts. Its Text is empty where there is none.
+// An XPath is an expression of XPath 1.0 over a record, or a list of names of fields: the
+// first with a value counts. Its Text is empty if the definition has no expression.
 type XPath struct {
 	Position // of the first character of the expression
 	Text     string
@@ -49,7 +49,7 @@ type XPath struct {
 // IsSet reports whether there is an expression.
 func (x XPath) IsSet() bool { return x.Text != "" }
 
-// A Pattern is an expression in the syntax of Go (RE2). Its Text is empty where there is none.
+// A Pattern is an expression in the syntax of Go (RE2). Its Text is empty if the definition has no pattern.
 type Pattern struct {
 	Position // of the first character of the pattern
 	Text     string
@@ -135,7 +135,7 @@ type Tasks struct {
 type States struct {
 	Position
 	Of    XPath  // the scheduler's word
-	Split string // separates words, each of which is looked up; empty for one word
+	Split string // separates words, which are looked up one by one; empty for one word
 	Rows  []*StateRow
 }
 

@@ -38,7 +38,7 @@ func (d *Definition) Submit(debug bool) *Command {
 
 // Select returns the command that a selector names: element, element[index] or
 // element:name, each optionally followed by /parser. It returns that parser, too, or the
-// first that the command has; nil if there is none.
+// first that the command has, or nil.
 func (d *Definition) Select(selector string) (*Command, *Parser, error) {
 	path, parser, hasParser := strings.Cut(selector, "/")
 	if hasParser && !slices.Contains(parserElements, parser) {

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
+func TestAJobThatNobodyKnowsIsDismissed(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, "")
 	jobs = s.updates(t, jobs, false)
@@ -42,7 +42,7 @@ func TestAJobThatNobodyKnowsIsPutAside(t *testing.T) {
 	require.ErrorContains(t, err, "dismissed by the user")
 }
 
-func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T) {
+func TestAnInteractiveJobWhoseProcessIsGoneIsDismissedWithTheReason(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
 	job, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), true)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestAnInteractiveJobWhoseProcessIsGoneIsPutAsideWithTheReason(t *testing.T)
 	require.NoError(t, err, "again, which changes nothing")
 }
 
-func TestAJobThatHasEndedIsNotPutAside(t *testing.T) {
+func TestAJobThatHasEndedIsNotDismissed(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Failed, job.Running)
 	_, err := recovery.Dismiss(t.Context(), s.store, s.updates(t, jobs, false)[0])

@@ -36,15 +36,15 @@ func TestManagedFilesAreMadeOfLinesContentsAndPaths(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source.dat")
 	require.NoError(t, os.WriteFile(source, []byte("from ${ptp_rm:a#value}"), 0o600))
 	for name, c := range map[string]struct{ file, path, content string }{
-		"lines, of which empty ones vanish": {`<file name="f"><line><arg>${ptp_rm:a#value}</arg></line><line/><line><arg>b</arg><arg>c</arg></line></file>`, "f", "the text\nb c\n"},
-		"contents":                          {`<file name="f"><contents>${ptp_rm:a#value} ${HOME}</contents></file>`, "f", "the text ${HOME}"},
-		"contents as they are":              {`<file name="f" resolveContents="false"><contents>echo ${HOME}</contents></file>`, "f", "echo ${HOME}"},
-		"contents replaced as a whole":      {`<file name="f" resolveContents="false"><contents>x ${ptp_rm:shell#value} y</contents></file>`, "f", "echo ${HOME} ${ptp_rm:a#value}"},
-		"replaced without a field":          {`<file name="f" resolveContents="false"><contents>${ptp_rm:a}</contents></file>`, "f", "the text"},
-		"replaced by nothing":               {`<file name="f" resolveContents="false"><contents>x ${ptp_rm:nobody#value} y</contents></file>`, "f", ""},
-		"a path":                            {`<file name="f"><path>` + source + `</path></file>`, "source.dat", "from ${ptp_rm:a#value}"},
-		"a name with references":            {`<file name="f-${ptp_rm:a#name}"><contents/></file>`, "f-a", ""},
-		"a name that is made unique":        {`<file name="f" uniqueIdPrefix="true"><contents>c</contents></file>`, "UUIDf", "c"},
+		"lines without the empty ones": {`<file name="f"><line><arg>${ptp_rm:a#value}</arg></line><line/><line><arg>b</arg><arg>c</arg></line></file>`, "f", "the text\nb c\n"},
+		"contents":                     {`<file name="f"><contents>${ptp_rm:a#value} ${HOME}</contents></file>`, "f", "the text ${HOME}"},
+		"contents as they are":         {`<file name="f" resolveContents="false"><contents>echo ${HOME}</contents></file>`, "f", "echo ${HOME}"},
+		"contents replaced as a whole": {`<file name="f" resolveContents="false"><contents>x ${ptp_rm:shell#value} y</contents></file>`, "f", "echo ${HOME} ${ptp_rm:a#value}"},
+		"replaced without a field":     {`<file name="f" resolveContents="false"><contents>${ptp_rm:a}</contents></file>`, "f", "the text"},
+		"replaced by nothing":          {`<file name="f" resolveContents="false"><contents>x ${ptp_rm:nobody#value} y</contents></file>`, "f", ""},
+		"a path":                       {`<file name="f"><path>` + source + `</path></file>`, "source.dat", "from ${ptp_rm:a#value}"},
+		"a name with references":       {`<file name="f-${ptp_rm:a#name}"><contents/></file>`, "f-a", ""},
+		"a name that is made unique":   {`<file name="f" uniqueIdPrefix="true"><contents>c</contents></file>`, "UUIDf", "c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, files, err := filesOf(t, c.file)
@@ -68,7 +68,7 @@ func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 		"a name that is this folder":  {`<file name="."><contents/></file>`, "not a file name"},
 		"no name":                     {`<file name="${ptp_rm:nobody#value}"><contents/></file>`, "not a file name"},
 		"a name that does not end":    {`<file name="${ptp_rm:circle#value}"><contents/></file>`, "lead back to themselves"},
-		"a mode that is none":         {`<file name="f" mode="rwx"><contents/></file>`, "octal"},
+		"an invalid mode":             {`<file name="f" mode="rwx"><contents/></file>`, "octal"},
 		"a mode with more than modes": {`<file name="f" mode="4755"><contents/></file>`, "octal"},
 		"contents that do not end":    {`<file name="f"><contents>${ptp_rm:circle#value}</contents></file>`, "lead back to themselves"},
 		"lines that do not end":       {`<file name="f"><line><arg>${ptp_rm:circle#value}</arg></line></file>`, "lead back to themselves"},
@@ -111,7 +111,7 @@ const threeFiles = `<managed-files>
 </managed-files>
 <managed-files><file-staging-location>HOME/abs</file-staging-location><file name="third" deleteTargetAfterUse="true"><line><arg>t</arg></line></file></managed-files>`
 
-// listing is a submit command that tells which files there are and what the
+// listing is a submit command that lists which files exist and what the
 // attributes of files hold.
 const listing = `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c</arg><arg resolve="false">'cd; find . -type f -exec ls -l {} + >seen; printf "%s\n" "$@" >names; echo job 7' sh</arg>
 	<arg>"${ptp_rm:kept#value}" "${ptp_rm:passing#value}" "${ptp_rm:third#value}" "${ptp_rm:managed_file_for_script#value}"</arg>` + jobIDParser + `</submit-batch>`
@@ -238,7 +238,7 @@ func TestCleaningUpThatFailsDoesNotLoseTheJob(t *testing.T) {
 	require.NoError(t, os.Chmod(s.path("abs"), 0o700))
 }
 
-func TestFilesOnTheirWayAreTold(t *testing.T) {
+func TestFilesOnTheirWayAreReported(t *testing.T) {
 	large := strings.Repeat("x", 3<<20)
 	var told []remote.Transfer
 	write := func(string) error { return nil }

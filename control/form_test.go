@@ -63,7 +63,7 @@ func TestASubmissionHandsOverWhatItsFormShows(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "shared")), "definitions", "*.xml"))
 	require.NoError(t, err)
 	if len(files) == 0 {
-		t.Skip("the definitions from the field are not in ../../shared; RMCTL_SHARED tells where they are")
+		t.Skip("the definitions from the field are not in ../../shared; RMCTL_SHARED names their folder")
 	}
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, file := range files {

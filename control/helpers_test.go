@@ -97,7 +97,7 @@ func newRenderer(t testing.TB, definition *config.Definition, change ...func(*co
 	return s
 }
 
-// now is the time of the site's clock. No two looks at one that stands tell the same.
+// now is the time of the site's clock. It advances a little whenever it is read.
 func (s *site) now() time.Time {
 	s.clock.Lock()
 	defer s.clock.Unlock()
@@ -161,7 +161,7 @@ var emptyStore = sync.OnceValues(func() (file []byte, err error) {
 
 const storeFile = "jobs.db"
 
-// openStore opens the store of a folder, an empty one where there is none yet.
+// openStore opens the store of a folder, and creates a missing one.
 func openStore(t testing.TB, folder string) *jobstore.Store {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(folder, storeFile)); errors.Is(err, fs.ErrNotExist) {
@@ -258,7 +258,7 @@ const asStatus = `<stdout-parser delim="\n">
 	<target ref="job.outputPath"><match><expression>output (.+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 </stdout-parser>`
 
-// A faultyConnection fails where a test tells it to.
+// A faultyConnection fails where a test wants it to.
 type faultyConnection struct {
 	remote.Connection
 	start     func(remote.Command) error // nil to start everything

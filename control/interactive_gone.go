@@ -45,7 +45,7 @@ func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, err
 		return c.lose(ctx, tag, fmt.Sprintf("the process that it was attached to (%s) is gone without having seen its end", presence.ProcessName(job.Submitter)))
 	case presence.Elsewhere:
 		job.Stale = true
-		job.StaleReason = fmt.Sprintf("whether the process that it is attached to (%s) is alive can only be told there", presence.ProcessName(job.Submitter))
+		job.StaleReason = fmt.Sprintf("process %s may still be attached to it; check on that host", presence.ProcessName(job.Submitter))
 	}
 	return job, nil
 }

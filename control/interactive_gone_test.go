@@ -134,7 +134,7 @@ func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 	require.False(t, j.Stale)
 }
 
-// Of processes of another machine nobody can tell here whether they are alive.
+// Whether a process of another machine is alive is unknown here.
 func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
 	job := s.attachedTo(t, "the-tag", "7", "12 345 far.example.org", true)
@@ -145,7 +145,7 @@ func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
 	require.Contains(t, seen.StaleReason, "(12 on far.example.org)")
 	kept, err := s.store.ByTag(t.Context(), "the-tag")
 	require.NoError(t, err)
-	require.False(t, kept.Stale, "where it can be told it may be known for sure")
+	require.False(t, kept.Stale, "the other host can check it")
 	require.Equal(t, control.HeldElsewhere, s.Holder(job))
 }
 

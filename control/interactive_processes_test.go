@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// A launcher tells of its two processes, waits, and then tells how one ended.
+// A launcher reports its two processes, waits, and then reports how one ended.
 const launching = `echo "$1 rank 0 on n0 pid 5"; echo "$1 rank 1 on n1 pid 6"; echo hello; cat <go; echo "$1 rank 1 ended 137"; exit 9`
 
 const rankMarks = `<arg>launch ${ptp_rm:job.tag#value}</arg><x:process-mark text="${ptp_rm:job.tag#value} rank {rank} on {node} pid {pid}&#10;"/>` +

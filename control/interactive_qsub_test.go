@@ -91,7 +91,7 @@ func interactivePBS(t *testing.T) *config.Definition {
 		t.Skipf("there is no definition %s; RMCTL_SHARED names where it is", path)
 	}
 	require.NoError(t, err)
-	// Its start-up command asks the server for queues, of which there is none.
+	// Its start-up command asks the server for queues: it has no queue.
 	definition, problems := check.Load(path, source, nil)
 	require.NotNil(t, definition, "%v", problems)
 	definition.Commands = slices.DeleteFunc(definition.Commands, func(c *config.Command) bool { return c.Element == config.StartUpCommand })

@@ -76,7 +76,7 @@ func (f *follower) processes(changed []job.Process) {
 	}
 }
 
-// parsedState is the state that the parsers have found; empty if there is none.
+// parsedState is the state that the parsers have found, or "".
 func (f *follower) parsedState() job.Detail {
 	detail, known := job.ParseDetail(attribute.Text(f.prepared.job.Value()))
 	if !known || detail == job.Undetermined {

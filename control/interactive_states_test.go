@@ -25,13 +25,13 @@ const conversation = `<stdout-parser delim="\n"><target ref="@jobId">` +
 
 const keptOpen = `waitForId="true" keepOpen="true"`
 
-// A change is a state that was told while a job ran, with what its record says then.
+// A change is a state that was reported while a job ran, with the record of the job then.
 type change struct {
 	detail job.Detail
 	kept   job.Job
 }
 
-// converses runs an interactive job and returns what was told of it meanwhile.
+// converses runs an interactive job and returns what was reported meanwhile.
 func (s *site) converses(t *testing.T, ctx context.Context, changed func(job.Job)) (job.Job, []change, string, error) {
 	t.Helper()
 	var stdout bytes.Buffer
@@ -210,7 +210,7 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseStateCannotBeAskedForIsWaitedForByItsRecord(t *testing.T) {
+func TestAJobWhoseStateCannotBeQueriedIsWaitedForByItsRecord(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, keptOpen, conversation)))
 	j, _, _, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)

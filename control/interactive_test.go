@@ -95,7 +95,7 @@ func TestWithoutAnIdAnInteractiveJobIsCalledByItsTag(t *testing.T) {
 	require.False(t, s.exists("asked"))
 }
 
-func TestAnInteractiveJobThatASchedulerKnowsIsAskedFor(t *testing.T) {
+func TestAnInteractiveJobThatASchedulerKnowsIsQueried(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "#PTP job_id=321"`, `waitForId="true"`, pidParser)+running("get-job-status", `echo FAILED`, "", asStatus)))
 	j, _, err := s.interactively(t, t.Context(), "")
 	require.NoError(t, err)

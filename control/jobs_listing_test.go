@@ -27,23 +27,23 @@ func teller(t testing.TB) *config.Definition {
 			<set field="name"><entry valueGroup="1"/></set><put field="value">`+entries+`</put></match></target></stdout-parser>`)+`</monitor-data>`)
 }
 
-// listsAs lets a definition of all facts list two jobs, of which it returns the first.
+// listsAs lets a definition with all facts list two jobs, and returns the first.
 func listsAs(t *testing.T, rows ...string) job.Job {
 	t.Helper()
 	s := newSite(t, teller(t))
 	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}
-	s.write(t, "jobs", strings.Join(append(rows, told("8", "RUNNING")), ""))
+	s.write(t, "jobs", strings.Join(append(rows, rowOf("8", "RUNNING")), ""))
 	return s.updates(t, jobs, false)[0]
 }
 
-// told is a row with the first facts of a job.
-func told(id string, facts ...string) string {
+// rowOf is a row with the first facts of a job.
+func rowOf(id string, facts ...string) string {
 	return id + "|" + strings.Join(append(facts, make([]string, 15-len(facts))...), "|") + "\n"
 }
 
-func TestAListingTellsAllOfAJob(t *testing.T) {
+func TestAListingHasAllFactsOfAJob(t *testing.T) {
 	long := strings.Repeat("wörter ", 100) // beyond where the line is cut that is kept
-	j := listsAs(t, told("7", "FAILED", "made-10:00", "F", long, "batch", "\x1b[31m<b>\xff", "n1 n2", "10:00", "10:01", "10:02", "3", "9", "/a/out", "/a/err", "user"))
+	j := listsAs(t, rowOf("7", "FAILED", "made-10:00", "F", long, "batch", "\x1b[31m<b>\xff", "n1 n2", "10:00", "10:01", "10:02", "3", "9", "/a/out", "/a/err", "user"))
 	require.Equal(t, job.Failed, j.Detail)
 	require.Equal(t, []string{"made-10:00", "F", long, "batch", "n1 n2", "10:00", "10:01", "10:02", "/a/out", "/a/err", "user"},
 		[]string{j.Identity, j.Native, j.Reason, j.Queue, j.Nodes, j.Submitted, j.Started, j.Ended, j.OutputPath, j.ErrorPath, j.Owner})
@@ -52,8 +52,8 @@ func TestAListingTellsAllOfAJob(t *testing.T) {
 	require.Contains(t, j.Origin.Text, "|F|wörter wörter")
 }
 
-func TestTwoRowsOfAJobTellTogether(t *testing.T) {
-	bare, first, later := told("7"), told("7", "RUNNING", "", "R", "first"), told("7", "SUSPENDED", "", "S")
+func TestTwoRowsOfAJobAreMerged(t *testing.T) {
+	bare, first, later := rowOf("7"), rowOf("7", "RUNNING", "", "R", "first"), rowOf("7", "SUSPENDED", "", "S")
 	for name, c := range map[string]struct {
 		rows           []string
 		detail         job.Detail

@@ -17,7 +17,7 @@ import (
 const lateTag = "2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2"
 
 // overlooked returns a site whose scheduler finds, and lists, the jobs of the file
-// "jobs" (a tag, an id, a state), and a submission that it was asked for in vain.
+// "jobs" (a tag, an id, a state), and a submission that it did not find.
 func overlooked(t *testing.T, attributes string) (*site, job.Job) {
 	t.Helper()
 	s := newSite(t, define(t, running("submit-batch", "echo job 1", `waitForId="true" x:timeout="10s"`, jobIDParser)+
@@ -35,7 +35,7 @@ func overlooked(t *testing.T, attributes string) (*site, job.Job) {
 	return s, rejected
 }
 
-// looks is how often the scheduler was asked for a submission.
+// looks is how often the scheduler was queried for a submission.
 func (s *site) looks(t *testing.T) int { return strings.Count(s.read(t, "looked"), "\n") }
 
 func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
 }
 
 // Of an array, say, each row of a listing is a part.
-func TestAJobWhoseRowTellsNoStateIsAskedForWhenItIsFound(t *testing.T) {
+func TestAJobWhoseRowHasNoStateIsQueriedWhenItIsFound(t *testing.T) {
 	s, _ := overlooked(t, "")
 	s.write(t, "jobs", "11111111-2222-3333-4444-555555555555 10 IN_PARTS\n"+lateTag+" 9 COMPLETED\n")
 	adopted, err := s.Rediscover(t.Context())

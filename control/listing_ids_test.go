@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// listingByID is a definition whose listing prints the ids that it is told, each
+// listingByID is a definition whose listing prints the ids that it gets, each
 // as a job that runs, and fails at the batch whose number is in the file "fails".
 func listingByID(t testing.TB) *config.Definition {
 	t.Helper()
@@ -60,18 +60,18 @@ func TestIDsAreHandedToAListingInBatchesOfBoundedLength(t *testing.T) {
 		require.Equal(t, job.Running, j.Detail)
 		require.Equal(t, "x:list-jobs", j.Source)
 	}
-	var told []string
+	var listed []string
 	for line := range strings.Lines(s.read(t, "asked")) {
 		text := strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "jobs ")
 		require.LessOrEqual(t, len(text), 16<<10)
-		told = append(told, strings.Split(text, ",")...)
+		listed = append(listed, strings.Split(text, ",")...)
 	}
-	require.ElementsMatch(t, ids, told)
+	require.ElementsMatch(t, ids, listed)
 	require.False(t, s.exists("single"))
 	require.Equal(t, 4, strings.Count(s.read(t, "asked"), "\n"), "400 ids of 125 bytes and a comma need 50400 bytes")
 }
 
-func TestWhatTheBatchesBeforeAFailureToldCounts(t *testing.T) {
+func TestWhatTheBatchesBeforeAFailureReportCounts(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	s.write(t, "fails", "2")
 	ids := longIDs(200)
@@ -92,7 +92,7 @@ func TestWhatTheBatchesBeforeAFailureToldCounts(t *testing.T) {
 }
 
 // What schedulers give as ids never becomes words of a command line.
-func TestIDsThatWordsCouldBeMadeOfAreAskedForOneByOne(t *testing.T) {
+func TestIDsThatWordsCouldBeMadeOfAreQueriedOneByOne(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	odd := []string{"-x", "1 2", "3,4", `5"6`, "7`id`", "8\n9", "1$HOME"}
 	jobs := s.recorded(t, append(odd, "17", "18[].server")...)
@@ -105,7 +105,7 @@ func TestIDsThatWordsCouldBeMadeOfAreAskedForOneByOne(t *testing.T) {
 	}
 }
 
-func TestAListingThatLooksForLostJobsIsToldNoIDs(t *testing.T) {
+func TestAListingThatLooksForLostJobsGetsNoIDs(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	s.recorded(t, "17", "18")
 	_, err := s.Rediscover(t.Context())

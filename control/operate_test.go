@@ -166,7 +166,7 @@ func TestAJobFromElsewhereCanBeOperatedOn(t *testing.T) {
 }
 
 // Definitions of jobs that are nothing but a process have no command for any of this.
-func TestWhatCannotBeDoneToAJobOfAProcessIsToldByWhatBecameOfIt(t *testing.T) {
+func TestWhatCannotBeDoneToAJobOfAProcessIsRefusedWithWhatBecameOfIt(t *testing.T) {
 	without := running("submit-interactive", `:`, "", "")
 	for name, test := range map[string]struct {
 		commands, id, process string
@@ -178,7 +178,7 @@ func TestWhatCannotBeDoneToAJobOfAProcessIsToldByWhatBecameOfIt(t *testing.T) {
 		"its process is gone, with a name":  {without, "7", goneHere(t), "", "job 7: the process that it was attached to"},
 		"gone before its name was known":    {without + running("terminate-job", `exit 3`, "", ""), "the-tag", goneHere(t), "", "job the-tag: the process that it was attached to"},
 		"a scheduler that may know it":      {without + running("terminate-job", `exit 3`, "", ""), "7", goneHere(t), "", "exited with code 3"},
-		"its process is on another machine": {without, "the-tag", "12 345 far.example.org", "", "no terminate-job command; whether the process that it is attached to (12 on far.example.org) is alive"},
+		"its process is on another machine": {without, "the-tag", "12 345 far.example.org", "", "no terminate-job command; process 12 on far.example.org may still be attached to it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, test.commands))

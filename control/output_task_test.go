@@ -31,12 +31,12 @@ const outputs = `outputs="out.@job=out.@job.@task"`
 
 func TestTheOutputOfAnArrayIsThatOfATask(t *testing.T) {
 	for name, c := range map[string]struct{ jobs, task, chosen string }{
-		"the first that has begun":            {"7_1 PD\n7_2 R\n7_3 R\n", "", "2"},
-		"all wait":                            {"7_1 PD\n7_2 PD\n", "", "1"},
-		"all have ended":                      {"7_1 CD\n7_2 CD\n7_3 CD\n", "", "1"},
-		"the one that is wanted":              {"7_1 R\n7_2 R\n7_3 R\n", "3", "3"},
-		"its scheduler does not tell tasks":   {"7 R\n", "", "2"},
-		"of which another one is wanted then": {"7 R\n", "3", "3"},
+		"the first that has begun":          {"7_1 PD\n7_2 R\n7_3 R\n", "", "2"},
+		"all wait":                          {"7_1 PD\n7_2 PD\n", "", "1"},
+		"all have ended":                    {"7_1 CD\n7_2 CD\n7_3 CD\n", "", "1"},
+		"the one that is wanted":            {"7_1 R\n7_2 R\n7_3 R\n", "3", "3"},
+		"its scheduler does not list tasks": {"7 R\n", "", "2"},
+		"another task is requested":         {"7 R\n", "3", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, j := arraysWriting(t, outputs)

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// What became of a query is told to who reads it as to who made it.
+// A process that reads the result of a query gets the same as the one that made it.
 func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 	cut := &remote.ConnectError{Host: "far", Reason: remote.Disconnected, Err: errors.New("end of file")}
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 	}
 }
 
-func TestAListingThatNobodyWaitsForAnyMoreTellsNothingOfTheJobs(t *testing.T) {
+func TestAListingThatNobodyWaitsForAnyMoreChangesNoJob(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
 		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo >>asked; exec sleep 600`, `x:interval="1h" x:timeout="1h"`, "")+`</monitor-data>`))
 	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}

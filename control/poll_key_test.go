@@ -27,8 +27,8 @@ func partitioned(t testing.TB) *config.Definition {
 				<put field="value"><entry key="state" valueGroup="2"/><entry key="identity" valueGroup="4"/></put></match></target></stdout-parser>`)+`</monitor-data>`)
 }
 
-// twoTargets returns two targets of one site, "here" and "there", and three jobs, the
-// last two of which are those of "there".
+// twoTargets returns two targets of one site, "here" and "there", and three jobs: the
+// last two are those of "there".
 func twoTargets(t testing.TB, there ...func(*control.Options)) (s *site, other *control.Controller, jobs []job.Job) {
 	t.Helper()
 	s = newSite(t, partitioned(t), func(o *control.Options) { o.Jitter = func() float64 { return 0 } })
@@ -115,7 +115,7 @@ func TestATargetSharesOneQueryOnly(t *testing.T) {
 	require.ElementsMatch(t, []string{"[here]", "[there]"}, targets)
 }
 
-func TestTheJobsOfAnotherConnectionAreNotAskedFor(t *testing.T) {
+func TestTheJobsOfAnotherConnectionAreNotQueried(t *testing.T) {
 	s, there, jobs := twoTargets(t)
 	moved := job.Job{Tag: "22222222-2222-3333-4444-555555555555", Target: "there", Connection: "there@ssh:me@before", Created: s.options.Now()}
 	require.NoError(t, s.store.Intend(t.Context(), moved))

@@ -41,7 +41,7 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 
 // A job that the controller has forgotten while accounting is away is no reason to
 // leave all others alone.
-func TestATargetThatAnswersIsNotPausedForAJobThatItCannotBeAskedFor(t *testing.T) {
+func TestATargetThatAnswersIsNotPausedForAJobThatCannotBeQueried(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running, job.Running)
 	s.updates(t, jobs, false)

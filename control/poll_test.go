@@ -102,7 +102,7 @@ func (s *site) updates(t testing.TB, jobs []job.Job, freshness bool) []job.Job {
 	return updated
 }
 
-func TestOneListingTellsOfAllJobs(t *testing.T) {
+func TestOneListingHasAllJobs(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
 	s.shows(t, jobs, job.Running, job.QueuedActive, job.Failed)
 	updated := s.updates(t, jobs, false)
@@ -114,7 +114,7 @@ func TestOneListingTellsOfAllJobs(t *testing.T) {
 	require.NotEqual(t, updated[0].Origin.Line, updated[1].Origin.Line, "each job has a row of its own")
 }
 
-func TestWhatAListingLacksIsAskedForDirectly(t *testing.T) {
+func TestWhatAListingLacksIsQueriedDirectly(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
 	s.shows(t, jobs, job.Running, "", job.Running)
 	updated := s.updates(t, jobs, false)
@@ -160,9 +160,9 @@ func TestAListingWithoutAnyJobIsNoFailure(t *testing.T) {
 
 func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 	for name, row := range map[string]string{
-		"another tag":          "2 COMPLETED 10:00 11111111-2222-3333-4444-555555555555",
-		"another identity":     "2 COMPLETED 10:00 made-at-23:00",
-		"a state that is none": "2 WEIRD 10:00 -",
+		"another tag":      "2 COMPLETED 10:00 11111111-2222-3333-4444-555555555555",
+		"another identity": "2 COMPLETED 10:00 made-at-23:00",
+		"an unknown state": "2 WEIRD 10:00 -",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := crowd(t, 2, "")
@@ -248,7 +248,7 @@ func TestAJobWithoutAFreshAnswerIsStale(t *testing.T) {
 	require.False(t, s.updates(t, jobs, false)[0].Stale, "nothing of it is on record")
 }
 
-func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
+func TestAJobThatWasNeverQueriedIsWorthAMoment(t *testing.T) {
 	for wait, expected := range map[time.Duration]job.Detail{9500 * time.Millisecond: job.Running, 5 * time.Second: job.Submitted} {
 		s, jobs := crowd(t, 1, `x:interval="10s"`)
 		s.shows(t, jobs, job.Running)
@@ -260,7 +260,7 @@ func TestAJobThatWasNeverAskedForIsWorthAMoment(t *testing.T) {
 	}
 }
 
-func TestASlowSchedulerIsAskedLess(t *testing.T) {
+func TestASlowSchedulerIsQueriedLess(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
@@ -327,7 +327,7 @@ func TestManyControllersAskOnce(t *testing.T) {
 	require.Equal(t, []string{"list"}, s.asked(t))
 }
 
-func TestWaitingForManyJobsTellsEachStateOnce(t *testing.T) {
+func TestWaitingForManyJobsReportsEachStateOnce(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
 	s.shows(t, jobs, job.QueuedActive, job.QueuedActive, job.QueuedActive)
 	looks := 0
@@ -459,7 +459,7 @@ func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
 
 // What is asked while a scheduler is away may wait until it is back, and then be
 // answered: that was no work either.
-func TestASchedulerThatComesBackIsAskedAgainSoon(t *testing.T) {
+func TestASchedulerThatComesBackIsQueriedAgainSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
@@ -547,7 +547,7 @@ func TestASchedulerIsNotKeptBusyByQueriesForJobs(t *testing.T) {
 
 func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T) {
 	s, jobs, _ := busy(t, 2, `x:interval="2s"`, 0)
-	// next is how long it takes until the scheduler is asked again.
+	// next is how long it takes until the next query.
 	next := func() time.Duration {
 		asked := len(s.asked(t))
 		for begun := s.ahead; ; s.ahead += 250 * time.Millisecond {

@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestTheEngineTellsWhatItKnowsOfTheProgram(t *testing.T) {
+func TestTheEnginePassesOnWhatItKnowsOfTheProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		submission job.Submission
 		want       map[string]string
@@ -126,7 +126,7 @@ func TestNothingOfAnArgumentRunsWithinDoubleQuotes(t *testing.T) {
 	}
 }
 
-func TestADebuggerIsToldByValuesThatNoDefinitionHasToHave(t *testing.T) {
+func TestADebuggerIsPassedInValuesThatNoDefinitionHasToHave(t *testing.T) {
 	controlData := `<submit-interactive name="s"><arg>x</arg></submit-interactive><submit-interactive-debug name="d"><arg>${ptp_rm:debuggerExecutablePath#value} ${ptp_rm:debuggerArgs#value}</arg></submit-interactive-debug>`
 	rendering, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x", Debug: true, Values: values("debuggerExecutablePath", "/opt/sdm", "debuggerArgs", "--a --b")})
 	require.NoError(t, err)

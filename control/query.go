@@ -225,7 +225,7 @@ func clearFacts(env *attribute.Environment) {
 	}
 }
 
-// jobFact returns a fact about a job from its attribute; empty if there is none.
+// jobFact returns a fact about a job from its attribute, or "".
 func jobFact(env *attribute.Environment, fact string) string {
 	return env.Text(submission.AttributeJobPrefix + fact)
 }

@@ -173,7 +173,7 @@ func TestTheTagBeginsTheNameOfTheScript(t *testing.T) {
 }
 
 // Schedulers that forget jobs can be believed only while they cannot have forgotten this one.
-func TestALookUpIsToldTheAgeOfTheSubmission(t *testing.T) {
+func TestALookUpGetsTheAgeOfTheSubmission(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", "echo job 7", `waitForId="true" x:timeout="10s"`, jobIDParser)+
 		running("x:find-job", `echo "$RMCTL_AGE" >age`, `x:timeout="1m"`, `<environment name="RMCTL_AGE" value="${ptp_rm:job.age#value}"/>`)))
 	s.stopClock()

@@ -21,7 +21,7 @@ import (
 )
 
 // A playedConnection answers each command with the same output, in pieces as a
-// pipe gives them, and with the mark of the command in the place of benchmarkMark.
+// pipe gives them, and with the mark of the command instead of benchmarkMark.
 type playedConnection struct {
 	remote.Connection
 	output []byte

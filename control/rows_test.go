@@ -15,7 +15,7 @@ import (
 )
 
 // lister is a definition whose listings print the file "rows": a name and a state in
-// each line, and note in "scope" whose jobs were asked for. There is no list of queues.
+// each line, and note in "scope" whose jobs the query is for. There is no list of queues.
 func lister(t testing.TB) *config.Definition {
 	t.Helper()
 	const parser = `<stdout-parser delim="\n"><target><match><expression>(\S+) (\w+)(?: (.*))?</expression><set field="name"><entry valueGroup="1"/></set>
@@ -57,7 +57,7 @@ func TestRowsOfAListing(t *testing.T) {
 	require.ErrorAs(t, err, &unsupported)
 }
 
-func TestAListingThatFailsTellsNothingThoughRowsCame(t *testing.T) {
+func TestAListingThatFailsReportsNothingThoughRowsCame(t *testing.T) {
 	s := newSite(t, lister(t))
 	s.write(t, "rows", "a UP\nCUT\n")
 	rows, amount, err := listed(t, s, config.ListNodes, "")

@@ -40,7 +40,7 @@ func (v *view) lists(t *testing.T) time.Time {
 	return made.Begun
 }
 
-// listings returns how often the scheduler was asked.
+// listings returns how often the scheduler was queried.
 func (v *view) listings(t *testing.T) int {
 	t.Helper()
 	counts, err := v.site.store.Polls().All(t.Context(), v.site.options.Now())
@@ -113,10 +113,10 @@ func TestNobodyKeepsListingsForLongThatNobodyWants(t *testing.T) {
 }
 
 func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
-	var told []command.Listed
+	var seen []command.Listed
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
-	s.options.OnListed = func(_ config.CommandElement, listed command.Listed) { told = append(told, listed) }
+	s.options.OnListed = func(_ config.CommandElement, listed command.Listed) { seen = append(seen, listed) }
 	server := newView(s, true)
 	hostile := "\x1b[31m<b>\xff\xfe"
 	s.write(t, "jobs", "7 RUNNING "+hostile+" me\nno job at all\n7 PENDING then eve\n")
@@ -137,10 +137,10 @@ func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
 	require.Equal(t, rows, latest, "they are the same, byte for byte")
 
 	other := control.New(s.options).Turns(false)
-	told = nil
+	seen = nil
 	_, err = other.Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })
 	require.NoError(t, err)
-	require.Equal(t, []command.Listed{asked}, told, "what was wrong with it is told to each")
+	require.Equal(t, []command.Listed{asked}, seen, "what was wrong with it is seen to each")
 
 	s.write(t, "down", "")
 	_, err = server.Rows(t.Context(), config.ListJobs, func(command.Row) error { return nil })

@@ -156,7 +156,7 @@ func TestAScriptForCshSetsVariablesAsCshDoes(t *testing.T) {
 	}
 }
 
-func TestTheShellIsToldByTheFirstLineAsResolved(t *testing.T) {
+func TestTheShellIsThatOfTheResolvedFirstLine(t *testing.T) {
 	s := newRenderer(t, define(t, `<attribute name="sh"/><script insertEnvironmentAfter="1"><line><arg>#!${ptp_rm:sh#value}</arg></line><line><arg>x</arg></line></script><submit-batch name="s"><arg>x</arg></submit-batch>`))
 	rendering, err := s.Render(job.Submission{Executable: "x", Values: values("sh", "/bin/csh"), Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: "1"}}}})
 	require.NoError(t, err)

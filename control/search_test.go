@@ -97,7 +97,7 @@ func TestSubmissionsOfVeryDifferentAgeAreLookedUpApart(t *testing.T) {
 	require.Equal(t, 2, s.ran(t, "accounted"))
 }
 
-// Each of its look-ups is another command, so what one listing tells is not looked up.
+// Each of its look-ups is another command, so jobs that one listing has are not looked up.
 func TestAListingSavesLookUpsThatNameTheTag(t *testing.T) {
 	s, _ := overlooked(t, "")
 	jobs := s.fifty(t)
@@ -118,7 +118,7 @@ func TestAListingSavesLookUpsThatNameTheTag(t *testing.T) {
 	require.Equal(t, 5, s.looks(t)-before)
 }
 
-func TestASchedulerThatDoesNotAnswerIsNotAskedForEachSubmission(t *testing.T) {
+func TestASchedulerThatDoesNotAnswerIsNotQueriedForEachSubmission(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	jobs := s.fifty(t)
 	s.write(t, "broken", "")

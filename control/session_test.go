@@ -107,7 +107,7 @@ func TestWhatTheLastSessionFoundIsRememberedHoweverOldItIs(t *testing.T) {
 	remembered, err := s.Remembered(t.Context(), "queues")
 	require.NoError(t, err)
 	require.Empty(t, remembered)
-	require.Zero(t, s.count(t, "starts"), "nobody is asked")
+	require.Zero(t, s.count(t, "starts"), "no command ran")
 
 	require.NoError(t, s.Start(t.Context(), false))
 	s.ahead += 1000 * time.Hour
@@ -161,7 +161,7 @@ func TestAFailingStartUpCommandAbortsTheStart(t *testing.T) {
 	require.False(t, s.exists("ran"))
 
 	require.Error(t, s.Start(t.Context(), false))
-	require.Equal(t, "1\n1\n", s.read(t, "starts"), "a session that did not start is none")
+	require.Equal(t, "1\n1\n", s.read(t, "starts"), "the session did not start")
 }
 
 func TestAStartUpCommandMayIgnoreItsExitStatus(t *testing.T) {
@@ -219,7 +219,7 @@ func TestDataOfASessionThatCannotBeReadStartsANewOne(t *testing.T) {
 	require.Equal(t, 2, s.count(t, "starts"))
 }
 
-// showsBindir are a status and a terminate command that tell an attribute's value.
+// showsBindir are a status and a terminate command that print an attribute's value.
 var showsBindir = `<attribute name="bindir"><default>of the definition</default></attribute>` + "%s" + submitting(`echo job 7`, "") +
 	`<get-job-status name="g"><arg>/bin/sh -c 'printf "%%s" "$0" >bindir; echo RUNNING' "${ptp_rm:bindir#value}"</arg>` + asStatus + `</get-job-status>` +
 	`<terminate-job name="t"><arg>/bin/sh -c 'printf "%%s" "$0" >bindir' "${ptp_rm:bindir#value}"</arg></terminate-job>`
@@ -242,7 +242,7 @@ func TestCommandsOnAJobSeeTheValuesItWasSubmittedWith(t *testing.T) {
 			s.options.Defaults = values("bindir", "of the target")
 			_, err := control.New(s.options).Look(t.Context(), "99")
 			require.NoError(t, err)
-			require.Equal(t, "of the target", s.read(t, "bindir"), "a job from elsewhere is asked for with the target's values")
+			require.Equal(t, "of the target", s.read(t, "bindir"), "the query for a job from elsewhere has the target's values")
 		})
 	}
 }

@@ -61,7 +61,7 @@ func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatAQueryItselfTellsIsAFact(t *testing.T) {
+func TestOnlyWhatAQueryItselfPrintsIsAFact(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="job.native" visible="false"><default>left over</default></attribute>`+
 		submitting(`echo job 7`, "")+running("get-job-status", `echo RUNNING`, "", asStatus)))
 	j := s.status(t, s.submits(t, job.Submission{Executable: "x"}))
@@ -78,7 +78,7 @@ func TestWhatAQueryFindsOut(t *testing.T) {
 		stale   string // part of the reason; empty for an answer
 	}{
 		"an end":                                {`echo COMPLETED`, job.Completed, "", false, ""},
-		"an end that is told by its outcome":    {`exit 45`, job.Completed, "", false, ""},
+		"an end that its outcome reports":       {`exit 45`, job.Completed, "", false, ""},
 		"a job that is not known":               {`exit 44`, job.Running, "", true, ""},
 		"a word outside the vocabulary":         {`echo HELD`, job.Running, "HELD", false, ""},
 		"a word beside a state that is no word": {`echo UNDETERMINED; echo native X`, job.Running, "X", false, ""},
@@ -138,7 +138,7 @@ func TestRecentAnswersAreReused(t *testing.T) {
 		require.NoError(t, err)
 	}
 	recent()
-	require.Equal(t, 1, s.count(t, "asked"), "what the submit command told is no answer to a query")
+	require.Equal(t, 1, s.count(t, "asked"), "the output of the submit command is no answer to a query")
 	s.ahead = 4 * time.Second
 	recent()
 	require.Equal(t, 1, s.count(t, "asked"))
@@ -154,10 +154,10 @@ func TestRecentAnswersAreReused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Status(t.Context(), job, false)
 	require.NoError(t, err)
-	require.Equal(t, 4, s.count(t, "asked"), "an answer that is doubted is asked for again")
+	require.Equal(t, 4, s.count(t, "asked"), "a doubtful answer leads to another query")
 }
 
-func TestJobsThatHaveEndedAreNotAskedFor(t *testing.T) {
+func TestJobsThatHaveEndedAreNotQueried(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answering(t, `echo FAILED`)
 	j = s.status(t, j)
@@ -175,7 +175,7 @@ func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
 	require.ErrorAs(t, err, &unsupported)
 }
 
-func TestASubmissionWithoutIdIsNotAskedFor(t *testing.T) {
+func TestASubmissionWithoutIdIsNotQueried(t *testing.T) {
 	s, _ := asked(t, "", "")
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "t", Target: "here"}))
 	_, err := s.store.Settle(t.Context(), jobstore.Outcome{Tag: "t", Doubted: "no answer"})
@@ -218,7 +218,7 @@ func (s *site) givesUp(t *testing.T, tag string, ask func(context.Context) error
 	require.False(t, kept.Stale, kept.StaleReason)
 }
 
-func TestAQueryThatNobodyWaitsForAnyMoreTellsNothingOfTheJob(t *testing.T) {
+func TestAQueryThatNobodyWaitsForAnyMoreDoesNotChangeTheJob(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `echo >>asked; exec sleep 600`)
 	s.givesUp(t, job.Tag, func(ctx context.Context) error {
@@ -241,15 +241,15 @@ func TestFallbacksAreTriedWhileNoStateIsKnown(t *testing.T) {
 		want                 string // part of the error
 	}{
 		"a state needs none":                         {`echo RUNNING`, `echo FAILED`, `echo CANCELED`, job.Running, false, "", ""},
-		"an unknown job is asked for elsewhere":      {`exit 44`, `echo FAILED`, `echo CANCELED`, job.Failed, false, "2", ""},
+		"an unknown job is queried elsewhere":        {`exit 44`, `echo FAILED`, `echo CANCELED`, job.Failed, false, "2", ""},
 		"silence is not being unknown":               {`:`, `echo FAILED`, `echo CANCELED`, job.Canceled, false, "3", ""},
 		"the last one counts":                        {`exit 44`, `:`, `echo CANCELED`, job.Canceled, false, "23", ""},
 		"unknown to all":                             {`exit 44`, `exit 44`, `exit 44`, job.Submitted, true, "23", ""},
 		"unknown, and the others are silent":         {`exit 44`, `:`, `:`, job.Submitted, true, "23", ""},
 		"unknown elsewhere says nothing of failures": {`echo down >&2; exit 1`, `:`, `exit 44`, job.Submitted, false, "3", "down"},
 		"a failure elsewhere leaves all open":        {`exit 44`, `:`, `echo "accounting is down" >&2; exit 1`, job.Submitted, false, "23", "accounting is down"},
-		"an end that nobody can tell more of":        {`exit 45`, `:`, `:`, job.Completed, false, "3", ""},
-		"an end that accounting tells more of":       {`exit 45`, `:`, `echo FAILED`, job.Failed, false, "3", ""},
+		"an end without further facts":               {`exit 45`, `:`, `:`, job.Completed, false, "3", ""},
+		"an end that accounting knows more of":       {`exit 45`, `:`, `echo FAILED`, job.Failed, false, "3", ""},
 		"a word, then a state":                       {`echo HELD`, `:`, `echo USER_ON_HOLD`, job.UserOnHold, false, "3", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestFallbacksAreTriedWhileNoStateIsKnown(t *testing.T) {
 	}
 }
 
-func TestAFallbackWhoseProgramIsMissingIsNone(t *testing.T) {
+func TestAFallbackWhoseProgramIsMissingIsIgnored(t *testing.T) {
 	s, j := asked(t, `<x:fallback name="f"><arg>no-such-program-anywhere</arg></x:fallback>`+fallback("second", `on="not-found"`), "")
 	s.answering(t, `exit 44`)
 	s.write(t, "answer-second", "echo FAILED")
@@ -367,7 +367,7 @@ func TestNoJobHasAnIDThatLooksLikeAnOption(t *testing.T) {
 	_, err := s.Look(t.Context(), "--help")
 	var unknown *control.NotFoundError
 	require.ErrorAs(t, err, &unknown)
-	require.False(t, s.exists("asked"), "nobody is asked for it")
+	require.False(t, s.exists("asked"), "no command ran")
 }
 
 func TestAbsenceForLongIsAStateWhereTheDefinitionSaysSo(t *testing.T) {

@@ -185,9 +185,9 @@ func (c *submitter) unrecorded(id string, err error) error {
 	help := "note the id: the definition cannot find the job by its tag"
 	switch {
 	case isKept(err):
-		help = "the id is kept beside the record, and rmctl recover records it, once that is mended"
+		help = "the id is kept beside the record, and rmctl recover records it once that is fixed"
 	case c.definition.Command(config.FindJob) != nil:
-		help = "rmctl recover finds it by its tag and records it, once that is mended"
+		help = "rmctl recover finds it by its tag and records it once that is fixed"
 	}
 	return fmt.Errorf("the job was submitted and has the id %q, but that could not be recorded: %w\ndo not submit it again; %s", id, err, help)
 }
@@ -218,7 +218,7 @@ func (c *session) acceptance(p *prepared, id string, result *command.Result) job
 func (c *session) outputPath(env *attribute.Environment, name, id string) string {
 	resolved, err := env.Resolve(env.Text(name), id)
 	if err != nil {
-		c.log.Warn("the path of a job's output cannot be told", "attribute", name, "error", err)
+		c.log.Warn("the path of a job's output is unknown", "attribute", name, "error", err)
 		return ""
 	}
 	if resolved == "" {

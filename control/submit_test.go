@@ -50,7 +50,7 @@ func TestAnAcceptedJobIsRecordedWithWhatWasSubmitted(t *testing.T) {
 	require.False(t, kept.Interactive)
 }
 
-func TestWhatWasAskedForIsRecordedAsALaunchConfiguration(t *testing.T) {
+func TestASubmissionIsRecordedAsALaunchConfiguration(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="queue"><default>short</default></attribute><attribute name="nodes" type="integer"/>`+submitting("echo job 7", "")))
 	asked := job.Submission{
 		Executable: "/bin/true", Arguments: []string{"a b"}, Values: values("nodes", "2"), Directory: s.home,
@@ -304,7 +304,7 @@ func TestTheUsersEnvironmentReachesTheSubmitCommandOnly(t *testing.T) {
 	require.Equal(t, "[yes]\n", s.read(t, "submit"))
 }
 
-func TestOutputPathsThatCannotBeToldAreLeftOut(t *testing.T) {
+func TestOutputPathsThatAreUnknownAreLeftOut(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="stdout_remote_path" visible="false"><default>${ptp_rm:stdout_remote_path#value} </default></attribute>`+submitting(`echo job 7`, "")))
 	require.Empty(t, s.submits(t, job.Submission{Executable: "x"}).OutputPath)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // fills lets nothing that is known of a submission be changed on record, as a full
-// disk does, from the start of its submit command on, until it is told to.
-func (s *site) fills(t *testing.T) (mend func()) {
+// disk does, from the start of its submit command on, until repair is called.
+func (s *site) fills(t *testing.T) (repair func()) {
 	t.Helper()
 	database, err := sql.Open("sqlite", filepath.Join(s.state, "jobs.db"))
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := forgetful(t, c.script, "")
-			mend := s.fills(t)
+			repair := s.fills(t)
 			_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 			require.ErrorContains(t, err, "the disk is full")
 			s.ahead += time.Minute
@@ -56,7 +56,7 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 			require.Len(t, open, 1, "it is tried again while the disk is full")
 			_, err = s.Recover(t.Context(), open[0])
 			require.Error(t, err)
-			mend()
+			repair()
 			job, err := s.Recover(t.Context(), open[0])
 			require.NoError(t, err)
 			require.Equal(t, c.phase, job.Phase)
@@ -68,12 +68,12 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 
 func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `exit 7`, `waitForId="false"`, "")))
-	mend := s.fills(t)
+	repair := s.fills(t)
 	_, _, err := s.interactively(t, t.Context(), "")
 	require.ErrorContains(t, err, "the job has ended (FAILED, exit code 7), which is kept beside the record until there is room")
 	require.ErrorContains(t, err, "the disk is full")
 	require.Equal(t, job.PhaseIntended, s.onlyJob(t).Phase)
-	mend()
+	repair()
 	_, err = s.Recover(t.Context(), s.onlyJob(t))
 	require.NoError(t, err)
 	j := s.onlyJob(t)
@@ -84,10 +84,10 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 
 func TestWhatIsDecidedOtherwiseMeanwhileCounts(t *testing.T) {
 	s := forgetful(t, `echo "denied" >&2; exit 1`, "")
-	mend := s.fills(t)
+	repair := s.fills(t)
 	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorContains(t, err, "the disk is full")
-	mend()
+	repair()
 	open, err := s.store.Unresolved(t.Context(), "here")
 	require.NoError(t, err)
 	require.Len(t, open, 1)

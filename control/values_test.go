@@ -93,7 +93,7 @@ func TestValuesAreStoredAsTheFormWouldStoreThem(t *testing.T) {
 		"no integer":                               {"memory", values("memory", ""), ""},
 		"a list of one":                            {"mail", values("mail", "a"), "[a]"},
 		"a list by repetition":                     {"mail", values("mail", "a", "text", "x", "mail", "b,c"), "[a, b,c]"},
-		"a list begun anew":                        {"mail", values("mail", "a", "mail", "", "mail", "b"), "[b]"},
+		"a list that begins again":                 {"mail", values("mail", "a", "mail", "", "mail", "b"), "[b]"},
 		"an emptied list":                          {"mail", values("mail", "a", "mail", ""), ""},
 		"a map by repetition":                      {"limits", values("limits", "cpu=4", "limits", "mem=a=b"), "{cpu=4, mem=a=b}"},
 		"the last of several entries of a key":     {"limits", values("limits", "cpu=4", "limits", "cpu=5"), "{cpu=5}"},
@@ -233,7 +233,7 @@ const itsForm = `<launch-tab><dynamic><title>T</title>
 	<browse attribute="twice" title="b"/><widget type="combo" attribute="twice"/>
 </dynamic></launch-tab>`
 
-func TestTheControlOfAnAttributeTellsWhatItTakes(t *testing.T) {
+func TestTheControlOfAnAttributeSaysWhatItTakes(t *testing.T) {
 	site := newRenderer(t, define(t, withForm+showing("bound", "box", "count", "level", "speed", "queue", "mpi", "nodes", "twice", "stdout_remote_path", "linked", "bindir")+itsForm))
 	rendering, err := site.Render(job.Submission{Executable: "x", Values: values("bound", "b", "box", "yes", "count", "3", "level", "medium",
 		"speed", "fast", "queue", "gpu", "mpi", "mpirun", "nodes", "2", "twice", "c", "stdout_remote_path", "/o")})

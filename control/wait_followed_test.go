@@ -25,7 +25,7 @@ func (s *site) by(detail job.Detail) job.Observation {
 	return job.Observation{Detail: detail, Observed: s.options.Now(), Source: "another"}
 }
 
-func TestWaitingForJobsOnRecordTellsEachStateOnce(t *testing.T) {
+func TestWaitingForJobsOnRecordReportsEachStateOnce(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
 	s.shows(t, jobs, job.QueuedActive, job.Running, job.Running)
 	looks := 0
@@ -113,7 +113,7 @@ func TestAWaitForAJobWhoseIDWasGivenAgainEnds(t *testing.T) {
 }
 
 // That a job is missing once more is on record, but nothing that happens to it.
-func TestAWaitForAMissingJobIsGivenUpAsSoonAsItWasAskedForOftenEnough(t *testing.T) {
+func TestAWaitForAMissingJobEndsAfterEnoughQueries(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, "")
 	begun := s.ahead

@@ -25,7 +25,7 @@ func (s *site) answers(t *testing.T, scripts ...string) {
 	}
 }
 
-func TestWaitingTellsEachStateOnce(t *testing.T) {
+func TestWaitingReportsEachStateOnce(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answers(t, `echo QUEUED_ACTIVE`, `echo QUEUED_ACTIVE`, `echo RUNNING; echo native R`, `echo RUNNING; echo native R`, `echo RUNNING; echo native C`, `echo FAILED; echo exit 3`)
 	var told []string
@@ -91,7 +91,7 @@ func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
 	require.GreaterOrEqual(t, s.ahead, 15*time.Second, "a scheduler may not have its list yet")
 }
 
-func TestAJobThatComesBackIsWaitedForAnew(t *testing.T) {
+func TestAJobThatComesBackIsWaitedForAgain(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answers(t, `exit 44`, `exit 44`, `exit 44`, `echo RUNNING`, `exit 44`, `exit 44`, `exit 44`, `echo COMPLETED`)
 	j, err := s.Wait(t.Context(), j, "", nil)

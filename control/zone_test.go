@@ -25,16 +25,16 @@ func (f farConnection) Info() remote.Info {
 	return info
 }
 
-// clocked is a definition whose jobs are submitted when the file "told" says, and whose
+// clocked is a definition whose jobs are submitted when the file "time" says, and whose
 // commands have children.
 func clocked(t *testing.T, children string) *config.Definition {
 	return define(t, `<attribute name="job.submitted" visible="false"/>`+
 		running("submit-batch", "echo job 9", `waitForId="true"`, jobIDParser)+
-		running("get-job-status", `echo RUNNING; echo "at $(cat told)"`, "", children+`<stdout-parser delim="\n">
+		running("get-job-status", `echo RUNNING; echo "at $(cat time)"`, "", children+`<stdout-parser delim="\n">
 			<target ref="@jobId"><match><expression>([A-Z]+)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 			<target ref="job.submitted"><match><expression>at (.*)</expression><set field="value"><entry valueGroup="1"/></set></match></target>
 		</stdout-parser>`),
-		`<monitor-data schedulerType="TEST">`+running("x:list-jobs", `echo "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 RUNNING $(cat told)"`, "", children+`<stdout-parser delim="\n">
+		`<monitor-data schedulerType="TEST">`+running("x:list-jobs", `echo "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 RUNNING $(cat time)"`, "", children+`<stdout-parser delim="\n">
 			<target><match><expression>(\d+) (\S+) (\S+) (.+)</expression><set field="name"><entry valueGroup="1"/></set>
 				<put field="value"><entry key="identity" valueGroup="2"/><entry key="state" valueGroup="3"/><entry key="submitted" valueGroup="4"/></put></match></target></stdout-parser>`)+
 			`</monitor-data>`)
@@ -49,13 +49,13 @@ func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
 		"it was winter":                         {"", "Europe/Berlin", "2026-03-04T17:00:00", "2026-03-04T17:00:00+01:00"},
 		"the definition has a zone of its own":  {zoneOfDefinition, "Asia/Tokyo", "2026-03-04T17:00:00", "2026-03-04T17:00:00-05:00"},
 		"so it has on this machine":             {zoneOfDefinition, "", "2026-03-04T17:00:00", "2026-03-04T17:00:00-05:00"},
-		"the scheduler tells the zone":          {"", "Asia/Tokyo", "2026-03-04T17:00:00+01:00", "2026-03-04T17:00:00+01:00"},
+		"the scheduler prints the zone":         {"", "Asia/Tokyo", "2026-03-04T17:00:00+01:00", "2026-03-04T17:00:00+01:00"},
 		"the place is in the zone that is here": {"", "", "2026-03-04T17:00:00", "2026-03-04T17:00:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, clocked(t, c.children), func(o *control.Options) { o.Connection = farConnection{o.Connection, c.zone} })
 			s.ahead = time.Until(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-			s.write(t, "told", c.told)
+			s.write(t, "time", c.told)
 			var rows elements.RowSet
 			_, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, rows.Add)
 			require.NoError(t, err)

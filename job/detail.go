@@ -1,7 +1,7 @@
 package job
 
 // A Detail is a state of a job. Every detail refines one of the five primary states
-// UNDETERMINED, SUBMITTED, SUSPENDED, RUNNING and COMPLETED, each of which refines
+// UNDETERMINED, SUBMITTED, SUSPENDED, RUNNING and COMPLETED, and each of these refines
 // itself. The zero value means that nothing is known and equals Undetermined in
 // every method.
 type Detail string

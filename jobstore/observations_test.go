@@ -40,7 +40,7 @@ func TestAnObservationRecordsTheStateAndItsEvidence(t *testing.T) {
 	require.Equal(t, number(3), j.ExitCode)
 	require.Equal(t, number(0), j.Signal)
 	require.Equal(t, "12:00", j.Ended)
-	require.Equal(t, "n[1-4]", j.Nodes, "a fact that was not told again was forgotten")
+	require.Equal(t, "n[1-4]", j.Nodes, "a fact that a later answer lacks was forgotten")
 	require.Empty(t, j.Reason, "the reason of the former state was kept")
 	require.Empty(t, j.Evidence)
 }

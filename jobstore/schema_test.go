@@ -122,7 +122,7 @@ func TestNetworkFileSystemsKeepNoLogInSharedMemory(t *testing.T) {
 	}
 }
 
-func TestTheLocalFileSystemIsAsked(t *testing.T) {
+func TestTheLocalFileSystemIsChecked(t *testing.T) {
 	t.Parallel()
 	_, err := isNetworkFileSystem(t.TempDir())
 	require.NoError(t, err)

@@ -96,8 +96,8 @@ func TestWhatOthersHavePutIntoAnOpenDirectoryIsRefused(t *testing.T) {
 func TestWhatIsNoStoreIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(directory string) error{
-		"a file in the place of the directory": func(directory string) error { return os.WriteFile(directory, nil, 0o600) },
-		"a directory in the place of the file": func(directory string) error {
+		"a file at the path of the directory": func(directory string) error { return os.WriteFile(directory, nil, 0o600) },
+		"a directory at the path of the file": func(directory string) error {
 			return os.MkdirAll(filepath.Join(directory, "jobs.db"), 0o700)
 		},
 		"a file of another kind": func(directory string) error {

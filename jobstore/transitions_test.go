@@ -115,9 +115,9 @@ func TestWhatIsSeenOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 func TestAnotherTimeOfSubmissionAloneIsNoOtherJob(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ first, then job.Observation }{
-		"it goes on":           {job.Observation{Detail: job.QueuedActive, Submitted: "10:00"}, job.Observation{Detail: job.Running, Submitted: "Nov 20 10:00"}},
-		"its identity is told": {job.Observation{Detail: job.Running, Submitted: "10:00", Identity: "made 10:00"}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
-		"one time is unknown":  {job.Observation{Detail: job.Running}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30"}},
+		"it goes on":            {job.Observation{Detail: job.QueuedActive, Submitted: "10:00"}, job.Observation{Detail: job.Running, Submitted: "Nov 20 10:00"}},
+		"its identity is known": {job.Observation{Detail: job.Running, Submitted: "10:00", Identity: "made 10:00"}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30", Identity: "made 10:00"}},
+		"one time is unknown":   {job.Observation{Detail: job.Running}, job.Observation{Detail: job.QueuedActive, Submitted: "10:30"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, again := seenAs(t, c.first)

@@ -28,7 +28,7 @@ type Model struct {
 const (
 	maxShapes      = 10_000
 	maxTexts       = 1 << 14
-	maxSharedBytes = 64 // longer texts are seldom the same
+	maxSharedBytes = 64 // longer texts are rarely the same
 )
 
 // New returns a model of nothing.

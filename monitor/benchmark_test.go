@@ -59,7 +59,7 @@ func newListedCluster(b testing.TB) *listedCluster {
 	return c
 }
 
-// countedJobs is the listing of which queues and states the jobs are in.
+// countedJobs lists the queues and states of the jobs.
 const countedJobs = "counted"
 
 func (c *listedCluster) file(element config.CommandElement) string {

@@ -61,7 +61,7 @@ type Options struct {
 // A Listing is how the listings of one kind of elements went.
 type Listing struct {
 	Kind model.Kind
-	At   time.Time     // when the last one that succeeded began; zero if there was none
+	At   time.Time     // when the last successful one began; zero before that
 	Took time.Duration // the scheduler's command of that
 	Rows int           // of that
 	Err  error         // why the newest one failed; nil if it did not

@@ -63,8 +63,7 @@ func (j *jobs) working() workOfJobs {
 	return all
 }
 
-// named returns the id of the node that goes by a name, and the name itself where there is
-// none: some name hosts with their domain only in one place.
+// named returns the id of the node that goes by a name, or the name itself if no node has it: some name hosts with their domain only in one place.
 func (n *nodes) named(name string) (string, bool) {
 	if _, isNode := n.known[name]; isNode {
 		return name, true

@@ -32,7 +32,7 @@ func onShells(t *testing.T, test func(t *testing.T, home cobaltHome)) {
 	}
 }
 
-// submit submits a script with a program in the place of qsub.
+// submit submits a script with a program as qsub.
 func (h cobaltHome) submit(t *testing.T, script, qsub, tag string) (stdout, stderr string, exit int) {
 	t.Helper()
 	definition, shipped := rms.Source("cobalt")
@@ -102,7 +102,7 @@ func TestCobaltReportsThatQsubFailed(t *testing.T) {
 		for qsub, want := range map[string]int{
 			"echo no such project >&2; exit 3":                 3,
 			"echo failed to create the job >&2":                1,
-			`echo "Jobid: 7" >>"$2"; echo cut off >&2`:         0, // there is a job: its log tells which
+			`echo "Jobid: 7" >>"$2"; echo cut off >&2`:         0, // there is a job: its log names it
 			`echo "Jobid: 7" >>"$2"; echo cut off >&2; exit 1`: 1,
 		} {
 			require.NoError(t, os.RemoveAll(home.notes()))

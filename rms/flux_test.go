@@ -93,7 +93,7 @@ func TestFluxEveryAttributeMakesItsDirective(t *testing.T) {
 }
 
 // flux batch takes no job without a number of slots or nodes.
-func TestFluxAsksForOneSlotWhereNothingIsAskedFor(t *testing.T) {
+func TestFluxAsksForOneSlotByDefault(t *testing.T) {
 	definition := shippedDefinition(t, "flux")
 	for nslots, pair := range map[string][]string{
 		"#flux: --nslots=1\n": {"queue", "a"}, "#flux: --nslots=3\n": {"slots", "3"}, "": {"nodes", "3"},

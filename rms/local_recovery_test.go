@@ -88,7 +88,7 @@ func TestWorkersThatRunJobsTakeSlots(t *testing.T) {
 	})
 }
 
-// What a listing lacks is asked for job by job, which takes a while where many wait.
+// Jobs that a listing lacks are queried one by one, which takes a while if many wait.
 func TestListingHasEveryJobThatHasNotEnded(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		running, unblock := m.submitBlocker(t, "SLOTS=1")
@@ -149,7 +149,7 @@ func TestJobOfAnotherHostIsLeftAlone(t *testing.T) {
 		require.NoError(t, os.WriteFile(description, []byte(here), 0o600))
 		unblock()
 		require.NoError(t, os.WriteFile(description, []byte(moved), 0o600))
-		require.Equal(t, "COMPLETED", m.status(t, id)["state"], "what has ended can be told anywhere")
+		require.Equal(t, "COMPLETED", m.status(t, id)["state"], "every host knows jobs that ended")
 	})
 }
 

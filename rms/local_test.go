@@ -359,7 +359,7 @@ func TestListingForgetsJobsThatEndedMinutesAgo(t *testing.T) {
 	})
 }
 
-func TestJobGetsWhatWasAskedFor(t *testing.T) {
+func TestJobGetsWhatItRequests(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		directory := m.file("a 'working' directory")
 		require.NoError(t, os.Mkdir(directory, 0o700))
@@ -371,7 +371,7 @@ func TestJobGetsWhatWasAskedFor(t *testing.T) {
 			"id": "1", "output": filepath.Join(directory, "out 1"), "error": filepath.Join(directory, "err"),
 		}, said)
 		require.Equal(t, "a $(name) %s", m.awaitEnd(t, "1")["name"])
-		own, err := exec.Command("nice").Output() // what is asked for adds to what the submitter has
+		own, err := exec.Command("nice").Output() // the job's niceness adds to the submitter's
 		require.NoError(t, err)
 		niceness, err := strconv.Atoi(strings.TrimSpace(string(own)))
 		require.NoError(t, err)

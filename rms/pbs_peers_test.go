@@ -21,7 +21,7 @@ func TestPBSReadsListingsOfOtherVersions(t *testing.T) {
 	states := map[string]string{
 		"Q": "QUEUED_ACTIVE", "R": "RUNNING", "E": "RUNNING", "S": "SUSPENDED", "H": "SYSTEM_ON_HOLD",
 		"C": "", // Torque's, which PBS does not have
-		"F": "", // with nothing that tells how the job ended
+		"F": "", // without how the job ended
 	}
 	definition := shippedDefinition(t, "pbs")
 	nativeState := regexp.MustCompile(`(?m)^ {4}job_state = (\S+)$`)
@@ -39,7 +39,7 @@ func TestPBSReadsListingsOfOtherVersions(t *testing.T) {
 				expected, known := states[native[1]]
 				require.True(t, known, "state %s", native[1])
 				if native[1] == "H" && !strings.Contains(record, "Hold_Types") {
-					expected = "" // held by whom is not told
+					expected = "" // who holds it is unknown
 				}
 				got := replay(t, definition, exchange{selector: "fallback:qstat-folded", job: id, stdout: record})
 				require.Equal(t, expected, got.State, record)

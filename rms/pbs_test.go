@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a query is told of a job may end anywhere, where a connection is lost
-// or a client killed. That must not make a state that the whole does not give.
+// The answer to a query may end anywhere, if the connection is lost or a client
+// killed. A part must not give a state that the whole does not give.
 func TestPBSConcludesNothingWrongFromPartOfARecord(t *testing.T) {
 	definition := shippedDefinition(t, "pbs")
 	tried := map[string]bool{}
@@ -119,7 +119,7 @@ func TestPBSReadsFoldedRecordsLikeUnfoldedOnes(t *testing.T) {
 	}
 }
 
-func TestPBSTellsTheSignalThatEndedAJob(t *testing.T) {
+func TestPBSNamesTheSignalThatEndedAJob(t *testing.T) {
 	definition := shippedDefinition(t, "pbs")
 	record := recordedExchange(t, filepath.Join(pbsCases, "finished-by-signal")).stdout
 	for _, signal := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 31} {

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// Whoever chooses a shipped definition is told how far it was tried.
+// Every shipped definition says how it was tested.
 func TestEveryShippedDefinitionSaysAgainstWhatItWasProven(t *testing.T) {
 	for _, name := range rms.Names() {
 		source, shipped := rms.Source(name)

@@ -39,8 +39,8 @@ func Names() []string {
 	return names
 }
 
-// Source returns the text of the shipped definition of that name, and false
-// when there is none. The caller may change the text.
+// Source returns the text of the shipped definition of that name, or false
+// for an unknown name. The caller may change the text.
 func Source(name string) ([]byte, bool) {
 	if path.Base(name) != name {
 		return nil, false

@@ -25,7 +25,7 @@ var slurmStates = map[string]string{
 	"REVOKED": "RUNNING", "UPDATE_DB": "RUNNING",
 }
 
-// slurmReasons is what the reason of a PENDING job tells beyond that.
+// slurmReasons are the details that the reason of a PENDING job adds.
 var slurmReasons = map[string]string{
 	"None": "QUEUED_ACTIVE", "Resources": "QUEUED_ACTIVE", "DependencyNeverSatisfied": "QUEUED_ACTIVE",
 	"PartitionDown": "QUEUED_ACTIVE", "ReqNodeNotAvail,_UnavailableNodes:c[1-9]": "QUEUED_ACTIVE",
@@ -76,8 +76,8 @@ func TestSlurmAccountingIsBelievedAboutEndsOnly(t *testing.T) {
 	}
 }
 
-// While a job waits Slurm prints forecasts, and of a word that is not known
-// nobody can tell what they are.
+// While a job waits Slurm prints forecasts, and with an unknown state the times
+// may be forecasts or not.
 func TestSlurmTimesAreKnownOfWhatHasHappenedOnly(t *testing.T) {
 	definition := shippedDefinition(t, "slurm")
 	for word, happened := range map[string][]string{

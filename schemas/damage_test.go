@@ -59,7 +59,7 @@ const (
 	noDamage
 )
 
-// damage changes one thing about a document and tells which. Many changes leave
+// damage changes one thing about a document and names it. Many changes leave
 // the document valid.
 func (w *words) damage(root *node, random *rand.Rand) damage {
 	parent, at := pick(root, random)
@@ -125,7 +125,7 @@ func (w *words) addAttribute(n *node, random *rand.Rand) {
 	}
 }
 
-// pick chooses a node below the root, each as likely; nil if there is none.
+// pick chooses a node below the root, each as likely, or nil.
 func pick(root *node, random *rand.Rand) (parent *node, at int) {
 	type place struct {
 		parent *node

@@ -12,8 +12,7 @@ type schemaSet struct {
 	parents    map[string][]string // symbol → elements that it may stand in
 }
 
-// A symbol names an element regardless of which namespace of its kind it is
-// in: "arg" is core, "x:outcome" an extension.
+// A symbol names an element of whatever namespace of its kind: "arg" is core, "x:outcome" an extension.
 func extensionSymbol(name string) string { return "x:" + name }
 
 func symbolIn(space, name string) string {

@@ -27,7 +27,7 @@ type Factory func(parser *config.Parser, env *attribute.Environment, job string)
 
 // Options change how a tokenizer works; the zero value is ready to use.
 type Options struct {
-	// LongestSegment bounds the length of a segment in bytes and thereby the
+	// LongestSegment bounds the length of a segment in bytes, and so the
 	// memory that a stream can take; 0 stands for defaultLongestSegment.
 	LongestSegment int
 	// Types holds the tokenizers that definitions may name by type.

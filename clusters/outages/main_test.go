@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// The exit codes of rmctl that its documentation tells.
+// The documented exit codes of rmctl.
 const (
 	exitDone      = 0
 	exitFailed    = 1

@@ -16,10 +16,10 @@ import (
 )
 
 // Parts of a real Slurm fail while jobs are submitted and waited for. No job is
-// lost, none is doubled, no state is made up, and the user is told.
+// lost, none is doubled, no state is made up, and the user learns of it.
 func TestOutages(t *testing.T) {
 	t.Parallel()
-	cluster := rmctltest.Slurm(t, "outages", "RMCTL_SLURM_MINJOBAGE=3600") // it is asked for all jobs in the end
+	cluster := rmctltest.Slurm(t, "outages", "RMCTL_SLURM_MINJOBAGE=3600") // the end queries all jobs
 	// One by one: they have the cluster in common.
 	t.Run("slurmctld is away while jobs are submitted", func(t *testing.T) { testControllerAwayWhileSubmitting(t, cluster) })
 	t.Run("slurmctld is away while jobs are waited for", func(t *testing.T) { testControllerAwayWhileWaiting(t, cluster) })
@@ -27,7 +27,7 @@ func TestOutages(t *testing.T) {
 	t.Run("a node fails", func(t *testing.T) { testNodeFails(t, cluster) })
 }
 
-// An outage is a desk at a cluster of which parts fail.
+// An outage is a desk at a cluster whose parts fail.
 type outage struct {
 	*rmctltest.Desk
 	*rmctltest.Cluster
@@ -90,7 +90,7 @@ func (o *outage) starts(arguments ...string) func() (int, string) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = command.Wait() // its code tells
+		_ = command.Wait() // its code says
 	}()
 	o.t.Cleanup(func() {
 		cancel()
@@ -196,7 +196,7 @@ func testControllerAwayWhileSubmitting(t *testing.T, cluster *rmctltest.Cluster)
 			submitted[r.ID] = true
 		case "REJECTED":
 		default:
-			require.Contains(t, looked, r.Tag, "what is not known is told")
+			require.Contains(t, looked, r.Tag, "unknown submissions are named")
 		}
 	}
 	inSlurm := o.jobsOfSlurm()
@@ -220,7 +220,7 @@ func testControllerAwayWhileWaiting(t *testing.T, cluster *rmctltest.Cluster) {
 	o.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
 	ends := o.starts("wait", job)
 	o.Stop(t, "slurmctld")
-	require.NoError(t, os.WriteFile(end, nil, 0o600)) // it ends while nobody can tell
+	require.NoError(t, os.WriteFile(end, nil, 0o600)) // it ends while rmctl cannot see it
 
 	cancels := o.starts("cancel", job)
 	said := o.refusedOnceAnswersAreOld("status", "--json", "--fresh", job)
@@ -295,7 +295,7 @@ func testNodeFails(t *testing.T, cluster *rmctltest.Cluster) {
 		require.Equal(t, "node1", o.Asks(t, "squeue", "--noheader", "--format=%N", "--jobs="+job), "Slurm fills the first node first")
 	}
 	endsLost, endsAgain := o.starts("wait", lost), o.starts("wait", again)
-	// Else the one that is requeued would begin there two minutes later, however seldom a slow machine looks.
+	// Else the one that is requeued would begin there two minutes later, however rarely a slow machine polls.
 	o.Asks(t, "scontrol", "update", "nodename=node2", "state=drain", "reason=outage")
 	o.Stop(t, "node1")
 	o.Asks(t, "scontrol", "update", "nodename=node1", "state=down", "reason=outage")

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// A Slurm with a slurmdbd tells how jobs ended that its controller has
+// A Slurm with a slurmdbd knows how jobs ended that its controller has
 // forgotten. Each script of testdata/script-slurm-accounting is a conversation
 // with it.
 func TestSlurmAccounting(t *testing.T) {
@@ -32,8 +32,8 @@ func TestSlurmAccounting(t *testing.T) {
 	})
 }
 
-// A job ends and is forgotten while slurmdbd is away, which is told of that some
-// time after it has come back. The job is never taken for one that nobody knows.
+// A job ends and is forgotten while slurmdbd is away. Some time after slurmdbd is
+// back, slurmctld reports the end to it. The job never becomes unknown.
 func testAccountingAway(t *testing.T, cluster *rmctltest.Cluster) {
 	o := newOutage(t, cluster)
 	// slurmctld 22.05 ends if it loses slurmdbd while it waits for an answer, as right after its start.
@@ -52,10 +52,10 @@ func testAccountingAway(t *testing.T, cluster *rmctltest.Cluster) {
 	o.Start(t)
 	var known record
 	require.Eventually(t, func() bool {
-		_, _ = o.starts("status", "--fresh", job)() // which fails until slurmdbd has been told
+		_, _ = o.starts("status", "--fresh", job)() // fails until slurmdbd has the end
 		known = o.record(job)
 		return known.Missing || known.State == "COMPLETED"
-	}, 10*time.Minute, 200*time.Millisecond, "slurmctld tells slurmdbd of the end")
+	}, 10*time.Minute, 200*time.Millisecond, "slurmctld reports the end to slurmdbd")
 	require.False(t, known.Missing, "accounting is only late")
 	require.Equal(t, "FAILED", known.Detail)
 	require.Equal(t, 3, *known.ExitCode)

@@ -39,8 +39,8 @@ const (
 const fewestLooks = 16
 
 // TestSoak keeps a background process busy: with jobs on this machine and over
-// two connections to a real sshd, that are submitted, asked for, waited for and
-// cancelled, with files that are staged, with interactive jobs, and with
+// two connections to a real sshd, that are submitted, queried, waited for and
+// canceled, with files that are staged, with interactive jobs, and with
 // connections that are lost meanwhile. Its memory, descriptors, goroutines and
 // children stay as they are, and so does the size of the store, from which old
 // jobs are forgotten; at the end it is as it was at the beginning.
@@ -156,7 +156,7 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// stays is what a job does that is to be cancelled: whatever the machine takes for that, it has
+// stays is what a job does that is to be canceled: whatever the machine takes for that, it has
 // not ended before. One whose cancellation is lost with the connection ends with the test.
 const stays = `left=600; while test -e marks && test $((left -= 1)) -gt 0; do sleep 1; done`
 
@@ -192,7 +192,7 @@ func (s *soak) churns() []churn {
 		}},
 		{"submit, status, cancel", func(run func(...string) (string, bool)) {
 			if job, submitted := submit(run, target(), stays); submitted {
-				delete(s.printed, strconv.Itoa(s.number)) // it may be cancelled before it runs
+				delete(s.printed, strconv.Itoa(s.number)) // it may be canceled before it runs
 				run("status", "--fresh", job)
 				run("cancel", job)
 			}

@@ -94,8 +94,8 @@ func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport str
 		`echo "<$line>"; test "$line" = size && stty size; test "$line" = end && exit 4; done`)
 	s.WaitFor("begun")
 	s.WaitFor("24 80")
-	// srun 22.05 misses a change that comes just when its job has begun (without rmctl, too). What
-	// it tells takes its own time, beside what is typed.
+	// srun 22.05 misses a change that comes just when its job has begun (without rmctl, too). Its
+	// report arrives independently of what is typed.
 	size := s.Resizes()
 	s.Type("size\r")
 	s.WaitFor("<size>")
@@ -107,9 +107,9 @@ func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport str
 	s.Type("d")
 	s.Ends(exitDone)
 
-	told := regexp.MustCompile(`rmctl attach (\d+)`).FindStringSubmatch(s.Screen)
-	require.NotNil(t, told, s.Screen)
-	id := told[1]
+	hint := regexp.MustCompile(`rmctl attach (\d+)`).FindStringSubmatch(s.Screen)
+	require.NotNil(t, hint, s.Screen)
+	id := hint[1]
 	require.Equal(t, "RUNNING", there.Asks(t, "squeue", "-h", "-o", "%T", "-j", id))
 	require.Contains(t, d.Does("status", "--json", id), `"state":"RUNNING"`)
 	d.Does("send", id, "sent", "from elsewhere")

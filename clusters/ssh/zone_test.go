@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// testSlurmInAnotherTimeZone has jobs of a Slurm whose commands tell the time of Tokyo.
+// testSlurmInAnotherTimeZone has jobs of a Slurm whose commands print the time of Tokyo.
 func testSlurmInAnotherTimeZone(t *testing.T, there slurmThere) {
 	daemons := rmctltest.SSHD(t, "zone", "RMCTL_SSHD_ENVIRONMENT="+there.Setting()+" TZ=Asia/Tokyo")
 	for _, transport := range []string{"ssh", "openssh"} {
@@ -22,10 +22,10 @@ func testSlurmInAnotherTimeZone(t *testing.T, there slurmThere) {
 			d.Reaches("far", "slurm", transport, "rmtest-target", daemons.Configuration)
 			job := d.Does("submit", "-t", "far", "--", "sleep", "1000")
 			d.Does("wait", "--until", "RUNNING", "--timeout", "5m", job)
-			// isNow takes a time that one of the job's commands has told.
+			// isNow takes a time that one of the job's commands printed.
 			isNow := func(text string) {
 				moment, err := time.Parse(time.RFC3339, text)
-				require.NoError(t, err, "it must tell its zone")
+				require.NoError(t, err, "it must name its zone")
 				require.WithinRange(t, moment, begun.Add(-time.Minute), time.Now().Add(time.Minute), text)
 				require.True(t, strings.HasSuffix(text, "+09:00"), text)
 			}
@@ -53,6 +53,6 @@ func fieldOf(t *testing.T, printed, id, field string) string {
 			return text
 		}
 	}
-	require.Fail(t, "the job is not told", "%s in %s", id, printed)
+	require.Fail(t, "the job is not listed", "%s in %s", id, printed)
 	return ""
 }

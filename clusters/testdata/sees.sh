@@ -1,8 +1,8 @@
 # sees.sh LETTERS JOB [followed|aside]: waits until qstat shows these letters for a job, or,
 # where they are "ended" or "gone", until accounting has it or it has left the queue,
-# and prints what rmctl makes of it then. rmctl asks the less often the longer an
-# answer takes, which is long while other suites run: meanwhile it tells what it saw last.
-# So the record of the script is asked for the end, and elsewhere only where its job is
+# and prints what rmctl makes of it then. rmctl queries less often the longer an
+# answer takes, and on a busy machine that is long: meanwhile it reports what it saw last.
+# So the end comes from the record of the script, and elsewhere only where its job is
 # to be followed; a record of its own, which owes the scheduler nothing, sees it as well,
 # and the end, too, in scripts that await several ones.
 end=$(($(date +%s) + 900))

@@ -109,7 +109,7 @@ func (s *search) run(here, at int) bool {
 	return true
 }
 
-// goBack returns to the last place that has another way to go on, and reports false if there is none.
+// goBack returns to the last place with another way to continue. It reports whether one exists.
 func (s *search) goBack(bottom int) bool {
 	for len(s.fallbacks) > bottom {
 		if !s.spend(operationWork) {

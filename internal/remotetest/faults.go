@@ -250,8 +250,8 @@ func NewFaulty(wrapped io.ReadWriteCloser, faults Faults) *Faulty {
 func (f *Faulty) Read(buffer []byte) (int, error)  { return f.end.Read(buffer) }
 func (f *Faulty) Write(buffer []byte) (int, error) { return f.end.Write(buffer) }
 
-// CloseWrite tells the wrapped stream, once all has arrived, that nothing more
-// is written; if that cannot be told without closing it, it is closed.
+// CloseWrite closes the wrapped stream for writing once all has arrived, or closes it
+// entirely if it has no end of its own for writing.
 func (f *Faulty) CloseWrite() error { return f.end.CloseWrite() }
 
 // Close closes the wrapped stream at once. What is on its way is lost.

@@ -92,7 +92,7 @@ func testFiles(t *testing.T, s *suite) {
 		require.Equal(t, "old", s.readFile(t, place+"/kept"))
 		require.Equal(t, "kept\n", s.shell(t, `ls -A "$1"`, place).stdout)
 	})
-	t.Run("what is not whole yet tells by its name which file it is of", func(t *testing.T) {
+	t.Run("an incomplete file has the name of its file in its own", func(t *testing.T) {
 		place := s.temporaryDirectory(t)
 		content, begin := io.Pipe()
 		written := make(chan error, 1)
@@ -177,12 +177,12 @@ func testFiles(t *testing.T, s *suite) {
 		require.Error(t, s.connection.Remove(timeLimit(t), directory+"/one"), "removed a directory that is not empty")
 		require.NoError(t, s.connection.Remove(timeLimit(t), deep))
 	})
-	t.Run("a directory in the place of a file is not replaced", func(t *testing.T) {
+	t.Run("a directory at the path of a file is not replaced", func(t *testing.T) {
 		require.NoError(t, s.connection.MkdirAll(timeLimit(t), directory+"/taken", 0o700))
 		require.Error(t, s.connection.WriteFile(timeLimit(t), directory+"/taken", strings.NewReader("x"), 0o600))
 		require.Error(t, s.connection.MkdirAll(timeLimit(t), directory+"/file/below", 0o700))
 	})
-	t.Run("what is absent is told by the error", func(t *testing.T) {
+	t.Run("the error says that a file is missing", func(t *testing.T) {
 		absent := directory + "/absent"
 		_, err := s.connection.Stat(timeLimit(t), absent)
 		require.ErrorIs(t, err, fs.ErrNotExist)

@@ -199,7 +199,7 @@ func testLostRunning(t *testing.T, l *loss) {
 	l.tryFurther(t)
 }
 
-// firstWrite tells when something arrived.
+// firstWrite signals the first write.
 type firstWrite struct {
 	once    sync.Once
 	arrived chan struct{}

@@ -167,7 +167,7 @@ func (w *gatedWriter) Write(data []byte) (int, error) {
 }
 
 func testInput(t *testing.T, s *suite) {
-	t.Run("without a reader there is none", func(t *testing.T) {
+	t.Run("without a reader nothing is written", func(t *testing.T) {
 		require.Equal(t, result{"", "", 0}, s.run(t, remote.Command{Arguments: []string{"cat"}}))
 	})
 	t.Run("it passes unchanged", func(t *testing.T) {
@@ -227,8 +227,7 @@ func testConcurrency(t *testing.T, s *suite) {
 	}
 }
 
-// writeAndRun writes a script and runs it at once. What it prints tells it from
-// all others.
+// writeAndRun writes a script and runs it at once. What it prints identifies it.
 func (s *suite) writeAndRun(ctx context.Context, directory, text string) error {
 	script := "#!/bin/sh\ncat; echo \"$1\" >&2; exit 3\n"
 	path := directory + "/" + text
@@ -328,8 +327,8 @@ func testEnding(t *testing.T, s *suite) {
 	})
 }
 
-// startPair starts a shell and a child of it. Both do the preparation, tell
-// their process ids, which are returned, and go on with the work.
+// startPair starts a shell and a child of it. Both do the preparation, print
+// their process ids, which startPair returns, and do the work.
 func (s *suite) startPair(t *testing.T, ctx context.Context, preparation, work string) (remote.Handle, []string) {
 	t.Helper()
 	reader, writer := io.Pipe()

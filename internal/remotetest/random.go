@@ -137,8 +137,8 @@ func (r *randomTexts) list(count int) []string {
 	return texts
 }
 
-// name is that of a variable, which a shell need not be able to name. The one
-// that shells set themselves is none.
+// name is that of a variable, which a shell need not be able to name. It is not
+// the one that shells set themselves.
 func (r *randomTexts) name() string {
 	for {
 		name := strings.ReplaceAll(r.text(), "=", "")

@@ -21,7 +21,7 @@ import (
 // patience bounds every wait for something that must happen.
 const patience = time.Minute
 
-// Options tell how much the suite does. What is zero is chosen by the suite.
+// Options say how much the suite does. Zero values stand for the suite's defaults.
 type Options struct {
 	Volume   int64  // bytes that one command prints; 64 MiB
 	Commands int    // started at once over one connection; 200
@@ -91,7 +91,7 @@ func Main(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	// From its first use on, package signal has a goroutine, which is none of a test's.
+	// Package signal has a goroutine from its first use on: no test started it.
 	first := make(chan os.Signal, 1)
 	signal.Notify(first, syscall.SIGUSR2)
 	signal.Stop(first)

@@ -22,7 +22,7 @@ func RunSilent(t *testing.T, open func(t *testing.T) (connection remote.Connecti
 		name string
 		test func(t *testing.T, connection remote.Connection, silence func())
 	}{
-		{"commands can be cancelled", testSilentCommands},
+		{"commands can be canceled", testSilentCommands},
 		{"calls end with their context", testSilentCalls},
 		{"closing it is not held, nor is what waits for it", testSilentClose},
 	}

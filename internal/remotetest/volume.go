@@ -147,7 +147,7 @@ func testParallel(t *testing.T, s *suite) {
 	require.NoError(t, errors.Join(failures...))
 }
 
-// runNumbered runs a command whose outputs and code tell it from others.
+// runNumbered runs a command whose outputs and exit code identify it.
 func (s *suite) runNumbered(ctx context.Context, number int) error {
 	text := fmt.Sprint("command ", number)
 	var stdout, stderr bytes.Buffer

@@ -42,8 +42,8 @@ var (
 	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone", "originals", "nodes", "stacks", "coalloc", "ensemble", "at", "debug"}
 )
 
-// place returns the directory and the first port of one of several, the first of
-// which has those that variables of the environment may tell.
+// place returns the directory and the first port of one of several. Environment
+// variables can set those of the first.
 func place(t testing.TB, kind, name string, names []string, usualPort, portsOfEach int) (directory string, port int) {
 	t.Helper()
 	number := slices.Index(names, name)
@@ -79,7 +79,7 @@ func Slurm(t testing.TB, name string, settings ...string) *Cluster {
 	remove := append([]string{"RMCTL_SLURM_REMOVE=1"}, c.settings...)
 	ClusterScript(t, "slurm-down.sh", remove...) // a test that was killed leaves jobs behind
 	t.Cleanup(func() {
-		if t.Failed() { // the logs tell why
+		if t.Failed() { // the logs say why
 			ClusterScript(t, "slurm-down.sh", c.settings...)
 		} else {
 			ClusterScript(t, "slurm-down.sh", remove...)
@@ -121,7 +121,7 @@ func (c *Cluster) Asks(t testing.TB, program string, arguments ...string) string
 
 // Daemons are real sshds of this machine: that of the target and a jump host.
 type Daemons struct {
-	Configuration string // an ssh_config that leads to them; sshd-up.sh tells of its hosts
+	Configuration string // an ssh_config that leads to them; sshd-up.sh lists its hosts
 	Port          int    // of the target
 }
 

@@ -147,8 +147,8 @@ func (d *Desk) Does(arguments ...string) string {
 	return strings.TrimSpace(stdout.String())
 }
 
-// Refused runs rmctl, which must exit with a code that tells of a failure, and
-// returns all that it says.
+// Refused runs rmctl, which must exit with the code of a failure, and
+// returns all that it prints.
 func (d *Desk) Refused(code int, arguments ...string) string {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)

@@ -29,8 +29,8 @@ type Terminal struct {
 }
 
 // startTerminal starts a command at a terminal. What it writes is read until
-// the test has ended; who can tell that the command ends on its own need not
-// do more.
+// the test has ended. A command that ends by itself needs
+// nothing else.
 func startTerminal(t testing.TB, command *exec.Cmd) *Terminal {
 	t.Helper()
 	s := &Terminal{t: t, Command: command, chunks: make(chan string)}
@@ -101,7 +101,7 @@ func (s *Terminal) waitFor(text string, patience <-chan time.Time) (written bool
 	}
 }
 
-// Shows has a full screen drawn anew until it shows words in their order, before
+// Shows redraws a full screen until it shows words in their order, before
 // what stands at its end. Only words without blanks can be sought: the screen may
 // be drawn with movements between them.
 func (s *Terminal) Shows(end string, words ...string) {

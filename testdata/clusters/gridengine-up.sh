@@ -15,7 +15,7 @@
 #     RMCTL_GRIDENGINE_FLUSH   seconds until what jobs did is written to the accounting file (0)
 #     RMCTL_GRIDENGINE_USER    user who submits jobs         (rmtest; created if missing)
 #
-# Neither daemon can be told which addresses to listen on. They refuse hosts that
+# Neither daemon has a setting for the addresses to listen on. They refuse hosts that
 # they do not know, and know this one only.
 set -eu
 
@@ -110,7 +110,7 @@ write_cell() {
     echo "$host localhost" >"$common/host_aliases"
     echo rmctl-test >"$common/cluster_name"
     : >>"$common/accounting" # else there is none before the first job has ended
-    chown sgeadmin:sgeadmin "$common"/* # the qmaster writes the first anew
+    chown sgeadmin:sgeadmin "$common"/* # the qmaster rewrites the first
     [ ! -s "$common/bootstrap" ] || return 0
     cat >"$state/bootstrap" <<CONF
 admin_user sgeadmin
