@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/internal/journal"
 )
 
-// A board shows what the loop of an ensemble has published: its status and its events.
+// A board holds the status and the events that the loop of an ensemble has published.
 type board struct {
 	mutex   sync.Mutex
 	shown   Status
@@ -17,7 +17,7 @@ type board struct {
 	changed chan struct{} // closed at the next change
 }
 
-// load shows what is on record.
+// load publishes what is on record.
 func (b *board) load(ctx context.Context, j *journal.Record, saved journal.Saved) error {
 	notices, err := j.Notices(ctx, saved.Ensemble.ID, 0)
 	if err != nil {

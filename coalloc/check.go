@@ -20,8 +20,8 @@ const zeroByte = "contains a NUL byte"
 
 const noGateJoins = "a part without a barrier cannot exchange messages: other parts would wait for it\nset independent = true"
 
-// Check returns all mistakes of a request that no target has to be known for. Requests that [ReadRequest] returns
-// have none.
+// Check returns all mistakes of a request that can be found without its targets. Requests that [ReadRequest]
+// returns have none.
 func (r *Request) Check() error {
 	var problems []error
 	if reason := oneLine(r.Name); reason != "" {
@@ -75,7 +75,7 @@ func checkSet(s Set, labels map[string]bool) error {
 	return nil
 }
 
-// Check returns all mistakes of a part that no target has to be known for.
+// Check returns all mistakes of a part that can be found without its target.
 func (p *Part) Check() error {
 	var problems []error
 	refuse := func(reason string) { problems = append(problems, fmt.Errorf("part %.200q: %s", p.Label, reason)) }
@@ -99,8 +99,7 @@ func (p *Part) Check() error {
 	return errors.Join(problems...)
 }
 
-// check calls refuse for what is wrong with texts of the part, with the key of a document and the index of the
-// item.
+// check calls refuse for each invalid text of the part, with the key of the document and the index of the item.
 func (p *Part) check(refuse refusal) {
 	s := p.Submission
 	oneLiners := []struct{ key, text string }{
@@ -141,7 +140,7 @@ func (p *Part) checkProgram(refuse refusal) {
 	}
 }
 
-// A refusal takes what is wrong with the value of a key, or with an item of it.
+// A refusal reports what is wrong with the value of a key, or with one of its items.
 type refusal func(key string, item int, reason string)
 
 func (r refusal) unlessEmpty(key string, item int, reason string) {

@@ -28,7 +28,7 @@ func SourcesOf(client Client, configFolder string) (Sources, error) {
 	}, nil
 }
 
-// variablesOf returns the variables that RSL has on a target. They have the names that GRAM defined.
+// variablesOf returns the RSL variables of a target, under the names that GRAM defines.
 func variablesOf(ctx context.Context, client Client, target string) (map[string]string, error) {
 	controller, err := client.Controller(ctx, target)
 	if err != nil {
@@ -73,7 +73,7 @@ func resolveContact(contact string, targets *settings.Targets) (target, reason s
 	return contact, err.Error()
 }
 
-// splitContact takes a contact apart.
+// splitContact splits a contact into host and service.
 func splitContact(contact string) (definition, host, service string) {
 	if before, after, found := strings.Cut(contact, "@"); found && !strings.ContainsAny(before, ":/") {
 		definition, contact = before, after

@@ -24,8 +24,8 @@ var (
 	ErrRecorded        = errors.New("an ensemble of this id is on record") // of a submission that is repeated
 )
 
-// A Control edits, commits and follows an ensemble, in this process or in another one. Its methods may be
-// called concurrently.
+// A Control edits, commits and follows an ensemble that this or another process runs. Its methods may be called
+// concurrently.
 type Control interface {
 	// Status returns the ensemble as it is now.
 	Status(ctx context.Context) (Status, error)

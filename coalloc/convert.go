@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rendezvous"
 )
 
-// recordOf returns a new ensemble as the journal has it.
+// recordOf returns the journal's record of a new ensemble.
 func recordOf(r *Request, now time.Time) (barrier.Ensemble, []barrier.Part, error) {
 	if len(r.Parts) == 0 {
 		return barrier.Ensemble{}, nil, ErrNoParts
@@ -36,7 +36,7 @@ func recordOf(r *Request, now time.Time) (barrier.Ensemble, []barrier.Part, erro
 	}, barrier.NewParts(specs), err
 }
 
-// specsOf returns parts as the journal has them, each with a tag for its submission.
+// specsOf returns the journal's records of parts, each with a tag for its submission.
 func specsOf(parts []Part) ([]barrier.Spec, error) {
 	specs := make([]barrier.Spec, len(parts))
 	var problems []error
@@ -81,7 +81,7 @@ func admitted(p *barrier.Part, joins bool, rosters []barrier.Roster) rendezvous.
 	return admitted
 }
 
-// statusOf returns an ensemble on record as users see it.
+// statusOf returns the status of a recorded ensemble.
 func statusOf(e barrier.Ensemble, parts []barrier.Part) Status {
 	s := Status{
 		ID: e.ID, Name: e.Name, State: e.State, Reason: e.Reason, Committed: e.Committed,
@@ -99,7 +99,7 @@ func statusOf(e barrier.Ensemble, parts []barrier.Part) Status {
 	return s
 }
 
-// setsOf returns sets of alternatives as users see them.
+// setsOf returns the status of sets of alternatives.
 func setsOf(sets []barrier.Set, parts []barrier.Part) []SetStatus {
 	states := map[string]PartState{} // a part that takes the place of another one may have its label
 	for _, p := range parts {
@@ -131,7 +131,7 @@ func setsOf(sets []barrier.Set, parts []barrier.Part) []SetStatus {
 	return list
 }
 
-// eventsOf returns events on record as users see them.
+// eventsOf converts recorded events for users.
 func eventsOf(notices []barrier.Notice) []EnsembleEvent {
 	events := make([]EnsembleEvent, len(notices))
 	for i, n := range notices {
@@ -140,7 +140,7 @@ func eventsOf(notices []barrier.Notice) []EnsembleEvent {
 	return events
 }
 
-// processEventOf returns what the server says as the machine takes it.
+// processEventOf converts an event of the server to an input of the machine.
 func processEventOf(event rendezvous.ProcessEvent) (barrier.ProcessEvent, bool) {
 	kind, isKnown := processKinds[event.Kind]
 	return barrier.ProcessEvent{

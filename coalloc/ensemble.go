@@ -54,7 +54,7 @@ type Ensemble struct {
 
 	inputs inbox
 	board  board
-	// removed has the serials of parts that nobody wants any more.
+	// removed holds the serials of deleted parts.
 	removed sync.Map
 
 	// The rest belongs to the loop.
@@ -113,7 +113,7 @@ func Resume(ctx context.Context, client Client, id string, o Options) (*Ensemble
 	return e, nil
 }
 
-// load locks the ensemble and reads what is on record of it. It returns the results of its exchanges by their names.
+// load locks the ensemble and reads its record. It returns the results of its exchanges by name.
 func (e *Ensemble) load(ctx context.Context) (exchanged map[string][]byte, err error) {
 	if e.store, err = e.client.Store(ctx); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (e *Ensemble) load(ctx context.Context) (exchanged map[string][]byte, err e
 			err = errors.Join(err, e.unlock())
 		}
 	}()
-	saved, err := e.recorded(ctx) // another process may have changed it until now
+	saved, err := e.recorded(ctx) // another process may have changed it
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (e *Ensemble) Events(ctx context.Context, after int, observe func(EnsembleE
 	return e.board.follow(ctx, e.stopped, after, observe)
 }
 
-// request has the loop apply what a user wants.
+// request passes an edit of a user to the loop, and waits for the result.
 func (e *Ensemble) request(ctx context.Context, wish barrier.Input) error {
 	reply := make(chan error, 1)
 	e.inputs.add(input{Input: wish, reply: reply})

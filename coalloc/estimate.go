@@ -20,7 +20,7 @@ const (
 	estimateQueued = "estimate-job-start" // of a job that waits
 	estimateScript = "estimate.script"    // the script that would be submitted
 	estimateJob    = "estimate.job"       // the id of the job that waits
-	estimateStart  = "estimate.start"     // what the scheduler says
+	estimateStart  = "estimate.start"     // the scheduler's answer
 )
 
 // startPatience bounds how long the queries for the expected start of waiting jobs take together.
@@ -28,8 +28,9 @@ const startPatience = 30 * time.Second
 
 var errStartTimeout = fmt.Errorf("the scheduler did not answer within %v", startPatience)
 
-// EstimateStarts queries the schedulers once for each part whose job waits in a queue, and sets when they expect it to
-// start. A part keeps the reason if its query fails. Parts of definitions without a command for it stay as they are.
+// EstimateStarts queries the schedulers once for each part whose job waits in a queue, and sets the expected
+// start. If a query fails, the part keeps the reason. If the definition has no command for it, the part does not
+// change.
 func EstimateStarts(ctx context.Context, client Client, s *Status) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, errStartTimeout)
 	defer cancel()

@@ -20,7 +20,8 @@ const (
 	recordRetry = time.Second
 )
 
-// execute executes an action, or begins it: its result is a later input. It reports whether what follows may happen.
+// execute executes an action, or starts it; the result is then a later input. It reports whether the next action
+// may follow.
 func (e *Ensemble) execute(action barrier.Action) bool {
 	switch a := action.(type) {
 	case barrier.Record:
@@ -57,8 +58,8 @@ func (e *Ensemble) execute(action barrier.Action) bool {
 	return true
 }
 
-// persist writes to the journal, again until it works: nothing may happen that is not on record. It reports whether it worked
-// before the ensemble was closed.
+// persist writes to the journal, and retries until it succeeds, because nothing may happen without a record. It
+// returns false if the ensemble was closed first.
 func (e *Ensemble) persist(write func(context.Context) error) bool {
 	for {
 		err := write(e.ctx)
@@ -135,7 +136,7 @@ func (e *Ensemble) submit(serial int, onHold, begin bool) {
 	})
 }
 
-// operate does something to the job of a part, and has the machine take the result.
+// operate runs an operation on the job of a part, and passes the result to the machine.
 func (e *Ensemble) operate(operation control.Operation, serial int, result func(error) barrier.Input) {
 	p := e.partOn(serial)
 	place, tag := e.placeOf(p.Target), p.Tag

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/barrier"
 )
 
-// Waits says in words what the ensemble waits for, or how it has ended.
+// Waits describes what the ensemble waits for, or how it has ended.
 func (s *Status) Waits() string {
 	text, isKnown := map[State]string{
 		Prepared:   "recorded; nothing is submitted yet",
@@ -52,7 +52,7 @@ func (s *Status) waiting() string {
 	return text
 }
 
-// Missing returns what the release of an ensemble waits for: the labels of parts, and sets of alternatives in words.
+// Missing returns what the release waits for: labels of parts, and descriptions of sets of alternatives.
 func (s *Status) Missing() (labels []string) {
 	for i := range s.Parts {
 		p := &s.Parts[i]
@@ -79,7 +79,7 @@ func (s *Status) setOf(p *PartStatus) *SetStatus {
 	return &s.Sets[i]
 }
 
-// Waits says in words what the set waits for, and which alternatives are out.
+// Waits describes what the set waits for, and which alternatives have failed or were deleted.
 func (s *SetStatus) Waits() string {
 	text := fmt.Sprintf("%d of %d required parts have checked in", min(s.CheckedIn, s.Needed), s.Needed)
 	switch {
@@ -95,7 +95,7 @@ func (s *SetStatus) Waits() string {
 	return text
 }
 
-// Hints returns with which commands a user can go on, for each part whose failure holds up the release.
+// Hints returns the commands with which a user can continue, for each part whose failure blocks the release.
 func (s *Status) Hints() (lines []string) {
 	if !s.Released.IsZero() || s.State != Waiting && s.State != Submitting {
 		return nil
@@ -110,7 +110,7 @@ func (s *Status) Hints() (lines []string) {
 	return lines
 }
 
-// Waits says in words what the part waits for, or how it has ended.
+// Waits describes what the part waits for, or how it has ended.
 func (p *PartStatus) Waits() string {
 	job := "its job"
 	if p.JobID != "" {
@@ -178,8 +178,8 @@ func (p *PartStatus) ending() string {
 	return ""
 }
 
-// ExitCode returns the worst exit code of the parts of an ensemble that has ended, as a shell would say it: 0 only
-// if the ensemble is done. Parts whose failure means nothing count, too.
+// ExitCode returns the worst exit code of the parts of an ended ensemble, as a shell reports it: 0 only if the
+// ensemble is DONE. Optional parts count, too.
 func (s *Status) ExitCode() int {
 	worst := 0
 	for _, p := range s.Parts {

@@ -23,7 +23,7 @@ const (
 	idBytes         = 6
 )
 
-// NewID returns a new id of an ensemble. It is short because users type it.
+// NewID returns a new id of an ensemble, short enough to type.
 func NewID() string {
 	id := make([]byte, idBytes)
 	_, _ = rand.Read(id) // never fails
@@ -64,8 +64,8 @@ func readKey(folder string) ([]byte, error) {
 	return key, nil
 }
 
-// lock makes this process the only one that runs or records the ensemble of a folder, until the returned function is called or
-// the process dies. The error is ErrRunning if another process does.
+// lock gives this process the exclusive right to run or record the ensemble of a folder, until it calls the
+// returned function or dies. If another process has the right, the error is ErrRunning.
 func lock(folder string) (unlock func() error, err error) {
 	unlock, err = settings.TryLock(filepath.Join(folder, lockFile))
 	if errors.Is(err, settings.ErrLocked) {

@@ -14,7 +14,7 @@ type input struct {
 	call  func()
 }
 
-// An inbox has the inputs that the loop has not applied yet.
+// An inbox holds the inputs that the loop has not applied yet.
 type inbox struct {
 	mutex sync.Mutex
 	all   []input
@@ -32,7 +32,7 @@ func (i *inbox) add(in input) {
 	}
 }
 
-// take returns the inputs and removes them.
+// take removes and returns the inputs.
 func (i *inbox) take() []input {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()

@@ -93,7 +93,7 @@ func (e *Ensemble) apply(in input) {
 // enqueue adds an input of the ensemble itself.
 func (e *Ensemble) enqueue(in barrier.Input) { e.inputs.add(input{Input: in}) }
 
-// observe takes an event of the server, which it must not block.
+// observe enqueues an event of the server without blocking it.
 func (e *Ensemble) observe(event rendezvous.ProcessEvent) {
 	in, isKnown := processEventOf(event)
 	if isKnown {
@@ -101,12 +101,13 @@ func (e *Ensemble) observe(event rendezvous.ProcessEvent) {
 	}
 }
 
-// publish shows the state of the machine to others.
+// publish makes the state of the machine visible to others.
 func (e *Ensemble) publish() {
 	e.board.publish(statusOf(e.machine.Ensemble(), e.machine.Parts()))
 }
 
-// leave removes the keys, and what the ensemble has on its targets. It waits a while for those that cannot be reached.
+// leave removes the keys, and the ensemble's files on its targets. It waits a while for targets that it cannot
+// reach.
 func (e *Ensemble) leave() {
 	if err := os.Remove(filepath.Join(e.folder, keyFile)); err != nil {
 		e.log.Warn("could not remove the keys of the ensemble", "ensemble", e.id, "error", err)
@@ -136,7 +137,7 @@ func (e *Ensemble) placeOf(target string) *place {
 	return p
 }
 
-// connected has the machine know whether the user has to log in to a target.
+// connected notes in the machine whether a target waits for a login.
 func (e *Ensemble) connected(target string, err error) {
 	var text string
 	if NeedsLogin(err) {

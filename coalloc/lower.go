@@ -60,12 +60,13 @@ func (p *Part) SubmissionOn(d *config.Definition, defaults map[string]string) (j
 	return job.Submission{}, fmt.Errorf("definition %q starts the program once, but %d processes have to check in\n%s", d.Name, p.Count, hint)
 }
 
-// needsSlots reports whether a job would wait for slots that parts have which wait for it at the barrier.
+// needsSlots reports whether a job could wait for slots of parts that wait for this job at the barrier: a
+// deadlock.
 func needsSlots(d *config.Definition, s job.Submission, defaults map[string]string) bool {
 	return strings.EqualFold(d.Monitor.SchedulerType, localScheduler) && !s.Assigns(slotsAttribute) && defaults[slotsAttribute] == ""
 }
 
-// startsCopies reports whether tasks of a definition are copies of the program, and not only room for them.
+// startsCopies reports whether the definition starts a copy of the program for each task, or only reserves room.
 func startsCopies(d *config.Definition) bool {
 	if d.Command(config.SubmitBatch) == nil && d.Command(config.SubmitInteractive) != nil && d.Attribute(launcherAttribute) == nil {
 		return true

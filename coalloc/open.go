@@ -13,14 +13,13 @@ import (
 // eventLook is how often a process looks for new events on record that another process writes.
 const eventLook = 500 * time.Millisecond
 
-// A reader shows an ensemble that another process runs, or none.
+// A reader shows the record of an ensemble that this process does not run.
 type reader struct {
 	store *jobstore.Store
 	id    string
 }
 
-// Open returns what the journal has of an ensemble, without running it. Edits of it fail with
-// ErrNotRunning, or ErrEnded.
+// Open returns the record of an ensemble without running it. Edits fail with ErrNotRunning or ErrEnded.
 func Open(ctx context.Context, client Client, id string) (Control, error) {
 	if !isID(id) {
 		return nil, fmt.Errorf("ensemble %.50q: %w", id, ErrUnknownEnsemble)

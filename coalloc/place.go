@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// connectLimit bounds one attempt to connect, without the time in which the user is asked.
+	// connectLimit bounds one attempt to connect, without the time that the user takes to answer questions.
 	connectLimit = 2 * time.Minute
-	// mostPreparations bounds how often something is begun again when a link is lost meanwhile.
+	// mostPreparations bounds how often a step is repeated because its link was lost.
 	mostPreparations = 5
 	firstRetry       = 100 * time.Millisecond
 	lastRetry        = 15 * time.Second
-	// lastingLink is how long a link has to last until a lost one is restored without delay.
+	// lastingLink is how long a link must have lasted for a lost one to be restored without delay.
 	lastingLink = 10 * time.Second
 )
 
@@ -54,7 +54,7 @@ type link struct {
 	defaults     map[string]string
 }
 
-// pass returns the path of the file with which processes of a part prove themselves.
+// pass returns the path of the pass of a part.
 func (l *link) pass(serial int) string {
 	return path.Join(l.directory, fmt.Sprintf("part-%d.json", serial))
 }
@@ -83,7 +83,7 @@ type place struct {
 	relay   relay             // nil while the target has no relay
 	failure error             // why the last attempt failed
 	changed chan struct{}     // closed at each change
-	lost    chan struct{}     // gets a value when a user of the link notices that it is lost
+	lost    chan struct{}     // receives when a user of the link notices that it is lost
 	news    chan struct{}     // has a value when the next query of jobs is due
 	jobs    map[int]*followed // by serial
 }
@@ -109,7 +109,7 @@ func NeedsLogin(err error) bool {
 	return errors.Is(err, remote.ErrNobodyToAsk) || isConnect && (failed.Reason == remote.NotAuthenticated || failed.Reason == remote.UnknownHostKey)
 }
 
-// run keeps the link and the relay until ctx is done.
+// run maintains the link and the relay until ctx is done.
 func (p *place) run(ctx context.Context) {
 	pause := firstRetry
 	for ctx.Err() == nil {
@@ -126,7 +126,7 @@ func (p *place) run(ctx context.Context) {
 	}
 }
 
-// session makes a link, and keeps a relay on it until the link is lost.
+// session makes a link, and maintains a relay on it until the link is lost.
 func (p *place) session(ctx context.Context) {
 	l, err := p.reach(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -252,7 +252,7 @@ func directoryName(id, target string) string {
 	return "ensemble-" + id + "-" + hex.EncodeToString(sum[:4])
 }
 
-// set changes what others see of the place.
+// set publishes a change of the place.
 func (p *place) set(l *link, r relay, failure error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -304,13 +304,13 @@ func (p *place) leave(ctx context.Context) error {
 	return nil
 }
 
-// linkAfter waits for a link other than a lost one, which may be nil. The error is why it cannot be made, unless the
-// user can help.
+// linkAfter waits for a link other than the lost one, which may be nil. It returns an error if the link cannot
+// be made, unless a login would help.
 func (p *place) linkAfter(ctx context.Context, lost *link) (*link, error) {
 	return p.await(ctx, lost, func(failure error) bool { return failure != nil && !NeedsLogin(failure) })
 }
 
-// anyLink waits for the link however often it cannot be made.
+// anyLink waits for the link, and ignores failures to make it.
 func (p *place) anyLink(ctx context.Context) (*link, error) {
 	return p.await(ctx, nil, func(error) bool { return false })
 }

@@ -13,8 +13,8 @@ import (
 // maxRequest bounds the text of a request.
 const maxRequest = 16 << 20
 
-// Sources have what the text of a request only names. The zero value is usable: then names of launch
-// configurations are errors, and contacts are kept as names of targets.
+// Sources resolve the names in the text of a request. With the zero value, names of launch configurations are
+// errors, and contacts are names of targets.
 type Sources struct {
 	// Launch loads a launch configuration.
 	Launch func(name string) (*settings.LaunchConfiguration, error)
@@ -35,7 +35,7 @@ const (
 	RSL  Format = "RSL"
 )
 
-// FormatOf returns the language of a text from how it begins.
+// FormatOf guesses the language of a text from its beginning.
 func FormatOf(text []byte) Format {
 	trimmed := strings.TrimLeft(string(text[:min(len(text), 1<<16)]), " \t\r\n\v\f\ufeff")
 	switch {
@@ -47,14 +47,15 @@ func FormatOf(text []byte) Format {
 	return TOML
 }
 
-// ReadRequest reads a request in TOML, JSON or RSL. The error has all mistakes of the text with their places.
-// What is wrong with a single part of RSL becomes the part's Problem, as other parts may go on without it.
+// ReadRequest reads a request in TOML, JSON or RSL. The error lists all mistakes of the text with their places.
+// A mistake in a single part of RSL becomes the Problem of that part, because other parts may continue without
+// it.
 func ReadRequest(ctx context.Context, text []byte, from Sources) (*Request, error) {
 	return read(ctx, text, from, false)
 }
 
-// ReadParts reads parts that are added to an ensemble or replace another part: a request without settings of the
-// whole, or a single component of RSL.
+// ReadParts reads parts that are added to an ensemble or replace a part: a request without settings of the whole
+// request, or a single component of RSL.
 func ReadParts(ctx context.Context, text []byte, from Sources) ([]Part, error) {
 	r, err := read(ctx, text, from, true)
 	if err != nil {

@@ -41,8 +41,8 @@ func Record(ctx context.Context, client Client, r *Request) (id string, err erro
 // withdrawn is the reason of an ensemble that was withdrawn before it was submitted.
 const withdrawn = "withdrawn before its submission"
 
-// Withdraw makes sure that no ensemble is submitted with an id any more: it records one that is canceled. The error is ErrRecorded
-// if an ensemble is on record already.
+// Withdraw prevents later submissions with an id: it records a canceled ensemble. If an ensemble is on record
+// already, the error is ErrRecorded.
 func Withdraw(ctx context.Context, client Client, id string) error {
 	if !isID(id) {
 		return invalidID(id)
@@ -51,7 +51,7 @@ func Withdraw(ctx context.Context, client Client, id string) error {
 	return create(ctx, client, barrier.Ensemble{ID: id, State: Canceled, Outcome: Canceled, Reason: withdrawn, Created: now, Ended: now}, nil, nil)
 }
 
-// create puts a new ensemble on record, with its keys unless it has ended. Of several processes that do so, one succeeds.
+// create records a new ensemble, with its keys unless it has ended. If several processes try, one succeeds.
 func create(ctx context.Context, client Client, ensemble barrier.Ensemble, parts []barrier.Part, key []byte) (err error) {
 	store, err := client.Store(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ func openTop(ctx context.Context, l *link) (relay, error) {
 	return onnodes.OpenTop(ctx, l.controller.Connection, l.nodes, l.name, l.relayAddress)
 }
 
-// launch starts relays on the nodes of a part, whose processes have no way to this process.
+// launch starts relays on the nodes of a part whose processes cannot connect to this process.
 func (e *Ensemble) launch(serial int) {
 	p := e.partOn(serial)
 	place := e.placeOf(p.Target)

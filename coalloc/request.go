@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Request is what a user wants to run: parts that start together.
+// A Request describes parts that start together.
 type Request struct {
 	ID        string // of the ensemble, as [NewID] makes it; empty for a new one
 	Name      string
@@ -32,11 +32,11 @@ type Part struct {
 	Submission job.Submission
 	Start      time.Duration // limit from the submission until the job runs; 0: none
 	CheckIn    time.Duration // limit from the start of the job until all processes checked in; 0: none
-	// Problem says why the part cannot be submitted, for example an attribute that RSL does not have. Its submission
-	// fails with it, while the others go on.
+	// Problem says why the part cannot be submitted, for example an unknown attribute of RSL. Its submission
+	// fails with it, while the others continue.
 	Problem string
-	// Tag is that of the part's submission; empty for a new one. An ensemble that has a part with the tag takes an edit for
-	// one that is repeated, as its answer was lost.
+	// Tag is the tag of the part's submission; empty for a new one. If the ensemble has a part with this tag
+	// already, it treats the edit as a repetition whose first answer was lost.
 	Tag string
 }
 
@@ -57,7 +57,7 @@ type Kind = barrier.Kind
 const (
 	Required    = barrier.Required    // its failure ends the ensemble, before and after the release
 	Interactive = barrier.Interactive // its failure is an event; before the release the user deletes or substitutes it
-	Optional    = barrier.Optional    // its failure means nothing; the release does not wait for it
+	Optional    = barrier.Optional    // its failure has no effect; the release does not wait for it
 )
 
 // A Gate says what the processes of a part do before the release.

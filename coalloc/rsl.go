@@ -65,7 +65,7 @@ func (r *rslReader) refuse(at rsl.Position, format string, arguments ...any) {
 	r.problems = append(r.problems, &rsl.Problem{Position: at, Message: fmt.Sprintf(format, arguments...)})
 }
 
-// outer reads what is around the components, and returns the multi-request, or nil.
+// outer reads the settings around the components, and returns the multi-request, or nil.
 func (r *rslReader) outer(spec rsl.Spec) *rsl.Boolean {
 	boolean, isBoolean := spec.(*rsl.Boolean)
 	if isBoolean && boolean.Operator == rsl.Multi {
@@ -174,7 +174,7 @@ func (r *rslReader) nameParts() {
 	}
 }
 
-// finish sets what the text leaves open, and checks the parts.
+// finish sets defaults, and checks the parts.
 func (r *rslReader) finish() {
 	alternatives := map[string]bool{}
 	for i, set := range r.request.Sets {

@@ -12,7 +12,7 @@ import (
 // rmPrefix begins names of the definition's own attributes.
 const rmPrefix = "rm."
 
-// Names by which users ask any scheduler for the same.
+// Portable names.
 const (
 	portableTasks    = "tasks"
 	portableNodes    = "nodes"
@@ -20,7 +20,7 @@ const (
 	portableWallTime = "wallTime"
 )
 
-// relation reads one attribute. Of several relations of an attribute the first counts, as in GRAM.
+// relation reads one attribute. If an attribute is repeated, the first relation counts, as in GRAM.
 func (c *componentReader) relation(relation *rsl.Relation, seen map[string]bool) {
 	name := rsl.CanonicalName(relation.Name)
 	value := &relationValue{relation: relation}
@@ -54,7 +54,7 @@ func (c *componentReader) assign(name, value string) {
 	c.part.Submission.Values = append(c.part.Submission.Values, job.Assignment{Name: name, Value: value})
 }
 
-// coallocatorAttributes are those that say what a component is of a request. What is wrong with them is wrong with the
+// coallocatorAttributes define the role of a component in the request. Mistakes in them are mistakes of the
 // request.
 var coallocatorAttributes = map[string]func(*componentReader, *relationValue){
 	attributeSubstitution: func(*componentReader, *relationValue) {},
@@ -94,7 +94,7 @@ var coallocatorAttributes = map[string]func(*componentReader, *relationValue){
 	"checkinlimit": func(c *componentReader, v *relationValue) { c.part.CheckIn = v.limit() },
 }
 
-// jobAttributes are those of one job. What is wrong with them is wrong with their part alone.
+// jobAttributes describe one job. Mistakes in them concern only their part.
 var jobAttributes = map[string]func(*componentReader, *relationValue){
 	"executable": func(c *componentReader, v *relationValue) { c.part.Submission.Executable = v.file(55) },
 	"arguments":  func(c *componentReader, v *relationValue) { c.part.Submission.Arguments = v.list(50) },
@@ -143,7 +143,7 @@ var jobAttributes = map[string]func(*componentReader, *relationValue){
 	keyProblem:           func(c *componentReader, v *relationValue) { c.part.Problem = v.literal(0) },
 }
 
-// unsupportedAttributes are those of GRAM that rmctl has nothing for, with their codes.
+// unsupportedAttributes are attributes of GRAM that rmctl does not support, with their codes.
 var unsupportedAttributes = map[string]errorCode{
 	"maxcputime": errorUnsupported, "twophase": errorUnsupported, "filestagein": errorUnsupported, "filestageinshared": errorUnsupported, "filestageout": errorUnsupported,
 	"filecleanup": errorUnsupported, "scratchdir": errorUnsupported, "remoteiourl": errorUnsupported, "librarypath": errorUnsupported, "gasscache": errorUnsupported,
@@ -174,7 +174,7 @@ func (c *componentReader) mailAt(event string, isOn bool) {
 	}
 }
 
-// apply sets what several attributes say together.
+// apply sets values that depend on several attributes.
 func (c *componentReader) apply(conjunction *rsl.Boolean) {
 	p := &c.part
 	if p.Gate == NoGate && c.joins != nil && *c.joins {

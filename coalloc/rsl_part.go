@@ -30,7 +30,7 @@ type componentReader struct {
 	mailEvents                        []string
 }
 
-// read reads a component. Where it is wrong as a component of a multi-request, the request is refused.
+// read reads a component. If it is not a valid component of a multi-request, the request is refused.
 func (c *componentReader) read(ctx context.Context, conjunction *rsl.Boolean) {
 	c.findTarget(conjunction)
 	flat := c.flat(conjunction)
@@ -56,7 +56,7 @@ func (c *componentReader) read(ctx context.Context, conjunction *rsl.Boolean) {
 	}
 }
 
-// flat refuses what is in a conjunction but no relation, and comparisons.
+// flat refuses comparisons, and everything in a conjunction that is not a relation.
 func (c *componentReader) flat(conjunction *rsl.Boolean) *rsl.Boolean {
 	flat := &rsl.Boolean{Position: conjunction.Position, Operator: rsl.And}
 	for _, child := range conjunction.Specs {

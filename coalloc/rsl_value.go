@@ -25,7 +25,7 @@ const (
 
 func errorText(code errorCode) string { return fmt.Sprintf("GRAM error %d", int(code)) }
 
-// A relationValue reads the values of a relation, and collects what is wrong with them.
+// A relationValue reads the values of a relation, and collects their mistakes.
 type relationValue struct {
 	relation *rsl.Relation
 	problems rsl.Problems
@@ -90,7 +90,7 @@ func (v *relationValue) pairs(code errorCode) [][]string {
 	return pairs
 }
 
-// number reads a whole number of at least 1. It returns 0 for what is not one.
+// number reads a whole number of at least 1; 0 if it is invalid.
 func (v *relationValue) number(shape, value errorCode) int {
 	before := len(v.problems)
 	text := v.literal(shape)

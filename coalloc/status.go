@@ -75,7 +75,7 @@ type PartStatus struct {
 	Count       int       `json:"count"`
 	CheckedIn   int       `json:"checkedIn"` // processes
 	State       PartState `json:"state"`
-	Reason      string    `json:"reason,omitempty"` // of a failure, or what the scheduler says it waits for
+	Reason      string    `json:"reason,omitempty"` // of a failure, or why the job waits
 	Tag         string    `json:"tag,omitempty"`    // of the submission
 	JobID       string    `json:"jobID,omitempty"`
 	ExitCode    *int      `json:"exitCode,omitempty"`

@@ -18,15 +18,15 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// An outcome is what became of a submission.
+// An outcome is the result of a submission.
 type outcome struct {
 	job    job.Job
 	isHeld bool
 	err    error // why there is no job
-	doubt  bool  // there may be one all the same
+	doubt  bool  // a job may exist nevertheless
 }
 
-// A submission is that of a part.
+// A submission submits one part.
 type submission struct {
 	store  *jobstore.Store
 	place  *place
@@ -35,7 +35,7 @@ type submission struct {
 	tag    string
 	onHold bool // if the definition can
 	pass   *rendezvous.Pass
-	// isRemoved reports whether nobody wants the part any more.
+	// isRemoved reports whether the part was deleted.
 	isRemoved func() bool
 }
 
@@ -44,7 +44,7 @@ var errRemoved = errors.New("the part was deleted before its submission")
 // lastSubmission is how long a submission may still take after the ensemble was closed.
 const lastSubmission = 10 * time.Second
 
-// make submits the part. What is on record under the tag is never submitted again.
+// make submits the part, unless its tag is on record.
 func (s *submission) make(ctx context.Context) outcome {
 	known, err := s.store.ByTag(ctx, s.tag)
 	switch {
@@ -62,7 +62,7 @@ func (s *submission) make(ctx context.Context) outcome {
 	if s.isRemoved() {
 		return outcome{err: errRemoved}
 	}
-	// What a submission that is cut off led to may be hard to find out.
+	// The result of an interrupted submission may be hard to find out.
 	patient, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastSubmission, cancel) })
@@ -73,8 +73,8 @@ func (s *submission) make(ctx context.Context) outcome {
 	return outcome{job: j, isHeld: isHeld, err: err, doubt: errors.As(err, &failed) && failed.Unknown}
 }
 
-// prepare returns what is submitted, once there are a session and the pass on the target. If the link is lost
-// meanwhile, it does so again on the next one: nothing has been submitted.
+// prepare returns the submission once the target has a session and the pass. If the link is lost meanwhile, it
+// repeats that on the next link: nothing has been submitted yet.
 func (s *submission) prepare(ctx context.Context) (l *link, request job.Submission, isHeld bool, err error) {
 	for range mostPreparations {
 		next, linkErr := s.place.linkAfter(ctx, l)
@@ -97,9 +97,9 @@ func (s *submission) prepare(ctx context.Context) (l *link, request job.Submissi
 	return l, request, isHeld, err
 }
 
-// recover finds out what became of a submission that is on record.
+// recover finds out the result of a recorded submission.
 func (s *submission) recover(ctx context.Context, j job.Job) outcome {
-	// A scheduler may accept a job after it was looked for, and a late process shows that it did.
+	// A scheduler may accept a job after rmctl searched for it; a late process shows that.
 	if j.ID == "" && (j.Phase != job.PhaseRejected || s.isRemoved()) {
 		l, err := s.place.anyLink(ctx)
 		if err == nil {
@@ -155,7 +155,7 @@ func canHold(c *control.Controller) bool {
 	})
 }
 
-// writePass writes the file with which the processes of the part prove themselves.
+// writePass writes the pass of the part.
 func (s *submission) writePass(ctx context.Context, l *link) error {
 	text, err := s.pass.Encode()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // unknownAfter is how old a folder of an ensemble that is not on record has to be: a younger one may be being recorded.
 const unknownAfter = time.Hour
 
-// sweep removes the folders of ensembles that have ended or were pruned. Most have no keys any more, but a process may have died
-// before it removed them. What cannot be removed stays until the next ensemble is recorded.
+// sweep removes the folders of ensembles that have ended or were pruned. What it cannot remove stays until the
+// next ensemble is recorded.
 func sweep(ctx context.Context, store *jobstore.Store, state string, now time.Time) {
 	entries, err := os.ReadDir(filepath.Join(state, ensemblesFolder))
 	if err != nil {

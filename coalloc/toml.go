@@ -116,7 +116,7 @@ func readPart(member document.Member, from Sources, isAlternative bool) Part {
 	return p
 }
 
-// applyLaunch lays the part over the launch configuration that it names.
+// applyLaunch applies the settings of the part on top of the launch configuration that it names.
 func (p *Part) applyLaunch(table *document.Table, from Sources) {
 	name := table.Text(keyLaunch)
 	if name == "" {
@@ -137,7 +137,7 @@ func (p *Part) applyLaunch(table *document.Table, from Sources) {
 	p.Submission = p.Submission.Over(launch.Submission)
 }
 
-// setDefaults sets what the text leaves open.
+// setDefaults sets defaults.
 func (p *Part) setDefaults(isAlternative bool) {
 	if p.Gate == "" {
 		p.Gate = Held
@@ -156,7 +156,7 @@ func (p *Part) setDefaults(isAlternative bool) {
 	}
 }
 
-// choice reads a key that has one of some words.
+// choice reads a key with one of several words as its value.
 func choice[T ~string](table *document.Table, key string, words ...T) T {
 	text := T(table.Text(key))
 	if text != "" && !slices.Contains(words, text) {

@@ -16,13 +16,13 @@ import (
 // shortestPoll is the shortest time between two queries of a target; the controller limits them further.
 const shortestPoll = time.Second
 
-// A followed job is one of a part, as the last query has it.
+// A followed job is the job of a part, with the result of its last query.
 type followed struct {
 	job  job.Job
 	seen barrier.JobSeen // what the machine knows
 }
 
-// follow adds the job of a part to those that the place queries.
+// follow adds the job of a part to the queries of the place.
 func (p *place) follow(serial int, j job.Job) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -37,7 +37,7 @@ func (p *place) nudge() {
 	p.nudged()
 }
 
-// nudged is nudge for the holder of the mutex.
+// nudged is nudge with the mutex held.
 func (p *place) nudged() {
 	select {
 	case p.news <- struct{}{}:
@@ -45,7 +45,7 @@ func (p *place) nudged() {
 	}
 }
 
-// watch queries the jobs of the place, all with one query, and passes on what is new.
+// watch queries all jobs of the place with one query, and passes changes on.
 func (p *place) watch(ctx context.Context, enqueue func(barrier.Input)) {
 	pause := time.NewTimer(shortestPoll)
 	defer pause.Stop()
@@ -81,7 +81,7 @@ func (p *place) watch(ctx context.Context, enqueue func(barrier.Input)) {
 	}
 }
 
-// see passes on what a query says of a job.
+// see passes on the result of a query for a job.
 func (p *place) see(serial int, j job.Job, enqueue func(barrier.Input)) {
 	now := seenOf(serial, j)
 	p.mutex.Lock()
@@ -102,7 +102,7 @@ func (p *place) see(serial int, j job.Job, enqueue func(barrier.Input)) {
 	}
 }
 
-// seenOf returns what is known of a job as the machine takes it.
+// seenOf converts the state of a job to an input of the machine.
 func seenOf(serial int, j job.Job) barrier.JobSeen {
 	seen := barrier.JobSeen{Serial: serial, Reason: j.Reason}
 	switch {
@@ -122,12 +122,12 @@ func seenOf(serial int, j job.Job) barrier.JobSeen {
 	return seen
 }
 
-// isSame reports whether two readings say the same.
+// isSame reports whether two readings are equal.
 func isSame(a, b barrier.JobSeen) bool {
 	return a.State == b.State && a.Final == b.Final && a.Reason == b.Reason
 }
 
-// operate does something to the job of a tag.
+// operate runs an operation on the job with a tag.
 func (p *place) operate(ctx context.Context, store *jobstore.Store, operation control.Operation, tag string) error {
 	j, err := store.ByTag(ctx, tag)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *place) operate(ctx context.Context, store *jobstore.Store, operation co
 	return err
 }
 
-// isGone reports whether an operation failed because the scheduler has no such job any more.
+// isGone reports whether an operation failed because the scheduler no longer knows the job.
 func isGone(err error) bool {
 	var missing *control.NotFoundError
 	var ended *control.EndedError

@@ -2,11 +2,11 @@ package barrier
 
 import "time"
 
-// An Action is something that the caller has to do, in the order in which actions are returned. See
-// the types of this file.
+// An Action is one of the types of this file. The caller executes actions in the order in which they are
+// returned.
 type Action interface{ action() }
 
-// Record writes a change down, before the actions after it.
+// Record writes a change to the record, before the actions after it.
 type Record struct{ Change Change }
 
 // Admit lets the processes of a part prove themselves at the server, from now on. After a
@@ -41,7 +41,7 @@ type Remove struct {
 	Reason string
 }
 
-// Freeze makes sure that all processes of parts are there, and keeps it so. Its result is [Frozen].
+// Freeze checks that all processes of parts wait, and keeps these sets unchanged. Its result is [Frozen].
 type Freeze struct {
 	Round   int
 	Serials []int
@@ -50,7 +50,7 @@ type Freeze struct {
 // Thaw ends a freeze without a release.
 type Thaw struct{}
 
-// RecordRelease writes a release down, durably. Its result is [ReleaseRecorded].
+// RecordRelease records a release durably. Its result is [ReleaseRecorded].
 type RecordRelease struct {
 	Round   int
 	At      time.Time
@@ -60,7 +60,7 @@ type RecordRelease struct {
 // SendRelease releases processes whose release is on record. Its result is [ReleaseSent].
 type SendRelease struct{ Rosters []Roster }
 
-// LaunchRelays starts relays on the nodes of a part, as its processes cannot connect without.
+// LaunchRelays starts relays on the nodes of a part, because its processes cannot connect without them.
 type LaunchRelays struct{ Serial int }
 
 func (Record) action()        {}

@@ -15,7 +15,7 @@ func (m *Machine) named(label string) *part {
 	return m.parts[i]
 }
 
-// checkLabels returns an error unless parts can have labels beside those of others.
+// checkLabels returns an error if a label is in use.
 func (m *Machine) checkLabels(specs []Spec, replaced string) error {
 	used := map[string]bool{}
 	for _, spec := range specs {
@@ -27,7 +27,7 @@ func (m *Machine) checkLabels(specs []Spec, replaced string) error {
 	return nil
 }
 
-// wasMade reports whether parts are those of an edit that was made, so that it is a repetition. Tags are unique.
+// wasMade reports whether an edit with these parts was applied before, by their tags.
 func (m *Machine) wasMade(specs []Spec) bool {
 	return len(specs) > 0 && !slices.ContainsFunc(specs, func(spec Spec) bool {
 		return spec.Tag == "" || !slices.ContainsFunc(m.parts, func(p *part) bool { return p.Tag == spec.Tag })

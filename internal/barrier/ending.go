@@ -11,7 +11,7 @@ import (
 // cancelLimit is how long a job is canceled again and again until its scheduler says that it is gone.
 const cancelLimit = time.Hour
 
-// fail ends a part before its time. If its job may live, it is canceled.
+// fail ends a part early. If its job may run, it is canceled.
 func (m *Machine) fail(p *part, reason string, mayLive bool) {
 	if p.State.Ended() {
 		return
@@ -25,7 +25,7 @@ func (m *Machine) fail(p *part, reason string, mayLive bool) {
 	m.consequence(p, reason)
 }
 
-// consequence does what the failure of a part means for the others.
+// consequence applies the consequences of a failed part to the others.
 func (m *Machine) consequence(p *part, reason string) {
 	if p.Kind == Interactive && m.isOpen() == nil && m.blocks(p) && !m.hasFailed() {
 		m.notify(Warned, p.Label, string(p.State), Advice(&m.ensemble, p.Label))
@@ -39,7 +39,7 @@ func (m *Machine) consequence(p *part, reason string) {
 	m.end(Failed, fmt.Sprintf("part %q: %s", p.Label, reason))
 }
 
-// Advice says with which commands a user can go on after a part of an ensemble that is not released has failed.
+// Advice returns the commands with which a user can continue after a part has failed before the release.
 func Advice(e *Ensemble, label string) string {
 	id, end := " "+shellescape.Quote(e.ID), ", "
 	if !e.Committed {
@@ -58,7 +58,7 @@ func (m *Machine) end(outcome State, reason string) {
 	m.live(func(p *part) { m.remove(p, reason) })
 }
 
-// remove ends a part that nobody wants any more.
+// remove ends a deleted part.
 func (m *Machine) remove(p *part, reason string) {
 	m.setPart(p, PartDeleted, reason)
 	m.do(Remove{p.Serial, reason})
@@ -165,8 +165,7 @@ func (m *Machine) settleReleased() {
 	}
 }
 
-// isAlone reports whether only optional parts are left that were not released, and nobody for them
-// to join.
+// isAlone reports whether only unreleased optional parts are left.
 func (m *Machine) isAlone() bool {
 	hadOthers := false
 	for _, p := range m.parts {

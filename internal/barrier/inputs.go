@@ -2,11 +2,11 @@ package barrier
 
 import "time"
 
-// An Input is something that happened, or that a user wants. See the types of this file.
+// An Input is an event or a request of a user: one of the types of this file.
 type Input interface{ apply(m *Machine) error }
 
-// Start begins the submission of an ensemble on record, or continues after a restart, when
-// nothing is known of connections and results on the way.
+// Start begins the submission of a recorded ensemble, or continues after a restart. Connections and pending
+// results are then unknown.
 type Start struct{}
 
 // Tick lets time pass: the time of [Machine.Deadline] has come.
@@ -22,19 +22,19 @@ type Submitted struct {
 	WallTime time.Duration
 }
 
-// SubmitRefused says that there is no job, for certain.
+// SubmitRefused says that there certainly is no job.
 type SubmitRefused struct {
 	Serial int
 	Reason string
 }
 
-// SubmitUnknown says that nobody knows whether there is a job.
+// SubmitUnknown says that it is unknown whether there is a job.
 type SubmitUnknown struct {
 	Serial int
 	Reason string
 }
 
-// A JobState is what one query says of a job.
+// A JobState is the state of a job in one query.
 type JobState int
 
 // The states of jobs that matter here.
@@ -46,7 +46,7 @@ const (
 	JobEnded
 )
 
-// JobSeen is what one query says of the job of a part.
+// JobSeen is the result of one query for the job of a part.
 type JobSeen struct {
 	Serial           int
 	State            JobState
@@ -80,7 +80,7 @@ type ProcessEvent struct {
 // CancelResult is how canceling a job went.
 type CancelResult struct {
 	Serial int
-	Gone   bool   // there is no such job any more
+	Gone   bool   // the job no longer exists
 	Err    string // empty if the scheduler accepted it
 }
 

@@ -12,7 +12,7 @@ const (
 	grace = 5 * time.Minute
 )
 
-// A timer is something that happens at a time unless something else does before.
+// A timer is an event that happens at a time unless something prevents it.
 type timer struct {
 	at   time.Time
 	fire func()
@@ -149,7 +149,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// afterRestart moves a limit of a part to when it is known what happened before a restart.
+// afterRestart extends a limit of a part until the events before a restart are known.
 func (m *Machine) afterRestart(limit time.Time) time.Time {
 	if m.restarted.IsZero() {
 		return limit
@@ -171,7 +171,7 @@ func (in RelaysFailed) apply(m *Machine) error {
 	return nil
 }
 
-// timedOut meets a limit of a part that has passed.
+// timedOut handles a passed limit of a part.
 func (m *Machine) timedOut(p *part, text string) {
 	if p.State.Ended() || p.timedOut {
 		return

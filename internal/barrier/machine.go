@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A part is a part with what a restart forgets.
+// A part is a recorded part with the state that a restart loses.
 type part struct {
 	Part
 
@@ -58,8 +58,8 @@ type Machine struct {
 	hasChanged bool         // the ensemble
 }
 
-// New returns the machine of an ensemble that is on record: with its parts, and the rosters that
-// were released. Prepared ensembles have parts with serials from 1.
+// New returns the machine of a recorded ensemble, with its parts and the released rosters. Prepared ensembles
+// have parts with serials from 1.
 func New(ensemble Ensemble, parts []Part, released []Roster) *Machine {
 	m := &Machine{ensemble: ensemble, released: slices.Clone(released), openings: map[int]*opening{}, changed: map[int]bool{}}
 	for _, each := range parts {
@@ -79,8 +79,8 @@ func NewParts(specs []Spec) []Part {
 	return parts
 }
 
-// Apply applies what happened, and returns what is to be done. Errors are those of edits and
-// commits; a commit that cancels the ensemble returns actions, too.
+// Apply applies inputs and returns the actions to execute. Errors are those of edits and commits; a commit that
+// cancels the ensemble returns actions, too.
 func (m *Machine) Apply(now time.Time, inputs ...Input) ([]Action, error) {
 	m.now, m.actions, m.notices, m.hasChanged = now, nil, nil, false
 	clear(m.changed)
@@ -127,7 +127,7 @@ func (m *Machine) notify(kind EventKind, label, state, text string) {
 	m.notices = append(m.notices, Notice{Sequence: m.ensemble.Notices, Time: m.now, Kind: kind, Label: label, State: state, Text: text})
 }
 
-// mostEvents bounds how many events the processes of a part cause: they may not be friendly.
+// mostEvents bounds the events that the processes of a part cause: they may be hostile.
 const mostEvents = 1000
 
 // notifyOf notifies of a process.
@@ -159,7 +159,7 @@ func (m *Machine) setPart(p *part, state PartState, text string) {
 	m.notify(PartChanged, p.Label, string(state), text)
 }
 
-// change puts a part on record.
+// change records a part.
 func (m *Machine) change(p *part) { m.changed[p.Serial] = true }
 
 // part returns the part with a serial, or nil.
@@ -191,7 +191,7 @@ func (m *Machine) isOpen() error {
 	return nil
 }
 
-// settle decides what follows from the present states.
+// settle decides the next actions from the present states.
 func (m *Machine) settle() {
 	m.resumeCommit()
 	switch {

@@ -53,7 +53,7 @@ func processName(in ProcessEvent) string {
 	return fmt.Sprintf("process %d on %s", in.Rank, in.Host)
 }
 
-// late meets a process of a part that is removed: its job may run after all.
+// late handles a process of a removed part: its job may run after all.
 func (m *Machine) late(p *part, in ProcessEvent) {
 	if in.Kind != Late && in.Kind != CheckedIn && in.Kind != NewIncarnation || !p.State.Ended() {
 		return
@@ -200,7 +200,7 @@ func (in JobSeen) apply(m *Machine) error {
 	return nil
 }
 
-// queued meets a job that waits, perhaps again.
+// queued handles a waiting job, which may have run before.
 func (m *Machine) queued(p *part, in JobSeen) {
 	if p.State == PartPending {
 		if p.Reason != in.Reason {
@@ -225,7 +225,7 @@ func (m *Machine) queued(p *part, in JobSeen) {
 	}
 }
 
-// jobEnded meets the end of a job.
+// jobEnded handles the end of a job.
 func (m *Machine) jobEnded(p *part, in JobSeen) {
 	m.confirm(p)
 	if p.State.Ended() {

@@ -2,7 +2,7 @@ package barrier
 
 import "time"
 
-// An Ensemble is what is on record of an ensemble, without its parts.
+// An Ensemble is the record of an ensemble, without its parts.
 type Ensemble struct {
 	ID       string
 	Name     string
@@ -34,7 +34,7 @@ type Set struct {
 	AtLeast int
 }
 
-// A Spec is what a user wants of a part.
+// A Spec is the requested configuration of a part.
 type Spec struct {
 	Label    string
 	Target   string
@@ -50,14 +50,14 @@ type Spec struct {
 	WallTime     time.Duration // limit of the scheduler; 0 if unknown
 }
 
-// A Part is what is on record of a part.
+// A Part is the record of a part.
 type Part struct {
 	Spec
 	Serial int // from 1, never used again
 	Index  int // place in the request, from 0
 
 	State       PartState
-	Reason      string // of a failure, or what the scheduler says it waits for
+	Reason      string // of a failure, or why the job waits
 	JobID       string
 	Incarnation int  // of the job, from 1; 0 before its first process
 	Attempted   bool // its submission was begun, so a job may exist
@@ -90,7 +90,7 @@ type Roster struct {
 	Instances   []string
 }
 
-// A Change is what one step changes on record.
+// A Change is the change of the record in one step.
 type Change struct {
 	Ensemble Ensemble
 	Parts    []Part // changed and new ones

@@ -59,8 +59,8 @@ func (in Commit) apply(m *Machine) error {
 	return m.decideNow()
 }
 
-// decideNow cancels the ensemble if someone is missing whom its commit must not wait for. After a restart it waits for
-// processes that were there before.
+// decideNow cancels the ensemble if a required process is missing, because its commit must not wait. After a
+// restart it waits for processes that had checked in before.
 func (m *Machine) decideNow() error {
 	if m.undecided = m.isReturning(); m.undecided {
 		return nil
@@ -123,8 +123,8 @@ func (m *Machine) settleWaiting() {
 	}
 }
 
-// hasFailed reports whether all parts have failed, and nobody is to substitute them: no part was
-// ever accepted, or none is interactive.
+// hasFailed reports whether all parts have failed and cannot be substituted: no part was ever accepted, or no
+// part is interactive.
 func (m *Machine) hasFailed() bool {
 	hasFailed, wasAccepted, isInteractive := false, false, false
 	for _, p := range m.parts {
@@ -155,7 +155,7 @@ func (m *Machine) freeze(commit bool) {
 	m.do(Freeze{m.round, m.attempt.serials})
 }
 
-// abandon gives a release up that is not on record, as a part is not ready any more.
+// abandon gives up an unrecorded release, because a part is no longer ready.
 func (m *Machine) abandon(p *part) {
 	if m.attempt == nil || m.attempt.recording || p != nil && !slices.Contains(m.attempt.serials, p.Serial) {
 		return
@@ -198,7 +198,7 @@ func firstOf(text, otherwise string) string {
 	return otherwise
 }
 
-// record puts the release of frozen parts on record.
+// record records the release of frozen parts.
 func (m *Machine) record(rosters []Roster) {
 	m.attempt.recording, m.attempt.rosters = true, rosters
 	m.do(RecordRelease{m.attempt.round, m.now, m.attempt.recorded()})
@@ -226,7 +226,7 @@ func (in ReleaseRecorded) apply(m *Machine) error {
 		return nil
 	}
 	if in.Err != "" {
-		// It may be on record nevertheless, so the same rosters are recorded again.
+		// It may be on record nevertheless, so record the same rosters again.
 		if a.tries++; a.tries == 1 {
 			m.notify(Warned, "", string(m.ensemble.State), "recording the release: "+in.Err)
 		}
@@ -307,8 +307,8 @@ func (in ReleaseSent) apply(m *Machine) error {
 	return nil
 }
 
-// restoreReleases puts parts into the states that the recorded releases say, and returns the
-// rosters of those that live.
+// restoreReleases restores the states of parts from the recorded releases, and returns the rosters of live
+// parts.
 func (m *Machine) restoreReleases() (sent []Roster) {
 	for _, roster := range m.released {
 		if roster.Serial == 0 && m.ensemble.Released.IsZero() {

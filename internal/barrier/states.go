@@ -22,7 +22,7 @@ type Kind string
 const (
 	Required    Kind = "required"    // its failure ends the ensemble, before and after the release
 	Interactive Kind = "interactive" // its failure is an event; before the release the user deletes or substitutes it
-	Optional    Kind = "optional"    // its failure means nothing; the release does not wait for it
+	Optional    Kind = "optional"    // its failure has no effect; the release does not wait for it
 )
 
 // A Gate says what the processes of a part do before the release.

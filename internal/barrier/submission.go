@@ -37,14 +37,14 @@ func (Start) apply(m *Machine) error {
 	return nil
 }
 
-// warnOfCommitLimit warns of a part that may use its wall time up while it waits.
+// warnOfCommitLimit warns that a part may use up its wall time while it waits.
 func (m *Machine) warnOfCommitLimit(p *part) {
 	if p.WallTime > 0 && m.ensemble.CommitLimit > p.WallTime && p.Gate != NoGate {
 		m.notify(Warned, p.Label, "", fmt.Sprintf("the commit limit of %v exceeds the wall time of %v", m.ensemble.CommitLimit, p.WallTime))
 	}
 }
 
-// restart continues with what the record has. Nothing is known of connections.
+// restart continues from the record. Connections are unknown.
 func (m *Machine) restart() {
 	m.restarted, m.undecided = m.now, m.ensemble.CommitNow
 	sent := m.restoreReleases()
@@ -114,8 +114,8 @@ func (m *Machine) submitOne(p *part) {
 // onHold reports whether parts are submitted on hold now.
 func (m *Machine) onHold() bool { return m.ensemble.HoldFirst && !m.ensemble.HoldsReleased }
 
-// find looks for a job whose submission has no known result. It may begin the submission only if no process of the job
-// was seen.
+// find searches for a job whose submission has no known result. It may start the submission only if no process
+// of the job was seen.
 func (m *Machine) find(p *part) {
 	p.inFlight, p.nextFind = true, time.Time{}
 	m.do(FindJob{p.Serial, p.State == PartSubmitting, m.onHold()})
@@ -223,8 +223,7 @@ func (m *Machine) setOf(p *part) *Set {
 	return &m.ensemble.Sets[i]
 }
 
-// blocks reports whether the release cannot happen while a part is as it is: one that has failed, or
-// that is not checked in.
+// blocks reports whether a part prevents the release: it has failed, or has not checked in.
 func (m *Machine) blocks(p *part) bool {
 	if set := m.setOf(p); set != nil {
 		return p.State == PartFailed && !m.canHold(set)
