@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// attachServers starts a server for each process, which attaches a debugger to it once rmctl says so. The servers
-// outlive this process: they release what they debug.
+// attachServers starts a server for each process, which attaches a debugger when rmctl requests it. The servers
+// outlive this process, because they must release what they debug.
 func attachServers(question tree.Question, processes []tree.RankProcess, give func(tree.Part)) error {
 	var asked server.AttachQuestion
 	if err := json.Unmarshal(question.Body, &asked); err != nil {

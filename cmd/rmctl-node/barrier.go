@@ -19,7 +19,7 @@ var errTooLate = &rendezvous.RequestError{Reason: "the ensemble was released bef
 
 var errNoDuration = errors.New("enter a time above 0, such as 90s")
 
-// waitAtBarrier waits until the co-allocator releases the program that called it, or votes no.
+// waitAtBarrier waits until the co-allocator releases the program that called it; with --fail it votes no.
 func waitAtBarrier(ctx context.Context, arguments []string) int {
 	flags := newFlags("barrier")
 	var vote rendezvous.Vote
@@ -82,8 +82,7 @@ func timeoutFlag(flags *flag.FlagSet) *time.Duration {
 	return timeout
 }
 
-// whileParentRuns returns a context that is canceled when the program that called this one has ended: it
-// must not wait in its place. The caller calls stop.
+// whileParentRuns returns a context that is canceled when the calling program has ended. The caller calls stop.
 func whileParentRuns(ctx context.Context) (running context.Context, stop func()) {
 	running, cancel := context.WithCancel(ctx)
 	ended, parent := make(chan struct{}), os.Getppid()

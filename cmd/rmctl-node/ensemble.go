@@ -145,7 +145,7 @@ func withoutOurs(environment []string) []string {
 	return others
 }
 
-// setVariables returns an environment with variables that replace earlier ones of their names.
+// setVariables returns an environment with variables added or replaced.
 func setVariables(environment, variables []string) []string {
 	set := map[string]string{}
 	for _, each := range variables {

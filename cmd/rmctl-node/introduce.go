@@ -24,14 +24,14 @@ import (
 const (
 	// introductionName is the name of the exchange of addresses.
 	introductionName = "rmctl addresses"
-	// introductionTime bounds it: the program starts without the addresses then.
+	// introductionTime bounds the exchange; after it the program starts without the addresses.
 	introductionTime = time.Minute
 	mostAddress      = 255
 	// mostHosts bounds COALLOC_HOSTS: the kernel takes no variable beyond 128 KiB.
 	mostHosts = 100 << 10
 )
 
-// An introduction is what the first process of a part says about itself.
+// An introduction describes the first process of a part.
 type introduction struct {
 	Host    string `json:"host"`
 	IP      string `json:"ip,omitempty"`
@@ -48,8 +48,8 @@ type peer struct {
 	Ended bool `json:"ended,omitempty"` // its job ended before it gave an address
 }
 
-// introduce exchanges the addresses of the first processes of all parts. It returns variables for the
-// program, which runs without them if that fails: the others are released already.
+// introduce exchanges the addresses of the first processes of all parts. It returns variables for the program.
+// If it fails, the program runs without them, because the others are released already.
 func (p *process) introduce(ctx context.Context, session *rendezvous.Session, environment []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, introductionTime)
 	defer cancel()
@@ -151,7 +151,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// peersOf reads what other parts said. What is not valid counts as nothing.
+// peersOf reads the introductions of other parts. It ignores invalid ones.
 func peersOf(all []rendezvous.Information) []peer {
 	peers := make([]peer, 0, len(all))
 	for _, each := range all {

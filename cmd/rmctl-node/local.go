@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// A node answers for the processes of a job on this node that a selection finds.
+// A node answers questions about the selected processes of a job on this node.
 type node struct {
 	selection rank.Selection
 
@@ -22,7 +22,7 @@ type node struct {
 	unknown []string // why processes of the job have no rank
 }
 
-// newNode returns a node that answers for the processes that a word selects.
+// newNode returns a node for the processes that a word selects.
 func newNode(word string) (tree.Local, error) {
 	selection, err := rank.ParseSelection(word)
 	if err != nil {

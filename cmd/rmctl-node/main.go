@@ -1,5 +1,5 @@
-// rmctl-node runs on the nodes of jobs, beside their processes. rmctl puts it there and
-// starts it; users do not call it.
+// rmctl-node runs on the nodes of jobs, next to their processes. rmctl copies it there and starts it; users do
+// not call it.
 package main
 
 import (

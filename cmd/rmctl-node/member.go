@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// joinAfter keeps programs that end at once out of the tree.
+	// joinAfter is the delay that keeps short programs out of the tree.
 	joinAfter = 200 * time.Millisecond
 	// leavePatience bounds how long a process stays after its program ended, for questions that are
 	// being answered through it.
 	leavePatience = time.Second
 )
 
-// join lets a tracked process take part in the tree of its job while the program runs, so that
-// questions reach it without a further process from the scheduler. A failure affects only
-// questions.
+// join connects a tracked process to the tree of its job while the program runs, so that questions reach it
+// without another process from the scheduler. A failure affects only questions.
 func join(job string, running <-chan struct{}, member jobdirectory.Member) {
 	if execution.ClosesWithin(running, joinAfter) {
 		return

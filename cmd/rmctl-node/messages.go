@@ -32,7 +32,6 @@ func during(ctx context.Context, p *process, isRepeatable bool, use func(context
 	}
 }
 
-// conclude returns the exit code of a command.
 func conclude(err error) int {
 	if err != nil {
 		return failRequest(err)
@@ -129,7 +128,7 @@ func send(ctx context.Context, arguments []string) int {
 	}))
 }
 
-// destinationOf returns the destination of an address or, if that is nil, of a rank.
+// destinationOf returns the destination with an address or, if that is nil, with a rank.
 func destinationOf(address, rank *int) rendezvous.Destination {
 	if address != nil {
 		return rendezvous.Destination{Number: *address}

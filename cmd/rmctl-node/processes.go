@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/internal/jobdirectory"
 )
 
-// printProcesses prints what is known of the processes of jobs: a line of JSON for each job
-// with another checksum than the given one.
+// printProcesses prints the processes of jobs: a line of JSON for each job whose checksum differs from the given
+// one.
 func printProcesses(_ context.Context, arguments []string) int {
 	flags := newFlags("processes")
 	remove := flags.Bool("remove", false, "remove the directories")

@@ -60,7 +60,7 @@ func (o relayOptions) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A top that serves no processes leaves the processes of its host to the relay of a node.
+	// A top relay without processes leaves the processes of its host to the relay of a node.
 	if o.session != "" && (!o.isTop || o.match != "") {
 		release, isFirst, err := tree.LockSession(settings.Attach, o.session)
 		if err != nil {

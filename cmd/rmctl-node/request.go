@@ -66,7 +66,7 @@ var fieldsOf = map[string][]string{
 	requestExchange:  {"name", "data", "timeout"},
 }
 
-// check refuses requests that have no meaning.
+// check refuses invalid requests.
 func (r *sessionRequest) check() error {
 	allowed, isKnown := fieldsOf[r.Request]
 	switch {

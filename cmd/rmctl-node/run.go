@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/internal/track"
 )
 
-// runPart waits for the release of an ensemble, and then becomes the program of its part: the
-// program in the pass, whatever the words after "--" are.
+// runPart waits for the release of an ensemble, and then becomes the program in the pass, whatever the words
+// after "--" are.
 func runPart(ctx context.Context, arguments []string) int {
 	// Permissions of debuggers stay with the first thread, so that one becomes the program.
 	runtime.LockOSThread()
@@ -60,8 +60,7 @@ func runPart(ctx context.Context, arguments []string) int {
 	return become(path, p.pass.Arguments, setVariables(environment, variables))
 }
 
-// prepare finds what the program needs to start, before anybody relies on it: its rank, directory,
-// environment and path.
+// prepare finds the rank, directory, environment and path of the program before it checks in.
 func (p *process) prepare() (path string, environment []string, err error) {
 	found, hasRank, err := rank.Of(os.Getenv, p.pass.RankFrom)
 	if err != nil {

@@ -131,7 +131,7 @@ func (c *conversation) serve(ctx context.Context, input io.Reader) error {
 		}
 		c.handle(waiting, leaving, request)
 	}
-	if c.session.Err() == nil { // otherwise the requests that wait report its error
+	if c.session.Err() == nil { // otherwise waiting requests report its error
 		cancel()
 	}
 	timer := time.AfterFunc(sendingTime, leave)
@@ -187,7 +187,7 @@ func (c *conversation) handle(waiting, leaving context.Context, r sessionRequest
 	})
 }
 
-// request waits for what a request is for.
+// request executes a request, and waits for its result.
 func (c *conversation) request(ctx context.Context, r sessionRequest) (answer sessionAnswer, err error) {
 	switch r.Request {
 	case requestStructure:

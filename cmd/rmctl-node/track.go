@@ -22,7 +22,7 @@ func runTracked(_ context.Context, arguments []string) int {
 	})
 }
 
-// becomeTraceable becomes a program that debuggers may attach to.
+// becomeTraceable permits debuggers to attach, and becomes the program.
 func becomeTraceable(_ context.Context, arguments []string) int {
 	if len(arguments) < 2 {
 		return wrongUsage("traceable", "PATH NAME ARG...")

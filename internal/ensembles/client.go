@@ -22,7 +22,7 @@ func controlFolder(folder string) string { return filepath.Join(folder, "control
 // A client reaches an ensemble that another process runs. It is a [coalloc.Control].
 type client struct{ folder string }
 
-// isAbsent reports whether an error means that no process has the socket.
+// isAbsent reports whether an error means that no process listens on the socket.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }

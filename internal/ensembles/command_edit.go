@@ -97,7 +97,7 @@ func newCancel(e Environment) *cobra.Command {
 	}
 }
 
-// newWithdraw returns the command by which another host makes sure that a submission of it does not arrive any more.
+// newWithdraw returns the command with which another host prevents that its submission still arrives.
 func newWithdraw(e Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "withdraw ID",

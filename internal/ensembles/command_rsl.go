@@ -98,7 +98,7 @@ func (e *Environment) checkRSL(ctx context.Context, name, text string) error {
 // exitUsage is the exit code for wrong arguments.
 const exitUsage = 2
 
-// readRSL reads a request of at most one byte more than is valid.
+// readRSL reads a request, up to one byte beyond the limit.
 func (e *Environment) readRSL(name string) (string, error) {
 	from := e.Stdin
 	if name != "-" {

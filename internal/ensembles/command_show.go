@@ -71,7 +71,7 @@ func (e *Environment) statuses(ctx context.Context, words []string) ([]coalloc.S
 	return []coalloc.Status{status}, err // the last known one with an error
 }
 
-// status returns an ensemble. If no process runs it, one is started.
+// status returns an ensemble. If no process runs it, status starts one.
 func (e *Environment) status(ctx context.Context, name string) (coalloc.Status, error) {
 	service, id, err := e.find(ctx, name)
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Environment) printStatus(s *coalloc.Status, isNext bool) error {
 	return errors.Join(err, e.printSets(s, ""))
 }
 
-// printSets prints what sets of alternatives wait for, and how the user can go on.
+// printSets prints what sets of alternatives wait for, and how the user can continue.
 func (e *Environment) printSets(s *coalloc.Status, indent string) error {
 	var lines []string
 	for i := range s.Sets {

@@ -87,7 +87,7 @@ func (e *Environment) submit(ctx context.Context, service *Service, r *coalloc.R
 	return e.submitted(ctx, service, id, err, true, flags.commit)
 }
 
-// submitted prints a new ensemble, and waits for its end if that is wanted.
+// submitted prints a new ensemble, and waits for its end with --wait.
 func (e *Environment) submitted(ctx context.Context, service *Service, id string, failure error, waits, commit bool) error {
 	if id == "" {
 		return failure

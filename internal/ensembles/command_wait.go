@@ -41,8 +41,8 @@ func (e *Environment) wait(ctx context.Context, service *Service, id string, com
 	return e.Exit(status.ExitCode())
 }
 
-// logins make connections with the user at the terminal. The background process keeps them, and the ensemble that it runs
-// goes on over them.
+// logins make connections that need the user at the terminal. The background process keeps them for the ensemble
+// that it runs.
 type logins struct {
 	ctx     context.Context
 	service *Service
@@ -53,7 +53,7 @@ type logins struct {
 	running map[string]bool // by target
 }
 
-// begin makes the connection of the target of a part, unless that is under way.
+// begin connects to the target of a part, unless it is connecting already.
 func (l *logins) begin(label string) {
 	l.tasks.Go(func() {
 		target, err := l.targetOf(label)

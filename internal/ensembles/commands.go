@@ -22,7 +22,7 @@ import (
 // longestFile bounds the file of a request.
 const longestFile = 16 << 20
 
-// An Environment is what the commands need of the command line that they belong to.
+// An Environment is what the commands need from the command line.
 type Environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -143,7 +143,7 @@ func (e *Environment) open(name string, sent sentText) (*Service, []byte, error)
 	return service, text, err
 }
 
-// sentText says what another rmctl knows of a text that it sends.
+// A sentText describes a text that another rmctl sends.
 type sentText struct {
 	length int    // of the text in bytes; 0 if unknown
 	once   string // a token by which an edit that is repeated is recognized; empty for a new one
@@ -161,7 +161,7 @@ func (s *sentText) addEditFlags(c *cobra.Command) {
 	_ = c.Flags().MarkHidden("once")
 }
 
-// check refuses a text that did not arrive as a whole.
+// check refuses an incomplete text.
 func (s *sentText) check(text []byte) error {
 	if s.length != 0 && s.length != len(text) {
 		return usage("the request is cut off: %d of %d bytes have arrived", len(text), s.length)

@@ -26,7 +26,8 @@ func (s *Service) readParts(ctx context.Context, text []byte) ([]coalloc.Part, e
 	return parts, err
 }
 
-// edit is Edit with a token by which a repetition is recognized, and with a function that reads the parts for an ensemble of this host.
+// edit is Edit with a token that identifies repetitions, and with a function that reads the parts for an
+// ensemble of this host.
 func edit(ctx context.Context, control coalloc.Control, label string, text []byte, token string, read func() ([]coalloc.Part, error)) error {
 	if there, isThere := control.(*elsewhere); isThere {
 		return there.editText(ctx, label, text, token)

@@ -41,7 +41,8 @@ func newElsewhere(s *Service, recorded barrier.Ensemble) *elsewhere {
 	return e
 }
 
-// A doubtError says that rmctl at a target may have done what it was called for: the connection was lost, and stays so.
+// A doubtError says that rmctl at a target may have executed a command: the connection was lost, and cannot be
+// restored.
 type doubtError struct {
 	target string
 	err    error
@@ -55,7 +56,8 @@ func (e *doubtError) Error() string {
 // Unwrap returns the cause.
 func (e *doubtError) Unwrap() error { return e.err }
 
-// isLost reports whether the connection was lost while rmctl ran on the other host, so that nobody knows what it did.
+// isLost reports whether the connection was lost while rmctl ran on the other host, so that the result is
+// unknown.
 func isLost(err error) bool {
 	_, hasAnswered := errors.AsType[*callError](err)
 	return errors.Is(err, remote.ErrUnreachable) && !hasAnswered
@@ -115,7 +117,7 @@ func (e *elsewhere) Status(ctx context.Context) (coalloc.Status, error) {
 // lastFile has the last known status, in the folder of an ensemble.
 const lastFile = "last.json"
 
-// lastKnown returns the last known status, and whether it has the parts. What the record says counts.
+// lastKnown returns the last known status, and whether it has the parts. The record has priority.
 func (e *elsewhere) lastKnown() (known coalloc.Status, isWhole bool) {
 	var text []byte
 	folder, err := e.service.folder(e.recorded.ID)
@@ -131,7 +133,7 @@ func (e *elsewhere) lastKnown() (known coalloc.Status, isWhole bool) {
 	return known, isWhole
 }
 
-// note records a status that the other rmctl has printed, and returns it as it is shown here.
+// note records a status that the other rmctl has printed, and returns it for this host.
 func (e *elsewhere) note(ctx context.Context, status coalloc.Status) (coalloc.Status, error) {
 	status.ID, status.At = e.recorded.ID, e.recorded.At
 	folder, err := e.service.folder(e.recorded.ID)
@@ -162,7 +164,7 @@ func (e *elsewhere) note(ctx context.Context, status coalloc.Status) (coalloc.St
 	return status, store.Journal().Save(ctx, barrier.Change{Ensemble: e.recorded})
 }
 
-// estimateStarts sets what rmctl at the target says of the expected start of jobs that wait.
+// estimateStarts sets the expected starts of waiting jobs from rmctl at the target.
 func (e *elsewhere) estimateStarts(ctx context.Context, s *coalloc.Status) {
 	var explained explanation
 	err := e.far.do(ctx, nil, &explained, "explain", "--", e.recorded.ID)
@@ -228,7 +230,7 @@ func (e *elsewhere) Events(ctx context.Context, after int, observe func(coalloc.
 	return e.follow(ctx, after, false, observe)
 }
 
-// follow is Events. HasBegun says that a connection was lost before: otherwise the first one has to be made.
+// follow is Events. HasBegun says that there was a connection before.
 func (e *elsewhere) follow(ctx context.Context, after int, hasBegun bool, observe func(coalloc.EnsembleEvent) error) error {
 	pause, since := firstRetry, time.Now()
 	for {

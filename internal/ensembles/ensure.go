@@ -18,8 +18,8 @@ const (
 	succession     = 5 * time.Second // for the process of another build that takes an ensemble over
 )
 
-// ensure returns once a process runs the ensemble, or the ensemble has ended. It starts a process unless another one comes within a
-// time.
+// ensure waits until a process runs the ensemble, or the ensemble has ended. If no process appears in time, it
+// starts one.
 func (s *Service) ensure(ctx context.Context, id string, patience time.Duration) error {
 	folder, err := s.folder(id)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Service) ensure(ctx context.Context, id string, patience time.Duration)
 	}
 }
 
-// isSucceeded reports whether a process did not run an ensemble because another one takes its place.
+// isSucceeded reports whether a process did not run an ensemble because another process replaces it.
 func isSucceeded(err error) bool {
 	_, isGone := errors.AsType[*daemon.GoneError](err)
 	return isGone || errors.Is(err, daemon.ErrLeaving) || errors.Is(err, context.Canceled)

@@ -66,7 +66,7 @@ func (f far) do(ctx context.Context, stdin []byte, document any, arguments ...st
 	return nil
 }
 
-// call runs a command. The error has what the other rmctl said.
+// call runs a command. The error contains the message of the other rmctl.
 func (f far) call(ctx context.Context, arguments []string, stdin []byte, stdout io.Writer) error {
 	if f.service.Run == nil {
 		return fmt.Errorf("running rmctl at %s: %w", f.target, errors.ErrUnsupported)

@@ -15,9 +15,9 @@ const (
 	takeOverPoll = 100 * time.Millisecond
 )
 
-// Host runs an ensemble that is on record until it has ended, and answers other processes meanwhile. When ctx is
-// done, it suspends the ensemble: jobs and processes stay. With commit, the release waits only for check-ins. Begun,
-// if not nil, is called once the ensemble runs. Its events are complete before Host returns.
+// Host runs a recorded ensemble until it has ended, and serves other processes meanwhile. When ctx is done, it
+// suspends the ensemble: jobs and processes stay. With commit, the release waits only for check-ins. Host calls
+// begun, if not nil, once the ensemble runs.
 func (s *Service) Host(ctx context.Context, id string, commit bool, begun func(coalloc.Control)) (status coalloc.Status, err error) {
 	ensemble, err := s.resume(ctx, id)
 	if err != nil {

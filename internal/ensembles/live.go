@@ -14,7 +14,7 @@ import (
 // mostTakeovers bounds how often an edit is sent again to the next process that runs the ensemble.
 const mostTakeovers = 5
 
-// live is an ensemble that another process runs, or the record of it once that process has ended.
+// live is an ensemble that another process runs, or its record once that process has ended.
 type live struct {
 	repeated
 	process  client
@@ -30,7 +30,7 @@ func newLive(process client, onRecord coalloc.Control) *live {
 	return l
 }
 
-// restore has the next process run the ensemble.
+// restore starts the next process that runs the ensemble.
 func (l *live) restore(ctx context.Context, attempt int, lost error) error {
 	status, err := l.onRecord.Status(ctx)
 	switch {
@@ -73,7 +73,8 @@ func (l *live) Status(ctx context.Context) (coalloc.Status, error) {
 	return status, err
 }
 
-// Events implements [coalloc.Control]. If the process ends, events go on with the next one, or with the record.
+// Events implements [coalloc.Control]. If the process ends, events continue from the next one, or from the
+// record.
 func (l *live) Events(ctx context.Context, after int, observe func(coalloc.EnsembleEvent) error) error {
 	counted := func(event coalloc.EnsembleEvent) error {
 		err := observe(event)

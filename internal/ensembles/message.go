@@ -62,7 +62,7 @@ type failure struct {
 	Usage   bool     `json:"usage,omitempty"`
 }
 
-// knownErrors are the errors that keep their identity at the other end.
+// knownErrors keep their identity at the other end.
 func knownErrors() map[string]error {
 	return map[string]error{
 		"unknown-ensemble": coalloc.ErrUnknownEnsemble,
@@ -91,7 +91,7 @@ func pack(err error) *failure {
 	return &failure{Message: text, Is: peer.NamesOf(err, knownErrors()), Usage: isUsage(err)}
 }
 
-// isUsage reports whether a target cannot run what a request asks for.
+// isUsage reports whether a target cannot run a request.
 func isUsage(err error) bool {
 	_, isUnsupported := errors.AsType[*control.UnsupportedError](err)
 	_, isValue := errors.AsType[*control.ValueError](err)

@@ -37,7 +37,7 @@ func Reach(ctx context.Context, connector Connector, names []string) {
 // A Caller runs rmctl on the login nodes of targets.
 type Caller struct {
 	Kept Connector // has the connections that are used as long as they last
-	// Connect makes another connection once one was lost.
+	// Connect replaces a lost connection.
 	Connect func(ctx context.Context, target settings.Target) (remote.Connection, error)
 
 	lost sync.Map // has the names of targets whose kept connection was lost

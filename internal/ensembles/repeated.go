@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/coalloc"
 )
 
-// repeated sends edits again whose answers were lost, so that each is made once. It has those edits of a [coalloc.Control]
-// that need no parts.
+// repeated resends edits whose answers were lost, so that each is applied once. It has the edits of a
+// [coalloc.Control] that need no parts.
 type repeated struct {
 	once interface { // sends an edit once
 		Delete(ctx context.Context, labels ...string) error
@@ -26,8 +26,8 @@ type repeated struct {
 	status  func(ctx context.Context) (coalloc.Status, error)
 }
 
-// attempt sends an edit until its answer arrives. If an answer was lost, an error may come from the repetition: then wasMade
-// reports whether the ensemble shows that the edit was made before.
+// attempt sends an edit until its answer arrives. After a lost answer, the repetition may fail because the edit
+// was applied already, which wasMade reports.
 func (r *repeated) attempt(ctx context.Context, send func() error, wasMade func(*coalloc.Status) bool) error {
 	for attempt := 1; ; attempt++ {
 		err := send()
@@ -84,7 +84,7 @@ func (r *repeated) Cancel(ctx context.Context) error {
 	})
 }
 
-// tagged returns parts with tags for their submissions that follow from a token, unless they have some.
+// tagged returns parts with tags, derived from a token unless they have tags.
 func tagged(parts []coalloc.Part, token string) []coalloc.Part {
 	parts = slices.Clone(parts)
 	for i := range parts {
@@ -95,7 +95,7 @@ func tagged(parts []coalloc.Part, token string) []coalloc.Part {
 	return parts
 }
 
-// hasTags returns a function that reports whether an ensemble has parts with the tags of some.
+// hasTags returns a function that reports whether an ensemble has parts with the tags of these parts.
 func hasTags(parts []coalloc.Part) func(*coalloc.Status) bool {
 	return func(s *coalloc.Status) bool {
 		return !slices.ContainsFunc(parts, func(part coalloc.Part) bool {

@@ -25,9 +25,9 @@ const mostLooks = 16
 // A Service submits, finds and runs the ensembles of a user.
 type Service struct {
 	Client coalloc.Client
-	// Launch makes another process run an ensemble, and does not wait for it; nil if there is no such process.
+	// Launch starts an ensemble in another process, and does not wait; nil if there is no such process.
 	Launch func(ctx context.Context, id string) error
-	// Renew has the process that Launch uses be one of this build; nil if there is no such process.
+	// Renew replaces the process that Launch uses by one of this build; nil if there is no such process.
 	Renew func(ctx context.Context) error
 	// Run runs rmctl on the login node of a target.
 	Run     func(ctx context.Context, target string, c Call) error
@@ -49,8 +49,8 @@ func (s *Service) Read(ctx context.Context, text []byte) (*coalloc.Request, erro
 	return coalloc.ReadRequest(ctx, text, s.Sources)
 }
 
-// Submit records an ensemble and makes a process run it. With commit, the release waits only for check-ins. If the request has the id of
-// an ensemble on record, that one goes on.
+// Submit records an ensemble and starts a process that runs it. With commit, the release waits only for
+// check-ins. If the request has the id of a recorded ensemble, Submit continues that one.
 func (s *Service) Submit(ctx context.Context, r *coalloc.Request, commit bool) (id string, err error) {
 	if s.Launch == nil {
 		return "", &UsageError{errors.New("the background process is disabled, so nothing would run the ensemble\nadd --wait")}
@@ -110,7 +110,7 @@ func (s *Service) recorded(ctx context.Context, all bool) ([]barrier.Ensemble, e
 	return store.Journal().Ensembles(ctx, all)
 }
 
-// List returns the ensembles on record, newest first: all, or those that have not ended. It asks the processes
+// List returns the recorded ensembles, newest first: all, or those that have not ended. It queries the processes
 // that run them.
 func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) {
 	recorded, err := s.recorded(ctx, all)
@@ -143,8 +143,8 @@ func (s *Service) List(ctx context.Context, all bool) ([]coalloc.Status, error) 
 	return statuses, errors.Join(problems...)
 }
 
-// renew has the process of this build take over the ensembles that one of another build runs. A Service does so once: if two builds
-// are in use for long, they must not take the ensembles from each other again and again.
+// renew lets the process of this build take over the ensembles of a process of another build. A Service does so
+// once, so that two builds do not take ensembles from each other forever.
 func (s *Service) renew(ctx context.Context) {
 	if s.Renew == nil {
 		return
@@ -182,7 +182,7 @@ func (s *Service) EstimateStarts(ctx context.Context, status *coalloc.Status) {
 	}
 }
 
-// follow returns what shows an ensemble: the process that runs it, otherwise the record.
+// follow returns the Control of the process that runs an ensemble, otherwise of the record.
 func (s *Service) follow(ctx context.Context, recorded barrier.Ensemble) (coalloc.Control, error) {
 	if recorded.At != "" {
 		return newElsewhere(s, recorded), nil
@@ -229,7 +229,7 @@ func (s *Service) Open(ctx context.Context, id string) (coalloc.Control, error) 
 	return control, err
 }
 
-// show returns an ensemble to read. If no process runs it, one is started if there may be one.
+// show returns an ensemble to read. If no process runs it, show starts one if possible.
 func (s *Service) show(ctx context.Context, id string) (coalloc.Control, error) {
 	recorded, err := s.load(ctx, id)
 	if err == nil && s.Launch != nil && recorded.At == "" {
@@ -241,7 +241,7 @@ func (s *Service) show(ctx context.Context, id string) (coalloc.Control, error) 
 	return s.follow(ctx, recorded)
 }
 
-// load returns what is on record of an ensemble, without its parts.
+// load returns the record of an ensemble, without its parts.
 func (s *Service) load(ctx context.Context, id string) (barrier.Ensemble, error) {
 	store, err := s.Client.Store(ctx)
 	if err != nil {
@@ -308,7 +308,7 @@ func (s *Service) waitHere(ctx context.Context, id string, commit bool, after in
 	return status, err
 }
 
-// Live returns the ids of the ensembles that a process of this host has to run.
+// Live returns the ids of the ensembles that a process of this host must run.
 func (s *Service) Live(ctx context.Context) ([]string, error) {
 	folder, err := s.folder("")
 	if err != nil {

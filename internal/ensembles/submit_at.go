@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/internal/settings"
 )
 
-// An ensemble at a target is on record here as PREPARED before rmctl there has it. So it is known here whatever happens to the
-// connection.
+// An ensemble at a target is recorded here as PREPARED before rmctl there has it, so it is known here whatever
+// happens to the connection.
 
 // submissionLock is the file that a process has locked while it submits an ensemble, in the folder of the ensemble.
 const submissionLock = "submission"
@@ -50,7 +50,8 @@ func (s *Service) SubmitAt(ctx context.Context, target, id string, text []byte, 
 	return id, newElsewhere(s, recorded).submit(ctx, text, flags)
 }
 
-// lockSubmission says to other processes that this one submits an ensemble. The error is errSubmitting if another one does.
+// lockSubmission shows other processes that this one submits an ensemble. The error is errSubmitting if another
+// one does.
 func (s *Service) lockSubmission(id string) (unlock func() error, err error) {
 	folder, err := s.folder(id)
 	if err == nil {
@@ -83,7 +84,7 @@ func (s *Service) prepare(ctx context.Context, target, id string) (barrier.Ensem
 	return recorded, store.Journal().Create(ctx, recorded, nil)
 }
 
-// submit has rmctl at the target submit the ensemble. The process has the lock of the submission.
+// submit runs rmctl at the target to submit the ensemble. The caller holds the lock of the submission.
 func (e *elsewhere) submit(ctx context.Context, text []byte, flags []string) error {
 	var status coalloc.Status
 	words := append([]string{"submit", "--id", e.recorded.ID, "--length", strconv.Itoa(len(text))}, flags...)
@@ -104,7 +105,7 @@ func (e *elsewhere) submit(ctx context.Context, text []byte, flags []string) err
 	return e.inDoubt(err)
 }
 
-// refused finds out what is left of a submission that failed on the other host.
+// refused handles a submission that failed on the other host.
 func (e *elsewhere) refused(ctx context.Context, refusal error) error {
 	var status coalloc.Status
 	err := e.far.do(ctx, nil, &status, "status", "--", e.recorded.ID)
@@ -136,8 +137,8 @@ func (e *elsewhere) inDoubt(err error) error {
 	return fmt.Errorf("rmctl does not know whether rmctl at %s runs ensemble %s: %w\nrmctl coalloc status %s finds out", e.recorded.At, e.recorded.ID, err, e.recorded.ID)
 }
 
-// confirm finds out whether the ensemble exists on the other host if its submission had no answer. If it does not, it is
-// withdrawn there, since a submission may still be on its way, and ends here.
+// confirm checks whether the ensemble exists on the other host after a submission without an answer. If not,
+// confirm withdraws it there, since a submission may still be on its way, and ends it here.
 func (e *elsewhere) confirm(ctx context.Context) error {
 	if e.recorded.State != barrier.Prepared {
 		return nil

@@ -85,8 +85,7 @@ func (d *Directory) Program(ctx context.Context) (string, error) {
 	return d.stage(ctx)
 }
 
-// StagedProgram returns the path that the program has on the target once it is staged. It
-// runs nothing on the target.
+// StagedProgram returns the path of the program on the target after staging. It runs nothing on the target.
 func (d *Directory) StagedProgram() (string, error) {
 	local, err := d.program()
 	if err != nil {
@@ -99,8 +98,7 @@ func (d *Directory) stagedPath(local *program) string {
 	return path.Join(d.path, programName+"-"+local.hash[:hashInName])
 }
 
-// stage lets the target compute the hash of the program there. That needs no transfer and, unlike
-// a version that the program prints, identifies its bytes.
+// stage lets the target compute the hash of the program there, which needs no transfer and identifies its bytes.
 func (d *Directory) stage(ctx context.Context) (string, error) {
 	d.staged = ""
 	local, err := d.program()
@@ -142,7 +140,7 @@ func (d *Directory) write(ctx context.Context, local *program, staged string) er
 	return writeHint(d.connection.WriteFile(ctx, staged, content, 0o700))
 }
 
-// writeHint adds a hint to an error of the directory. It does not help with a connection that was lost.
+// writeHint adds a hint to an error of the directory, except for a lost connection.
 func writeHint(err error) error {
 	if err == nil || errors.Is(err, remote.ErrUnreachable) {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Report is what the target knows of the tracked processes of a job.
+// A Report describes the tracked processes of a job.
 type Report struct {
 	Directory string        `json:"directory"` // of the job
 	Checksum  string        `json:"checksum"`
@@ -69,7 +69,7 @@ func eachCommand(words []string, do func(some []string) error) error {
 	return nil
 }
 
-// runProgram runs the program on the target, where it usually is staged already.
+// runProgram runs the program on the target, and stages it only if necessary.
 func (d *Directory) runProgram(ctx context.Context, limit int, words ...string) (string, error) {
 	program, err := d.Program(ctx)
 	if err != nil {

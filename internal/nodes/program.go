@@ -43,7 +43,7 @@ func (e *MissingProgramError) Error() string {
 	return fmt.Sprintf("%s-%s-%s is not in %s\nget it with: %s", programName, e.System, e.Arch, strings.Join(e.Folders, " or "), install)
 }
 
-// findProgram finds the program for a place, beside the program of rmctl or under libexec.
+// findProgram finds the program for a place, next to rmctl or under libexec.
 func findProgram(executable string, place remote.Info) (*program, error) {
 	system, arch, err := platformOf(place)
 	if err != nil {

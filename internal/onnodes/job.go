@@ -28,7 +28,7 @@ const (
 	mostPIDs = 4096
 )
 
-// A Reachable is a job with the parts that reach its processes.
+// A Reachable is a job with what is needed to reach its processes.
 type Reachable struct {
 	job.Job
 	Processes    []job.Process // on record

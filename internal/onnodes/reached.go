@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tree"
 )
 
-// A Reached is a running job whose processes can be given debuggers.
+// A Reached is a running job whose processes can be debugged.
 type Reached struct {
 	Directory string // of the job, on the target; processes pass it to [tree.DialStream]
 

@@ -16,12 +16,12 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// longestTables bounds what a place lists of its sockets.
+// longestTables bounds the list of sockets of a place.
 const longestTables = 32 << 20
 
-// CheckForwarded refuses an accepted connection to a port of another machine, which all
-// users there reach, unless the one process that is connected to that port belongs to the
-// user of the place. The error is as that of [CheckTCP].
+// CheckForwarded refuses an accepted connection to a port of another machine, which all users there reach,
+// unless the only process connected to that port belongs to the user of the place. Errors are those of
+// [CheckTCP].
 func CheckForwarded(ctx context.Context, place remote.Connection, conn net.Conn) error {
 	address, isTCP := conn.LocalAddr().(*net.TCPAddr)
 	if !isTCP {

@@ -48,16 +48,16 @@ type RefusedError struct{ Reason string }
 // Error returns the reason.
 func (e *RefusedError) Error() string { return "the co-allocator refused this process: " + e.Reason }
 
-// CheckIn reports a process at the barrier, and waits for the release. It connects again whenever the
-// connection is lost, until ctx is done. Before it returns nil, the process must not run. Errors are
-// *[AbortError], *[RefusedError], [ErrDenied] and those of ctx, with the last problem. The caller closes the session.
+// CheckIn checks a process in at the barrier, and waits for the release. It reconnects until ctx is done. The
+// process must not run before CheckIn returns nil. Errors are *[AbortError], *[RefusedError], [ErrDenied] and
+// those of ctx, with the last problem. The caller closes the session.
 func CheckIn(ctx context.Context, dial Dial, pass *Pass, identity Identity, vote Vote) (*Session, error) {
 	want := wantOf(purposeCheckIn, identity)
 	want.No, want.Reason = vote.No, vote.Reason
 	return persist(ctx, func() (*Session, error) { return checkInOnce(ctx, dial, pass, want) })
 }
 
-// persist tries to get a session until ctx is done, or another attempt would end in the same way.
+// persist tries to open a session until ctx is done, or further attempts are useless.
 func persist(ctx context.Context, try func() (*Session, error)) (*Session, error) {
 	pause := shortestPause
 	var problem error // the last one that is not the end of ctx
@@ -85,7 +85,7 @@ func persist(ctx context.Context, try func() (*Session, error)) (*Session, error
 	}
 }
 
-// isOver reports whether a context has ended, or is about to: a dialer may notice its deadline first.
+// isOver reports whether a context has ended or is about to end: a dialer may notice its deadline first.
 func isOver(ctx context.Context) bool {
 	deadline, isLimited := ctx.Deadline()
 	return ctx.Err() != nil || isLimited && !time.Now().Before(deadline)
@@ -98,7 +98,7 @@ func wantOf(purpose string, identity Identity) frame {
 	}
 }
 
-// isFinal reports whether another attempt would end in the same way.
+// isFinal reports whether further attempts are useless.
 func isFinal(err error) bool {
 	var abort *AbortError
 	var refused *RefusedError

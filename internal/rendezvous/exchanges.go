@@ -1,8 +1,8 @@
 package rendezvous
 
-// KeepExchanges makes the exchanges that have names survive the server: it answers those that an earlier server
-// finished, and calls record with the result of each further one, a JSON document, before any process has it. Record
-// returns once the result is durable, or false if the server is about to end. Call KeepExchanges before Serve.
+// KeepExchanges makes named exchanges survive the server. It answers those that an earlier server finished, and
+// calls record with the result of each new one, a JSON document, before any process gets it. Record returns once
+// the result is durable, or false if the server is about to end. Call KeepExchanges before Serve.
 func (s *Server) KeepExchanges(finished map[string][]byte, record func(name string, result []byte) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -13,7 +13,7 @@ const (
 	kindChallenge = "challenge" // nonce of the co-allocator
 	kindProve     = "prove"     // of the process: proof, and what it wants
 	kindAccepted  = "accepted"  // proof of the co-allocator, and the rank
-	kindDenied    = "denied"    // whatever was wrong with the credentials
+	kindDenied    = "denied"    // wrong credentials of any kind
 	kindLater     = "later"     // the co-allocator does not know the part yet
 	kindRelease   = "release"
 	kindReceived  = "received" // of the process: it has read the release

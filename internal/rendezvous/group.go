@@ -110,7 +110,7 @@ func (g *group) find(address int) *part {
 	return nil
 }
 
-// exchange takes part in the next round of a process. The first process of a part gives the data.
+// exchange joins the next round of a process. The first process of a part gives the data.
 func (g *group) exchange(l *link, f *frame) *frame {
 	switch {
 	case !g.has(l.part):
@@ -164,7 +164,7 @@ func (g *group) give(l *link, f *frame, this round) *frame {
 	return nil
 }
 
-// finish answers those who wait for rounds that are complete.
+// finish answers the processes that wait for complete rounds.
 func (g *group) finish() {
 	if g == nil {
 		return

@@ -98,7 +98,7 @@ func (l *link) written(count int) {
 	l.unwritten = max(l.unwritten-count, 0)
 }
 
-// isBehind reports whether the process reads less than it is sent.
+// isBehind reports whether the process reads too slowly.
 func (l *link) isBehind() bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

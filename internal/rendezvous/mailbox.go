@@ -24,7 +24,7 @@ type receiver struct {
 	from       int
 }
 
-// A mailbox has the messages for a process that nobody has received, and those who wait for one.
+// A mailbox holds the messages that a process has not received, and its waiting requests.
 type mailbox struct {
 	messages  []message
 	bytes     int
@@ -45,7 +45,7 @@ func (r *receiver) wants(m message) bool {
 	return m.tag == r.tag && (r.scope == "" || m.scope == r.scope) && (!r.hasFrom || m.from == r.from)
 }
 
-// take returns the oldest message that a request means.
+// take returns the oldest message that matches a request.
 func (b *mailbox) take(want receiver) (message, bool) {
 	i := slices.IndexFunc(b.messages, want.wants)
 	if i < 0 {
@@ -62,7 +62,7 @@ func (b *mailbox) accepts(m message) bool {
 	return len(b.messages) < mostQueued && b.bytes+len(m.data) <= mostQueuedBytes
 }
 
-// receiver returns the first request that waits for a message. It passes over connections that do not read.
+// receiver returns the first request that waits for a message, and skips connections that do not read.
 func (b *mailbox) receiver(m message) (receiver, bool) {
 	for i, each := range b.receivers {
 		if each.wants(m) && !each.link.isBehind() {

@@ -94,7 +94,7 @@ func (s *Server) checkIn(ctx context.Context, l *link, p *proven) error {
 	}
 }
 
-// judge decides on a check-in, or returns what to wait for before it can. It sends the answer.
+// judge decides on a check-in and sends the answer, or returns what to wait for first.
 func (s *Server) judge(l *link, p *proven) (v verdict, wait func(context.Context) error, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -128,8 +128,7 @@ func (s *Server) judge(l *link, p *proven) (v verdict, wait func(context.Context
 	return v, nil, nil
 }
 
-// postpone makes a process connect again: a co-allocator that has started a moment ago does not know all
-// parts yet.
+// postpone makes a process reconnect: a co-allocator that has just started does not know all parts yet.
 func (s *Server) postpone(l *link, p *proven) verdict {
 	answer := &frame{Kind: kindLater, Reason: "the co-allocator does not know the part yet", Proof: p.proof}
 	s.send(l, answer)

@@ -115,7 +115,7 @@ func parsePass(text []byte) (*Pass, error) {
 	return pass, nil
 }
 
-// checkTexts refuses what no program can be started with.
+// checkTexts refuses arguments and variables that no program can get.
 func (p *Pass) checkTexts() error {
 	for _, text := range slices.Concat(p.Arguments, p.Environment, []string{p.Directory, p.Ensemble, p.Label}) {
 		if strings.Contains(text, "\x00") {

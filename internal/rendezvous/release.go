@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Roster is the processes of a part that a release is for.
+// A Roster names the processes of a part that a release lets run.
 type Roster struct {
 	Serial, Incarnation int
 	Instances           []string // by rank
@@ -17,7 +17,7 @@ type Roster struct {
 // freezeTime bounds Freeze.
 const freezeTime = 5 * time.Second
 
-// A MissingError says which processes do not wait.
+// A MissingError names the processes that do not wait.
 type MissingError struct{ Missing []string }
 
 // Error names the parts and the ranks.
@@ -109,7 +109,7 @@ func (s *Server) complete(serials []int) error {
 	return nil
 }
 
-// Thaw lets check-ins of parts count again: the release was given up.
+// Thaw lets check-ins of parts count again after an abandoned release.
 func (s *Server) Thaw() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -126,8 +126,8 @@ func (s *Server) thaw(serials []int) {
 	}
 }
 
-// Release lets processes go on. It does not wait until they have read that; each process that
-// connects later with one of the instances is released, too.
+// Release lets processes run. It does not wait until they have read that; a process that connects later with one
+// of the instances is released, too.
 func (s *Server) Release(rosters []Roster) {
 	encoded, err := (&frame{Kind: kindRelease}).encode()
 	if err != nil {

@@ -82,8 +82,8 @@ func (s *Server) handle(l *link, f *frame) error {
 	return nil
 }
 
-// forget gives up a request. A request that still waits is answered with that; otherwise its answer is on
-// the way, and with it a message that must not be lost.
+// forget gives up a request. If the request still waits, forget answers it; otherwise its answer is on the way,
+// with a message that must not be lost.
 func (s *Server) forget(l *link, f *frame) *frame {
 	isForgotten := l.part.box(l.rank).forget(l, f.ID)
 	if s.group != nil && s.group.forget(l, f.ID) {
@@ -150,7 +150,7 @@ func (s *Server) receiverOf(l *link, f *frame) (to *part, rank int, refused *fra
 	return nil, 0, refusal(f, codeInvalid, "unknown scope")
 }
 
-// receive answers with a message that is there, or lets the process wait for one.
+// receive answers with a waiting message, or lets the process wait for one.
 func (s *Server) receive(l *link, f *frame) *frame {
 	box := l.part.box(l.rank)
 	want := receiver{link: l, id: f.ID, scope: f.Scope, tag: f.Tag, hasFrom: f.HasFrom, from: f.From}

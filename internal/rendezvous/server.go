@@ -142,9 +142,9 @@ func (s *Server) Status(serial int) (checkedIn, incarnation int) {
 // An Accept returns the next connection of a process.
 type Accept func(ctx context.Context) (net.Conn, error)
 
-// Serve serves the connections that accept returns, until it fails or ctx is done, and returns why. It calls ended with the
-// end of each. While enough connections prove themselves, it accepts no others: they wait where they come from.
-// Several calls take turns.
+// Serve serves the connections that accept returns, until accept fails or ctx is done, and returns why. It calls
+// ended at the end of each. It accepts no further connections while too many are unproven: they wait at their
+// origin. Several calls take turns.
 func (s *Server) Serve(ctx context.Context, accept Accept, ended func(error)) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()

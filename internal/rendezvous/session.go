@@ -41,21 +41,20 @@ type Message struct {
 	Data  []byte
 }
 
-// A Filter says which messages to receive: those with the tag, and where the others are set, from
-// that sender.
+// A Filter selects messages: those with the tag and, if set, from that sender.
 type Filter struct {
 	Tag   string
 	Scope string // "inter", "intra" or "" for both
 	From  *int
 }
 
-// A RequestError says why the co-allocator does not do what a process requests.
+// A RequestError says why the co-allocator refuses a request.
 type RequestError struct{ Reason string }
 
 // Error returns the reason.
 func (e *RequestError) Error() string { return e.Reason }
 
-// OpenSession opens another session of a process that was released. It connects again as [CheckIn] does.
+// OpenSession opens another session of a released process. It reconnects like [CheckIn].
 func OpenSession(ctx context.Context, dial Dial, pass *Pass, identity Identity) (*Session, error) {
 	return persist(ctx, func() (*Session, error) {
 		conn, answer, err := connect(ctx, dial, pass, wantOf(purposeSession, identity))
@@ -214,7 +213,8 @@ func (s *Session) await(ctx context.Context, p pending) (*frame, error) {
 	}
 }
 
-// giveUp ends a request. An answer that is on the way counts: it may be a message, which nobody gets again.
+// giveUp ends a request. An answer that is on the way counts, because it may be a message that nobody would get
+// again.
 func (s *Session) giveUp(ctx context.Context, id int64, reply <-chan *frame) (*frame, error) {
 	defer s.forget(id)
 	if err := s.write(&frame{Kind: kindForget, ID: id}); err != nil {
@@ -305,8 +305,7 @@ func (s *Session) Post(to Destination, tag string, data []byte) (wait func(conte
 	}
 }
 
-// Receive waits for the next message that a filter means. Messages of one sender with one tag arrive in the
-// order in which they were sent.
+// Receive waits for the next message that matches a filter. Messages of one sender with one tag arrive in order.
 func (s *Session) Receive(ctx context.Context, filter Filter) (Message, error) {
 	f := &frame{Kind: kindReceive, Scope: filter.Scope, Tag: filter.Tag}
 	if filter.From != nil {

@@ -14,8 +14,8 @@ const (
 	longestAttach  = 5 * time.Second
 )
 
-// attach keeps a connection to the relay of the tracked processes on this host, whichever
-// process that is. It closes tried after the first attempt.
+// attach maintains a connection to the relay of the tracked processes on this host, whichever process that is.
+// It closes tried after the first attempt.
 func (r *Relay) attach(tried chan<- struct{}) {
 	socket, _ := hostFiles(r.options.Attach, r.options.Job)
 	wait := shortestAttach

@@ -9,7 +9,7 @@ import (
 // Bounds of streams.
 const (
 	mostStreams = 20000 // of a relay, or of a client
-	// streamWindow is how many bytes of a stream the end that nobody reads at holds.
+	// streamWindow bounds the unread bytes of a stream at each end.
 	streamWindow = 256 << 10
 )
 
@@ -33,8 +33,8 @@ type carrier struct {
 	arrived func(*stream)
 }
 
-// A half is one end of a stream on a link. What arrives there leaves at the other half, or
-// ends in this process.
+// A half is one end of a stream on a link. Bytes that arrive there leave at the other half, or end in this
+// process.
 type half struct {
 	link  *link
 	id    uint32
@@ -74,7 +74,7 @@ func (c *carrier) addUpper(l *link) {
 func (c *carrier) handle(l *link, f frame) error {
 	c.mutex.Lock()
 	defer c.unlock()
-	if !l.isOpen() { // drop has been here, or comes
+	if !l.isOpen() { // drop has run, or will run
 		return errGone
 	}
 	if f.kind == frameOpen {

@@ -182,7 +182,7 @@ func (c *child) expect(id string) *reply {
 	return expected
 }
 
-// await waits for a reply. If the context ends first, the child need not answer any more.
+// await waits for a reply. If the context ends first, the child no longer needs to answer.
 func (c *child) await(ctx context.Context, id string, expected *reply) error {
 	select {
 	case <-expected.done:
@@ -235,7 +235,7 @@ func (r *Relay) endChildrenOf(u *upper) {
 
 var errTimeout = errors.New("no answer in time")
 
-// snapshot returns what is known of a child.
+// snapshot returns the known state of a child.
 func (c *child) snapshot() (members []Member, height int) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -40,7 +40,7 @@ func Connect(ctx context.Context, stream io.ReadWriteCloser, secret []byte) (*Cl
 	return c, nil
 }
 
-// Launch starts relays on nodes. It returns why nodes have none, by name.
+// Launch starts relays on nodes. It returns the problems by node.
 func (c *Client) Launch(ctx context.Context, launches []Launch, how Launching) (problems map[string]string, err error) {
 	answer, err := c.request(ctx, message{Kind: kindLaunch, Launches: launches, FromNodes: how.FromNodes, Timeout: min(how.Timeout, mostTimeout).Milliseconds()})
 	if err != nil {
@@ -52,8 +52,7 @@ func (c *Client) Launch(ctx context.Context, launches []Launch, how Launching) (
 	return answer.problems, nil
 }
 
-// Members returns all relays of the tree, those that were lost included, after each has
-// looked for its processes.
+// Members returns all relays of the tree, including lost ones, after each has looked for its processes.
 func (c *Client) Members(ctx context.Context) ([]Member, error) {
 	if _, err := c.request(ctx, message{Kind: kindAsk}); err != nil {
 		return nil, err
@@ -66,8 +65,8 @@ func (c *Client) Members(ctx context.Context) ([]Member, error) {
 	return answer.members, nil
 }
 
-// Ask returns the answers to a question, equal ones merged. Ranks that the question names
-// and no node has are a part with a problem.
+// Ask returns the answers to a question, equal ones merged. Ranks in the question that no node has become a part
+// with a problem.
 func (c *Client) Ask(ctx context.Context, question Question) ([]Part, error) {
 	timeout := min(cmp.Or(question.Timeout, usualTimeout), mostTimeout)
 	m := message{Kind: kindAsk, Topic: question.Kind, Body: question.Body, Timeout: timeout.Milliseconds()}

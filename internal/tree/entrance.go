@@ -50,7 +50,7 @@ func (r *Relay) acceptStreams(socket string) {
 	}
 	r.acceptAs(true, listener, func(conn net.Conn, known func()) {
 		if checkUser(conn) != nil {
-			_ = conn.Close() // it may not learn why
+			_ = conn.Close() // the other end may not learn why
 			known()
 			return
 		}

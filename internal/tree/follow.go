@@ -14,8 +14,7 @@ const (
 	mostHops       = 8 // redirects
 )
 
-// follow connects to the top at the address in the directory of the job, whenever there
-// is one. The newest address counts.
+// follow connects to the top relay whenever the directory of the job has an address. The newest address counts.
 func (r *Relay) follow() {
 	wait := shortestFollow
 	for r.ctx.Err() == nil {

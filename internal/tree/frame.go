@@ -154,7 +154,7 @@ func (o *outbox) isWaiting() bool {
 	return len(o.chunks) > 0
 }
 
-// full returns what is closed once there is room; nil if there is room now.
+// full returns a channel that is closed once there is room; nil if there is room now.
 func (o *outbox) full() <-chan struct{} {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

@@ -27,7 +27,7 @@ const handshakeLimit = 10 * time.Second
 
 var errSecret = errors.New("the other end does not have the secret of the job")
 
-// helloStart is how the first line of a relay begins, behind what shells and launchers print.
+// helloStart begins the first line of a relay, after the noise of shells and launchers.
 var helloStart = []byte(`{"type":"hello"`)
 
 // dial proves the secret to a relay, and checks that the relay has it. With noise, lines

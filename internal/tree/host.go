@@ -58,7 +58,7 @@ func (h *host) registered() []RankProcess {
 // greet serves a member, or a relay of a client on this host.
 func (h *host) greet(conn net.Conn, known func()) {
 	if checkUser(conn) != nil {
-		_ = conn.Close() // it may not learn why
+		_ = conn.Close() // the other end may not learn why
 		known()
 		return
 	}
@@ -101,7 +101,7 @@ func (h *host) keep(l *link, process RankProcess) {
 	}
 }
 
-// add registers a process, and returns what removes it; nil if there are too many.
+// add registers a process, and returns a function that removes it; nil if there are too many.
 func (h *host) add(process RankProcess) (remove func()) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

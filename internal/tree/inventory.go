@@ -143,7 +143,7 @@ func conflictsIn(namespace string, claims []claim) []Part {
 	return parts
 }
 
-// segmentsOf cuts ranges so that each claim holds all of a segment or nothing of it.
+// segmentsOf cuts ranges so that each claim covers all of a segment or nothing of it.
 func segmentsOf(set ranges.Set, claims []claim) []ranges.Range {
 	var starts []int
 	for _, one := range claims {

@@ -44,7 +44,7 @@ func (p *problems) addAll(launches []Launch, err error) {
 	}
 }
 
-// launchAll starts the relays of nodes, or has others start them.
+// launchAll starts the relays of nodes, or lets others start them.
 func (r *Relay) launchAll(ctx context.Context, u *upper, launches []Launch, how Launching) map[string]string {
 	failed := &problems{byNode: map[string]string{}}
 	size := 1
@@ -64,7 +64,7 @@ func (r *Relay) launchAll(ctx context.Context, u *upper, launches []Launch, how 
 	return failed.byNode
 }
 
-// launchGroup starts the first relay of a group that starts, and has it start the rest.
+// launchGroup starts a relay of a group, which then starts the rest.
 func (r *Relay) launchGroup(ctx context.Context, u *upper, group []Launch, how Launching, failed *problems) {
 	for i, head := range group {
 		c, err := r.launchOne(ctx, u, head, how)
@@ -79,7 +79,7 @@ func (r *Relay) launchGroup(ctx context.Context, u *upper, group []Launch, how L
 	}
 }
 
-// pass has a child launch.
+// pass lets a child launch relays.
 func (c *child) pass(ctx context.Context, launches []Launch, how Launching, failed *problems) {
 	id := newNonce()[:32]
 	expected := c.expect(id)

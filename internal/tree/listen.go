@@ -171,7 +171,7 @@ func (r *Relay) elsewhere() []string {
 	return addresses
 }
 
-// listen has a child accept relays, and returns its address, or "" if it cannot.
+// listen lets a child accept relays, and returns its address, or "" if it cannot.
 func (c *child) listen(ctx context.Context) string {
 	select {
 	case <-c.ready:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// JoinOptions are how a tracked process takes part.
+// JoinOptions configure a membership.
 type JoinOptions struct {
 	Job     string // directory of the job; its last part names the socket
 	Private string // the private directory of the user on this host
@@ -51,7 +51,7 @@ const (
 	longestElection  = time.Second
 )
 
-// run takes part as the relay of the host, or as a member of another one, whatever happens.
+// run acts as the relay of the host, or as a member of another one, until Leave.
 func (m *Membership) run(ctx context.Context) {
 	socket, lock := hostFiles(m.options.Private, m.options.Job)
 	wait := shortestElection

@@ -13,7 +13,7 @@ type merger struct {
 	parts []Part
 }
 
-// A partKey is what equal parts have in common.
+// A partKey identifies equal parts.
 type partKey struct {
 	namespace, body, problem string
 	hasRanks                 bool

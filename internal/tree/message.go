@@ -32,7 +32,7 @@ const (
 	kindBye        = "bye"        // up: the sender ends as planned
 )
 
-// Bounds of what arrives from others.
+// Bounds of received messages.
 const (
 	mostLineBytes      = 8 << 20
 	mostHandshakeBytes = 4 << 10

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// OneLine returns outside text as one bounded line that is safe to print: without control
-// characters, invalid UTF-8 and invisible characters.
+// OneLine makes outside text one bounded line that is safe to print, without control characters, invalid UTF-8
+// and invisible characters.
 func OneLine(text string) string {
 	if len(text) > mostProblemBytes {
 		text = text[:mostProblemBytes]

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// PrivateDirectory returns the directory for sockets on this host, which only the user
-// can enter.
+// PrivateDirectory returns the directory for sockets on this host that only the user can enter.
 func PrivateDirectory() (string, error) {
 	var failed error
 	for _, parent := range []string{"/tmp", "/dev/shm"} {
@@ -97,8 +96,8 @@ func ReadSecretFile(path string) ([]byte, error) {
 	return secret, nil
 }
 
-// LockSession makes this process the one relay of a session on this host. It reports
-// false if another process already is; otherwise the caller calls release at its end.
+// LockSession makes this process the only relay of a session on this host. It reports false if another process
+// is; otherwise the caller calls release at its end.
 func LockSession(private, session string) (release func(), isFirst bool, err error) {
 	removeStale(private)
 	path := filepath.Join(private, shortName("session-"+session)+".lock")

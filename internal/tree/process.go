@@ -23,7 +23,7 @@ const (
 // mostComplaints is how much of the end of what a process prints to stderr is kept.
 const mostComplaints = 2 << 10
 
-// A process is what a launch started: a relay, or a command that starts one elsewhere.
+// A process is a launched relay, or a command that starts one elsewhere.
 type process struct {
 	command    *exec.Cmd
 	noSignals  bool // it ends with its input only

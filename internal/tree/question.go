@@ -50,7 +50,7 @@ type source struct {
 	problem string   // why a child has not answered
 }
 
-// gather collects the parts of all children and of Local, and merges them.
+// gather merges the parts of all children and of Local.
 func (r *Relay) gather(ctx context.Context, u *upper, m message) []Part {
 	timeout := cmp.Or(time.Duration(m.Timeout)*time.Millisecond, usualTimeout)
 	if attached, _ := r.attachedChild(); attached != nil {
@@ -197,8 +197,8 @@ type localAnswer struct {
 	closed bool
 }
 
-// choose returns the processes that a question means. If two processes have a rank, it
-// gives a problem for that rank instead.
+// choose returns the processes of the ranks in a question. If two processes have a rank, it gives a problem for
+// that rank instead.
 func (a *localAnswer) choose(m message, processes []RankProcess) []RankProcess {
 	type identity struct {
 		namespace string
@@ -235,7 +235,7 @@ func (a *localAnswer) choose(m message, processes []RankProcess) []RankProcess {
 	return chosen
 }
 
-// give keeps a part, unless it is too late.
+// give keeps a part, unless the deadline has passed.
 func (a *localAnswer) give(part Part) {
 	part.Problem = OneLine(part.Problem)
 	part.Ranks = slices.Clone(part.Ranks).Merged()
