@@ -138,7 +138,7 @@ func (a *adapter) run(ctx context.Context) {
 	}
 }
 
-// flush writes what the loop has sent.
+// flush writes the messages that the loop has queued.
 func (a *adapter) flush() {
 	if a.writeError == nil {
 		a.writeError = a.out.Flush()

@@ -77,7 +77,7 @@ func (a *adapter) disconnect(r *request, _ *dap.DisconnectRequest) {
 	})
 }
 
-// terminate ends the program. The session goes on until the editor disconnects.
+// terminate ends the program. The session continues until the editor disconnects.
 func (a *adapter) terminate(r *request, _ *dap.TerminateRequest) {
 	p := a.program
 	if p == nil && a.launching == nil {
@@ -113,7 +113,7 @@ func (a *adapter) jobEnded() {
 	a.publish()
 }
 
-// finish says that the program has ended.
+// finish reports the end of the program.
 func (a *adapter) finish() {
 	p := a.program
 	a.doneTimer = nil

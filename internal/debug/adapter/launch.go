@@ -13,10 +13,10 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// Options are what the session of an editor needs from its caller.
+// Options configure the session of an editor.
 type Options struct {
-	// Launch starts a program or attaches to one, and returns once its ranks have connected. Its context ends when
-	// launching is canceled, or after End. It reports what it does and waits for, one line each, as long as the program exists.
+	// Launch starts a program or attaches to one, and returns once its ranks have connected. Its context ends
+	// when launching is canceled, or after End. It reports its progress in lines as long as the program exists.
 	Launch func(ctx context.Context, arguments LaunchArguments, report func(text string)) (*Launched, error)
 
 	// AllowRaw lets the debug console pass commands to the debuggers. They can run any program.
@@ -33,7 +33,7 @@ type Launched struct {
 	End func(ctx context.Context, kill bool) error
 }
 
-// LaunchArguments are what an editor's configuration says about a program.
+// LaunchArguments are an editor's configuration of a program.
 type LaunchArguments struct {
 	IsAttach      bool // to Job, which runs
 	Program       string
@@ -129,7 +129,7 @@ func parseLaunch(text json.RawMessage, isAttach bool) (LaunchArguments, error) {
 	return arguments, arguments.check()
 }
 
-// describeInvalid says which member of a configuration has the wrong type.
+// describeInvalid names the member of a configuration with the wrong type.
 func describeInvalid(err error) error {
 	if wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); isType {
 		names := map[string]string{"string": "a string", "int": "a whole number", "bool": "true or false"}

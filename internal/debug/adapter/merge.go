@@ -13,7 +13,7 @@ const (
 	mostClipboard = 1 << 20 // the same, to copy
 )
 
-// A value is what some ranks have for a variable.
+// A value is the value of a variable on some ranks.
 type value struct {
 	ranks      debug.Ranks
 	text       string
@@ -117,7 +117,7 @@ func (v *variable) addMissing(answered []debug.Part) {
 	sorting.Stable(v.value, func(a, b value) int { return cmp.Compare(a.ranks[0].First, b.ranks[0].First) })
 }
 
-// mergeResults merges what ranks have for one expression.
+// mergeResults merges the results of ranks for one expression.
 func mergeResults(parts []debug.Part) variable {
 	var result variable
 	for _, part := range parts {

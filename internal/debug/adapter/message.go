@@ -44,7 +44,7 @@ func readContent(reader *bufio.Reader) ([]byte, error) {
 	return nil, errors.New("invalid header of a message: too many lines")
 }
 
-// headerLength returns the length that a header line says, otherwise the one before.
+// headerLength returns the length in a header line, otherwise the one before.
 func headerLength(line string, before int) (int, error) {
 	name, value, isHeader := strings.Cut(line, ":")
 	if !isHeader {
@@ -63,7 +63,7 @@ func headerLength(line string, before int) (int, error) {
 	return int(length), nil
 }
 
-// readBody reads no more than what arrives into memory.
+// readBody allocates only as much memory as arrives.
 func readBody(reader *bufio.Reader, length int) ([]byte, error) {
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, reader, int64(length)); err != nil {
@@ -129,13 +129,13 @@ func (a *adapter) fail(r *request, text string) {
 	})
 }
 
-// showsErrors are the requests whose errors an editor does not show beside what the user looks at.
+// showsErrors are the requests whose errors an editor does not show by itself.
 var showsErrors = map[string]bool{
 	"launch": true, "attach": true, "restart": true, "terminate": true, "disconnect": true,
 	"continue": true, "next": true, "stepIn": true, "stepOut": true, "pause": true,
 }
 
-// close ends what is under way for a request.
+// close ends the pending work of a request.
 func (a *adapter) close(r *request) {
 	r.isAnswered = true
 	r.cancel()

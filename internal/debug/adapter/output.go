@@ -90,7 +90,7 @@ func categoryOf(stream string) string {
 	return categoryConsole
 }
 
-// startProgress says that a program is launched.
+// startProgress announces the launch of a program.
 func (a *adapter) startProgress(l *launching, arguments LaunchArguments) {
 	if !l.reports {
 		return
@@ -104,7 +104,7 @@ func (a *adapter) startProgress(l *launching, arguments LaunchArguments) {
 	}})
 }
 
-// report shows what launching waits for, and later what happens to the job.
+// report shows the progress of a launch, and later the events of the job.
 func (a *adapter) report(l *launching, text string) {
 	if l.reports && a.launching == l {
 		a.send("progressUpdate", &dap.ProgressUpdateEvent{Body: dap.ProgressUpdateEventBody{ProgressId: l.progressID(), Message: text}})

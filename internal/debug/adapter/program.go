@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// A program is what the session debugs, until it is restarted.
+// A program is the debugged program, until it is restarted.
 type program struct {
 	launched  *Launched
 	session   *debug.Session
@@ -35,7 +35,7 @@ type program struct {
 	references references
 }
 
-// channels returns what the loop waits for, nil if there is nothing.
+// channels returns the channels that the loop waits for; nil if there are none.
 func (p *program) channels() (reports, ended <-chan struct{}) {
 	if p == nil {
 		return nil, nil
@@ -78,7 +78,7 @@ func (p *program) settle(rank int) bool {
 	return moved.acknowledged && len(moved.moving) == 0
 }
 
-// acknowledge notes what ranks answered to a command.
+// acknowledge records the answers of ranks to a command.
 func (a *adapter) acknowledge(moved *command, parts []debug.Part) {
 	moved.acknowledged = true
 	for _, part := range parts {
@@ -99,7 +99,7 @@ func (a *adapter) acknowledge(moved *command, parts []debug.Part) {
 	}
 }
 
-// takeReports takes what the ranks have reported.
+// takeReports handles the reports of ranks.
 func (a *adapter) takeReports() {
 	p := a.program
 	changed, complete := false, false
@@ -147,7 +147,7 @@ func (p *program) settleLost() bool {
 	return true
 }
 
-// greet asks a late rank where it has the breakpoints, which it got from the session.
+// greet queries the places of breakpoints on a late rank, which got them from the session.
 func (a *adapter) greet(p *program, rank int) {
 	if p.isStarted && !p.arguments.NoDebug {
 		a.awaitPlaces(p, p.session.Send(debug.Question{Ranks: extended(nil, rank), Request: debug.Request{Verb: debug.SetBreakpoints, Breakpoints: a.breakpoints.all()}}), func() {})
@@ -192,7 +192,7 @@ func nameRanks(set debug.Ranks) string {
 	return "ranks " + nameSet(set)
 }
 
-// describeProblems says which ranks could not do something, and why.
+// describeProblems lists the ranks that failed, and why.
 func describeProblems(parts []debug.Part) string {
 	var texts []string
 	for _, part := range parts {

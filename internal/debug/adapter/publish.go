@@ -13,7 +13,7 @@ import (
 // mostStops bounds how many stops are reported at a time if all threads have stopped.
 const mostStops = 64
 
-// publish says to the editor what has changed since the last time.
+// publish sends the editor what has changed since the last time.
 func (a *adapter) publish() {
 	a.publishTimer = nil
 	p := a.program
@@ -52,13 +52,13 @@ func (a *adapter) announce(gone, added []*thread) {
 		}
 	}
 	a.announceStops(stopped, areAll)
-	if p.isRenamed && len(stopped) == 0 && a.client.SupportsInvalidatedEvent { // with a stop, editors ask for the threads
+	if p.isRenamed && len(stopped) == 0 && a.client.SupportsInvalidatedEvent { // after a stop, editors request the threads
 		a.send("invalidated", &dap.InvalidatedEvent{Body: dap.InvalidatedEventBody{Areas: []dap.InvalidatedAreas{"threads"}}})
 	}
 	p.isRenamed = false
 }
 
-// announceRun says that a thread runs. The editor knows if it asked for that.
+// announceRun reports that a thread runs, unless the editor requested that.
 func (a *adapter) announceRun(t *thread) {
 	isKnown := t.announced == 0 || t.resumed != 0
 	t.announced = 0
@@ -67,8 +67,8 @@ func (a *adapter) announceRun(t *thread) {
 	}
 }
 
-// A continuedEvent says that it is about one thread only. Without that, all threads run to the editor; the type of package dap
-// leaves it out.
+// A continuedEvent always says whether all threads continue. The type of package dap omits false, which editors
+// take for true.
 type continuedEvent struct {
 	dap.Event
 
@@ -80,7 +80,7 @@ type continuedBody struct {
 	AllThreadsContinued bool `json:"allThreadsContinued"`
 }
 
-// announceStops says that threads have stopped, first the one that the user looks at.
+// announceStops reports stopped threads, the selected one first.
 func (a *adapter) announceStops(stopped []*thread, areAll bool) {
 	if len(stopped) == 0 {
 		return

@@ -59,7 +59,8 @@ func (f *frame) request(verb debug.Verb, text string) debug.Request {
 	return debug.Request{Verb: verb, Thread: f.thread, Frame: f.level, Text: text}
 }
 
-// A reference is what an editor can open: a scope, the children of a variable, or the different values of one.
+// A reference is an element that an editor can open: a scope, the children of a variable, or its different
+// values.
 type reference struct {
 	frame  frame
 	scope  string   // locals, arguments or globals
@@ -80,7 +81,7 @@ type values struct {
 	number int
 }
 
-// references are what an editor can name until the ranks run.
+// references are the elements that an editor can use until the ranks run.
 type references struct {
 	frames    map[int]*frame
 	variables map[int]*reference
@@ -103,7 +104,7 @@ func (a *adapter) addFrame(f frame) (int, error) {
 	return a.lastReference, nil
 }
 
-// addReference returns the number of what an editor can open, 0 if there are too many.
+// addReference returns a new reference number, 0 if there are too many.
 func (a *adapter) addReference(v reference) int {
 	all := a.program.references
 	if len(all.frames)+len(all.variables) >= mostReferences {
@@ -114,7 +115,7 @@ func (a *adapter) addReference(v reference) int {
 	return a.lastReference
 }
 
-// sweep forgets what no longer holds.
+// sweep removes outdated references.
 func (r references) sweep() {
 	holds := map[*snapshot]bool{}
 	hasEnded := func(held *snapshot) bool {
@@ -140,7 +141,7 @@ func (a *adapter) frameOf(r *request, id int) *frame {
 	return nil
 }
 
-// reference returns what a number names. Otherwise the request has failed.
+// reference returns the reference with a number. Otherwise the request has failed.
 func (a *adapter) reference(r *request, number int) *reference {
 	if p := a.program; p != nil {
 		if v := p.references.variables[number]; v != nil && v.frame.held.holds() {
@@ -151,7 +152,7 @@ func (a *adapter) reference(r *request, number int) *reference {
 	return nil
 }
 
-// missing says why a number names nothing.
+// missing says why a reference does not exist.
 func (a *adapter) missing(number int) error {
 	if number > 0 && number <= a.lastReference {
 		return errRan

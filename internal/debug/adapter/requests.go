@@ -124,7 +124,7 @@ func (a *adapter) cancelRequest(r *request, message *dap.CancelRequest) {
 	a.respond(r, &dap.CancelResponse{})
 }
 
-// ask asks ranks, and has the loop pass their answers on.
+// ask sends a question to ranks, and posts their answers to the loop.
 func (a *adapter) ask(r *request, limit time.Duration, pending *debug.Pending, then func(parts []debug.Part)) {
 	ctx, cancel := context.WithTimeout(r.ctx, limit)
 	a.tasks.Go(func() {
@@ -143,7 +143,7 @@ func (a *adapter) ask(r *request, limit time.Duration, pending *debug.Pending, t
 // errRan is why a reference no longer holds.
 var errRan = errors.New("the ranks have run since: their earlier frames and variables no longer exist")
 
-// askHeld asks ranks as ask does, and fails if their states change before all have answered.
+// askHeld is ask, but fails if the states of ranks change before all have answered.
 func (a *adapter) askHeld(r *request, held *snapshot, questions []debug.Question, then func(parts []debug.Part)) {
 	if held.program != a.program || !held.holds() {
 		a.fail(r, errRan.Error())

@@ -27,7 +27,7 @@ type sourceFile struct {
 	ranks debug.Ranks // that have named it
 }
 
-// source describes a file to the editor: by its path if it can be read here, otherwise by a number to ask for its text.
+// source describes a file to the editor: by its path if it can be read here, otherwise by a reference number.
 func (a *adapter) source(name string, ranks debug.Ranks) *dap.Source {
 	number, isKnown := a.sources.numbers[name]
 	if !isKnown && len(a.sources.numbers) < mostSources {

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// Lines of the debug console: "split RANKS" makes each of some ranks a thread of its own although equal ranks are one, "join RANKS"
-// or "join all" undoes that. They are no expressions of any language that is debugged.
+// Lines of the debug console: "split RANKS" shows each of these ranks as a thread, although equal ranks share
+// one; "join RANKS" or "join all" undoes that. They are not expressions of any debugged language.
 const (
 	splitCommand = "split"
 	joinCommand  = "join"

@@ -13,7 +13,8 @@ import (
 // mostFrames bounds the frames of an answer.
 const mostFrames = 1000
 
-// stackTrace answers with the frames of a thread. Ranks with different stacks have in common what they called last.
+// stackTrace answers with the frames of a thread. For ranks with different stacks these are the common innermost
+// calls.
 func (a *adapter) stackTrace(r *request, message *dap.StackTraceRequest) {
 	arguments := message.Arguments
 	t := a.find(r, arguments.ThreadId)
@@ -52,7 +53,7 @@ func (a *adapter) stackTrace(r *request, message *dap.StackTraceRequest) {
 	})
 }
 
-// A stack is what the stacks of ranks have in common, from the innermost call.
+// A stack is the common part of the stacks of ranks, from the innermost call.
 type stack struct {
 	ranks  debug.Ranks // that have it
 	frames []debug.Frame
@@ -60,7 +61,7 @@ type stack struct {
 	others string // how the stacks differ after the frames, and which ranks have no answer; empty if all are equal
 }
 
-// mergeStacks returns what stacks have in common.
+// mergeStacks returns the common part of stacks.
 func mergeStacks(parts []debug.Part) stack {
 	var s stack
 	var problems []string
@@ -91,7 +92,7 @@ func mergeStacks(parts []debug.Part) stack {
 	return s
 }
 
-// differentCallers says which ranks have which frame at a level, if they differ.
+// differentCallers lists which ranks have which frame at a level, if they differ.
 func differentCallers(parts []debug.Part, level int) []string {
 	ranks := map[debug.Frame]debug.Ranks{}
 	var order []debug.Frame
@@ -123,7 +124,7 @@ func joined(texts []string) string {
 	return strings.Join(texts, " | ")
 }
 
-// showStack returns what the editor asked for of a stack, whose frames begin with the one at level start.
+// showStack returns the requested frames of a stack, whose frames begin at level start.
 func (a *adapter) showStack(s stack, held *snapshot, number, start, first, count int) (dap.StackTraceResponseBody, error) {
 	body := dap.StackTraceResponseBody{StackFrames: []dap.StackFrame{}, TotalFrames: s.total}
 	held = held.only(s.ranks)

@@ -27,7 +27,7 @@ func (l *launching) progressID() string {
 	return fmt.Sprintf("launch-%d", l.number)
 }
 
-// capabilities are what the adapter can do. The debuggers may refuse some of it.
+// capabilities are those of the adapter. A debugger may still refuse a request.
 func capabilities() dap.Capabilities {
 	condition := "an expression; $rank is the rank"
 	filter := func(name, label string) dap.ExceptionBreakpointsFilter {
@@ -77,7 +77,7 @@ func (a *adapter) attach(r *request, message *dap.AttachRequest) {
 	a.begin(r, message.Arguments, true, func() { a.respond(r, &dap.AttachResponse{}) })
 }
 
-// begin launches the first program. The editor may then set breakpoints, and says when it has set them.
+// begin launches the first program. The editor may then set breakpoints, and reports when it has set them.
 func (a *adapter) begin(r *request, text json.RawMessage, isAttach bool, respond func()) {
 	arguments, err := parseLaunch(text, isAttach)
 	switch {

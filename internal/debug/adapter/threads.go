@@ -21,7 +21,7 @@ const (
 	threadsLimit = 3 * time.Second
 )
 
-// A thread is what the editor shows as one: a rank, a class of ranks, or a further thread of their processes.
+// A thread of the editor is a rank, a class of ranks, or a further thread of their processes.
 type thread struct {
 	id        int
 	name      string
@@ -43,7 +43,7 @@ type group struct {
 	state debug.Rank
 }
 
-// groups returns the ranks that run or are stopped, by what the editor sees as one thread.
+// groups returns the live ranks, by thread of the editor.
 func (p *program) groups(classes []debug.Class) []group {
 	count := 0
 	for _, class := range classes {
@@ -157,7 +157,7 @@ func (a *adapter) find(r *request, id int) *thread {
 	return t
 }
 
-// listThreads answers with the threads, and asks ranks that have stopped for further ones.
+// listThreads answers with the threads, and queries stopped ranks for further ones.
 func (a *adapter) listThreads(r *request, _ *dap.ThreadsRequest) {
 	p := a.program
 	if p == nil || p.isFinished {
@@ -241,7 +241,7 @@ func (p *program) explore(parts []debug.Part) (gone, added []*thread) {
 	return gone, added
 }
 
-// furtherThreads returns the numbers of the threads beside the current one.
+// furtherThreads returns the numbers of all threads except the current one.
 func furtherThreads(all []debug.Thread) []int {
 	current := max(0, slices.IndexFunc(all, func(t debug.Thread) bool { return t.Current }))
 	var further []int

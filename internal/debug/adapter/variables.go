@@ -13,11 +13,11 @@ import (
 const (
 	// mostVariables bounds the variables of an answer.
 	mostVariables = 1000
-	// mostNamedChildren is how many children an editor gets at once, if it can ask for some of them.
+	// mostNamedChildren is how many children an editor gets at once, if it supports paging.
 	mostNamedChildren = 100
 )
 
-// variables answers with the children of what the editor opens.
+// variables answers with the children of a reference.
 func (a *adapter) variables(r *request, message *dap.VariablesRequest) {
 	arguments := message.Arguments
 	v := a.reference(r, arguments.VariablesReference)
@@ -61,7 +61,7 @@ func (a *adapter) respondVariables(r *request, shown []dap.Variable) {
 	a.respond(r, &dap.VariablesResponse{Body: dap.VariablesResponseBody{Variables: shown}})
 }
 
-// questions returns what to ask the ranks for the children.
+// questions returns the questions for the children.
 func (v *reference) questions(first, count int) []debug.Question {
 	if v.scope != "" {
 		request := v.frame.request(debug.Variables, v.scope)
@@ -88,7 +88,7 @@ func (v *reference) classes(a *adapter, first, count int) []dap.Variable {
 	return shown
 }
 
-// more returns a child that has the children beyond those that the answers have. An editor that asked for a count knows itself.
+// more returns a child that stands for further children. Editors that requested a count do not need it.
 func (a *adapter) more(v *reference, parts []debug.Part, first, asked int) *dap.Variable {
 	if asked > 0 {
 		return nil
@@ -105,8 +105,8 @@ func (a *adapter) more(v *reference, parts []debug.Part, first, asked int) *dap.
 	return &dap.Variable{Name: "(more)", Value: fmt.Sprintf("%d more", total-rest.first), VariablesReference: a.addReference(rest)}
 }
 
-// show returns a variable as the editor sees it. Where ranks differ, its children are the values. Parent is what it is a
-// child of, to assign to it.
+// show returns a variable for the editor. If ranks differ, its children are the values. Parent is the reference
+// with this child, for assignments.
 func (a *adapter) show(v variable, f *frame, parent *reference) dap.Variable {
 	shown := dap.Variable{Name: v.name, Value: v.text(mostValueText), Type: v.typeName(), EvaluateName: v.expression()}
 	if len(v.value) != 1 {
@@ -128,7 +128,7 @@ func (a *adapter) show(v variable, f *frame, parent *reference) dap.Variable {
 	return shown
 }
 
-// paged returns the number of children if the editor should ask for some at a time.
+// paged returns the number of children if the editor should fetch them in pages.
 func (a *adapter) paged(count int) int {
 	if count <= mostNamedChildren || !a.client.SupportsVariablePaging {
 		return 0
@@ -136,7 +136,7 @@ func (a *adapter) paged(count int) int {
 	return count
 }
 
-// assignments returns what sets a child on some of the ranks.
+// assignments returns the questions that set a child on some ranks.
 func (v *reference) assignments(ranks debug.Ranks, name, text string) []debug.Question {
 	if v.different != nil {
 		return v.assignDifferent(name, text)
@@ -159,7 +159,7 @@ func (v *reference) assignments(ranks debug.Ranks, name, text string) []debug.Qu
 	return questions
 }
 
-// assignDifferent returns what sets a variable on the ranks that have one of its values.
+// assignDifferent returns the questions that set a variable on the ranks with one of its values.
 func (v *reference) assignDifferent(name, text string) []debug.Question {
 	for _, each := range v.different {
 		if nameSet(each.ranks) == name && v.parent != nil && each.problem == "" {
@@ -169,7 +169,7 @@ func (v *reference) assignDifferent(name, text string) []debug.Question {
 	return nil
 }
 
-// setVariable sets a variable on all ranks of what it is a child of.
+// setVariable sets a variable on all ranks of its parent.
 func (a *adapter) setVariable(r *request, message *dap.SetVariableRequest) {
 	arguments := message.Arguments
 	v := a.reference(r, arguments.VariablesReference)
@@ -188,7 +188,7 @@ func (a *adapter) setVariable(r *request, message *dap.SetVariableRequest) {
 	})
 }
 
-// setExpression sets what an expression evaluates to.
+// setExpression assigns to an expression.
 func (a *adapter) setExpression(r *request, message *dap.SetExpressionRequest) {
 	arguments := message.Arguments
 	f := a.focusFrame(r, arguments.FrameId)

@@ -16,13 +16,13 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// An Environment is what the commands need of the command line that they belong to.
+// An Environment is what the commands need from the command line.
 type Environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	IsJSON         func() bool
-	// AddFlags adds the flags of submissions to a command. The function that it returns reads them, with the words after
-	// them, into a request: the submission, and what a launch configuration says of debugging where the request is empty.
+	// AddFlags adds the flags of submissions to a command. The returned function reads them, with the words
+	// after them, into a request: the submission, and defaults of debugging from a launch configuration.
 	AddFlags func(*cobra.Command) func(words []string, r *Request) error
 	// Launch submits a program under debuggers, and returns before its ranks have connected.
 	Launch func(context.Context, Request) (Debugged, error)
@@ -36,7 +36,7 @@ type Environment struct {
 	Exit func(code int) error
 }
 
-// A Request is what is debugged, and how.
+// A Request says what to debug, and how.
 type Request struct {
 	Submission job.Submission // unless a job is attached to
 	Debugger   string         // gdb, lldb, dlv, or the path of one on the target
@@ -80,7 +80,7 @@ type Handle interface {
 // A UsageError is a mistake in how a command is used.
 type UsageError struct{ Err error }
 
-// Error returns what is wrong.
+// Error implements error.
 func (e *UsageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -90,7 +90,7 @@ func usage(format string, arguments ...any) error {
 	return &UsageError{fmt.Errorf(format, arguments...)}
 }
 
-// flags are what both commands have.
+// flags are those of both commands.
 type flags struct {
 	debugger, ranks, whenLeft, script string
 
@@ -110,7 +110,7 @@ func (f *flags) add(c *cobra.Command, whenLeft string) {
 // longestLinger bounds how long ranks wait for rmctl.
 const longestLinger = time.Hour
 
-// request returns what the flags say.
+// request returns the request of the flags.
 func (f *flags) request() (Request, error) {
 	r := Request{Debugger: f.debugger, WhenLeft: f.whenLeft, Linger: f.linger}
 	if !slices.Contains([]string{"", "gdb", "lldb", "dlv"}, f.debugger) && !path.IsAbs(f.debugger) {

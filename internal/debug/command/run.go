@@ -67,7 +67,7 @@ func hasEnded(session *debug.Session) bool {
 // historyFile is the file of entered lines in the state directory.
 const historyFile = "debug-history"
 
-// options returns what the prompt needs of the command line. The script is opened before anything is submitted.
+// options returns the options of the prompt. It opens the script before anything is submitted.
 func (e *Environment) options(script string) (options prompt.Options, closeScript func(), err error) {
 	options = prompt.Options{In: e.Stdin, Out: e.Stdout, JSON: e.IsJSON(), IsTerminal: terminal.Is(e.Stdin) && terminal.Is(e.Stdout)}
 	if options.IsTerminal {

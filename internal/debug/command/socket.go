@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/peer"
 )
 
-// serve serves an editor where --dap says.
+// serve serves an editor at the place in --dap.
 func (e *Environment) serve(ctx context.Context, where string) error {
 	if where == standardStreams {
 		return e.ServeEditor(ctx, newStreams(e.Stdin, e.Stdout))
@@ -68,7 +68,7 @@ func listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o600); err != nil { // whoever was faster is checked when accepted
+	if err := os.Chmod(path, 0o600); err != nil { // the other end is checked when accepted
 		return nil, errors.Join(err, listener.Close())
 	}
 	return listener, nil

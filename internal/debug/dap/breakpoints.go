@@ -110,7 +110,7 @@ func (e *Engine) apply(ctx context.Context, wanted []debug.Breakpoint) error {
 	return e.placeWatches(ctx, wanted)
 }
 
-// group returns a point for each location, with what is known of it already.
+// group returns a point for each location, with its known state.
 func (e *Engine) group(wanted []debug.Breakpoint, old []*point) []*point {
 	var all []*point
 	byLocation := map[location]*point{}
@@ -170,8 +170,8 @@ func choose(all []*point, is func(*point) bool) []*point {
 	return chosen
 }
 
-// placeFunctions sets the breakpoints at functions. Some debuggers answer in an order of their own: then
-// each new one is set by a request of its own.
+// placeFunctions sets the breakpoints at functions. Some debuggers answer in another order; for these it sets
+// each new one by a separate request.
 func (e *Engine) placeFunctions(ctx context.Context, old []*point) error {
 	isFunction := func(point *point) bool { return point.function != "" }
 	now, before := choose(e.points.points, isFunction), choose(old, isFunction)
@@ -244,7 +244,7 @@ func byID(list []*point, id int) *point {
 	return unnumbered
 }
 
-// place keeps what the debugger says about a point.
+// place records the debugger's answer for a point.
 func (p *point) place(placed placed) {
 	p.id = placed.ID
 	p.placed.Verified, p.placed.Text = placed.Verified, bounded(placed.Message)

@@ -22,7 +22,7 @@ var (
 	errFlood = errors.New("the debugger reports without end")
 )
 
-// A refusal is what a debugger says when it cannot do what is requested.
+// A refusal is the message with which a debugger refuses a request.
 type refusal struct{ message string }
 
 // Error implements error.
@@ -51,7 +51,7 @@ func newClient(stream stream, observe func(message) bool) *client {
 	return &client{stream: stream, observe: observe, waiting: map[int]chan message{}, over: make(chan struct{})}
 }
 
-// read reads messages until the debugger ends or sends what is no message.
+// read reads messages until the debugger ends or sends an invalid one.
 func (c *client) read() {
 	reader := bufio.NewReaderSize(c.stream, 64<<10)
 	if err := skipNoise(reader); err != nil {
@@ -103,8 +103,8 @@ func (c *client) err() error {
 	return c.ended
 }
 
-// call sends a request and waits for its response, at most answerWithin. A debugger that does not
-// answer in time is not asked again.
+// call sends a request and waits for its response, at most answerWithin. After a timeout it sends no further
+// requests.
 func (c *client) call(ctx context.Context, command string, arguments map[string]any) (message, error) {
 	return c.callWithin(ctx, answerWithin, command, arguments)
 }

@@ -121,7 +121,7 @@ func (e *Engine) disconnect(ctx context.Context) error {
 	return err
 }
 
-// setLeaving says whether the debugger ends because of a request.
+// setLeaving sets whether the debugger ends because of a request.
 func (e *Engine) setLeaving(isLeaving bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()

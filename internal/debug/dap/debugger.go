@@ -48,7 +48,7 @@ func startDebugger(ctx context.Context, dialect dialect, path string, observe fu
 	return started, nil
 }
 
-// prepare returns the command of a debugger, in a process group of its own.
+// prepare returns the command of a debugger, in a separate process group.
 func prepare(path string, arguments ...string) *exec.Cmd {
 	command := exec.Command(path, arguments...) //nolint:noctx // close ends it
 	command.Dir, command.Env = "/", environment()
@@ -56,8 +56,8 @@ func prepare(path string, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// environment returns the variables of a debugger: few, because variables of users change what it does.
-// Nothing can be read or made below such a HOME, also by root.
+// environment returns the few variables of a debugger, because variables of users change what it does. Nobody
+// can read or create files below this HOME, not even root.
 func environment() []string {
 	variables := []string{"LC_ALL=C", "TERM=dumb", "HOME=/dev/null", "PYTHONNOUSERSITE=1"}
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "TMPDIR"} {

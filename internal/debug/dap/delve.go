@@ -18,7 +18,7 @@ type delve struct{}
 func (delve) program() string { return "dlv" }
 func (delve) connects() bool  { return true }
 
-// version asks another process: the debugger does not say it to clients.
+// version runs another process, because clients cannot query the version.
 func (delve) version(ctx context.Context, e *Engine) string {
 	command := exec.CommandContext(ctx, e.debugger.command.Path, "version")
 	command.Dir, command.Env = "/", environment()
@@ -46,7 +46,7 @@ func (delve) function(name string) string {
 
 func (delve) keepsOrder() bool { return true }
 
-// exception returns a filter for what delve always stops at.
+// exception returns a filter for a stop that delve always makes.
 func (delve) exception(name string) string {
 	if name == "panic" {
 		return "unrecovered-panic"

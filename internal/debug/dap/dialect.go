@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// A dialect is what differs between debuggers that speak the protocol.
+// A dialect implements the differences between debuggers that speak the protocol.
 type dialect interface {
 	program() string                                    // its usual name
 	connects() bool                                     // it connects to a port instead of using standard input and output
@@ -22,7 +22,7 @@ type dialect interface {
 	watch(ctx context.Context, engine *Engine, each *watch) error
 	unwatch(ctx context.Context, engine *Engine, number int) error
 
-	// classify says why the process stopped, or false for a stop that is not reported.
+	// classify returns why the process stopped, or false for a stop that is not reported.
 	classify(ctx context.Context, engine *Engine, news happening) (stopNotice, bool)
 	pause(ctx context.Context, engine *Engine, thread int) error // stops a running process
 	reap(ctx context.Context, engine *Engine) error              // ends a stopped process, which has got SIGKILL
@@ -49,7 +49,7 @@ type dialect interface {
 	message(text string) string       // an error, without what differs between ranks
 }
 
-// A stopNotice is the notice of a stop, and what the process stopped at.
+// A stopNotice is the notice of a stop, with its cause.
 type stopNotice struct {
 	debug.Notice
 	cause cause
@@ -65,7 +65,7 @@ func dialectOf(kind string) (dialect, error) {
 	return nil, fmt.Errorf("unknown debugger %q: use lldb or dlv", kind)
 }
 
-// scoped restricts what both debuggers do for variables to the wanted scope.
+// scoped restricts variables to the wanted scope.
 func scopeName(text string) (string, error) {
 	switch text {
 	case "", "locals", "arguments":

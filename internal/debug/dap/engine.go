@@ -28,7 +28,7 @@ type EngineOptions struct {
 	Notify func(debug.Notice) // gets reports in order, from one goroutine; it may call Do
 }
 
-// A condition is what an engine is doing.
+// A condition is the state of an engine.
 type condition int
 
 const (
@@ -51,7 +51,7 @@ type Engine struct {
 	initial    chan struct{} // closed when the debugger takes breakpoints
 	observing  sync.WaitGroup
 	stops      atomic.Int64 // how many were reported
-	driving    sync.Mutex   // held while requests stop the process or let it go on
+	driving    sync.Mutex   // held while requests stop or continue the process
 	placing    sync.Mutex   // for points, held while requests are sent
 	points     points
 
@@ -146,7 +146,7 @@ func (e *Engine) open(ctx context.Context, pid int) error {
 	return e.await(ctx, e.entered)
 }
 
-// await waits for what the debugger reports.
+// await waits for a report of the debugger.
 func (e *Engine) await(ctx context.Context, reported <-chan struct{}) error {
 	select {
 	case <-reported:
@@ -181,7 +181,7 @@ func (e *Engine) pid() int {
 	return e.process
 }
 
-// A need is what state a verb needs the process in.
+// A need is the state of the process that a verb requires.
 type need int
 
 const (
@@ -255,7 +255,7 @@ func (e *Engine) unable(needs need) (debug.Problem, string) {
 	return "", ""
 }
 
-// errUnsupported is what a debugger cannot do at all.
+// errUnsupported reports a request that the debugger does not support.
 var errUnsupported = errors.New("this debugger does not support it")
 
 func (e *Engine) problem(err error) debug.Answer {

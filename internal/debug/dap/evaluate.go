@@ -48,7 +48,7 @@ func (e *Engine) withRank(expression string) string {
 	}
 }
 
-// express evaluates what a debugger takes as an expression in a context.
+// express evaluates an expression in a context of the debugger.
 func (e *Engine) express(ctx context.Context, frame int, expression, where string) (evaluateBody, error) {
 	arguments := map[string]any{"expression": expression, "context": where}
 	if frame != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// A kind says what happened.
+// A kind is the kind of a happening.
 type kind int
 
 const (
@@ -63,7 +63,7 @@ func (e *Engine) receive(event message) bool {
 	}
 }
 
-// happeningOf returns what an event says, or false if nobody needs it.
+// happeningOf converts an event, or returns false if nobody needs it.
 func happeningOf(event message) (happening, bool) {
 	switch event.Event {
 	case "stopped":
@@ -102,7 +102,7 @@ func closeOnce(channel chan struct{}) {
 	}
 }
 
-// enqueue adds what a request made happen.
+// enqueue adds a happening of a request.
 func (e *Engine) enqueue(news happening) {
 	select {
 	case e.happenings <- news:
@@ -110,7 +110,7 @@ func (e *Engine) enqueue(news happening) {
 	}
 }
 
-// work reports what happens, in order, until the engine is closed.
+// work reports happenings in order until the engine is closed.
 func (e *Engine) work() {
 	ended := e.debugger.over
 	for {
@@ -127,7 +127,7 @@ func (e *Engine) work() {
 	}
 }
 
-// drain handles what the debugger reported before it ended.
+// drain handles the reports of an ended debugger.
 func (e *Engine) drain() {
 	for {
 		select {
@@ -165,7 +165,7 @@ func (e *Engine) handle(news happening) {
 	}
 }
 
-// print reports what the debugger prints, except while it starts.
+// print reports output of the debugger, except while it starts.
 func (e *Engine) print(text string) {
 	e.mutex.Lock()
 	isReady := e.condition != unattached && e.condition != attaching
@@ -176,9 +176,8 @@ func (e *Engine) print(text string) {
 	}
 }
 
-// notice reports that the process runs after a command of the console. A stop that the debugger reported since
-// then is, or will be, reported with a run before it. lldb could be asked for the state, but that disturbs the
-// step of a thread.
+// notice reports that the process runs after a command of the console. A later stop is reported after that run.
+// Querying lldb for the state would disturb the step of a thread.
 func (e *Engine) notice(stops int64) {
 	if e.stops.Load() == stops {
 		e.reportRun()
@@ -255,7 +254,7 @@ func (e *Engine) stop(ctx context.Context, news happening) {
 	e.reportStop(ctx, news.thread, notice)
 }
 
-// proceed lets the process go on without a report.
+// proceed continues the process without a report.
 func (e *Engine) proceed(ctx context.Context, command string, thread int) error {
 	_, err := e.debugger.call(ctx, command, map[string]any{"threadId": thread})
 	return err

@@ -45,15 +45,15 @@ func (e *Engine) update(ctx context.Context, news placed) []debug.Placement {
 	return placements
 }
 
-// A cause is what a debugger says that the process stopped at.
+// A cause is the debugger's reason for a stop.
 type cause struct {
 	points    []int // numbers of the debugger
 	exception string
 	watches   []int // numbers of the debugger
 }
 
-// hits adds the breakpoints to the notice of a stop, and reports false if conditions that the engine checks
-// let the process go on. Temporary breakpoints go.
+// hits adds the breakpoints to the notice of a stop, and removes temporary ones. It reports false if conditions
+// that the engine checks let the process continue.
 func (e *Engine) hits(ctx context.Context, thread int, stop stopNotice) (debug.Notice, bool) {
 	e.placing.Lock()
 	defer e.placing.Unlock()
@@ -79,7 +79,7 @@ func (e *Engine) hits(ctx context.Context, thread int, stop stopNotice) (debug.N
 	return notice, len(at.hit) > 0 || !at.isChecked
 }
 
-// A stopPlace is what a process stopped at.
+// A stopPlace is the place of a stop.
 type stopPlace struct {
 	thread    int
 	cause     cause

@@ -20,8 +20,8 @@ func (e *Engine) halt(ctx context.Context, _ debug.Request) (debug.Answer, error
 	return debug.Answer{}, e.dialect.pause(ctx, e, thread)
 }
 
-// hold stops a running process without a report, for requests that debuggers do not do well while it
-// runs. letGo lets it go on. Another stop may come first, which is reported as usual.
+// hold stops a running process without a report, for requests that debuggers do not handle well while it runs.
+// letGo continues it. Another stop may come first, and is reported as usual.
 func (e *Engine) hold(ctx context.Context) error {
 	e.driving.Lock()
 	defer e.driving.Unlock()
@@ -43,7 +43,7 @@ func (e *Engine) hold(ctx context.Context) error {
 	return e.await(ctx, quiet)
 }
 
-// letGo lets a process go on that hold stopped.
+// letGo continues a process that hold stopped.
 func (e *Engine) letGo(ctx context.Context) error {
 	e.driving.Lock()
 	defer e.driving.Unlock()

@@ -107,7 +107,7 @@ type frame struct {
 	id int
 }
 
-// listFrames lists frames of a thread, and says how many there are.
+// listFrames returns frames of a thread, and their total number.
 func (e *Engine) listFrames(ctx context.Context, thread, first, count int) ([]frame, int, error) {
 	arguments := map[string]any{"threadId": thread, "startFrame": max(first, 0), "levels": count}
 	body, err := answerOf[stackBody](ctx, e.debugger.client, "stackTrace", arguments)
@@ -154,7 +154,7 @@ func (e *Engine) answerStack(ctx context.Context, request debug.Request) (debug.
 	return answer, nil
 }
 
-// frameOf returns what the debugger calls the frame of a request.
+// frameOf returns the debugger's number of the frame of a request.
 func (e *Engine) frameOf(ctx context.Context, request debug.Request) (int, error) {
 	thread, err := e.threadOf(request)
 	if err != nil {

@@ -81,7 +81,7 @@ func (l lldb) classify(ctx context.Context, e *Engine, news happening) (stopNoti
 	return l.explain(body.ExceptionID, bounded(body.Description)), true
 }
 
-// explain makes a notice of what lldb says about a stop.
+// explain converts lldb's description of a stop to a notice.
 func (lldb) explain(id, description string) stopNotice {
 	if exception, isException := strings.CutPrefix(id, "cpp_"); isException {
 		return stopNotice{Notice: debug.Notice{Reason: debug.ReasonException, Text: description}, cause: cause{exception: exception}}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Bounds of what a debugger sends.
+// Bounds of a debugger's messages.
 const (
 	longestMessage = 16 << 20
 	longestHeader  = 1 << 10

@@ -15,7 +15,7 @@ type message struct {
 	Body       json.RawMessage `json:"body"`
 }
 
-// A request is what a debugger gets.
+// A request is a message to a debugger.
 type request struct {
 	Seq       int            `json:"seq"`
 	Type      string         `json:"type"`

@@ -27,7 +27,7 @@ type reference struct {
 	age        int    // how many assignments came before
 }
 
-// values is what holds until the process runs.
+// values are valid until the process runs.
 type values struct {
 	frames      map[place]int
 	references  []reference // the first one has number 1
@@ -126,7 +126,7 @@ func (e *Engine) scope(ctx context.Context, request debug.Request, name string) 
 	return list[:min(len(list), mostVariables)], at, nil
 }
 
-// children lists what is below a reference of the debugger. The filter is for those with an index, or empty.
+// children lists the children of a reference of the debugger. The filter selects indexed ones, or is empty.
 func (e *Engine) children(ctx context.Context, id, first, count int, filter string) ([]variable, error) {
 	arguments := map[string]any{"variablesReference": id, "start": first, "count": count}
 	if filter != "" {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// run answers a command that runs the program: it goes on to the next line, or to the next breakpoint.
+// run answers a command that runs the program to the next line, or to the next breakpoint.
 func (d *debugger) run(token, command string) {
 	d.reach("continue")
 	if d.hasEnded {

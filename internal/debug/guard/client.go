@@ -24,8 +24,8 @@ type Guard struct {
 // startWithin bounds how long a guard may take to be ready.
 const startWithin = 10 * time.Second
 
-// Start starts a guard: a command that calls [Serve] with its standard input and output.
-// It gets a session of its own, so that a signal to the client's group does not reach it.
+// Start starts a guard: a command that calls [Serve] with its standard input and output. It runs in a separate
+// session, so that signals to the client's group do not reach it.
 func Start(ctx context.Context, words []string) (*Guard, error) {
 	if len(words) == 0 {
 		return nil, errors.New("could not start the guard: it has no command")
@@ -121,7 +121,7 @@ func (g *Guard) Attach(pid int, before Status) error {
 // Detached forgets a process that runs without a debugger.
 func (g *Guard) Detached(pid int) { _ = g.send(lineDetached, pid) }
 
-// Close ends the guard, which releases what it still knows.
+// Close ends the guard, which releases the remaining processes.
 func (g *Guard) Close() {
 	close(g.ended)
 	g.beats.Wait()

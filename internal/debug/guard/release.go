@@ -26,8 +26,8 @@ func End(pid int, start uint64) {
 		_ = syscall.Kill(pid, syscall.SIGCONT) // it may be stopped
 		waitUntil(context.Background(), killAfter, func() bool { return !is() })
 	}
-	// When gdb starts, it debugs children of its own, which stay stopped if it is killed. The
-	// number of a group is not used again as long as it has members.
+	// When gdb starts, it debugs its own children, which stay stopped if it is killed. The kernel does not reuse
+	// the number of a group that has members.
 	status, exists := ReadStatus(pid)
 	if !exists || status.Start == start && status.group == pid {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)

@@ -36,16 +36,16 @@ type attached struct {
 	wasStopped bool
 }
 
-// A state is what a guard knows.
+// A state is the state of a guard.
 type state struct {
 	debuggers map[int]uint64 // their starts
 	processes map[int]attached
 	programs  map[int]uint64 // that end with the client; their starts
 }
 
-// Serve guards what a client names on a stream, until the stream ends, the client is
-// silent for too long, or the context ends. Then it ends the debuggers and releases the processes. The programs that the
-// client started live as long as the client: Serve waits for the end of the stream to end them, too.
+// Serve guards the processes that a client names on a stream, until the stream ends, the client is silent for
+// too long, or the context ends. Then it ends the debuggers and releases the processes. When the stream ends, it
+// also ends the programs that the client started.
 func Serve(ctx context.Context, client io.Reader, ready io.Writer, silence time.Duration) {
 	if _, err := io.WriteString(ready, lineReady); err != nil {
 		return

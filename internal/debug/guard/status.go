@@ -1,6 +1,6 @@
-// Package guard keeps processes running when their debuggers end badly. A guard is a small process
-// of its own: it knows which debuggers are attached where, and releases the processes when
-// the process that runs the debuggers dies or is silent.
+// Package guard keeps processes running when their debuggers crash. A guard is a small separate process. It
+// knows which debuggers are attached where, and releases the processes when the process that runs the debuggers
+// dies or is silent.
 package guard
 
 import (

@@ -18,9 +18,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Attach starts a debugger beside each rank of a running job, and returns once they have connected. Ranks that cannot be
-// debugged are logged; it is an error if there are no others. The context bounds the whole session. The caller closes
-// the result.
+// Attach starts a debugger for each rank of a running job, and returns once they have connected. It logs ranks
+// that cannot be debugged, and fails if no rank can. The context bounds the whole session. The caller closes the
+// result.
 func Attach(ctx context.Context, target Target, reachable *onnodes.Reachable, request Request) (*Debugged, error) {
 	if _, where := debuggerOf(request.Debugger); where != "" {
 		if err := checkExecutable(ctx, target.Controller.Connection, "debugger", where); err != nil {
@@ -55,7 +55,7 @@ func launchAndAttach(ctx context.Context, target Target, request Request, steps 
 	return d
 }
 
-// attach starts a debugger beside each rank, and waits until they have connected.
+// attach starts a debugger for each rank, and waits until they have connected.
 func (d *Debugged) attach(ctx context.Context, reachable *onnodes.Reachable, request Request) error {
 	reached, err := onnodes.Reach(ctx, reachable)
 	if err != nil {

@@ -207,7 +207,7 @@ func (d *Debugged) Size() int {
 	return hello.Size
 }
 
-// set notes what is known of the job.
+// set updates the known state of the job.
 func (d *Debugged) set(j job.Job) {
 	if j.Tag == "" {
 		return
@@ -251,7 +251,7 @@ func (d *Debugged) Wait(ctx context.Context) (job.Job, error) {
 	return d.job, d.err
 }
 
-// Job returns what is known of the job now.
+// Job returns the known state of the job.
 func (d *Debugged) Job() job.Job {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// mostUnsent bounds what waits for a rank that does not read, in bytes.
+// mostUnsent bounds the bytes that wait for a rank that does not read.
 const mostUnsent = 4 << 20
 
-// firstBuffer is what a rank takes at first. Most lines are short, and ranks may be thousands.
+// firstBuffer is the initial size of a rank's buffer. Most lines are short, and there may be thousands of ranks.
 const firstBuffer = 2 << 10
 
 // Gather joins the streams of ranks to a session, until accept returns an error or the context ends. It closes each
@@ -32,7 +32,7 @@ func Gather(ctx context.Context, session *debug.Session, accept func(context.Con
 	}
 }
 
-// serve passes on what a rank sends.
+// serve passes the lines of a rank on.
 func serve(ctx context.Context, session *debug.Session, conn net.Conn, joined func()) {
 	out := &outbox{conn: conn}
 	defer out.writers.Wait()
@@ -90,7 +90,7 @@ func (o *outbox) send(line []byte) error {
 	return nil
 }
 
-// write writes what waits, until nothing is left.
+// write writes waiting lines until none is left.
 func (o *outbox) write() {
 	for {
 		o.mutex.Lock()

@@ -36,7 +36,7 @@ const (
 	endLimit = 30 * time.Second
 )
 
-// A Request is what is debugged, and how.
+// A Request says what to debug, and how.
 type Request struct {
 	Submission job.Submission
 	Debugger   string        // gdb, lldb, dlv, or the path of one on the target
@@ -114,7 +114,7 @@ func runsInteractively(definition *config.Definition, debug bool) bool {
 	return command != nil && (command.Element == config.SubmitInteractive || command.Element == config.SubmitInteractiveDebug)
 }
 
-// hasDebugCommand reports whether a definition has a command of its own for debugging.
+// hasDebugCommand reports whether a definition has a debug command.
 func hasDebugCommand(definition *config.Definition) bool {
 	return definition.Command(config.SubmitBatchDebug) != nil || definition.Command(config.SubmitInteractiveDebug) != nil
 }
@@ -130,8 +130,8 @@ func forDebugCommand(submission job.Submission, words []string) job.Submission {
 	return submission
 }
 
-// WithDebugger returns a submission whose definition's own debug command gets a debugger: its absolute path on the target, where it has
-// to be, or an id. It is the submission itself without either.
+// WithDebugger returns a submission that passes a debugger to the debug command of its definition: an absolute
+// path on the target, which must exist, or an id. If it is empty, WithDebugger returns the submission unchanged.
 func WithDebugger(ctx context.Context, target Target, submission job.Submission, debugger string) (job.Submission, error) {
 	name := "debuggerId"
 	switch {
@@ -149,8 +149,8 @@ func WithDebugger(ctx context.Context, target Target, submission job.Submission,
 	return submission, nil
 }
 
-// writePass writes the file that says how ranks are debugged. With isQuiet, the program prints only here: the launcher of an
-// interactive job would print the same beside it.
+// writePass writes the pass of the ranks. With isQuiet, the program prints only through rmctl: the launcher of
+// an interactive job would print the same again.
 func writePass(ctx context.Context, target Target, request Request, connection, file string, isQuiet bool) error {
 	kind, where := debuggerOf(request.Debugger)
 	pass := server.Pass{

@@ -47,7 +47,7 @@ func (e *Engine) setBreakpoints(ctx context.Context, wanted []debug.Breakpoint) 
 	return debug.Answer{Breakpoints: placements}
 }
 
-// compared returns what gdb knows of a breakpoint.
+// compared returns the parts of a breakpoint that gdb knows.
 func compared(breakpoint debug.Breakpoint) debug.Breakpoint {
 	breakpoint.Hits, breakpoint.Log = "", ""
 	return breakpoint

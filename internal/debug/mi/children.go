@@ -158,7 +158,7 @@ func (e *Engine) described(ctx context.Context, parent reference, items []Value)
 	return variables, e.broken
 }
 
-// isShort reports whether gdb only says that a value is a structure or array.
+// isShort reports whether gdb shows only that a value is a structure or array.
 func isShort(value string) bool {
 	return value == "{...}" || strings.HasPrefix(value, "[") && strings.HasSuffix(value, "]")
 }

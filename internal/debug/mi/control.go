@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// probeAfter is how long a process may take to stop until gdb is asked what it does.
+	// probeAfter is how long a process may take to stop before the engine queries gdb.
 	probeAfter = 2 * time.Second
 	mostSteps  = 1_000_000
 )
@@ -99,7 +99,7 @@ func (e *Engine) halt(ctx context.Context) debug.Answer {
 	return debug.Answer{}
 }
 
-// stopRunning stops the process once, whoever wants that. The caller holds the mutex.
+// stopRunning stops the process once, for any number of callers. The caller holds the mutex.
 func (e *Engine) stopRunning() {
 	if !e.isHalting {
 		e.isHalting = true
@@ -107,8 +107,7 @@ func (e *Engine) stopRunning() {
 	}
 }
 
-// probe waits a while until the process does not run, and then asks gdb whether it does: gdb says nothing of some
-// stops.
+// probe waits a while for a stop, and then queries gdb, which does not report some stops.
 func (e *Engine) probe(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, probeAfter)
 	defer cancel()

@@ -27,7 +27,7 @@ type EngineOptions struct {
 // answerWithin bounds how long gdb may take for requests whose context has no deadline.
 const answerWithin = 10 * time.Second
 
-// A phase is what the engine knows of the process.
+// A phase is the known state of the process.
 type phase int
 
 const (
@@ -155,7 +155,7 @@ func (e *Engine) Version() string {
 	return "gdb"
 }
 
-// handlers are what answers the requests of verbs while the process is stopped.
+// handlers answer requests while the process is stopped, by verb.
 func (e *Engine) handlers() map[debug.Verb]func(context.Context, debug.Request) debug.Answer {
 	return map[debug.Verb]func(context.Context, debug.Request) debug.Answer{
 		debug.Continue:  e.proceed,

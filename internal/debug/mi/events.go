@@ -97,8 +97,7 @@ func (e *Engine) stopOf(values Value) debug.Notice {
 	return notice
 }
 
-// addHits adds the breakpoints that were hit to a notice: gdb names one, and says of the others that they were hit
-// once more.
+// addHits adds the hit breakpoints to a notice: gdb names one, and increments the counts of the others.
 func (e *Engine) addHits(notice *debug.Notice, number int) {
 	e.hits[number] = true
 	for _, number := range slices.Sorted(maps.Keys(e.hits)) {
@@ -168,7 +167,7 @@ func (e *Engine) applyExit(reason string, values Value) {
 	e.notices.add(notice)
 }
 
-// applyEvent handles what gdb says of breakpoints and processes.
+// applyEvent handles gdb's notifications of breakpoints and processes.
 func (e *Engine) applyEvent(record Record) {
 	switch record.Class {
 	case "breakpoint-modified":

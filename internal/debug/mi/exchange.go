@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// A result is what gdb answers to a command.
+// A result is gdb's answer to a command.
 type result struct {
 	values  Value
 	printed string // text for people
@@ -141,7 +141,7 @@ func (e *Engine) fail(err error) {
 	e.leave(ended)
 }
 
-// leave changes what the process does. The caller holds the mutex.
+// leave changes the phase of the process. The caller holds the mutex.
 func (e *Engine) leave(to phase) {
 	e.phase = to
 	select {

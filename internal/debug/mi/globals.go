@@ -39,7 +39,7 @@ func (e *Engine) globals(ctx context.Context, request debug.Request) debug.Answe
 	return found
 }
 
-// mostInBatch bounds the variables that are asked for at once, so that the pipes to gdb hold all of it.
+// mostInBatch bounds the variables of one batch, so that it fits into the pipes to gdb.
 const mostInBatch = 100
 
 func (e *Engine) addGlobals(ctx context.Context, request debug.Request, file string, names []string, found *debug.Answer) debug.Answer {

@@ -9,7 +9,7 @@ import (
 // mostOutput bounds the notices that wait, above which output is left out.
 const mostOutput = 1000
 
-// A mailbox passes notices on from a goroutine of its own, so that who gets them may send requests.
+// A mailbox passes notices on from a separate goroutine, so that their receiver may send requests.
 type mailbox struct {
 	mutex   sync.Mutex
 	queue   []debug.Notice

@@ -7,8 +7,8 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// references are the values whose children may be asked for. They count from 1, and are valid until the
-// process runs.
+// references are the values whose children can be requested. They count from 1, and are valid until the process
+// runs.
 type references struct {
 	runs    int // of the process, when they were made
 	all     []reference
@@ -18,7 +18,7 @@ type references struct {
 	old     []string // roots of earlier runs
 }
 
-// A reference is a value. gdb gets a variable object for it when its children are asked for.
+// A reference is a value. gdb gets a variable object for it when its children are requested.
 type reference struct {
 	selection  string
 	expression string // empty if there is no expression for it
@@ -90,7 +90,7 @@ func (e *Engine) reference(ctx context.Context, number int) (reference, debug.An
 	return *found, debug.Answer{}
 }
 
-// describe notes what gdb says of a variable object.
+// describe records gdb's description of a variable object.
 func (r *reference) describe(values Value) {
 	r.isDynamic, r.isMap = values.Get("dynamic").Text != "", values.Get("displayhint").Text == "map"
 	r.total = values.Get("numchild").number()

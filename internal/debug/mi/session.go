@@ -25,7 +25,7 @@ type MissingError struct{ Name string }
 // Error implements error.
 func (e MissingError) Error() string { return "debugger not found: " + e.Name }
 
-// A CommandError is what gdb answers to a command that fails.
+// A CommandError is gdb's answer to a failed command.
 type CommandError struct{ Message string }
 
 // Error implements error.

@@ -15,7 +15,7 @@ const (
 	completionLimit = 2 * time.Second
 )
 
-// A choice is what is completed with. It does not change while a line is edited.
+// A choice holds the completions. It does not change while a line is edited.
 type choice struct {
 	ranks         debug.Ranks
 	thread, frame int
@@ -23,7 +23,7 @@ type choice struct {
 	file          string
 }
 
-// offer notes what the next line is completed with.
+// offer sets the completions of the next line.
 func (p *prompt) offer() {
 	c := &choice{thread: p.thread, frame: p.frame, file: p.place.file}
 	if stopped := both(p.focused(), p.session.Ranks(debug.Stopped)); len(stopped) > 0 {

@@ -35,7 +35,7 @@ type console struct {
 	tasks   sync.WaitGroup
 }
 
-// openConsole makes a terminal raw. Complete returns what may follow a text.
+// openConsole makes a terminal raw. Complete returns the completions of a text.
 func openConsole(file *os.File, out io.Writer, complete func(string) []string, historyFile string) (*console, error) {
 	c := &console{file: file, interrupts: make(chan struct{}, 1), keys: newKeys()}
 	var err error
@@ -98,7 +98,7 @@ func (c *console) confirm(question string) bool {
 	return err != nil || strings.EqualFold(text, "y") || strings.EqualFold(text, "yes")
 }
 
-// readKeys reads what is typed.
+// readKeys reads the keys.
 func (c *console) readKeys() {
 	defer c.keys.close()
 	terminal, ended := c.descriptor(), int(c.ended.Fd())
@@ -125,7 +125,7 @@ func (c *console) readKeys() {
 	}
 }
 
-// typed handles keys. Ctrl-C takes back what was typed before it.
+// typed handles keys. Ctrl-C discards the keys before it.
 func (c *console) typed(text string) {
 	if at := strings.LastIndexByte(text, keyInterrupt); at >= 0 {
 		c.keys.replace(clearLine)
@@ -166,7 +166,7 @@ func (c *console) close() error {
 	return nil
 }
 
-// keys are what was typed and not read yet.
+// keys are the unread keys.
 type keys struct {
 	mutex   sync.Mutex
 	changed *sync.Cond
@@ -181,7 +181,7 @@ func newKeys() *keys {
 	return k
 }
 
-// Read returns what was typed, or waits for it.
+// Read returns typed keys, or waits for them.
 func (k *keys) Read(buffer []byte) (int, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

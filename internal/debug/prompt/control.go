@@ -36,7 +36,7 @@ func runStart(p *prompt, ctx context.Context, rest string) (reply, error) {
 	return p.start(ctx, request)
 }
 
-// resume lets the focused ranks that are stopped go on, and waits for their stops.
+// resume continues the stopped ranks of the focus, and waits for their stops.
 func (p *prompt) resume(ctx context.Context, request debug.Request) (reply, error) {
 	p.take()
 	ranks := both(p.focused(), p.session.Ranks(debug.Stopped))
@@ -68,7 +68,7 @@ func (p *prompt) released(ctx context.Context, parts []debug.Part) reply {
 	return p.shown(parts, written(problemsOf(parts), p.out.width()))
 }
 
-// stopped waits for the stops of ranks that do what was requested, and shows the line at which they are.
+// stopped waits for the stops of ranks that accepted the request, and shows their line.
 func (p *prompt) stopped(ctx context.Context, parts []debug.Part) (reply, error) {
 	if err := p.await(ctx, parts); err != nil {
 		return reply{}, err

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// errNoRanks is why nobody can be asked.
+// errNoRanks reports that no rank has connected.
 var errNoRanks = errors.New("no rank has connected yet")
 
 // question asks the focused ranks in the selected thread and frame.

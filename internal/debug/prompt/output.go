@@ -17,7 +17,7 @@ type printer struct {
 	err    error // the first one; nothing is printed after it
 }
 
-// A reply is what a command ends with.
+// A reply is the result of a command.
 type reply struct {
 	Command     string       `json:"command"`
 	Ranks       string       `json:"ranks,omitempty"`
@@ -105,7 +105,7 @@ func (o *printer) reply(r reply) {
 	}
 }
 
-// classes prints what ranks do now.
+// classes prints the states of ranks.
 func (o *printer) classes(classes []debug.Class) {
 	if o.isJSON {
 		o.json(struct {

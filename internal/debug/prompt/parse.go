@@ -68,7 +68,7 @@ func parseNumber(text string) (int, error) {
 	return int(number), nil
 }
 
-// parseRanks reads ranks. All of them have to be known.
+// parseRanks parses ranks. All of them must be known.
 func parseRanks(text string, known debug.Ranks) (debug.Ranks, error) {
 	ranks, isValid := ranges.Parse(text)
 	if !isValid {

@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// Options are what a prompt works with.
+// Options configure a prompt.
 type Options struct {
 	In         io.Reader
 	Out        io.Writer
@@ -282,7 +282,7 @@ func (p *prompt) read(ctx context.Context) (string, error) {
 	return got.text, err
 }
 
-// promptText is what stands before a line.
+// promptText begins each line of the prompt.
 func (p *prompt) promptText() string {
 	if p.focus == nil {
 		return "debug> "

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// until waits for a value, and handles what ranks report meanwhile. Interrupted is called for each Ctrl-C.
+// until waits for a value, and handles reports of ranks meanwhile. It calls interrupted for each Ctrl-C.
 func until[T any](ctx context.Context, p *prompt, ready <-chan T, interrupted func()) (value T, err error) {
 	var interrupts <-chan struct{} // none without a terminal
 	if p.terminal != nil {
@@ -50,7 +50,7 @@ func run[T any](ctx context.Context, p *prompt, call func(context.Context) T) T 
 	return <-ready
 }
 
-// asking asks ranks something. Answers that Ctrl-C cancels are problems.
+// asking sends questions to ranks. Answers that Ctrl-C cancels are problems.
 func (p *prompt) asking(ctx context.Context, limit time.Duration, ask func(context.Context) []debug.Part) []debug.Part {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -63,7 +63,7 @@ func (p *prompt) ask(ctx context.Context, ranks debug.Ranks, request debug.Reque
 	})
 }
 
-// take takes what ranks have reported.
+// take handles the reports of ranks.
 func (p *prompt) take() {
 	for _, update := range p.session.Take() {
 		switch update.Report {
@@ -106,7 +106,7 @@ func (p *prompt) change(rank int) {
 	p.forget(rank)
 }
 
-// flushWithin prints what was collected after a time, or earlier.
+// flushWithin prints collected output after a time, or earlier.
 func (p *prompt) flushWithin(delay time.Duration) {
 	if at := time.Now().Add(delay); p.due.IsZero() || at.Before(p.due) {
 		p.due = at
@@ -114,7 +114,7 @@ func (p *prompt) flushWithin(delay time.Duration) {
 	}
 }
 
-// flush prints what was collected. With all, it prints lines that have not ended, too.
+// flush prints collected output. With all, it also prints lines that have not ended.
 func (p *prompt) flush(all bool) {
 	p.timer.Stop()
 	p.due = time.Time{}
@@ -140,7 +140,7 @@ func (p *prompt) report() {
 	p.flush(true)
 }
 
-// classesOf returns what some ranks do, of those in some states; in any if none is given.
+// classesOf returns the classes of ranks in the given states; in any state if none is given.
 func (p *prompt) classesOf(ranks debug.Ranks, states ...debug.State) []debug.Class {
 	var classes []debug.Class
 	for _, each := range p.session.Classes() {
@@ -156,7 +156,7 @@ func (p *prompt) classesOf(ranks debug.Ranks, states ...debug.State) []debug.Cla
 	return classes
 }
 
-// expect begins to wait for the stops of ranks, or for their runs, which have to be requested afterwards.
+// expect starts to wait for the stops of ranks, or for their runs. Request these afterwards.
 func (p *prompt) expect(ranks debug.Ranks, runs bool) {
 	p.take() // earlier stops do not count
 	p.awaitsRuns = runs

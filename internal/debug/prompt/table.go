@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// A command is what a user can enter.
+// A command is a command of the prompt.
 type command struct {
 	name      string
 	short     []string // names that mean it though they are the beginnings of several

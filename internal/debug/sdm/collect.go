@@ -15,13 +15,13 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// announcement is the name of the file in which a server says where it is, behind that of the file of addresses.
+// announcement follows the name of the file of addresses, for the file in which a server writes its address.
 const announcement = ".server-"
 
 // longestAnnouncement bounds such a file, in bytes.
 const longestAnnouncement = longestHost + 64
 
-// announce says where the server of a rank is, for a master that collects the addresses.
+// announce writes the address of a rank's server, for a master that collects the addresses.
 func announce(routes string, rank, size int, at route) error {
 	if rank >= size {
 		return fmt.Errorf("rank %d of %d ranks", rank, size)

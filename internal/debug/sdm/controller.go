@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// mostQueued bounds what waits for a client that does not read, in bytes.
+	// mostQueued bounds the bytes that wait for a client that does not read.
 	mostQueued = 64 << 20
 	// fewQueued is how much may wait before the output of the program waits, too.
 	fewQueued = 1 << 20
@@ -91,7 +91,7 @@ func (c *controller) end() {
 	c.change()
 }
 
-// write writes what is queued, until the end, and closes the connection.
+// write writes the queue until the end, and closes the connection.
 func (c *controller) write() {
 	defer c.conn.Close()
 	writer := proxy.NewWriter(c.conn)
@@ -111,7 +111,7 @@ func (c *controller) write() {
 	}
 }
 
-// take returns what is queued, or that nothing follows.
+// take returns the queued bytes, or reports that nothing follows.
 func (c *controller) take() (frames []proxy.Frame, isOver bool, changed <-chan struct{}) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -48,9 +48,9 @@ func (m *master) evaluate(ctx context.Context, c *call) []result {
 	return m.evaluateTo(ctx, c, c.arguments[0], fullDepth, func(valued) string { return "" })
 }
 
-// evaluatePart evaluates an expression as a client shows it: its own value or, if it wants to list them, its children.
-// The arguments are the expression, the id that it has, whether the children are wanted, and a way to find it. The id says
-// nothing: clients give the whole expression always.
+// evaluatePart evaluates an expression for a client: its value or, on request, its children. The arguments are
+// the expression, its id, whether the client wants the children, and a way to find it. The id is not needed,
+// because clients always send the whole expression.
 func (m *master) evaluatePart(ctx context.Context, c *call) []result {
 	depth := 0
 	if isTrue(c.arguments[2]) {
@@ -88,7 +88,7 @@ func (m *master) evaluateTo(ctx context.Context, c *call, text string, depth int
 	return results
 }
 
-// target returns what a pointer points to, if that was asked for: clients show that below the pointer.
+// target returns the target of a pointer on request: clients show it below the pointer.
 func (v value) target() value {
 	kind := typeOf(v.Type)
 	if kind.pointers == 0 || kind.isText && kind.pointers == 1 || len(v.children) == 0 {
@@ -113,7 +113,7 @@ func dataEvent(v value, name string) event {
 	return event{eventData, []string{whole.format, data, v.Type, name}}
 }
 
-// expand asks for the children of a value to a depth, and for the numbers of constants.
+// expand queries the children of a value to a depth, and the numbers of constants.
 func (e *evaluation) expand(ctx context.Context, v valued, text string, depth int, isWhole bool) []valued {
 	kind := typeOf(v.value.Type)
 	switch {
@@ -161,7 +161,7 @@ func (e *evaluation) grow(ctx context.Context, values []valued, child debug.Vari
 	return grown
 }
 
-// number asks for the number of a constant.
+// number queries the number of a constant.
 func (e *evaluation) number(ctx context.Context, v valued, text string) []valued {
 	if text == "" || e.questionsLeft == 0 {
 		return []valued{v}

@@ -62,7 +62,7 @@ const (
 	codeUnknownVariable = 39
 )
 
-// An event is what some processes report. The process set is not a part of its arguments.
+// An event is a report of some processes. The process set is not part of its arguments.
 type event struct {
 	id        uint16
 	arguments []string

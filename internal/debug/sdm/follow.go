@@ -16,7 +16,7 @@ const (
 	depthLimit = 10 * time.Second
 )
 
-// A follower reports what ranks do by themselves.
+// A follower reports spontaneous changes of ranks.
 type follower struct {
 	*master
 	lines debug.Lines
@@ -38,7 +38,7 @@ func (m *master) follow(ctx context.Context) {
 	}
 }
 
-// awaitRoom waits until the client has read most of what was sent.
+// awaitRoom waits until the client has read most of the queue.
 func (f *follower) awaitRoom(ctx context.Context) bool {
 	for {
 		changed, hasRoom := f.client.room()
@@ -62,7 +62,7 @@ func (f *follower) gather(ctx context.Context) {
 	}
 }
 
-// apply reports what ranks have reported.
+// apply passes the reports of ranks on.
 func (f *follower) apply(ctx context.Context, updates []debug.Update) {
 	updates, f.held = append(f.held, updates...), nil
 	var ends []debug.Update

@@ -21,11 +21,11 @@ const (
 	startLimit = 2 * time.Minute
 	// mostCommands bounds the commands that wait; then their reader waits, too.
 	mostCommands = 1000
-	// mostUrgent bounds the commands that are carried out beside others.
+	// mostUrgent bounds the commands that run in parallel to others.
 	mostUrgent = 16
 )
 
-// A master carries out the commands of a client, and reports what the ranks do.
+// A master executes the commands of a client, and reports the changes of ranks.
 type master struct {
 	session *debug.Session
 	client  *controller
@@ -46,7 +46,7 @@ type master struct {
 	lastExpression int
 }
 
-// A process is what the master knows of a rank, beside what the session does.
+// A process is what the master knows about a rank in addition to the session.
 type process struct {
 	ran        uint32 // the transaction of the command that let it run last
 	isPending  bool   // that command has no answer yet
@@ -179,7 +179,7 @@ func (m *master) receive(frame proxy.Frame) *call {
 	return c
 }
 
-// carryOut carries out a command and reports what comes of it.
+// carryOut executes a command and reports its result.
 func (m *master) carryOut(ctx context.Context, c *call) {
 	if ctx.Err() != nil {
 		return
@@ -220,7 +220,7 @@ func (m *master) send(transaction uint32, results []result) {
 	}
 }
 
-// ask asks ranks about the thread and the frame that are selected in each, and returns an event for each part.
+// ask sends ranks a question about their selected thread and frame, and returns an event for each part.
 func (m *master) ask(ctx context.Context, ranks debug.Ranks, request debug.Request, convert func(debug.Part) event) []result {
 	return resultsOf(m.query(ctx, m.questions(ranks, request)...), convert)
 }
@@ -248,7 +248,7 @@ func (m *master) questions(ranks debug.Ranks, request debug.Request) []debug.Que
 	return questions
 }
 
-// query asks ranks. Those whose programs have ended answer that: their servers end with them.
+// query sends ranks a question. Ranks whose programs have ended answer so, because their servers end with them.
 func (m *master) query(ctx context.Context, questions ...debug.Question) []debug.Part {
 	parts := m.session.Ask(ctx, questions...)
 	ended := m.session.Ranks(debug.Exited, debug.Released)

@@ -9,7 +9,7 @@ import (
 // The names of types and the values that debuggers print are matched without regular expressions, whose package would
 // be a fortieth of the program for nodes.
 
-// withoutQualifiers removes words that do not change what a type is, each with a space behind it.
+// withoutQualifiers removes words that do not change a type, each with the space after it.
 func withoutQualifiers(name string) string {
 	var kept strings.Builder
 	for name != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rank"
 )
 
-// Usage is what a caller prints if the options are invalid.
+// Usage is the text for invalid options.
 const Usage = `usage: rmctl-node sdm [--debugger=gdb|lldb|dlv] [--debugger_path=PATH]
     [--proxy=tcp] [--host=NAME] [--port=PORT] [--master | --server=RANK]
     [--routing_file=PATH] [--generate_routes=HOST,... | --collect_routes] [--debug[=LEVEL]]
@@ -94,10 +94,11 @@ var options = map[string]option{
 	"numprocs": {hasValue: true, set: ignore},
 }
 
-// ignore takes options of 2006 to 2008: the file of addresses says how many servers there are.
+// ignore accepts options of 2006 to 2008: the file of addresses has the number of servers.
 func ignore(*Options, string) error { return nil }
 
-// ParseOptions parses a command line without the name of the program; the words behind "--" say nothing. The environment says the rank of a server.
+// ParseOptions parses a command line without the name of the program, and ignores words after "--". The
+// environment has the rank of a server.
 func ParseOptions(arguments []string, variable func(name string) string) (*Options, error) {
 	o := &Options{Debugger: "gdb", Port: defaultPort, Routes: defaultRoutes, Rank: -1}
 	for len(arguments) > 0 && arguments[0] != "--" {

@@ -69,7 +69,7 @@ func (m *master) setLine(ctx context.Context, c *call) []result {
 	return m.setPoint(ctx, c, debug.Breakpoint{File: c.arguments[3], Line: int(line)})
 }
 
-// setFunction sets a breakpoint at a function. The file says nothing more: debuggers find the function without it.
+// setFunction sets a breakpoint at a function. It ignores the file: debuggers find the function without it.
 func (m *master) setFunction(ctx context.Context, c *call) []result {
 	return m.setPoint(ctx, c, debug.Breakpoint{Function: c.arguments[4]})
 }
@@ -289,7 +289,7 @@ func (m *master) hit(rank int, ids []int) (int, bool) {
 	return 0, false
 }
 
-// isTrue reports whether an argument says yes.
+// isTrue reports whether an argument means yes.
 func isTrue(text string) bool { return text != "" && text != "0" && text != "false" }
 
 // program returns the path of a program and its folder.

@@ -36,7 +36,7 @@ type route struct {
 	port int
 }
 
-// errIncomplete says that somebody is writing the file.
+// errIncomplete reports that the file is being written.
 var errIncomplete = errors.New("the file is not complete")
 
 // parseRoutes parses a file of addresses: the number of servers, and a line with rank, host and port for each.
@@ -120,7 +120,7 @@ func replaceFile(path string, text []byte) error {
 	return err
 }
 
-// awaitRoutes waits until the file of addresses is there and complete, and not that of an earlier start: it has then what is current.
+// awaitRoutes waits until the file of addresses is complete, and not of an earlier start.
 func awaitRoutes(ctx context.Context, path string, isCurrent func([]route) bool) ([]route, error) {
 	var last error
 	ticker := time.NewTicker(time.Second)

@@ -1,6 +1,6 @@
 package sdm
 
-// A signal is what clients show of a signal.
+// A signal describes a signal for clients.
 type signal struct {
 	name, description string
 	stop, print, pass string // 1 or 0

@@ -16,7 +16,7 @@ type typeKind struct {
 	isInteger, isSigned, isFloat, isChar, isBool, isUnion, isEnumeration, isFunction, isArray bool
 }
 
-// typeOf returns what a type is, by its name.
+// typeOf classifies a type by its name.
 func typeOf(name string) typeKind {
 	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(withoutQualifiers(name)), "&"))
 	base := strings.TrimRight(name, "* ")
@@ -43,7 +43,7 @@ func typeOf(name string) typeKind {
 	return scalarOf(name)
 }
 
-// scalarOf returns what a type without structure is.
+// scalarOf classifies a type without structure.
 func scalarOf(name string) typeKind {
 	if word, size, isFortran := fortranOf(name); isFortran {
 		return typeKind{
@@ -61,14 +61,14 @@ func scalarOf(name string) typeKind {
 	return wordsOf(name)
 }
 
-// kinds are what the words in names of types of C say. A type of several words is the sum of them.
+// kinds are the meanings of words in names of C types. A type of several words is their sum.
 var kinds = map[string]typeKind{
 	"char": {isChar: true, size: 1}, "short": {isInteger: true, size: 2}, "long": {isInteger: true, size: 8},
 	"int": {isInteger: true, size: 4}, "signed": {isInteger: true, size: 4}, "unsigned": {isInteger: true, size: 4},
 	"float": {isFloat: true, size: 4}, "double": {isFloat: true, size: 8}, "bool": {isBool: true, size: 1}, "_Bool": {isBool: true, size: 1},
 }
 
-// wordsOf returns what a type of C is whose name consists of words.
+// wordsOf classifies a C type by the words of its name.
 func wordsOf(name string) typeKind {
 	words := strings.Fields(name)
 	kind := typeKind{name: name, isSigned: !slices.Contains(words, "unsigned")}

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// A value is a variable, with its children as far as they were asked for.
+// A value is a variable, with its requested children.
 type value struct {
 	debug.Variable
 	number   string // of a constant of an enumeration
@@ -86,7 +86,7 @@ func (v value) encodeFields(kind typeKind) encoded {
 	return encoded{open + safeName(kind.name) + "|" + strings.Join(fields, ",") + end, data}
 }
 
-// encodePointer encodes a pointer, with what it points to where that was asked for.
+// encodePointer encodes a pointer, with its target if requested.
 func (v value) encodePointer(kind typeKind) encoded {
 	text, rest, _ := strings.Cut(strings.TrimPrefix(v.Value, "("+v.Type+") "), " ")
 	address, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
@@ -122,7 +122,8 @@ func (v value) encodeConstant(kind typeKind) encoded {
 	return encoded{"<" + safeName(kind.name) + "|" + safeName(v.Value) + "=" + v.number + ">" + number.format, number.data}
 }
 
-// encodeScalar encodes a number, a character, a truth value or void. Of a type with an unknown name the value says what it is.
+// encodeScalar encodes a number, a character, a truth value or void. If the name of the type is unknown, the
+// value decides.
 func encodeScalar(kind typeKind, text string) encoded {
 	switch {
 	case kind.name == "void":
@@ -187,7 +188,7 @@ func encodeFloat(size int, text string) encoded {
 	return encoded{"f8", binary.BigEndian.AppendUint64(nil, math.Float64bits(number))}
 }
 
-// encodeUnknown encodes a value by what the debugger prints.
+// encodeUnknown encodes a value from its printed text.
 func encodeUnknown(text string) encoded {
 	integer := encodeInteger(typeKind{size: 8, isSigned: true}, text)
 	if integer.format == "s" {
@@ -215,7 +216,7 @@ func textOf(text string) encoded {
 // isQuoted reports whether a value is a text.
 func isQuoted(text string) bool { return strings.HasPrefix(text, `"`) }
 
-// safeName replaces what has a meaning in a description of a type.
+// safeName replaces characters with a meaning in a description of a type.
 func safeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("|=,;{}()<>[]%/^&", r) {

@@ -15,7 +15,7 @@ const (
 	mostLog = 16 << 10
 )
 
-// A breakRule is a breakpoint of the client, and what the server does about it.
+// A breakRule is a breakpoint of the client, with its rules in the server.
 type breakRule struct {
 	debug.Breakpoint
 	problem string // why it is not set
@@ -128,14 +128,14 @@ func (s *server) placements(placed []debug.Placement) []debug.Placement {
 	return result
 }
 
-// A verdict is what follows from the breakpoints that the process stopped at.
+// A verdict is the consequence of the breakpoints that the process stopped at.
 type verdict struct {
 	isStop    bool        // some of them counts, or it is no breakpoint that stopped the process
 	logs      [][]logPart // what is printed
 	isRemoved bool        // some of them were there for one stop only
 }
 
-// judge counts hits, and takes what the client does not know out of the notice.
+// judge counts hits, and removes breakpoints that the client does not know from the notice.
 func (s *server) judge(notice *debug.Notice) verdict {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -36,8 +36,8 @@ type plan struct {
 	isWrapped   bool // another program becomes it
 }
 
-// planOf returns how to start a program. Where the kernel lets debuggers attach to descendants only, the
-// program has to permit others, which a wrapper does before it becomes the program.
+// planOf returns how to start a program. If the kernel lets debuggers attach to descendants only, a wrapper
+// permits others before it becomes the program.
 func (o Options) planOf(program debug.Program) (plan, error) {
 	if len(program.Arguments) == 0 || program.Arguments[0] == "" {
 		return plan{}, errors.New("it names no program")
@@ -176,7 +176,7 @@ func wait(pid, options int) (status syscall.WaitStatus, err error) {
 	}
 }
 
-// A stream passes on what the program prints.
+// A stream passes output of the program on.
 type stream struct {
 	near, far *os.File
 	to        *os.File

@@ -117,7 +117,7 @@ func stopUntraced(pid int) error {
 	return nil
 }
 
-// ptraceHint says what to do about the kernel's restriction of debuggers.
+// ptraceHint returns a fix for the kernel's restriction of debuggers.
 func ptraceHint(scopeFile string) string {
 	scope, _ := os.ReadFile(scopeFile)
 	switch string(scope) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A hitRule says which hits of a breakpoint count. The zero value means all.
+// A hitRule selects the hits of a breakpoint that count. The zero value means all.
 type hitRule struct {
 	relation string // >=, = or %
 	number   int

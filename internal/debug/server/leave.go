@@ -12,7 +12,7 @@ import (
 // killWithin bounds how long a debugger may take to notice that its process was killed.
 const killWithin = 2 * time.Second
 
-// leave does what was requested for the time after the client.
+// leave ends or releases the process after the client has left, as requested.
 func (s *server) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Linger)
 	defer cancel()

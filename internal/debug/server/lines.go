@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// firstBuffer is what a reader of lines takes at first: most lines are short.
+	// firstBuffer is the initial size of a reader's buffer: most lines are short.
 	firstBuffer = 4 << 10
 	// mostBody bounds the JSON object of a line, in bytes. The number comes before it.
 	mostBody = debug.MostLine - 16
@@ -20,7 +20,7 @@ const (
 	mostBreakpoints = 1000
 )
 
-// A numbered request is what a line of the client has.
+// A numbered request is a parsed line of the client.
 type numbered struct {
 	number  int
 	request debug.Request

@@ -94,7 +94,7 @@ func (o *outbox) printPart(stream, text string) {
 	}
 }
 
-// reportOmitted says how much output was left out since the last report.
+// reportOmitted reports how much output was omitted since the last report.
 func (o *outbox) reportOmitted() {
 	if o.omitted > 0 {
 		o.push(queued{encodeLine(0, debug.Notice{Report: debug.ReportOmitted, Omitted: o.omitted}), false})
@@ -161,7 +161,7 @@ func (o *outbox) write() {
 	}
 }
 
-// forget drops what nobody will read.
+// forget drops output that nobody will read.
 func (o *outbox) forget() {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -182,7 +182,7 @@ func (o *outbox) writeAll(entries []queued) bool {
 	return true
 }
 
-// end writes what is left, as long as the limit permits, and closes the connection.
+// end writes the rest, as long as the limit permits, and closes the connection.
 func (o *outbox) end(limit time.Duration) {
 	o.mutex.Lock()
 	o.isEnded = true

@@ -35,8 +35,7 @@ const (
 	usualLinger = 30 * time.Second
 )
 
-// A Pass is what rmctl-node debug needs to know. Its file names a program to run, so only its user may
-// have access.
+// A Pass configures rmctl-node debug. Its file names a program to run, so only its user may have access.
 type Pass struct {
 	Version     int           `json:"version"`
 	Arguments   []string      `json:"arguments,omitempty"`   // the program first; empty for ranks that run already
@@ -102,7 +101,7 @@ func readPrivate(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, mostPass+1))
 }
 
-// ParsePass parses what Encode returns, and sets what is empty to its usual value.
+// ParsePass parses the output of Encode, and sets defaults.
 func ParsePass(text []byte) (*Pass, error) {
 	if len(text) > mostPass {
 		return nil, fmt.Errorf("it has more than %d bytes", mostPass)
@@ -135,7 +134,7 @@ func ParsePass(text []byte) (*Pass, error) {
 	return pass, nil
 }
 
-// checkTexts refuses what no program can be started with.
+// checkTexts refuses arguments and variables that no program can get.
 func (p *Pass) checkTexts() error {
 	for _, text := range slices.Concat(p.Arguments, p.Environment, []string{p.Directory, p.Connection, p.Path}) {
 		if strings.Contains(text, "\x00") {

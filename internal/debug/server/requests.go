@@ -97,7 +97,7 @@ func (s *server) serve(next numbered) {
 	s.change(func() { s.isServing, s.served = false, s.served+1 })
 }
 
-// execute answers a request. What it returns beside the answer is done after the client has that.
+// execute answers a request. The caller runs the returned function after it has sent the answer.
 func (s *server) execute(ctx context.Context, request debug.Request) (answer debug.Answer, then func()) {
 	switch request.Verb {
 	case debug.Start:

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/debug/guard"
 )
 
-// Options are what a server needs to know. Either Program or PID says what to debug.
+// Options configure a server. Either Program or PID selects what to debug.
 type Options struct {
 	Rank, Size  int // Size is 0 if it is unknown
 	Host        string
@@ -50,7 +50,7 @@ func (o Options) scopeFile() string {
 	return scopeFile
 }
 
-// An Ending is how the program ended, as this process has to end, too.
+// An Ending is how the program ended; this process must end in the same way.
 type Ending struct {
 	Code   int
 	Signal syscall.Signal // that ended it, or 0
@@ -182,7 +182,7 @@ func (s *server) hello() debug.Notice {
 	return debug.Notice{Report: debug.ReportHello, Hello: &hello}
 }
 
-// await waits until nothing is left to do, and acts on what comes from outside meanwhile.
+// await waits until nothing is left to do, and handles outside events meanwhile.
 func (s *server) await(ctx context.Context) {
 	left, canceled := s.left, ctx.Done()
 	for {
@@ -203,7 +203,7 @@ func (s *server) await(ctx context.Context) {
 	}
 }
 
-// finish makes Serve return, with what is first.
+// finish makes Serve return, with the first ending.
 func (s *server) finish(ending Ending, err error) {
 	s.finishOnce.Do(func() {
 		s.ending, s.endError = ending, err
@@ -211,7 +211,7 @@ func (s *server) finish(ending Ending, err error) {
 	})
 }
 
-// hangUp sends what is left, and ends the connection.
+// hangUp sends the rest, and ends the connection.
 func (s *server) hangUp(conn io.Closer) {
 	ctx, cancel := context.WithTimeout(s.requestsContext, answerWithin)
 	s.awaits(ctx, func() bool { return !s.isServing && !s.isUrgent })

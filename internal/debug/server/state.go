@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/debug/guard"
 )
 
-// A state is what the server knows of its process.
+// A state is the server's view of its process.
 type state struct {
 	mutex       sync.Mutex
 	shown       debug.State // what the client knows: Ready, Running, Stopped, Released or Exited

@@ -86,7 +86,8 @@ func (s *server) stopped(notice debug.Notice) {
 	s.show(notice)
 }
 
-// serveBreakpoints does what breakpoints say, and reports whether the process runs on. The caller has the lock.
+// serveBreakpoints applies the rules of breakpoints, and reports whether the process continues. The caller holds
+// the lock.
 func (s *server) serveBreakpoints(engine Engine, notice *debug.Notice, verdict verdict) bool {
 	ctx, cancel := context.WithTimeout(s.requestsContext, longLimit)
 	defer cancel()
@@ -141,7 +142,7 @@ func (s *server) placed(placements []debug.Placement) {
 	}
 }
 
-// exited notes that the process has ended, as the debugger says. For a child the system says how.
+// exited records the end of the process that the debugger reported. For a child, the system has its result.
 func (s *server) exited(notice debug.Notice) {
 	s.mutex.Lock()
 	child := s.child
