@@ -70,11 +70,12 @@ func buildVersion() versionJSON {
 }
 
 func newMan(*app) *cobra.Command {
-	return &cobra.Command{
+	markdown := false
+	command := &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the man pages",
 		Long: `Write a man page for each command to DIR, creating DIR if needed: rmctl.1,
-rmctl-submit.1 and so on.`,
+rmctl-submit.1 and so on. With --markdown, write rmctl.md, rmctl-submit.md and so on.`,
 		Example: `  rmctl man ~/.local/share/man/man1
   man rmctl-submit`,
 		Args:              exactly(1, "a folder"),
@@ -83,7 +84,12 @@ rmctl-submit.1 and so on.`,
 			if err := os.MkdirAll(arguments[0], 0o755); err != nil {
 				return fmt.Errorf("making the folder of the manual: %w", err)
 			}
+			if markdown {
+				return manual.WriteMarkdown(c.Root(), arguments[0])
+			}
 			return manual.Write(c.Root(), arguments[0])
 		},
 	}
+	command.Flags().BoolVar(&markdown, "markdown", false, "write Markdown instead")
+	return command
 }
