@@ -25,6 +25,7 @@ type markdownPage struct {
 	lines, words int
 	anchors      map[string]bool
 	links        []string // relative targets, with their anchors
+	levels       []int    // of the headings
 }
 
 func TestLinksBetweenMarkdownFilesResolve(t *testing.T) {
@@ -64,6 +65,19 @@ func TestDocsAreReachableFromTheirIndex(t *testing.T) {
 	for name := range pages {
 		if strings.HasPrefix(name, "docs/") && !reached[name] {
 			t.Errorf("%s: no path of links leads here from docs/index.md", name)
+		}
+	}
+}
+
+// The site refuses pages with a heading that has no heading of the level above it.
+func TestHeadingsOfDocsSkipNoLevel(t *testing.T) {
+	for name, page := range readMarkdownPages(t) {
+		last := 0
+		for i, level := range page.levels {
+			if level > last+1 || (level == 1) != (i == 0) {
+				t.Errorf("%s: heading %d has level %d after level %d", name, i+1, level, last)
+			}
+			last = level
 		}
 	}
 }
@@ -114,7 +128,9 @@ func parseMarkdown(text string) *markdownPage {
 			continue
 		}
 		if strings.HasPrefix(line, "#") {
-			page.addAnchor(strings.TrimLeft(line, "#"))
+			heading := strings.TrimLeft(line, "#")
+			page.levels = append(page.levels, len(line)-len(heading))
+			page.addAnchor(heading)
 		}
 		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(line, "code"), -1) {
 			if !strings.Contains(match[1], ":") {

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(rmctltest.Main(m)) }
 
 // patience bounds every wait for the browser.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 func TestSiteOpensFromDisk(t *testing.T) {
 	rmctltest.NeedClusters(t)

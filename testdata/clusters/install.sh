@@ -11,6 +11,7 @@ packages="$packages slurmdbd mariadb-server-core" # Slurm's accounting; the core
 packages="$packages postgresql oar-server oar-server-pgsql oar-user oar-user-pgsql oar-node libjson-perl" # oarstat prints JSON with the last one
 packages="$packages faketime" # clocks that differ
 packages="$packages chromium"
+packages="$packages python3-sphinx python3-myst-parser furo" # site/build
 packages="$packages glusterfs-server" # a file system that machines share
 packages="$packages libglobus-rsl-dev pkg-config" # the C library of RSL, which package rsl is compared with
 packages="$packages gdb gcc libc6-dev python3-dbg" # stacks of processes; the last one shows frames of Python in gdb
