@@ -21,7 +21,7 @@ func (e *Environment) ResolveLinks(settled map[string]bool, derive func(name str
 		r.resolve(key)
 	}
 	if r.circle != nil {
-		return fmt.Errorf("link-value-to leads in a circle: %s", strings.Join(append(r.circle, r.circle[0]), " → "))
+		return fmt.Errorf("link-value-to forms a loop: %s", strings.Join(append(r.circle, r.circle[0]), " → "))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (e *Environment) resolveAgain(original string, read func(*Attribute)) (stri
 		}
 		text = next
 	}
-	return "", errors.New("its references lead back to themselves")
+	return "", errors.New("its references form a loop")
 }
 
 // resolveOnce makes one pass over text. Each reference whose end is found is

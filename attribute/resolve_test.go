@@ -79,8 +79,8 @@ func TestReferencesThatCannotBeResolvedLeaveTheTextAsItIs(t *testing.T) {
 	for text, reason := range map[string]string{
 		"@jobId ${ptp_rm:queue#nosuch}":    `no field "nosuch"`,
 		"@jobId ${ptp_rm:queue#value#min}": `no field "value#min"`,
-		"@jobId ${ptp_rm:circle#value}":    "lead back to themselves",
-		"@jobId ${ptp_rm:growing#value}":   "lead back to themselves",
+		"@jobId ${ptp_rm:circle#value}":    "form a loop",
+		"@jobId ${ptp_rm:growing#value}":   "form a loop",
 	} {
 		resolved, err := env.Resolve(text, "J")
 		require.ErrorContains(t, err, "resolving ", text)

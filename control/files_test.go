@@ -67,12 +67,12 @@ func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 		"a name that is a folder":     {`<file name=".."><contents/></file>`, "not a file name"},
 		"a name that is this folder":  {`<file name="."><contents/></file>`, "not a file name"},
 		"no name":                     {`<file name="${ptp_rm:nobody#value}"><contents/></file>`, "not a file name"},
-		"a name that does not end":    {`<file name="${ptp_rm:circle#value}"><contents/></file>`, "lead back to themselves"},
+		"a name that does not end":    {`<file name="${ptp_rm:circle#value}"><contents/></file>`, "form a loop"},
 		"an invalid mode":             {`<file name="f" mode="rwx"><contents/></file>`, "octal"},
 		"a mode with more than modes": {`<file name="f" mode="4755"><contents/></file>`, "octal"},
-		"contents that do not end":    {`<file name="f"><contents>${ptp_rm:circle#value}</contents></file>`, "lead back to themselves"},
-		"lines that do not end":       {`<file name="f"><line><arg>${ptp_rm:circle#value}</arg></line></file>`, "lead back to themselves"},
-		"a path that does not end":    {`<file name="f"><path>${ptp_rm:circle#value}</path></file>`, "lead back to themselves"},
+		"contents that do not end":    {`<file name="f"><contents>${ptp_rm:circle#value}</contents></file>`, "form a loop"},
+		"lines that do not end":       {`<file name="f"><line><arg>${ptp_rm:circle#value}</arg></line></file>`, "form a loop"},
+		"a path that does not end":    {`<file name="f"><path>${ptp_rm:circle#value}</path></file>`, "form a loop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := filesOf(t, c.file)

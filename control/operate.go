@@ -142,7 +142,7 @@ func (c *attendant) requireStage(ctx context.Context, which *config.Command, ope
 	now, err := c.query(ctx, j)
 	switch {
 	case err != nil:
-		return fmt.Errorf("job %s is not %s, as its state is unknown: %w", j.ID, operations[operation].done, err)
+		return fmt.Errorf("job %s was not %s: its state is unknown: %w", j.ID, operations[operation].done, err)
 	case now.forgotten:
 		return &NotFoundError{ID: j.ID, Target: c.target}
 	case now.Detail.Ended():

@@ -30,7 +30,7 @@ func (e *OutputError) Error() string {
 	case isAbsent && detail.Ended():
 		return fmt.Sprintf("job %s is %s and wrote no output: %q does not exist", e.ID, detail.Word(), e.Path)
 	case isAbsent:
-		return fmt.Sprintf("job %s: its output file %q is not there yet (the job is %s)", e.ID, e.Path, detail.Word())
+		return fmt.Sprintf("job %s: its output file %q does not exist yet (the job is %s)", e.ID, e.Path, detail.Word())
 	}
 	return fmt.Sprintf("job %s: reading its output file %q: %v", e.ID, e.Path, e.Err)
 }

@@ -160,7 +160,7 @@ type TooSoonError struct {
 
 // Error says that what is shown is older, and when the next listing may be made.
 func (e *TooSoonError) Error() string {
-	return fmt.Sprintf("what is shown was seen earlier: the jobs are not listed again before %s; name a few of them to query only those", e.Until.Format(time.TimeOnly))
+	return fmt.Sprintf("showing earlier states: the jobs are listed again at %s; name a few jobs to query only those", e.Until.Format(time.TimeOnly))
 }
 
 // poll makes the shared query of the target if it is due, or waits for the process that

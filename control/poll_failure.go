@@ -17,7 +17,7 @@ import (
 // earlier, with the command that lists jobs.
 func earlierError(list *config.Command, last polls.Poll) error {
 	if !last.Paused.IsZero() {
-		return fmt.Errorf("%w since %s, after %d failures: %s\nrmctl start asks again", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
+		return fmt.Errorf("%w since %s, after %d failures: %s\nretry with rmctl start", ErrPaused, last.Paused.Format(time.DateTime), last.Failures, last.Error)
 	}
 	if last.Error == "" {
 		return nil

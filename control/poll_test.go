@@ -243,7 +243,7 @@ func TestAJobWithoutAFreshAnswerIsStale(t *testing.T) {
 	require.ErrorAs(t, err, new(*control.TooSoonError))
 	for _, j := range updated {
 		require.True(t, j.Stale)
-		require.Contains(t, j.StaleReason, "not listed again before")
+		require.Contains(t, j.StaleReason, "the jobs are listed again at")
 	}
 	require.False(t, s.updates(t, jobs, false)[0].Stale, "nothing of it is on record")
 }

@@ -74,7 +74,7 @@ func (c *tracker) recoverWithoutLookUp(ctx context.Context, j job.Job) (job.Job,
 		// Its process was a child of the one that is gone, and has no other name than the tag.
 		return j, c.reject(ctx, &j, "rmctl ended before the job was seen to run")
 	}
-	return j, recovery.Unconfirmed(&j, fmt.Sprintf("definition %q cannot look submissions up (it has no x:find-job); look with the scheduler's own commands", c.definition.Name), nil)
+	return j, recovery.Unconfirmed(&j, fmt.Sprintf("definition %q cannot search for submissions (it has no x:find-job); use the scheduler's own commands", c.definition.Name), nil)
 }
 
 // recoverByLookUp looks up the submissions with some numbers, and records what came of it.

@@ -291,7 +291,7 @@ func TestAnInteractiveDefinitionSubmitsNothing(t *testing.T) {
 func TestWhatDoesNotResolveIsNotSubmitted(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><submit-batch name="s"><arg>x ${ptp_rm:circle#value}</arg></submit-batch>`))
 	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
-	require.ErrorContains(t, err, "lead back to themselves")
+	require.ErrorContains(t, err, "form a loop")
 	jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 	require.NoError(t, err)
 	require.Empty(t, jobs)

@@ -22,12 +22,12 @@ func (c *tracker) recordLate(ctx context.Context) {
 func (c *tracker) recordEnd(ctx context.Context, tag string, end job.Observation) (job.Job, error) {
 	job, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Ended: &end})
 	if isKept(err) {
-		err = fmt.Errorf("the job has ended (%s, exit code %d), which is kept beside the record until there is room: %w", end.Detail, *end.ExitCode, err)
+		err = fmt.Errorf("the job has ended (%s, exit code %d); this is kept next to the record until there is room: %w", end.Detail, *end.ExitCode, err)
 	}
 	return job, err
 }
 
-// isKept reports whether what could not be recorded is kept beside the record.
+// isKept reports whether what could not be recorded is kept next to the record.
 func isKept(err error) bool { return errors.Is(err, jobstore.ErrKept) }
 
 // doubt records that it is not known what became of a submission.

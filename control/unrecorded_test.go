@@ -70,7 +70,7 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 	s := newSite(t, define(t, running("submit-interactive", `exit 7`, `waitForId="false"`, "")))
 	repair := s.fills(t)
 	_, _, err := s.interactively(t, t.Context(), "")
-	require.ErrorContains(t, err, "the job has ended (FAILED, exit code 7), which is kept beside the record until there is room")
+	require.ErrorContains(t, err, "the job has ended (FAILED, exit code 7); this is kept next to the record until there is room")
 	require.ErrorContains(t, err, "the disk is full")
 	require.Equal(t, job.PhaseIntended, s.onlyJob(t).Phase)
 	repair()

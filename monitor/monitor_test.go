@@ -89,7 +89,7 @@ func TestAFailedListingKeepsThePictureAndShowsItsAge(t *testing.T) {
 		require.Equal(t, []string{"1", "2", "3"}, w.ids(model.Job), "what a part of a listing lacks is not gone")
 		require.Equal(t, "TERMINATED", w.value(model.Job, "2", vocabulary.AttributeJobState))
 		require.Equal(t, listed, w.own(vocabulary.AttributeListedJobs))
-		require.Equal(t, "the jobs are of "+listed+", but for 2 that were listed before it failed: what it printed (the listing is cut)", w.own(vocabulary.AttributeStale))
+		require.Equal(t, "the jobs are from "+listed+", except 2 listed before the failure: what it printed (the listing is cut)", w.own(vocabulary.AttributeStale))
 		jobs := w.Listings()[2]
 		require.ErrorContains(t, jobs.Err, "what it printed")
 		require.Equal(t, 2, jobs.Seen)

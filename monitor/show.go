@@ -70,7 +70,7 @@ func (t *task) staleness() string {
 	case t.listing.At.IsZero():
 		return fmt.Sprintf("%s could not all be listed, only %d: %s", what, t.listing.Seen, cause)
 	case t.listing.Seen > 0:
-		return fmt.Sprintf("%s are of %s, but for %d that were listed before it failed: %s", what, t.listing.At.UTC().Format(time.RFC3339), t.listing.Seen, cause)
+		return fmt.Sprintf("%s are from %s, except %d listed before the failure: %s", what, t.listing.At.UTC().Format(time.RFC3339), t.listing.Seen, cause)
 	default:
 		return fmt.Sprintf("%s are of %s: %s", what, t.listing.At.UTC().Format(time.RFC3339), cause)
 	}

@@ -174,7 +174,7 @@ func (t *Tokenizer) key(e *entry, object *attribute.Attribute, c *captures) (str
 		key, set, err = t.unconvertedText(&e.key, e.config.Position, object)
 	}
 	if err == nil && !set {
-		err = errors.New("the entry has no key: what it takes it from is not set")
+		err = errors.New("the entry has no key: its source is not set")
 	}
 	return key, err
 }

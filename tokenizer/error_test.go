@@ -56,7 +56,7 @@ func TestErrorsNameTheElementAndTheSegment(t *testing.T) {
 		"map beside the value": {inMatch(anything, `▶<put field="status"><entry key="k" value="1"/></put>`), "line",
 			`putting "k" in status of attribute "r": only the value can hold a map`, `"line"`},
 		"no key": {inMatch(`<expression>(x)?.*</expression>`, `▶<put field="value"><entry keyGroup="1" value="1"/></put>`), "line",
-			"the entry has no key: what it takes it from is not set", `"line"`},
+			"the entry has no key: its source is not set", `"line"`},
 		"validator": {inMatch(anything, `▶<set field="validator"><entry value="1"/></set>`), "line",
 			`setting validator of attribute "r": the field cannot be set`, `"line"`},
 		"no field": {inMatch(anything, `▶<set><entry value="1"/></set>`), "line", "the set action names no field", `"line"`},

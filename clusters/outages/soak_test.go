@@ -278,7 +278,7 @@ func (s *soak) count() int {
 // mayFail reports whether a command may fail although no connection is lost
 // meanwhile: what became of a submission before is still to be found out.
 func mayFail(command, said string) bool {
-	return command == "recover" && strings.Contains(said, "looking again after")
+	return command == "recover" && strings.Contains(said, "look again after")
 }
 
 // A look is what the background process and the store take.

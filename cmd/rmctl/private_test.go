@@ -142,7 +142,7 @@ func TestNothingIsStagedWhereOthersCouldExchangeIt(t *testing.T) {
 			plant(t, staging, aim)
 			run, submitted := stagingSite(t, staging)
 			messages := run()
-			require.Contains(t, messages, "another user may change what is in it")
+			require.Contains(t, messages, "another user can change its content")
 			require.Contains(t, messages, staging)
 			require.NoFileExists(t, submitted)
 			for _, folder := range []string{staging, aim} {
@@ -183,6 +183,6 @@ func TestTheRecordIsNotKeptBelowAFolderOfSomebodyElse(t *testing.T) {
 	require.NoError(t, os.Chmod(foreign, 0o777))
 	require.NoError(t, os.Lchown(foreign, 65533, 65533))
 	_, messages := site.run("--state-dir", filepath.Join(foreign, "state"), "jobs")
-	require.Contains(t, messages, "another user may change what is in it")
+	require.Contains(t, messages, "another user can change its content")
 	require.NoDirExists(t, filepath.Join(foreign, "state"))
 }

@@ -13,7 +13,7 @@ import (
 func (c *checker) checkLinkCycles() {
 	c.searchCycles(c.linksFrom, func(circle []step) {
 		link, _ := c.names.defined[circle[len(circle)-1].to].First("link-value-to")
-		c.report(link.TextPosition(), config.Warning, "link-cycle", "link-value-to leads in a circle: "+pathOf(circle, 10),
+		c.report(link.TextPosition(), config.Warning, "link-cycle", "link-value-to forms a loop: "+pathOf(circle, 10),
 			"link one of them to an attribute outside, or give it a default instead")
 	})
 }

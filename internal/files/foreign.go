@@ -12,7 +12,7 @@ import (
 
 // ErrForeign is matched by the error for a directory whose content another user could
 // replace.
-var ErrForeign = errors.New("another user may change what is in it")
+var ErrForeign = errors.New("another user can change its content")
 
 // RefuseForeign returns an error that matches [ErrForeign] if another user could replace a
 // directory of this machine or one above it. If it does not exist yet, only those above
@@ -33,7 +33,7 @@ func RefuseForeign(directory string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("looking at the directory %q: %w", each, err)
+			return fmt.Errorf("checking the directory %q: %w", each, err)
 		}
 		if shared {
 			if err := refuseForeignEntry(each, info); err != nil {
@@ -41,7 +41,7 @@ func RefuseForeign(directory string) error {
 			}
 		}
 		if info, err = os.Stat(each); err != nil { // /tmp itself may be a link of the system's
-			return fmt.Errorf("looking at the directory %q: %w", each, err)
+			return fmt.Errorf("checking the directory %q: %w", each, err)
 		}
 		shared = shared || isForAll(info)
 	}

@@ -17,7 +17,7 @@ func RefuseSharedKey(path string) error {
 	}
 	switch {
 	case info.Mode().Perm()&0o027 != 0:
-		return fmt.Errorf("%s has the permissions %04o: others may read or change it; chmod 600 makes it private", path, info.Mode().Perm())
+		return fmt.Errorf("%s has mode %04o: others can read or change it; run chmod 600", path, info.Mode().Perm())
 	case isForeign(info):
 		return fmt.Errorf("%s belongs to another user", path)
 	}

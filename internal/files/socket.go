@@ -21,7 +21,7 @@ func RemoveDeadSocket(path string) error {
 		return fmt.Errorf("listen on %s: it exists and is not a socket", path)
 	}
 	if conn, err := net.Dial("unix", path); err == nil {
-		return errors.Join(fmt.Errorf("listen on %s: somebody listens there already", path), conn.Close())
+		return errors.Join(fmt.Errorf("listen on %s: another process is listening", path), conn.Close())
 	}
 	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("remove an old socket: %w", err)

@@ -103,7 +103,7 @@ func TestPortableRequestsThatADefinitionCannotMeetAreErrors(t *testing.T) {
 		{`name="tasks" attribute="a" with="nodes"`, "tasks=2", `cannot express this together with what else was asked for`},
 		{`name="tasks" attribute="a"`, "tasks=9 nodes=2 tasksPerNode=4", `9 tasks do not fit on 2 nodes with 4 tasks each`},
 		{`name="tasks" attribute="a"/><x:portable name="memory" attribute="b" unless="tasks"/><x:portable name="memory" with="tasks" refused="give nodes, too"`, "tasks=2 memory=1B", `"memory": definition "linked" cannot express this: give nodes, too`},
-		{`name="memory" attribute="a" times="nodes"`, "memory=1000000T nodes=2147483647", `more than any scheduler gives`},
+		{`name="memory" attribute="a" times="nodes"`, "memory=1000000T nodes=2147483647", `is too much`},
 	} {
 		_, _, problems := portablename.Translate(linked(t, "<x:portable "+c.link+"/>"), requested(t, c.request))
 		require.NotEmpty(t, problems, c.link)

@@ -259,7 +259,7 @@ func (r Request) amount(link *config.PortableLink, v Value) (string, error) {
 	for _, name := range link.Times {
 		by, isSet := r.Values[name]
 		if isSet && amount > maxMemory/by.amount {
-			return "", fmt.Errorf("%d times %d %s is more than any scheduler gives", amount, by.amount, name)
+			return "", fmt.Errorf("%d times %d %s is too much", amount, by.amount, name)
 		}
 		if isSet {
 			amount *= by.amount
@@ -303,7 +303,7 @@ func (r Request) pathFor(link *config.PortableLink, v Value) (string, error) {
 	text = placeholder.ReplaceAllStringFunc(text, func(word string) string { return link.Words[word] })
 	if link.As == absolutePath && !path.IsAbs(text) {
 		if r.Directory == "" {
-			return "", fmt.Errorf("the path has to begin with / there, since the directory of the job is not known")
+			return "", fmt.Errorf("the path must be absolute: the directory of the job is unknown")
 		}
 		text = path.Join(r.Directory, text)
 	}

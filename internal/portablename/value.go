@@ -98,7 +98,7 @@ func (v *Value) parse(text string) (reason string) {
 func parseCount(text string) (int64, string) {
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || number < 1 || number > maxCount || text[0] == '+' {
-		return 0, fmt.Sprintf("%q is no whole number from 1 to %d", text, maxCount)
+		return 0, fmt.Sprintf("%q is not a whole number from 1 to %d", text, maxCount)
 	}
 	return number, ""
 }
@@ -136,11 +136,11 @@ var (
 func parseMemory(text string) (int64, string) {
 	found := memorySyntax.FindStringSubmatch(text)
 	if found == nil {
-		return 0, fmt.Sprintf("%q is no amount of memory", text)
+		return 0, fmt.Sprintf("%q is not an amount of memory", text)
 	}
 	bytes := roundedUp(found[1], memoryUnits()[found[2]])
 	if !bytes.IsInt64() || bytes.Int64() > maxMemory || bytes.Sign() == 0 {
-		return 0, fmt.Sprintf("%q is nothing, or more than any machine has", text)
+		return 0, fmt.Sprintf("%q is zero or too large", text)
 	}
 	return bytes.Int64(), ""
 }
@@ -182,7 +182,7 @@ func parseWallTime(text string) (int64, string) {
 		}
 	}
 	if seconds.Cmp(big.NewInt(maxTime)) > 0 || seconds.Sign() == 0 {
-		return 0, fmt.Sprintf("%q is nothing, or longer than any job", text)
+		return 0, fmt.Sprintf("%q is zero or too long", text)
 	}
 	return seconds.Int64(), ""
 }

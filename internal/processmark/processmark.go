@@ -63,18 +63,18 @@ func Parse(text string) ([]Piece, error) {
 		case !closed:
 			return nil, fmt.Errorf("{%s has no closing brace", name)
 		case !slices.Contains(fields, field):
-			return nil, fmt.Errorf("{%s} is none of the fields rank, node, pid, exitCode, signal, status and stream", name)
+			return nil, fmt.Errorf("unknown field {%s}: use rank, node, pid, exitCode, signal, status or stream", name)
 		case before == "":
-			return nil, fmt.Errorf("a text has to stand before {%s}, by which the mark is found", name)
+			return nil, fmt.Errorf("text is required before {%s}, to find the mark", name)
 		case behind == "" || field.Takes(behind[0]) || behind[0] == '{':
-			return nil, fmt.Errorf("a text that tells where {%s} ends has to follow it, and %q does not", name, behind)
+			return nil, fmt.Errorf("text that ends {%s} must follow it, which %q does not", name, behind)
 		}
 		hasRank = hasRank || field == Rank
 		pieces = append(pieces, Piece{Field: field})
 		rest = behind
 	}
 	if !hasRank {
-		return nil, fmt.Errorf("it does not tell which process it is of; {rank} has to stand in it")
+		return nil, fmt.Errorf("{rank} is missing")
 	}
 	return pieces, nil
 }

@@ -13,7 +13,7 @@ import (
 // mostExpanded bounds how many records one becomes: above the nodes of the largest systems.
 const mostExpanded = 200_000
 
-var errTooManyItems = errors.New("a list in the output stands for more than 200,000 items")
+var errTooManyItems = errors.New("a list in the output has more than 200,000 items")
 
 // expand hands over a record for each item of the lists in some of its fields. A record
 // without a value in the first of them stays as it is. An error is that of hand, or says that there are too many items.

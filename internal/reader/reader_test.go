@@ -257,8 +257,8 @@ func TestStanzasBecomeJobs(t *testing.T) {
 	require.Equal(t, `12.pbs identity=`+tag+` native=R outputPath=/home/alice/x.o12 owner=alice reason=fine state=RUNNING submitted=Fri Jul  3 12:00:00 2026
 13.pbs exitCode=271 native=F reason=x terminated by y; output files could not be delivered signal=15 state=CANCELED
 14.pbs exitCode=137 native=F signal=9 state=FAILED
-15 unreadable: the field job_state stands twice, in lines 25 and 26
-16 unreadable: it lacks the field project|history, so it is cut
+15 unreadable: the field job_state occurs twice, in lines 25 and 26
+16 unreadable: it is truncated: the field project|history is missing
 `, shown(answer))
 }
 
@@ -280,7 +280,7 @@ func TestFoldedAndManyFieldsOfOneLine(t *testing.T) {
 	answer := read(t, scontrol, "JobId=5 JobName=a JobState=FAILED b\n   UserId=me(1) GroupId=x\n   JobState=RUNNING Reason=None CPUs/Task=4\n   Comment=x\n", reader.Query{})
 	require.Equal(t, "5 cpus=4 name=a JobState=FAILED b native=RUNNING reason=None state=RUNNING\n", shown(answer))
 	answer = read(t, scontrol, "JobId=5 JobName=a\n   JobState=RUNNING\n   Comment=x\n   JobState=FAILED\n", reader.Query{})
-	require.Contains(t, shown(answer), "unreadable: the field JobState stands twice")
+	require.Contains(t, shown(answer), "unreadable: the field JobState occurs twice")
 
 	const folded = `<x:reader name="folded">
 		<x:stanzas begin="Job Id: (\S+)" columns="id" field=" {4}(\S+) = (.*)" continued="\t" until="Variable_List"/>
@@ -347,7 +347,7 @@ func TestDocumentsBecomeJobs(t *testing.T) {
 	require.Nil(t, answer.Damage)
 	require.Equal(t, "1 cpus=9007199254740993 name=a b native=RUN nodes=n1,n2 state=RUNNING\n", shown(answer))
 	for output, want := range map[string]string{
-		`{"JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"RUN"},{"JOBID":"2"}]}`: "it has 2 records and says that it has \"1\"",
+		`{"JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"RUN"},{"JOBID":"2"}]}`: "it has 2 records, but says that it has \"1\"",
 		`{"JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"RUN"}`:                 "the document ends early",
 		`{"JOBS":1,"RECORDS":[{"JOBID":"1","JOBID":"2"}]}`:                "duplicate",
 		"nothing to see\n": "it has no document",
@@ -516,8 +516,8 @@ func TestTheEndOfAJobBesideItsTasksNeedsBoth(t *testing.T) {
 		"7[0] EXT bulk\n":                            "7 tasks=of=;COMPLETED:0 incomplete: the whole job is not reported\n",
 		"7 EXT bulk\n":                               "7 incomplete: none of its tasks is reported\n",
 		"7 EXT one\n":                                "7 native=EXT state=COMPLETED\n",
-		"7 EXT one\n7[0] BAD bulk\n":                 "7 unreadable: line 2 is of a task, and according to line 1 the job has none\n",
-		"7[0] BAD one\n7 EXT bulk\n":                 "7 unreadable: line 1 is of a task, and according to line 1 the job has none\n",
+		"7 EXT one\n7[0] BAD bulk\n":                 "7 unreadable: line 2 belongs to a task, but line 1 says that the job has no tasks\n",
+		"7[0] BAD one\n7 EXT bulk\n":                 "7 unreadable: line 1 belongs to a task, but line 1 says that the job has no tasks\n",
 	} {
 		require.Equal(t, want, shown(read(t, bulk, output, reader.Query{Job: "7"})), output)
 	}

@@ -23,7 +23,7 @@ func (r *Reader) whole(record *Record) error {
 			has = has || record.Has(name)
 		}
 		if !has {
-			return fmt.Errorf("it lacks the field %s, so it is cut", need)
+			return fmt.Errorf("it is truncated: the field %s is missing", need)
 		}
 	}
 	return nil

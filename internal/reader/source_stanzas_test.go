@@ -21,14 +21,14 @@ func TestStanzasHaveSeveralFieldsInALine(t *testing.T) {
 
 func TestARepeatedFieldDamagesTheStanza(t *testing.T) {
 	for output, damage := range map[string]string{
-		"JobId=51 JobName=a\nJobState=F\n   JobState=R\n":         "the field JobState stands twice, in lines 2 and 3",
-		"JobId=51 JobName=a\n   JobState=R\n\nJobState=F x=1\n":   "the field JobState stands twice, in lines 2 and 4",
-		"JobId=51 JobName=a\nJobState=N/A\n   JobState=R\n":       "the field JobState stands twice, in lines 2 and 3",
-		"JobId=51 JobName=a\nA=1\nA=1\nB=1\nB=1\n":                "the field A stands twice, in lines 2 and 3",
-		"JobId=51 JobName=a\n A=1 A=1\n":                          "the field A stands twice, in lines 2 and 2",
-		"JobId=51 JobName=a\n   CPUs/Task=1\n   CPUs:Task=1\n":    "the field CPUs_Task stands twice, in lines 2 and 3",
-		"JobId=51 JobName=a\nJobId=51\n":                          "the field JobId stands twice, in lines 1 and 2",
-		"JobId=50 JobName=a\nA=1\nJobId=51 JobName=b\nA=1\nA=2\n": "the field A stands twice, in lines 4 and 5",
+		"JobId=51 JobName=a\nJobState=F\n   JobState=R\n":         "the field JobState occurs twice, in lines 2 and 3",
+		"JobId=51 JobName=a\n   JobState=R\n\nJobState=F x=1\n":   "the field JobState occurs twice, in lines 2 and 4",
+		"JobId=51 JobName=a\nJobState=N/A\n   JobState=R\n":       "the field JobState occurs twice, in lines 2 and 3",
+		"JobId=51 JobName=a\nA=1\nA=1\nB=1\nB=1\n":                "the field A occurs twice, in lines 2 and 3",
+		"JobId=51 JobName=a\n A=1 A=1\n":                          "the field A occurs twice, in lines 2 and 2",
+		"JobId=51 JobName=a\n   CPUs/Task=1\n   CPUs:Task=1\n":    "the field CPUs_Task occurs twice, in lines 2 and 3",
+		"JobId=51 JobName=a\nJobId=51\n":                          "the field JobId occurs twice, in lines 1 and 2",
+		"JobId=50 JobName=a\nA=1\nJobId=51 JobName=b\nA=1\nA=2\n": "the field A occurs twice, in lines 4 and 5",
 	} {
 		records, err := textTest{definitions: []*config.Source{scontrolStanzas()}}.read(t, output, 9)
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestARepeatedFieldDamagesTheStanza(t *testing.T) {
 func TestTheBeginOfAStanzaMayBeAField(t *testing.T) {
 	definition := &config.Source{Kind: config.Stanzas, Begin: pattern(`JobId=(\d+)`), Columns: []string{"JobId"}, Field: pattern(`(\w+)=(\S*)`)}
 	require.Equal(t, []string{`1: JobId="51" A="1"`}, shown(t, "JobId=51 A=1\n", definition))
-	require.Equal(t, []string{`1: JobId="51" JobId="51x" ! the field JobId stands twice, in lines 1 and 1`}, shown(t, "JobId=51x\n", definition))
+	require.Equal(t, []string{`1: JobId="51" JobId="51x" ! the field JobId occurs twice, in lines 1 and 1`}, shown(t, "JobId=51x\n", definition))
 
 	rule := &config.Source{Kind: config.Stanzas, Begin: pattern(`={10,}`), Field: pattern(`(\w+) +(.*)`)}
 	require.Equal(t, []string{`1: qname="main.q   " failed="0"`, `4: qname="a"`},

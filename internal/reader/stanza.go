@@ -147,7 +147,7 @@ func (s *stanza) addField(line string, at int, match []int, number int) int {
 	return end
 }
 
-// add adds a field. One that stands twice damages the record: a user may have forged it.
+// add adds a field. One that occurs twice damages the record: a user may have forged it.
 // The expressions of the begin and of fields may find the same text, though.
 func (s *stanza) add(field *knownField, text string, number int) {
 	isSame := slices.Contains(s.fields[:s.ofBegin], fieldText{field.name, text, number})
@@ -159,7 +159,7 @@ func (s *stanza) add(field *knownField, text string, number int) {
 		s.isStopped = true
 		return
 	case field.record == s.record && s.damage == "" && !slices.Contains(s.repeated, field.name):
-		s.damage = fmt.Sprintf("the field %.100s stands twice, in lines %d and %d", field.name, field.line, number)
+		s.damage = fmt.Sprintf("the field %.100s occurs twice, in lines %d and %d", field.name, field.line, number)
 	}
 	if field.record != s.record {
 		field.record, field.line = s.record, number

@@ -81,7 +81,7 @@ func (t *stanzaTotal) end(number int) error {
 
 func (t *stanzaTotal) compare(number int) {
 	if t.records != t.said {
-		t.setDamage(number, fmt.Sprintf("the output has %d records, and says that it has %d", t.records, t.said))
+		t.setDamage(number, fmt.Sprintf("the output has %d records, but says that it has %d", t.records, t.said))
 	}
 }
 

@@ -37,12 +37,12 @@ func TestAnOutputOfStanzasSaysHowManyThereAre(t *testing.T) {
 		"cannot connect\n":                    "the output ends before the line that says how many records it has",
 		one:                                   "the output ends before the line that says how many records it has",
 		one + "1 steps":                       "the output ends before the line that says how many records it has",
-		one + "2 steps\n":                     "the output has 1 records, and says that it has 2",
-		two + "1 steps\n":                     "the output has 2 records, and says that it has 1",
-		"2 steps\n" + one + "1 steps\n" + two: "the output has 1 records, and says that it has 2",
+		one + "2 steps\n":                     "the output has 1 records, but says that it has 2",
+		two + "1 steps\n":                     "the output has 2 records, but says that it has 1",
+		"2 steps\n" + one + "1 steps\n" + two: "the output has 1 records, but says that it has 2",
 		one + "1 steps\n" + one + "1 steps\n": "a record follows the line that says how many there are",
 		one + "1 steps\n1 steps\n":            "it says twice how many records there are",
-		one + "99999999999999999999 steps\n":  "the output has 1 records, and says that it has 9223372036854775807",
+		one + "99999999999999999999 steps\n":  "the output has 1 records, but says that it has 9223372036854775807",
 	} {
 		answer := read(t, steps, output, reader.Query{})
 		if damage == "" {

@@ -339,7 +339,7 @@ func (b *recordBuilder) checkTotal() error {
 		return &DamageError{What: err.Error()}
 	}
 	if number, err := strconv.Atoi(strings.TrimSpace(said)); err != nil || number != b.count {
-		return &DamageError{What: fmt.Sprintf("it has %d records and says that it has %.20q", b.count, said)}
+		return &DamageError{What: fmt.Sprintf("it has %d records, but says that it has %.20q", b.count, said)}
 	}
 	return nil
 }

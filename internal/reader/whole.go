@@ -28,7 +28,7 @@ func (c *collection) contradiction(said []*saying) string {
 	if isTask < 0 || isWithout < 0 {
 		return ""
 	}
-	return fmt.Sprintf("line %d is of a task, and according to line %d the job has none", said[isTask].line, said[isWithout].line)
+	return fmt.Sprintf("line %d belongs to a task, but line %d says that the job has no tasks", said[isTask].line, said[isWithout].line)
 }
 
 // lacking returns what an end lacks: the record of the whole job, or those of its tasks.

@@ -30,7 +30,7 @@ func Dismiss(ctx context.Context, store *jobstore.Store, job job.Job) (job.Job, 
 	case job.Missing:
 		why = fmt.Sprintf("no longer known to the scheduler since %s", job.MissingSince.Format(time.DateTime))
 	default:
-		return job, fmt.Errorf("job %s was seen %s at %s, and its scheduler has not forgotten it: cancel it, or look again with rmctl status",
+		return job, fmt.Errorf("job %s was %s at %s and its scheduler still knows it: cancel it, or refresh it with rmctl status",
 			job.ID, job.Detail, job.Observed.Format(time.DateTime))
 	}
 	return store.Dismiss(ctx, job.Tag, byUser+": "+why)

@@ -21,7 +21,7 @@ type UnconfirmedError struct {
 
 // Error says why it is unknown, and when looking again decides it.
 func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("it is not known whether submission %s became a job: %s", e.Tag, e.Because())
+	return fmt.Sprintf("unknown whether submission %s became a job: %s", e.Tag, e.Because())
 }
 
 // Because says why it is unknown, and what to do.
@@ -34,7 +34,7 @@ func (e *UnconfirmedError) Because() string {
 		text += "; record one with rmctl recover --adopt JOB --as " + e.Tag
 	}
 	if !e.Again.IsZero() {
-		text += fmt.Sprintf("; looking again after %s will tell", e.Again.Format(time.TimeOnly))
+		text += fmt.Sprintf("; look again after %s", e.Again.Format(time.TimeOnly))
 	}
 	return text
 }

@@ -114,7 +114,7 @@ func checkPasswordFile(file *os.File, path string) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("the password file %s is no regular file", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("the password file %s has the permissions %04o: others may read or change it; chmod 600 makes it private", path, info.Mode().Perm())
+		return fmt.Errorf("the password file %s has mode %04o: others can read or change it; run chmod 600", path, info.Mode().Perm())
 	case isUnix && int(status.Uid) != os.Geteuid():
 		return fmt.Errorf("the password file %s belongs to user %d, not to you", path, status.Uid)
 	case info.Size() > maxPasswordFile:

@@ -122,13 +122,13 @@ func TestInvalidExpressionsAreRefused(t *testing.T) {
 		"a]":                            `unexpected "]"`,
 		"a[1":                           "ends early",
 		"a//":                           "ends early",
-		"a | 'x'":                       "what | unites must select nodes",
+		"a | 'x'":                       "both sides of | must select nodes",
 		"'x'[1]":                        "only nodes have conditions",
 		"concat(a,b)/c":                 "only nodes have conditions",
 		".[a]":                          `unexpected "["`,
 		"1.2.3":                         `invalid number "1.2.3"`,
 		"a:b":                           `unexpected ":"`,
-		"a/text()":                      "text() is no step",
+		"a/text()":                      "text() is not a step",
 		"namespace::a":                  `unknown axis "namespace"`,
 		"'open":                         "no end",
 		"nosuch(a)":                     `unknown function "nosuch"`,
@@ -147,7 +147,7 @@ func TestInvalidExpressionsAreRefused(t *testing.T) {
 		"matches(a,'(')":                "missing closing",
 		"matches(concat(a,','),'[')":    "missing closing",
 		"matches(a)":                    "matches takes 2 arguments",
-		strings.Repeat("(", 200):        "too many brackets",
+		strings.Repeat("(", 200):        "too many nested brackets",
 	} {
 		_, err := Compile(text)
 		require.ErrorContains(t, err, want, text)

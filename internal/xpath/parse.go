@@ -76,7 +76,7 @@ var levels = [][]string{{"or"}, {"and"}, {"=", "!="}, {"<", "<=", ">", ">="}, {"
 
 func (p *parser) expression() (operand, error) {
 	if p.depth++; p.depth > deepest {
-		return nil, errors.New("the expression has too many brackets in each other")
+		return nil, errors.New("the expression has too many nested brackets")
 	}
 	defer func() { p.depth-- }()
 	return p.level(0)
@@ -140,7 +140,7 @@ func (p *parser) union() (operand, error) {
 		leftNodes, isLeft := left.(nodeSet)
 		rightNodes, isRight := right.(nodeSet)
 		if !isLeft || !isRight {
-			return nil, errors.New("what | unites must select nodes")
+			return nil, errors.New("both sides of | must select nodes")
 		}
 		left = union{leftNodes, rightNodes}
 	}
@@ -177,7 +177,7 @@ func (p *parser) pathFrom() (operand, error) {
 	}
 	from, isNodes := value.(nodeSet)
 	if !isNodes {
-		return nil, errors.New("only nodes have conditions in brackets and steps behind them")
+		return nil, errors.New("only nodes have conditions in brackets and further steps")
 	}
 	if len(predicates) > 0 {
 		from = &filter{from, predicates}
@@ -324,7 +324,7 @@ func (p *parser) nodeTest() (string, error) {
 	}
 	if isCall(p.tokens, 0) {
 		if name := p.next().text; name != "node" {
-			return "", fmt.Errorf("%s() is no step: records have only fields and attributes", name)
+			return "", fmt.Errorf("%s() is not a step: records have only fields and attributes", name)
 		}
 		p.takeKind(nameToken)
 		p.take("(")
