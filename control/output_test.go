@@ -44,7 +44,7 @@ func TestOutputThatIsNotThereYetIsSaid(t *testing.T) {
 	var absent *control.OutputError
 	require.ErrorAs(t, err, &absent)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "not there yet (the job is RUNNING)")
+	require.ErrorContains(t, err, "does not exist yet (the job is RUNNING)")
 	require.Equal(t, s.path("out-7"), absent.Path)
 
 	require.NoError(t, os.Mkdir(s.path("out-7"), 0o700))
