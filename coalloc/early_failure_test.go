@@ -71,7 +71,7 @@ func TestF3TheOutcomeOfASubmissionIsUnknown(t *testing.T) {
 	require.Len(t, s.marksOf("a"), 1)
 }
 
-// Before the scheduler is asked for anything, the preparation of a submission can be repeated.
+// Until rmctl runs a command of the scheduler, it can repeat the preparation of a submission.
 func TestALinkThatIsLostBeforeASubmissionIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")

@@ -103,7 +103,7 @@ func (m *Member) take(number int, body []byte) error {
 	return s.news.add(m.rank, notice)
 }
 
-// add takes the hello of a rank, and passes on what other ranks have been asked already.
+// add takes the hello of a rank, and sends the rank what other ranks got earlier.
 func (s *Session) add(m *Member, notice Notice) error {
 	hello := notice.Hello
 	switch {

@@ -148,7 +148,7 @@ func TestF7ACheckInMayComeBeforeTheSchedulerSaysThatTheJobRuns(t *testing.T) {
 	b.requirePart(1, barrier.PartReleased)
 }
 
-func TestF8APartialCheckInIsNone(t *testing.T) {
+func TestF8APartialCheckInDoesNotCount(t *testing.T) {
 	b := begin(t, barrier.Ensemble{}, held("a", barrier.Interactive), held("b", barrier.Interactive))
 	b.accept(1, 2)
 	b.process(barrier.CheckedIn, 1, 0, false)

@@ -30,7 +30,7 @@ type Environment struct {
 	Service        func() (*Service, error)
 	// Place returns a submission whose paths do not depend on the working directory, which the background process does not have.
 	Place func(target string, s job.Submission) (job.Submission, error)
-	// Prepare makes the connections of targets, so that questions are asked at this terminal.
+	// Prepare makes the connections of targets, so that questions appear at this terminal.
 	Prepare func(ctx context.Context, targets []string)
 	// Output prints what the jobs of some submissions have written.
 	Output func(ctx context.Context, tags []string, stream control.Stream, follow bool) error

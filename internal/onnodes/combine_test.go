@@ -50,7 +50,7 @@ func TestEachExpectedRankWithoutAStackHasAReason(t *testing.T) {
 	}
 }
 
-func TestOnlyRanksThatAreAskedForAreMissing(t *testing.T) {
+func TestOnlyRequestedRanksAreMissing(t *testing.T) {
 	t.Parallel()
 	s := &session{job: &Reachable{}}
 	text := textOf(s.combine([]tree.Part{{Ranks: set(t, "2"), Body: body("main")}}, set(t, "0-7"), set(t, "2-3")))

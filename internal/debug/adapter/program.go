@@ -35,7 +35,7 @@ type program struct {
 	references references
 }
 
-// channels returns the channels that the loop waits for; nil if there are none.
+// channels returns the channels that the loop waits for; nil without a program.
 func (p *program) channels() (reports, ended <-chan struct{}) {
 	if p == nil {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 
 const (
 	mostSources    = 10000
-	mostTextsAsked = 64 // ranks that are asked for a file
+	mostTextsAsked = 64 // ranks that get a question for a file
 )
 
 // sources are the files that frames have named.

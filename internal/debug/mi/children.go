@@ -99,7 +99,7 @@ func (e *Engine) flat(ctx context.Context, object string) ([]Value, error) {
 	return all, nil
 }
 
-// expressions returns the expressions for children, empty ones if there are none.
+// expressions returns the expressions for children; empty for those without.
 func (e *Engine) expressions(ctx context.Context, parent reference, items []Value) []string {
 	expressions := make([]string, len(items))
 	switch {

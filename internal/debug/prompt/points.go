@@ -137,7 +137,7 @@ func enable(point *debug.Breakpoint) bool  { point.Disabled = false; return true
 func disable(point *debug.Breakpoint) bool { point.Disabled = true; return true }
 func remove(*debug.Breakpoint) bool        { return false }
 
-// breakpointIDs reads numbers of breakpoints: 1 3-5; all if there are none.
+// breakpointIDs reads numbers of breakpoints: 1 3-5; all for an empty text.
 func (p *prompt) breakpointIDs(text string) (map[int]bool, error) {
 	if len(p.breakpoints) == 0 {
 		return nil, errors.New("there are no breakpoints")
