@@ -23,10 +23,10 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// patience is how long tests wait for what happens soon on a machine that is not busy.
+// patience is how long tests wait for events that come soon on an idle machine.
 const patience = 2 * time.Minute
 
-// A site has a home directory of its own, and targets on this machine that can fail.
+// A site has its home directory, and targets on this machine that can fail.
 type site struct {
 	t       testing.TB
 	home    string

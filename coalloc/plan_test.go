@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// estimating is a definition that says when a job would start.
+// estimating is a definition that estimates starts of jobs.
 const estimating = `<?xml version="1.0" encoding="UTF-8"?>
 <resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="estimating" x:extends="slurm">
   <control-data>

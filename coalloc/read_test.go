@@ -246,7 +246,7 @@ func FuzzReadRequest(f *testing.F) {
 	})
 }
 
-// requirePlaces requires that an error says where a mistake is, unless it is about the text as a whole.
+// requirePlaces requires that an error has the place of the mistake, unless it concerns the whole text.
 func requirePlaces(t *testing.T, err error) {
 	t.Helper()
 	for _, whole := range []string{"the request has no parts", "the request has more than"} {

@@ -21,7 +21,7 @@ type Part struct {
 	Answer
 }
 
-// A Pending is a question that ranks have got. Its caller calls Wait once.
+// A Pending is a sent question. Its caller calls Wait once.
 type Pending struct {
 	session *Session
 	number  int

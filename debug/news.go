@@ -15,7 +15,7 @@ const (
 	mostUpdates = 1 << 18
 )
 
-// news are the notices that nobody has taken.
+// news holds the notices that the caller has not taken.
 type news struct {
 	updates []Update
 	output  int           // bytes of output in updates
@@ -30,7 +30,7 @@ func (n *news) init() {
 	}
 }
 
-// wake says that something has changed.
+// wake signals a change.
 func (n *news) wake() {
 	n.init()
 	if !n.isReady {
@@ -39,7 +39,7 @@ func (n *news) wake() {
 	}
 }
 
-// add adds a notice. Of too much output nobody reads, it counts the bytes only.
+// add adds a notice. It only counts the bytes of output beyond the limit.
 func (n *news) add(rank int, notice Notice) error {
 	if notice.Report == ReportOutput {
 		if n.output+len(notice.Text) > mostOutput || len(n.updates) >= mostUpdates/2 {

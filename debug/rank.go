@@ -25,7 +25,7 @@ const (
 	Lost       State = "lost"     // the connection has ended without a reason
 )
 
-// A Rank is what is known of a rank. Ranks with equal values are in one class.
+// A Rank is the known state of a rank. Ranks with equal values are in one class.
 type Rank struct {
 	State      State  `json:"state"`
 	Reason     string `json:"reason,omitempty"`     // of a stop
@@ -44,7 +44,7 @@ type Class struct {
 	Rank
 }
 
-// after returns what a rank is after a notice.
+// after returns the state of a rank after a notice.
 func (r Rank) after(notice Notice) Rank {
 	switch notice.Report {
 	case ReportRunning:
@@ -90,7 +90,7 @@ func (f Frame) Place() string {
 	return f.Address
 }
 
-// String describes what a rank does in a few words.
+// String describes the state of a rank in a few words.
 func (r Rank) String() string {
 	switch r.State {
 	case Stopped:

@@ -1,6 +1,6 @@
 package debug
 
-// A Verb is what a request wants.
+// A Verb is the kind of a request.
 type Verb string
 
 // The verbs of requests. Each says which fields of [Request] and [Answer] it uses.
@@ -75,7 +75,7 @@ type Breakpoint struct {
 	Disabled  bool   `json:"disabled,omitempty"`
 }
 
-// A Problem is why there is no answer, as far as a caller has to know. The text is in Answer.Text.
+// A Problem is the kind of a failure. Answer.Text describes it.
 type Problem string
 
 // The problems.
@@ -87,7 +87,7 @@ const (
 	Silent      Problem = "silent"      // no answer in time, or the rank is lost
 )
 
-// An Answer is what a rank answers. It has nothing that differs between ranks but what the program made differ.
+// An Answer is the answer of a rank. Answers of ranks in the same state are equal.
 type Answer struct {
 	Problem     Problem     `json:"problem,omitempty"`
 	Text        string      `json:"text,omitempty"`
@@ -134,7 +134,7 @@ type Placement struct {
 	Text     string `json:"text,omitempty"` // why it is not verified
 }
 
-// A Report says what a notice is about.
+// A Report is the kind of a notice.
 type Report string
 
 // The reports.
@@ -169,7 +169,7 @@ const (
 	StreamDebugger = "debugger" // what the debugger prints
 )
 
-// A Notice is what a rank sends without being asked.
+// A Notice is a report that a rank sends by itself.
 type Notice struct {
 	Report      Report      `json:"report"`
 	Hello       *Hello      `json:"hello,omitempty"`
@@ -185,7 +185,7 @@ type Notice struct {
 	Omitted     int         `json:"omitted,omitempty"`
 }
 
-// A Hello is the first thing that a rank says.
+// A Hello is the first message of a rank.
 type Hello struct {
 	Version  int      `json:"version"` // of the protocol, see [ProtocolVersion]
 	Rank     int      `json:"rank"`

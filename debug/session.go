@@ -65,7 +65,7 @@ func (m *Member) Receive(line []byte) error {
 	return err
 }
 
-// cutLine takes a line apart: a number, a space and a JSON object.
+// cutLine splits a line into its number and its JSON object.
 func cutLine(line []byte) (number int, body []byte, err error) {
 	digits, body, isCut := bytes.Cut(line, []byte{' '})
 	count, err := strconv.ParseUint(string(digits), 10, 31)
@@ -135,7 +135,7 @@ func (s *Session) add(m *Member, notice Notice) error {
 	return nil
 }
 
-// sendUnasked sends a request whose answer nobody waits for.
+// sendUnasked sends a request without waiting for the answer.
 func (s *Session) sendUnasked(m *Member, request Request) {
 	s.lastNumber++
 	line, err := encode(s.lastNumber, request)
@@ -147,7 +147,7 @@ func (s *Session) sendUnasked(m *Member, request Request) {
 	}
 }
 
-// change notes what a rank does now.
+// change records the state of a rank.
 func (s *Session) change(m *Member, state Rank) {
 	s.lastMoment++
 	m.state, m.moment = state, s.lastMoment
@@ -165,7 +165,7 @@ func encode(number int, request Request) ([]byte, error) {
 	return append(append(strconv.AppendInt(nil, int64(number), 10), ' '), append(body, '\n')...), nil
 }
 
-// Leave says that the connection to a rank has ended.
+// Leave reports the end of the connection to a rank.
 func (m *Member) Leave(reason string) {
 	m.session.mutex.Lock()
 	defer m.session.mutex.Unlock()
@@ -197,7 +197,7 @@ func (m *Member) whyLeft() string {
 	return m.state.String()
 }
 
-// Hello returns what a rank said first.
+// Hello returns the first message of a rank.
 func (s *Session) Hello(rank int) (Hello, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -242,8 +242,9 @@ func (s *Session) ranks(states ...State) Ranks {
 	return setOf(found)
 }
 
-// Moments returns for each of some ranks when its state changed last, as numbers that count up in the session, 0 if the
-// rank is unknown. What a rank answered holds as long as its moment is the same before the question and after the answer.
+// Moments returns for each rank when its state changed last, as numbers that count up in the session, 0 if the
+// rank is unknown. An answer is valid as long as the moment of its rank is the same before the question and
+// after the answer.
 func (s *Session) Moments(ranks Ranks) []int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -260,7 +261,7 @@ func (s *Session) Moments(ranks Ranks) []int {
 	return moments
 }
 
-// Classes returns the ranks by what they do, the class with the lowest rank first.
+// Classes returns the classes of ranks, the one with the lowest rank first.
 func (s *Session) Classes() []Class {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -298,8 +299,8 @@ func (s *Session) SendBreakpoints(all []Breakpoint) *Pending {
 	return s.sendAll([]Question{{s.ranks(Ready, Running, Stopped), Request{Verb: SetBreakpoints, Breakpoints: all}}})
 }
 
-// Next waits for what ranks report, and returns all of it, in the order of each rank. A state has changed if it
-// returns nothing. One goroutine at a time may call it or Take.
+// Next waits for reports of ranks, and returns all of them, in the order of each rank. If it returns none, a
+// state has changed. One goroutine at a time may call Next or Take.
 func (s *Session) Next(ctx context.Context) ([]Update, error) {
 	select {
 	case <-ctx.Done():
@@ -317,14 +318,13 @@ func (s *Session) Reports() <-chan struct{} {
 	return s.news.ready
 }
 
-// Take returns what ranks have reported, as Next does, but does not wait.
+// Take returns the reports of ranks as Next does, but does not wait.
 func (s *Session) Take() []Update {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.news.take()
 }
 
-// setOf returns numbers as a set.
 func setOf(numbers []int) Ranks {
 	slices.Sort(numbers)
 	var set Ranks

@@ -20,7 +20,7 @@ import (
 // span returns the ranks from one to another.
 func span(first, last int) debug.Ranks { return debug.Ranks{ranges.Range{First: first, Last: last}} }
 
-// A rank answers as its function says, at once.
+// A rank answers with its function, at once.
 type rank struct {
 	member *debug.Member
 
@@ -194,7 +194,7 @@ func TestQuestionsArriveInTheOrderOfTheirCalls(t *testing.T) {
 	require.Equal(t, debug.Continue, r.asked[1].Verb)
 }
 
-// A rank that connects late gets what the others have.
+// A rank that connects late gets the breakpoints and the start of the others.
 func TestLateRanksGetBreakpointsAndStart(t *testing.T) {
 	var s debug.Session
 	answers := func(debug.Request) (debug.Answer, bool) { return debug.Answer{}, true }
@@ -260,7 +260,7 @@ func TestNoticesArriveInOrder(t *testing.T) {
 	require.Empty(t, updates, "a state has changed")
 }
 
-// Output that nobody reads is bounded, and what is left out is counted.
+// Unread output is bounded, and the session counts what it drops.
 func TestUnreadOutputIsBounded(t *testing.T) {
 	var s debug.Session
 	r := join(t, &s, 0, func(debug.Request) (debug.Answer, bool) { return debug.Answer{}, true })

@@ -74,8 +74,8 @@ func (b *Boolean) Relation(name string) *Relation {
 	return nil
 }
 
-// Set gives an attribute values by =: in its first relation, removing the others, or in a new one
-// at the end.
+// Set sets the values of an attribute in its first relation, and removes its other relations; without any it
+// adds one at the end.
 func (b *Boolean) Set(name string, values ...Value) {
 	relation := b.Relation(name)
 	if relation == nil {
@@ -104,5 +104,5 @@ func (b *Boolean) remove(name string, except *Relation) bool {
 	return removed
 }
 
-// Append adds specifications at the end: components of a multi-request, or relations.
+// Append adds specifications at the end of a boolean.
 func (b *Boolean) Append(specs ...Spec) { b.Specs = append(b.Specs, specs...) }

@@ -107,7 +107,7 @@ func (e *evaluation) values(values []Value) []Value {
 	return evaluated
 }
 
-// definitions evaluates pairs of names and values, each with the variables before it.
+// definitions evaluates pairs of names and values in their order.
 func (e *evaluation) definitions(relation *Relation, within *Boolean) []Value {
 	evaluated := make([]Value, 0, len(relation.Values))
 	for _, value := range relation.Values {
@@ -171,7 +171,7 @@ func (e *evaluation) text(value Value) string {
 	return ""
 }
 
-// grow counts text that a reference or a concatenation makes.
+// grow counts the text of a reference or a concatenation.
 func (e *evaluation) grow(at Position, size int) bool {
 	if e.size += size; e.size > maxEvaluated && !e.isTooLong {
 		e.isTooLong = true

@@ -56,8 +56,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzEvaluate checks that what was evaluated has no references, and stays as it is when it is
-// evaluated again.
+// FuzzEvaluate checks that the result has no references, and does not change when it is evaluated again.
 func FuzzEvaluate(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {

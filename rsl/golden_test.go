@@ -72,8 +72,8 @@ func TestAcceptedRequestsGiveTheirTreeAndValues(t *testing.T) {
 	}
 }
 
-// TestRefusedRequestsHaveProblems reads the cases of all stages: P is of the parser, V of the
-// evaluation, G and D of what gives attributes their meaning, which must get past this package.
+// TestRefusedRequestsHaveProblems reads the cases of all stages: P fails in the parser, V in the evaluation; G
+// and D fail later, where attributes get their meaning, and must pass here.
 func TestRefusedRequestsHaveProblems(t *testing.T) {
 	cases := goldens(t, "refused")
 	require.GreaterOrEqual(t, len(cases), 47)

@@ -36,9 +36,9 @@ const (
 	sameValues = "same values"
 )
 
-// TestCLibraryDiffersWhereDocumented compares the package with the C library on random requests. Each
-// request is rewritten so that this package has to read it as the C library reads the original;
-// then the results must be equal.
+// TestCLibraryDiffersWhereDocumented compares the package with the C library on random requests. It rewrites
+// each request so that this package must read it as the C library reads the original; then the results must be
+// equal.
 func TestCLibraryDiffersWhereDocumented(t *testing.T) {
 	if os.Getenv("RMCTL_CLUSTERS") != "1" {
 		t.Skip("compares with the C library only where RMCTL_CLUSTERS=1")
@@ -150,8 +150,7 @@ func isOfReference(err error) bool {
 	})
 }
 
-// The C library takes these blanks for characters of words. Others stand for them, which no
-// request has.
+// The C library treats these blanks as characters of words. Replace them by characters that no request has.
 var (
 	hideBlanks    = strings.NewReplacer("\r", "\x01", "\v", "\x02", "\f", "\x03")
 	blankRestorer = strings.NewReplacer("\x01", "\r", "\x02", "\v", "\x03", "\f")
@@ -228,7 +227,7 @@ func asTheCLibraryReads(request string) (rewritten string, classes map[string]bo
 	}
 }
 
-// withoutOtherDefaults removes what the C library does not print: defaults that are no literals.
+// withoutOtherDefaults removes defaults that are not literals, which the C library does not print.
 func withoutOtherDefaults(spec Spec) Spec {
 	copied := Clone(spec)
 	var inValues func(values []Value)

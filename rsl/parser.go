@@ -33,8 +33,8 @@ func Parse(text string) (Spec, error) {
 	return spec, nil
 }
 
-// A parser reads a specification by recursive descent. Its methods return nil after a problem;
-// the text is then read on from the end of the group.
+// A parser reads a specification by recursive descent. Its methods return nil after a problem; parsing then
+// continues after the group.
 type parser struct {
 	scanner
 	token    token // the next one
@@ -148,7 +148,7 @@ func (p *parser) group() Spec {
 	return nil
 }
 
-// unclosed reports what stands where a parenthesis should be closed.
+// unclosed reports the token in place of a closing parenthesis.
 func (p *parser) unclosed(start Position, what string, spec Spec) {
 	_, isRelation := spec.(*Relation)
 	switch {
@@ -165,7 +165,7 @@ func (p *parser) unclosed(start Position, what string, spec Spec) {
 	}
 }
 
-// finish reports what stands behind the specification, and checks groups there.
+// finish reports tokens after the specification, and checks groups there.
 func (p *parser) finish() {
 	for isFirst := true; p.token.kind != end && !p.stopped; isFirst = false {
 		switch {
@@ -209,7 +209,7 @@ func (p *parser) relation() Spec {
 	return relation
 }
 
-// values reads values up to a token that begins none.
+// values reads values up to the first token that does not begin a value.
 func (p *parser) values() (values []Value, ok bool) {
 	for {
 		var value Value
@@ -255,7 +255,7 @@ func (p *parser) sequence() Value {
 	return sequence
 }
 
-// simple reads literals and references that # or the lack of blanks joins.
+// simple reads literals and references joined by # or by the lack of blanks.
 func (p *parser) simple() Value {
 	start := p.token.Position
 	var parts []Value
@@ -351,7 +351,7 @@ func (p *parser) reference() Value {
 	return nil
 }
 
-// unexpected reports that the next token cannot stand where it does.
+// unexpected reports that the next token is not allowed here.
 func (p *parser) unexpected(expected string) {
 	hint := ""
 	switch p.token.kind {

@@ -22,8 +22,8 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, p.Message)
 }
 
-// Excerpt returns the problem as people read it: its place in a file, the line of the file's text with
-// a caret below the place, and the hint. It is safe to print on a terminal if the name of the file is.
+// Excerpt returns the problem for people: its place in a file, the line of text with a caret below the place,
+// and the hint. It is safe to print on a terminal if the name of the file is.
 func (p *Problem) Excerpt(file, text string) string {
 	if p.Line == 0 || p.Offset > len(text) {
 		return strings.TrimRight(file+": "+p.Message+"\n"+p.Hint, "\n")

@@ -90,7 +90,7 @@ func newDebugging(t testing.TB) *debugging {
 	return d
 }
 
-// join passes on what a rank sends.
+// join passes the lines of a rank on.
 func (d *debugging) join(conn net.Conn) {
 	defer conn.Close()
 	defer context.AfterFunc(d.ctx, func() { _ = conn.Close() })()
@@ -145,7 +145,7 @@ func (d *debugging) awaits(count int, state debug.State, function string) {
 	}
 }
 
-// asks asks all ranks, and requires that they answer.
+// asks queries all ranks, and requires that they answer.
 func (d *debugging) asks(request debug.Request) []debug.Part {
 	d.t.Helper()
 	parts := d.session.Ask(d.ctx, debug.Question{Ranks: d.session.Ranks(), Request: request})

@@ -185,7 +185,7 @@ func (e *ensemble) command(words ...string) *running {
 	return r
 }
 
-// runs starts a process of a part, with variables beside those of this process.
+// runs starts a process of a part, with additional variables.
 func (e *ensemble) runs(pass *rendezvous.Pass, variables ...string) *running {
 	e.t.Helper()
 	r := e.command("run", "--pass", e.writes(pass), "--", "false", "words that nobody runs")

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rendezvous"
 )
 
-// couple runs scripts as the only processes of parts 1, 2 and so on, and returns what they print.
+// couple runs scripts as the only processes of parts 1, 2 and so on, and returns their output.
 func couple(t *testing.T, scripts ...string) []string {
 	t.Helper()
 	e := newEnsemble(t)

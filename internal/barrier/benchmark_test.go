@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/barrier"
 )
 
-// BenchmarkCheckInsAndReleaseOf10000 is what the machine itself takes for 10,000 processes in 25 parts.
+// BenchmarkCheckInsAndReleaseOf10000 measures the machine alone with 10,000 processes in 25 parts.
 func BenchmarkCheckInsAndReleaseOf10000(b *testing.B) {
 	const parts, processes = 25, 400
 	events := make([]barrier.ProcessEvent, 0, parts*processes)

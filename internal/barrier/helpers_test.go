@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// A bench runs a machine with a scheduler and processes that do what a test says.
+// A bench runs a machine with a scheduler and processes that a test controls.
 type bench struct {
 	t       *testing.T
 	machine *barrier.Machine
@@ -92,7 +92,7 @@ func (b *bench) process(kind barrier.ProcessKind, serial, rank int, complete boo
 
 func instance(serial, rank int) string { return fmt.Sprintf("%d-%d", serial, rank) }
 
-// release executes what is left of a release.
+// release executes the rest of a release.
 func (b *bench) release() {
 	b.t.Helper()
 	freeze, isFreeze := find[barrier.Freeze](b.actions)

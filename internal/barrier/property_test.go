@@ -203,7 +203,7 @@ func (w *world) end(job *simulated, code int) {
 	}
 }
 
-// settle ends all faults, and lets everything come to its end.
+// settle ends all faults, and runs until everything has ended.
 func (w *world) settle() {
 	w.isKind = true
 	w.apply(barrier.Cancel{Reason: "the end"})
@@ -248,7 +248,7 @@ func TestAnyOrderOfEventsKeepsTheInvariants(t *testing.T) {
 	require.Greater(t, releases, 150)
 }
 
-// A failure keeps the first failure of a world, so that the test can show what happened.
+// A failure keeps the first failure of a world, so that the test can show its history.
 type failure struct{ text string }
 
 func (f *failure) Errorf(format string, arguments ...any) {

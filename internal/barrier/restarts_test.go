@@ -79,7 +79,7 @@ func TestF15ARequeuedJobHasItsCheckInLimitAgain(t *testing.T) {
 	b.requirePart(1, barrier.PartFailed)
 }
 
-// restart continues with what is on record.
+// restart continues from the record.
 func (b *bench) restart() *bench {
 	b.t.Helper()
 	again := &bench{t: b.t, now: b.now, machine: barrier.New(b.machine.Ensemble(), b.machine.Parts(), b.journal)}

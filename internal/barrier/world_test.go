@@ -73,7 +73,7 @@ func (w *world) spec(label string) barrier.Spec {
 		Count: 1 + w.random.IntN(3), StartLimit: pick(w, 0, time.Hour), CheckInLimit: pick(w, 0, time.Minute), WallTime: pick(w, 0, time.Hour)}
 }
 
-// start starts a machine with what is on record.
+// start starts a machine from the record.
 func (w *world) start() {
 	parts := slices.Collect(maps.Values(w.parts))
 	w.machine = barrier.New(w.ensemble, parts, w.released)

@@ -21,8 +21,8 @@ type playedRun struct {
 	lasts  time.Duration
 }
 
-// followed returns an ensemble at a target whose rmctl does what runs say, the last one again and again. The arguments of each run
-// are added to calls.
+// followed returns an ensemble at a target whose rmctl plays runs, the last one repeatedly. It adds the
+// arguments of each run to calls.
 func followed(calls *[]string, runs ...playedRun) *elsewhere {
 	s := &Service{Run: func(_ context.Context, _ string, call Call) error {
 		*calls = append(*calls, strings.Join(call.Arguments[2:], " "))

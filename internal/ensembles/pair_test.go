@@ -27,7 +27,7 @@ var (
 	errNoCode  = &remote.ConnectError{Host: "login", Reason: remote.NotAuthenticated, Err: remote.ErrNobodyToAsk}
 )
 
-// A host has an rmctl with a record of its own. The parts of its ensembles wait, as their target needs the user to log in.
+// A host has an rmctl with a separate record. The parts of its ensembles wait for a login to their target.
 type host struct {
 	t       *testing.T
 	service *Service
@@ -97,7 +97,7 @@ func (h *host) exits(ctx context.Context, call Call) error {
 	return &ExitError{1}
 }
 
-// A journey is what happens to one command on its way to the other host.
+// A journey is the fate of one command on its way to the other host.
 type journey func(ctx context.Context, call Call, run func(Call) error) error
 
 func arrives(_ context.Context, call Call, run func(Call) error) error { return run(call) }
@@ -138,7 +138,7 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// meets sets what happens to the next commands.
+// meets sets the fates of the next commands.
 func (p *pair) meets(journeys ...journey) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

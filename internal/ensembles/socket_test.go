@@ -23,7 +23,7 @@ import (
 
 const patience = time.Minute
 
-// played is a Control that records calls and fails as the test says.
+// played is a Control that records calls, and fails when the test wants.
 type played struct {
 	mutex  sync.Mutex
 	calls  []string

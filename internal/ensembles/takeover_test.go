@@ -21,7 +21,7 @@ func TestEditsThatMeetATakeoverAreMadeOnce(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 8 {
 		label := fmt.Sprint("p", i)
-		// The first edit, the second or none is on its way.
+		// No edit, the first or the second one is pending.
 		replaced := make(chan struct{})
 		time.AfterFunc(time.Duration(i)*2*time.Millisecond, func() {
 			h.replaces(id)

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// installation is a folder with rmctl-node, beside which rmctl would lie.
+// installation is a folder with rmctl-node, for an rmctl next to it.
 var installation string
 
 func TestMain(m *testing.M) {

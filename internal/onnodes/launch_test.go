@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// sessionOf returns what would start relays for a job on the nodes n2 and n1.
+// sessionOf returns a session that would start relays for a job on the nodes n2 and n1.
 func sessionOf(t *testing.T, id, onNodes string) *session {
 	t.Helper()
 	definition, _ := config.Load("test.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test">

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A stranger is what a process sends to prove itself, and with which secret.
+// A stranger is a process with its proof and its secret.
 type stranger struct {
 	hello  frame
 	secret []byte
@@ -81,7 +81,7 @@ func TestAllWrongCredentialsGetTheSameAnswer(t *testing.T) {
 	require.Contains(t, answers, "challenge,denied")
 }
 
-// The sizes of what strangers get are the same, too: they see no more of the encrypted answer of others.
+// Strangers get answers of the same size, since they see the size of the encrypted answers of others.
 func TestAllWrongCredentialsGetAnswersOfTheSameSize(t *testing.T) {
 	t.Parallel()
 	s := guarded(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rendezvous"
 )
 
-// delayed is a connection that carries what is written later. Reads are delayed by the other end.
+// delayed is a connection that delays writes. The other end delays reads.
 type delayed struct {
 	net.Conn
 	delay time.Duration
@@ -89,8 +89,8 @@ func BenchmarkMessage(b *testing.B) {
 	})
 }
 
-// BenchmarkDistantMessage measures messages of 1 KiB between processes that are ten milliseconds from their co-allocator:
-// what they take beyond the way to it, the way to the receiver and, for the confirmation, the way back.
+// BenchmarkDistantMessage measures messages of 1 KiB between processes that are ten milliseconds from their
+// co-allocator, without the time on the network.
 func BenchmarkDistantMessage(b *testing.B) {
 	const way = 10 * time.Millisecond
 	data := make([]byte, 1024)

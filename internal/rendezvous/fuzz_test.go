@@ -181,8 +181,8 @@ func FuzzStrangers(f *testing.F) {
 	})
 }
 
-// FuzzClient plays a co-allocator that knows the secret, with one frame in each line: its header, and after a bar
-// its payload. Whatever it says, a process ends with an error, or is released.
+// FuzzClient plays a co-allocator that knows the secret, with one frame in each line: its header, and after a
+// bar its payload. Whatever it sends, the process ends with an error, or is released.
 func FuzzClient(f *testing.F) {
 	f.Add("{\"kind\":\"accepted\",\"hasRank\":true}\n{\"kind\":\"ping\",\"id\":1}\n{\"kind\":\"release\"}\n{\"kind\":\"reply\",\"id\":1}|{\"joined\":true}\n{\"kind\":\"reply\",\"id\":2}|data\n{\"kind\":\"reply\",\"id\":3}|[]")
 	f.Add("{\"kind\":\"accepted\"}\n{\"kind\":\"abort\",\"reason\":\"x\\u001b\"}")

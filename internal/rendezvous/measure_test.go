@@ -24,8 +24,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rendezvous"
 )
 
-// passOfProcesses names the pass of processes that a benchmark starts in a process of its own, so that the
-// memory and time of the server are measured alone.
+// passOfProcesses names the pass of processes that a benchmark starts separately, to measure the memory and time
+// of the server alone.
 const passOfProcesses = "RMCTL_MEASURED_PASS"
 
 func TestMain(m *testing.M) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What seats keep up to date is what a look at all members would find.
+// Seats are consistent with a scan of all members.
 func TestSeatsKnowTheirMembersAfterAnyChange(t *testing.T) {
 	t.Parallel()
 	const count = 6

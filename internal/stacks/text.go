@@ -15,8 +15,8 @@ const (
 	longestSet  = 120 // characters of a set of ranks that are shown
 )
 
-// Text returns the tree for a terminal. Wherever ranks diverge, a line names the ranks of each branch,
-// branches of few ranks first.
+// Text returns the tree for a terminal. Where ranks diverge, a line names the ranks of each branch, branches of
+// few ranks first.
 func (t *Tree) Text() string {
 	var text strings.Builder
 	text.WriteString(t.summary())
@@ -146,7 +146,7 @@ func (n *node) changes() string {
 	return shortened(strings.Join(parts, ", "))
 }
 
-// who returns the ranks or nodes without stacks.
+// who names the ranks or nodes without stacks.
 func (m Missing) who() string {
 	if len(m.Ranks) > 0 {
 		return named(m.Ranks)
@@ -195,7 +195,7 @@ func shortened(list string) string {
 	return list[:cut] + ",…"
 }
 
-// plain returns a frame as people read it: without control characters, and with the name of the file only.
+// plain returns a frame for people: without control characters, and with the base name of the file.
 func plain(frame Frame) string {
 	if frame.Omitted > 0 {
 		return fmt.Sprintf("... %s omitted", counted(frame.Omitted, "frame"))

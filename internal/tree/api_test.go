@@ -12,5 +12,5 @@ func TestTextOfOutsideIsOnePrintableLine(t *testing.T) {
 	require.Equal(t, "a b [31mc\ufffd", tree.OneLine(" a\nb\t\x1b[31mc\xff\u202e"))
 }
 
-// uses are what other packages build on.
+// uses are the guarantees that other packages rely on.
 var _ = []any{tree.NewRelay, tree.ReadSecret, tree.Connect, tree.Join, tree.PrivateDirectory, tree.LockSession, tree.DialStream}

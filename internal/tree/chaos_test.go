@@ -62,7 +62,7 @@ func TestKillsLeaveNoProcessAndNoWrongRank(t *testing.T) {
 	require.Positive(t, seen.Lost)
 }
 
-// chaosCounts are what the kills met.
+// chaosCounts count the events of the kills.
 type chaosCounts struct{ Questions, Answers, Lost, Gone int }
 
 type chaos struct {
@@ -120,7 +120,7 @@ func (c chaos) run() {
 	require.Eventually(t, func() bool { return len(running(t, c.name)) == 0 }, 20*time.Second, 5*time.Millisecond, "%s: processes stay: %v", c.name, running(t, c.name))
 }
 
-// ask launches relays and asks some times. Errors are those of a top or client that was killed.
+// ask launches relays and asks several times. Errors are those of a killed top or client.
 func (c chaos) ask(ctx context.Context, client *Client) {
 	var launches []Launch
 	for node := range chaosNodes {
@@ -157,7 +157,7 @@ func (c chaos) ask(ctx context.Context, client *Client) {
 	}
 }
 
-// Whatever is killed, what arrives is the beginning of what was sent, and new streams pass.
+// Whatever is killed, the receiver gets the beginning of the sent bytes, and new streams pass.
 func TestStreamsUnderRandomKills(t *testing.T) {
 	j := newJob(t).withSecret()
 	random := rand.New(rand.NewPCG(2, uint64(number(t, "RMCTL_SEED", 1))))
@@ -202,7 +202,7 @@ func sendNumbers(to io.Writer) {
 	}
 }
 
-// requireNumbers reads what sendNumbers sends.
+// requireNumbers reads the bytes of sendNumbers.
 func requireNumbers(t *testing.T, from io.Reader) {
 	for next, text := uint64(0), make([]byte, 8); ; next++ {
 		if _, err := io.ReadFull(from, text); err != nil {

@@ -310,7 +310,7 @@ func TestSecretsThatOthersCanReadAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "holds no secret")
 }
 
-// number returns what a variable of the environment says, else a usual value.
+// number returns the value of an environment variable, or a default.
 func number(t testing.TB, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)

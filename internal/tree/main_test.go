@@ -26,7 +26,7 @@ import (
 // played names the variable that makes the test binary a part of a tree.
 const played = "RMCTL_TREE_TEST"
 
-// A part is what the test binary plays.
+// A part is a role of the test binary.
 type part struct {
 	Play    string // relay, track, top, dialers
 	Node    string
@@ -94,7 +94,7 @@ func (p part) launch(t testing.TB) Launch {
 	return Launch{Node: p.Node, Words: []string{program}, Environment: map[string]string{played: string(text)}}
 }
 
-// A fakeLocal has processes that answer what the kind of the question says.
+// A fakeLocal has processes that answer according to the kind of the question.
 type fakeLocal struct {
 	ranks ranges.Set
 	extra []RankProcess
@@ -175,7 +175,7 @@ type fixture struct {
 	served chan error
 }
 
-// A countingStream counts what the client reads.
+// A countingStream counts the bytes that the client reads.
 type countingStream struct {
 	io.ReadWriteCloser
 	read atomic.Int64

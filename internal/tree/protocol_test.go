@@ -223,8 +223,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A relay gets anything from a peer with the secret: it ends the connection or goes on, and
-// answers the next one.
+// A relay gets arbitrary bytes from a peer with the secret. It ends the connection or continues, and answers the
+// next one.
 func FuzzRelay(f *testing.F) {
 	f.Add([]byte(`{"type":"ask","id":"1","topic":"same"}` + "\n" + `{"type":"list","id":"2"}` + "\n"))
 	f.Add([]byte(`{"type":"cancel","id":"1"}` + "\n" + `{"type":"launch","id":"1","launches":[{"node":"x"}]}` + "\n"))

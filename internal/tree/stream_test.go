@@ -61,7 +61,7 @@ func (f *fixture) streamOf(j *jobFixture) pair {
 	return p
 }
 
-// accepting fails the test if streams wait that nobody expects.
+// accepting fails the test if unexpected streams wait.
 func (f *fixture) accepting(t testing.TB) {
 	t.Helper()
 	require.Nil(t, f.streams.next())

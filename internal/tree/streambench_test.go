@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dialers plays many processes; their streams send back what they read.
+// dialers plays many processes whose streams echo their input.
 func (p part) dialers(ctx context.Context) int {
 	var dialing sync.WaitGroup
 	slots := make(chan struct{}, 32)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// on returns the job as processes of a node see it: with sockets of its own.
+// on returns the job as processes of a node see it, with the sockets of that node.
 func (j *jobFixture) on(node string) *jobFixture {
 	j.t.Helper()
 	here := *j
@@ -133,7 +133,7 @@ func TestARelayWithoutRmctlRefusesStreams(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-// A stream that nobody reads holds up to a window of bytes at each end.
+// An unread stream holds up to a window of bytes at each end.
 func TestAStreamThatNobodyReadsBlocksNoOther(t *testing.T) {
 	j := newJob(t).withSecret()
 	f := j.topOf()

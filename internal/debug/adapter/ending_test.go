@@ -116,7 +116,7 @@ func TestRestartLaunchesTheProgramAgain(t *testing.T) {
 	require.Equal(t, []bool{true, true}, f.kills)
 }
 
-// Nothing else is launched while a program restarts, and the end of the session ends what does.
+// Nothing else is launched while a program restarts, and the end of the session ends the restart.
 func TestSessionsEndWhileRestarting(t *testing.T) {
 	f := &fleet{size: 1, ending: make(chan struct{})}
 	e := open(t, adapter.Options{Launch: f.launch})

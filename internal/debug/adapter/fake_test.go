@@ -52,7 +52,7 @@ type rank struct {
 	endsAt      int // line where the program ends
 }
 
-// launch is what adapter.Options needs.
+// launch implements the launch of adapter.Options.
 func (f *fleet) launch(_ context.Context, arguments adapter.LaunchArguments, report func(string)) (*adapter.Launched, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -190,7 +190,7 @@ func (r *rank) exit(code int) {
 	r.notice(debug.Notice{Report: debug.ReportExited, Code: &code})
 }
 
-// answer returns the answer to a request, and what happens after it.
+// answer returns the answer to a request, and the events after it.
 func (r *rank) answer(request debug.Request) (debug.Answer, func()) {
 	stopped := r.state == debug.Stopped
 	running := debug.Answer{Problem: debug.IsRunning, Text: "the process runs"}

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/debug/adapter"
 )
 
-// A recorded stream has what an editor sends, and keeps what it gets.
+// A recorded stream plays the messages of an editor, and keeps the answers.
 type recorded struct {
 	io.Reader
 	bytes.Buffer

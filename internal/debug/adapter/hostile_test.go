@@ -103,7 +103,7 @@ func TestInvalidStreamsEndTheSession(t *testing.T) {
 	}
 }
 
-// What is no request is not answered, and the session goes on.
+// Invalid requests get no answer, and the session continues.
 func TestGarbageInMessagesIsIgnored(t *testing.T) {
 	e := open(t, adapter.Options{Launch: (&fleet{size: 1}).launch})
 	for _, text := range []string{"", "null", "[]", "{", `"x"`, `{"type":"response","seq":1}`, `{"type":"event","event":"stopped"}`, `{"seq":1,"type":7}`, `{"seq":"x","type":"request","command":"threads"}`, `{"type":"request","command":"threads"}`, strings.Repeat("[", 20000)} {

@@ -31,7 +31,7 @@ func TestFurtherThreadsOfARank(t *testing.T) {
 		require.Equal(t, 2, r.asked[len(r.asked)-1].Thread)
 		r.threads, r.endsAt = 2, 10000
 	})
-	// All threads of the process go on. The editor knows so of the one that it continued.
+	// All threads of the process continue. The editor knows that of the one that it continued.
 	ask[*dap.ContinueResponse](e, "continue", map[string]any{"threadId": ids[1]})
 	gone := map[int]bool{next[*dap.ContinuedEvent](e).Body.ThreadId: true, next[*dap.ContinuedEvent](e).Body.ThreadId: true}
 	require.Equal(t, map[int]bool{ids[2]: true, ids[3]: true}, gone)
@@ -188,7 +188,7 @@ func TestLinesFromZero(t *testing.T) {
 	require.Equal(t, [2]int{19, 0}, [2]int{frame.Line, frame.Column})
 }
 
-// An editor that cannot ask for pages gets many children bit by bit.
+// An editor without paging gets many children bit by bit.
 func TestChildrenBeyondAnAnswer(t *testing.T) {
 	f := &fleet{size: 1, cells: 2500}
 	e := open(t, adapter.Options{Launch: f.launch})
@@ -221,7 +221,7 @@ func TestRunWithoutDebugging(t *testing.T) {
 	require.Equal(t, 1, next[*dap.ExitedEvent](e).Body.ExitCode)
 }
 
-// A rank that joins late has the breakpoints, and says where.
+// A rank that joins late has the breakpoints, and reports their places.
 func TestLateRanks(t *testing.T) {
 	f := &fleet{size: 3, late: 1}
 	e := open(t, adapter.Options{Launch: f.launch})

@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/internal/debug/adapter"
 )
 
-// In each rank, the variable me is the number of the rank and how often it has run. Whatever happens meanwhile, what an editor
-// gets by a reference is of the ranks that the reference was made for, at that time.
+// In each rank, the variable me holds the number of the rank and how often it has run. Whatever happens
+// meanwhile, a reference shows the data of its ranks at the time when it was made.
 func TestReferencesNeverLeadToOtherRanks(t *testing.T) {
 	for _, size := range []int{5, 80} {
 		for seed := range uint64(12) {
@@ -30,7 +30,7 @@ func TestReferencesNeverLeadToOtherRanks(t *testing.T) {
 	}
 }
 
-// A wanderer asks and moves ranks at random.
+// A wanderer queries and moves ranks at random.
 type wanderer struct {
 	random *rand.Rand
 	fleet  *fleet
@@ -41,7 +41,7 @@ type wanderer struct {
 	good   int
 }
 
-// opened is something that the editor can open, with what it showed.
+// opened is an element that the editor can open, with its content.
 type opened struct {
 	frame, number int
 	shown         string // the values of me when it was made; empty if it was not seen

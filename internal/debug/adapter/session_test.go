@@ -79,7 +79,7 @@ func TestManyRanksAreThreadsByClass(t *testing.T) {
 	f.on(3, func(r *rank) { require.Equal(t, "9", r.variable["n"]) })
 	f.on(5, func(r *rank) { require.Empty(t, r.variable["n"]) })
 
-	// One rank goes elsewhere, and is a thread of its own.
+	// One rank moves on, and becomes a separate thread.
 	f.on(7, func(r *rank) {
 		r.line = 30
 		r.resume()

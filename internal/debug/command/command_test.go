@@ -28,7 +28,7 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprint("code ", int(e)) }
 
-// A bench runs the command with an environment that notes what is called.
+// A bench runs the command with an environment that records calls.
 type bench struct {
 	requests []command.Request
 	attached []string // ids of jobs
@@ -121,7 +121,7 @@ func (b *bench) debugged(t *testing.T) command.Debugged {
 	return command.Debugged{Session: session, Handle: handle{b, session}}
 }
 
-// A handle notes what is called.
+// A handle records calls.
 type handle struct {
 	b       *bench
 	session *debug.Session

@@ -46,7 +46,7 @@ func TestAProcessRunsOnWithoutItsDebugger(t *testing.T) {
 		for name, end := range endings {
 			for _, isStopped := range []bool{true, false} {
 				if isStopped && strings.HasPrefix(name, "killed") {
-					continue // lldb then has a breakpoint of its own in the loader, which stays there
+					continue // lldb then has its breakpoint in the loader, which stays there
 				}
 				s := open(t, kind, isStopped, words...)
 				end(s)
@@ -89,8 +89,8 @@ func TestASignalFromOutsideEndsAProcess(t *testing.T) {
 	})
 }
 
-// TestRanksInTheSameStateAnswerTheSame compares bytes, as sessions do. Addresses in values are what the
-// program made differ, so only values without them are compared.
+// TestRanksInTheSameStateAnswerTheSame compares bytes, as sessions do. It compares only values without
+// addresses, which differ because of the program.
 func TestRanksInTheSameStateAnswerTheSame(t *testing.T) {
 	programs := map[string][]debug.Breakpoint{
 		"points.c":  {{ID: 1, File: "points.c", Line: lineOf(t, "points.c", "in the loop")}, {ID: 2, Function: "nowhere"}},

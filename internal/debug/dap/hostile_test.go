@@ -38,7 +38,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	require.Equal(t, message{}, read)
 }
 
-// A fake debugger answers requests as a test says.
+// A fake debugger plays the answers of a test.
 type fake struct {
 	io.Reader
 	writer  *io.PipeWriter

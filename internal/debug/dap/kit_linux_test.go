@@ -131,7 +131,7 @@ func attach(t *testing.T, kind string, pid int) *session {
 	return opened
 }
 
-// do requests what has to succeed.
+// do sends a request that must succeed.
 func (s *session) do(request debug.Request) debug.Answer {
 	s.t.Helper()
 	answer := s.Do(context.Background(), request)

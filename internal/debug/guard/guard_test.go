@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startSleeper starts a process in a group of its own, which ends with the test.
+// startSleeper starts a process in a separate group, which ends with the test.
 func startSleeper(t *testing.T) (int, guard.Status) {
 	t.Helper()
 	command := exec.Command("sleep", "1000")

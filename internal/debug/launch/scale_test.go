@@ -71,7 +71,7 @@ func play(t testing.TB, count int) played {
 	return p
 }
 
-// where asks all ranks for their stacks.
+// where requests the stacks of all ranks.
 func (p played) where(t testing.TB, thread int) []debug.Part {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// FuzzOutput applies what a debugger might print to an engine.
+// FuzzOutput feeds possible output of a debugger to an engine.
 func FuzzOutput(f *testing.F) {
 	for _, lines := range []string{
 		"*stopped,reason=\"breakpoint-hit\",bkptno=\"7\",frame={func=\"f\",fullname=\"/a.c\",line=\"1\"},thread-id=\"2\"\n=breakpoint-deleted,id=\"7\"",

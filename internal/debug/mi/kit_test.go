@@ -40,7 +40,7 @@ func need(t *testing.T, programs ...string) {
 	}
 }
 
-// compile compiles a program in a folder of its own and returns its path.
+// compile compiles a program in a separate folder and returns its path.
 func compile(t *testing.T, compiler, name, source string, flags ...string) string {
 	t.Helper()
 	need(t, "gdb", compiler)
@@ -153,7 +153,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// ask sends a request that has to succeed.
+// ask sends a request that must succeed.
 func (s session) ask(request debug.Request) debug.Answer {
 	s.t.Helper()
 	answer := s.Do(within(s.t), request)

@@ -74,10 +74,10 @@ var (
 	castings  = regexp.MustCompile(`^\((?:const )?[\w ]+\*\) `)
 )
 
-// masked returns a value without what differs between two processes.
+// masked returns a value without the parts that differ between two processes.
 func masked(value string) string { return addresses.ReplaceAllString(value, "ADDRESS") }
 
-// A stop is what an engine and a bare debugger say of a program.
+// A stop is a stop as an engine and a bare debugger report it.
 type stop struct {
 	variables []debug.Variable
 	frames    []debug.Frame

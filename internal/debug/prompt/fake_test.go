@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// A rule is what some ranks do when they are asked something. A rank uses rules for equal questions one after the other, and
-// then the last one again.
+// A rule is the answer of some ranks to a question. A rank uses the rules for equal questions in turn, and then
+// repeats the last one.
 type rule struct {
 	ranks   debug.Ranks
 	request string // its verb and text
@@ -47,7 +47,7 @@ func parseRules(t testing.TB, text string) []rule {
 	return rules
 }
 
-// A fakeRank follows rules, in a goroutine of its own.
+// A fakeRank follows rules, in a separate goroutine.
 type fakeRank struct {
 	number   int
 	member   *debug.Member
@@ -111,7 +111,7 @@ func (r *fakeRank) send(number string, value any) {
 	_ = r.member.Receive(fmt.Appendf(nil, "%s %s", number, text))
 }
 
-// serve does what the rule for a request says. Without a rule the answer is empty.
+// serve follows the rule for a request. Without a rule the answer is empty.
 func (r *fakeRank) serve(line string) {
 	number, body, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	var request debug.Request

@@ -146,8 +146,8 @@ func join(t *testing.T, session *debug.Session, conn net.Conn) {
 	}
 }
 
-// debugs runs commands, and returns what is printed. What ranks do may take more than one line, and what they print may come
-// after their stop.
+// debugs runs commands, and returns the output. States of ranks may take several lines, and output may come
+// after a stop.
 func debugs(t *testing.T, session *debug.Session, commands ...string) (answers, states, printed string) {
 	t.Helper()
 	var out bytes.Buffer

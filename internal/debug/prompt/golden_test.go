@@ -58,7 +58,7 @@ func updateSection(t *testing.T, path string, archive *txtar.Archive, out string
 	require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o600))
 }
 
-// runSession returns what is printed, and the exit code.
+// runSession returns the output and the exit code.
 func runSession(t *testing.T, comment string, sections map[string]string) string {
 	t.Helper()
 	words := strings.Fields(strings.SplitN(comment, "\n", 2)[0])

@@ -169,7 +169,7 @@ func TestJSONHasAnObjectForEachCommand(t *testing.T) {
 	})
 }
 
-// Whatever is entered, the prompt goes on and the ranks are killed at the end.
+// Whatever the user enters, the prompt continues, and the ranks are killed at the end.
 func FuzzCommands(f *testing.F) {
 	for _, text := range []string{
 		"ranks\nfocus 1,3-4\nfocus all", "break a.c:3 if x hits %5 log {x}\nbreakpoints\ndelete 1", "print *p->q[3]", "set x = 3\nset a==b", "c &\nhalt",

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/internal/debug/prompt"
 )
 
-// patience is how long a test waits for what has to come.
+// patience is how long a test waits for an expected event.
 const patience = time.Minute
 
 // A desk is a prompt at a pseudo-terminal.
@@ -88,7 +88,7 @@ func (d *desk) enter(text string) {
 	require.NoError(d.t, err)
 }
 
-// waitFor waits until a text is written that was not waited for before, and returns what came before it.
+// waitFor waits for the next occurrence of a text, and returns the output before it.
 func (d *desk) waitFor(text string) string {
 	d.t.Helper()
 	timeout := time.After(patience)

@@ -28,7 +28,7 @@ type fake struct {
 	pending  sync.WaitGroup
 }
 
-// An answerer answers a request of a fake rank, and returns what is reported afterwards. It returns nil to stay silent.
+// An answerer answers a request of a fake rank, and returns the reports after it. It returns nil to stay silent.
 type answerer func(f *fake, request debug.Request) (*debug.Answer, []debug.Notice)
 
 func joinFake(t testing.TB, session *debug.Session, rank int, answer answerer) *fake {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzMatches compares with the regular expressions that say what the functions have to find.
+// FuzzMatches compares with the regular expressions that define the functions.
 func FuzzMatches(f *testing.F) {
 	qualifiers := regexp.MustCompile(`\b(const|volatile|restrict|static|mut)\b ?`)
 	sizedName := regexp.MustCompile(`^(u?)_*(int|uint|i|u|f|float)_?(?:fast|least)?(8|16|32|64)(?:_t)?$`)

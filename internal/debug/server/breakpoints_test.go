@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// hits lets a program hit breakpoints, and returns how often it stopped, and what it logged.
+// hits lets a program hit breakpoints, and returns its number of stops and its log.
 func hits(t *testing.T, count int, breakpoints ...debug.Breakpoint) (stops []int, logs []string) {
 	t.Helper()
 	engine := &fakeEngine{}

@@ -22,7 +22,7 @@ import (
 	"github.com/rmctl/rmctl/internal/debug/server"
 )
 
-// serveAlone is a server in a process of its own, whose client is at descriptor 3. It prints the process of its
+// serveAlone is a server in a separate process, whose client is at descriptor 3. It prints the process of its
 // debugger to descriptor 4. The words are a program, or the process to attach to.
 func serveAlone(words []string) int {
 	conn, err := net.FileConn(os.NewFile(3, "client"))
@@ -56,7 +56,7 @@ func serveAlone(words []string) int {
 	return ending.Code
 }
 
-// An alone is a server in a process of its own.
+// An alone is a server in a separate process.
 type alone struct {
 	*client
 	*exec.Cmd
@@ -95,7 +95,7 @@ func servesAlone(t testing.TB, kind string, words ...string) *alone {
 	return a
 }
 
-// writes writes requests that nobody may answer.
+// writes sends requests that may get no answer.
 func (a *alone) writes(lines ...string) {
 	for i, line := range lines {
 		_, _ = fmt.Fprintf(a.conn, "%d %s\n", 1000+i, line)

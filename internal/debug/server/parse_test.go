@@ -125,7 +125,7 @@ func TestBuildIDs(t *testing.T) {
 	require.NotEmpty(t, buildOf(self))
 }
 
-// A slowConn takes what is written to it only after it was opened.
+// A slowConn accepts writes only after it was opened.
 type slowConn struct {
 	open    chan struct{}
 	written bytes.Buffer

@@ -54,9 +54,9 @@ type collector struct {
 	give    func(Result)
 }
 
-// Collect reads the stacks of processes, and calls give for each result, from several goroutines but
-// never at the same time. It skips further samples of a process that failed.
-// When Collect returns, all processes run without a debugger.
+// Collect reads the stacks of processes, and calls give for each result, from several goroutines but never
+// concurrently. It skips further samples of a process that failed. When Collect returns, all processes run
+// without a debugger.
 func Collect(ctx context.Context, options Options, request stacks.Request, targets []Target, give func(Result)) error {
 	if err := request.Check(); err != nil {
 		return err
@@ -88,8 +88,7 @@ func Collect(ctx context.Context, options Options, request stacks.Request, targe
 	return nil
 }
 
-// byExecutable sorts processes so that those with the same program come together: a debugger keeps the
-// symbols of the last one.
+// byExecutable sorts processes by program, because a debugger keeps the symbols of the last one.
 func byExecutable(targets []Target) []Target {
 	sorted := append([]Target{}, targets...)
 	for i, target := range sorted {

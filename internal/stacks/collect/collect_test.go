@@ -162,7 +162,7 @@ func TestEqualProcessesHaveEqualBytes(t *testing.T) {
 	}
 }
 
-// TestStacksAreThoseOfBareDebuggers generates programs, and compares with what gdb prints itself.
+// TestStacksAreThoseOfBareDebuggers generates programs, and compares their stacks with the output of gdb.
 func TestStacksAreThoseOfBareDebuggers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range rounds(4, 30) {
@@ -206,7 +206,7 @@ var (
 	bareFrame  = regexp.MustCompile(`^#\d+ +(?:0x[0-9a-f]+ in )?(\S+) \(.*\)(?: at (.*):(\d+)| from (.*))?$`)
 )
 
-// bare returns what gdb prints for a process.
+// bare returns the output of gdb for a process.
 func bare(t *testing.T, pid int) stacks.Stack {
 	t.Helper()
 	command := exec.Command("gdb", "-batch", "-nx", "-p", strconv.Itoa(pid), "-ex", "thread apply all -ascending bt")

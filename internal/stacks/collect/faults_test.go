@@ -78,7 +78,7 @@ func TestADebuggerThatAlwaysHangsDoesNotTakeTheTimeOfAllProcesses(t *testing.T) 
 	requireRuns(t, pid)
 }
 
-// killAtRandom collects from processes in a process of its own, and kills that or its debuggers.
+// killAtRandom collects stacks in a separate process, and kills that or its debuggers.
 func killAtRandom(t *testing.T, debugger string, pids []int, rounds int, longest time.Duration) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 4))

@@ -15,8 +15,8 @@ var (
 	errNoGuard = errors.New("the guard has ended")
 )
 
-// mostHangs is after how many processes without an answer a worker gives up: then the debugger
-// is at fault, not a process, and the time of the question is limited.
+// mostHangs is the number of processes without an answer after which a worker gives up: then the debugger is at
+// fault.
 const mostHangs = 2
 
 // A worker has one debugger, which it attaches to one process after the other.
@@ -39,7 +39,7 @@ func (w *worker) close() {
 	w.session = nil
 }
 
-// start makes sure that there is a debugger without the symbols of another program.
+// start ensures that there is a debugger without the symbols of another program.
 func (w *worker) start(executable string) error {
 	if w.session != nil && w.session.Err() == nil && w.executable == executable {
 		return nil
@@ -104,7 +104,7 @@ func statusOf(target Target) (guard.Status, error) {
 	return status, nil
 }
 
-// release makes sure that a process runs on. If the debugger did not detach, it ends first.
+// release ensures that a process continues. If the debugger did not detach, it ends the debugger first.
 func (w *worker) release(target Target, before guard.Status) {
 	after, exists := guard.ReadStatus(target.PID)
 	if w.session.Err() != nil || exists && after.Tracer == w.session.PID() {
@@ -137,7 +137,7 @@ func (w *worker) readThreads(ctx context.Context, target Target, threads []mi.Th
 	return stack, w.session.Err()
 }
 
-// framesOf returns the frames of a thread, outermost first, with one for the gap.
+// framesOf returns the frames of a thread, outermost first, with one for omitted frames.
 func framesOf(thread mi.Thread) []stacks.Frame {
 	frames := make([]stacks.Frame, 0, len(thread.Frames)+1)
 	for i, each := range thread.Frames {
