@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 )
 
 // A command is one thing that the program does. It returns the exit code.
@@ -58,7 +59,7 @@ func printVersion(_ context.Context, arguments []string) int {
 	}
 	version := "unknown"
 	if build, ok := debug.ReadBuildInfo(); ok {
-		version = build.Main.Version
+		version = strings.TrimPrefix(build.Main.Version, "v")
 	}
 	fmt.Println("rmctl-node", version)
 	return 0

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,12 +14,15 @@ import (
 	"github.com/rmctl/rmctl/internal/terminal"
 )
 
+// versionJSON is what version --json prints; docs/reference/json.md has its members.
 type versionJSON struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
+	Time     string `json:"time,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
-	System   string `json:"system"`
+	Platform string `json:"platform"`
+	System   string `json:"system"` // the old name of Platform
 }
 
 func newVersion(a *app) *cobra.Command {
@@ -44,24 +49,31 @@ func (a *app) printVersion() error {
 			revision += "+changes"
 		}
 	}
-	_, err := fmt.Fprintf(a.stdout, "rmctl %s%s (%s, %s)\n", v.Version, revision, v.Go, v.System)
+	_, err := fmt.Fprintf(a.stdout, "rmctl %s%s (%s, %s)\n", v.Version, revision, v.Go, v.Platform)
 	return err
 }
 
-// buildVersion reads what the Go linker recorded.
+// buildVersion returns the version that the Go linker recorded.
 func buildVersion() versionJSON {
-	v := versionJSON{Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+// versionOf returns the version in build information, which may be nil: that of the tag or, of
+// other commits, a pseudo-version; without the v of Go modules.
+func versionOf(info *debug.BuildInfo) versionJSON {
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	v := versionJSON{Version: "(devel)", Go: runtime.Version(), Platform: platform, System: platform}
+	if info == nil {
 		return v
 	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
+	v.Version = cmp.Or(strings.TrimPrefix(info.Main.Version, "v"), v.Version)
 	for _, setting := range info.Settings {
 		switch setting.Key {
 		case "vcs.revision":
 			v.Revision = setting.Value[:min(12, len(setting.Value))]
+		case "vcs.time":
+			v.Time = setting.Value
 		case "vcs.modified":
 			v.Modified = setting.Value == "true"
 		}
