@@ -18,6 +18,7 @@ packages="$packages gdb gcc libc6-dev python3-dbg" # stacks of processes; the la
 packages="$packages g++ gfortran" # programs in C++ and Fortran that gdb debugs
 packages="$packages python3-distributed" # Dask, whose scheduler and workers are parts of an ensemble
 packages="$packages lldb-14 delve golang-1.19-go" # debuggers that speak the Debug Adapter Protocol; Debian's delve knows Go until 1.19
+packages="$packages mmdebstrap" # the minimal Debian that the package of rmctl is installed in
 command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" # for the client of install_client
 command -v java >/dev/null 2>&1 || packages="$packages default-jdk-headless"
 
