@@ -37,7 +37,9 @@ func TestTheDebianPackageRunsTheFirstJob(t *testing.T) {
 	require.Len(t, packages, 1)
 	run(t, "sh", "-c", `cd "$1" && sha256sum -c SHA256SUMS`, "sh", built)
 
-	remove := func() { rmctltest.ClusterScript(t, "debian-root.sh", "RMCTL_DEBIAN_ROOT="+root, "RMCTL_DEBIAN_REMOVE=1") }
+	remove := func() {
+		rmctltest.ClusterScript(t, "debian-root.sh", "RMCTL_DEBIAN_ROOT="+root, "RMCTL_DEBIAN_REMOVE=1")
+	}
 	remove() // what a test that was killed left
 	t.Cleanup(remove)
 	rmctltest.ClusterScript(t, "debian-root.sh", "RMCTL_DEBIAN_ROOT="+root)
