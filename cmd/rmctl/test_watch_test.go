@@ -45,9 +45,9 @@ func TestADefinitionIsTestedAgainWhenItsFileChanges(t *testing.T) {
 		}
 		require.Fail(t, "not printed", text)
 	}
-	awaits("1 cases: 0 passed, 1 failed")
+	awaits("1 case: 0 passed, 1 failed")
 	write("site.xml", strings.Replace(definition, `"RUN"`, `"GO RUN"`, 1))
-	awaits("1 cases: 1 passed, 0 failed")
+	awaits("1 case: 1 passed, 0 failed")
 	cancel()
 	require.False(t, lines.Scan())
 	require.Zero(t, <-ended)

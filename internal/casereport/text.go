@@ -36,7 +36,11 @@ func CountsText(counts map[cases.Verdict]int) string {
 	for _, count := range counts {
 		all += count
 	}
-	text := fmt.Sprintf("%d cases: %d passed, %d failed", all, counts[cases.Passed], counts[cases.Differing])
+	noun := "cases"
+	if all == 1 {
+		noun = "case"
+	}
+	text := fmt.Sprintf("%d %s: %d passed, %d failed", all, noun, counts[cases.Passed], counts[cases.Differing])
 	for _, rare := range []cases.Verdict{cases.Updated, cases.Broken} {
 		if counts[rare] > 0 {
 			text += fmt.Sprintf(", %d %s", counts[rare], rare)
