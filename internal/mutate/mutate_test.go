@@ -186,7 +186,7 @@ func TestAnotherStateThatIsNoEndIsAstray(t *testing.T) {
 	require.Equal(t, 100.0, report.Score)
 }
 
-func TestCommandsThatTellNothingOfJobsAreNotDamaged(t *testing.T) {
+func TestOnlyCommandsAboutJobsAreDamaged(t *testing.T) {
 	require.Zero(t, mutation(t, carefulID, carefulState, "terminate-job", "gone\n").Mutants)
 }
 

@@ -137,7 +137,7 @@ func TestRecorderLeavesOutWhatIsAttachedToTheTerminal(t *testing.T) {
 	require.Equal(t, 1, recorder.Attached())
 }
 
-func TestRecorderTellsProgramsThatAreMissing(t *testing.T) {
+func TestRecorderReportsMissingPrograms(t *testing.T) {
 	recorder := record.New(newLocal(t))
 	_, err := recorder.Start(t.Context(), remote.Command{Arguments: []string{"no-such-program-at-all"}})
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
