@@ -10,9 +10,8 @@ import (
 // placeholder stands for what differs from run to run, such as {script}.
 var placeholder = lazyregexp.New(`\{[a-z][a-z0-9-]*\}`)
 
-// MatchArguments reports whether a command line is the recorded one. A name in
-// braces in a recorded word, such as {script} or /tmp/{file}.sh, stands for any
-// text, be it empty.
+// MatchArguments reports whether a command line is the recorded one. In a recorded word, a
+// name in braces, such as {script} or /tmp/{file}.sh, matches any text.
 func MatchArguments(recorded, actual []string) bool {
 	if len(recorded) != len(actual) {
 		return false

@@ -1,10 +1,9 @@
-// Package cases proves definitions by recorded commands.
+// Package cases tests definitions with recorded commands.
 //
-// A [Case] is a folder: a command line that a scheduler was given, what it
-// printed, and what a definition has to make of that. A [Flow] is a folder of
-// several, with the steps of a user that make a controller run them one after
-// the other. [Find] looks for both, [Runner.RunAll] tries them, and a [Result]
-// says what came out otherwise than expected. Package casetest does all of it for go test.
+// A [Case] is a folder with a command line, its output, and what a definition must make of
+// it. A [Flow] is a folder of several commands, with the steps of a user that lead to them.
+// [Find] finds both, [Runner.RunAll] runs them, and a [Result] lists the differences.
+// Package casetest does this in go test.
 //
 // docs/prove/cases.md describes the files.
 package cases
@@ -24,8 +23,8 @@ const (
 	joinedFile   = "stdout-" // and the name of a join
 )
 
-// A Case is one command of a definition, what the scheduler answered, and what
-// the definition has to make of the answer.
+// A Case is one command of a definition, the scheduler's answer, and what the definition
+// must make of it.
 type Case struct {
 	Folder      string   `toml:"-"`
 	Description string   `toml:"description,omitempty"`
@@ -34,21 +33,21 @@ type Case struct {
 	Job         string   `toml:"job,omitempty"`        // the id that the command was run for
 	Arguments   []string `toml:"argv,omitempty"`       // the command line as it was run; see MatchArguments
 	Exit        int      `toml:"exit"`
-	Missing     bool     `toml:"missing,omitempty"` // there was no such program; the exit code does not count
-	Seconds     float64  `toml:"seconds,omitempty"` // how long it took, for the reader
-	// Mutants are states and ids that damaged forms of the output may give, as they are valid
-	// answers by themselves, each with the reason.
+	Missing     bool     `toml:"missing,omitempty"` // the program was missing; Exit does not count
+	Seconds     float64  `toml:"seconds,omitempty"` // for information
+	// Mutants are states and ids that damaged output may give, since they are valid
+	// answers, each with the reason.
 	Mutants map[string]string `toml:"mutants,omitempty"`
 
 	Stdout []byte `toml:"-"`
 	Stderr []byte `toml:"-"`
-	// Joined is what the commands printed that the command needs, by the names of
-	// [config.Command.Needed]. One that is missing prints nothing.
+	// Joined is the output of the commands that the command needs, by the names of
+	// [config.Command.Needed]. A missing one prints nothing.
 	Joined map[string][]byte `toml:"-"`
-	// Before holds attributes before the command, which take the place of the
-	// definition's; nil where the definition's own are all.
+	// Before contains attributes before the command, instead of those of the definition;
+	// nil for only the definition's.
 	Before *initial.Environment `toml:"-"`
-	// Expected is nil in a case without expectation, as those of a flow are.
+	// Expected is nil without an expectation, as in flows.
 	Expected *Expectation `toml:"-"`
 }
 

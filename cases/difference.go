@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// A Difference is one place in which what happened is not what was expected.
+// A Difference is one difference between expectation and result.
 type Difference struct {
 	Where    string `json:"where"`              // such as job.detail or attributes["job.reason"]
 	Expected any    `json:"expected,omitempty"` // nil for nothing
@@ -98,13 +98,13 @@ func member(where, key string) string {
 	return where + "." + key
 }
 
-// String shows the difference on one line.
+// String returns the difference on one line.
 func (d Difference) String() string {
 	expected, actual := d.Texts()
 	return fmt.Sprintf("%s: expected %s, got %s", d.Where, expected, actual)
 }
 
-// Texts returns what was expected and what there was, each as JSON on one line, or "nothing".
+// Texts returns the expected and the actual value, each as JSON on one line, or "nothing".
 func (d Difference) Texts() (expected, actual string) { return shown(d.Expected), shown(d.Actual) }
 
 func shown(value any) string {

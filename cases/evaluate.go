@@ -29,11 +29,11 @@ type evaluation struct {
 	step        func(which *config.Command, step reader.Step)           // called for each record of a command with a reader; may be nil
 }
 
-// An Answer is what came of it.
+// An Answer is what a definition makes of a case.
 type Answer struct {
 	Expectation
 	Arguments []string // the command line that the definition would run
-	HasReader bool     // a reader reads the output, in place of parsers
+	HasReader bool     // a reader reads the output, instead of parsers
 	Err       error    // why the status is ERROR
 }
 

@@ -17,10 +17,10 @@ import (
 type Expectation struct {
 	Status     Status             `json:"status"`
 	Job        *JobState          `json:"job,omitempty"`
-	Processes  []string           `json:"processes,omitempty"`  // of x:on-nodes: variables that the processes of the job have
+	Processes  []string           `json:"processes,omitempty"`  // of x:on-nodes: variables of the job's processes
 	Over       string             `json:"over,omitempty"`       // of x:on-nodes: how rmctl itself starts the process
-	NoSignals  bool               `json:"noSignals,omitempty"`  // of x:on-nodes: only the end of its input ends the process
-	Absence    string             `json:"absence,omitempty"`    // what it means that the output does not have the job, where x:absent says so
+	NoSignals  bool               `json:"noSignals,omitempty"`  // of x:on-nodes: the process ends only with its input
+	Absence    string             `json:"absence,omitempty"`    // what x:absent concludes if the output lacks the job
 	Attributes map[string]Changed `json:"attributes,omitempty"` // those that changed, by their keys
 	Discovered map[string]Changed `json:"discovered,omitempty"` // those that parsers constructed
 }
@@ -31,43 +31,41 @@ const (
 	statusError = "ERROR"
 )
 
-// A Status is how the command ended.
+// A Status is the result of the command.
 type Status struct {
 	State   string             `json:"state"`             // OK or ERROR
-	Failure command.Failure    `json:"failure,omitempty"` // how it failed, with ERROR
-	Outcome config.OutcomeKind `json:"outcome,omitempty"` // as the definition classifies it
-	// Message is a part that the text of the error has to have. It is optional:
-	// an expectation without one takes every text.
+	Failure command.Failure    `json:"failure,omitempty"` // for ERROR: kind of failure
+	Outcome config.OutcomeKind `json:"outcome,omitempty"` // by the definition
+	// Message must be a part of the error's text. Without one, any text passes.
 	Message string `json:"message,omitempty"`
 }
 
-// A JobState is what is known of the job after the command.
+// A JobState is the state of the job after the command.
 type JobState struct {
-	ID      string     `json:"id,omitempty"`      // where the command found one
+	ID      string     `json:"id,omitempty"`      // if the command found one
 	ShortID string     `json:"shortId,omitempty"` // the same
-	State   job.Detail `json:"state,omitempty"`   // empty where the command gave none
+	State   job.Detail `json:"state,omitempty"`   // empty if the command gave none
 	Detail  job.Detail `json:"detail,omitempty"`
-	Word    string     `json:"word,omitempty"` // a text outside the vocabulary, which is no state
+	Word    string     `json:"word,omitempty"` // a text that is not a state
 }
 
-// Changed is what has changed of an attribute, as JSON: the value where nothing
-// else has, otherwise an object of the fields, null for a field that is not set
-// any more. A value that is an object itself is in an object of fields, too.
+// Changed is a change of an attribute. In JSON it is the new value, or an object of fields
+// if other fields changed or the value is an object. A field without a value is null.
 type Changed struct{ any }
 
-// MarshalJSON writes it without escapes that only HTML needs.
+// MarshalJSON encodes the change without escapes for HTML.
 func (c Changed) MarshalJSON() ([]byte, error) { return marshal(c.any) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (c *Changed) UnmarshalJSON(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	return decoder.Decode(&c.any)
 }
 
-// Value returns the attribute's value after the command: a string, a bool, an
-// int, or a list or map of them; nil if it was taken away, or has not changed. As
-// it was read from a file an int is a json.Number, and lists and maps are of any.
+// Value returns the attribute's value after the command: a string, a bool, an int, or a
+// list or map of them; nil if it was unset or did not change. After decoding, an int is a
+// json.Number, and lists and maps contain values of type any.
 func (c Changed) Value() any {
 	if fields, isObject := c.any.(map[string]any); isObject {
 		return fields[attribute.FieldValue.String()]
@@ -185,8 +183,7 @@ func jobOf(before, after *attribute.Attribute) *JobState {
 	return &j
 }
 
-// Reduced returns what happened with the message as far as one is expected: all
-// of the expected one where it is part of the message.
+// Reduced returns e with its message reduced to the expected one, if that is a part of it.
 func (e Expectation) Reduced(expected *Expectation) Expectation {
 	switch {
 	case expected == nil, expected.Status.Message == "":

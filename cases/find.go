@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Find returns the folders of all cases and flows in and below the roots, those
-// of each root sorted, none twice. The recorded commands of a flow are not among them. A folder below
-// that cannot be read is: trying it shows why. The error names the roots that cannot
-// be read or hold no case; what the others hold is returned all the same.
+// Find returns the folders of all cases and flows in and below the roots, sorted for each
+// root and without duplicates. It skips the recorded commands of flows, and includes
+// folders that it cannot read: running them shows why. If roots cannot be read or contain
+// no case, it returns the others and an error that names them.
 func Find(roots ...string) (folders []string, err error) {
 	seen := map[string]bool{}
 	for _, root := range roots {

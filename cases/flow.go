@@ -16,8 +16,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Flow is what a user does, one step after the other, and the commands that a
-// scheduler was given while that was done for real.
+// A Flow is a sequence of steps of a user and the recorded scheduler commands.
 type Flow struct {
 	Folder      string `toml:"-"`
 	Description string `toml:"description,omitempty"`
@@ -25,7 +24,7 @@ type Flow struct {
 	Place       Place  `toml:"place,omitzero"`
 	Steps       []Step `toml:"steps,omitempty"`
 
-	Commands []*Case `toml:"-"` // in the order in which they were run, each in a folder of the flow's
+	Commands []*Case `toml:"-"` // in order, each in a folder of the flow
 }
 
 // What a step may do. doSubmit, doRun, doStart, doStop, doAction, doQueues and doNodes need no job.
@@ -44,17 +43,18 @@ const (
 // stepKinds are what a step may do. Those without a name above are operations of package control.
 var stepKinds = []string{doSubmit, doRun, doStatus, doWait, "cancel", "hold", "release", "suspend", "resume", doStart, doStop, doAction, doQueues, doNodes}
 
-// A Step is one thing that a user does.
+// A Step is one action of a user.
 type Step struct {
 	Do string `toml:"do"` // submit, run, status, wait, …, as docs/prove/cases.md lists them
-	// Job is the id of the job that it is done to; empty for the one that was
-	// submitted last. A job that the flow did not submit is looked at only.
+	// Job is the id of the job to act on; empty for the one that was submitted last. Flows
+	// can only query jobs that they did not submit.
 	Job   string     `toml:"job,omitempty"`
-	After duration   `toml:"after,omitzero"`  // how much time passes before the step
-	Until job.Detail `toml:"until,omitempty"` // the state that doWait waits for; empty for the end
-	Name  string     `toml:"name,omitempty"`  // of doAction
+	After duration   `toml:"after,omitzero"`  // time that passes before the step
+	Until job.Detail `toml:"until,omitempty"` // for doWait: the state to wait for; empty for the end
+	Name  string     `toml:"name,omitempty"`  // for doAction
 
-	// What doSubmit and doRun run; "true" where nothing is said. The tag is one that the answers show.
+	// For doSubmit and doRun; the default program is "true". The tag is one in the
+	// recorded answers.
 	Submission job.Submission `toml:"-"`
 
 	Expect Expect `toml:"expect,inline,omitempty"`
@@ -63,8 +63,8 @@ type Step struct {
 // keysOfSteps are those of a step in a file, but for its submission and tag.
 var keysOfSteps = []string{"do", "job", "after", "until", "name", "expect"}
 
-// Expect is what a step has to leave. What is not set is not looked at, but for
-// an error, which must not happen unless it is expected.
+// Expect is the expected result of a step. Fields that are not set are ignored, except
+// Error: unexpected errors fail the step.
 type Expect struct {
 	ID     string     `toml:"id,omitempty"`
 	State  string     `toml:"state,omitempty"` // the primary state
@@ -72,14 +72,14 @@ type Expect struct {
 	Native string     `toml:"native,omitempty"` // the scheduler's own word
 	Exit   *int       `toml:"exit,omitempty"`   // of the job, not of a command
 	Signal *int       `toml:"signal,omitempty"`
-	// Missing means that the scheduler no longer knows the job.
+	// Missing means that the scheduler has forgotten the job.
 	Missing bool   `toml:"missing,omitempty"`
 	Error   string `toml:"error,omitempty"` // a part of the error's text
 
-	States []job.Detail `toml:"states,omitempty"` // of a job that doRun runs: all that it goes through before its process ends
-	Shown  string       `toml:"shown,omitempty"`  // a part of what doRun shows
-	// Rows are what doQueues and doNodes list: each queue or node by its name, and
-	// the entries that count. There must be no other rows.
+	States []job.Detail `toml:"states,omitempty"` // of doRun: all states until the process ends
+	Shown  string       `toml:"shown,omitempty"`  // of doRun: a part of the output
+	// Rows are the results of doQueues and doNodes: each queue or node by name, with the
+	// entries to compare. They must be complete.
 	Rows map[string]map[string]string `toml:"rows,omitempty"`
 }
 
@@ -173,8 +173,8 @@ func readFlowFile(path string) (*Flow, error) {
 	return f, nil
 }
 
-// WriteFlow writes a flow and its commands, which are to be in folders of the
-// flow's whose names sort in their order.
+// WriteFlow writes a flow and its commands. The commands must be in folders of the flow
+// whose names sort in their order.
 func WriteFlow(f *Flow) error {
 	if err := os.MkdirAll(f.Folder, 0o700); err != nil {
 		return fmt.Errorf("writing flow %s: %w", f.Folder, err)

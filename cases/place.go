@@ -6,8 +6,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Place is the machine that a flow plays on. Nothing exists there but what
-// the flow writes. What is empty is user, login, /home/user and linux.
+// A Place is the machine on which a flow runs. It contains only files that the flow
+// writes. The defaults are user, login, /home/user and linux.
 type Place struct {
 	User   string `toml:"user,omitempty"`
 	Host   string `toml:"host,omitempty"`
@@ -15,7 +15,7 @@ type Place struct {
 	System string `toml:"system,omitempty"` // as uname -s prints it, in lower case
 }
 
-// Info returns the place as a connection describes itself.
+// Info returns the description of the place by its connection.
 func (p Place) Info() remote.Info {
 	return remote.Info{
 		Transport: "local", User: cmp.Or(p.User, "user"), Host: cmp.Or(p.Host, "login"),
@@ -26,7 +26,7 @@ func (p Place) Info() remote.Info {
 // terminalAttribute says whether an interactive job has a terminal.
 const terminalAttribute = "job.terminal"
 
-// Attributes returns the attributes of the place that a controller supplies to commands.
+// Attributes returns the attributes that a controller sets for commands.
 func (p Place) Attributes() map[string]string {
 	info := p.Info()
 	return map[string]string{

@@ -24,7 +24,7 @@ const (
 	maxAttributesBytes  = 16 << 20
 )
 
-// Read reads the case in a folder. An error names the file that cannot be used.
+// Read reads the case in a folder. Its error names the file.
 func Read(folder string) (*Case, error) {
 	c, err := readCommand(folder)
 	if err != nil {

@@ -2,7 +2,7 @@ package cases
 
 import "encoding/json"
 
-// MarshalJSON writes the result as rmctl test --json does.
+// MarshalJSON encodes the result as rmctl test --json prints it.
 func (r Result) MarshalJSON() ([]byte, error) {
 	form := struct {
 		Folder       string       `json:"folder"`

@@ -18,20 +18,20 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A Runner tries cases and flows. The zero value is ready to use, and methods
-// may be called concurrently.
+// A Runner runs cases and flows. The zero value is ready to use, and methods may be called
+// concurrently.
 type Runner struct {
-	Definition string // takes the place of what cases name; a shipped name or a file
-	// Loaded takes the place of all of these, if set.
+	Definition string // overrides the definition of cases; a shipped name or a file
+	// Loaded overrides all of these, if set.
 	Loaded   *config.Definition
 	Types    map[string]tokenizer.Factory
-	Update   bool // write what happened as what is expected, where they differ
-	Parallel int  // how many cases at a time; as many as there are processors if not positive
+	Update   bool // write results that differ as expected results
+	Parallel int  // number of cases at a time; the number of processors if not positive
 
-	// Trace gets what parsers do with recorded outputs; it may be nil. With
-	// Parallel other than 1 calls for different cases and flows overlap.
+	// Trace receives the steps of parsers; it may be nil. Unless Parallel is 1, calls for
+	// different cases and flows overlap.
 	Trace func(read Reading, event tokenizer.TraceEvent)
-	// Step gets what readers do with recorded outputs, as Trace does for parsers.
+	// Step receives the steps of readers.
 	Step func(read Reading, step reader.Step)
 
 	expressions tokenizer.Expressions
@@ -40,7 +40,7 @@ type Runner struct {
 	loaded  map[string]func() (*config.Definition, error)
 }
 
-// A Reading is a parser that reads a recorded output.
+// A Reading is a parser or reader with recorded output.
 type Reading struct {
 	Folder     string // of the case, or of the recorded command of a flow
 	Definition *config.Definition
@@ -48,30 +48,31 @@ type Reading struct {
 	Command    *config.Command // of a reader; nil for a parser
 }
 
-// A Verdict is what came of a case.
+// A Verdict is the verdict on a case.
 type Verdict string
 
 // The verdicts.
 const (
 	Passed    Verdict = "passed"
-	Differing Verdict = "failed"  // something else came out than expected
-	Updated   Verdict = "updated" // so, and the expectation is now what came out
-	Broken    Verdict = "broken"  // it could not be tried: a file or the definition is at fault
+	Differing Verdict = "failed"  // the result differs from the expectation
+	Updated   Verdict = "updated" // the result differed, and was written as the expectation
+	Broken    Verdict = "broken"  // it could not run because of a file or the definition
 )
 
-// A Result is how a case or a flow went.
+// A Result is the result of a case or a flow.
 type Result struct {
 	Folder      string
-	Definition  string // as the case names it; empty where that is not known
+	Definition  string // as the case names it; empty if unknown
 	Command     string // of a case; empty for a flow
 	Verdict     Verdict
 	Differences []Difference
-	Err         error // why it is broken
+	Err         error // for Broken: the reason
 	Duration    time.Duration
-	Flow        *Flow // nil for a case, and where it could not be read
+	Flow        *Flow // nil for a case, and for a flow that could not be read
 }
 
-// Resolve returns the shipped name, or the file, of the definition that a case in a folder names.
+// Resolve returns the shipped name or the file of the definition that a case in the folder
+// names.
 func (r *Runner) Resolve(name, folder string) (string, error) {
 	if r.Definition != "" {
 		name, folder = r.Definition, ""
@@ -85,8 +86,8 @@ func (r *Runner) Resolve(name, folder string) (string, error) {
 	return name, nil
 }
 
-// Load returns the definition of a case whose folder that is. A definition is
-// loaded once. Errors of it are a *config.InvalidError.
+// Load returns the definition that a case in the folder names, loading it once. Problems
+// of the definition are a *config.InvalidError.
 func (r *Runner) Load(name, folder string) (*config.Definition, error) {
 	if r.Loaded != nil {
 		return r.Loaded, nil
@@ -202,7 +203,7 @@ func (r *Runner) Evaluate(ctx context.Context, c *Case) (*Answer, error) {
 	return answer, nil
 }
 
-// RunFolder reads and tries the case or the flow in a folder.
+// RunFolder reads and runs the case or the flow in a folder.
 func (r *Runner) RunFolder(ctx context.Context, folder string) Result {
 	if IsFlow(folder) {
 		flow, err := readFlow(folder)
@@ -218,9 +219,8 @@ func (r *Runner) RunFolder(ctx context.Context, folder string) Result {
 	return r.run(ctx, c)
 }
 
-// RunAll tries what is in the folders, several at a time, and reports each result
-// in the order of the folders. It ends early, with an error, where ctx is done or
-// report fails.
+// RunAll runs the cases and flows in the folders, several at a time, and reports results
+// in the order of the folders. It stops with an error if ctx is done or report fails.
 func (r *Runner) RunAll(ctx context.Context, folders []string, report func(Result) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup

@@ -13,9 +13,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Write writes a case into its folder, which is made where it is missing, in
-// files that only the owner may read. What an earlier case left there of the
-// files of a case is replaced or removed.
+// Write writes a case to its folder, creating it if needed, in files that only the owner
+// can read. It replaces or removes the files of an earlier case.
 func Write(c *Case) error {
 	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return fmt.Errorf("writing case %s: %w", c.Folder, err)

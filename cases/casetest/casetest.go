@@ -1,4 +1,4 @@
-// Package casetest lets go test try definitions on recorded commands, as rmctl
+// Package casetest tests definitions with recorded commands in go test, as rmctl
 // test does:
 //
 //	func TestDefinition(t *testing.T) {
@@ -19,15 +19,15 @@ import (
 // written instead of compared with.
 const updateVariable = "RMCTL_UPDATE"
 
-// Run tries all cases and flows in and below the folders, each as a subtest
-// named by its folder. A folder without any is a failure.
+// Run runs all cases and flows in and below the folders, each as a subtest named by its
+// folder. A folder without cases is a failure.
 func Run(t *testing.T, folders ...string) {
 	t.Helper()
 	RunWith(t, &cases.Runner{}, folders...)
 }
 
-// RunWith is Run with a runner of the caller's: another definition than the
-// cases name, or tokenizers of the caller's own.
+// RunWith is like Run with the caller's runner, for another definition or for the caller's
+// tokenizers.
 func RunWith(t *testing.T, runner *cases.Runner, folders ...string) {
 	t.Helper()
 	if os.Getenv(updateVariable) == "1" {
