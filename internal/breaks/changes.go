@@ -10,12 +10,12 @@ import (
 	"github.com/rmctl/rmctl/internal/sorting"
 )
 
-// A change breaks one thing of a definition. Where it stands is known by its position:
-// several readers have what they inherit from one.
+// A change breaks one thing of a definition. Its position identifies the thing, since
+// readers share what they inherit.
 type change struct {
 	what  string // for people, and as the key of a reason
 	at    config.Position
-	apply func(r *config.Reader) // to a reader that may have the thing; nil for what commands have
+	apply func(r *config.Reader) // for readers that may have the thing; nil for things of commands
 	drop  func(c *config.Command)
 }
 
@@ -43,7 +43,7 @@ func changesOf(d *config.Definition) []change {
 	return own
 }
 
-// commandsOf returns the commands of a definition, fallbacks behind what they are of.
+// commandsOf returns the commands of a definition, each followed by its fallbacks.
 func commandsOf(d *config.Definition) []*config.Command {
 	var all []*config.Command
 	for _, c := range d.Commands {
@@ -52,7 +52,7 @@ func commandsOf(d *config.Definition) []*config.Command {
 	return all
 }
 
-// applyTo applies the change to a definition that was loaded for it.
+// applyTo applies the change to a definition loaded for it.
 func (c change) applyTo(d *config.Definition) {
 	for _, command := range commandsOf(d) {
 		if c.drop != nil {
@@ -93,7 +93,7 @@ func (f *changes) ofFallback(fallback *config.Command) {
 	}})
 }
 
-// ofOnNodes deletes what an x:on-nodes consists of, one at a time.
+// ofOnNodes deletes the parts of an x:on-nodes, one at a time.
 func (f *changes) ofOnNodes(command *config.Command) {
 	at := command.Position
 	f.add(change{what: fmt.Sprintf("delete the command %s", command.Name), at: at, drop: func(c *config.Command) {
@@ -209,7 +209,7 @@ func (f *changes) ofCondition(what string, condition config.XPath, in func(r *co
 	}
 }
 
-// rowsAt changes the rows of a table that stand at a position.
+// rowsAt changes the rows of a table at a position.
 func rowsAt(at config.Position, to func(row *config.StateRow)) func(r *config.Reader) {
 	return func(r *config.Reader) {
 		if r.States == nil {
@@ -223,7 +223,7 @@ func rowsAt(at config.Position, to func(row *config.StateRow)) func(r *config.Re
 	}
 }
 
-// otherState is a state in place of one.
+// otherState returns another state.
 func otherState(is string) string {
 	others := map[string]string{"UP": "DOWN", "DOWN": "UP", "ERROR": "UP", "UNKNOWN": "UP", "NORMAL": "STOPPED", "RUNNING": "SUSPENDED", "COMPLETED": "FAILED"}
 	if other, has := others[is]; has {

@@ -2,8 +2,8 @@ package breaks
 
 import "regexp/syntax"
 
-// areDisjoint reports whether no text can match two patterns as a whole. It looks for a text on
-// which the automata of both reach their end; what they say about lines and words is passed over.
+// areDisjoint reports whether no text can match two patterns as a whole. It looks for a
+// text that both automata accept, ignoring assertions about lines and words.
 func areDisjoint(a, b string) bool {
 	one, err := programOf(a)
 	if err != nil {
@@ -53,7 +53,7 @@ func programOf(pattern string) (*syntax.Prog, error) {
 	return syntax.Compile(parsed.Simplify())
 }
 
-// consumes reports whether an instruction stays where it is until a character comes, or at the end.
+// consumes reports whether an instruction needs a character, or is the end.
 func consumes(i *syntax.Inst) bool {
 	switch i.Op {
 	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL, syntax.InstMatch, syntax.InstFail:
@@ -62,7 +62,7 @@ func consumes(i *syntax.Inst) bool {
 	return false
 }
 
-// following returns where an instruction that takes no character goes.
+// following returns the instructions after one that consumes no character.
 func following(i *syntax.Inst) []uint32 {
 	if i.Op == syntax.InstAlt || i.Op == syntax.InstAltMatch {
 		return []uint32{i.Out, i.Arg}
@@ -70,7 +70,7 @@ func following(i *syntax.Inst) []uint32 {
 	return []uint32{i.Out}
 }
 
-// haveCommonRune reports whether two instructions take a same character.
+// haveCommonRune reports whether two instructions accept a common character.
 func haveCommonRune(i, j *syntax.Inst) bool {
 	if i.Op == syntax.InstMatch || j.Op == syntax.InstMatch || i.Op == syntax.InstFail || j.Op == syntax.InstFail {
 		return false

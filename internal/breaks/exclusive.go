@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// exclude reports whether two rows can never take the same record, as far as that shows: then
-// their order means nothing.
+// exclude reports whether two rows provably never take the same record, so that their
+// order does not matter.
 func exclude(a, b *config.StateRow) bool {
 	if len(a.Words) > 0 && len(b.Words) > 0 && !slices.ContainsFunc(a.Words, func(word string) bool { return slices.Contains(b.Words, word) }) {
 		return true
@@ -38,8 +38,7 @@ var (
 	absence  = lazyregexp.New(`^not\(([\w.-]+(?: or [\w.-]+)*)\)$`)
 )
 
-// demandsOf returns the demands of a condition that is a row of demands, by fields; what else
-// it says is left out.
+// demandsOf returns the demands in a conjunction, by field, and ignores its other parts.
 func demandsOf(test string) map[string]demand {
 	demands := map[string]demand{}
 	for part := range strings.SplitSeq(test, " and ") {

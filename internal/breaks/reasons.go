@@ -11,12 +11,12 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// reasonsFile is a file with the reasons for changes that no case notices: a table for each
-// definition, with the change and its reason.
+// reasonsFile contains the reasons for changes that no case notices: a table for each
+// definition.
 const reasonsFile = "survivors.toml"
 
-// ReadReasons reads the reasons of each folder that has some. The error names a file that
-// cannot be read.
+// ReadReasons reads the reasons in each folder that has some. The error names an
+// unreadable file.
 func ReadReasons(roots []string) (map[string]map[string]string, error) {
 	reasons := map[string]map[string]string{}
 	for _, root := range roots {

@@ -1,5 +1,5 @@
-// Package breaks changes definitions in ways in which authors err, and reports the changes that
-// none of their cases notices.
+// Package breaks changes definitions as authors err, and reports the changes that no case
+// notices.
 package breaks
 
 import (
@@ -24,20 +24,20 @@ import (
 // A Survivor is a change that no case notices.
 type Survivor struct {
 	Change   string `json:"change"`
-	Position string `json:"position"`         // of what was changed
-	Reason   string `json:"reason,omitempty"` // why that is right, if somebody has written it down
+	Position string `json:"position"`         // of the changed thing
+	Reason   string `json:"reason,omitempty"` // from the reasons file
 }
 
-// A Report says which changes of a definition its cases do not notice.
+// A Report lists the changes of a definition that no case notices.
 type Report struct {
 	Definition string     `json:"definition"` // as the cases name it
 	Cases      int        `json:"cases"`      // and flows
 	Changes    int        `json:"changes"`    // that were tried
 	Survivors  []Survivor `json:"survivors"`  // in document order
-	Stale      []string   `json:"stale"`      // reasons for what does not survive
+	Stale      []string   `json:"stale"`      // reasons for changes that do not survive
 }
 
-// Unexplained returns how many survivors have no reason.
+// Unexplained returns the number of survivors without a reason.
 func (r Report) Unexplained() int {
 	count := 0
 	for _, each := range r.Survivors {
@@ -48,9 +48,9 @@ func (r Report) Unexplained() int {
 	return count
 }
 
-// Run breaks the definitions of the cases and flows in the folders, those that have readers. The reasons are by
-// definition and change. The error is that of ctx, of a definition that cannot be read, or
-// says which case fails without any change.
+// Run changes the definitions with readers of the cases and flows in the folders. Reasons
+// are by definition and change. The error is that of ctx or of an unreadable definition,
+// or names a case that fails without any change.
 func Run(ctx context.Context, runner *cases.Runner, folders []string, reasons map[string]map[string]string) ([]Report, error) {
 	of := map[string][]string{} // folders by definition
 	err := runner.RunAll(ctx, folders, func(result cases.Result) error {
@@ -84,17 +84,17 @@ type breaker struct {
 	parallel int
 
 	mu      sync.Mutex
-	folders []string // those that noticed the latest changes first: they are likely to notice similar ones
+	folders []string // those that noticed recent changes first, since they are likely to notice similar ones
 }
 
-// order returns the folders in the order in which to try them.
+// order returns the folders in the order to run them.
 func (b *breaker) order() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.folders)
 }
 
-// noticed makes a folder the first to try.
+// noticed moves a folder to the front.
 func (b *breaker) noticed(folder string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -147,11 +147,11 @@ func (b *breaker) run(ctx context.Context, reasons map[string]string) (Report, e
 	return report, nil
 }
 
-// errNoticed ends the cases at the first that notices a change.
+// errNoticed stops at the first case that notices a change.
 var errNoticed = errors.New("a case notices it")
 
-// survives reports whether no case notices a change. One that cannot be tried any more, since
-// its command is gone, has noticed nothing.
+// survives reports whether no case notices a change. A case that can no longer run, since
+// its command is missing, notices nothing.
 func (b *breaker) survives(ctx context.Context, c change) (bool, error) {
 	definition, err := b.load()
 	if err != nil {

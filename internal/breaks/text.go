@@ -7,8 +7,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// Text returns which changes of a definition no case noticed: those without a reason, or
-// all.
+// Text returns the changes that no case noticed: those without a reason, or all.
 func (r Report) Text(all bool) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "changes of %s: %d tried on %d cases, %d not noticed, %d of them without a reason\n",

@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/cases"
 )
 
-// JUnit collects results for the XML that continuous integration reads:
-// a test suite for each definition, a test case for each case.
+// JUnit collects results as JUnit's XML: a test suite for each definition, a test case for
+// each case.
 type JUnit struct {
 	suites []*junitSuite
 }
@@ -51,7 +51,7 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// Add takes one result.
+// Add adds one result.
 func (r *JUnit) Add(result cases.Result) {
 	suite := r.suite(result.Definition)
 	one := junitCase{Name: oneLine(result.Folder), Class: suite.Name, Time: seconds(result.Duration)}
@@ -115,7 +115,7 @@ func (r *JUnit) WriteFile(name string) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	if err := r.Write(file); err != nil {
-		_ = file.Close() // the error of writing is the cause
+		_ = file.Close() // the write error is the cause
 		return fmt.Errorf("writing the report %s: %w", name, err)
 	}
 	return file.Close()

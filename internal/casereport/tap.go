@@ -1,4 +1,4 @@
-// Package casereport writes what came of cases, for people and other programs.
+// Package casereport writes results of cases for people and programs.
 package casereport
 
 import (
@@ -36,7 +36,7 @@ func (r *TAP) Add(result cases.Result) error {
 	return err
 }
 
-// Close writes the plan, which shows readers that nothing is missing.
+// Close writes the plan, so that readers notice missing results.
 func (r *TAP) Close() error {
 	header := ""
 	if r.count == 0 {
@@ -46,7 +46,7 @@ func (r *TAP) Close() error {
 	return err
 }
 
-// explanation says, line by line, what is not as expected.
+// explanation returns a line for each difference.
 func explanation(r cases.Result) []string {
 	var lines []string
 	if r.Err != nil {
@@ -60,8 +60,7 @@ func explanation(r cases.Result) []string {
 	return lines
 }
 
-// oneLine keeps what schedulers print from starting lines of its own, and from
-// controlling a terminal.
+// oneLine makes scheduler output safe for one line of a terminal.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

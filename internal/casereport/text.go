@@ -7,11 +7,10 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// words begin the lines of results.
+// words are the first words of results.
 var words = map[cases.Verdict]string{cases.Passed: "ok", cases.Differing: "FAIL", cases.Updated: "updated", cases.Broken: "ERROR"}
 
-// Text returns the lines for people about a result; none about a case that passed, unless all
-// are wanted.
+// Text returns a result as text; empty for a case that passed, unless all is set.
 func Text(result cases.Result, all bool) string {
 	if result.Verdict == cases.Passed && !all {
 		return ""
@@ -30,7 +29,7 @@ func Text(result cases.Result, all bool) string {
 	return text
 }
 
-// CountsText returns the line about how many cases have each verdict.
+// CountsText returns the line with the number of cases for each verdict.
 func CountsText(counts map[cases.Verdict]int) string {
 	all := 0
 	for _, count := range counts {

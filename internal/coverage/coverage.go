@@ -15,14 +15,13 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A Counter counts for all definitions that a Runner's cases use. Its methods may be
-// called concurrently; the zero value is ready to use.
+// A Counter counts for all definitions of a Runner's cases. Its methods may be called
+// concurrently; the zero value is ready to use.
 type Counter struct {
 	definitions sync.Map // *config.Definition to *things
 }
 
-// Watch makes the runner report to the counter, beside whom it reports to already. Call it
-// before the runner tries cases.
+// Watch makes the runner also report to the counter. Call it before running cases.
 func (c *Counter) Watch(runner *cases.Runner) {
 	before := runner.Trace
 	runner.Trace = func(read cases.Reading, event tokenizer.TraceEvent) {
@@ -48,7 +47,7 @@ func (c *Counter) thingsOf(definition *config.Definition) *things {
 	return counted.(*things)
 }
 
-// Reports returns what of each definition was exercised so far, by their names.
+// Reports returns the coverage of each definition so far, by name.
 func (c *Counter) Reports() []Report {
 	var reports []Report
 	for _, counted := range c.definitions.Range {
@@ -60,7 +59,7 @@ func (c *Counter) Reports() []Report {
 	return reports
 }
 
-// trace notes what a parser of the definition did.
+// trace counts a step of a parser.
 func (t *things) trace(parser *config.Parser, event tokenizer.TraceEvent) {
 	switch event.Kind {
 	case "segment", "end":
@@ -83,7 +82,7 @@ func (t *things) trace(parser *config.Parser, event tokenizer.TraceEvent) {
 	}
 }
 
-// step notes what became of a record.
+// step counts a step of a reader.
 func (t *things) step(command *config.Command, step reader.Step) {
 	t.mark(kindCommand, command.Position, "")
 	if step.Rejected != "" || step.Foreign {
@@ -105,7 +104,7 @@ func (t *things) mark(kind string, at config.Position, detail string) {
 	}
 }
 
-// markState notes the state that an action has stored as a job's.
+// markState counts the job state that an action stored.
 func (t *things) markState(e tokenizer.TraceEvent) {
 	text, isText := e.Value.(string)
 	if !isText || e.Field != attribute.FieldValue {
@@ -117,7 +116,7 @@ func (t *things) markState(e tokenizer.TraceEvent) {
 	}
 }
 
-// report returns what was exercised so far.
+// report returns the coverage so far.
 func (t *things) report() Report {
 	report := Report{Definition: t.definition.Name, File: t.definition.File, Missed: []Thing{}}
 	for _, kind := range kinds {
@@ -145,18 +144,18 @@ func (t *things) report() Report {
 	return report
 }
 
-// A Report says how much of a definition was exercised, as rmctl test --json prints it.
+// A Report is the coverage of a definition, as rmctl test --json prints it.
 type Report struct {
 	Definition string  `json:"definition"` // its name
 	File       string  `json:"-"`
 	Covered    int     `json:"covered"`
 	Total      int     `json:"total"`
-	Percent    float64 `json:"percent"` // 100 where there is nothing to exercise
+	Percent    float64 `json:"percent"` // 100 without anything to exercise
 	Kinds      []Count `json:"kinds"`   // of all kinds
 	Missed     []Thing `json:"missed"`  // what was not exercised, by position
 }
 
-// A Count is how many things of one kind were exercised.
+// A Count is the coverage of one kind of things.
 type Count struct {
 	Kind    string  `json:"kind"`
 	Covered int     `json:"covered"`

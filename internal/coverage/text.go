@@ -7,8 +7,8 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// Text returns what cases exercised of a definition, which should be at least some
-// percent. All also lists each kind, and what they never exercised.
+// Text returns the coverage as text; least is the required percentage. All also lists each
+// kind and what was never exercised.
 func (r Report) Text(least float64, all bool) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "coverage of %s: %.1f%% (%d of %d)", r.Definition, r.Percent, r.Covered, r.Total)

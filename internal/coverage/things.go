@@ -12,12 +12,12 @@ import (
 
 // The kinds of things that count.
 const (
-	kindCommand    = "command"    // it has a parser, and was run
-	kindExpression = "expression" // a match that took a text, or an exit-on or exit-after that ended the reading
-	kindAction     = "action"     // it was run
-	kindTest       = "test"       // one for each outcome that a test may have
-	kindElse       = "else"       // of a target: it was taken; that of a test is the test's being false
-	kindState      = "state"      // a state that the definition names was stored as a job's
+	kindCommand    = "command"    // with a parser or reader; it ran
+	kindExpression = "expression" // it matched, or ended the reading
+	kindAction     = "action"     // it ran
+	kindTest       = "test"       // one for each possible outcome
+	kindElse       = "else"       // of a target: it ran; that of a test counts as the test being false
+	kindState      = "state"      // the definition set this state
 	kindRow        = "row"        // of x:states: a record got its state from it
 	kindFact       = "fact"       // x:fact: a record had a value for it
 )
@@ -25,28 +25,28 @@ const (
 // kinds are all of them in the order of reports.
 var kinds = []string{kindCommand, kindExpression, kindAction, kindTest, kindElse, kindState, kindRow, kindFact}
 
-// things are the parts of a definition that count, and which of them were exercised.
+// things are the parts of a definition that count, and whether they were exercised.
 type things struct {
 	definition *config.Definition
 	all        []Thing // in document order
 	marked     []atomic.Bool
 	indices    map[thingKey]int
-	commands   map[*config.Parser]config.Position // of whose output they read
-	// indirect has the actions that take a job's state from whichever attribute
-	// a reference leads to: by the states that it may find, where they stand.
+	commands   map[*config.Parser]config.Position // commands by parser
+	// indirect has the actions that take a job's state from the attribute behind a
+	// reference, by the states that they may find.
 	indirect map[config.Position]map[string]config.Position
 }
 
-// A thingKey names a thing by where it stands, and which of several that
-// stand there it is: the outcome of a test, the state that an action stores.
+// A thingKey identifies a thing by its position and, if several share it, by the outcome
+// of a test or the state that an action stores.
 type thingKey struct {
 	kind   string
 	at     config.Position
 	detail string
 }
 
-// thingsOf returns the things of a definition, none of them exercised. Commands without a parser
-// have nothing that could misread what they print: they do not count.
+// thingsOf returns the things of a definition. Commands without a parser or reader do not
+// count.
 func thingsOf(definition *config.Definition) *things {
 	t := &things{definition: definition, indices: map[thingKey]int{},
 		commands: map[*config.Parser]config.Position{}, indirect: map[config.Position]map[string]config.Position{}}
@@ -60,7 +60,7 @@ func thingsOf(definition *config.Definition) *things {
 	return t
 }
 
-// add counts a thing, once.
+// add adds a thing once.
 func (t *things) add(kind string, at config.Position, detail, what string, values ...any) {
 	key := thingKey{kind, at, detail}
 	if _, known := t.indices[key]; known {
@@ -70,7 +70,7 @@ func (t *things) add(kind string, at config.Position, detail, what string, value
 	t.all = append(t.all, Thing{Kind: kind, File: at.File, Line: at.Line, Column: at.Column, What: fmt.Sprintf(what, values...)})
 }
 
-// addReader counts the rows and the facts of a reader, which several commands may share.
+// addReader adds the rows and facts of a reader, which commands may share.
 func (t *things) addReader(r *config.Reader) {
 	if r == nil {
 		return
@@ -123,8 +123,7 @@ func (t *things) addTarget(target *config.Target) {
 	}
 }
 
-// placeOfMatch returns where a match's expression stands, or the match itself
-// where it has none.
+// placeOfMatch returns the position of a match's expression, or of the match without one.
 func placeOfMatch(match *config.Match) config.Position {
 	if match.Expression == nil {
 		return match.Position
@@ -149,8 +148,8 @@ func (t *things) addTest(test *config.Test, isJob bool) {
 	t.addActions(test.Else, isJob)
 }
 
-// isPossible reports whether a test can have an outcome: of two texts that
-// never change, as definitions have them to run actions in any case, only one.
+// isPossible reports whether a test can have an outcome. A test of two fixed texts has
+// only one.
 func isPossible(test *config.Test, outcome bool) bool {
 	for _, value := range test.Values {
 		if strings.HasPrefix(value, "#") || strings.Contains(value, "${") {
@@ -189,7 +188,7 @@ func shownAction(action *config.Action) string {
 	return string(action.Kind)
 }
 
-// addState counts the states that an entry may store as a job's.
+// addState adds the job states that an entry may store.
 func (t *things) addState(action *config.Action, entry *config.Entry) {
 	if _, known := job.ParseDetail(entry.Value.Text); known {
 		t.add(kindState, action.Position, entry.Value.Text, "the state %s", entry.Value.Text)

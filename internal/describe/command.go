@@ -43,7 +43,7 @@ type commandDescription struct {
 	Position    string                `json:"position"`
 }
 
-// A markDescription is a text by which a process is recognized.
+// A markDescription describes an x:process-mark.
 type markDescription struct {
 	Text     string `json:"text"`
 	Output   bool   `json:"output,omitempty"` // what follows it was printed by the process
@@ -104,7 +104,7 @@ func describeArguments(arguments []*config.Argument) []argumentDescription {
 	})
 }
 
-// vanishes says when an argument is left out; empty for one that always stays.
+// vanishes says when an argument vanishes; empty for never.
 func vanishes(a *config.Argument) string {
 	pattern := a.IsUndefinedIfMatches
 	switch {
@@ -118,7 +118,7 @@ func vanishes(a *config.Argument) string {
 	return ""
 }
 
-// line joins arguments as they stand in a script or command.
+// line joins arguments as in a script or command.
 func line(arguments []argumentDescription) string {
 	return strings.Join(each(arguments, func(a argumentDescription) string { return a.Text }), " ")
 }
@@ -203,7 +203,7 @@ func describeFiles(groups []*config.ManagedFiles) []fileDescription {
 	return described
 }
 
-// onlyText names the stages that a command acts on jobs in.
+// onlyText returns the stages of jobs that a command acts on.
 func onlyText(c *config.Command) string {
 	stages := make([]string, len(c.Only))
 	for i, stage := range c.Only {

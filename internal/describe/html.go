@@ -15,9 +15,8 @@ import (
 //go:embed page.css
 var pageStyle string
 
-// WritePage writes the description as a page that needs nothing else: no
-// scripts, styles inside, readable on a screen, bright or dark, and on paper.
-// All that stands in it may be hostile; the nodes escape it.
+// WritePage writes the description as a self-contained page without scripts, for screens
+// and paper, with dark mode. The nodes escape hostile content.
 func (d Description) WritePage(w io.Writer) error {
 	p := page{Description: d, anchors: map[string]string{}}
 	for i, a := range d.Attributes {
@@ -34,10 +33,10 @@ type page struct {
 	anchors map[string]string // of attributes, by name
 }
 
-// A section is a part of the page that its menu leads to.
+// A section is a part of the page with an entry in its menu.
 type section struct {
 	id, title string
-	content   h.Node // nil for a section that the definition has no use for
+	content   h.Node // nil to omit the section
 }
 
 func (p page) document() h.Node {
@@ -117,7 +116,7 @@ func code(text string) h.Node { return h.Code(h.Text(text)) }
 
 func quiet(text string) h.Node { return h.P(h.Class("quiet"), h.Text(text)) }
 
-// choices shows words that one of is chosen of, or that are all set.
+// choices shows a list of words.
 func choices(words []string) h.Node {
 	return h.Map(words, func(word string) h.Node { return h.Group{h.Code(h.Class("choice"), h.Text(word)), h.Text(" ")} })
 }
@@ -127,12 +126,12 @@ func columns(labels ...string) h.Node {
 	return h.THead(h.Tr(h.Map(labels, func(label string) h.Node { return h.Th(h.Scope("col"), h.Text(label)) })))
 }
 
-// entry is one of a list of terms, unless there is nothing to say of it.
+// entry is an entry in a list of terms; nil for an empty description.
 func entry(term, text string) h.Node {
 	return h.If(text != "", h.Group{h.Dt(h.Text(term)), h.Dd(h.Text(text))})
 }
 
-// place shortens a position: to its line where it is in the definition's own file.
+// place shortens a position in the definition's own file to its line.
 func (p page) place(position string) string {
 	file, line := position, ""
 	for range 2 { // the column, then the line
@@ -148,14 +147,14 @@ func (p page) place(position string) string {
 	return path.Base(file) + ":" + line
 }
 
-// position is the place of something, as small print.
+// position is a position in small print.
 func (p page) position(position string) h.Node {
 	return h.Span(h.Class("position"), h.Text(p.place(position)))
 }
 
 var referencePattern = lazyregexp.New(`\$\{ptp_rm:([^${}#]+)(?:#([^${}]*))?\}`)
 
-// text shows the references in a text as what they are.
+// text highlights the references in a text.
 func (p page) text(text string) h.Node {
 	var all h.Group
 	at := 0
@@ -174,12 +173,12 @@ func (p page) text(text string) h.Node {
 
 func (p page) code(text string) h.Node { return h.Code(p.text(text)) }
 
-// codeEntry is an entry whose text may hold references.
+// codeEntry is an entry with a text that may contain references.
 func (p page) codeEntry(term, text string) h.Node {
 	return h.If(text != "", h.Group{h.Dt(h.Text(term)), h.Dd(p.code(text))})
 }
 
-// reference leads to an attribute, if the definition has it.
+// reference links to an attribute, if the definition has it.
 func (p page) reference(name, shown string, attributes ...h.Node) h.Node {
 	if anchor := p.anchors[name]; anchor != "" {
 		return h.A(h.Class("ref"), h.Href("#"+anchor), h.Group(attributes), h.Text(shown))
@@ -252,7 +251,7 @@ func (p page) attribute(a attributeDescription) h.Node {
 	)
 }
 
-// value is what an attribute has if nobody sets it.
+// value is the default value of an attribute.
 func (p page) value(a attributeDescription) h.Node {
 	switch {
 	case a.Value != nil:
@@ -263,7 +262,7 @@ func (p page) value(a attributeDescription) h.Node {
 	return nil
 }
 
-// allowed says what an attribute may be set to, and how it is kept.
+// allowed describes the allowed values of an attribute, and how they are stored.
 func (p page) allowed(a attributeDescription) h.Node {
 	return h.Group{
 		h.If(len(a.Choice) > 0, h.P(choices(a.Choice))),
@@ -281,7 +280,7 @@ func (p page) allowed(a attributeDescription) h.Node {
 	}
 }
 
-// rule returns what values have to be, beside the message for users.
+// rule returns the rule for values, in addition to the message for users.
 func (v validatorDescription) rule() string {
 	v.Message = ""
 	return v.text(true)

@@ -25,7 +25,8 @@ func (p page) script() h.Node {
 	return h.Group{quiet(note), h.Ol(h.Class("lines"), lines)}
 }
 
-// line is a line of a script or file. What its title says of why it may be left out begins with prefix.
+// line is a line of a script or file. Prefix begins its title, which says when it
+// vanishes.
 func (p page) line(l lineDescription, prefix string) h.Node {
 	return h.Li(
 		h.If(len(l.Vanishes) > 0, h.Group{h.Class("optional"), h.Title(prefix + strings.Join(l.Vanishes, "; "))}),
@@ -138,7 +139,7 @@ func (p page) target(t targetDescription) h.Node {
 	return h.Table(h.Class("target"), h.Caption(changed, h.Text(" "), p.position(t.Position)), h.TBody(rows))
 }
 
-// head says which segments a match takes.
+// head shows which segments a match takes.
 func (m matchDescription) head() h.Node {
 	if m.Expression == "" {
 		return h.Text("anything")

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A Description is what rmctl describe shows of a definition; its names in JSON are
-// a contract, which docs/reference/definition-json.md documents. Positions are file:line:column.
+// A Description is the output of rmctl describe; its JSON names are a contract, which
+// docs/reference/definition-json.md documents. Positions are file:line:column.
 type Description struct {
 	Name          string                 `json:"name"`
 	File          string                 `json:"file"`
@@ -34,7 +34,7 @@ type Description struct {
 	Proven        []Proof                `json:"proven"`
 }
 
-// A Proof is what a definition was proven against.
+// A Proof says what a definition was tested with.
 type Proof struct {
 	By string `json:"by"` // software, recordings or documentation
 	Of string `json:"of"`
@@ -67,16 +67,16 @@ type attributeDescription struct {
 }
 
 type validatorDescription struct {
-	Expression string   `json:"expression,omitempty"` // has to match the value as a whole
+	Expression string   `json:"expression,omitempty"` // must match the whole value
 	Ranges     []string `json:"ranges,omitempty"`     // one of them has to hold the value, such as ">= 1, < 9"
-	File       []string `json:"file,omitempty"`       // what the file that the value names has to be
+	File       []string `json:"file,omitempty"`       // requirements for the file
 	Message    string   `json:"message,omitempty"`
 }
 
 // settable reports whether users set the attribute.
 func (a attributeDescription) Settable() bool { return a.Visible && !a.ReadOnly }
 
-// Of describes a definition, which must have been loaded without errors.
+// Of describes a definition that was loaded without errors.
 func Of(d *config.Definition) Description {
 	described := Description{
 		Name: d.Name, File: d.File, Extends: d.Files[1:], Mode: "none", SchedulerType: d.Monitor.SchedulerType,
@@ -101,7 +101,7 @@ func Of(d *config.Definition) Description {
 	return described
 }
 
-// each returns what a function makes of each element, never nil.
+// each maps a slice; the result is never nil.
 func each[T, D any](all []T, describe func(T) D) []D {
 	described := make([]D, 0, len(all))
 	for _, one := range all {
@@ -110,8 +110,7 @@ func each[T, D any](all []T, describe func(T) D) []D {
 	return described
 }
 
-// QueueAttribute returns the attribute that holds the queue of a job; empty where the
-// definition has no queues.
+// QueueAttribute returns the attribute of a job's queue; empty without queues.
 func QueueAttribute(d *config.Definition) string {
 	if queues := queuesOf(d); queues != nil {
 		return queues.Attribute
@@ -119,7 +118,7 @@ func QueueAttribute(d *config.Definition) string {
 	return ""
 }
 
-// queuesOf finds the queues: by attributes of fixed names.
+// queuesOf finds the queues by attributes of fixed names.
 func queuesOf(d *config.Definition) *queuesDescription {
 	chosen := d.Attribute("control.queue.name")
 	if chosen == nil && d.Attribute("queues") == nil {
@@ -168,7 +167,7 @@ func optionalText(a *config.Attribute, field attribute.Field) *string {
 	return &text
 }
 
-// items splits what the format separates by commas.
+// items splits a list at commas.
 func items(text string) []string {
 	var all []string
 	for item := range strings.SplitSeq(text, ",") {

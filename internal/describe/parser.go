@@ -13,7 +13,7 @@ import (
 type parserDescription struct {
 	Element    string              `json:"element"`
 	Type       string              `json:"type,omitempty"` // of a parser that is not made of targets
-	Segments   string              `json:"segments"`       // what the stream is cut into
+	Segments   string              `json:"segments"`       // how the stream is cut
 	ApplyToAll bool                `json:"applyToAll,omitempty"`
 	Targets    []targetDescription `json:"targets,omitempty"`
 	ExitOn     string              `json:"exitOn,omitempty"`
@@ -22,7 +22,7 @@ type parserDescription struct {
 }
 
 type targetDescription struct {
-	Attribute string             `json:"attribute,omitempty"` // that the actions change; without it they construct new ones
+	Attribute string             `json:"attribute,omitempty"` // that the actions change; empty to create attributes
 	MatchAll  bool               `json:"matchAll,omitempty"`
 	Matches   []matchDescription `json:"matches,omitempty"`
 	Tests     []testDescription  `json:"tests,omitempty"`
@@ -55,7 +55,7 @@ func describeParser(p *config.Parser) parserDescription {
 	return d
 }
 
-// segments names what the stream is cut into.
+// segments describes how the stream is cut.
 func segments(p *config.Parser) string {
 	if p.MaxMatchLength > 0 {
 		return fmt.Sprintf("windows of %d characters", 2*p.MaxMatchLength)
@@ -130,8 +130,7 @@ func condition(t *config.Test) string {
 	return strings.Join(each(t.Values, literal), " "+comparisons[t.Operator]+" ")
 }
 
-// operands returns the texts of conditions that are to be combined; those that
-// combine others themselves stand in parentheses.
+// operands returns the texts of conditions to combine; combined ones are in parentheses.
 func operands[T any](conditions []T, text func(T) string, combines func(T) bool) []string {
 	return each(conditions, func(one T) string {
 		if combines(one) {
@@ -141,7 +140,7 @@ func operands[T any](conditions []T, text func(T) string, combines func(T) bool)
 	})
 }
 
-// literal quotes a text unless it is a field of the attribute at hand.
+// literal quotes a text unless it is a field of the same attribute.
 func literal(text string) string {
 	if field, isField := strings.CutPrefix(text, "#"); isField {
 		return field
@@ -194,7 +193,7 @@ func describeAction(a *config.Action, split bool) string {
 	return text
 }
 
-// source says where an entry takes a text from.
+// source describes the source of an entry.
 func source(value config.Optional, index, group int, split bool) string {
 	switch {
 	case value.Set:

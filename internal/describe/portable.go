@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// A portableDescription is what a portable name does in a definition.
+// A portableDescription describes a portable name in a definition.
 type portableDescription struct {
 	Name    string                    `json:"name"`
 	Meaning string                    `json:"meaning"`
@@ -20,7 +20,7 @@ type portableDescription struct {
 type portableLinkDescription struct {
 	Attribute string   `json:"attribute,omitempty"`
 	As        string   `json:"as,omitempty"`
-	Text      string   `json:"text,omitempty"` // what the attribute gets, with {} for the value; the value alone without it
+	Text      string   `json:"text,omitempty"` // text for the attribute, with {} for the value; empty for the value alone
 	When      string   `json:"when,omitempty"`
 	Per       []string `json:"per,omitempty"`
 	Times     []string `json:"times,omitempty"`
@@ -33,7 +33,7 @@ type portableLinkDescription struct {
 	Position  string   `json:"position"`
 }
 
-// describePortable returns the portable names that the definition has links for.
+// describePortable returns the portable names with links.
 func describePortable(d *config.Definition) []portableDescription {
 	var described []portableDescription
 	for _, name := range portablename.Names() {
@@ -58,7 +58,7 @@ func describePortable(d *config.Definition) []portableDescription {
 	return described
 }
 
-// Effect says in words what a link does.
+// Effect describes a link in words.
 func (l portableLinkDescription) Effect() string {
 	var facts []string
 	if l.Attribute != "" {
@@ -94,7 +94,7 @@ func (l portableLinkDescription) Effect() string {
 	return tui.OneLine(strings.Join(facts, "; "))
 }
 
-// writePortable lists the portable names; with everything, what each link does.
+// writePortable lists the portable names, with everything also their links.
 func (d Description) writePortable(text *strings.Builder, everything bool) {
 	if len(d.Portable) > 0 {
 		text.WriteString("\nPortable names, also set with -s name=value:\n")

@@ -8,12 +8,11 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// A probeDescription is what rmctl doctor looks for beyond what the commands
-// of the definition show.
+// A probeDescription describes an x:probe of rmctl doctor.
 type probeDescription struct {
 	Name      string                `json:"name"`
 	Arguments []argumentDescription `json:"arguments"`
-	Version   string                `json:"version,omitempty"` // the expression that is searched for in the output; without it the exit code counts
+	Version   string                `json:"version,omitempty"` // expression to find in the output; empty to check only the exit code
 	AtLeast   string                `json:"atLeast,omitempty"`
 	Required  bool                  `json:"required"`
 	Impact    string                `json:"impact,omitempty"`
@@ -36,7 +35,7 @@ func describeProbe(p *config.Probe) probeDescription {
 	return d
 }
 
-// Demand says in words when a probe is satisfied.
+// Demand describes in words what a probe requires.
 func (p probeDescription) Demand() string {
 	demand := "must succeed"
 	if p.Version != "" {
@@ -48,7 +47,7 @@ func (p probeDescription) Demand() string {
 	return demand
 }
 
-// writeProbes lists what rmctl doctor runs to see whether jobs can run.
+// writeProbes lists the probes.
 func (d Description) writeProbes(text *strings.Builder) {
 	if len(d.Probes) > 0 {
 		text.WriteString("\nProbes of rmctl doctor:\n")

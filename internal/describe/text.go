@@ -8,8 +8,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// Text returns the description for a terminal; all of it, not only what users
-// of the definition need, with everything set.
+// Text returns the description for a terminal: what users need, or everything.
 func (d Description) Text(everything bool) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s (%s), %s jobs\n", d.Name, d.File, d.Mode)
@@ -50,7 +49,7 @@ func (d Description) Text(everything bool) string {
 	return text.String()
 }
 
-// monitorText says how queues and jobs are watched.
+// monitorText describes scheduler, queue and refresh time.
 func (d Description) monitorText() string {
 	var facts []string
 	if d.SchedulerType != "" {
@@ -85,7 +84,7 @@ func (a attributeDescription) text(everything bool) string {
 	return line
 }
 
-// facts returns what a value has to be, and what it is if nobody sets it.
+// facts returns the rules for values, and the default.
 func (a attributeDescription) facts(everything bool) []string {
 	var facts []string
 	add := func(isSet bool, format string, arguments ...any) {
@@ -129,8 +128,8 @@ func (a attributeDescription) Limits() string {
 	return ""
 }
 
-// text returns what values have to be: the message for users, and with everything
-// set, or without a message, the rule itself.
+// text returns the rule for values: the message for users, otherwise, or with everything
+// set, the rule itself.
 func (v validatorDescription) text(everything bool) string {
 	var parts []string
 	if v.Message != "" {
@@ -150,8 +149,8 @@ func (v validatorDescription) text(everything bool) string {
 	return strings.Join(parts, "; ")
 }
 
-// writeText writes a command: the line that it runs, shortened unless everything
-// is wanted, and then also what belongs to it.
+// writeText writes the command line, shortened unless everything is set, and then also its
+// details.
 func (c commandDescription) writeText(text *strings.Builder, everything bool) {
 	fmt.Fprintf(text, "  %-22s %-20s %s", c.Element, c.Name, shortened(tui.OneLine(line(c.Arguments)), everything))
 	if len(c.Fallbacks) > 0 && !everything {
@@ -249,7 +248,7 @@ func (p parserDescription) writeText(text *strings.Builder) {
 	}
 }
 
-// Title names what a target changes.
+// Title returns what a target changes.
 func (t targetDescription) Title() string {
 	if t.Attribute == "" {
 		return "new attributes"
@@ -257,7 +256,7 @@ func (t targetDescription) Title() string {
 	return t.Attribute
 }
 
-// Title names what a match takes.
+// Title returns what a match takes.
 func (m matchDescription) Title() string {
 	switch {
 	case m.Expression == "":
@@ -303,7 +302,7 @@ func (d Description) writeStates(text *strings.Builder) {
 	}
 }
 
-// Condition says which failures have the outcome.
+// Condition describes the failures with this outcome.
 func (o outcomeDescription) Condition() string {
 	text := "any exit code except 0"
 	if len(o.ExitCodes) > 0 {
@@ -334,8 +333,7 @@ func (d Description) writeForm(text *strings.Builder) {
 	}
 }
 
-// writeText writes a control and those inside. A label that has neither text nor
-// rule only takes room.
+// writeText writes a control and those inside. It skips labels without text and rules.
 func (c controlDescription) writeText(text *strings.Builder, indent string) {
 	if !c.IsSeen() {
 		return
@@ -346,12 +344,12 @@ func (c controlDescription) writeText(text *strings.Builder, indent string) {
 	}
 }
 
-// IsSeen reports whether the control is more than empty room.
+// IsSeen reports whether the control is more than empty space.
 func (c controlDescription) IsSeen() bool {
 	return c.Kind != "label" || c.Title != "" || c.Text != "" || c.Attribute != "" || len(c.Rules) > 0
 }
 
-// Summary describes the control on one line.
+// Summary returns a line about the control.
 func (c controlDescription) Summary() string {
 	words := []string{c.Kind}
 	add := func(isSet bool, format string, arguments ...any) {

@@ -1,4 +1,4 @@
-// Package excerpt makes one line of what programs print, to be shown within other text.
+// Package excerpt shortens output of programs to one line.
 package excerpt
 
 import (
@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// longest bounds an excerpt, in characters.
+// longest limits an excerpt, in characters.
 const longest = 200
 
 // Line returns a text as one line of at most 200 characters and an ellipsis.
@@ -18,7 +18,7 @@ func Line(text string) string {
 	return string(line)
 }
 
-// First returns the first line of a text that is not blank, as [Line] does.
+// First returns the first line that is not blank, shortened like [Line].
 func First(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// nearby returns the part of a line that an excerpt can be of, and where in it
-// an offset is: lines may have megabytes, with thousands of problems.
+// nearby returns the part of a line around an offset, and the offset in it. Lines can have
+// megabytes, with thousands of problems.
 func nearby(line string, at int) (string, int) {
 	const far = 16 << 10 // combining characters take bytes and no columns
 	at = min(max(at, 0), len(line))
@@ -20,15 +20,15 @@ func nearby(line string, at int) (string, int) {
 	return line[begin:end], at - begin
 }
 
-// The part of a long line that is shown, in columns of a terminal.
+// The limits of an excerpt, in columns of a terminal.
 const (
-	shownBefore = 60 // at most, left of what is marked
+	shownBefore = 60 // at most, before the mark
 	shownWidth  = 110
 )
 
-// Marked returns the part of a line around what is marked, and the marks below it: ^ under the
-// first character and ~ under the others. Characters that a terminal would not show as one or two
-// columns are replaced.
+// Marked returns the part of a line around the marked characters, and a line with ^ below
+// the first and ~ below the others. It replaces characters that do not have one or two
+// columns.
 func Marked(line string, at, length int) (shown, marked string) {
 	line, at = nearby(line, at)
 	return excerptOf(line, at, length)
@@ -70,8 +70,7 @@ func excerptOf(line string, at, length int) (shown, marked string) {
 	return text.String(), marks.String()
 }
 
-// startOfExcerpt returns where a line is cut at its beginning, so that not too
-// much stands left of an offset.
+// startOfExcerpt returns the start of the excerpt, to limit what precedes an offset.
 func startOfExcerpt(line string, at int) int {
 	columns := 0
 	for _, r := range line {
@@ -94,8 +93,7 @@ func startOfExcerpt(line string, at int) int {
 	return 0
 }
 
-// shownAs returns what is shown instead of a character, and how many
-// columns that takes.
+// shownAs returns the replacement of a character, and its number of columns.
 func shownAs(r rune) (shown rune, columns int) {
 	switch {
 	case r == '\t':

@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// swapLines has two neighbours change places, such as two rows, or two fields of a record.
+// swapLines swaps two neighboring lines, such as two rows, or two fields of a record.
 func swapLines(d *damage) {
 	for _, index := range spread(len(d.lines)-1, mostPlaces) {
 		if last := d.lines[index+1]; !bytes.HasSuffix(last, []byte("\n")) {
@@ -17,7 +17,7 @@ func swapLines(d *damage) {
 	}
 }
 
-// cutDocument ends a document behind an element, an object, a list or a value.
+// cutDocument truncates a document after an element, an object, a list or a value.
 func cutDocument(d *damage) {
 	text := d.original.Stdout
 	trimmed := bytes.TrimSpace(text)

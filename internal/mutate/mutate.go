@@ -13,7 +13,7 @@ const (
 	mostFields = 16 // fields of one line that an operator damages
 )
 
-// An output is what a command printed, and how it ended.
+// An output is the output and exit code of a command.
 type output struct {
 	Stdout, Stderr []byte
 	Exit           int
@@ -25,14 +25,14 @@ func (a output) equal(other output) bool {
 
 // A mutant is a recorded output that was damaged in one way.
 type mutant struct {
-	Operator string // the way in which it was damaged, as docs/prove/break.md names it
-	Place    string // what of the output was damaged, for people
+	Operator string // as docs/prove/break.md names it
+	Place    string // damaged part of the output, for people
 	Output   output
 }
 
-// mutants damages an output in the ways in which sites and failures do. The
-// same output gives the same mutants in the same order; none equals the output.
-// Of one operator there are at most some hundreds, spread over the output.
+// mutants damages an output as sites and failures do. The same output gives the same
+// mutants in the same order; none equals the output. Each operator gives at most some
+// hundreds, spread over the output.
 func mutants(output output) []mutant {
 	d := &damage{original: output, lines: bytes.SplitAfter(output.Stdout, []byte("\n"))}
 	if last := len(d.lines) - 1; len(d.lines[last]) == 0 {
@@ -45,8 +45,8 @@ func mutants(output output) []mutant {
 	return d.mutants
 }
 
-// chosenMutants returns at most that many mutants, in their order: of each
-// operator an equal share, or all where it has fewer, spread over the output.
+// chosenMutants returns at most that many mutants in order: an equal share of each
+// operator, or all if it has fewer, spread over the output.
 func chosenMutants(mutants []mutant, most int) []mutant {
 	if len(mutants) <= most {
 		return mutants

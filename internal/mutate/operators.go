@@ -13,8 +13,7 @@ import (
 // A damager makes mutants of one kind.
 type damager func(*damage)
 
-// damagers are the ways in which sites and failures damage what schedulers
-// print, in the order in which they are tried and counted.
+// damagers are the operators, in the order in which they run and count.
 var damagers = []struct {
 	operator string
 	make     damager
@@ -46,7 +45,7 @@ type damage struct {
 	mutants  []mutant
 }
 
-// add keeps a mutant unless nothing is different in it.
+// add keeps a mutant that differs from the output.
 func (d *damage) add(damaged output, place string, values ...any) {
 	if damaged.equal(d.original) {
 		return
@@ -54,22 +53,22 @@ func (d *damage) add(damaged output, place string, values ...any) {
 	d.mutants = append(d.mutants, mutant{Operator: d.operator, Place: fmt.Sprintf(place, values...), Output: damaged})
 }
 
-// addStdout keeps a mutant that differs in its standard output only.
+// addStdout keeps a mutant that differs only in standard output.
 func (d *damage) addStdout(text []byte, place string, values ...any) {
 	output := d.original
 	output.Stdout = text
 	d.add(output, place, values...)
 }
 
-// withLine returns the standard output with other text in place of a line.
+// withLine returns the standard output with a line replaced.
 func (d *damage) withLine(index int, text ...[]byte) []byte {
 	parts := append([][]byte{}, d.lines[:index]...)
 	parts = append(parts, text...)
 	return bytes.Join(append(parts, d.lines[index+1:]...), nil)
 }
 
-// loginBanner must not be taken for an answer although it has numbers, names of
-// fields and words that states have, too.
+// loginBanner must not be taken for an answer, although it contains numbers, field names
+// and words of states.
 const loginBanner = `*******************************************************
 * Welcome to login1.example.org - 17 users, load 0.42 *
 * Maintenance = COMPLETED, jobs FAILED: 0             *
@@ -155,8 +154,8 @@ func shiftColumns(d *damage) {
 	}
 }
 
-// cutColumns shortens the fields of rows, as columns that are too narrow do. A
-// lone value is no column: nobody could see that it was cut.
+// cutColumns truncates the fields of rows, as narrow columns do. It skips single values:
+// nobody could notice their truncation.
 func cutColumns(d *damage) {
 	for _, index := range spread(len(d.lines), mostPlaces) {
 		line := d.lines[index]
@@ -236,7 +235,7 @@ func insertInvalidBytes(d *damage) {
 	}
 }
 
-// failCommand lets the command fail, with and without what it should have printed.
+// failCommand makes the command fail, with and without its output.
 func failCommand(d *damage) {
 	const message = "error: communication failure: 17 retries, job 4711 not outputed\n"
 	half := d.original.Stdout[: len(d.original.Stdout)/2 : len(d.original.Stdout)/2]
@@ -257,8 +256,8 @@ func emptyOutput(d *damage) {
 	d.add(output{Stdout: bytes.Repeat([]byte("\n"), len(d.lines)+1)}, "empty lines")
 }
 
-// columnsOf returns where the fields of a line begin and end: of a row with |
-// all columns, else the values after = and the words that are no names of such.
+// columnsOf returns where the fields of a line begin and end: of a row with | all columns,
+// otherwise the values after = and the words that are not names of values.
 func columnsOf(line []byte) [][2]int {
 	text, _ := cutLineEnd(line)
 	var fields [][2]int
@@ -302,8 +301,8 @@ func separators(line []byte) []int {
 	return found
 }
 
-// isRow reports whether a line has columns: several with | between them, or
-// several values with names. Plain words are text unless there are many.
+// isRow reports whether a line has columns: several separated by |, or several named
+// values. A few plain words are text.
 func isRow(line []byte) bool {
 	text, _ := cutLineEnd(line)
 	return bytes.Count(text, []byte("|")) > 1 || bytes.Count(text, []byte("=")) > 1 || strings.Count(string(text), "  ") > 2

@@ -1,5 +1,5 @@
-// Package mutate damages recorded outputs in the ways in which sites and failures do,
-// and reports what definitions make of them.
+// Package mutate damages recorded outputs as sites and failures do, and reports what
+// definitions make of them.
 package mutate
 
 import (
@@ -27,10 +27,10 @@ type Verdict string
 
 // The verdicts on mutants.
 const (
-	Same    Verdict = "same"    // it gave the answer of the recorded output
-	Refused Verdict = "refused" // it gave an error, or nothing of the job
-	astray  Verdict = "astray"  // it gave another state, but none that ends a job: the next query corrects that
-	Fooled  Verdict = "fooled"  // it gave another job id, or a wrong end of the job
+	Same    Verdict = "same"    // the answer of the recorded output
+	Refused Verdict = "refused" // an error, or nothing about the job
+	astray  Verdict = "astray"  // another state, but not an end: the next query corrects it
+	Fooled  Verdict = "fooled"  // another job id, or a wrong end of the job
 )
 
 // Verdicts returns all verdicts in the order of reports.
@@ -38,33 +38,33 @@ func Verdicts() []Verdict {
 	return []Verdict{Same, Refused, astray, Fooled}
 }
 
-// A Result is what a definition made of one mutant, a recorded output that was damaged.
+// A Result is what a definition made of one mutant.
 type Result struct {
 	Verdict Verdict `json:"verdict"`
 	// Original is the folder of the case that was damaged.
 	Original string `json:"case"`
-	Operator string `json:"operator"` // the way in which the output was damaged, as docs/prove/break.md names it
-	Place    string `json:"place"`    // what of the output was damaged, for people
+	Operator string `json:"operator"` // as docs/prove/break.md names it
+	Place    string `json:"place"`    // damaged part of the output, for people
 	Wrong    string `json:"wrong"`    // for people: what differs
-	// Reproduce is a command that shows it; Run leaves that to its caller.
+	// Reproduce is a command that reproduces it; the caller of Run sets it.
 	Reproduce string `json:"reproduce"`
-	// Case is the mutant as a case, which expects what the recorded output gives.
-	// Its folder is the name below which a folder for mutants keeps it.
+	// Case is the mutant as a case that expects the result of the recorded output. Its
+	// folder is relative to a folder for mutants.
 	Case *cases.Case `json:"-"`
 }
 
-// A Report says how a definition stood up to mutants, as rmctl test --json prints it.
+// A Report says how a definition handled its mutants, as rmctl test --json prints it.
 type Report struct {
 	Definition string          `json:"definition"`       // its name
-	Cases      int             `json:"cases"`            // that were damaged: those of commands that submit jobs or ask for their state
+	Cases      int             `json:"cases"`            // damaged ones: of submissions, queries and listings
 	Mutants    int             `json:"mutants"`          // that were tried
-	Score      float64         `json:"score"`            // the share that did not fool the definition, in percent
+	Score      float64         `json:"score"`            // percentage that did not fool the definition
 	Verdicts   map[Verdict]int `json:"verdicts"`         // how many mutants got each
 	Deceptive  []Result        `json:"deceptive"`        // fooled and astray, in the order of the cases
-	Errors     []string        `json:"errors,omitempty"` // why cases could not be tried
+	Errors     []string        `json:"errors,omitempty"` // why cases could not run
 }
 
-// count adds what came of one case.
+// count adds the results of one case.
 func (r *Report) count(one mutated) {
 	if one.err != nil {
 		r.Errors = append(r.Errors, one.err.Error())
@@ -81,13 +81,12 @@ func (r *Report) count(one mutated) {
 	r.Deceptive = append(r.Deceptive, one.deceptive...)
 }
 
-// DefaultPerCase is how many mutants of a case are tried by default.
+// DefaultPerCase is the default number of mutants of a case.
 const DefaultPerCase = 100
 
-// Run damages the cases in the folders and reports, by definition, the results. Of
-// each case it tries that many mutants at most, an equal share of each operator; 0
-// means DefaultPerCase. Flows are left out: each of their commands can be a case of
-// its own. The error is that of ctx.
+// Run damages the cases in the folders and reports results by definition. It tries at most
+// perCase mutants of each case, an equal share of each operator; 0 means DefaultPerCase.
+// It skips flows: each of their commands can be a case. The error is that of ctx.
 func Run(ctx context.Context, runner *cases.Runner, perCase int, folders []string) ([]Report, error) {
 	tried := make([]mutated, len(folders))
 	group, ctx := errgroup.WithContext(ctx)
@@ -107,7 +106,7 @@ func Run(ctx context.Context, runner *cases.Runner, perCase int, folders []strin
 	return reported(tried), nil
 }
 
-// mutated is what came of the mutants of one case.
+// mutated contains the results of one case.
 type mutated struct {
 	definition *config.Definition // nil for a case that cannot be read or is not damaged
 	verdicts   map[Verdict]int
@@ -183,8 +182,8 @@ func mutateCase(ctx context.Context, r *cases.Runner, perCase int, folder string
 	return result
 }
 
-// definitionOutside names the definition of a case so that a copy of the case
-// elsewhere finds it.
+// definitionOutside returns the definition of a case as a copy of the case elsewhere must
+// name it.
 func definitionOutside(r *cases.Runner, c *cases.Case) string {
 	name, folder := c.Definition, c.Folder
 	if r.Definition != "" {
@@ -200,7 +199,7 @@ func definitionOutside(r *cases.Runner, c *cases.Case) string {
 	return absolute
 }
 
-// A commandPurpose is what a command finds out of jobs.
+// A commandPurpose is what a command reports about jobs.
 type commandPurpose int
 
 const (
@@ -225,8 +224,8 @@ func purposeOf(element config.CommandElement) commandPurpose {
 	return noPurpose
 }
 
-// An understanding is what a controller takes from a command: of a submission
-// that failed no id, of a query the state even if it failed otherwise.
+// An understanding is what a controller accepts from a command: from a failed submission
+// no id, from a query the state even if it failed otherwise.
 type understanding struct {
 	id, shortID, exitCode string
 	detail                job.Detail
@@ -235,7 +234,7 @@ type understanding struct {
 	listed                int                   // jobs of a listing
 }
 
-// understood returns what a controller takes from an answer.
+// understood returns what a controller accepts from an answer.
 func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding {
 	var u understanding
 	if job := answer.Job; job != nil {
@@ -261,7 +260,7 @@ func (p commandPurpose) understood(answer *cases.Answer, exit int) understanding
 	return u
 }
 
-// ofListing returns what counts of a listing: nothing of one that failed.
+// ofListing returns what counts of a listing: nothing if it failed.
 func ofListing(answer *cases.Answer) understanding {
 	u := understanding{ends: map[string]job.Detail{}}
 	if answer.Err != nil {
@@ -281,7 +280,8 @@ func ofListing(answer *cases.Answer) understanding {
 func (u understanding) ofSearch(answer *cases.Answer) understanding {
 	switch {
 	case answer.HasReader && u.id == "":
-		// Rows without one of them are a valid answer by themselves: the exit code ends them.
+		// A listing without some rows is valid by itself; only the exit code shows that it
+		// is incomplete.
 		return understanding{}
 	case answer.Status.Outcome == config.NotFound || answer.Err == nil && u.id == "":
 		return understanding{absent: true}
@@ -301,7 +301,7 @@ func (u understanding) ofSubmission(answer *cases.Answer, exit int) understandin
 	return u
 }
 
-// judge compares what was understood of a mutant with what is right.
+// judge compares the understanding of a mutant with the right one.
 func judge(right, got understanding) (verdict Verdict, wrong string) {
 	if wrong := got.mistake(right); wrong != "" {
 		return Fooled, wrong
@@ -327,8 +327,8 @@ func (u understanding) endOfOther(right understanding) string {
 	return ""
 }
 
-// wrongEnds returns the jobs of a listing that have ended otherwise, or not. An id that is
-// not right either is no job on record.
+// wrongEnds returns the jobs of a listing with a wrong end. It skips wrong ids, which
+// belong to no recorded job.
 func (u understanding) wrongEnds(right understanding) []string {
 	var wrong []string
 	for id, end := range u.ends {
@@ -340,8 +340,8 @@ func (u understanding) wrongEnds(right understanding) []string {
 	return wrong
 }
 
-// isNamed reports whether a case says that damaged output may give this: the state or the id
-// of its job, or all jobs of a listing that have another end.
+// isNamed reports whether a case permits this result of damaged output: the state or the
+// id of its job, or all jobs of a listing with another end.
 func (u understanding) isNamed(right understanding, named map[string]string) bool {
 	if wrong := u.wrongEnds(right); len(wrong) > 0 {
 		return !slices.ContainsFunc(wrong, func(id string) bool { return named[id] == "" })
@@ -349,8 +349,8 @@ func (u understanding) isNamed(right understanding, named map[string]string) boo
 	return cmp.Or(named[u.id], named[string(u.detail)]) != ""
 }
 
-// mistake describes what a controller would act on and must not: an absence, an id or
-// an end that is not the right one. It is empty if there is nothing.
+// mistake describes a wrong absence, id or end that a controller would act on. It is empty
+// without one.
 func (u understanding) mistake(right understanding) string {
 	switch {
 	case u.absent && !right.absent:

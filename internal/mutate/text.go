@@ -7,8 +7,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// Text returns what became of damaged outputs: the mutants that fooled the definition,
-// or all deceptive ones.
+// Text returns the report: the mutants that fooled the definition, or all deceptive ones.
 func (r Report) Text(all bool) string {
 	var text strings.Builder
 	if r.Mutants > 0 {

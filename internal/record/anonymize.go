@@ -11,14 +11,13 @@ import (
 	"github.com/rmctl/rmctl/internal/sorting"
 )
 
-// An Anonymizer replaces the names of persons and places by placeholders, the
-// same one wherever a name stands. It is used in three steps: it learns names from
-// all texts, settles on placeholders, and replaces the names. It is not safe for concurrent use.
+// An Anonymizer replaces names of persons and places by placeholders, each name by the
+// same one everywhere. It works in three steps: it learns names from all texts, chooses
+// placeholders, and replaces the names. It is not safe for concurrent use.
 //
-// The user, the host and the home directory become what a case is played with:
-// user, login and /home/user. Placeholders of other names have the width of the
-// name. Where a width changes all the same, the next run of two or more blanks
-// on the line gives way or fills up, so that columns stay where they are.
+// The user, the host and the home directory become those of cases: user, login and
+// /home/user. Other placeholders keep the width of their names as far as their kind
+// permits.
 type Anonymizer struct {
 	literals   []*literal
 	known      map[string]*literal
@@ -27,7 +26,7 @@ type Anonymizer struct {
 	seen       map[string]bool     // words of the texts, which no placeholder may be
 	numbers    map[nameKind]int
 	kept       []KeptName
-	reviewed   []KeptName // what stays in the texts that were written
+	reviewed   []KeptName // found in the texts and not replaced
 }
 
 // A literal is a text that is replaced.
@@ -35,7 +34,7 @@ type literal struct {
 	kind     nameKind
 	old, new string
 	count    int
-	whole    *literal // a name whose beginning is old, as narrow columns show it; nil for a whole name
+	whole    *literal // the whole name if old is a truncated one, as in narrow columns
 	numeric  bool     // replaced only where a number is an id of a user or group
 	stem     bool     // digits may follow, as in node01 or node[01-04]
 }
@@ -48,16 +47,16 @@ type Replacement struct {
 	Count int      `json:"count"` // how often
 }
 
-// A KeptName is one that was found and is not replaced.
+// A KeptName is a name that was found and not replaced.
 type KeptName struct {
 	Kind nameKind `json:"kind"`
 	Name string   `json:"name"`
 	Why  string   `json:"why"`
 }
 
-// NewAnonymizer returns an anonymizer for recordings of a definition, whose
-// source texts are given: a name that is also a word of the definition stays,
-// since replacing it would change what the definition reads.
+// NewAnonymizer returns an anonymizer for recordings of a definition with these source
+// texts. It keeps names that are also words of the definition, which would otherwise read
+// something else.
 func NewAnonymizer(definition ...[]byte) *Anonymizer {
 	a := &Anonymizer{known: map[string]*literal{}, vocabulary: map[string]bool{}, seen: map[string]bool{}, numbers: map[nameKind]int{}}
 	for _, source := range definition {
@@ -66,7 +65,7 @@ func NewAnonymizer(definition ...[]byte) *Anonymizer {
 	return a
 }
 
-// Person names the user and the home directory of the recording.
+// Person sets the user and the home directory of the recording.
 func (a *Anonymizer) Person(user, home string) {
 	if user != "" && !a.keeps(kindUser, user, 2) {
 		a.add(&literal{kind: kindUser, old: user, new: cases.Place{}.Info().User})
@@ -76,7 +75,7 @@ func (a *Anonymizer) Person(user, home string) {
 	}
 }
 
-// Place names the host of the recording, with its domain where that is known.
+// Place sets the host of the recording, with its domain if known.
 func (a *Anonymizer) Place(host string) {
 	short, domain, _ := strings.Cut(host, ".")
 	if !notPersonal()[strings.ToLower(short)] && !a.keeps(kindHost, short, 2) {
@@ -85,7 +84,7 @@ func (a *Anonymizer) Place(host string) {
 	a.learnDomain(domain)
 }
 
-// Ask replaces old by new, both exactly as they are given, before all else.
+// Ask replaces exactly old by new, before all other names.
 func (a *Anonymizer) Ask(old, new string) error {
 	if old == "" {
 		return fmt.Errorf("nothing to replace by %q", new)
@@ -96,8 +95,7 @@ func (a *Anonymizer) Ask(old, new string) error {
 	return nil
 }
 
-// learn names something that is to be replaced. Names that every system has
-// are left as they are.
+// learn adds a name to replace, unless every system has it.
 func (a *Anonymizer) learn(kind nameKind, name string) {
 	if name == "" || a.known[name] != nil || notPersonal()[strings.ToLower(name)] {
 		return
@@ -128,8 +126,8 @@ func (a *Anonymizer) learn(kind nameKind, name string) {
 	}
 }
 
-// learnHost takes a host's name apart: a stem that the hosts of a family share,
-// their digits, which stay, and the domain.
+// learnHost learns the parts of a host's name: the stem that related hosts share, the
+// digits, which stay, and the domain.
 func (a *Anonymizer) learnHost(name string) {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return // addresses are found by their form
@@ -161,7 +159,7 @@ func (a *Anonymizer) learnDomain(domain string) {
 	}
 }
 
-// keeps reports, and notes, that a name cannot be distinguished from other text.
+// keeps reports whether a name cannot be distinguished from other text, and notes that.
 func (a *Anonymizer) keeps(kind nameKind, name string, shortest int) bool {
 	why := ""
 	switch {
@@ -189,8 +187,7 @@ func (a *Anonymizer) add(one *literal) {
 	a.literals = append(a.literals, one)
 }
 
-// Text learns the names in one of the texts to replace in, by what schedulers
-// print before them.
+// Text learns the names in a text by what schedulers print before them.
 func (a *Anonymizer) Text(text []byte) {
 	addWords(a.seen, text)
 	a.learnText(string(text))
@@ -251,11 +248,11 @@ func rank(one *literal) int {
 	return 1
 }
 
-// shownWidths are those at which listings cut names off: squeue at 8, qstat at
-// 10, 15 and 16. sacct shows one letter less and a "+", qstat a "*".
+// shownWidths are the widths at which listings truncate names: squeue at 8, qstat at 10,
+// 15 and 16. sacct shows one letter less and a "+", qstat a "*".
 var shownWidths = []int{8, 10, 15, 16}
 
-// shortened returns a name as narrow columns show it.
+// shortened returns a truncated name.
 func (a *Anonymizer) shortened(one *literal) []*literal {
 	var short []*literal
 	switch one.kind {
@@ -283,7 +280,7 @@ func (a *Anonymizer) shortened(one *literal) []*literal {
 	return short
 }
 
-// placeholder returns the first name of a kind that is free.
+// placeholder returns the first free name of a kind.
 func (a *Anonymizer) placeholder(one *literal, free func(string) bool) string {
 	for {
 		a.numbers[one.kind]++
@@ -336,8 +333,8 @@ func letters(n int) string {
 	return text
 }
 
-// address returns one of those that are set aside for documentation (RFC 5737,
-// RFC 3849, RFC 7042), in the notation of the old one.
+// address returns an address reserved for documentation (RFC 5737, RFC 3849, RFC 7042), in
+// the notation of the old one.
 func address(old string, n int) string {
 	switch {
 	case strings.Count(old, ".") == 3 && !strings.Contains(old, ":"):
@@ -353,8 +350,8 @@ func address(old string, n int) string {
 	return fmt.Sprintf("2001:db8::%x", n)
 }
 
-// Replacements returns what was replaced, by kinds, and in each in the order in
-// which the names were learned.
+// Replacements returns the replaced names by kind, each kind in the order in which the
+// names were learned.
 func (a *Anonymizer) Replacements() []Replacement {
 	var replaced []Replacement
 	for _, one := range a.literals {
@@ -366,7 +363,7 @@ func (a *Anonymizer) Replacements() []Replacement {
 	return replaced
 }
 
-// Kept returns names that were found in the recording and stay, and why.
+// Kept returns the names that were found and not replaced, with the reasons.
 func (a *Anonymizer) Kept() []KeptName {
 	kept := slices.DeleteFunc(slices.Clone(a.kept), func(name KeptName) bool { return !a.seen[name.Name] })
 	return append(kept, a.reviewed...)

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/cases"
 )
 
-// makeRoom removes the former recording, or with Append finds a place beside it.
+// makeRoom removes the previous recording, or with Append finds a free folder next to it.
 func (w *writer) makeRoom() error {
 	w.known = map[string]bool{}
 	if !w.Append {
@@ -46,8 +46,7 @@ func (w *writer) makeRoom() error {
 	return nil
 }
 
-// know remembers a case that is there, so that it does not come twice. What
-// cannot be read does not keep anything from being recorded.
+// know remembers an existing case, to avoid duplicates. It ignores unreadable ones.
 func (w *writer) know(folder string) {
 	former, err := cases.Read(folder)
 	switch {

@@ -14,9 +14,8 @@ import (
 	"github.com/rmctl/rmctl/internal/initial"
 )
 
-// expect puts the attributes before the command into a case, and what the
-// definition makes of it. Of the attributes only those stay without which
-// something else would come out: nobody needs to know the others.
+// expect adds to a case the attributes before the command and what the definition makes of
+// it. It keeps only attributes that influence the result.
 func (w *writer) expect(ctx context.Context, written *cases.Case, c Recorded) error {
 	runner := cases.Runner{Parallel: 1}
 	try := func(start *initial.Environment) (*cases.Answer, error) {
@@ -56,8 +55,8 @@ func (w *writer) expect(ctx context.Context, written *cases.Case, c Recorded) er
 
 const scriptAttribute = "script"
 
-// before returns the attributes before a command that are not as the definition
-// has them. A script, which is the user's own, is never among them.
+// before returns the attributes before a command that differ from the definition, except
+// the user's script.
 func before(c Recorded, definition *config.Definition) *initial.Environment {
 	start := &initial.Environment{}
 	for _, key := range c.Before.Variables() {
@@ -78,8 +77,8 @@ func before(c Recorded, definition *config.Definition) *initial.Environment {
 	return start
 }
 
-// isOfPlace reports whether every case has an attribute, be it with another value. Only for an
-// interactive job without a terminal the value matters.
+// isOfPlace reports whether every case has an attribute, with any value. The value matters
+// only for interactive jobs without a terminal.
 func isOfPlace(name, value string) bool {
 	usual, is := cases.Place{}.Attributes()[name]
 	return is && (value == usual || !strings.HasPrefix(name, "job.")) || strings.HasPrefix(name, "os.")

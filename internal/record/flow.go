@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// stepOf is what a user did to have a command run.
+// stepOf is the user's step behind a command.
 var stepOf = map[config.CommandElement]string{
 	config.GetJobStatus: "status",
 	config.TerminateJob: "cancel",
@@ -27,7 +27,7 @@ var stepOf = map[config.CommandElement]string{
 	config.ListNodes:    "nodes",
 }
 
-// flow writes what was done as steps, and the commands in their order.
+// flow writes the user's steps, and the commands in order.
 func (w *writer) flow(ctx context.Context) error {
 	folder := w.flowAt
 	definition, err := w.definitionFrom(folder)
@@ -68,8 +68,8 @@ func (w *writer) flow(ctx context.Context) error {
 	return w.expectFlow(ctx)
 }
 
-// played returns the commands that a flow has to answer, without those whose end
-// is not known, and those of further sessions: a flow has one.
+// played returns the commands that a flow must answer. It leaves out those whose end is
+// unknown and those of further sessions: a flow has one.
 func (w *writer) played() []Recorded {
 	var played []Recorded
 	started := map[*config.Command]bool{}
@@ -79,7 +79,7 @@ func (w *writer) played() []Recorded {
 			w.remark("it is unknown how %q ended: %v", w.text(c.Arguments[0]), w.text(c.Failure.Error()))
 			continue
 		case c.Command != nil && (c.Command.Element == config.ListJobs || c.Command.Element == config.ListEnded):
-			continue // it lists jobs that are no part of the flow
+			continue // it lists jobs outside the flow
 		case c.Command != nil && c.Command.Element == config.StartUpCommand:
 			if started[c.Command] {
 				continue
@@ -87,7 +87,7 @@ func (w *writer) played() []Recorded {
 			started[c.Command] = true
 		}
 		if len(played) > 0 && isRepeated(played[len(played)-1], c) {
-			continue // a job that is waited for stands still most of the time
+			continue // the state of a job in a wait rarely changes
 		}
 		played = append(played, c)
 	}
@@ -99,8 +99,8 @@ func isRepeated(a, b Recorded) bool {
 		a.Exit == b.Exit && bytes.Equal(a.Stdout, b.Stdout) && bytes.Equal(a.Stderr, b.Stderr)
 }
 
-// steps returns what was done. Start-up commands run by themselves in the first
-// step; where nothing else was done, starting is the step.
+// steps returns the steps. Start-up commands run by themselves in the first step; without
+// other steps, starting is the step.
 func (w *writer) steps(commands []Recorded) []cases.Step {
 	var steps []cases.Step
 	started, stopped := false, false
@@ -120,20 +120,20 @@ func (w *writer) steps(commands []Recorded) []cases.Step {
 		case element.IsSubmit():
 			steps = append(steps, w.submission(c))
 		case element == config.GetJobStatus && isGuard(commands[i+1:], c.Job):
-			// the operation behind it queries by itself when it is played
+			// the following operation queries by itself
 		case stepOf[element] != "":
 			steps = append(steps, w.operation(c, commands[i+1:]))
 		}
 	}
-	onlyStopped := stopped && len(steps) == 1 // which takes a session that was started
+	onlyStopped := stopped && len(steps) == 1 // requires a session
 	if onlyStopped || started && len(steps) == 0 {
 		steps = append([]cases.Step{{Do: "start"}}, steps...)
 	}
 	return steps
 }
 
-// isGuard reports whether the query of a job before some commands was made for one that acts
-// on jobs in a certain stage only.
+// isGuard reports whether the query before some commands belongs to one that acts only on
+// jobs in a certain stage.
 func isGuard(later []Recorded, of string) bool {
 	for _, c := range later {
 		if c.Command == nil || c.Command.Element == config.Fallback {
@@ -144,8 +144,8 @@ func isGuard(later []Recorded, of string) bool {
 	return false
 }
 
-// operation returns the step of a command that submits nothing. The last query of a
-// job that was waited for is the wait.
+// operation returns the step of a command that submits nothing. The last query of a wait
+// is the wait.
 func (w *writer) operation(c Recorded, later []Recorded) cases.Step {
 	element := c.Command.Element
 	step := cases.Step{Do: stepOf[element], Job: w.text(c.Job)}
@@ -165,12 +165,12 @@ func asksAgain(commands []Recorded, job string) bool {
 	})
 }
 
-// hasEnded reports whether the job was seen to have ended, as a wait needs.
+// hasEnded reports whether the job's end was seen, as a wait requires.
 func (w *writer) hasEnded(id string) bool {
 	return slices.ContainsFunc(w.Jobs, func(job job.Job) bool { return job.ID == id && job.Detail.Ended() })
 }
 
-// submission returns what was submitted, as far as the command line depends on it.
+// submission returns the parts of the submission that the command line depends on.
 func (w *writer) submission(c Recorded) cases.Step {
 	run := job.Submission{Directory: w.text(c.Before.Text("directory"))}
 	if w.shows(c.Key) {
@@ -190,13 +190,13 @@ func (w *writer) submission(c Recorded) cases.Step {
 	return cases.Step{Do: "submit", Submission: run}
 }
 
-// shows reports whether any answer holds a tag.
+// shows reports whether any answer contains a tag.
 func (w *writer) shows(tag string) bool {
 	return slices.ContainsFunc(w.Commands, func(c Recorded) bool { return bytes.Contains(c.Stdout, []byte(tag)) })
 }
 
-// expectFlow plays the flow and keeps what comes out as what is expected. What
-// goes otherwise than it did when it was recorded is remarked.
+// expectFlow runs the flow and stores the results as expectations. It adds remarks on
+// differences from the recording.
 func (w *writer) expectFlow(ctx context.Context) error {
 	runner := &cases.Runner{Parallel: 1, Update: true}
 	result := runner.RunFolder(ctx, w.flowAt)
@@ -214,8 +214,7 @@ func (w *writer) expectFlow(ctx context.Context) error {
 	return nil
 }
 
-// compareEnd remarks where the flow leaves a job in another state than rmctl
-// has seen it in.
+// compareEnd adds a remark if the flow leaves a job in another state than rmctl saw.
 func (w *writer) compareEnd(f *cases.Flow, job job.Job) {
 	var last cases.Expect
 	hasQuery := false
@@ -227,7 +226,7 @@ func (w *writer) compareEnd(f *cases.Flow, job job.Job) {
 	}
 	switch {
 	case !hasQuery: // such as a flow that only cancels it
-	case last.Error != "": // what is known is from before
+	case last.Error != "": // the known state is older
 	case last.ID == "":
 		w.remark("the flow does not give the recorded job %s", w.text(job.ID))
 	case last.Detail != job.Detail:

@@ -10,10 +10,10 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// A nameKind is what a name that is replaced is the name of.
+// A nameKind is a kind of names to replace.
 type nameKind string
 
-// The kinds of names that are replaced before a recording is written.
+// The kinds of names to replace.
 const (
 	kindUser    nameKind = "user"
 	kindUserID  nameKind = "user id"
@@ -33,8 +33,8 @@ const (
 	kindAsked   nameKind = "asked for" // by --replace
 )
 
-// notPersonal are names that say nothing of a person or a site: every system
-// has them, or they stand for "none".
+// notPersonal are names that reveal nothing about a person or site: every system has them,
+// or they mean "none".
 var notPersonal = sync.OnceValue(func() map[string]bool {
 	return words(`root daemon bin sys adm tty disk lp mail news man sync games nobody nogroup nfsnobody wheel users staff
 	sudo operator user group account project default normal none null unset unknown any all other host home localhost local
@@ -49,8 +49,8 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// revealingKeys are the kinds of the names that schedulers print after a
-// key: Key=name, Key = name or Key: name.
+// revealingKeys are the kinds of names by the key before them: Key=name, Key = name or
+// Key: name.
 var revealingKeys = sync.OnceValue(func() map[string]nameKind {
 	return map[string]nameKind{
 		"UserId": kindUser, "User": kindUser, "Owner": kindUser, "owner": kindUser, "Login": kindUser, "euser": kindUser, "Job_Owner": kindUser,
@@ -70,10 +70,10 @@ var revealingKeys = sync.OnceValue(func() map[string]nameKind {
 	}
 })
 
-// revealingWords are those after which there is a name in a text.
+// revealingWords are words that precede a name.
 var revealingWords = map[string]nameKind{" on cluster ": kindCluster, "CANCELLED by ": kindUserID, "/home/": kindUser, "Job Name <": kindJob, ", User <": kindUser, "Project <": kindAccount}
 
-// learnText finds the names that a text reveals by what stands around them.
+// learnText learns the names in a text by their context.
 func (a *Anonymizer) learnText(text string) {
 	for words, kind := range revealingWords {
 		for rest := text; ; {
@@ -102,8 +102,8 @@ func (a *Anonymizer) learnText(text string) {
 	}
 }
 
-// learnValue learns what stands after a key. The value may be empty: what comes
-// after a blank is the next key then.
+// learnValue learns the value of a key. The value may be empty: what follows a blank is
+// then the next key.
 func (a *Anonymizer) learnValue(text string, at int) {
 	key, end := keyBefore(text, at)
 	kind, reveals := kindOfKey(key)
@@ -136,8 +136,7 @@ func (a *Anonymizer) learnValue(text string, at int) {
 	}
 }
 
-// keyBefore returns the key that ends at a sign of assignment, and where its
-// value begins.
+// keyBefore returns the key before an assignment sign, and where its value begins.
 func keyBefore(text string, at int) (key string, value int) {
 	begin, end := at, at+1
 	if at > 0 && text[at-1] == ' ' && text[at] == '=' { // Key = value
@@ -157,7 +156,7 @@ func keyBefore(text string, at int) (key string, value int) {
 	return text[from:begin], end
 }
 
-// withoutQuotes leaves out the quotes around a key, and before its value, as JSON has them.
+// withoutQuotes removes JSON's quotes around a key and before its value.
 func withoutQuotes(text string, key, value int) (keyEnd, valueBegin int) {
 	if key == 0 || text[key-1] != '"' {
 		return key, value
@@ -168,7 +167,7 @@ func withoutQuotes(text string, key, value int) (keyEnd, valueBegin int) {
 	return key - 1, value
 }
 
-// learnList learns the names that a value begins with, and returns the rest.
+// learnList learns the names at the beginning of a value, and returns the rest.
 func (a *Anonymizer) learnList(kind nameKind, value string) string {
 	for {
 		name := leadingName(value)
@@ -184,7 +183,7 @@ func (a *Anonymizer) learnList(kind nameKind, value string) string {
 	}
 }
 
-// learnBehind learns what follows after a name: its number or its host.
+// learnBehind learns what follows a name: a number or a host.
 func (a *Anonymizer) learnBehind(kind nameKind, rest string) {
 	numbers := map[nameKind]nameKind{kindUser: kindUserID, kindGroup: kindGroupID}
 	if number, _, closed := strings.Cut(strings.TrimPrefix(rest, "("), ")"); closed && strings.HasPrefix(rest, "(") && numbers[kind] != "" {
@@ -204,7 +203,7 @@ func untilBlank(text string) string {
 
 const homeLetters = "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-// leadingName returns the name that a text begins with, empty for none.
+// leadingName returns the name at the beginning of a text; empty without one.
 func leadingName(text string) string {
 	end := 0
 	for end < len(text) && (isNameByte(text[end]) || text[end] == '_' || end > 0 && (text[end] == '.' || text[end] == '-')) {
@@ -215,8 +214,8 @@ func leadingName(text string) string {
 
 var mailExpression = lazyregexp.New(`^[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}$`)
 
-// learnMail learns the mail address around an @, as a whole. A host in it, as in
-// owner@host of a job, is one of the place.
+// learnMail learns the whole mail address around an @. A known host in it, as in
+// owner@host of a job, is not an address.
 func (a *Anonymizer) learnMail(text string, at int) {
 	from, to := at, at+1
 	for from > max(0, at-128) && (isNameByte(text[from-1]) || strings.IndexByte("._%+-", text[from-1]) >= 0) {
@@ -238,7 +237,7 @@ func (a *Anonymizer) learnMail(text string, at int) {
 	a.learn(kindMail, mail)
 }
 
-// isOfPlace reports whether a name is, or ends in, a host or a domain that is known.
+// isOfPlace reports whether a name is, or ends in, a known host or domain.
 func (a *Anonymizer) isOfPlace(name string) bool {
 	return slices.ContainsFunc(a.literals, func(known *literal) bool {
 		return (known.kind == kindDomain || known.kind == kindHost) && (name == known.old || strings.HasSuffix(name, "."+known.old))
@@ -249,8 +248,8 @@ func isAddressByte(c byte) bool {
 	return isNameByte(c) || c == '.' || c == ':' || c == '-'
 }
 
-// learnAddress learns the address that stands at a place, with or without a
-// port. Those that every machine has are left out.
+// learnAddress learns the address at a position, with or without a port, unless every
+// machine has it.
 func (a *Anonymizer) learnAddress(text string, from int) {
 	to := from
 	for to < min(len(text), from+64) && isAddressByte(text[to]) {
@@ -284,15 +283,16 @@ func isNameByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// learnNames takes a list such as node1,node2 apart, and strips the dot that ends a sentence.
+// learnNames learns the names in a list such as node1,node2, without the dot that ends a
+// sentence.
 func (a *Anonymizer) learnNames(kind nameKind, list string) {
 	for _, name := range strings.Split(list, ",") {
 		a.learn(kind, strings.TrimRight(name, ".-"))
 	}
 }
 
-// learnNodes learns the hosts of a job, in any notation of schedulers:
-// node[01-04],other07 or (node01:ncpus=2)+(node02:ncpus=2) or node01/0*2.
+// learnNodes learns the hosts of a job in any notation: node[01-04],other07 or
+// (node01:ncpus=2)+(node02:ncpus=2) or node01/0*2.
 func (a *Anonymizer) learnNodes(list string) {
 	depth := 0
 	isSeparator := func(r rune) bool {
@@ -316,8 +316,8 @@ var accountOfArgument = lazyregexp.New(`^--(?:account|project)=(.+)$`)
 
 var jobNameOfArgument = lazyregexp.New(`^--(?:job-name|name)=(.+)$`)
 
-// learnArguments finds the accounts of a command line, which follow -A, --account and
-// --project, and names of jobs.
+// learnArguments learns the accounts in a command line, which follow -A, --account and
+// --project, and the names of jobs.
 func (a *Anonymizer) learnArguments(words []string) {
 	for i, word := range words {
 		if found := accountOfArgument.FindStringSubmatch(word); found != nil {
@@ -336,7 +336,7 @@ func (a *Anonymizer) learnArguments(words []string) {
 	}
 }
 
-// isAccount reports whether an attribute of that name holds an account.
+// isAccount reports whether the attribute of this name is an account.
 func isAccount(attribute string) bool {
 	name := strings.ToLower(attribute)
 	return slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' }),

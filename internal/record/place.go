@@ -10,15 +10,14 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// introduction is how long a place may take to answer. Names that it does not
-// give in time are not removed from what is recorded.
+// introduction is the time limit for a place to describe itself. Names that it does not
+// give in time are not replaced.
 const introduction = 20 * time.Second
 
 var numberAndName = lazyregexp.New(`(\d+)\(([^()]+)\)`)
 
-// Introduce learns who works at a place, and where it is: the user, its groups
-// and their numbers, the home directory, the host and its domain. What the place
-// does not print stays unknown.
+// Introduce learns the user, its groups and their numbers, the home directory, the host
+// and its domain. What the place does not print stays unknown.
 func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection) {
 	info := connection.Info()
 	a.Person(info.User, info.Home)
@@ -36,7 +35,7 @@ func (a *Anonymizer) Introduce(ctx context.Context, connection remote.Connection
 	}
 }
 
-// printed returns what a command prints, empty where it fails.
+// printed returns the output of a command; empty if it fails.
 func printed(ctx context.Context, connection remote.Connection, words ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, introduction)
 	defer cancel()

@@ -31,8 +31,8 @@ func kindOfKey(key string) (kind nameKind, reveals bool) {
 
 var nextKey = lazyregexp.New(`[ \t]+[A-Za-z_][A-Za-z_:/]*=`)
 
-// learnFreeText learns the text that somebody chose, as a whole: up to the end of the
-// line, of a quotation or element, or to the next key.
+// learnFreeText learns a text that a user chose: up to the end of the line, of a quotation
+// or element, or to the next key.
 func (a *Anonymizer) learnFreeText(kind nameKind, value string) {
 	if end := strings.IndexAny(value, "\r\n<\"\\"); end >= 0 {
 		value = value[:end]
@@ -42,7 +42,7 @@ func (a *Anonymizer) learnFreeText(kind nameKind, value string) {
 	}
 }
 
-// learnSecret learns the word that follows the key of a secret.
+// learnSecret learns the word after the key of a secret.
 func (a *Anonymizer) learnSecret(value string) {
 	value = strings.TrimLeft(value, "\"' ")
 	if end := strings.IndexAny(value, " \t\r\n\"',;&<\\"); end >= 0 {
@@ -53,7 +53,7 @@ func (a *Anonymizer) learnSecret(value string) {
 	}
 }
 
-// learnElement learns the text of an XML element whose start tag ends at a place.
+// learnElement learns the text of the XML element whose start tag ends at a position.
 func (a *Anonymizer) learnElement(text string, at int) {
 	from := at
 	for from > max(0, at-64) && (isNameByte(text[from-1]) || text[from-1] == '_') {
@@ -78,11 +78,12 @@ var (
 	plainPhone       = lazyregexp.New(`^\d{3}[-.]\d{3}[-.]\d{4}$`)
 )
 
-// genericDomains end names of hosts, and two letters those of countries, unless files end so.
+// genericDomains are endings of host names. Two letters are a country, unless they are in
+// fileEndings.
 var genericDomains, fileEndings = words("com org net edu gov mil int info cloud"), words("so sh py md rs gz js ts pl ps cc hs db in id")
 
-// learnDomainName learns a word that is the name of a host with its domain. Two letters
-// end a name only after two other labels: programs and files are named like that, too.
+// learnDomainName learns a word that is a host name with a domain. A country must follow
+// at least two labels, since names of programs and files look similar.
 func (a *Anonymizer) learnDomainName(word string) {
 	word = strings.Trim(word, ".-:")
 	if len(word) > 253 || strings.Count(word, ".") == 0 || strings.Contains(word, "..") || !domainExpression.MatchString(word) {
@@ -102,7 +103,7 @@ func (a *Anonymizer) learnDomainName(word string) {
 	a.learnHost(word)
 }
 
-// learnPhone learns the telephone number that stands at a place.
+// learnPhone learns the telephone number at a position.
 func (a *Anonymizer) learnPhone(text string, expression *lazyregexp.Regexp) {
 	number := expression.FindString(text[:min(len(text), 32)])
 	digits := 0
@@ -116,7 +117,7 @@ func (a *Anonymizer) learnPhone(text string, expression *lazyregexp.Regexp) {
 	}
 }
 
-// phoneLike returns a number of the same form that nobody has.
+// phoneLike returns an unused number of the same form.
 func phoneLike(old string, n int) string {
 	number := []byte(old)
 	for i := len(number) - 1; i >= 0; i-- {
@@ -128,7 +129,7 @@ func phoneLike(old string, n int) string {
 	return string(number)
 }
 
-// isJobName reports whether an attribute of that name holds the name of a job.
+// isJobName reports whether the attribute of this name is a job name.
 func isJobName(attribute string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' {
@@ -139,21 +140,20 @@ func isJobName(attribute string) bool {
 	return letters == "jobname"
 }
 
-// systemFolders begin paths that are the same on every machine, or placeholders.
+// systemFolders are the beginnings of paths that reveal nothing.
 var systemFolders = []string{"/bin/", "/sbin/", "/usr/", "/lib/", "/lib64/", "/dev/", "/proc/", "/sys/", "/etc/", "/tmp/", "/var/", "/run/", "/home/user"}
 
-// reviewedKeys are those of names that a site chose and definitions depend on.
+// reviewedKeys are keys of names that a site chose and that definitions may depend on.
 var reviewedKeys = map[string]nameKind{
 	"Partition": "queue", "QOS": "qos", "Reservation": "reservation", "Licenses": "license", "queue": "queue", "Queue": "queue",
 }
 
-// mostReviewed bounds the texts that are noted for a review.
+// mostReviewed limits the texts to review.
 const mostReviewed = 1000
 
 var reviewedExpression = lazyregexp.New(`(?:^|[^A-Za-z0-9_./-])(/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)|\b(Partition|QOS|Reservation|Licenses|[Qq]ueue) ?= ?([^\s,"]+)`)
 
-// noteKept notes what stays in a text after names were replaced, and may say something
-// about a site or a person.
+// noteKept notes what remains in a text and may reveal something about a site or person.
 func (a *Anonymizer) noteKept(text []byte) {
 	for _, found := range reviewedExpression.FindAllStringSubmatch(string(text), mostReviewed) {
 		name := KeptName{Kind: "path", Name: found[1], Why: "a definition may depend on it"}

@@ -1,5 +1,5 @@
-// Package record keeps the commands that run on a connection, and writes them as cases
-// and flows, with placeholders for the names of persons and places.
+// Package record records the commands that run on a connection, and writes them as cases
+// and flows, with placeholders for names of persons and places.
 package record
 
 import (
@@ -19,17 +19,16 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// The most that a recorder keeps: of one stream of a command, in bytes, and how
-// many commands, which are those of about a day of waiting.
+// The limits of a recorder: bytes of one stream, and number of commands, about a day of
+// waiting.
 const (
 	MaxOutput   = 16 << 20
 	maxInput    = 1 << 20
 	MaxCommands = 10_000
 )
 
-// A Recorder is a connection that keeps what the commands on it were given and
-// what they printed. Everything else goes to the connection that it wraps, as
-// if there were no recorder. Its methods may be called concurrently.
+// A Recorder is a connection that records the input and output of its commands, and passes
+// everything on to the connection that it wraps. Its methods may be called concurrently.
 type Recorder struct {
 	remote.Connection
 
@@ -39,10 +38,10 @@ type Recorder struct {
 	dropped  int
 }
 
-// New returns a recorder of what runs on a connection.
+// New returns a recorder that wraps a connection.
 func New(connection remote.Connection) *Recorder { return &Recorder{Connection: connection} }
 
-// A Recorded is one command that ran while it was recorded.
+// A Recorded is a recorded command.
 type Recorded struct {
 	Command     *config.Command        // nil for one that ran before or after another, or for no definition
 	Key         string                 // of the job's attribute; for a submission its tag; empty for none
@@ -50,20 +49,20 @@ type Recorded struct {
 	Before      *attribute.Environment // the attributes before it, without the job's; nil as Command
 	Arguments   []string
 	Directory   string
-	Environment map[string]string // what was set for it, beside the place's own
+	Environment map[string]string // variables set for it, in addition to those of the place
 	Stdin       []byte
 	Stdout      []byte
 	Stderr      []byte
-	Cut         []string // the streams whose beginning alone was kept
-	Exit        int      // 128 plus the number of the signal that ended it; -1 if it is not known
+	Cut         []string // truncated streams
+	Exit        int      // 128 plus the signal that ended it; -1 if unknown
 	Missing     bool     // there was no such program
-	Failure     error    // it could not be started, or its end is not known
+	Failure     error    // it could not be started, or its end is unknown
 	Started     time.Time
 	Duration    time.Duration
 }
 
-// Commands returns the commands in the order in which they were started. Those
-// that still run are included as far as they have come, with an exit code of -1.
+// Commands returns the commands in the order in which they started. It includes running
+// ones with their output so far and an exit code of -1.
 func (r *Recorder) Commands() []Recorded {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -74,8 +73,8 @@ func (r *Recorder) Commands() []Recorded {
 	return commands
 }
 
-// CommandsOf returns the commands of a definition among those that were
-// recorded, with those that ran before and after them, whose definition is unknown.
+// CommandsOf returns the recorded commands of a definition, including those that ran
+// before and after them, whose definition is unknown.
 func (r *Recorder) CommandsOf(definition *config.Definition) []Recorded {
 	return slices.DeleteFunc(r.Commands(), func(one Recorded) bool { return one.Command != nil && !isOf(definition, one.Command) })
 }
@@ -89,15 +88,15 @@ func isOf(definition *config.Definition, wanted *config.Command) bool {
 	})
 }
 
-// Attached returns how many commands were attached to the terminal. They are
-// not recorded: what a person types and reads belongs to nobody else.
+// Attached returns the number of commands that were attached to the terminal. They are not
+// recorded: what a person types and reads is private.
 func (r *Recorder) Attached() int {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	return r.attached
 }
 
-// Dropped returns how many commands were not recorded since there were too many.
+// Dropped returns the number of commands beyond the limit, which were not recorded.
 func (r *Recorder) Dropped() int {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -163,8 +162,8 @@ func newRecording(ctx context.Context, started remote.Command) *recording {
 	return one
 }
 
-// listening returns the command with streams that are recorded on their way.
-// What goes to one writer goes to one pipe, whose order is part of the output.
+// listening returns the command with recorded streams. Streams with the same writer share
+// a pipe, to keep their order.
 func (r *recording) listening(started remote.Command) remote.Command {
 	merged := started.Stdout != nil && started.Stderr != nil && sameWriter(started.Stdout, started.Stderr)
 	started.Stdout = r.stdout.before(started.Stdout)
@@ -218,7 +217,7 @@ func (r *recording) snapshot() Recorded {
 	return now
 }
 
-// recordedProcess notes in its recording how it ended.
+// recordedProcess records how the process ended.
 type recordedProcess struct {
 	remote.Handle
 	recording *recording
@@ -238,7 +237,7 @@ type captured struct {
 	cut   bool
 }
 
-// Write keeps what there is room for; it never fails.
+// Write keeps p up to the limit; it never fails.
 func (h *captured) Write(p []byte) (int, error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
@@ -248,7 +247,7 @@ func (h *captured) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// before returns a writer that keeps what is written to another one, which may be nil.
+// before returns a writer that captures what it passes to next, which may be nil.
 func (h *captured) before(to io.Writer) io.Writer {
 	if to == nil {
 		return h

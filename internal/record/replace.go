@@ -7,11 +7,11 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// replace returns a text with the placeholders in it. Names count where they
-// stand as words: no letter or digit goes on before or after them.
+// replace returns a text with placeholders. It replaces only whole words: no letter or
+// digit may precede or follow.
 func (a *Anonymizer) replace(text []byte) []byte {
 	var out bytes.Buffer
-	owed := 0 // by how many bytes the line has grown since columns were last in place
+	owed := 0 // bytes by which columns are shifted
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '\n':
@@ -49,9 +49,9 @@ func (a *Anonymizer) replace(text []byte) []byte {
 	return out.Bytes()
 }
 
-// replaceText is replace for a text that has no columns.
+// replaceText is replace for a text without columns.
 func (a *Anonymizer) replaceText(text string) string {
-	// A tab is not a blank, and is in no name, so that no run of blanks changes.
+	// A tab is neither a blank nor part of a name, so no run of blanks changes.
 	if !strings.Contains(text, "  ") {
 		return string(a.replace([]byte(text)))
 	}
@@ -62,8 +62,8 @@ func (a *Anonymizer) replaceText(text string) string {
 	return strings.Join(parts, " ")
 }
 
-// settleColumn makes a run of blanks narrower or wider by what is owed. One
-// blank always stays.
+// settleColumn shrinks or extends a run of blanks to align columns again. One blank always
+// stays.
 func settleColumn(width, owed int) (settled, still int) {
 	if owed > width-1 {
 		return 1, owed - (width - 1)
@@ -71,7 +71,7 @@ func settleColumn(width, owed int) (settled, still int) {
 	return width - owed, 0
 }
 
-// at returns the name that stands at a place of a text, nil for none.
+// at returns the name at a position of a text; nil without one.
 func (a *Anonymizer) at(text []byte, i int) *literal {
 	for _, one := range a.byFirst[text[i]] {
 		if bytes.HasPrefix(text[i:], []byte(one.old)) && one.standsAlone(text, i) {
@@ -81,8 +81,7 @@ func (a *Anonymizer) at(text []byte, i int) *literal {
 	return nil
 }
 
-// standsAlone reports whether a name in a text is one of its own, and no part of
-// another word or number.
+// standsAlone reports whether a name in a text is a whole word or number.
 func (l *literal) standsAlone(text []byte, i int) bool {
 	end := i + len(l.old)
 	goesOn := end < len(text) && isNameByte(text[end])
@@ -97,8 +96,7 @@ func (l *literal) standsAlone(text []byte, i int) bool {
 	return !l.numeric || isIDAt(text, i, end)
 }
 
-// afterEscape reports whether the letter before is one of an escape such as \n,
-// with which schedulers print line breaks in values.
+// afterEscape reports whether the preceding letter belongs to an escape such as \n.
 func afterEscape(text []byte, i int) bool {
 	return i >= 2 && text[i-2] == '\\' && bytes.IndexByte([]byte("ntr"), text[i-1]) >= 0
 }

@@ -24,32 +24,31 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// startedFile shows readers of a recording how a command was started, beyond
-// its command line. Nothing reads it but people.
+// startedFile says how a command was started, for human readers.
 const startedFile = "started.toml"
 
-// A Recording is what is to be written of the commands that ran on one connection.
+// A Recording contains the commands of one connection to write.
 type Recording struct {
 	Folder      string
-	Append      bool   // leave a former recording in the folder, and add what differs from its cases
-	Definition  string // as cases name it: a shipped name, or a file relative to this process
+	Append      bool   // keep the previous recording in the folder, and add cases that differ
+	Definition  string // a shipped name, or a file relative to the working directory
 	Loaded      *config.Definition
 	Place       remote.Info
 	Commands    []Recorded
 	Description string
-	Waited      bool        // the last query of a job was one of a wait for its end
-	Jobs        []job.Job   // the jobs that the commands were run for, as they were seen last
-	Names       *Anonymizer // nil to write everything as it was
+	Waited      bool        // the last query of a job belonged to a wait
+	Jobs        []job.Job   // the jobs of the commands, as last seen
+	Names       *Anonymizer // nil to keep all names
 }
 
-// A Written is what Write has made of a recording.
+// A Written is the result of Write.
 type Written struct {
-	Flow    string   // its folder; empty where there was nothing to play
-	Cases   []string // the folders of single cases
-	Remarks []string // what is not as it should be, for the person who shares it
+	Flow    string   // its folder; empty without a flow
+	Cases   []string // the folders of the cases
+	Remarks []string // problems, for the user
 }
 
-// An ExistsError means that a folder is not empty.
+// An ExistsError reports a folder that is not empty.
 type ExistsError struct{ Folder string }
 
 func (e *ExistsError) Error() string {
@@ -62,7 +61,7 @@ const (
 	casesFolder = "cases"
 )
 
-// CheckFolder returns an *ExistsError where a recording would overwrite something.
+// CheckFolder returns an *ExistsError if a recording would overwrite something.
 func CheckFolder(folder string) error {
 	entries, err := os.ReadDir(folder)
 	switch {
@@ -76,12 +75,12 @@ func CheckFolder(folder string) error {
 	return nil
 }
 
-// Write writes a flow of all commands, and a case of each that differs from the
-// others, with what the definition makes of them as what is expected. Everything
-// is readable for its owner only. The folder's former recording is removed, or
-// with Append added to; what else is in the folder stays.
+// Write writes a flow of all commands, and a case of each that differs from the others,
+// with the definition's results as expectations. Only the owner can read the files. It
+// removes the previous recording in the folder or, with Append, adds to it; other files
+// stay.
 func (r Recording) Write(ctx context.Context) (*Written, error) {
-	// What starts a session comes first, also where it ran last for the recording alone.
+	// Start-up commands come first, even if they ran last, only for the recording.
 	r.Commands = slices.Clone(r.Commands)
 	sorting.Stable(r.Commands, func(a, b Recorded) int { return cmp.Compare(startOrder(a), startOrder(b)) })
 	r.learn()
@@ -105,7 +104,7 @@ func startOrder(c Recorded) int {
 	return 1
 }
 
-// learn looks for names in all that will be written.
+// learn learns the names in everything to write.
 func (r Recording) learn() {
 	if r.Names == nil {
 		return
@@ -140,8 +139,8 @@ func (r Recording) learn() {
 	r.Names.settle()
 }
 
-// settings returns the variables that the definition sets for a command. Those
-// that a user gave to a job keep their names alone: they may be secret.
+// settings returns the variables that the definition sets for a command. The user's
+// variables keep only their names, since their values may be secret.
 func (r Recording) settings(c Recorded) map[string]string {
 	settings := map[string]string{}
 	for name, value := range c.Environment {
@@ -171,8 +170,7 @@ func (w *writer) remark(format string, arguments ...any) {
 
 var unique = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// text returns a text that stands for itself, without names and without what is
-// different in every run.
+// text returns a text with placeholders for names and for what differs in every run.
 func (w *writer) text(text string) string {
 	if w.Names != nil {
 		text = w.Names.replaceText(text)
@@ -214,13 +212,13 @@ func (w *writer) recordedCase(folder string, c Recorded) (*cases.Case, error) {
 	return written, nil
 }
 
-// isNeededByOther reports whether a command runs for another one, whose case it is a part of.
+// isNeededByOther reports whether a command runs for another one and belongs to its case.
 func isNeededByOther(c *config.Command) bool {
 	return c.Element.ServesAnother()
 }
 
-// joined returns what the commands printed that ran for one: a batch before it, joins after
-// it.
+// joined returns the output of the commands that ran for one: a batch before it, joins
+// after it.
 func (w *writer) joined(at int) map[string][]byte {
 	joined := map[string][]byte{}
 	for name, needed := range w.Commands[at].Command.Needed() {
@@ -238,7 +236,7 @@ func (w *writer) joined(at int) map[string][]byte {
 	return joined
 }
 
-// selector names a command so that the definition finds it again.
+// selector returns the selector of a command.
 func (w *writer) selector(c *config.Command) string {
 	candidates := []string{string(c.Element), string(c.Element) + ":" + c.Name}
 	if c.Element == config.Fallback || len(w.Loaded.CommandsOf(c.Element)) > 1 {
@@ -255,7 +253,7 @@ func (w *writer) selector(c *config.Command) string {
 	return candidates[0]
 }
 
-// definitionFrom returns the definition as a file in a folder names it.
+// definitionFrom returns the definition's name relative to a folder.
 func (w *writer) definitionFrom(folder string) (string, error) {
 	if !strings.ContainsAny(w.Definition, `/\`) && !strings.HasSuffix(w.Definition, ".xml") {
 		return w.Definition, nil
@@ -336,12 +334,12 @@ func contents(c *cases.Case) string {
 	return mark.ReplaceAllString(all, "@")
 }
 
-// mark is that of a query, which is another one each time.
+// mark is the mark of a query, which differs each time.
 var mark = lazyregexp.New(`@[A-Za-z0-9]{16}`)
 
 var notForFiles = lazyregexp.New(`[^A-Za-z0-9-]+`)
 
-// fileName returns what a folder of recordings of a command is called.
+// fileName returns the name of a folder for recordings of a command.
 func fileName(c *config.Command) string {
 	name := string(c.Element)
 	if c.Name != "" && c.Name != name {

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// Counts are what a tokenizer counted; the names are a contract.
+// Counts are the counts of a tokenizer; the JSON names are a contract.
 type Counts struct {
 	Bytes       int64              `json:"bytes"`
 	Segments    int64              `json:"segments"`
@@ -22,7 +22,7 @@ type Counts struct {
 	Expressions []expressionCounts `json:"expressions"`
 }
 
-// expressionCounts is what was counted of a match, an exit-on or an exit-after.
+// expressionCounts are the counts of a match, an exit-on or an exit-after.
 type expressionCounts struct {
 	File       string `json:"file"`
 	Line       int    `json:"line"`
@@ -35,7 +35,7 @@ type expressionCounts struct {
 	Milliseconds float64 `json:"milliseconds"` // that the tries took
 }
 
-// CountsOf returns what a tokenizer has counted.
+// CountsOf returns the counts of a tokenizer.
 func CountsOf(stats tokenizer.Stats) *Counts {
 	counts := &Counts{Bytes: stats.Bytes, Segments: stats.Segments, Matched: stats.Matched, Unmatched: stats.Unmatched,
 		Expressions: []expressionCounts{}}
@@ -57,7 +57,7 @@ func milliseconds(duration time.Duration) float64 {
 	return float64(duration.Microseconds()) / 1000
 }
 
-// Print writes the counts for a person to read.
+// Print writes the counts as text.
 func (c *Counts) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%d bytes, %d segments: %d matched, %d unmatched\n", c.Bytes, c.Segments, c.Matched, c.Unmatched)
 	if err != nil {

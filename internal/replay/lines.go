@@ -2,14 +2,14 @@ package replay
 
 import "fmt"
 
-// A Reading is what a reader makes of an output. The JSON is a contract with scripts.
+// A Reading is what a reader makes of an output. Its JSON is a contract.
 type Reading struct {
 	Records  []Record  `json:"records"`
 	Elements []Element `json:"elements"`
-	Damage   string    `json:"damage,omitempty"` // why the output as a whole says nothing
+	Damage   string    `json:"damage,omitempty"` // why the output is unreadable
 }
 
-// Lines returns the lines for people about a record, with its fields if they are wanted.
+// Lines returns the record as text, optionally with its fields.
 func (r Record) Lines(withFields bool) []string {
 	lines := []string{fmt.Sprintf("line %d: record %s", r.Line, r.ID)}
 	if withFields {
@@ -37,7 +37,7 @@ func (r Record) Lines(withFields bool) []string {
 	return lines
 }
 
-// Lines returns the lines for people about what the records say together.
+// Lines returns the results as text.
 func (r Reading) Lines() []string {
 	var lines []string
 	for _, element := range r.Elements {

@@ -10,17 +10,17 @@ import (
 	"github.com/rmctl/rmctl/internal/reader"
 )
 
-// A Record is what became of a record of a captured output. The JSON is a contract with scripts.
+// A Record is what a reader made of a record. Its JSON is a contract.
 type Record struct {
 	Line     int    `json:"line,omitempty"` // at which it begins
 	ID       string `json:"id,omitempty"`
 	Fields   []Pair `json:"fields,omitempty"`
 	Word     string `json:"word,omitempty"`  // of the scheduler for the state
 	State    string `json:"state,omitempty"` // empty if no row fits
-	Row      string `json:"row,omitempty"`   // where the row stands in the definition
+	Row      string `json:"row,omitempty"`   // position of the row
 	Facts    []Fact `json:"facts,omitempty"`
 	Foreign  bool   `json:"foreign,omitempty"`  // of another job than the wanted one
-	Rejected string `json:"rejected,omitempty"` // why it says nothing
+	Rejected string `json:"rejected,omitempty"` // why it is ignored
 }
 
 // A Pair is a field, or a fact, and its value.
@@ -34,10 +34,10 @@ type Fact struct {
 	Name    string `json:"name"`
 	Value   string `json:"value,omitempty"`
 	Dropped string `json:"dropped,omitempty"` // why a value does not count
-	At      string `json:"at"`                // where it stands in the definition
+	At      string `json:"at"`                // position in the definition
 }
 
-// An Element is a job, a node or a queue that an output says something about.
+// An Element is a job, a node or a queue in an output.
 type Element struct {
 	ID         string `json:"id"`
 	Facts      []Pair `json:"facts,omitempty"`
@@ -45,8 +45,8 @@ type Element struct {
 	Incomplete string `json:"incomplete,omitempty"`
 }
 
-// Records reads a captured output with the reader of a command. It calls each with every
-// record, and returns what they say together. Joins have no records.
+// Records reads captured output with the reader of a command. It calls each with every
+// record, and returns the results. Joins have no records.
 func Records(definition *config.Definition, which *config.Command, env *attribute.Environment, job string, input io.Reader, each func(Record) error) (*reader.Answer, error) {
 	query := reader.Query{Mark: env.Text(command.MarkAttribute), Attribute: func(name string) (string, bool) {
 		a := env.Lookup(name)
@@ -82,7 +82,7 @@ func Records(definition *config.Definition, which *config.Command, env *attribut
 	return answer, err
 }
 
-// RecordOf returns what a reader made of a record, for people and JSON.
+// RecordOf returns what a reader made of a record.
 func RecordOf(step reader.Step) Record {
 	record := Record{Line: step.Record.Line, ID: step.ID, Word: step.Word, Foreign: step.Foreign, Rejected: step.Rejected}
 	for _, field := range step.Record.Root.Children {

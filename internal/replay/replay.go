@@ -17,8 +17,8 @@ import (
 	"github.com/rmctl/rmctl/internal/initial"
 )
 
-// Selector names the command whose output a user means, by --command or by the initial
-// environment, and with --stream which of its parsers.
+// Selector returns the selector of the command from --command or from the initial
+// environment, with the parser for --stream.
 func Selector(command, stream string, before initial.Environment) (string, error) {
 	selector := cmp.Or(command, before.Selector)
 	if selector == "" {
@@ -31,9 +31,9 @@ func Selector(command, stream string, before initial.Environment) (string, error
 	return selector, nil
 }
 
-// Environment returns the attributes before the run, and what stands for @jobId.
-// Settings have the form name=value. The job is that of the initial environment
-// where it is empty; with definesJob a command that acts on one has an attribute for it.
+// Environment returns the attributes before the run, and what @jobId stands for. Settings
+// have the form name=value. An empty job means that of the initial environment; with
+// definesJob, a command that acts on a job gets an attribute for it.
 func Environment(definition *config.Definition, which *config.Command, job string, settings []string, before initial.Environment, definesJob bool) (*attribute.Environment, string, error) {
 	env := attribute.NewEnvironment()
 	if before.UseDefinition {
@@ -55,8 +55,8 @@ func Environment(definition *config.Definition, which *config.Command, job strin
 	return env, job, nil
 }
 
-// defineWithDefaults defines the attributes of a definition, each with its default if
-// it has no value.
+// defineWithDefaults defines the attributes of a definition, with defaults for those
+// without a value.
 func defineWithDefaults(env *attribute.Environment, definition *config.Definition) {
 	for _, defined := range definition.Attributes {
 		a := defined.Clone()
@@ -67,8 +67,7 @@ func defineWithDefaults(env *attribute.Environment, definition *config.Definitio
 	}
 }
 
-// defineJob defines the attribute of the job that a command acts on, unless there is
-// one.
+// defineJob defines the attribute of the job that a command acts on, unless it exists.
 func defineJob(env *attribute.Environment, which *config.Command, job string) error {
 	key := cmp.Or(job, attribute.JobPlaceholder)
 	if env.Lookup(key) != nil {
@@ -96,7 +95,7 @@ func setValues(env *attribute.Environment, settings []string) error {
 	return nil
 }
 
-// Input opens a file, unpacked where its name ends in .gz, or standard input.
+// Input opens a file, unpacking it if its name ends in .gz, or standard input.
 func Input(stdin io.Reader, arguments []string) (io.ReadCloser, error) {
 	if len(arguments) == 0 || arguments[0] == "-" {
 		return io.NopCloser(stdin), nil

@@ -15,8 +15,8 @@ import (
 // The names of events and of their members are a contract, which
 // docs/reference/definition-json.md describes.
 
-// An event is one of a trace in JSON. Members that a kind of event does not have are left out; those
-// that it always has are pointers where their value may be zero.
+// An event is an event of a trace in JSON. Members that a kind of event does not have are
+// omitted; members that it always has are pointers if their value may be zero.
 type event struct {
 	Event   string `json:"event"`
 	File    string `json:"file,omitempty"`
@@ -67,8 +67,8 @@ type leadingJSON struct {
 	Rest       string `json:"rest"`
 }
 
-// eventOf returns an event as an object for JSON, which knows no bytes
-// beside characters: where the event has some, all its texts are escaped.
+// eventOf returns an event for JSON. Since JSON cannot represent arbitrary bytes, all
+// texts of an event with invalid ones are escaped.
 func eventOf(traced tokenizer.TraceEvent) event {
 	var texts traceTexts
 	object := texts.event(traced)
@@ -80,17 +80,17 @@ func eventOf(traced tokenizer.TraceEvent) event {
 	return object
 }
 
-// longestJSONText bounds the texts in events, in bytes, and longestJSONList the
-// elements of lists and maps.
+// longestJSONText limits texts in events, in bytes, and longestJSONList the elements of
+// lists and maps.
 const (
 	longestJSONText = 4096
 	longestJSONList = 100
 )
 
-// traceTexts makes the texts of one event fit for JSON.
+// traceTexts prepares the texts of one event for JSON.
 type traceTexts struct {
 	escaping bool
-	invalid  bool // a text had bytes that are no characters
+	invalid  bool // a text had invalid UTF-8
 	cut      bool // a text or a list was too long
 }
 
@@ -232,7 +232,7 @@ func (t *traceTexts) addAction(object *event, e tokenizer.TraceEvent) {
 	}
 }
 
-// optional returns nil, JSON's null, for a text that is not there.
+// optional returns nil, JSON's null, for a missing text.
 func optional(text string, set bool) *string {
 	if !set {
 		return nil

@@ -1,4 +1,4 @@
-// Package trace shows what a tokenizer does: with lines for people, or in JSON.
+// Package trace shows what a tokenizer does, as text or JSON.
 package trace
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A Writer shows what a tokenizer does: in JSON an object an event, else a line,
-// coloured on a terminal.
+// A Writer writes the events of a tokenizer, each as a JSON object or a line, in color on
+// a terminal.
 type Writer struct {
 	to     io.Writer
 	json   bool
@@ -33,7 +33,7 @@ func New(to io.Writer, parser *config.Parser, json bool) *Writer {
 // Err returns the first error of writing.
 func (w *Writer) Err() error { return w.err }
 
-// Begin names the folder of the output that the next events are about.
+// Begin sets the folder of the output for the next events.
 func (w *Writer) Begin(folder string) {
 	if w.json {
 		w.err = terminal.JSON(w.to, struct {
@@ -45,7 +45,7 @@ func (w *Writer) Begin(folder string) {
 	_, w.err = fmt.Fprintln(w.to, w.format(traceLine{kind: "reading", text: tui.OneLine(folder), colour: bold}))
 }
 
-// Write shows an event. A trace that fails does not stop the run.
+// Write writes an event. A failure does not stop the run.
 func (w *Writer) Write(event tokenizer.TraceEvent) {
 	var err error
 	if w.json {
@@ -58,7 +58,7 @@ func (w *Writer) Write(event tokenizer.TraceEvent) {
 	}
 }
 
-// A traceLine is an event as a person reads it.
+// A traceLine is an event as text.
 type traceLine struct {
 	depth  int // of the indentation
 	kind   string
@@ -76,7 +76,7 @@ const (
 	cyan   = "36"
 )
 
-// kindWidth is the width of the column of what happened, with its indentation.
+// kindWidth is the width of the column of kinds, including indentation.
 const kindWidth = 13
 
 func (w *Writer) format(line traceLine) string {
@@ -96,7 +96,7 @@ func (w *Writer) format(line traceLine) string {
 	return strings.TrimRight(kind+kindPadding+at+atPadding+tui.Printable(line.text), " ")
 }
 
-// lineOf describes an event. Only the error is not shown: it follows the trace.
+// lineOf returns an event as text. It omits the error, which follows the trace.
 func lineOf(e tokenizer.TraceEvent) (line traceLine, shown bool) {
 	line = traceLine{1, e.Kind, e.Position, "", cyan}
 	switch e.Kind {
@@ -240,7 +240,7 @@ func attributeName(described *attribute.Attribute) string {
 	return "one without a name"
 }
 
-// longestTraced bounds how much of a text one line of a trace shows, in bytes.
+// longestTraced limits a text in a trace, in bytes.
 const longestTraced = 200
 
 func traced[T string | []byte](text T) string {
@@ -250,7 +250,7 @@ func traced[T string | []byte](text T) string {
 	return fmt.Sprintf("%q… of %d bytes", cutText(text, longestTraced), len(text))
 }
 
-// tracedValue shows a value so that its type can be seen: only texts have quotes.
+// tracedValue formats a value with its type: only texts have quotes.
 func tracedValue(value attribute.Value) string {
 	switch v := value.(type) {
 	case nil:
@@ -268,7 +268,7 @@ func tracedValue(value attribute.Value) string {
 	}
 }
 
-// cutText returns the begin of a text, at most so many bytes, and no part of a character.
+// cutText truncates a text to a number of bytes, at the end of a character.
 func cutText[T string | []byte](text T, longest int) T {
 	if len(text) <= longest {
 		return text
@@ -280,7 +280,7 @@ func cutText[T string | []byte](text T, longest int) T {
 	return text[:end]
 }
 
-// widestPosition returns how wide the positions in events of a parser get.
+// widestPosition returns the width of the longest position in events of a parser.
 func widestPosition(parser *config.Parser) int {
 	widest := 0
 	measure := func(at config.Position) { widest = max(widest, utf8.RuneCountInString(at.String())) }
