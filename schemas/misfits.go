@@ -105,7 +105,7 @@ func (m *misfits) misspelled(child *xmltree.Element, symbol string, meant *eleme
 	if m.set.parents[symbol] == nil {
 		m.report(child.Position(), unknownElement, meant.symbol, "%s is not an element of the format", wording.Quote(symbol))
 	} else {
-		m.report(child.Position(), misplacedElement, meant.symbol, "%s may not stand in %s",
+		m.report(child.Position(), misplacedElement, meant.symbol, "%s is not allowed in %s",
 			wording.Quote(symbol), wording.Quote(m.declaration.symbol))
 	}
 	m.element(child, meant)
@@ -137,7 +137,7 @@ func (m *misfits) missing(r repair, later []repair) {
 	if following >= 0 && r.child < len(m.children) {
 		where = fmt.Sprintf(" before %s on %s", wording.Quote(m.symbols[r.child]), m.line(m.children[r.child]))
 	}
-	m.report(m.parent.Position(), missingElement, "", "%s lacks %s%s",
+	m.report(m.parent.Position(), missingElement, "", "%s requires %s%s",
 		wording.Quote(m.declaration.symbol), oneOf(alternatives), where)
 }
 
@@ -151,12 +151,12 @@ func (m *misfits) surplus(r repair) {
 			m.misspelled(child, symbol, meant)
 			return
 		}
-		expectation := "nothing may follow here"
+		expectation := "nothing can follow"
 		if expected := content.expected(r.before); len(expected) > 0 {
 			expectation = "expected here: " + oneOf(expected)
 		}
 		if len(content.states) == 1 {
-			expectation = wording.Quote(m.declaration.symbol) + " holds no elements"
+			expectation = wording.Quote(m.declaration.symbol) + " contains no elements"
 		}
 		m.misfit(child, symbol, m.declaration, expectation)
 		return
@@ -177,13 +177,13 @@ const longestExplained = 2000
 func (m *misfits) whySurplus(child int) (code, reason string) {
 	symbol := m.symbols[child]
 	if len(m.kept) > longestExplained {
-		return misplacedElement, "may not stand here"
+		return misplacedElement, "is not allowed here"
 	}
 	if place, ok := m.whereFits(child, m.kept); ok {
 		if place < m.keptBefore(child) {
-			return misplacedElement, "must stand before " + wording.Quote(m.kept[place])
+			return misplacedElement, "must come before " + wording.Quote(m.kept[place])
 		}
-		return misplacedElement, "must stand after " + wording.Quote(m.kept[place-1])
+		return misplacedElement, "must come after " + wording.Quote(m.kept[place-1])
 	}
 	present, first := 0, (*xmltree.Element)(nil)
 	for i, from := range m.keptFrom {
@@ -194,7 +194,7 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		}
 	}
 	if present > 0 {
-		return repeatedElement, fmt.Sprintf("may stand here only %s; the first is on %s", times(present), m.line(first))
+		return repeatedElement, fmt.Sprintf("is allowed here only %s; the first is on %s", times(present), m.line(first))
 	}
 	for i, other := range m.kept {
 		if slices.Contains(m.kept[:i], other) {
@@ -202,10 +202,10 @@ func (m *misfits) whySurplus(child int) (code, reason string) {
 		}
 		without := slices.DeleteFunc(slices.Clone(m.kept), func(kept string) bool { return kept == other })
 		if _, ok := m.whereFits(child, without); ok {
-			return misplacedElement, "cannot stand beside " + wording.Quote(other)
+			return misplacedElement, "cannot occur together with " + wording.Quote(other)
 		}
 	}
-	return misplacedElement, "may not stand here"
+	return misplacedElement, "is not allowed here"
 }
 
 // keptBefore counts the kept children in front of a child.
@@ -285,8 +285,8 @@ func (v *validation) misfit(child *xmltree.Element, symbol string, parent *eleme
 		return
 	}
 	if len(owners) > 0 && !slices.Contains(owners, parent.symbol) {
-		detail = "; it stands in " + oneOf(owners)
+		detail = "; it belongs in " + oneOf(owners)
 	}
-	v.report(child.Position(), misplacedElement, "", "%s may not stand in %s%s",
+	v.report(child.Position(), misplacedElement, "", "%s is not allowed in %s%s",
 		wording.Quote(symbol), wording.Quote(parent.symbol), detail)
 }

@@ -60,7 +60,7 @@ func (v *validation) element(e *xmltree.Element, d *elementDeclaration) {
 		return
 	}
 	if at, ok := e.VisibleText(); ok && !d.mixed {
-		v.report(at, unexpectedText, "", "text may not stand in %s: %s",
+		v.report(at, unexpectedText, "", "text is not allowed in %s: %s",
 			wording.Quote(d.symbol), wording.Quote(strings.Trim(e.Text, blanks)))
 	}
 	v.children(e, d)
@@ -69,7 +69,7 @@ func (v *validation) element(e *xmltree.Element, d *elementDeclaration) {
 func (v *validation) textOnly(e *xmltree.Element, d *elementDeclaration) {
 	for _, child := range e.Children {
 		if symbol, relevant := symbolOf(child); relevant {
-			v.misfit(child, symbol, d, wording.Quote(d.symbol)+" holds a text and no elements")
+			v.misfit(child, symbol, d, wording.Quote(d.symbol)+" contains text and no elements")
 		}
 	}
 	if len(e.Children) == 0 && !d.text.accepts(e.Text) {
@@ -126,7 +126,7 @@ func (v *validation) placed(child *xmltree.Element, symbol string, parent *eleme
 	default:
 		counts[symbol]++
 		if declaration.atMost > 0 && counts[symbol] > declaration.atMost {
-			v.report(child.Position(), repeatedElement, "", "%s may stand in %s only %s",
+			v.report(child.Position(), repeatedElement, "", "%s is allowed in %s only %s",
 				wording.Quote(symbol), wording.Quote(parent.symbol), times(declaration.atMost))
 		}
 	}
@@ -162,13 +162,13 @@ func (v *validation) attributes(e *xmltree.Element, d *elementDeclaration) {
 			v.extensionAttribute(attribute, d)
 		case xmltree.IsCore(attribute.Space):
 			v.report(attribute.Position(), unknownAttribute, attribute.Name,
-				"attributes of the format are written without a prefix: %s", wording.Quote(attribute.Name))
+				"attributes of PTP have no prefix: %s", wording.Quote(attribute.Name))
 			present = append(present, attribute.Name)
 		}
 	}
 	for _, declaration := range d.elementType.attributes {
 		if declaration.required && !slices.Contains(present, declaration.name) {
-			v.report(e.Position(), missingAttribute, "", "%s needs the attribute %s",
+			v.report(e.Position(), missingAttribute, "", "%s requires the attribute %s",
 				wording.Quote(d.symbol), wording.Quote(declaration.name))
 		}
 	}

@@ -53,7 +53,7 @@ func Validate(root *xmltree.Element) []Violation {
 	if len(v.found) > maxViolations {
 		last := v.found[maxViolations]
 		last.Code, last.Suggestion = tooManyProblems, ""
-		last.Message = fmt.Sprintf("there are more than %d problems; those from here on are not shown", maxViolations)
+		last.Message = fmt.Sprintf("there are more than %d problems; the rest is not shown", maxViolations)
 		v.found = append(v.found[:maxViolations], last)
 	}
 	return v.found
