@@ -106,7 +106,7 @@ func TestAQuestionThatIsGivenUpIsTakenBack(t *testing.T) {
 		go func() {
 			defer giveUp()
 			select {
-			case <-shown: // one that was given up before would not be asked at all
+			case <-shown: // a question given up before would not reach the user
 			case <-asking.Done():
 			}
 		}()

@@ -225,7 +225,7 @@ func TestOutputThatIsNotReadDoesNotGrow(t *testing.T) {
 	require.Zero(t, code)
 }
 
-// The other side may also open channels; none but those that were asked for.
+// The other side may also open channels; rmctl accepts only those it requested.
 func TestChannelsThatTheServerOpensAreRefused(t *testing.T) {
 	refused := make(chan error, 3)
 	s := serve(t, &server{connects: func(c ssh.Conn) {

@@ -246,7 +246,7 @@ func (w *writer) outcomes() {
 		w.line(`    <x:outcome kind="%s" exit="%s"/>`, outcome.kind, fmt.Sprint(outcome.code))
 	}
 	w.line(`    <x:probe name="session" required="true" x:timeout="60s" impact="nothing can be submitted, and no state is known"
-      fix="run the agent by hand on the target: it must be executable there">
+      fix="start the agent yourself on the target: it must be executable">
       <arg>@agent greeting</arg>
     </x:probe>
     <x:probe name="agent-updates" required="false" x:timeout="60s" impact="rmctl left out what it did not understand; the rest counts"
