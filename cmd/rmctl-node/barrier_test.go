@@ -50,7 +50,7 @@ func TestTheExitCodeOfTheBarrierSaysWhatHappened(t *testing.T) {
 		"no duration":      {"--timeout 0", nil, "2", "usage: rmctl-node barrier"},
 		"not in a part": {"", func(_ *ensemble, pass *rendezvous.Pass) {
 			pass.Arguments[2] = "unset COALLOC_PASS; " + pass.Arguments[2]
-		}, "1", "this is no process of an ensemble"},
+		}, "1", "this process is not part of an ensemble"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -77,8 +77,8 @@ func TestTheUserIsThatOfTheSocketWithExactlyBothAddresses(t *testing.T) {
 		"of a connection that begins": {conn, []string{line(b, a, "02", own, 11)}, "has closed"},
 		"that listens":                {conn, []string{line(b, a, "0A", own, 11)}, "has closed"},
 		"a line without fields":       {conn, []string{mine, "   8: 0100007F:1F90\n"}, "fields"},
-		"no address":                  {conn, []string{line("0100007F", a, open, own, 11)}, "no address"},
-		"an address of 5 bytes":       {conn, []string{line("0100007F00:C350", a, open, own, 11)}, "no address"},
+		"no address":                  {conn, []string{line("0100007F", a, open, own, 11)}, "invalid socket address"},
+		"an address of 5 bytes":       {conn, []string{line("0100007F00:C350", a, open, own, 11)}, "invalid socket address"},
 		"a user that is no number":    {conn, []string{strings.Replace(mine, fmt.Sprintf("%5d", own), "-1", 1)}, "invalid syntax"},
 		"a line without end":          {conn, []string{strings.Repeat("x", 1<<20)}, "too long"},
 	} {
