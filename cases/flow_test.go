@@ -221,7 +221,8 @@ func TestAFlowThatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 		"no steps":              {map[string]string{"flow.toml": "definition = './site.xml'"}, "flow.toml", "no steps"},
 		"an unknown deed":       {map[string]string{"flow.toml": "[[steps]]\ndo = 'sumbit'"}, "flow.toml", `step 1: unknown do "sumbit"`},
 		"an unknown setting":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexpect = {ids = '1'}"}, "flow.toml", "line 3"},
-		"an unknown key":        {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexeutable = 'x'"}, "flow.toml", `line 3, column 1: there is no setting "exeutable"; did you mean "executable"?`},
+		"an unknown key":        {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexeutable = 'x'"}, "flow.toml", `line 3, column 1: unknown setting "exeutable"
+did you mean "executable"?`},
 		"a value of no name":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nset = ['a']"}, "flow.toml", `line 3, column 8: "a": write name=value`},
 		"a key of no step":      {map[string]string{"flow.toml": "colour = 'x'\n[[steps]]\ndo = 'submit'"}, "flow.toml", `line 1, column 1: unknown setting ["colour"]`},
 		"a wrong duration":      {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nafter = '1 week'"}, "flow.toml", "line 3"},

@@ -101,7 +101,7 @@ func TestOAR(t *testing.T) {
 			t.Parallel()
 			d := desk(t)
 			require.Contains(t, d.Refused(exitScheduler, "submit", "-t", "oar", "-s", "nodes=9", "--", "true"), "not enough resources")
-			require.Contains(t, d.Refused(exitNoJob, "status", "-t", "oar", "99999999"), `there is no job "99999999"`)
+			require.Contains(t, d.Refused(exitNoJob, "status", "-t", "oar", "99999999"), `unknown job "99999999"`)
 		})
 
 		t.Run("a program has a terminal, and its exit code is passed on", func(t *testing.T) {

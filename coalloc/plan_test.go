@@ -90,7 +90,7 @@ executable = "/bin/true"
 	require.Zero(t, plans[0].Start)
 	require.NoError(t, plans[0].NoStart, "local has no command for it")
 	require.ErrorContains(t, plans[1].Problem, `attribute "gpus"`)
-	require.ErrorContains(t, plans[2].Problem, `there is no target "nowhere"`)
+	require.ErrorContains(t, plans[2].Problem, `unknown target "nowhere"`)
 	require.NoError(t, plans[3].Problem)
 	require.NoError(t, plans[3].NoStart)
 	require.Equal(t, "2031-02-03T04:05:06", plans[3].Start.Format("2006-01-02T15:04:05"))

@@ -108,10 +108,11 @@ parts = ["a", "c"]
 	require.Error(t, err)
 	require.Equal(t, strings.TrimSpace(`
 line 1, column 16: invalid time "soon": write numbers with units, such as "1h30m", up to "8784h"
-line 2, column 1: part "x" is an integer, but has to be a table
-line 5, column 9: "count" is 0, but has to be a whole number of at least 1
-line 7, column 8: "kind" is "strict", but has to be required, interactive or optional
-line 8, column 1: there is no setting "colour"; settings are target, job_type, problem, count, kind, barrier, independent, start_limit, check_in_limit, tab, executable, arguments, directory, script, debug, track, rank_from, attributes, set, environment, launch
+line 2, column 1: part "x" is an integer, but must be a table
+line 5, column 9: "count" is 0, but must be a whole number of at least 1
+line 7, column 8: "kind" is "strict", but must be required, interactive or optional
+line 8, column 1: unknown setting "colour"
+choose one of target, job_type, problem, count, kind, barrier, independent, start_limit, check_in_limit, tab, executable, arguments, directory, script, debug, track, rank_from, attributes, set, environment, launch
 line 9, column 14: attribute "queue": "a\nb" has more than one line
 line 10, column 7: part "b" has no target
 line 11, column 14: "#SBATCH -p x" begins as an option for a scheduler

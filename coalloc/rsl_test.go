@@ -139,7 +139,7 @@ host = "u@login.example.org"
 		require.Empty(t, r.Parts[0].Problem, contact)
 		require.Equal(t, target, r.Parts[0].Target, contact)
 	}
-	for contact, reason := range map[string]string{"login.example.org": "means several targets: hpc1, hpc2", "nowhere": `there is no target "nowhere"`, "pbs@login.example.org": "there is no target"} {
+	for contact, reason := range map[string]string{"login.example.org": "means several targets: hpc1, hpc2", "nowhere": `unknown target "nowhere"`, "pbs@login.example.org": "unknown target"} {
 		require.Contains(t, problemsOf(`+(&(resourceManagerContact="`+contact+`")(executable=/x))`, coalloc.Sources{Targets: targets}), reason)
 	}
 }

@@ -164,7 +164,7 @@ func choice[T ~string](table *document.Table, key string, words ...T) T {
 		for i, word := range words {
 			list[i] = string(word)
 		}
-		table.RefuseValue(key, 0, fmt.Sprintf("%q is %.200q, but has to be %s or %s", key, string(text), strings.Join(list[:len(list)-1], ", "), list[len(list)-1]))
+		table.RefuseValue(key, 0, fmt.Sprintf("%q is %.200q, but must be %s or %s", key, string(text), strings.Join(list[:len(list)-1], ", "), list[len(list)-1]))
 		return ""
 	}
 	return text

@@ -49,7 +49,7 @@ func TestAJobWithoutATagMayBeThatOfASubmission(t *testing.T) {
 	s.write(t, "candidates", "9\n")
 	doubt := s.isInDoubt(t, cut)
 	require.Equal(t, []string{"9"}, doubt.Candidates)
-	require.ErrorContains(t, doubt, "it may be job 9; record one with rmctl recover --adopt JOB --as the-tag")
+	require.ErrorContains(t, doubt, "it may be job 9\nrecord one with rmctl recover --adopt JOB --as the-tag")
 	s.write(t, "candidates", "9\n11\n")
 	require.ErrorContains(t, s.isInDoubt(t, cut), "one of the jobs 9 11")
 	s.write(t, "candidates", "")
@@ -114,7 +114,7 @@ func TestAJobThatCannotBeTheOneIsNotAdopted(t *testing.T) {
 		row  func(*site, job.Job) string
 		want string
 	}{
-		"unknown to the scheduler": {func(*site, job.Job) string { return "" }, `there is no job "9"`},
+		"unknown to the scheduler": {func(*site, job.Job) string { return "" }, `unknown job "9"`},
 		"of another user":          {func(*site, job.Job) string { return "9 - somebody-else@host -\n" }, "is of user somebody-else"},
 		"of another submission": {func(*site, job.Job) string {
 			return "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 - -\n"

@@ -60,7 +60,7 @@ func TestManagedFilesAreMadeOfLinesContentsAndPaths(t *testing.T) {
 func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"a source that is missing":    {`<file name="f"><path>/nonexistent/source</path></file>`, "no such file"},
-		"a path that is empty":        {`<file name="f"><path>${ptp_rm:nobody#value}</path></file>`, "its path is empty"},
+		"a path that is empty":        {`<file name="f"><path>${ptp_rm:nobody#value}</path></file>`, "empty path"},
 		"a path to a folder":          {`<file name="f"><path>/</path></file>`, "is a directory"},
 		"a device that never ends":    {`<file name="f"><path>/dev/zero</path></file>`, "more than 67108864 bytes"},
 		"a name with folders":         {`<file name="../f"><contents/></file>`, "not a file name"},

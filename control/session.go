@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rmctl/rmctl/attribute"
@@ -307,12 +308,12 @@ func (c *session) namedCommand(name string) *config.Command {
 }
 
 func (c *session) actionsHelp() string {
-	names := ""
+	var names []string
 	for _, action := range c.definition.CommandsOf(config.ButtonAction) {
-		names += " " + action.Name
+		names = append(names, action.Name)
 	}
-	if names == "" {
-		return "it has none at all"
+	if len(names) == 0 {
+		return ""
 	}
-	return "it has" + names
+	return "choose one of " + strings.Join(names, ", ")
 }

@@ -19,9 +19,9 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	if e.Target == "" {
-		return fmt.Sprintf("there is no job %q", e.ID)
+		return fmt.Sprintf("unknown job %q", e.ID)
 	}
-	return fmt.Sprintf("there is no job %q at target %q", e.ID, e.Target)
+	return fmt.Sprintf("unknown job %q of target %q", e.ID, e.Target)
 }
 
 // A QueryError says that the query for a job's state failed. The last known state still

@@ -134,7 +134,7 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"an entry that a validator refuses":    {"limits", "a b=4", "a word first, please"},
 		"an invisible one":                     {"hidden", "x", "does not show it to users"},
 		"an invisible one that is linked":      {"control.queue.name", "x", `takes the value of "queue"`},
-		"the directory":                        {"directory", "/x", "-d names the directory"},
+		"the directory":                        {"directory", "/x", "use -d"},
 		"a system's property":                  {"os.name", "AIX", "set by rmctl itself"},
 		"a validator without message":          {"silent", "x", `does not match`},
 		"what a validator wants to be there":   {"silent", "", `does not match`},

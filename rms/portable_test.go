@@ -341,5 +341,5 @@ func TestPortableNamesReachLaunchersOfMPI(t *testing.T) {
 		}
 	}
 	_, err := renderedPortable(t, "mpich", "nodes=2 perNode=4")
-	require.ErrorContains(t, err, `it makes "perNode" "1", but that was given the value "4", too`)
+	require.ErrorContains(t, err, `it sets "perNode" to "1", which already has the value "4"`)
 }

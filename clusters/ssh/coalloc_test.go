@@ -96,7 +96,7 @@ func (n loginNode) killsBackground(t *testing.T) {
 	require.Len(t, logs, 1)
 	text, err := os.ReadFile(logs[0])
 	require.NoError(t, err)
-	all := regexp.MustCompile(`the background process serves" pid=(\d+)`).FindAllStringSubmatch(string(text), -1)
+	all := regexp.MustCompile(`background process started" pid=(\d+)`).FindAllStringSubmatch(string(text), -1)
 	require.NotEmpty(t, all, "%s", text)
 	id, err := strconv.Atoi(all[len(all)-1][1])
 	require.NoError(t, err)

@@ -90,11 +90,11 @@ func newMan(*app) *cobra.Command {
 rmctl-submit.1 and so on. With --markdown, write rmctl.md, rmctl-submit.md and so on.`,
 		Example: `  rmctl man ~/.local/share/man/man1
   man rmctl-submit`,
-		Args:              exactly(1, "a folder"),
+		Args:              exactly(1, "DIR"),
 		ValidArgsFunction: completeDirectories,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := os.MkdirAll(arguments[0], 0o755); err != nil {
-				return fmt.Errorf("making the folder of the manual: %w", err)
+				return fmt.Errorf("creating the directory of the man pages: %w", err)
 			}
 			if markdown {
 				return manual.WriteMarkdown(c.Root(), arguments[0])

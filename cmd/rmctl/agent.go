@@ -36,7 +36,7 @@ Use --install for clients that start an agent by a single path.`,
 				return noArguments(c, arguments)
 			}
 			if o.Old = states == "2.x"; !o.Old && states != "4.0" {
-				return usage("--states %q: write 4.0 or 2.x", states)
+				return usage("--states %q: enter 4.0 or 2.x", states)
 			}
 			return a.serveAgent(c.Context(), o, install)
 		},
@@ -117,7 +117,7 @@ FILE is a trace, or the bytes of one direction; "-" is standard input. If a mess
 be decoded, rmctl prints the reason and exits with 1.`,
 		Example: `  rmctl agent decode trace.txt
   rmctl agent decode --json trace.txt | jq -c 'select(.name == "NEW_JOB")'`,
-		Args: exactly(1, "a trace"),
+		Args: exactly(1, "FILE"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			return a.decodeMessages(arguments)
 		},
@@ -134,7 +134,7 @@ func (a *app) decodeMessages(arguments []string) error {
 	output := bufio.NewWriter(a.stdout)
 	broken, err := agentdecode.Print(output, input, a.json)
 	if err = errors.Join(err, output.Flush()); err == nil && broken > 0 {
-		err = fmt.Errorf("messages that cannot be decoded: %d", broken)
+		err = fmt.Errorf("cannot decode %d messages", broken)
 	}
 	return err
 }

@@ -118,7 +118,7 @@ func (a *app) targetDefinition(ctx context.Context, target settings.Target) (*co
 func (a *app) definition(nameOrFile string) (*config.Definition, error) {
 	definition, problems, err := check.UsableDefinition(nameOrFile)
 	if isA[*config.InvalidError](err) {
-		return nil, fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, nameOrFile)
+		return nil, fmt.Errorf("%w\nrun rmctl validate %s to see each problem with its line", err, nameOrFile)
 	}
 	if err != nil {
 		return nil, &usageError{err}

@@ -30,7 +30,7 @@ rmctl prints the last output, then new output, and exits with the job's exit cod
 terminals can be attached to one job. Ctrl-C goes to the job; press it twice within a
 second to detach.`,
 		Example:           "  rmctl attach 4711",
-		Args:              exactly(1, "a job"),
+		Args:              exactly(1, "JOB"),
 		ValidArgsFunction: a.completeOneJob(attachableJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			job, err := a.finder().Job(c.Context(), arguments[0])
@@ -69,7 +69,7 @@ type notAttachableError struct {
 }
 
 func (e *notAttachableError) Error() string {
-	return fmt.Sprintf("job %s cannot be attached to: %s", e.ID, e.Why)
+	return fmt.Sprintf("cannot attach to job %s: %s", e.ID, e.Why)
 }
 
 // sessionOf returns a client of the background process that has the session of a job.
@@ -85,9 +85,9 @@ func (a *app) sessionOf(ctx context.Context, job selection.Handle) (*daemon.Clie
 	case held == control.HeldByProgram:
 		why = "it runs in the foreground of another rmctl"
 	case held == control.HeldElsewhere:
-		why = "it is attached to rmctl on another machine; attach to it there"
+		why = "it is attached to rmctl on another machine\nrun rmctl attach there"
 	default:
-		why = cmp.Or(job.StaleReason, "the process that it was attached to is gone")
+		why = cmp.Or(job.StaleReason, "the process that it was attached to has ended")
 	}
 	return nil, &notAttachableError{ID: job.ID, Why: why}
 }
@@ -181,10 +181,10 @@ func (a *app) sessionEnded(ctx context.Context, tag string, code int, err error)
 	job, findErr := store.ByTag(ctx, tag)
 	switch {
 	case errors.Is(err, daemon.ErrDetached), errors.Is(err, daemon.ErrTooSlow):
-		a.say("detached; the job goes on: rmctl attach %s comes back to it", oneLine(cmp.Or(job.ID, tag)))
+		a.say("detached; the job keeps running\nrun rmctl attach %s to attach again", oneLine(cmp.Or(job.ID, tag)))
 		return nil
 	case isA[*daemon.GoneError](err):
-		return fmt.Errorf("job %s: how it ended is not known: %w", job.ID, err)
+		return fmt.Errorf("job %s: unknown how it ended: %w", job.ID, err)
 	case err != nil && code > 0:
 		return &exitError{code: code & 0xff, err: err}
 	case err != nil:

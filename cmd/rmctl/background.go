@@ -58,7 +58,7 @@ func newBackground(a *app) *cobra.Command {
 				return nil // another process was faster
 			}
 			if err != nil {
-				log.Error("the background process failed", "error", err)
+				log.Error("background process failed", "error", err)
 			}
 			return err
 		},
@@ -110,7 +110,7 @@ func (l *clientLogin) apply(environment map[string]string) error {
 func (a *app) startBackground() error {
 	program, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("finding the file of this program: %w", err)
+		return fmt.Errorf("finding the executable: %w", err)
 	}
 	state, err := a.client().StateFolder()
 	if err != nil {
@@ -151,7 +151,7 @@ func (a *app) hostedRequest(hosted hostedJob) ([]byte, error) {
 	var encoded bytes.Buffer
 	hosted.ConfigFolder, hosted.StateFolder, hosted.Environment = configuration, stateFolder, os.Environ()
 	if err := gob.NewEncoder(&encoded).Encode(hosted); err != nil {
-		return nil, fmt.Errorf("encoding what to run for the background process: %w", err)
+		return nil, fmt.Errorf("encoding the job for the background process: %w", err)
 	}
 	return encoded.Bytes(), nil
 }
@@ -160,7 +160,7 @@ func (a *app) hostedRequest(hosted hostedJob) ([]byte, error) {
 func (l *clientLogin) host(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
 	var hosted hostedJob
 	if err := gob.NewDecoder(bytes.NewReader(request)).Decode(&hosted); err != nil {
-		return exitFailed, fmt.Errorf("reading what to run: %w", err)
+		return exitFailed, fmt.Errorf("decoding the job: %w", err)
 	}
 	// The connection may have been made from a login without this one's display.
 	if err := l.apply(daemon.Assigned(hosted.Environment)); err != nil {

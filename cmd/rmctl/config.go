@@ -53,7 +53,7 @@ about values that the definition refuses, and saves them nevertheless.`,
 		Example: `  rmctl config save nightly -t slurm --time 1h -e OMP_NUM_THREADS=4 -- ./simulate input.dat
   rmctl config save short --time 5m
   rmctl config save again --from-job 4711 --time 90m --force`,
-		Args: atLeast(1, "a name"),
+		Args: atLeast(1, "NAME"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
 				return &usageError{err}
@@ -71,7 +71,7 @@ about values that the definition refuses, and saves them nevertheless.`,
 			}
 			err = l.Save(configuration, force)
 			if isA[*settings.LaunchConfigurationExistsError](err) {
-				return fmt.Errorf("%w; --force replaces it", err)
+				return fmt.Errorf("%w\nuse --force to replace it", err)
 			}
 			return err
 		},
@@ -104,7 +104,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 		l.Target, l.Definition = a.target, ""
 	}
 	if text, err := l.TOML(); err == nil && len(text) == 0 {
-		return nil, usage("there is nothing to save: give flags, a program, or --from-job")
+		return nil, usage("nothing to save\nadd flags, a program or --from-job")
 	}
 	return l, nil
 }
@@ -113,7 +113,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string) (*settings.LaunchConfiguration, error) {
 	switch {
 	case configName != "" && fromJob != "":
-		return nil, usage("give either --config-name or --from-job")
+		return nil, usage("--config-name and --from-job exclude each other")
 	case fromJob != "":
 		job, err := a.finder().Job(ctx, fromJob)
 		if err != nil {
@@ -163,7 +163,7 @@ func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration)
 		return err
 	}
 	if err != nil {
-		err = fmt.Errorf("the values were not checked: %w", err)
+		err = fmt.Errorf("cannot check the values: %w", err)
 	} else {
 		err = l.Locate(controller.Check(l.Submission), job.Submission{})
 	}
@@ -189,7 +189,7 @@ func newConfigList(a *app) *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				a.sayNone("there are no launch configurations; rmctl config save makes one")
+				a.sayNone("no saved submissions\nrun rmctl config save to create one")
 			}
 			return printAll(a, all, itself, []string{"NAME", "TARGET", "RUNS"}, launchRow)
 		},
@@ -199,7 +199,7 @@ func newConfigList(a *app) *cobra.Command {
 func launchRow(l *settings.LaunchConfiguration) []string {
 	if l.Problem != "" {
 		first, _, _ := strings.Cut(l.Problem, "\n")
-		return []string{l.Name, "-", "broken: " + oneLine(first)}
+		return []string{l.Name, "-", "invalid: " + oneLine(first)}
 	}
 	runs := l.Script
 	if l.Executable != "" {
@@ -216,7 +216,7 @@ func newConfigShow(a *app) *cobra.Command {
 		Short:             "Print a saved submission",
 		Long:              "Print a saved submission as TOML, or with --json as JSON.",
 		Example:           "  rmctl config show nightly\n  rmctl config show nightly --json",
-		Args:              exactly(1, "a name"),
+		Args:              exactly(1, "NAME"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			file, text, err := a.launchConfigurationText(arguments[0])
@@ -244,7 +244,7 @@ func newConfigRemove(a *app) *cobra.Command {
 		Short:             "Remove saved submissions",
 		Long:              "Remove saved submissions. Jobs submitted from them keep running.",
 		Example:           "  rmctl config rm nightly",
-		Args:              atLeast(1, "a name"),
+		Args:              atLeast(1, "NAME"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			configuration, err := a.client().ConfigFolder()
@@ -272,7 +272,7 @@ func newConfigEdit(a *app) *cobra.Command {
 If the result is invalid, the saved submission does not change; the next edit continues
 with your draft.`,
 		Example:           "  rmctl config edit nightly\n  EDITOR='code --wait' rmctl config edit nightly",
-		Args:              exactly(1, "a name"),
+		Args:              exactly(1, "NAME"),
 		ValidArgsFunction: a.completeLaunchConfigurations,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return a.editLaunchConfiguration(c.Context(), arguments[0])
@@ -292,16 +292,16 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	// Names of launch configurations do not begin with a dot.
 	draft := filepath.Join(filepath.Dir(file), ".edited-"+filepath.Base(file))
 	if err := a.createDraft(draft, old); err != nil {
-		return fmt.Errorf("editing launch configuration %q: %w", name, err)
+		return fmt.Errorf("editing saved submission %q: %w", name, err)
 	}
 	editorErr := a.runEditor(ctx, draft)
 	edited, err := os.ReadFile(draft)
 	if err != nil {
-		return errors.Join(editorErr, fmt.Errorf("editing launch configuration %q: %w", name, err))
+		return errors.Join(editorErr, fmt.Errorf("editing saved submission %q: %w", name, err))
 	}
 	if bytes.Equal(edited, old) {
 		if editorErr == nil {
-			a.say("the launch configuration %q was not changed", name)
+			a.say("saved submission %q not changed", name)
 		}
 		return errors.Join(editorErr, removeDraft(draft))
 	}
@@ -309,7 +309,7 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 		editorErr = a.saveEdited(ctx, configuration, name, draft, edited, old)
 	}
 	if editorErr != nil {
-		return fmt.Errorf("%w\nthe launch configuration %q is as it was; rmctl config edit %s goes on with what you wrote", editorErr, name, name)
+		return fmt.Errorf("%w\nrun rmctl config edit %s to continue with your draft", editorErr, name)
 	}
 	return removeDraft(draft)
 }
@@ -325,7 +325,7 @@ func (a *app) saveEdited(ctx context.Context, configuration, name, draft string,
 		return err
 	}
 	if !bytes.Equal(now, old) {
-		return fmt.Errorf("%s has changed while it was edited", file)
+		return fmt.Errorf("%s changed during editing", file)
 	}
 	if err := settings.ReplaceLaunchConfiguration(configuration, name, edited); err != nil {
 		return err
@@ -344,7 +344,7 @@ func (a *app) saveEdited(ctx context.Context, configuration, name, draft string,
 func (a *app) createDraft(draft string, text []byte) error {
 	created, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		a.say("continuing with %s; remove it to start again", draft)
+		a.say("continuing with the draft %s; remove it to start over", draft)
 		return nil
 	}
 	if err != nil {
@@ -356,7 +356,7 @@ func (a *app) createDraft(draft string, text []byte) error {
 
 func removeDraft(draft string) error {
 	if err := os.Remove(draft); err != nil {
-		return fmt.Errorf("removing the copy that was edited: %w", err)
+		return fmt.Errorf("removing the draft: %w", err)
 	}
 	return nil
 }
@@ -373,7 +373,7 @@ func (a *app) runEditor(ctx context.Context, file string) error {
 	editor := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	editor.Stdin, editor.Stdout, editor.Stderr = a.stdin, a.stdout, a.stderr
 	if err := editor.Run(); err != nil {
-		return fmt.Errorf("running the editor %q, which $VISUAL and $EDITOR choose: %w", words[0], err)
+		return fmt.Errorf("running the editor %q from $VISUAL or $EDITOR: %w", words[0], err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ type connectionJSON struct {
 
 func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Time) error {
 	if len(connections) == 0 {
-		a.sayNone("no connection is kept")
+		a.sayNone("no open connections")
 	}
 	document := func(connection daemon.ConnectionInfo) any {
 		shown := connectionJSON{
@@ -134,7 +134,7 @@ The next command that needs a connection opens a new one.`,
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(c *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
-				return usage("conn close requires either targets or --all")
+				return usage("conn close requires targets or --all")
 			}
 			closed, err := a.closeConnections(c.Context(), names)
 			if err != nil {
@@ -184,7 +184,7 @@ func (a *app) placesOf(names []string) ([]daemon.Place, error) {
 			return nil, err
 		}
 		if target.Transport == settings.TransportLocal && target.Agent == nil {
-			return nil, usage("target %q is on this machine, to which there is no connection to close", name)
+			return nil, usage("target %q has no connection: it is on this machine", name)
 		}
 		places = append(places, placeOf(target))
 	}

@@ -188,7 +188,7 @@ func addDebugging(c *cobra.Command, d *settings.Debugging) {
 // launch configuration says.
 func (a *app) applyDebugging(ctx context.Context, controller *control.Controller, r *request, d settings.Debugging) error {
 	if d.Debugger != "" && !r.Debug {
-		return usage("--debugger requires --debug; rmctl debug starts programs under debuggers with any definition")
+		return usage("--debugger requires --debug\nuse rmctl debug, which works with every definition")
 	}
 	if r.launch != nil {
 		d = d.Over(r.launch.Debugging)
@@ -197,7 +197,7 @@ func (a *app) applyDebugging(ctx context.Context, controller *control.Controller
 		return nil
 	}
 	if d.Copy != "" && (r.Executable == "" || r.Script != "") {
-		return usage("--copy requires a program: name its path on the target after --")
+		return usage("--copy requires a program\nadd its path on the target after --")
 	}
 	target, err := a.debugTarget(controller)
 	if err == nil && d.Copy != "" {

@@ -31,11 +31,11 @@ and the form.`,
   rmctl describe --json mysite.xml
   rmctl describe --html mysite.xml >mysite.html
   rmctl describe --merged mysite.xml`,
-		Args:              exactly(1, "a definition"),
+		Args:              exactly(1, "the definition"),
 		ValidArgsFunction: a.completeOneDefinition(),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if page && (merged || a.json) {
-				return usage("--html can be combined neither with --merged nor with --json")
+				return usage("--html cannot be used together with --merged or --json")
 			}
 			if merged {
 				return a.describeMerged(arguments[0])
@@ -80,7 +80,7 @@ func (a *app) describeMerged(name string) error {
 	}
 	merged, problems := config.Merge(file, source, check.ReadBase)
 	if err := problems.Err(); err != nil {
-		return fmt.Errorf("%w\nrmctl validate %s shows each with its line", err, name)
+		return fmt.Errorf("%w\nrun rmctl validate %s to see each problem with its line", err, name)
 	}
 	for _, problem := range problems {
 		fmt.Fprintln(a.stderr, printable(problem.String()))
@@ -211,7 +211,7 @@ func newDefinitionFmt(a *app) *cobra.Command {
 Comments, texts and the order of elements stay. Files become UTF-8. "-" formats standard
 input.`,
 		Example: "  rmctl definition fmt mysite.xml\n  rmctl definition fmt --check definitions/\n  rmctl definition fmt - <mysite.xml",
-		Args:    atLeast(1, "a file"),
+		Args:    atLeast(1, "FILE"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if slices.Equal(arguments, []string{"-"}) {
 				return formatStream(c.InOrStdin(), a.stdout)
@@ -291,5 +291,5 @@ func formatStream(in io.Reader, out io.Writer) error {
 
 // noDefinition is the error of what is done to definitions, for a target that has an agent.
 func noDefinition(target string) error {
-	return usage("target %q has no definition: its agent describes itself\nrmctl describe %s shows what it offers", target, target)
+	return usage("target %q has an agent instead of a definition\nrun rmctl describe %s to see what it offers", target, target)
 }

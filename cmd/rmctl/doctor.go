@@ -75,7 +75,7 @@ func (a *app) examineNodes(ctx context.Context) ([]doctor.Finding, error) {
 		return nil, err
 	}
 	if target.Agent != nil {
-		return nil, usage("target %s has an agent: the proxy protocol cannot start processes on the nodes of jobs", target.Name)
+		return nil, usage("target %s has an agent: the proxy protocol cannot start processes on nodes", target.Name)
 	}
 	directory, err := nodesDirectory(controller, target)
 	if err != nil {

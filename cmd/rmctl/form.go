@@ -33,7 +33,7 @@ to the end, Esc quits.`,
 		Example: `  rmctl form slurm -- ./simulate input.dat
   rmctl form slurm --queue debug --tab Advanced
   rmctl form mysite.xml --plain`,
-		Args:              atLeast(1, "a target or a definition"),
+		Args:              atLeast(1, "the target or definition"),
 		ValidArgsFunction: a.completeForms,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := c.Flags().Parse(arguments[1:]); err != nil {
@@ -81,7 +81,7 @@ func (a *app) formTerminal(plain bool) (io.Writer, error) {
 		terminal = a.stderr
 	}
 	if terminal == nil {
-		return nil, usage("form needs a terminal; --plain asks line by line, and rmctl submit takes values with -s name=value")
+		return nil, usage("form requires a terminal\nuse --plain, or rmctl submit with -s name=value")
 	}
 	if term := os.Getenv("TERM"); term == "dumb" || term == "" {
 		return nil, nil
@@ -180,7 +180,7 @@ func (a *app) concludeForm(ctx context.Context, f *fill.Form) error {
 	case fill.Save:
 		return nil // the form has saved it
 	}
-	return &exitError{code: exitFailed, err: errors.New("the form was left; nothing was submitted")}
+	return &exitError{code: exitFailed, err: errors.New("canceled; nothing was submitted")}
 }
 
 func (a *app) submitFilled(ctx context.Context, f *fill.Form) error {
@@ -216,7 +216,7 @@ func (a *app) filledLine(f *fill.Form) string {
 
 // withFilledLine adds the command line to an error, so that the user's input is not lost.
 func (a *app) withFilledLine(f *fill.Form, err error) error {
-	return fmt.Errorf("%w\nthe form was filled in as: %s", err, a.filledLine(f))
+	return fmt.Errorf("%w\nrun again: %s", err, a.filledLine(f))
 }
 
 // saveFilled saves a form as a launch configuration.

@@ -47,7 +47,7 @@ func TestAFormIsLeftAtATerminal(t *testing.T) {
 			s.Type(keys)
 			s.Ends(exitFailed)
 			require.Contains(t, s.Screen, "\x1b[?1049l", "the terminal is as it was")
-			require.Contains(t, s.Screen, "the form was left; nothing was submitted")
+			require.Contains(t, s.Screen, "canceled; nothing was submitted")
 			require.NotContains(t, s.Screen, ";36m", "nobody wanted colours")
 		})
 	}

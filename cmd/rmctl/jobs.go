@@ -149,9 +149,9 @@ func (l *jobsListing) print(ctx context.Context, store *jobstore.Store, output l
 // none returns why no job is listed.
 func (l *jobsListing) none() string {
 	if l.filter.IsAll() && l.ensemble == "" {
-		return "no job is on record; rmctl jobs --everyone lists what a scheduler has"
+		return "no jobs on record\nrun rmctl jobs --everyone to list the jobs of the scheduler"
 	}
-	return "no job on record matches --state, --name and --ensemble"
+	return "no jobs on record match"
 }
 
 // printSubmissions prints jobs with the time of their submission.
@@ -182,7 +182,7 @@ func (l *jobsListing) watch(ctx context.Context, store *jobstore.Store, output l
 // printEveryone prints the jobs that the target's scheduler lists, once or repeatedly.
 func (l *jobsListing) printEveryone(ctx context.Context, isWatched bool) error {
 	return listingOf[job.Document]{
-		what: "jobs", command: config.ListJobs, kind: listings.JobsOfEveryone(), none: "the scheduler lists no job; it may not list those that have ended",
+		what: "jobs", command: config.ListJobs, kind: listings.JobsOfEveryone(), none: "the scheduler lists no jobs",
 		of: elements.JobsOf, print: l.printListed,
 		served: func(client *api.Client, ctx context.Context, target settings.Target) ([]job.Document, time.Time, error) {
 			jobs, wrong, at, err := client.Jobs(ctx, target)
@@ -215,7 +215,7 @@ func (a *app) pruneJobs(ctx context.Context, store *jobstore.Store, text string)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%d forgotten\n", count)
+	_, err = fmt.Fprintf(a.stdout, "removed %d jobs from the record\n", count)
 	return err
 }
 
@@ -224,13 +224,13 @@ func parseAge(text string) (time.Duration, error) {
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {
 		number, err := strconv.Atoi(days)
 		if err != nil || number < 0 || number > 100*365 {
-			return 0, usage("--prune %q: write a number of days, such as 90d", text)
+			return 0, usage("--prune %q: enter a number of days such as 90d", text)
 		}
 		return time.Duration(number) * 24 * time.Hour, nil
 	}
 	age, err := time.ParseDuration(text)
 	if err != nil || age < 0 {
-		return 0, usage("--prune %q: write a length of time, such as 12h or 90d", text)
+		return 0, usage("--prune %q: enter a duration such as 12h or 90d", text)
 	}
 	return age, nil
 }

@@ -37,7 +37,7 @@ found. ` + servedHelp + `
 		Example: "  rmctl queues -t slurm\n  rmctl queues -t slurm --json\n  rmctl queues -t slurm --watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Queue]{
-				what: "queues", command: config.ListQueues, kind: listings.Queues(), none: "the scheduler lists no queue", print: listings.PrintQueues,
+				what: "queues", command: config.ListQueues, kind: listings.Queues(), none: "the scheduler lists no queues", print: listings.PrintQueues,
 				served: (*api.Client).Queues, of: elements.QueuesOf, known: knownQueues,
 			}.run(c.Context(), a, choices, isWatched)
 		},
@@ -75,7 +75,7 @@ and the reason for the state.
 		Example: "  rmctl nodes -t slurm\n  rmctl nodes -t slurm --json\n  rmctl nodes -t slurm --watch",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listingOf[elements.Node]{
-				what: "nodes", command: config.ListNodes, kind: listings.Nodes(), none: "the scheduler lists no node",
+				what: "nodes", command: config.ListNodes, kind: listings.Nodes(), none: "the scheduler lists no nodes",
 				served: (*api.Client).Nodes, of: elements.NodesOf,
 			}.run(c.Context(), a, choices, isWatched)
 		},
@@ -101,7 +101,7 @@ func (a *app) warnOfListing() func(config.CommandElement, command.Listed) {
 		if listed.Again > 0 {
 			wrong = append(wrong, counted(listed.Again, "row")+" for an id that came before")
 		}
-		a.say("warning: x:%s: %s in what the scheduler listed; what is shown may lack something", kind, strings.Join(wrong, ", "))
+		a.say("warning: the listing may be incomplete: x:%s: %s", kind, strings.Join(wrong, ", "))
 	}
 }
 
@@ -189,7 +189,7 @@ func (l listingOf[T]) run(ctx context.Context, a *app, choices *listings.Choices
 			output.Seen = job.Timestamp(at)
 			return l.print(output, things, l.none)
 		}
-		a.log().Info("the scheduler is asked", "reason", err)
+		a.log().Info("querying the scheduler", "reason", err)
 	}
 	controller, err := a.controller(ctx, "")
 	if err != nil {

@@ -81,7 +81,7 @@ func (a *app) execute(ctx context.Context, arguments []string) int {
 		err = closeErr
 	}
 	if err == nil && a.tracer != nil && !a.tracer.HasBegun() {
-		a.say("no session with an agent was used: %s is not written", a.tracer.File)
+		a.say("not writing %s: no session with an agent", a.tracer.File)
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = &exitError{exitCode(err), errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))}

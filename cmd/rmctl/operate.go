@@ -43,9 +43,9 @@ func (f *selectionFlags) choice(c *cobra.Command, names []string) (selection.Cho
 	switch {
 	case err != nil:
 	case f.all && len(names) > 0:
-		err = usage("--all cannot be used together with names of jobs")
+		err = usage("--all cannot be used together with JOB")
 	case !f.all && len(names) == 0 && filter.IsAll():
-		err = usage("a job is missing; name one, or use --all, --state or --name; see %s --help", c.CommandPath())
+		err = usage("JOB is missing\nadd one, or use --all, --state or --name; see %s --help", c.CommandPath())
 	}
 	return selection.Choice{Names: names, Filter: filter}, err
 }
@@ -59,7 +59,7 @@ func (a *app) choose(c *cobra.Command, choice selection.Choice) ([]selection.Cho
 	return chosen, err
 }
 
-func (a *app) sayNoJob(c *cobra.Command) { a.say("no job to %s", c.Name()) }
+func (a *app) sayNoJob(c *cobra.Command) { a.say("no jobs to %s", c.Name()) }
 
 // chosenHandles finds the jobs of a choice.
 func (a *app) chosenHandles(c *cobra.Command, choice selection.Choice) (jobs []selection.Handle, isNamed []bool, err error) {
@@ -78,7 +78,7 @@ func (a *app) chosenHandles(c *cobra.Command, choice selection.Choice) (jobs []s
 func (a *app) chosenRecorded(c *cobra.Command, finder *selection.Finder, choice selection.Choice, only string) ([]job.Job, error) {
 	jobs, err := finder.ChooseRecorded(c.Context(), choice)
 	if errors.Is(err, jobstore.ErrNotFound) {
-		err = fmt.Errorf("%w\nonly jobs that were submitted through rmctl %s", err, only)
+		err = fmt.Errorf("%w\nuse jobs submitted with rmctl: only these %s", err, only)
 	}
 	if len(jobs) == 0 && err == nil {
 		a.sayNoJob(c)
@@ -210,11 +210,11 @@ Without TEXT, rmctl sends standard input.`,
 		Example: `  rmctl send 4711 run next.dat
   rmctl send 4711 <commands.txt
   rmctl send --input 4711`,
-		Args:              atLeast(1, "a job"),
+		Args:              atLeast(1, "JOB"),
 		ValidArgsFunction: a.completeOneJob(attachableJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if again && len(arguments) > 1 {
-				return usage("send: --input sends the definition's input; it takes no text")
+				return usage("--input cannot be used together with TEXT")
 			}
 			return a.send(c.Context(), arguments[0], arguments[1:], again)
 		},
@@ -245,7 +245,7 @@ func (a *app) send(ctx context.Context, name string, words []string, again bool)
 	}
 	err = sessions.Send(ctx, job.Tag, []byte(input))
 	if errors.Is(err, daemon.ErrNoSession) {
-		return fmt.Errorf("sending input to job %s: it has just ended", job.ID)
+		return fmt.Errorf("sending input: job %s has just ended", job.ID)
 	}
 	return err
 }
@@ -256,7 +256,7 @@ func (a *app) readInput() (string, error) {
 		return "", fmt.Errorf("reading standard input: %w", err)
 	}
 	if len(input) > largestInput {
-		return "", fmt.Errorf("standard input is longer than %d bytes, which is as much as can be sent at once", largestInput)
+		return "", fmt.Errorf("standard input is larger than %d bytes", largestInput)
 	}
 	return string(input), nil
 }

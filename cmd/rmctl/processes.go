@@ -56,7 +56,7 @@ rmctl knows the processes of jobs submitted with --track, of rmctl run -t openmp
 				return err
 			}
 			choice.Suits = func(j *job.Job) bool { return j.Interactive || hasAgent(j) || tracked[j.Tag] }
-			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have processes that are known")
+			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have known processes")
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (a *app) refreshTracked(ctx context.Context, jobs []job.Job, tracked map[st
 	open := slices.DeleteFunc(slices.Clone(jobs), func(j job.Job) bool { return !tracked[j.Tag] || j.Interactive || j.Detail.Ended() })
 	handles, err := a.finder().WithControllers(ctx, open)
 	if err = errors.Join(err, selection.Refresh(ctx, handles, false)); err != nil {
-		a.say("could not refresh the processes: %v", err)
+		a.say("cannot refresh the processes: %v", err)
 	}
 }
 
@@ -115,7 +115,7 @@ type processDocument struct {
 
 func (a *app) printProcesses(tag string, processes []job.Process) error {
 	if len(processes) == 0 {
-		a.sayNone("no process of this job is known")
+		a.sayNone("no known processes")
 	}
 	document := func(p job.Process) any { return processDocument{p, tag} }
 	return printAll(a, processes, document, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, func(p job.Process) []string {
@@ -139,7 +139,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 		_, errorsErr := fmt.Fprint(a.stderr, p.ErrorOutput)
 		return errors.Join(err, errorsErr)
 	}
-	return fmt.Errorf("job %s has no known process of rank %d", oneLine(job.ID), rank)
+	return fmt.Errorf("job %s has no known process with rank %d", oneLine(job.ID), rank)
 }
 
 // withProcesses returns a job for JSON, with its processes but without their output.

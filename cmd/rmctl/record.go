@@ -50,7 +50,7 @@ rmctl record exits with the code of the command.`,
   rmctl test failing status`,
 		Args: func(c *cobra.Command, arguments []string) error {
 			if c.ArgsLenAtDash() != 1 || len(arguments) < 2 {
-				return usage("write rmctl record DIR -- COMMAND, such as rmctl record mycase -- status 4711")
+				return usage("DIR or COMMAND is missing\nrun rmctl record DIR -- COMMAND, such as rmctl record mycase -- status 4711")
 			}
 			return nil
 		},
@@ -75,16 +75,16 @@ rmctl record exits with the code of the command.`,
 func (r *recording) check() error {
 	switch {
 	case r.keep && len(r.replace) > 0:
-		return usage("--keep and --replace contradict each other")
+		return usage("--keep and --replace exclude each other")
 	case r.force && r.add:
-		return usage("--force and --append contradict each other")
+		return usage("--force and --append exclude each other")
 	case r.arguments[0] == "record":
-		return usage("record cannot record itself")
+		return usage("rmctl record cannot record itself")
 	}
 	for _, text := range r.replace {
 		old, new, found := strings.Cut(text, "=")
 		if !found || old == "" {
-			return usage("--replace %q: write OLD=NEW", text)
+			return usage("--replace %q: enter OLD=NEW", text)
 		}
 		r.names = append(r.names, [2]string{old, new})
 	}
@@ -93,7 +93,7 @@ func (r *recording) check() error {
 	}
 	err := record.CheckFolder(r.folder)
 	if isA[*record.ExistsError](err) {
-		return usage("%v; --append adds to a recording there, --force puts the new one in its place", err)
+		return usage("%v\nuse --append to extend the recording, or --force to replace it", err)
 	}
 	return err
 }
@@ -147,13 +147,13 @@ func (a *app) writeRecordings(ctx context.Context, inner *app, recorder *record.
 		}
 	}
 	if recorder != nil && recorder.Attached() > 0 {
-		a.say("what ran attached to the terminal was not recorded")
+		a.say("not recorded: commands attached to the terminal")
 	}
 	if recorder != nil && recorder.Dropped() > 0 {
-		a.say("only the first %d commands were recorded", record.MaxCommands)
+		a.say("recorded only the first %d commands", record.MaxCommands)
 	}
 	if len(used) == 0 {
-		a.say("no scheduler command ran, so there is nothing to record; with --fresh, start and status ask also where a young answer is there")
+		a.say("nothing to record: no scheduler command ran\nuse --fresh with start and status to query again")
 		return removeIfEmpty(what.folder)
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
@@ -175,14 +175,14 @@ func removeIfEmpty(folder string) error {
 		err = os.Remove(folder)
 	}
 	if err != nil {
-		return fmt.Errorf("removing the empty folder of the recording: %w", err)
+		return fmt.Errorf("removing the empty directory of the recording: %w", err)
 	}
 	return nil
 }
 
 func (a *app) writeRecording(ctx context.Context, inner *app, controller *control.Controller, recorder *record.Recorder, what recording) error {
 	if err := a.startUpCommands(ctx, controller, recorder); err != nil {
-		a.say("the commands that start a session failed, so the flow has none: %v", err)
+		a.say("the flow has no start-up commands, because they failed: %v", err)
 	}
 	targets, err := inner.client().Targets()
 	if err != nil {
@@ -277,7 +277,7 @@ func (a *app) printRecording(r record.Recording, written *record.Written) error 
 		a.say("%s", remark)
 	}
 	if r.Names == nil {
-		a.say("nothing was replaced; the recording holds all names as they are")
+		a.say("nothing was replaced: the recording has all names")
 		return nil
 	}
 	var rows [][]string
@@ -303,7 +303,7 @@ func (a *app) printKept(kept []record.KeptName) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	a.say("kept; review it and the files before you share them (--replace OLD=NEW replaces more):")
+	a.say("kept; review these names and the files before you share them (--replace OLD=NEW replaces more):")
 	if err := terminal.Table(a.stderr, []string{"KIND", "TEXT", "WHY"}, rows); err != nil {
 		return err
 	}

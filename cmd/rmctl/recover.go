@@ -121,7 +121,7 @@ func (r *recoverCommand) rebuildRecord(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		r.app.say("the record as it was is now %s", aside)
+		r.app.say("the damaged record is now %s", aside)
 	}
 	for _, line := range report {
 		r.app.say("%s", line)
@@ -193,7 +193,7 @@ func (r *recoverCommand) tidy(ctx context.Context, targets []string) {
 		}
 		tidied[controller] = true
 		if err := controller.Tidy(ctx); err != nil {
-			r.app.say("files of submissions are still there: %v", err)
+			r.app.say("cannot remove files of submissions: %v", err)
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (r *recoverCommand) submission(ctx context.Context, store *jobstore.Store, 
 	if r.as != "" {
 		submission, err := r.app.finder().Recorded(ctx, r.as)
 		if err == nil && target != "" && submission.Target != target {
-			err = usage("submission %s was made at %s, not at %s", submission.Tag, submission.Target, target)
+			err = usage("submission %s is of target %s, not of %s", submission.Tag, submission.Target, target)
 		}
 		return submission, err
 	}
@@ -260,7 +260,7 @@ func (r *recoverCommand) submission(ctx context.Context, store *jobstore.Store, 
 	case len(open) == 0:
 		return job.Job{}, fmt.Errorf("no submission is in doubt")
 	case len(open) > 1:
-		return job.Job{}, usage("%d submissions are in doubt; add --as and the tag of one:\n%s", len(open), doubt.List(open))
+		return job.Job{}, usage("%d submissions are in doubt\nadd --as and the tag of one:\n%s", len(open), doubt.List(open))
 	}
 	return open[0], nil
 }

@@ -58,11 +58,11 @@ exits with 1 if the parser fails.`,
   rmctl replay mysite.xml --command submit-batch --trace captured.txt
   rmctl replay tokenizer.xml --env env.json --json input.txt
   sbatch --version | rmctl replay slurm --command probe:sbatch`,
-		Args:              atLeast(1, "a definition"),
+		Args:              atLeast(1, "the definition"),
 		ValidArgsFunction: a.completeOneDefinition(),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(arguments) > 2 {
-				return usage("replay takes a definition and one input, but got also %q", arguments[2])
+				return usage("unexpected argument %q", arguments[2])
 			}
 			return a.replay(flags, arguments)
 		},
@@ -107,7 +107,7 @@ func (a *app) replay(flags replayFlags, arguments []string) error {
 	switch {
 	case command.Element == config.ProbeCommand:
 		if hasParser || flags.trace || len(flags.values) > 0 || flags.environment != "" {
-			return usage("a probe has no parser: it is replayed without --stream, --trace, -s and --env")
+			return usage("probes cannot be used together with --stream, --trace, -s or --env")
 		}
 		return a.replayProbe(definition, command, arguments[1:])
 	case parser == nil && !isRead:

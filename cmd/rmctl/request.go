@@ -94,14 +94,14 @@ func (f *submissionFlags) submission(arguments []string) (job.Submission, error)
 	for _, setting := range f.values {
 		name, value, found := strings.Cut(setting, "=")
 		if !found || name == "" {
-			return s, usage("-s %q: write name=value", setting)
+			return s, usage("-s %q: enter name=value", setting)
 		}
 		s.Values = append(s.Values, job.Assignment{Name: name, Value: value})
 	}
 	for _, setting := range f.environment {
 		name, value, found := strings.Cut(setting, "=")
 		if !found || name == "" {
-			return s, usage("-e %q: write NAME=VALUE", setting)
+			return s, usage("-e %q: enter NAME=VALUE", setting)
 		}
 		s.Environment.Variables = append(s.Environment.Variables, job.Variable{Name: name, Value: value})
 	}
@@ -171,7 +171,7 @@ func placed(s job.Submission, elsewhere bool) (job.Submission, error) {
 	}
 	if elsewhere {
 		if s.Directory != "" && !filepath.IsAbs(s.Directory) {
-			return s, usage("-d %q: the target is on another machine, where a directory is named by its whole path", s.Directory)
+			return s, usage("-d %q: enter an absolute path, because the target is on another machine", s.Directory)
 		}
 		return s, nil
 	}
@@ -196,9 +196,9 @@ func (r request) runnable() error {
 		return nil
 	}
 	if r.launch != nil {
-		return usage("there is nothing to run: the launch configuration %q says neither executable nor script; name a program after --", r.launch.Name)
+		return usage("nothing to run: saved submission %q has no executable and no script\nadd a program after --", r.launch.Name)
 	}
-	return usage("there is nothing to run: name a program after --, or a script with --script")
+	return usage("nothing to run\nadd a program after --, or use --script")
 }
 
 // located adds the place in the launch configuration to errors of its values.
@@ -269,9 +269,9 @@ func (a *app) targetOf(l *settings.LaunchConfiguration) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", l.LocateSetting("definition", fmt.Errorf("no target has the definition %q: describe one in %s, or choose one with -t", l.Definition, settings.TargetsFile))
+		return "", l.LocateSetting("definition", fmt.Errorf("no target has the definition %q\nadd one to %s, or use -t", l.Definition, settings.TargetsFile))
 	}
-	return "", l.LocateSetting("definition", fmt.Errorf("the targets %s have the definition %q: choose one with -t", strings.Join(found, ", "), l.Definition))
+	return "", l.LocateSetting("definition", fmt.Errorf("several targets have the definition %q: %s\nuse -t to choose one", l.Definition, strings.Join(found, ", ")))
 }
 
 func newRender(a *app) *cobra.Command {
@@ -293,7 +293,7 @@ With --config-name, the definition defaults to that of the saved submission.`,
 			if flags.configName != "" && (len(arguments) == 0 || c.Flags().ArgsLenAtDash() == 0) {
 				return a.renderLaunchConfiguration(c.Context(), flags, arguments)
 			}
-			if err := atLeast(1, "a definition")(c, arguments); err != nil {
+			if err := atLeast(1, "the definition")(c, arguments); err != nil {
 				return err
 			}
 			if err := c.Flags().Parse(arguments[1:]); err != nil {

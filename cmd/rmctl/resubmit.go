@@ -106,7 +106,7 @@ func (a *app) resubmit(ctx context.Context, all []resubmission, following follow
 	}, func(i int, result outcome) {
 		err := result.err
 		if err != nil && len(all) > 1 {
-			err = fmt.Errorf("submitting job %s again: %w", all[i].name, err)
+			err = fmt.Errorf("resubmitting job %s: %w", all[i].name, err)
 		}
 		if err == nil {
 			submitted = append(submitted, selection.Handle{Job: result.job, Controller: all[i].controller})

@@ -152,7 +152,7 @@ func commandNames(command *cobra.Command, words []string) error {
 	case found.HasSubCommands():
 		return noArguments(found, rest)
 	}
-	return usage("%s has no command %q; see %s --help", found.CommandPath(), rest[0], found.CommandPath())
+	return usage("%s has no command %q\nsee %s --help", found.CommandPath(), rest[0], found.CommandPath())
 }
 
 // noArguments refuses arguments, with an error of usage.
@@ -161,7 +161,7 @@ func noArguments(command *cobra.Command, arguments []string) error {
 		if command.HasSubCommands() {
 			return &usageError{suggestion.WrongCommand(command, arguments)}
 		}
-		return usage("%s takes no argument, but got %q", command.CommandPath(), arguments[0])
+		return usage("unexpected argument %q\nsee %s --help", arguments[0], command.CommandPath())
 	}
 	if command.HasSubCommands() {
 		return command.Help()
@@ -198,7 +198,7 @@ func expectNoArguments(command *cobra.Command) {
 func atLeast(count int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) < count {
-			return usage("%s is missing; see %s --help", what, command.CommandPath())
+			return usage("%s is missing\nsee %s --help", what, command.CommandPath())
 		}
 		return nil
 	}
@@ -208,7 +208,7 @@ func atLeast(count int, what string) cobra.PositionalArgs {
 func exactly(count int, what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) > count {
-			return usage("%q is one argument too many; see %s --help", arguments[count], command.CommandPath())
+			return usage("unexpected argument %q\nsee %s --help", arguments[count], command.CommandPath())
 		}
 		return atLeast(count, what)(command, arguments)
 	}

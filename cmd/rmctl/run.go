@@ -45,7 +45,7 @@ second to detach from the job or to cancel it. rmctl attach attaches the termina
 				}
 			}
 			if onEnd != "" && detach {
-				return usage("--on-end cannot be used together with --detach; rmctl watch --on-end waits for jobs")
+				return usage("--on-end cannot be used together with --detach\nuse rmctl watch --on-end")
 			}
 			if err := a.applyDebugging(c.Context(), controller, &r, debugged); err != nil {
 				return err
@@ -76,10 +76,10 @@ func (a *app) runInteractive(ctx context.Context, controller *control.Controller
 		case detach:
 			return err
 		}
-		a.log().Info("the job runs in the foreground: one cannot detach from it", "why", err)
+		a.log().Info("cannot detach: the job runs in the foreground", "why", err)
 	}
 	if detach {
-		return usage("--detach: jobs of this definition are attached to this terminal: it keeps no command open, and uses no pseudo-terminal")
+		return usage("cannot detach: the definition has neither keepOpen nor a pseudo-terminal")
 	}
 	job, err := a.runHere(ctx, controller, s)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *app) runHere(ctx context.Context, controller *control.Controller, s job
 }
 
 // errChosen is the cause of a context that the user canceled by the console.
-var errChosen = errors.New("the user canceled the job")
+var errChosen = errors.New("canceled by the user")
 
 // attached returns a context for a job attached to the terminal. An interrupt that is typed
 // reaches the job, which decides what to do. The context only ends when rmctl is to end.

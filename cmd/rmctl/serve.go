@@ -182,7 +182,7 @@ func (a *app) serverFolder() (string, error) {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("find the name of this host: %w", err)
+		return "", fmt.Errorf("finding the host name: %w", err)
 	}
 	return filepath.Join(state, "serve-"+strings.ReplaceAll(host, "/", "-")), nil
 }
@@ -214,7 +214,7 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 	running.Go(func() {
 		err := server.ServeLocal(ctx, listener)
 		if err := errors.Join(err, lock.Close()); err != nil {
-			s.app.log().Warn("commands of this user are not answered any more", "error", err)
+			s.app.log().Warn("cannot answer other commands of this user", "error", err)
 		}
 	})
 	return nil
@@ -225,7 +225,7 @@ func (s *serving) serveOwn(ctx context.Context, server *web.Server, running *syn
 func served[T any](ctx context.Context, a *app, list func(*api.Client, context.Context, settings.Target) ([]T, time.Time, error)) ([]T, time.Time, error) {
 	var none time.Time
 	if a.wrapConnection != nil {
-		return nil, none, errors.New("answers of schedulers are recorded")
+		return nil, none, errors.New("recording queries the scheduler itself")
 	}
 	targets, err := a.client().Targets()
 	if err != nil {
@@ -241,7 +241,7 @@ func served[T any](ctx context.Context, a *app, list func(*api.Client, context.C
 	}
 	socket := daemon.SocketPath(place)
 	if _, err := os.Stat(socket); err != nil {
-		return nil, none, fmt.Errorf("no server runs: %w", err)
+		return nil, none, fmt.Errorf("no server is running: %w", err)
 	}
 	client := api.NewClient(socket)
 	return list(client, ctx, target)
@@ -266,7 +266,7 @@ func (s *serving) announce(start func(name string) error, url string) error {
 		}{url})
 	}
 	if _, err := fmt.Fprintln(s.app.stdout, url); err != nil {
-		return fmt.Errorf("print the address: %w", err)
+		return fmt.Errorf("printing the address: %w", err)
 	}
 	return nil
 }
@@ -276,15 +276,15 @@ func (s *serving) announce(start func(name string) error, url string) error {
 func (s *serving) options() (web.Options, error) {
 	var options web.Options
 	if (s.certificate == "") != (s.key == "") {
-		return options, usage("--tls-cert and --tls-key are needed together")
+		return options, usage("--tls-cert and --tls-key require each other")
 	}
 	if s.certificate != "" {
 		if err := files.RefuseSharedKey(s.key); err != nil {
-			return options, &usageError{fmt.Errorf("load the key of the certificate: %w", err)}
+			return options, &usageError{fmt.Errorf("loading the key of the certificate: %w", err)}
 		}
 		pair, err := tls.LoadX509KeyPair(s.certificate, s.key)
 		if err != nil {
-			return options, &usageError{fmt.Errorf("load the certificate %s with the key %s: %w", s.certificate, s.key, err)}
+			return options, &usageError{fmt.Errorf("loading the certificate %s with the key %s: %w", s.certificate, s.key, err)}
 		}
 		options.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
@@ -299,7 +299,7 @@ func (s *serving) options() (web.Options, error) {
 		return options, err
 	}
 	if isOpen && (options.TLS == nil || options.Passwords == nil) {
-		return options, usage("--listen %s: others can reach this address, which needs --tls-cert, --tls-key and --password-file; through ssh -L, the usual address does without", s.listen)
+		return options, usage("--listen %s requires --tls-cert, --tls-key and --password-file: others can reach this address\nuse the default address and ssh -L instead", s.listen)
 	}
 	return options, nil
 }
@@ -312,7 +312,7 @@ func (s *serving) isOpenToOthers() (bool, error) {
 	}
 	host, _, err := net.SplitHostPort(s.listen)
 	if err != nil {
-		return false, usage("--listen %q: write HOST:PORT or unix:PATH", s.listen)
+		return false, usage("--listen %q: enter HOST:PORT or unix:PATH", s.listen)
 	}
 	ip := net.ParseIP(host)
 	return host != "localhost" && (ip == nil || !ip.IsLoopback()), nil
@@ -333,7 +333,7 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 	if path, isUnix := strings.CutPrefix(s.listen, "unix:"); isUnix {
 		network, address = "unix", path
 		if err := files.RefuseForeignSocket(path); err != nil {
-			return nil, fmt.Errorf("listen on %s: %w", path, err)
+			return nil, fmt.Errorf("listening on %s: %w", path, err)
 		}
 		if err := files.RemoveDeadSocket(path); err != nil {
 			return nil, err
@@ -344,11 +344,11 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, network, address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", s.listen, err)
+		return nil, fmt.Errorf("listening on %s: %w", s.listen, err)
 	}
 	bound, isTCP := listener.Addr().(*net.TCPAddr)
 	if isTCP && (s.certificate == "" || s.passwords == "") && !bound.IP.IsLoopback() { // localhost may resolve to another address
-		return nil, errors.Join(fmt.Errorf("listen on %s: that is %s, which others can reach", s.listen, bound), listener.Close())
+		return nil, errors.Join(fmt.Errorf("listening on %s: others can reach this address (%s)", s.listen, bound), listener.Close())
 	}
 	return listener, nil
 }
@@ -357,14 +357,14 @@ func (s *serving) listener(ctx context.Context) (net.Listener, error) {
 func (a *app) hashPassword(ctx context.Context, name string) error {
 	prompter := tui.Terminal()
 	if prompter == nil {
-		return fmt.Errorf("ask for a password: %w", remote.ErrNobodyToAsk)
+		return fmt.Errorf("asking for a password: %w", remote.ErrNobodyToAsk)
 	}
 	line, err := web.AskPassword(ctx, prompter, name)
 	if err != nil {
 		return &usageError{err}
 	}
 	if _, err := fmt.Fprintln(a.stdout, line); err != nil {
-		return fmt.Errorf("print the line: %w", err)
+		return fmt.Errorf("printing the line: %w", err)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestAJobOfAnAgentIsControlledByTheAPI(t *testing.T) {
 	require.Contains(t, answer, `"name":"NPROCS"`)
 	status, answer = s.calls(t, "POST", job+"/hold", nil)
 	require.GreaterOrEqual(t, status, 400)
-	require.Contains(t, answer, `the agent of \"pe\" has no command to hold jobs: the proxy protocol defines none`)
+	require.Contains(t, answer, `the agent of \"pe\" has no command to hold jobs: the proxy protocol does not support it`)
 	status, answer = s.calls(t, "POST", job+"/cancel", nil)
 	require.Less(t, status, 300, answer)
 	s.awaits(t, job, `"detail":"CANCELED"`)

@@ -52,7 +52,7 @@ func newAction(a *app) *cobra.Command {
 		Long: `Run a button action, start-up command or shut-down command of the definition by its name,
 and keep what it finds. rmctl describe lists the names.`,
 		Example:           "  rmctl action -t slurm get-queues",
-		Args:              atLeast(1, "the name of an action"),
+		Args:              atLeast(1, "NAME"),
 		ValidArgsFunction: a.completeActions,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if err := c.Flags().Parse(arguments[1:]); err != nil {

@@ -54,7 +54,7 @@ target; the job may have ended.`,
   rmctl stacks 4711 --samples 3 --every 10s
   rmctl stacks 4711 --folded | flamegraph.pl > stacks.svg
   rmctl stacks 4711 --core '/scratch/ada/core.*'`,
-		Args:              exactly(1, "a job"),
+		Args:              exactly(1, "JOB"),
 		ValidArgsFunction: a.completeOneJob(openJob),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			ranks, err := flags.check(a.json, c.Flags().Changed("every"))
@@ -89,24 +89,24 @@ func (f *stacksFlags) check(isJSON, hasEvery bool) (ranks ranges.Set, err error)
 	if f.ranks != "" {
 		isSet := false
 		if ranks, isSet = ranges.Parse(f.ranks); !isSet {
-			return nil, usage("invalid ranks %q: write numbers and ranges, such as 0,8-15", f.ranks)
+			return nil, usage("--ranks %q: enter numbers and ranges such as 0,8-15", f.ranks)
 		}
 	}
 	switch {
 	case f.folded && isJSON:
 		return nil, usage("--folded and --json exclude each other")
 	case f.timeout <= 0:
-		return nil, usage("--timeout requires a time of more than 0")
+		return nil, usage("--timeout must be positive")
 	case hasEvery && f.request.Samples <= 1:
-		return nil, usage("--every requires --samples of more than 1")
+		return nil, usage("--every requires --samples of at least 2")
 	case f.request.Samples < 1:
-		return nil, usage("--samples requires at least 1")
+		return nil, usage("--samples must be at least 1")
 	}
 	if err := f.request.Check(); err != nil {
 		return nil, &usageError{err}
 	}
 	if needed := time.Duration(f.request.Samples-1) * f.request.Every; f.request.Samples > 1 && needed >= f.timeout {
-		return nil, usage("%d samples take %s, but --timeout is %s", f.request.Samples, needed, f.timeout)
+		return nil, usage("--timeout %s is too short: %d samples take %s", f.timeout, f.request.Samples, needed)
 	}
 	return ranks, nil
 }
@@ -172,7 +172,7 @@ func (a *app) targetOfStacks(name string) (settings.Target, error) {
 	}
 	target, err := targets.Find(name)
 	if err == nil && target.Agent != nil {
-		err = fmt.Errorf("target %s has an agent: the proxy protocol cannot start processes on the nodes of jobs", target.Name)
+		err = fmt.Errorf("target %s has an agent: the proxy protocol cannot start processes on nodes", target.Name)
 	}
 	return target, err
 }
@@ -196,7 +196,7 @@ func (a *app) reachableJob(ctx context.Context, found selection.Handle, target s
 func nodesDirectory(controller *control.Controller, target settings.Target) (*nodes.Directory, error) {
 	executable, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("finding the program of rmctl: %w", err)
+		return nil, fmt.Errorf("finding the executable: %w", err)
 	}
 	return nodes.NewDirectory(controller.Connection, target.NodeDirectory, executable)
 }

@@ -81,7 +81,7 @@ job.`,
 // statusAs prints the state of a job as another program reads it. Only a job that is not found
 // is an error: the program would take any for the end of the job.
 func (a *app) statusAs(c *cobra.Command, tool string, arguments []string, fresh bool) error {
-	if err := exactly(1, "a job")(c, arguments); err != nil {
+	if err := exactly(1, "JOB")(c, arguments); err != nil {
 		return err
 	}
 	if _, err := listings.StatusFor(tool, &job.Job{}); err != nil {
@@ -96,7 +96,7 @@ func (a *app) statusAs(c *cobra.Command, tool string, arguments []string, fresh 
 		jobs = []selection.Handle{{Job: recorded}}
 	}
 	if len(jobs) > 1 {
-		return usage("--as takes one job, but %q are %d", arguments[0], len(jobs))
+		return usage("--as requires a single job, but %q are %d", arguments[0], len(jobs))
 	}
 	err = errors.Join(err, selection.Refresh(c.Context(), jobs, fresh))
 	if err != nil {
@@ -151,7 +151,7 @@ func (a *app) lateJobs(ctx context.Context, store *jobstore.Store) ([]selection.
 	due := slices.DeleteFunc(unseen, func(job job.Job) bool { return !recovery.IsDue(job, now) })
 	late, err := a.finder().WithControllers(ctx, due)
 	if err != nil {
-		a.say("submissions that may have become jobs late were not looked for: %v", err)
+		a.say("cannot look for late jobs of submissions: %v", err)
 	}
 	return slices.DeleteFunc(late, func(job selection.Handle) bool { return job.Controller == nil }), nil
 }
@@ -181,7 +181,7 @@ func (a *app) printStatus(ctx context.Context, asked []selection.Handle, output 
 		}
 		lines[i].Document = listings.StatusDocument{Document: printed, NotUnderstood: notUnderstood[job.Controller]}
 	}
-	return listings.StatusOfJobs().PrintAll(output, lines, "no job is on record that has not ended; rmctl jobs lists the others")
+	return listings.StatusOfJobs().PrintAll(output, lines, "no active jobs on record\nrun rmctl jobs to list ended ones")
 }
 
 // warnOfNotUnderstood warns of targets whose definitions did not understand answers of the
@@ -198,7 +198,7 @@ func (a *app) warnOfNotUnderstood(ctx context.Context, asked []selection.Handle)
 		}
 		if count := counts[of.Controller]; count > 0 {
 			target := of.Controller.Target
-			a.say("warning: %s: not understood: %s; rmctl doctor -t %s shows more", target, counted(count, "answer"), shellescape.Quote(target))
+			a.say("warning: %s: the definition did not understand %s\nrun rmctl doctor -t %s for details", target, counted(count, "answer"), shellescape.Quote(target))
 		}
 	}
 	return counts, nil
@@ -231,7 +231,7 @@ what it rejects, with the reason.
 			if err != nil {
 				return err
 			}
-			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have a history; rmctl status asks for others")
+			jobs, err := a.chosenRecorded(c, a.finder(), choice, "have a history")
 			if err != nil {
 				return err
 			}

@@ -108,7 +108,7 @@ func (f *followingFlags) add(c *cobra.Command) {
 
 func (f *followingFlags) check() error {
 	if f.onEnd != "" && !f.isWanted() {
-		return usage("--on-end requires --wait or --show; rmctl watch --on-end waits for jobs later")
+		return usage("--on-end requires --wait or --show\nuse rmctl watch --on-end to wait for jobs later")
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (a *app) waitForSubmitted(ctx context.Context, controller *control.Controll
 	id := oneLine(job.ID)
 	job, err := controller.Wait(ctx, job, "", a.showChange)
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		return fmt.Errorf("waiting for job %s, which goes on: %w", id, ctx.Err())
+		return fmt.Errorf("waiting for job %s, which keeps running: %w", id, ctx.Err())
 	}
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ type batchLine struct {
 // others.
 func (a *app) submitBatch(ctx context.Context, flags submissionFlags, arguments []string, file string, width int) error {
 	if width < 1 {
-		return usage("--parallel %d: at least one job has to be submitted at a time", width)
+		return usage("--parallel must be at least 1")
 	}
 	r, err := a.request(flags, arguments)
 	if err != nil {
@@ -238,7 +238,7 @@ func (a *app) readBatch(file string) (lines []batchLine, err error) {
 		submission, err := readBatchLine(scanner.Bytes())
 		if err != nil {
 			reasons := strings.ReplaceAll(err.Error(), "\n", "; ")
-			return nil, usage("%s:%d: %s; each line is a JSON object such as {\"executable\": \"./simulate\", \"arguments\": [\"1\"]}", file, number, reasons)
+			return nil, usage("%s:%d: %s\nwrite a JSON object on each line, such as {\"executable\": \"./simulate\", \"arguments\": [\"1\"]}", file, number, reasons)
 		}
 		lines = append(lines, batchLine{submission, number})
 	}
@@ -270,7 +270,7 @@ func (l batchLine) over(all job.Submission, elsewhere bool) (job.Submission, err
 	s.Values = slices.Concat(all.Values, l.Values)
 	s.Environment.Variables = slices.Concat(all.Environment.Variables, l.Environment.Variables)
 	if s.Executable == "" && s.Script == "" {
-		return s, usage("there is nothing to run: the line has neither executable nor script")
+		return s, usage("nothing to run: the line has no executable and no script")
 	}
 	return placed(s, elsewhere)
 }

@@ -71,7 +71,7 @@ of -s. --definition defaults to NAME.`,
 		Example: `  rmctl targets add big --definition slurm --host login.example.org --use
   rmctl targets add mysite --definition ./mysite.xml -s queue=debug -e SITE_CONF=/etc/site.conf
   rmctl targets add pe --agent /opt/ptp/bin/ptp_ibmpe_proxy --host login.example.org`,
-		Args: exactly(1, "a name"),
+		Args: exactly(1, "NAME"),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			given.Name = arguments[0]
 			if err := a.completeTarget(&given, values, variables); err != nil {
@@ -87,7 +87,7 @@ of -s. --definition defaults to NAME.`,
 			}
 			err = save(c.Context(), folders, given)
 			if isA[*settings.TargetExistsError](err) {
-				return usage("%w\nadd --force to replace it", err)
+				return usage("%w\nuse --force to replace it", err)
 			}
 			if err != nil || !use {
 				return err
@@ -129,12 +129,12 @@ func newTargetsSet(a *app) *cobra.Command {
 		Long:  `Change settings of a target in your targets.toml. An empty value removes a setting.`,
 		Example: `  rmctl targets set big --relay-address login1
   rmctl targets set big --node-directory /scratch/ada/rmctl`,
-		Args:              exactly(1, "a target"),
+		Args:              exactly(1, "NAME"),
 		ValidArgsFunction: completeFirst(a.completeTargets, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			changed := c.Flags().Changed
 			if !changed("node-directory") && !changed("relay-address") {
-				return usage("nothing to change: name --node-directory or --relay-address")
+				return usage("nothing to change\nadd --node-directory or --relay-address")
 			}
 			folders, err := a.folders()
 			if err != nil {
@@ -170,7 +170,7 @@ func (a *app) completeTarget(t *settings.Target, values, variables []string) err
 	}
 	if t.Agent == nil {
 		if t.Definition == "" && !slices.Contains(rms.Names(), t.Name) {
-			return usage("no definition has the name %q: name one with --definition", t.Name)
+			return usage("unknown definition %q\nuse --definition to name one", t.Name)
 		}
 		t.Definition = cmp.Or(t.Definition, t.Name)
 	}
@@ -217,7 +217,7 @@ func newTargetsUse(a *app) *cobra.Command {
 		Short:             "Make a target the default",
 		Long:              "Make a target the default of commands without -t, in your targets.toml.",
 		Example:           "  rmctl targets use slurm",
-		Args:              exactly(1, "a target"),
+		Args:              exactly(1, "NAME"),
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			folders, err := a.folders()
@@ -235,7 +235,7 @@ func newTargetsRemove(a *app) *cobra.Command {
 		Short:             "Remove targets from targets.toml",
 		Long:              "Remove targets from your targets.toml. Their jobs keep running, and stay on record.",
 		Example:           "  rmctl targets rm big",
-		Args:              atLeast(1, "a target"),
+		Args:              atLeast(1, "NAME"),
 		ValidArgsFunction: a.completeTargets,
 		RunE: func(c *cobra.Command, arguments []string) error {
 			folders, err := a.folders()
@@ -246,7 +246,7 @@ func newTargetsRemove(a *app) *cobra.Command {
 			for _, name := range arguments {
 				err := settings.RemoveTarget(c.Context(), folders, name)
 				if isA[*settings.UnknownTargetError](err) {
-					err = usage("%s does not have the target %q", filepath.Join(folders.User, settings.TargetsFile), name)
+					err = usage("target %q is not in %s", name, filepath.Join(folders.User, settings.TargetsFile))
 				}
 				failures = append(failures, err)
 			}
@@ -299,7 +299,7 @@ func (a *app) printTarget(targets *settings.Targets, target settings.Target) err
 	}
 	var about strings.Builder
 	if shown.Default {
-		about.WriteString("# the default target\n")
+		about.WriteString("# default target\n")
 	}
 	fmt.Fprintf(&about, "# from: %s\n", shown.Origins())
 	if len(shown.Locked) > 0 {
@@ -372,7 +372,7 @@ rmctl share the queries of a connection and definition.`,
 				return len(poll.Targets) == 0 || a.target != "" && !slices.Contains(listings.PollTargets(poll), a.target)
 			})
 			if len(all) == 0 {
-				a.sayNone("no scheduler was asked for jobs yet")
+				a.sayNone("no queries yet")
 			}
 			return printAll(a, all, listings.PollDocument, listings.PollColumns(), func(poll polls.PollCount) []string {
 				return listings.PollRow(poll, now)

@@ -125,7 +125,7 @@ func (a *app) testAgain(ctx context.Context, flags testFlags, roots []string) er
 		if verdict != nil && !isSilent(verdict) {
 			a.say("%v", verdict) // such as that the file is gone while an editor writes it
 		}
-		a.say("waiting until %s changes", flags.watch)
+		a.say("waiting for changes of %s", flags.watch)
 		if !files.WaitForChange(ctx, flags.watch, before) {
 			return verdict
 		}

@@ -33,7 +33,7 @@ func (f *coverageFlags) register(c *cobra.Command) {
 func (f *coverageFlags) check(c *cobra.Command) error {
 	f.limited = c.Flags().Changed("min-coverage")
 	if f.limited && !(f.least >= 0 && f.least <= 100) {
-		return usage("--min-coverage %v: it is a percentage, from 0 to 100", f.least)
+		return usage("--min-coverage %v: enter a percentage from 0 to 100", f.least)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (f *mutateFlags) register(c *cobra.Command) {
 func (f *mutateFlags) check() error {
 	switch {
 	case f.perCase < 1:
-		return usage("--mutants %d: it is how many mutants of a case to try, 1 or more", f.perCase)
+		return usage("--mutants must be at least 1")
 	case f.keep != "" && !f.wanted:
 		return usage("--keep-mutants requires --mutate")
 	}
@@ -140,7 +140,7 @@ func (a *app) keepMutants(flags testFlags, report mutate.Report) error {
 		kept := *mutant.Case
 		kept.Folder = filepath.Join(flags.mutate.keep, kept.Folder)
 		if _, err := os.Stat(kept.Folder); err == nil {
-			return fmt.Errorf("keeping a mutant: %s is there already; name another folder with --keep-mutants", kept.Folder)
+			return fmt.Errorf("keeping a mutant: %s already exists\nuse another directory with --keep-mutants", kept.Folder)
 		}
 		if err := cases.Write(&kept); err != nil {
 			return fmt.Errorf("keeping a mutant: %w", err)

@@ -31,7 +31,7 @@ prints the engine of each regular expression.`,
 		Example: `  rmctl validate mysite.xml
   rmctl validate --strict slurm pbs local
   rmctl validate --sarif definitions/ >problems.sarif`,
-		Args:              atLeast(1, "a definition"),
+		Args:              atLeast(1, "the definition"),
 		ValidArgsFunction: a.completeDefinitions,
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			if sarif && a.json {
@@ -92,7 +92,7 @@ func (a *app) definitionsIn(arguments []string) ([]string, error) {
 			}
 		}
 		if found == 0 {
-			return nil, usage("the directory %q holds no file whose name ends in .xml", argument)
+			return nil, usage("no .xml files in directory %q", argument)
 		}
 	}
 	return names, nil
@@ -193,7 +193,7 @@ func (v *validation) showText(problem config.Diagnostic) error {
 
 func (a *app) showEngines(definition *config.Definition) {
 	for _, x := range inspect.Expressions(definition) {
-		engine := "known when its references are"
+		engine := "unknown engine"
 		if compiled, err := javaregex.Compile(x.Text, x.Flags); err == nil {
 			engine, _ = compiled.Engine()
 		}

@@ -90,7 +90,7 @@ func waitedFor(text string) (job.Detail, error) {
 	state := job.Detail(strings.ToUpper(text))
 	known := text == "" || slices.ContainsFunc(job.Details(), func(detail job.Detail) bool { return waiting.Reached(detail, state) })
 	if !known {
-		return "", usage("--until %q: states are %s", text, strings.Join(selection.Words(), ", "))
+		return "", usage("--until %q: unknown state; use one of %s", text, strings.Join(selection.Words(), ", "))
 	}
 	return state, nil
 }

@@ -74,7 +74,7 @@ func (a *app) wantsScreen(c *cobra.Command, isPlain bool, jobs []string) (bool, 
 		}
 	}
 	if term := os.Getenv("TERM"); term == "dumb" || term == "" {
-		return false, usage("this terminal cannot show a full screen (TERM is %q): rmctl watch --plain prints what happens on lines", term)
+		return false, usage("the terminal does not support a full screen: TERM is %q\nuse rmctl watch --plain", term)
 	}
 	return true, nil
 }
@@ -226,7 +226,7 @@ func (s *screenControls) Submit(ctx context.Context, manager, configuration stri
 func (s *screenControls) conclude(ctx context.Context, at *app, f *fill.Form) (string, error) {
 	switch f.Conclusion {
 	case fill.Save:
-		return fmt.Sprintf("saved as launch configuration %s; nothing was submitted", f.Name), nil
+		return fmt.Sprintf("saved as %s; nothing was submitted", f.Name), nil
 	case fill.Print:
 		return at.filledLine(f), nil
 	case fill.Submit:

@@ -21,7 +21,7 @@ func (s *session) operate(command proxy.Command) error {
 	given, _ := command.Attributes.Value(attributeJobID)
 	id, known := s.ids.find(model.Job, given)
 	if !known {
-		return s.answer(command, fmt.Errorf("there is no job %q", given))
+		return s.answer(command, fmt.Errorf("unknown job %q", given))
 	}
 	do, err := s.operation(command, id)
 	if err != nil {

@@ -345,7 +345,7 @@ func TestJobsAreOperated(t *testing.T) {
 		c.send(proxy.ChangeJob, "jobId=1002", "operation=cancel")
 		require.Equal(t, []string{`ERROR 7 errorCode=1203 errorMsg=operation "cancel" is not one of hold, release, suspend, resume`}, c.got())
 		c.send(proxy.TerminateJob, "jobId=1001")
-		require.Equal(t, []string{`TERMINATEJOB_ERROR 8 jobId=1001 errorCode=1203 errorMsg=there is no job "1001"`}, c.got())
+		require.Equal(t, []string{`TERMINATEJOB_ERROR 8 jobId=1001 errorCode=1203 errorMsg=unknown job "1001"`}, c.got())
 		c.scheduler.refuses = errors.New("it has ended")
 		c.send(proxy.TerminateJob, "jobId=1002")
 		require.Equal(t, []string{"TERMINATEJOB_ERROR 9 jobId=1002 errorCode=1203 errorMsg=it has ended"}, c.got())

@@ -30,7 +30,7 @@ const (
 	mostAddresses = 64
 )
 
-var errProof = errors.New("another program answers there: it does not have the secret of the job")
+var errProof = errors.New("another program answered: it does not know the secret of the job")
 
 // Addresses returns the addresses of this host that other hosts may reach, IPv4 addresses
 // first.
@@ -120,7 +120,7 @@ func Try(ctx context.Context, address, node string, secret []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	if node == "" || len(node) > mostNode || strings.ContainsAny(node, " \n") {
-		return fmt.Errorf("%.100q cannot be the name of a node", node)
+		return fmt.Errorf("invalid node name %.100q", node)
 	}
 	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestAnotherHostIsNotTakenForThatOfTheJob(t *testing.T) {
 			_ = connection.Close()
 		}
 	}()
-	require.ErrorContains(t, callback.Try(t.Context(), listener.Addr().String(), "n1", []byte("s")), "does not have the secret")
+	require.ErrorContains(t, callback.Try(t.Context(), listener.Addr().String(), "n1", []byte("s")), "does not know the secret")
 }
 
 func TestAnAddressThatIsNotReachedHasItsReason(t *testing.T) {

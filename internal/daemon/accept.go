@@ -100,7 +100,7 @@ func (p *process) agrees(conn net.Conn, head header, err error) bool {
 		_ = writeReply(conn, replyDone, p.greeting(head.Build))
 		return false
 	case err == nil && head.Protocol != protocolVersion:
-		err = fmt.Errorf("%w: it speaks version %d, not %d", errOtherProtocol, protocolVersion, head.Protocol)
+		err = fmt.Errorf("%w: protocol version %d instead of %d", errOtherProtocol, protocolVersion, head.Protocol)
 	}
 	if err != nil {
 		_ = writeReply(conn, replyRefusal, pack(err))

@@ -21,7 +21,7 @@ const startPatience = 10 * time.Second
 const startPoll = 5 * time.Millisecond
 
 // ErrNotRunning reports that there is no background process.
-var ErrNotRunning = errors.New("there is no background process")
+var ErrNotRunning = errors.New("no background process")
 
 // errOtherVersion reports a background process with another protocol, which stays
 // because it hosts sessions.
@@ -85,15 +85,15 @@ func (c *Client) ensure(ctx context.Context) (Greeting, error) {
 			// Once: clients of two builds that come at the same time must not end each other's processes again and again.
 			started, build = false, ""
 		case !isAbsent(err):
-			return Greeting{}, fmt.Errorf("talking to the background process: %w", err)
+			return Greeting{}, fmt.Errorf("background process: %w", err)
 		}
 		if !started {
 			if c.options.Start == nil {
 				return Greeting{}, ErrNotRunning
 			}
-			c.options.Log.Info("starting a background process that holds connections")
+			c.options.Log.Info("starting the background process")
 			if err := c.options.Start(); err != nil {
-				return Greeting{}, fmt.Errorf("starting a background process: %w", err)
+				return Greeting{}, fmt.Errorf("starting the background process: %w", err)
 			}
 			started = true
 		}
@@ -256,7 +256,7 @@ func whyLost(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &failed) && failed.Op == "dial":
-		return fmt.Errorf("talking to the background process: %w", err)
+		return fmt.Errorf("background process: %w", err)
 	case errors.Is(err, ErrNotRunning), errors.Is(err, errOtherVersion): // of starting it
 		return err
 	}

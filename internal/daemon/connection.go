@@ -24,7 +24,7 @@ const cleanUpPatience = 10 * time.Second
 type DialError struct{ Err error }
 
 func (e *DialError) Error() string {
-	return "reaching the process that holds connections: " + e.Err.Error()
+	return "connecting to the background process: " + e.Err.Error()
 }
 
 // Unwrap returns the cause.

@@ -71,7 +71,7 @@ func (f *remoteFile) Stat() (fs.FileInfo, error) {
 		return nil, err
 	}
 	if answer.Info == nil {
-		return nil, fmt.Errorf("%w: no description of a file", errProtocol)
+		return nil, fmt.Errorf("%w: invalid description of a file", errProtocol)
 	}
 	return answer.Info, nil
 }

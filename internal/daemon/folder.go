@@ -35,7 +35,7 @@ const longestSocket = 103
 func Folder(state string) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("finding the name of this host: %w", err)
+		return "", fmt.Errorf("finding the host name: %w", err)
 	}
 	return filepath.Join(state, "background-"+strings.ReplaceAll(host, "/", "-")), nil
 }
@@ -94,7 +94,7 @@ func checkPrivate(folder string) error {
 }
 
 // ErrRunning reports that a background process has that folder already.
-var ErrRunning = errors.New("a background process is running already")
+var ErrRunning = errors.New("a background process is already running")
 
 // lock locks a folder until the file is closed or the process dies.
 func lock(folder string) (*os.File, error) {
@@ -136,7 +136,7 @@ func removeStale(socket string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking for an old socket: %w", err)
+		return fmt.Errorf("checking for an old socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("%q exists and is not a socket", socket)

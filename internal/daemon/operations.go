@@ -35,7 +35,7 @@ func (p *process) converse(running context.Context, l *link, operation string) {
 func (c *conversation) perform(ctx context.Context, operation string) error {
 	do := c.process.operation(operation)
 	if do == nil {
-		return fmt.Errorf("%w: there is no operation %.50q", errProtocol, operation)
+		return fmt.Errorf("%w: unknown operation %.50q", errProtocol, operation)
 	}
 	if err := c.receive(&c.request); err != nil {
 		return fmt.Errorf("%w: %w", errProtocol, err)
@@ -94,7 +94,7 @@ func (p *process) greeting(build string) Greeting {
 	}
 	greeting.Retires = build != "" && build != p.options.Build && !p.sessions.isKept() && !p.pool.isBusy()
 	if greeting.Retires {
-		p.options.Log.Info("making room for another build", "build", build)
+		p.options.Log.Info("stopping for another version", "build", build)
 		p.retire()
 		p.sessions.yield()
 	}

@@ -142,7 +142,7 @@ func (p *pool) make(ctx context.Context, k *kept) {
 	p.mutex.Unlock()
 	close(k.made)
 	if err != nil {
-		p.log.Info("a connection could not be made", "host", k.place.Host, "transport", k.place.Transport, "error", err)
+		p.log.Info("connecting failed", "host", k.place.Host, "transport", k.place.Transport, "error", err)
 		return
 	}
 	p.log.Info("connected", "host", k.place.Host, "transport", k.place.Transport)
@@ -179,7 +179,7 @@ func (p *pool) use(k *kept) (unchecked, usable bool) {
 		return false, false
 	}
 	if hasEnded(k.connection) {
-		p.log.Info("a connection has ended", "host", k.place.Host)
+		p.log.Info("connection ended", "host", k.place.Host)
 		p.forget(k)
 		return false, false
 	}
@@ -244,7 +244,7 @@ func (p *pool) markLost(k *kept, err error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if !k.gone {
-		p.log.Info("a connection was lost", "host", k.place.Host, "error", err)
+		p.log.Info("connection lost", "host", k.place.Host, "error", err)
 		p.forget(k)
 	}
 }
@@ -259,7 +259,7 @@ func (p *pool) closeIdle(longest time.Duration) {
 		}
 		p.mutex.Unlock()
 		if idle {
-			p.log.Info("closing a connection that nobody used", "host", k.place.Host)
+			p.log.Info("closing an idle connection", "host", k.place.Host)
 			p.closeUnused(k)
 		}
 	}

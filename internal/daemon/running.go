@@ -100,7 +100,7 @@ func (r *running) serve(ctx context.Context) {
 		failures := []error{how.err}
 		for _, output := range r.outputs {
 			if err := output.sink.Err; err != nil {
-				failures = append(failures, fmt.Errorf("writing its output: %w", err))
+				failures = append(failures, fmt.Errorf("writing the output: %w", err))
 			}
 		}
 		failures = append(failures, r.InputFailure())

@@ -73,7 +73,7 @@ func Serve(ctx context.Context, o Options) error {
 	var watching sync.WaitGroup
 	watching.Go(func() { p.watch(serving) })
 	watching.Go(func() { p.begin(serving) })
-	o.Log.Info("the background process serves", "pid", os.Getpid(), "build", o.Build)
+	o.Log.Info("background process started", "pid", os.Getpid(), "build", o.Build)
 
 	err = p.serve(serving)
 	cancel()
@@ -81,7 +81,7 @@ func Serve(ctx context.Context, o Options) error {
 	p.sessions.close()
 	p.pool.close()
 	err = errors.Join(err, p.leave())
-	o.Log.Info("the background process ends", "error", err)
+	o.Log.Info("background process ends", "error", err)
 	return err
 }
 
@@ -115,7 +115,7 @@ func listen(folder string) (net.Listener, error) {
 	}
 	listener, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("making the socket: %w", err)
+		return nil, fmt.Errorf("creating the socket: %w", err)
 	}
 	// Nobody else gets into the folder; the permissions say so once more.
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -150,7 +150,7 @@ func newProcess(serving context.Context, o Options) *process {
 // retire frees the folder for another process. Serve ends when its last client has left.
 func (p *process) retire() {
 	if err := p.leave(); err != nil {
-		p.options.Log.Warn("leaving the folder", "error", err)
+		p.options.Log.Warn("leaving the directory", "error", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func (p *process) begin(ctx context.Context) {
 	}
 	launches, err := p.options.Begin(ctx)
 	if err != nil && ctx.Err() == nil {
-		p.options.Log.Warn("finding the sessions to start", "error", err)
+		p.options.Log.Warn("finding sessions to start", "error", err)
 	}
 	p.sessions.begin(launches)
 }
@@ -178,7 +178,7 @@ func (p *process) watch(ctx context.Context) {
 		}
 		p.pool.closeIdle(p.options.Idle)
 		if p.idle() {
-			p.options.Log.Info("nobody needs the background process")
+			p.options.Log.Info("the background process is idle")
 			p.end()
 			return
 		}

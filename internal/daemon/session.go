@@ -92,7 +92,7 @@ var (
 // middle of something.
 type GoneError struct{ Err error }
 
-func (e *GoneError) Error() string { return "the background process is gone: " + e.Err.Error() }
+func (e *GoneError) Error() string { return "the background process has ended: " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *GoneError) Unwrap() error { return e.Err }

@@ -92,7 +92,7 @@ func (s *sessions) begin(launches []Launch) {
 			continue
 		}
 		if err != nil {
-			s.log.Warn("a session was not started", "session", launch.Name, "error", err)
+			s.log.Warn("starting a session failed", "session", launch.Name, "error", err)
 			continue
 		}
 		host()
@@ -139,7 +139,7 @@ func (s *sessions) name(one *session, name string) error {
 	case len(one.names) >= mostNames:
 		return fmt.Errorf("a session has at most %d names", mostNames)
 	case len(s.byName) >= mostSessions*mostNames:
-		return errors.New("there are too many sessions")
+		return errors.New("too many sessions")
 	}
 	s.byName[name] = one
 	one.names = append(one.names, name)
@@ -155,7 +155,7 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 		return nil, nil, fmt.Errorf("%w: %w", ErrLeaving, err)
 	}
 	if s.count() >= mostSessions {
-		return nil, nil, fmt.Errorf("there are %d sessions already", mostSessions)
+		return nil, nil, fmt.Errorf("limit of %d sessions reached", mostSessions)
 	}
 	ctx, run := execution.NewRun(s.ctx)
 	one = &session{Run: run, sessions: s, ring: newRing(slowPatience), since: time.Now(), instructions: newInstructions(), hasTerminal: request.Terminal != nil, yields: request.Yields}
@@ -183,7 +183,7 @@ func (s *sessions) start(request request) (one *session, host func(), err error)
 // host runs the session to its end.
 func (o *session) host(ctx context.Context, request []byte, hosted Hosted) {
 	code, err := o.sessions.hoster(ctx, request, hosted)
-	o.sessions.log.Info("a session ended", "code", code)
+	o.sessions.log.Info("session ended", "code", code)
 	o.sessions.mutex.Lock()
 	for _, name := range o.names {
 		delete(o.sessions.byName, name)
@@ -258,7 +258,7 @@ func (s *sessions) send(ctx context.Context, c *conversation) error {
 	select {
 	case err := <-written:
 		if err != nil {
-			return fmt.Errorf("the session takes no more input: %w", err)
+			return fmt.Errorf("the session accepts no more input: %w", err)
 		}
 		return c.answer()
 	case <-ctx.Done():

@@ -14,7 +14,7 @@ import (
 // cannot be used, the returned definition is nil.
 func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	definition, problems, err := check.LoadDefinition(nameOrFile)
-	fix := fmt.Sprintf("rmctl validate %s shows each with its line", nameOrFile)
+	fix := fmt.Sprintf("run rmctl validate %s to see each problem with its line", nameOrFile)
 	if err != nil {
 		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "nothing can be done without it",
 			Fix: "let the target name a shipped definition or a file that exists"}

@@ -112,29 +112,31 @@ func TestValuesKeepTheKindsOfTheirDocument(t *testing.T) {
 func TestMistakesInJSONAreNamed(t *testing.T) {
 	for text, reason := range map[string]string{
 		``:                                "there is no object",
-		`null`:                            "it is null, but has to be an object",
-		`[{}]`:                            "it is a list, but has to be an object",
+		`null`:                            "it is null, but must be an object",
+		`[{}]`:                            "it is a list, but must be an object",
 		`{"executable": "x"`:              "unexpected EOF",
 		`{} {}`:                           "there is more than one object",
 		`{"a": 1, "b": {"c": 1, "c": 2}}`: `duplicate key "c"`,
 		`{"tab": "x", "tab": "y"}`:        `duplicate key "tab"`,
-		`{"executables": 1}`:              `there is no setting "executables"; did you mean "executable"?`,
-		`{"colour": 1}`:                   `there is no setting "colour"; settings are tab, executable, arguments, directory, script, debug, track, rank_from, attributes, set, environment`,
-		`{"executable": 5}`:               `"executable" is an integer, but has to be a text`,
-		`{"executable": {"a": 5}}`:        `"executable" is a table, but has to be a text`,
-		`{"debug": "true"}`:               `"debug" is a text, but has to be true or false`,
-		`{"arguments": "x"}`:              `"arguments" is a text, but has to be a list of texts`,
-		`{"arguments": [["x"]]}`:          "a value cannot be a list here",
-		`{"arguments": ["a\u0000"]}`:      `"a\x00" holds a zero byte, which no program can be given`,
-		`{"attributes": 5}`:               `"attributes" is an integer, but has to be a table or a list of name=value`,
-		`{"attributes": {"a": {}}}`:       "a value cannot be a table here",
-		`{"attributes": {"a": [{}]}}`:     "a value cannot be a table here",
-		`{"attributes": {"a": {"b": 1}, "a.b": 1}}`:                         `attribute "a.b" has a value already`,
-		`{"attributes": ["a"]}`:                                             `"a": write name=value`,
-		`{"environment": {"A=B": ""}}`:                                      `"A=B" cannot name a variable`,
-		`{"environment": {"": ""}}`:                                         `"" cannot name a variable`,
-		`{"environment": {"A": ["x"]}}`:                                     "a value cannot be a list here",
-		`{"environment": ["=x"]}`:                                           `"=x": write name=value`,
+		`{"executables": 1}`: `unknown setting "executables"
+did you mean "executable"?`,
+		`{"colour": 1}`: `unknown setting "colour"
+choose one of tab, executable, arguments, directory, script, debug, track, rank_from, attributes, set, environment`,
+		`{"executable": 5}`:                         `"executable" is an integer, but must be a string`,
+		`{"executable": {"a": 5}}`:                  `"executable" is a table, but must be a string`,
+		`{"debug": "true"}`:                         `"debug" is a string, but must be true or false`,
+		`{"arguments": "x"}`:                        `"arguments" is a string, but must be a list of strings`,
+		`{"arguments": [["x"]]}`:                    "a value cannot be a list here",
+		`{"arguments": ["a\u0000"]}`:                `"a\x00" holds a zero byte, which no program can be given`,
+		`{"attributes": 5}`:                         `"attributes" is an integer, but must be a table or a list of name=value`,
+		`{"attributes": {"a": {}}}`:                 "a value cannot be a table here",
+		`{"attributes": {"a": [{}]}}`:               "a value cannot be a table here",
+		`{"attributes": {"a": {"b": 1}, "a.b": 1}}`: `attribute "a.b" has a value already`,
+		`{"attributes": ["a"]}`:                     `"a": write name=value`,
+		`{"environment": {"A=B": ""}}`:              `"A=B" cannot name a variable`,
+		`{"environment": {"": ""}}`:                 `"" cannot name a variable`,
+		`{"environment": {"A": ["x"]}}`:             "a value cannot be a list here",
+		`{"environment": ["=x"]}`:                   `"=x": write name=value`,
 		`{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`: "it is nested more than 100 deep",
 		`{"a":` + strings.Repeat("[", 20000):                                "exceeded max depth",
 	} {
@@ -148,7 +150,7 @@ func TestMistakesInJSONAreNamed(t *testing.T) {
 func TestMistakesInTOMLHaveTheirPlace(t *testing.T) {
 	for text, reason := range map[string]string{
 		"a = 1\na = 2":                           "line 2, column 1: ",
-		"\n[[attributes]]\na = 1":                `line 2, column 3: "attributes" is a list of tables, in double brackets, but has to be a table or a list of name=value`,
+		"\n[[attributes]]\na = 1":                `line 2, column 3: "attributes" is a list of tables, in double brackets, but must be a table or a list of name=value`,
 		"set = [\n'a']":                          `line 2, column 1: "a": write name=value`,
 		"[environment]\n'A=B' = 1":               `line 2, column 1: "A=B" cannot name a variable`,
 		"arguments = [ 1.5 ]":                    `line 1, column 15: a value cannot be a number with a fraction: write it in quotes, "1.5"`,
@@ -182,7 +184,8 @@ func TestOthersReadTheirOwnKeys(t *testing.T) {
 	require.Equal(t, "a", edits[0].Text("id"))
 	require.NoError(t, edits[0].Err())
 	require.Empty(t, edits[1].Text("id"))
-	require.EqualError(t, edits[1].Err(), `line 5, column 23: there is no setting "idd"; did you mean "id"?`)
+	require.EqualError(t, edits[1].Err(), `line 5, column 23: unknown setting "idd"
+did you mean "id"?`)
 	require.Len(t, steps, 2)
 	steps[1].Leave("expect")
 	require.NoError(t, steps[1].Err())

@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Setting is a key of a document and its value: a text, a bool, a list of texts,
+// A Setting is a key of a document and its value: a text, a bool, a list of strings,
 // or a table, which is a map of any of these by texts.
 type Setting struct {
 	Key   string

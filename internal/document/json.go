@@ -28,7 +28,7 @@ func ParseJSON(document []byte) (*Table, error) {
 		return nil, &Error{Reason: err.Error()}
 	}
 	if parsed.kind != kindTable {
-		return nil, &Error{Reason: fmt.Sprintf("it is %s, but has to be an object", parsed.kind)}
+		return nil, &Error{Reason: fmt.Sprintf("it is %s, but must be an object", parsed.kind)}
 	}
 	return parsed.table, nil
 }

@@ -19,7 +19,7 @@ func (t *Table) Members(key string) []Member {
 	for _, name := range found.value.table.order {
 		one := found.value.table.entries[name]
 		if one.value.kind != kindTable {
-			t.refuse(one.key, "%s %.200q is %s, but has to be a table", key, name, one.value.kind)
+			t.refuse(one.key, "%s %.200q is %s, but must be a table", key, name, one.value.kind)
 			continue
 		}
 		one.value.table.place = one.key
@@ -38,7 +38,7 @@ func (t *Table) Number(key string, least int) int {
 	}
 	number, err := strconv.ParseInt(found.value.text, 10, 32)
 	if err != nil || int(number) < least {
-		t.refuse(found.value.place, "%q is %.40s, but has to be a whole number of at least %d", key, found.value.text, least)
+		t.refuse(found.value.place, "%q is %.40s, but must be a whole number of at least %d", key, found.value.text, least)
 		return 0
 	}
 	return int(number)

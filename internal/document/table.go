@@ -49,7 +49,7 @@ type kind string
 
 const (
 	kindNull     kind = "null"
-	kindText     kind = "a text"
+	kindText     kind = "a string"
 	kindBoolean  kind = "true or false"
 	kindInteger  kind = "an integer"
 	kindDecimal  kind = "a number"
@@ -123,7 +123,7 @@ func (t *Table) Has(key string) bool {
 // Text reads a key whose value is a text.
 func (t *Table) Text(key string) string {
 	found, has := t.get(key)
-	if !has || !t.is(key, found, kindText, "a text") {
+	if !has || !t.is(key, found, kindText, "a string") {
 		return ""
 	}
 	return t.scalar(found.value)
@@ -135,10 +135,10 @@ func (t *Table) Flag(key string) bool {
 	return has && t.is(key, found, kindBoolean, "true or false") && found.value.text == "true"
 }
 
-// Texts reads a key whose value is a list of texts.
+// Texts reads a key whose value is a list of strings.
 func (t *Table) Texts(key string) []string {
 	found, has := t.get(key)
-	if !has || !t.is(key, found, kindList, "a list of texts") {
+	if !has || !t.is(key, found, kindList, "a list of strings") {
 		return nil
 	}
 	before := len(t.problems)
@@ -161,7 +161,7 @@ func (t *Table) Tables(key string) []*Table {
 	var all []*Table
 	for _, item := range found.value.items {
 		if item.kind != kindTable {
-			t.refuse(item.place, "%q has to be a list of tables, and holds %s", key, item.kind)
+			t.refuse(item.place, "%q must be a list of tables, but contains %s", key, item.kind)
 			continue
 		}
 		all = append(all, item.table)
@@ -172,7 +172,7 @@ func (t *Table) Tables(key string) []*Table {
 // is reports whether a value is of a kind, and refuses it otherwise.
 func (t *Table) is(key string, found entry, wanted kind, wantedText string) bool {
 	if found.value.kind != wanted {
-		t.refuse(found.value.place, "%q is %s, but has to be %s", key, found.value.kind, wantedText)
+		t.refuse(found.value.place, "%q is %s, but must be %s", key, found.value.kind, wantedText)
 	}
 	return found.value.kind == wanted
 }
@@ -220,11 +220,11 @@ func (t *Table) collect() []error {
 		if slices.Contains(known, key) || len(problems) >= maxProblems {
 			continue
 		}
-		hint := "settings are " + strings.Join(known, ", ")
+		hint := "choose one of " + strings.Join(known, ", ")
 		if near := wording.Nearest(key, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		problems = append(problems, &Error{t.entries[key].key, fmt.Sprintf("there is no setting %.200q; %s", key, hint)})
+		problems = append(problems, &Error{t.entries[key].key, fmt.Sprintf("unknown setting %.200q\n%s", key, hint)})
 	}
 	for _, member := range t.members {
 		problems = append(problems, member.collect()...)

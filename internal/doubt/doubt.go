@@ -84,18 +84,18 @@ func (d *Submissions) Err() error {
 
 // Error says it in words.
 func (g *group) Error() string {
-	each := "it is not known whether this submission became a job"
+	each := "unknown outcome of this submission"
 	if len(g.jobs) > 1 {
-		each = fmt.Sprintf("it is not known whether these %d submissions became jobs", len(g.jobs))
+		each = fmt.Sprintf("unknown outcomes of %d submissions", len(g.jobs))
 	}
 	lines := []string{each + ": " + g.reason, List(g.jobs)}
 	switch {
 	case !g.again.IsZero():
 		lines = append(lines, fmt.Sprintf("run rmctl recover again after %s", g.again.Format(time.TimeOnly)))
 	case g.isAmbiguous && len(g.last.Candidates) == 1:
-		lines = append(lines, fmt.Sprintf("if it is that job, run rmctl recover --adopt %s/%s --as TAG; otherwise run rmctl recover --dismiss TAG", g.jobs[0].Target, g.last.Candidates[0]))
+		lines = append(lines, fmt.Sprintf("if this is the job, run rmctl recover --adopt %s/%s --as TAG, otherwise rmctl recover --dismiss TAG", g.jobs[0].Target, g.last.Candidates[0]))
 	case g.isAmbiguous:
-		lines = append(lines, "run rmctl recover --adopt JOB --as TAG for each that became one, and rmctl recover --dismiss TAG for the others")
+		lines = append(lines, "run rmctl recover --adopt JOB --as TAG for each that became a job, and rmctl recover --dismiss TAG for the others")
 	default:
 		lines = append(lines, "give one up with rmctl recover --dismiss TAG")
 	}

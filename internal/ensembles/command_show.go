@@ -51,7 +51,7 @@ func (e *Environment) estimateStarts(ctx context.Context, shown []coalloc.Status
 
 func optionalID(c *cobra.Command, words []string) error {
 	if len(words) > 1 {
-		return usage("unexpected argument %q; see %s --help", words[1], c.CommandPath())
+		return usage("unexpected argument %q\nsee %s --help", words[1], c.CommandPath())
 	}
 	return nil
 }

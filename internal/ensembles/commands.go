@@ -73,9 +73,9 @@ func arguments(names ...string) cobra.PositionalArgs {
 		mayRepeat := strings.HasSuffix(names[len(names)-1], "...")
 		switch {
 		case len(words) < len(names):
-			return usage("%s is missing; see %s --help", strings.TrimSuffix(names[len(words)], "..."), c.CommandPath())
+			return usage("%s is missing\nsee %s --help", strings.TrimSuffix(names[len(words)], "..."), c.CommandPath())
 		case len(words) > len(names) && !mayRepeat:
-			return usage("unexpected argument %q; see %s --help", words[len(names)], c.CommandPath())
+			return usage("unexpected argument %q\nsee %s --help", words[len(names)], c.CommandPath())
 		}
 		return nil
 	}

@@ -12,24 +12,24 @@ import (
 const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 // ErrUnkillable reports a process that SIGKILL did not end, mostly because it hangs in the kernel.
-var ErrUnkillable = errors.New("the process did not end although it was killed")
+var ErrUnkillable = errors.New("the process did not end after SIGKILL")
 
 // Check returns an error for words and variables that no process can get.
 func Check(words []string, environment map[string]string) error {
 	if len(words) == 0 {
-		return errors.New("the command has no words")
+		return errors.New("empty command")
 	}
 	for position, word := range words {
 		if strings.ContainsRune(word, 0) {
-			return fmt.Errorf("word %d of the command, %q, holds a zero byte", position+1, word)
+			return fmt.Errorf("word %d of the command, %q, contains a NUL", position+1, word)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(environment)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("%q cannot be the name of an environment variable", name)
+			return fmt.Errorf("invalid name %q of an environment variable", name)
 		}
 		if strings.ContainsRune(environment[name], 0) {
-			return fmt.Errorf("the value of environment variable %q holds a zero byte", name)
+			return fmt.Errorf("the value of environment variable %q contains a NUL", name)
 		}
 	}
 	return nil

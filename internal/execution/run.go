@@ -59,7 +59,7 @@ func (r *Run) InputFailure() error {
 	select {
 	case err := <-r.input:
 		if err != nil {
-			return fmt.Errorf("reading its input: %w", err)
+			return fmt.Errorf("reading the input: %w", err)
 		}
 	default:
 	}

@@ -78,7 +78,8 @@ func TestPagesAreFoundByTheirTitles(t *testing.T) {
 	_, err = f.Page("Basics", false)
 	var unknown *form.UnknownPageError
 	require.ErrorAs(t, err, &unknown)
-	require.EqualError(t, err, `the launch tab of definition "test" has no tab "Basics"; did you mean "Basic"?`)
+	require.EqualError(t, err, `the launch tab of definition "test" has no tab "Basics"
+did you mean "Basic"?`)
 	_, err = f.Page("zzzzzzzz", false)
 	require.ErrorContains(t, err, "it has Basic, More settings, Last, Script")
 	_, err = newForm(define(t, "")).Page("x", false)

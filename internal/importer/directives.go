@@ -123,7 +123,7 @@ func (i *importing) portableLinks(d *config.Definition) string {
 				continue
 			}
 			if kind := strings.ToLower(target.Text(attribute.FieldType)); strings.Contains(kind, "int") && found.link != "" && found.link != ` as="min"` {
-				i.remark(Lost, argument.Line, argument.Column, "portable name "+found.name, "attribute %q takes whole numbers only, whose unit is not known", name)
+				i.remark(Lost, argument.Line, argument.Column, "portable name "+found.name, "attribute %q accepts only whole numbers of an unknown unit", name)
 				continue
 			}
 			linked[found.name+found.link] = true

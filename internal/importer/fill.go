@@ -121,11 +121,11 @@ func (f *filling) extras(has func(name string) bool) {
 		name, subject string
 		parent        *xmltree.Element
 	}{
-		{"outcome", "x:outcome, what failures mean", f.from.control},
-		{"probe", "x:probe, what rmctl doctor looks for", f.from.control},
-		{"on-nodes", "x:on-nodes, processes on the nodes of jobs", f.from.control},
+		{"outcome", "x:outcome, the meaning of failures", f.from.control},
+		{"probe", "x:probe, the checks of rmctl doctor", f.from.control},
+		{"on-nodes", "x:on-nodes, processes on nodes of jobs", f.from.control},
 		{"list-jobs", "x:list-jobs, all jobs with one command", f.from.monitor},
-		{"list-ended", "x:list-ended, jobs that the listing lacks", f.from.monitor},
+		{"list-ended", "x:list-ended, jobs missing from the listing", f.from.monitor},
 		{"list-nodes", "x:list-nodes", f.from.monitor},
 		{"list-queues", "x:list-queues", f.from.monitor},
 	} {
@@ -143,13 +143,13 @@ func (f *filling) findJob(submit *config.Command, script *config.Script, line in
 	switch {
 	case model == nil:
 	case slices.Contains(own.Attributes(), "job.tag"):
-		f.remark(Lost, line, 1, subject, "%s looks for the tag that it submits with; hand ${ptp_rm:job.tag#value} on as %s does", f.from.name, f.from.name)
+		f.remark(Lost, line, 1, subject, "%s finds submissions by their tag; pass ${ptp_rm:job.tag#value} as %s does", f.from.name, f.from.name)
 	case submit == nil || submit.Element != config.SubmitBatch || program(submit) != program(own):
-		f.remark(Lost, line, 1, subject, "%s finds what %s has submitted", f.from.name, program(own))
+		f.remark(Lost, line, 1, subject, "%s finds the submissions of %s", f.from.name, program(own))
 	case !slices.Contains(submit.Attributes(), "managed_file_for_script"):
-		f.remark(Lost, line, 1, subject, "%s finds the staged script by its name, which is not submitted", f.from.name)
+		f.remark(Lost, line, 1, subject, "%s finds submissions by the staged script, which this definition does not submit", f.from.name)
 	case script == nil || script.StagingLocation.Set && !isAbsolute(script.StagingLocation.Text):
-		f.remark(Lost, line, 1, subject, "%s finds scripts that are submitted by an absolute path, which this file-staging-location may not give", f.from.name)
+		f.remark(Lost, line, 1, subject, "%s finds scripts by their absolute path, which this file-staging-location may not have", f.from.name)
 	default:
 		f.copyExtensions(f.from.control, string(config.FindJob))
 		f.remark(added, 0, 0, subject, "as in %s", f.from.name)

@@ -104,13 +104,13 @@ func Import(file string, source []byte, format Format, name string) (*Result, er
 		format = formatOf(source)
 	}
 	if format != PTP && len(source) > maxBytes {
-		return nil, &Error{File: file, Reason: fmt.Sprintf("it has more than %d bytes, which no such file has", maxBytes)}
+		return nil, &Error{File: file, Reason: fmt.Sprintf("larger than %d bytes", maxBytes)}
 	}
 	if format != PTP && !utf8.Valid(source) {
-		return nil, &Error{File: file, Reason: "it is not UTF-8"}
+		return nil, &Error{File: file, Reason: "not UTF-8"}
 	}
 	if name != "" && nameOf(name) != name {
-		return nil, &Error{File: file, Reason: fmt.Sprintf("%q cannot name a target: use letters, digits, dots, hyphens and underscores", name)}
+		return nil, &Error{File: file, Reason: fmt.Sprintf("invalid target name %q: use letters, digits, dots, hyphens and underscores", name)}
 	}
 	i := &importing{file: file, source: source, name: name, result: &Result{Format: format}}
 	switch format {
@@ -121,7 +121,7 @@ func Import(file string, source []byte, format Format, name string) (*Result, er
 	case Troika:
 		i.troika()
 	default:
-		i.fail(0, 0, "it is no file of a kind that is known: a definition in XML, a cluster of Open OnDemand or the sites of Troika")
+		i.fail(0, 0, "unknown format: neither a definition in XML, a cluster of Open OnDemand nor sites of Troika")
 	}
 	if i.err == nil {
 		i.checkResult()
@@ -209,7 +209,7 @@ func (i *importing) checkResult() {
 	names := map[string]bool{}
 	for _, target := range i.result.Targets {
 		if names[target.Name] {
-			i.fail(0, 0, "it makes two targets called %q", target.Name)
+			i.fail(0, 0, "two targets would have the name %q", target.Name)
 		}
 		names[target.Name] = true
 	}
@@ -219,7 +219,7 @@ func (i *importing) checkResult() {
 		}
 		_, problems := check.Load(file.Name, []byte(file.Text), i.base)
 		if err := problems.Err(); err != nil {
-			i.fail(0, 0, "what was made of it cannot be used: %v", err)
+			i.fail(0, 0, "the result is invalid: %v", err)
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (i *importing) base(name, from string) (string, []byte, error) {
 		return name, []byte(i.result.Files[at].Text), nil
 	}
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".xml") {
-		return "", nil, errors.New("it is not among the files that are imported")
+		return "", nil, errors.New("the file is not imported")
 	}
 	return check.ReadBase(name, from)
 }

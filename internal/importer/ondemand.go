@@ -18,19 +18,19 @@ var adapters = sync.OnceValue(func() map[string]string {
 // Why members of a cluster file are left out.
 var withoutCounterpart = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"acls":                 "who may use a target is the system's matter: nothing is hidden from users who may not",
-		"batch_connect":        "it is about interactive applications in the browser",
-		"custom":               "it is for other applications",
-		"metadata":             "it is for pages",
-		"lib":                  "no library of the scheduler is loaded, only its commands are called",
-		"version":              "rmctl doctor looks at the version itself",
-		"copy_environment":     "what of the environment jobs get is an attribute of the definition, or the scheduler's default",
-		"strict_host_checking": "hosts are always checked against known_hosts",
-		"qstat_factor":         "the definition sets how often it queries: x:interval",
+		"acls":                 "rmctl does not hide targets from users; the operating system controls access",
+		"batch_connect":        "for interactive applications in the browser",
+		"custom":               "for other applications",
+		"metadata":             "for pages",
+		"lib":                  "rmctl calls the scheduler's commands and loads no library",
+		"version":              "rmctl doctor checks the version",
+		"copy_environment":     "an attribute of the definition, or the scheduler's default, selects the environment of jobs",
+		"strict_host_checking": "rmctl always checks hosts against known_hosts",
+		"qstat_factor":         "the definition sets the interval of queries: x:interval",
 		"tmux_bin":             "jobs do not run in tmux",
-		"ssh_hosts":            "one host is reached",
-		"working_dir":          "it is a directory of the scheduler's own system",
-		"libdrmaa_path":        "DRMAA is not used",
+		"ssh_hosts":            "rmctl connects to one host",
+		"working_dir":          "a directory of the scheduler's operating system",
+		"libdrmaa_path":        "rmctl does not use DRMAA",
 	}
 })
 
@@ -49,18 +49,18 @@ func (i *importing) openOnDemand() {
 	}
 	scheduler, known := adapters()[adapter]
 	if !known {
-		i.fail(at.Line, at.Column, "there is no definition for the adapter %q", adapter)
+		i.fail(at.Line, at.Column, "no definition for adapter %q", adapter)
 	}
 	s := i.newSite(i.called(title), scheduler)
 	if titled != nil && i.name == "" {
-		i.remark(carried, titled.Line, titled.Column, "v2.metadata.title", "the target is called %q", s.name)
+		i.remark(carried, titled.Line, titled.Column, "v2.metadata.title", "target %q", s.name)
 	}
 	i.onDemandFolder(job, s)
 	i.onDemandEnvironment(job, s)
 	i.onDemandCluster(job, s)
 	i.onDemandPrograms(job, s)
 	definition := s.definition(at.Line)
-	i.remark(carried, at.Line, at.Column, "v2.job.adapter", "the definition is %s", definition)
+	i.remark(carried, at.Line, at.Column, "v2.job.adapter", "definition %s", definition)
 	target := Target{Name: s.name, Definition: definition, Transport: settings.TransportLocal}
 	s.fill(&target)
 	i.onDemandHost(cluster, job, &target)
@@ -85,7 +85,7 @@ var onDemandVariables = sync.OnceValue(func() map[string]map[string]string {
 func (i *importing) jobPath(job *mapping, name string) (path string, at *yaml.Node) {
 	path, at = job.text(name)
 	if at != nil && !isPath(path) {
-		i.fail(at.Line, at.Column, "%s: %.200q is no path that can be used", job.called(name), path)
+		i.fail(at.Line, at.Column, "%s: invalid path %.200q", job.called(name), path)
 	}
 	return path, at
 }
@@ -94,7 +94,7 @@ func (i *importing) jobPath(job *mapping, name string) (path string, at *yaml.No
 func (i *importing) jobWord(job *mapping, name string) (word string, at *yaml.Node) {
 	word, at = job.text(name)
 	if at != nil && !isHost(word) {
-		i.fail(at.Line, at.Column, "%s: %.200q is no name", job.called(name), word)
+		i.fail(at.Line, at.Column, "%s: invalid name %.200q", job.called(name), word)
 	}
 	return word, at
 }
@@ -103,7 +103,7 @@ func (i *importing) onDemandFolder(job *mapping, s *site) {
 	folder, at := i.jobPath(job, "bin")
 	if at != nil {
 		s.folder = folder
-		i.remark(carried, at.Line, at.Column, "v2.job.bin", "programs are looked for there, then in %s", usualPath)
+		i.remark(carried, at.Line, at.Column, "v2.job.bin", "rmctl looks for programs there, then in %s", usualPath)
 	}
 }
 
@@ -123,7 +123,7 @@ func (i *importing) onDemandEnvironment(job *mapping, s *site) {
 			s.folder = value + "/bin"
 		}
 		s.variables[variables[member]] = value
-		i.remark(carried, at.Line, at.Column, "v2.job."+member, "commands find it in %s", variables[member])
+		i.remark(carried, at.Line, at.Column, "v2.job."+member, "in %s for all commands", variables[member])
 	}
 }
 
@@ -135,7 +135,7 @@ func (i *importing) onDemandCluster(job *mapping, s *site) {
 	if cluster, at := i.jobWord(job, "cluster"); at != nil {
 		s.attributes["clusters"] = cluster
 		s.variables["SLURM_CLUSTERS"] = cluster
-		i.remark(carried, at.Line, at.Column, "v2.job.cluster", "it is the value of attribute \"clusters\", and in SLURM_CLUSTERS for the other commands")
+		i.remark(carried, at.Line, at.Column, "v2.job.cluster", "value of attribute \"clusters\", and SLURM_CLUSTERS for other commands")
 	}
 }
 
@@ -164,10 +164,10 @@ func (i *importing) onDemandHost(cluster, job *mapping, target *Target) {
 			continue
 		}
 		if !isHost(host) {
-			i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", each.from.called(each.name), host)
+			i.fail(at.Line, at.Column, "%s: invalid host name %.200q", each.from.called(each.name), host)
 		}
 		target.Transport, target.Host = settings.TransportSSH, host
-		i.remark(changed, at.Line, at.Column, each.from.called(each.name), "commands run there by SSH; where rmctl itself runs on that machine set transport = \"local\"")
+		i.remark(changed, at.Line, at.Column, each.from.called(each.name), "commands run there over SSH; if rmctl runs on that machine, set transport = \"local\"")
 	}
 	login.remarkUnread(withoutCounterpart())
 }

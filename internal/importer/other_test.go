@@ -117,22 +117,22 @@ func TestSitesOfTroikaBecomeTargets(t *testing.T) {
 // Whatever is wrong with a file is refused with its place.
 func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
 	for want, text := range map[string]string{
-		"f: it is no file of a kind that is known":                                 "hello",
-		"f:1:1: the file is empty (xml-syntax)":                                    "",
-		"f:2:3: \"x\" is not an element of the format":                             "<resource-manager-builder xmlns=\"http://eclipse.org/ptp/rm\">\n  <x/></resource-manager-builder>",
-		"f:4: did not find expected node content":                                  "v2:\n  job:\n  - a: [\n  b: {",
-		"f:1:5: v2 has to be a mapping":                                            "v2: [1]",
-		"f:2:8: v2.job has to be a mapping":                                        "v2:\n  job: x",
-		"f:1:12: v2.job.adapter is missing":                                        "v2: { job: {} }",
-		"f:3:14: there is no definition for the adapter \"linux_host\"":            "v2:\n  job:\n    adapter: linux_host",
-		"f:4:10: v2.job.bin: \"/a b;rm\" is no path":                               "v2:\n  job:\n    adapter: slurm\n    bin: \"/a b;rm\"",
-		"f:2:17: v2.login.host: \"-oProxyCommand=x\" cannot be the name of a host": "v2:\n  login: {host: -oProxyCommand=x}\n  job: {adapter: slurm}",
-		"a second document is not supported":                                       "v2: {}\n---\nv2: {}",
-		"f:1:8: sites has to be a mapping":                                         "sites: 3",
-		"f:2:2: sites.a has no type":                                               "sites:\n a: {}",
-		"f:2:29: sites.a.host: \"x y\" cannot be the name":                         "sites:\n a: {connection: ssh, host: 'x y', type: pbs}",
-		"it has more than 1048576 bytes":                                           "v2: {}" + strings.Repeat("#", 1<<20),
-		"it is not UTF-8":                                                          "v2: {}\xff",
+		"f: unknown format":                                             "hello",
+		"f:1:1: the file is empty (xml-syntax)":                         "",
+		"f:2:3: \"x\" is not an element of the format":                  "<resource-manager-builder xmlns=\"http://eclipse.org/ptp/rm\">\n  <x/></resource-manager-builder>",
+		"f:4: did not find expected node content":                       "v2:\n  job:\n  - a: [\n  b: {",
+		"f:1:5: v2 must be a mapping":                                   "v2: [1]",
+		"f:2:8: v2.job must be a mapping":                               "v2:\n  job: x",
+		"f:1:12: v2.job.adapter is missing":                             "v2: { job: {} }",
+		"f:3:14: no definition for adapter \"linux_host\"":              "v2:\n  job:\n    adapter: linux_host",
+		"f:4:10: v2.job.bin: \"/a b;rm\" is no path":                    "v2:\n  job:\n    adapter: slurm\n    bin: \"/a b;rm\"",
+		"f:2:17: v2.login.host: invalid host name \"-oProxyCommand=x\"": "v2:\n  login: {host: -oProxyCommand=x}\n  job: {adapter: slurm}",
+		"unsupported second document":                                   "v2: {}\n---\nv2: {}",
+		"f:1:8: sites must be a mapping":                                "sites: 3",
+		"f:2:2: sites.a has no type":                                    "sites:\n a: {}",
+		"f:2:29: sites.a.host: invalid host name \"x y\"":               "sites:\n a: {connection: ssh, host: 'x y', type: pbs}",
+		"larger than 1048576 bytes":                                     "v2: {}" + strings.Repeat("#", 1<<20),
+		"not UTF-8":                                                     "v2: {}\xff",
 	} {
 		format := importer.Format("")
 		if text == "" {

@@ -27,27 +27,27 @@ func (i *importing) ptp() {
 			i.fail(problem.Line, problem.Column, "%s (%s)", problem.Message, problem.Code)
 			return
 		case problem.Code == "unknown-element", problem.Code == "unknown-attribute":
-			i.remark(Lost, problem.Line, problem.Column, strings.ReplaceAll(problem.Code, "-", " "), "%s, as by PTP", problem.Message)
+			i.remark(Lost, problem.Line, problem.Column, strings.ReplaceAll(problem.Code, "-", " "), "%s, from PTP", problem.Message)
 		}
 	}
 	if original == nil {
-		i.fail(1, 1, "it is no definition")
+		i.fail(1, 1, "not a definition")
 		return
 	}
 	if files := original.Files; len(files) > 1 {
-		i.fail(1, 1, "it extends %s; it is one of rmctl's own already", files[1])
+		i.fail(1, 1, "already a definition of rmctl: it extends %s", files[1])
 		return
 	}
 	name := i.called(strings.TrimSuffix(original.Name, ".xml"))
 	base := name + originalSuffix
 	d := &document{
-		comment:    fmt.Sprintf("%s, with what the format of PTP cannot say. The rest is as in %s.", name, base),
+		comment:    fmt.Sprintf("%s, with what PTP's format cannot express. Everything else is in %s.", name, base),
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, xmltree.Escape(name), xmltree.Escape(base)),
 	}
 	if !isStrict {
 		d.attributes += ` x:lenient="true"`
 	}
-	i.remark(carried, 1, 1, "the definition", "it stands unchanged in %s, which %s.xml extends", base, name)
+	i.remark(carried, 1, 1, "the definition", "unchanged in %s, which %s.xml extends", base, name)
 	i.fillPTP(d, original)
 	i.result.Files = []File{{name + ".xml", d.text()}, {base, string(i.source)}}
 	i.result.Targets = []Target{i.ptpTarget(name, original)}
@@ -58,9 +58,9 @@ func (i *importing) fillPTP(d *document, original *config.Definition) {
 	model := i.shippedFor(scheduler)
 	switch {
 	case scheduler == "":
-		i.remark(Lost, original.Line, original.Column, "extensions", "monitor-data has no schedulerType, so it is not known which shipped definition they could come of")
+		i.remark(Lost, original.Line, original.Column, "extensions", "cannot choose a shipped definition: monitor-data has no schedulerType")
 	case model == nil:
-		i.remark(Lost, original.Monitor.Line, original.Monitor.Column, "extensions", "no definition is shipped for the scheduler %q", scheduler)
+		i.remark(Lost, original.Monitor.Line, original.Monitor.Column, "extensions", "no shipped definition for scheduler %q", scheduler)
 	}
 	status := original.Command(config.GetJobStatus)
 	if model != nil {
@@ -76,7 +76,7 @@ func (i *importing) fillPTP(d *document, original *config.Definition) {
 		f.finish()
 	}
 	if status != nil && len(status.Fallbacks) == 0 {
-		i.remark(Lost, status.Line, status.Column, "x:fallback", "the definition's own get-job-status stays; look whether it knows all that %s prints today", program(status))
+		i.remark(Lost, status.Line, status.Column, "x:fallback", "get-job-status stays as in the definition; check that it knows all output of %s", program(status))
 	}
 	d.control.WriteString(i.portableLinks(original))
 }
@@ -99,11 +99,11 @@ func (i *importing) ptpTarget(name string, d *config.Definition) Target {
 	}
 	host := connectionHost(d.Site.ControlConnection)
 	if host == "" {
-		i.remark(Lost, d.Line, d.Column, "control-connection", "%q names no host that can be reached by SSH", d.Site.ControlConnection)
+		i.remark(Lost, d.Line, d.Column, "control-connection", "invalid SSH host %q", d.Site.ControlConnection)
 		return target
 	}
 	target.Transport, target.Host = settings.TransportSSH, host
-	i.remark(changed, d.Line, d.Column, "control-connection", "the target reaches %s by SSH; on that machine itself set transport = \"local\"", host)
+	i.remark(changed, d.Line, d.Column, "control-connection", "the target connects to %s over SSH; on that machine, set transport = \"local\"", host)
 	return target
 }
 

@@ -76,12 +76,12 @@ func (r *Result) checkFree(folders settings.Folders) error {
 	}
 	for _, target := range r.Targets {
 		if there, err := known.Find(target.Name); err == nil && !there.Shipped {
-			return fmt.Errorf("importing: there is a target %q already in %s; --name gives another name", target.Name, filepath.Join(folders.User, settings.TargetsFile))
+			return fmt.Errorf("importing: target %q already exists in %s\nuse --name to choose another name", target.Name, filepath.Join(folders.User, settings.TargetsFile))
 		}
 	}
 	for _, file := range r.Files {
 		if _, err := os.Lstat(filepath.Join(folders.User, file.Name)); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("importing: %s is there already; --name gives another name", filepath.Join(folders.User, file.Name))
+			return fmt.Errorf("importing: %s already exists\nuse --name to choose another name", filepath.Join(folders.User, file.Name))
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ const usualPath = "/usr/local/bin:/usr/bin:/bin"
 func (s *site) definition(line int) string {
 	model := s.model
 	if model == nil {
-		s.fail(line, 0, "no definition is shipped for the scheduler %q", s.scheduler)
+		s.fail(line, 0, "no shipped definition for scheduler %q", s.scheduler)
 		return ""
 	}
 	if s.folder != "" {
@@ -46,7 +46,7 @@ func (s *site) definition(line int) string {
 		return model.name
 	}
 	d := &document{
-		comment:    fmt.Sprintf("%s: what this site has of its own; the rest is as in %s.", s.name, model.name),
+		comment:    fmt.Sprintf("%s: what differs at this site from %s.", s.name, model.name),
 		attributes: fmt.Sprintf(` name="%s" x:extends="%s"`, xmltree.Escape(s.name), xmltree.Escape(model.name)),
 	}
 	replaced := map[string]int{}
@@ -67,11 +67,11 @@ func (s *site) definition(line int) string {
 		place := s.places[name]
 		switch {
 		case inShell[name]:
-			s.remark(changed, place[0], place[1], name, "it is called in %d commands of %s; where a shell calls it, that of the PATH is taken", replaced[name], model.name)
+			s.remark(changed, place[0], place[1], name, "replaced in %d commands of %s; commands that a shell runs still use PATH", replaced[name], model.name)
 		case replaced[name] == 0:
 			s.remark(Lost, place[0], place[1], name, "no command of %s calls it", model.name)
 		default:
-			s.remark(carried, place[0], place[1], name, "it is called in %d commands", replaced[name])
+			s.remark(carried, place[0], place[1], name, "replaced in %d commands", replaced[name])
 		}
 	}
 	file := s.name + ".xml"

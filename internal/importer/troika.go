@@ -15,28 +15,28 @@ var troikaTypes = map[string]string{"slurm": "slurm", "pbs": "pbs", "sge": "grid
 // Why members of a site are left out.
 var troikaReasons = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"copy_script":                  "scripts are always staged on the target",
-		"at_startup":                   "rmctl checks connections itself: rmctl doctor",
-		"pre_submit":                   "create the directory of the output in a managed file or a pre-launch-cmd, if the scheduler does not",
-		"post_kill":                    "what happens after the end is for rmctl wait --on-end",
-		"at_exit":                      "rmctl keeps what commands printed: rmctl explain",
-		"ssh_command":                  "transport = \"openssh\" uses the ssh of the PATH",
-		"scp_command":                  "files go through the same connection as commands",
-		"ssh_options":                  "write them into ssh_config, which the target names",
-		"ssh_verbose":                  "rmctl -v shows what happens",
-		"ssh_strict_host_key_checking": "hosts are always checked against known_hosts",
-		"ssh_connect_timeout":          "write ConnectTimeout into ssh_config",
-		"user":                         "write User into ssh_config, which the target names",
-		"kill_sequence":                "cancel is what the scheduler's own command does",
-		"translators":                  "scripts with directives of Troika are not translated; portable names say the same",
-		"unknown_directive":            "scripts with directives of Troika are not translated",
-		"directive_prefix":             "scripts with directives of Troika are not translated",
-		"directive_translate":          "scripts with directives of Troika are not translated; the attributes of the definition are its directives",
+		"copy_script":                  "rmctl always stages scripts on the target",
+		"at_startup":                   "rmctl doctor checks connections",
+		"pre_submit":                   "create the output directory in a managed file or a pre-launch-cmd, if the scheduler does not",
+		"post_kill":                    "use rmctl wait --on-end",
+		"at_exit":                      "use rmctl explain",
+		"ssh_command":                  "transport = \"openssh\" uses ssh from PATH",
+		"scp_command":                  "files use the same connection as commands",
+		"ssh_options":                  "set them in the ssh_config of the target",
+		"ssh_verbose":                  "use rmctl -v",
+		"ssh_strict_host_key_checking": "rmctl always checks hosts against known_hosts",
+		"ssh_connect_timeout":          "set ConnectTimeout in ssh_config",
+		"user":                         "set User in the ssh_config of the target",
+		"kill_sequence":                "rmctl cancel runs the scheduler's command",
+		"translators":                  "rmctl does not translate scripts with Troika directives; use portable names",
+		"unknown_directive":            "rmctl does not translate scripts with Troika directives",
+		"directive_prefix":             "rmctl does not translate scripts with Troika directives",
+		"directive_translate":          "rmctl does not translate scripts with Troika directives; use attributes of the definition",
 		"extra_directives":             "set attributes in the target instead",
-		"default_shebang":              "it is the attribute \"shell\" of the definition, where that has one",
-		"use_shell":                    "scripts begin with the shell that runs them",
-		"shell":                        "scripts begin with the shell that runs them",
-		"pmkdir_command":               "no directories are made",
+		"default_shebang":              "use the attribute \"shell\" if the definition has it",
+		"use_shell":                    "scripts begin with their shell",
+		"shell":                        "scripts begin with their shell",
+		"pmkdir_command":               "rmctl creates no directories",
 	}
 })
 
@@ -48,18 +48,18 @@ func (i *importing) troika() {
 	const most = 500
 	switch {
 	case len(keys) == 0:
-		i.fail(sites.node.Line, sites.node.Column, "it has no sites")
+		i.fail(sites.node.Line, sites.node.Column, "no sites")
 		return
 	case len(keys) > most:
-		i.fail(sites.node.Line, sites.node.Column, "it has more than %d sites", most)
+		i.fail(sites.node.Line, sites.node.Column, "more than %d sites", most)
 		return
 	}
-	top.remarkUnread(map[string]string{"controller": "it is code of Troika"})
+	top.remarkUnread(map[string]string{"controller": "code of Troika"})
 	for _, key := range keys {
 		i.troikaSite(sites, key)
 	}
 	if report := i.result.Report; len(i.result.Targets) == 0 && i.err == nil {
-		i.fail(sites.node.Line, sites.node.Column, "none of its sites can be a target: %s", report[len(report)-1].Text)
+		i.fail(sites.node.Line, sites.node.Column, "no site can become a target: %s", report[len(report)-1].Text)
 	}
 }
 
@@ -72,7 +72,7 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) {
 	}
 	name := i.troikaName(sites, key)
 	if name == "" {
-		i.fail(key.Line, key.Column, "%.200q cannot be made the name of a target", key.Value)
+		i.fail(key.Line, key.Column, "cannot derive a target name from %.200q", key.Value)
 	}
 	scheduler, known := troikaTypes[strings.ToLower(kind)]
 	target := Target{Name: name, Transport: settings.TransportLocal}
@@ -81,12 +81,12 @@ func (i *importing) troikaSite(sites *mapping, key *yaml.Node) {
 	}
 	s := i.newSite(name, scheduler)
 	if !known || s.model == nil {
-		i.remark(Lost, at.Line, at.Column, one.path, "no definition is shipped for sites of the type %q", kind)
+		i.remark(Lost, at.Line, at.Column, one.path, "no shipped definition for sites of type %q", kind)
 		return
 	}
 	i.troikaPrograms(one, s)
 	target.Definition = s.definition(at.Line)
-	i.remark(carried, key.Line, key.Column, one.path, "target %q with the definition %s", name, target.Definition)
+	i.remark(carried, key.Line, key.Column, one.path, "target %q with definition %s", name, target.Definition)
 	i.result.Targets = append(i.result.Targets, target)
 	one.remarkUnread(troikaReasons())
 }
@@ -117,7 +117,7 @@ func (i *importing) troikaPrograms(one *mapping, s *site) {
 			continue
 		}
 		if !isPath(value) && !isHost(value) {
-			i.fail(at.Line, at.Column, "%s: %.200q is no program that can be called", one.called(member.Value), value)
+			i.fail(at.Line, at.Column, "%s: invalid program %.200q", one.called(member.Value), value)
 		}
 		s.programs[program], s.places[program] = value, [2]int{at.Line, at.Column}
 	}
@@ -131,14 +131,14 @@ func (i *importing) troikaConnection(one *mapping, target *Target) bool {
 		return true
 	}
 	if connection != "ssh" {
-		i.remark(Lost, at.Line, at.Column, one.path, "there is no connection of the kind %q", connection)
+		i.remark(Lost, at.Line, at.Column, one.path, "unknown connection type %q", connection)
 		return false
 	}
 	host, at := one.text("host")
 	if at == nil {
-		i.fail(one.node.Line, one.node.Column, "%s is reached by ssh and names no host", one.path)
+		i.fail(one.node.Line, one.node.Column, "%s uses ssh but has no host", one.path)
 	} else if !isHost(host) {
-		i.fail(at.Line, at.Column, "%s: %.200q cannot be the name of a host", one.called("host"), host)
+		i.fail(at.Line, at.Column, "%s: invalid host name %.200q", one.called("host"), host)
 	}
 	target.Transport, target.Host = settings.TransportOpenSSH, host
 	return true

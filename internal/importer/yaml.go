@@ -42,10 +42,10 @@ func (i *importing) readYAML() *mapping {
 		return empty
 	}
 	if err := decoder.Decode(&further); !errors.Is(err, io.EOF) {
-		i.fail(max(further.Line, 1), 0, "a second document is not supported")
+		i.fail(max(further.Line, 1), 0, "unsupported second document")
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
-		i.fail(max(document.Line, 1), max(document.Column, 1), "it is no mapping")
+		i.fail(max(document.Line, 1), max(document.Column, 1), "not a mapping")
 		return empty
 	}
 	return &mapping{importing: i, node: document.Content[0], read: map[string]bool{}}
@@ -82,10 +82,10 @@ func (m *mapping) text(name string) (string, *yaml.Node) {
 	case value == nil || value.Tag == "!!null":
 		return "", nil
 	case value.Kind != yaml.ScalarNode:
-		m.fail(value.Line, value.Column, "%s has to be a text", m.called(name))
+		m.fail(value.Line, value.Column, "%s must be a string", m.called(name))
 		return "", nil
 	case len(value.Value) > 4096 || strings.ContainsAny(value.Value, "\x00\n\r"):
-		m.fail(value.Line, value.Column, "%s is no text on one line", m.called(name))
+		m.fail(value.Line, value.Column, "%s must be a string on one line", m.called(name))
 	}
 	return value.Value, value
 }
@@ -97,7 +97,7 @@ func (m *mapping) mapping(name string) *mapping {
 	case value == nil || value.Tag == "!!null":
 		value = &yaml.Node{Kind: yaml.MappingNode, Line: m.node.Line, Column: m.node.Column}
 	case value.Kind != yaml.MappingNode:
-		m.fail(value.Line, value.Column, "%s has to be a mapping", m.called(name))
+		m.fail(value.Line, value.Column, "%s must be a mapping", m.called(name))
 	}
 	return &mapping{importing: m.importing, path: m.called(name), node: value, read: map[string]bool{}}
 }
@@ -118,6 +118,6 @@ const maxRemarks = 200
 func (m *mapping) remarkUnread(why map[string]string) {
 	keys := slices.DeleteFunc(m.keys(), func(key *yaml.Node) bool { return m.read[key.Value] || key.Value == "<<" })
 	for _, key := range keys[:min(len(keys), maxRemarks)] {
-		m.remark(Lost, key.Line, key.Column, m.called(key.Value), "%s", cmp.Or(why[key.Value], "it has no counterpart"))
+		m.remark(Lost, key.Line, key.Column, m.called(key.Value), "%s", cmp.Or(why[key.Value], "no counterpart"))
 	}
 }

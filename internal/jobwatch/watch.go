@@ -148,7 +148,7 @@ func (w *Watch) prepare(ctx context.Context, names []string) error {
 	if len(names) > 0 {
 		w.named, err = w.Finder.ChooseRecorded(ctx, selection.Choice{Names: names})
 		if errors.Is(err, jobstore.ErrNotFound) {
-			return fmt.Errorf("%w\nonly jobs that were submitted through rmctl can be watched; rmctl wait waits for others", err)
+			return fmt.Errorf("%w\nuse jobs submitted with rmctl; rmctl wait accepts others", err)
 		}
 		if err != nil {
 			return err

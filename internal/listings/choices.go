@@ -108,7 +108,7 @@ func (c *Choices) Apply(o Output, isJSON bool) (Output, error) {
 		return o, wrong("%s cannot be used together with %s", chosen[0], chosen[1])
 	}
 	if c.limit < 0 {
-		return o, wrong("--limit %d: write a number of at least 1, or 0 for all", c.limit)
+		return o, wrong("--limit %d: enter a positive number, or 0 for all", c.limit)
 	}
 	o.sort, o.limit, o.template = c.sort, c.limit, c.template
 	columns, hasColumns := strings.CutPrefix(c.output, "table=")
@@ -126,7 +126,7 @@ func (c *Choices) Apply(o Output, isJSON bool) (Output, error) {
 	case hasColumns:
 		o.columns = strings.Split(columns, ",")
 	case c.output != "" && c.output != "table":
-		return o, wrong("--output %q: unknown format; write wide, json, yaml or table=COLUMN,...", c.output)
+		return o, wrong("--output %q: unknown format; use wide, json, yaml or table=COLUMN,...", c.output)
 	}
 	return o, nil
 }

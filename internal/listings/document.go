@@ -99,7 +99,7 @@ func (k Kind[T]) template(text string) (*template, error) {
 		inside, after, isClosed := strings.Cut(rest, "}}")
 		name, isField := strings.CutPrefix(strings.TrimSpace(inside), ".")
 		if !isClosed || !isField {
-			return nil, wrong("--format: {{%s: write fields as {{.State}}", inside)
+			return nil, wrong("--format: {{%s: use fields such as {{.State}}", inside)
 		}
 		field, isKnown := k.field(name)
 		if !isKnown {

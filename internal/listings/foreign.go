@@ -20,7 +20,7 @@ func StatusFor(tool string, j *job.Job) (string, error) {
 	if status := tools[tool]; status != nil {
 		return status(j), nil
 	}
-	return "", wrong("--as %q: unknown program; write %s", tool, strings.Join(Tools(), " or "))
+	return "", wrong("--as %q: unknown program; use %s", tool, strings.Join(Tools(), " or "))
 }
 
 // snakemakeStatus returns one of the words that Snakemake accepts. It counts a job whose state

@@ -79,7 +79,7 @@ func TestRowsAreSortedAndThenCounted(t *testing.T) {
 	_, err := list(nil, "", "--sort", "job,age")
 	require.ErrorContains(t, err, `--sort: no column "age"`)
 	_, err = list(nil, "", "--limit=-1")
-	require.EqualError(t, err, "--limit -1: write a number of at least 1, or 0 for all")
+	require.EqualError(t, err, "--limit -1: enter a positive number, or 0 for all")
 }
 
 func TestIdsAreThoseThatCommandsAccept(t *testing.T) {
@@ -117,8 +117,8 @@ func TestATemplateHasFieldsOfTheJSON(t *testing.T) {
 	require.Equal(t, "10\tSUBMITTED HELD [] b\n9\tCOMPLETED COMPLETED [0] a \\u001b[2J\n\tUNDETERMINED UNKNOWN [] \n", printed)
 	for text, problem := range map[string]string{
 		"{{.Colour}}":      `--format: no field "Colour"; the fields are id, target, `,
-		"{{.ID":            "--format: {{.ID: write fields as {{.State}}",
-		"{{range .Nodes}}": "--format: {{range .Nodes: write fields as {{.State}}",
+		"{{.ID":            "--format: {{.ID: use fields such as {{.State}}",
+		"{{range .Nodes}}": "--format: {{range .Nodes: use fields such as {{.State}}",
 	} {
 		_, err := list(nil, "", "--format", text)
 		require.ErrorContains(t, err, problem)
@@ -129,7 +129,7 @@ func TestOneFormatIsChosen(t *testing.T) {
 	for flags, problem := range map[string]string{
 		"-q -o wide":               "--output cannot be used together with --quiet",
 		"--format={{.ID}} -o yaml": "--format cannot be used together with --output",
-		"-o xml":                   `--output "xml": unknown format; write wide, json, yaml or table=COLUMN,...`,
+		"-o xml":                   `--output "xml": unknown format; use wide, json, yaml or table=COLUMN,...`,
 	} {
 		_, err := list(nil, "", strings.Fields(flags)...)
 		require.EqualError(t, err, problem)
@@ -175,5 +175,5 @@ func TestOtherProgramsReadTheStateOfAJob(t *testing.T) {
 		}
 	}
 	_, err := StatusFor("nextflow", &job.Job{})
-	require.EqualError(t, err, `--as "nextflow": unknown program; write batchspawner or snakemake`)
+	require.EqualError(t, err, `--as "nextflow": unknown program; use batchspawner or snakemake`)
 }

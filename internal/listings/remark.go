@@ -25,7 +25,7 @@ func Remark(j job.Job) string {
 	}
 	all.addSubmission(j)
 	if j.Successor != "" {
-		all.add("its id was given to another job; how it ended is not known")
+		all.add("the scheduler reused its id; how it ended is unknown")
 	}
 	if j.Stale && j.ID != "" {
 		all.add("stale: %s", j.StaleReason)
@@ -67,8 +67,8 @@ func (r *remarks) addSubmission(j job.Job) {
 	case j.ID == "" && j.Stale:
 		r.add("submission %s: %s", j.Tag, j.StaleReason)
 	case j.Phase == job.PhaseIntended:
-		r.add("being submitted, or cut off while it was: submission %s", j.Tag)
+		r.add("being submitted or interrupted: submission %s", j.Tag)
 	case j.Phase == job.PhaseUnknown:
-		r.add("it is not known whether it was submitted")
+		r.add("unknown outcome")
 	}
 }

@@ -82,9 +82,9 @@ func (c *Claims) Contradiction(ctx context.Context, j, found job.Job, user strin
 	case claimed != "":
 		return fmt.Errorf("job %s is on record for submission %s", found.ID, claimed)
 	case isTagged && found.Identity != j.Tag:
-		return fmt.Errorf("job %s is of submission %s, says its scheduler", found.ID, found.Identity)
+		return fmt.Errorf("job %s belongs to submission %s, according to its scheduler", found.ID, found.Identity)
 	case owner != "" && user != "" && owner != user:
-		return fmt.Errorf("job %s is of user %s, not of %s", found.ID, owner, user)
+		return fmt.Errorf("job %s belongs to user %s, not to %s", found.ID, owner, user)
 	case isDated && submitted.Before(j.Created.Add(-clockSlack)):
 		return fmt.Errorf("job %s was submitted at %s, before submission %s at %s", found.ID,
 			submitted.Format(time.DateTime), j.Tag, j.Created.Format(time.DateTime))

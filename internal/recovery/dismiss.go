@@ -24,7 +24,7 @@ func Dismiss(ctx context.Context, store *jobstore.Store, job job.Job) (job.Job, 
 	why := ""
 	switch {
 	case job.Detail.Ended():
-		return job, fmt.Errorf("job %s has ended (%s): there is nothing to dismiss", job.ID, job.Detail.Word())
+		return job, fmt.Errorf("job %s has ended (%s): nothing to dismiss", job.ID, job.Detail.Word())
 	case job.Stale && job.StaleReason != "":
 		why = job.StaleReason
 	case job.Missing:

@@ -31,7 +31,7 @@ func (e *UnconfirmedError) Because() string {
 		text += ": " + e.Err.Error()
 	}
 	if len(e.Candidates) > 0 {
-		text += "; record one with rmctl recover --adopt JOB --as " + e.Tag
+		text += "\nrecord one with rmctl recover --adopt JOB --as " + e.Tag
 	}
 	if !e.Again.IsZero() {
 		text += fmt.Sprintf("; look again after %s", e.Again.Format(time.TimeOnly))
@@ -57,7 +57,7 @@ func Current(ctx context.Context, store *jobstore.Store, j job.Job) (now job.Job
 		return now, false, nil
 	}
 	if now.Phase == job.PhaseIntended && presence.IsAlive(now.Submitter) {
-		return now, false, Unconfirmed(&now, "it is being submitted at this moment", nil)
+		return now, false, Unconfirmed(&now, "being submitted right now", nil)
 	}
 	return now, true, nil
 }

@@ -30,7 +30,7 @@ func (u *Unfound) Decide(ctx context.Context, j job.Job, found Finding) (job.Job
 		return j, &UnconfirmedError{Tag: j.Tag, Reason: "the scheduler does not know it yet", Again: settled}
 	}
 	if j.Phase != job.PhaseRejected && u.Remembers > 0 && u.Now().After(j.Created.Add(u.Remembers)) {
-		return j, Unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after they were submitted", u.Remembers), nil)
+		return j, Unconfirmed(&j, fmt.Sprintf("the scheduler does not know it, and forgets jobs %s after submission", u.Remembers), nil)
 	}
 	candidates, err := u.Claims.Without(ctx, found.Candidates, j)
 	if err != nil {
@@ -39,7 +39,7 @@ func (u *Unfound) Decide(ctx context.Context, j job.Job, found Finding) (job.Job
 	if len(candidates) > 0 && j.Phase != job.PhaseRejected {
 		return j, &UnconfirmedError{Tag: j.Tag, Reason: "it may be " + oneOf(candidates), Candidates: candidates}
 	}
-	if _, err := u.Store.RejectUnseen(ctx, j.Tag, "the scheduler was asked for it, and has no such job", u.Queried); err != nil {
+	if _, err := u.Store.RejectUnseen(ctx, j.Tag, "the scheduler has no such job", u.Queried); err != nil {
 		return j, err
 	}
 	return u.Store.ByTag(ctx, j.Tag) // also where another process has found it meanwhile
@@ -47,9 +47,9 @@ func (u *Unfound) Decide(ctx context.Context, j job.Job, found Finding) (job.Job
 
 // undecided returns a submission about which the commands say nothing.
 func (u *Unfound) undecided(ctx context.Context, j job.Job, failure error) (job.Job, error) {
-	reason := "it could not be looked up"
+	reason := "the query failed"
 	if failure == nil {
-		reason = "the scheduler does not list it, which proves nothing by now"
+		reason = "the scheduler does not list it; by now, it may have forgotten it"
 	}
 	if j.Phase == job.PhaseRejected && ctx.Err() == nil {
 		// It counts: some queries fail whenever a job is older than their scheduler remembers.

@@ -33,11 +33,11 @@ func Encode(target string, s job.Submission) (string, error) {
 // returns it.
 func Of(j job.Job) (job.Submission, error) {
 	if j.Request == "" {
-		return job.Submission{}, fmt.Errorf("what was asked for when job %q was submitted is not recorded", j.ID)
+		return job.Submission{}, fmt.Errorf("the submission of job %q is not on record", j.ID)
 	}
 	s, err := parse([]byte(j.Request))
 	if err != nil {
-		return s, fmt.Errorf("reading what was asked for when job %q was submitted: %w", j.ID, err)
+		return s, fmt.Errorf("reading the submission of job %q: %w", j.ID, err)
 	}
 	return s, nil
 }
@@ -56,7 +56,7 @@ func parse(text []byte) (job.Submission, error) {
 // job must be complete, as Store.ByTag returns it. A script is the file as it is now.
 func Again(j job.Job, changes job.Submission, definition *config.Definition) (job.Submission, error) {
 	if j.Interactive {
-		return job.Submission{}, fmt.Errorf("job %q cannot be submitted again: it ran interactively", cmp.Or(j.ID, j.Tag))
+		return job.Submission{}, fmt.Errorf("cannot resubmit job %q: it is interactive", cmp.Or(j.ID, j.Tag))
 	}
 	s, err := Of(j)
 	if err != nil {

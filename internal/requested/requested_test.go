@@ -62,11 +62,11 @@ func TestAScriptIsReplacedByAProgram(t *testing.T) {
 
 func TestOnlyRecordedBatchJobsCanBeSubmittedAgain(t *testing.T) {
 	_, err := requested.Again(job.Job{ID: "7"}, job.Submission{}, definition)
-	require.EqualError(t, err, `what was asked for when job "7" was submitted is not recorded`)
+	require.EqualError(t, err, `the submission of job "7" is not on record`)
 	interactive := recorded(t, asked)
 	interactive.Interactive = true
 	_, err = requested.Again(interactive, job.Submission{}, definition)
-	require.EqualError(t, err, `job "7" cannot be submitted again: it ran interactively`)
+	require.EqualError(t, err, `cannot resubmit job "7": it is interactive`)
 }
 
 func TestARequestThatCannotBeReadBackIsNotEncoded(t *testing.T) {

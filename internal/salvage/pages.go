@@ -133,7 +133,7 @@ func (s *logSum) is(text []byte) bool {
 // page returns a page. What the file lacks of the last one is zero.
 func (p *pageFile) page(number int) ([]byte, error) {
 	if number < 1 || number > p.count {
-		return nil, fmt.Errorf("there is no page %d", number)
+		return nil, fmt.Errorf("unknown page %d", number)
 	}
 	text := make([]byte, pageSize)
 	if at, isLogged := p.logged[number]; isLogged {

@@ -106,7 +106,7 @@ func (f *Finder) named(ctx context.Context, name string, choice Choice) ([]Chose
 	if isRange {
 		jobs, err := f.suitable(ctx, whole, choice, choice.Unsuited == "")
 		if left := len(whole) - len(jobs); choice.IsAll() && err == nil && left > 0 {
-			f.note("%s: left out jobs that %s: %d", name, choice.Unsuited, left)
+			f.note("%s: skipped jobs that %s: %d", name, choice.Unsuited, left)
 		}
 		return chosenOf(jobs), err
 	}

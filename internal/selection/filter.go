@@ -25,7 +25,7 @@ func (e *FilterError) Error() string { return e.reason }
 func NewFilter(states, name string) (Filter, error) {
 	f := Filter{name: withoutSlashes(name)}
 	if _, err := path.Match(f.name, ""); err != nil {
-		return f, &FilterError{fmt.Sprintf("--name %q: invalid glob; write * for any text and ? for a character", name)}
+		return f, &FilterError{fmt.Sprintf("--name %q: invalid glob; use * for any text and ? for a character", name)}
 	}
 	if states == "" {
 		return f, nil
@@ -34,7 +34,7 @@ func NewFilter(states, name string) (Filter, error) {
 	for text := range strings.SplitSeq(states, ",") {
 		named := detailsOf(strings.ToUpper(strings.TrimSpace(text)))
 		if len(named) == 0 {
-			return f, &FilterError{fmt.Sprintf("--state %q: unknown job state; write one of %s", text, strings.Join(Words(), ", "))}
+			return f, &FilterError{fmt.Sprintf("--state %q: unknown state; use one of %s", text, strings.Join(Words(), ", "))}
 		}
 		for _, detail := range named {
 			f.states[detail] = true

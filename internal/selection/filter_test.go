@@ -34,7 +34,7 @@ func TestJobsAreChosenByAnyNameOfAState(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, filter.Matches(&job.Job{}), "a job that was never seen is in an unknown state")
 	_, err = selection.NewFilter("running,pendng", "")
-	require.EqualError(t, err, `--state "pendng": unknown job state; write one of UNKNOWN, QUEUED, HELD, SUSPENDED, RUNNING, COMPLETED, FAILED, CANCELED`)
+	require.EqualError(t, err, `--state "pendng": unknown state; use one of UNKNOWN, QUEUED, HELD, SUSPENDED, RUNNING, COMPLETED, FAILED, CANCELED`)
 }
 
 func TestJobsAreChosenByAGlobOverTheirNames(t *testing.T) {
@@ -44,5 +44,5 @@ func TestJobsAreChosenByAGlobOverTheirNames(t *testing.T) {
 		require.Equal(t, isChosen, filter.Matches(&job.Job{Observation: job.Observation{Name: name}}), name)
 	}
 	_, err = selection.NewFilter("", "[")
-	require.EqualError(t, err, `--name "[": invalid glob; write * for any text and ? for a character`)
+	require.EqualError(t, err, `--name "[": invalid glob; use * for any text and ? for a character`)
 }

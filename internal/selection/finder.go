@@ -134,7 +134,7 @@ func (f *Finder) Listed(ctx context.Context, name string) (Handle, error) {
 	if before, _, isCut := strings.Cut(id, "/"); isCut && isUnknown {
 		if targets, _ := f.Targets(); targets != nil {
 			if _, unknown := targets.Find(before); unknown != nil {
-				err = fmt.Errorf("%w; and %v", err, unknown)
+				err = fmt.Errorf("%w, and %v", err, unknown)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (f *Finder) recorded(
 	known := candidates[0]
 	for _, other := range candidates[1:] {
 		if other.Target != known.Target {
-			return job.Job{}, &NameError{fmt.Sprintf("job %q is known at %s and at %s; write %s/%s or %s/%s",
+			return job.Job{}, &NameError{fmt.Sprintf("ambiguous job %q: on record for targets %s and %s\nuse %s/%s or %s/%s",
 				id, known.Target, other.Target, known.Target, id, other.Target, id)}
 		}
 	}
@@ -219,7 +219,7 @@ func (f *Finder) KnowsTarget(ctx context.Context, store *jobstore.Store) error {
 // is one of that name.
 func (f *Finder) Split(name string) (target, id string, err error) {
 	if name == "" {
-		return "", "", &NameError{"an empty text is no job"}
+		return "", "", &NameError{"empty job id"}
 	}
 	targets, err := f.Targets()
 	if err != nil {

@@ -100,7 +100,7 @@ func (f *Finder) within(ctx context.Context, within span, target, text string) (
 			return nil
 		}
 		if len(found) > 0 && found[0].Target != j.Target {
-			return &unclearError{&NameError{fmt.Sprintf("jobs %s are known at %s and at %s; write %s/%s or %s/%s",
+			return &unclearError{&NameError{fmt.Sprintf("ambiguous jobs %s: on record for targets %s and %s\nuse %s/%s or %s/%s",
 				text, found[0].Target, j.Target, found[0].Target, text, j.Target, text)}}
 		}
 		if !known[number] { // otherwise it is an earlier job whose id was given again

@@ -104,7 +104,7 @@ func TestJobsOfARangeThatDoNotSuitAreCounted(t *testing.T) {
 	open := r.add(t, "slurm", "2", "", "", job.Running)
 	isOpen := func(j *job.Job) bool { return !j.Detail.Ended() }
 	require.Equal(t, []string{open}, r.choose(t, selection.Choice{Names: []string{"1-2"}, Suits: isOpen, Unsuited: "have ended"}))
-	require.Equal(t, []string{"1-2: left out jobs that have ended: 1"}, r.notes)
+	require.Equal(t, []string{"1-2: skipped jobs that have ended: 1"}, r.notes)
 	require.Len(t, r.choose(t, selection.Choice{Names: []string{"1-2"}, Suits: isOpen}), 2, "where that is not wanted, a range is taken as a whole")
 }
 
@@ -121,7 +121,7 @@ func TestWithoutNamesTheJobsOnRecordAreChosen(t *testing.T) {
 	require.Equal(t, []string{third}, r.choose(t, selection.Choice{Open: true}))
 	r.Target = "slrum"
 	_, err = r.Choose(t.Context(), selection.Choice{Open: true})
-	require.ErrorContains(t, err, `there is no target "slrum"`)
+	require.ErrorContains(t, err, `unknown target "slrum"`)
 }
 
 func TestAJobWhoseStateCannotBeQueriedIsNotChosenByIt(t *testing.T) {

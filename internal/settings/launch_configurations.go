@@ -56,7 +56,7 @@ const maxLaunchConfigurationName = 100
 type LaunchConfigurationNameError struct{ Name, Reason string }
 
 func (e *LaunchConfigurationNameError) Error() string {
-	return fmt.Sprintf("%.200q cannot name a launch configuration: %s", e.Name, e.Reason)
+	return fmt.Sprintf("invalid name %.200q of a saved submission: %s", e.Name, e.Reason)
 }
 
 // CheckLaunchConfigurationName checks that a text can name a launch configuration: it
@@ -67,18 +67,18 @@ func CheckLaunchConfigurationName(name string) error {
 	refuse := func(reason string) error { return &LaunchConfigurationNameError{name, reason} }
 	switch {
 	case name == "":
-		return refuse("it is empty")
+		return refuse("empty")
 	case len(name) > maxLaunchConfigurationName:
-		return refuse(fmt.Sprintf("it has %d bytes; the most are %d", len(name), maxLaunchConfigurationName))
+		return refuse(fmt.Sprintf("%d bytes, at most %d are allowed", len(name), maxLaunchConfigurationName))
 	case !utf8.ValidString(name):
-		return refuse("it is not UTF-8")
+		return refuse("not UTF-8")
 	case name[0] == '.' || name[0] == '-':
-		return refuse(fmt.Sprintf("it begins with %q", name[0]))
+		return refuse(fmt.Sprintf("begins with %q", name[0]))
 	}
 	for _, r := range name {
 		// Some scripts, and decomposed letters, have marks.
 		if !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("._+@-", r) {
-			return refuse(fmt.Sprintf("%q may not stand in it; letters, digits and ._+@- may", r))
+			return refuse(fmt.Sprintf("contains %q; use letters, digits and ._+@-", r))
 		}
 	}
 	return nil
@@ -143,19 +143,19 @@ type UnknownLaunchConfigurationError struct {
 }
 
 func (e *UnknownLaunchConfigurationError) Error() string {
-	text := fmt.Sprintf("there is no launch configuration %q", e.Name)
+	text := fmt.Sprintf("unknown saved submission %q", e.Name)
 	if near := wording.Nearest(e.Name, e.Known); near != "" {
-		return fmt.Sprintf("%s; did you mean %q?", text, near)
+		return fmt.Sprintf("%s\ndid you mean %q?", text, near)
 	}
 	if len(e.Known) == 0 {
-		return text + "; rmctl config save makes one"
+		return text + "\nrun rmctl config save to create one"
 	}
 	const most = 20
 	list := strings.Join(e.Known[:min(len(e.Known), most)], ", ")
 	if len(e.Known) > most {
 		list += ", …"
 	}
-	return text + "; there are " + list
+	return text + "\nchoose one of " + list
 }
 
 // LaunchConfigurationOf returns the submission of a job as a launch configuration. The job
@@ -163,11 +163,11 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 // recorded.
 func LaunchConfigurationOf(job job.Job, name string) (*LaunchConfiguration, error) {
 	if job.Request == "" {
-		return nil, fmt.Errorf("what was asked for when job %q was submitted is not recorded", job.ID)
+		return nil, fmt.Errorf("the submission of job %q is not on record", job.ID)
 	}
 	l, err := ReadLaunchConfiguration(name, "", []byte(job.Request))
 	if err != nil {
-		return nil, fmt.Errorf("reading what was asked for when job %q was submitted: %w", job.ID, err)
+		return nil, fmt.Errorf("reading the submission of job %q: %w", job.ID, err)
 	}
 	l.source = nil
 	return l, nil

@@ -24,7 +24,7 @@ const maxLaunchBytes = 1 << 20
 type LaunchConfigurationExistsError struct{ Name, File string }
 
 func (e *LaunchConfigurationExistsError) Error() string {
-	return fmt.Sprintf("there is a launch configuration %q already, in %s", e.Name, e.File)
+	return fmt.Sprintf("saved submission %q already exists: %s", e.Name, e.File)
 }
 
 // launchConfigurationFile returns the file of a launch configuration in a configuration
@@ -49,7 +49,7 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
+		return fmt.Errorf("saving submission %q: %w", l.Name, err)
 	}
 	move := moveNew
 	if replace {
@@ -60,7 +60,7 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 		return &LaunchConfigurationExistsError{l.Name, file}
 	}
 	if err != nil {
-		return fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
+		return fmt.Errorf("saving submission %q: %w", l.Name, err)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
 		return err
 	}
 	if err := writePrivately(file, text, os.Rename); err != nil {
-		return fmt.Errorf("saving launch configuration %q: %w", name, err)
+		return fmt.Errorf("saving submission %q: %w", name, err)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func LaunchConfigurationNames(folder string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing the launch configurations: %w", err)
+		return nil, fmt.Errorf("listing saved submissions: %w", err)
 	}
 	var names []string
 	for _, entry := range entries {
@@ -165,7 +165,7 @@ func RemoveLaunchConfiguration(folder, name string) error {
 		return unknownLaunchConfiguration(folder, name)
 	}
 	if err != nil {
-		return fmt.Errorf("removing launch configuration %q: %w", name, err)
+		return fmt.Errorf("removing saved submission %q: %w", name, err)
 	}
 	return nil
 }

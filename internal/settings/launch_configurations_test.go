@@ -123,13 +123,13 @@ func TestNamesOfLaunchConfigurationsAreSafeNamesOfFiles(t *testing.T) {
 
 func TestWhatAFileCannotHoldIsNotSaved(t *testing.T) {
 	for reason, l := range map[string]*settings.LaunchConfiguration{
-		`arguments: "\xff" is not UTF-8`:       {Submission: job.Submission{Executable: "x", Arguments: []string{"\xff"}}},
-		`environment "A": "\xff" is not UTF-8`: {Submission: job.Submission{Environment: variables("A", "\xff")}},
-		"holds a zero byte":                    {Submission: job.Submission{Executable: "a\x00b"}},
-		"either target or definition":          {Target: "a", Definition: "b"},
-		"no executable":                        {Submission: job.Submission{Arguments: []string{"a"}}},
-		`"A=B" cannot name a variable`:         {Submission: job.Submission{Environment: variables("A=B", "")}},
-		"more than 1048576 bytes":              {Submission: job.Submission{Executable: strings.Repeat("x", 1<<20)}},
+		`arguments: "\xff" is not UTF-8`:           {Submission: job.Submission{Executable: "x", Arguments: []string{"\xff"}}},
+		`environment "A": "\xff" is not UTF-8`:     {Submission: job.Submission{Environment: variables("A", "\xff")}},
+		"holds a zero byte":                        {Submission: job.Submission{Executable: "a\x00b"}},
+		"target and definition exclude each other": {Target: "a", Definition: "b"},
+		"require an executable":                    {Submission: job.Submission{Arguments: []string{"a"}}},
+		`"A=B" cannot name a variable`:             {Submission: job.Submission{Environment: variables("A=B", "")}},
+		"larger than 1048576 bytes":                {Submission: job.Submission{Executable: strings.Repeat("x", 1<<20)}},
 	} {
 		l.Name = "x"
 		folder := t.TempDir()
@@ -161,17 +161,20 @@ y = 1
 	_, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte(text))
 	require.Error(t, err)
 	require.Equal(t, strings.TrimSpace(`
-x.toml:1:10: "target" is an integer, but has to be a text
-x.toml:2:1: there is no setting "executables"; did you mean "executable"?
+x.toml:1:10: "target" is an integer, but must be a string
+x.toml:2:1: unknown setting "executables"
+did you mean "executable"?
 x.toml:3:1: a value cannot be a list here
 x.toml:3:17: a value cannot be a number with a fraction: write it in quotes, "2.5"
-x.toml:4:9: "debug" is a text, but has to be true or false
-x.toml:5:1: "directory" is a table, but has to be a text
+x.toml:4:9: "debug" is a string, but must be true or false
+x.toml:5:1: "directory" is a table, but must be a string
 x.toml:9:12: a value cannot be a date or time: write it in quotes, "01:30:00"
 x.toml:11:1: attribute "a.b" has a value already, on line 10
 x.toml:12:11: a value cannot be a number with a fraction: write it in quotes, "inf"
-x.toml:14:2: there is no setting "enviroment"; did you mean "environment"?
-x.toml:17:3: there is no setting "attribute"; did you mean "attributes"?
+x.toml:14:2: unknown setting "enviroment"
+did you mean "environment"?
+x.toml:17:3: unknown setting "attribute"
+did you mean "attributes"?
 `), err.Error())
 	var wrong *settings.ConfigurationError
 	require.ErrorAs(t, err, &wrong)
@@ -198,7 +201,7 @@ func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "large.toml"), make([]byte, 2<<20), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "other.txt"), nil, 0o600))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(folder, "launch", "dangling.toml")))
-	for name, reason := range map[string]string{"folder": "not a regular file", "large": "more than 1048576 bytes", "dangling": "leads nowhere"} {
+	for name, reason := range map[string]string{"folder": "not a regular file", "large": "larger than 1048576 bytes", "dangling": "broken symbolic link"} {
 		_, err := settings.LoadLaunchConfiguration(folder, name)
 		var wrong *settings.ConfigurationError
 		require.ErrorAs(t, err, &wrong)
@@ -212,12 +215,14 @@ func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
 func TestAnUnknownLaunchConfigurationIsNamedWithWhatResemblesIt(t *testing.T) {
 	folder := t.TempDir()
 	_, err := settings.LoadLaunchConfiguration(folder, "small")
-	require.EqualError(t, err, `there is no launch configuration "small"; rmctl config save makes one`)
+	require.EqualError(t, err, `unknown saved submission "small"
+run rmctl config save to create one`)
 	for _, name := range []string{"large", "medium"} {
 		require.NoError(t, (&settings.LaunchConfiguration{Name: name}).Save(folder, false))
 	}
 	_, err = settings.LoadLaunchConfiguration(folder, "small")
-	require.EqualError(t, err, `there is no launch configuration "small"; there are large, medium`)
+	require.EqualError(t, err, `unknown saved submission "small"
+choose one of large, medium`)
 	var unknown *settings.UnknownLaunchConfigurationError
 	require.ErrorAs(t, settings.RemoveLaunchConfiguration(folder, "lage"), &unknown)
 	require.ErrorContains(t, unknown, `did you mean "large"?`)

@@ -23,10 +23,10 @@ const (
 func (l *LaunchConfiguration) TOML() ([]byte, error) {
 	text, err := document.EncodeTOML(l.settings())
 	if err != nil {
-		return nil, fmt.Errorf("saving launch configuration %q: %w", l.Name, err)
+		return nil, fmt.Errorf("saving submission %q: %w", l.Name, err)
 	}
 	if _, err := ReadLaunchConfiguration(l.Name, l.Name+launchSuffix, text); err != nil {
-		return nil, fmt.Errorf("saving launch configuration %q: %w", l.Name, each(err, withoutPlace))
+		return nil, fmt.Errorf("saving submission %q: %w", l.Name, each(err, withoutPlace))
 	}
 	return text, nil
 }
@@ -70,7 +70,7 @@ func each(err error, change func(error) error) error {
 // errors, which are one or several joined *ConfigurationError.
 func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfiguration, error) {
 	if len(text) > maxLaunchBytes {
-		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes, which no launch configuration has", maxLaunchBytes)}
+		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("larger than %d bytes", maxLaunchBytes)}
 	}
 	source, err := document.ParseTOML(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 	l.Submission = source.Submission()
 	l.Debugging = Debugging{Copy: source.Text(launchCopy), Debugger: source.Text(launchDebugger), Stop: source.Text(launchStop), Mode: source.Text(launchMode)}
 	if l.Target != "" && l.Definition != "" {
-		source.Refuse(launchDefinition, "a target is named already; say either target or definition")
+		source.Refuse(launchDefinition, "target and definition exclude each other")
 	}
 	if !slices.Contains([]string{"", "main", "entry", "no"}, l.Stop) {
 		source.Refuse(launchStop, "use main, entry or no")
@@ -90,7 +90,7 @@ func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfigurati
 		source.Refuse(launchMode, "use run or attach")
 	}
 	if len(l.Arguments) > 0 && l.Executable == "" {
-		source.Refuse("arguments", "there are arguments, but no executable")
+		source.Refuse("arguments", "arguments require an executable")
 	}
 	if err := source.Err(); err != nil {
 		return nil, each(err, inFile(file))

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrLocked says that another process has locked a file.
-var ErrLocked = errors.New("another process has locked it")
+var ErrLocked = errors.New("locked by another process")
 
 // TryLock locks a file, which it creates if needed, until the returned function is called or this process dies. The error
 // matches ErrLocked if another process has locked it.

@@ -99,14 +99,14 @@ func ReadFile(file string, most int64) ([]byte, error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, linkErr := os.Lstat(file); linkErr == nil {
-			return nil, refuse(errors.New("it is a link that leads nowhere"))
+			return nil, refuse(errors.New("broken symbolic link"))
 		}
 	}
 	if err != nil {
 		return nil, refuse(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, refuse(errors.New("it is not a regular file"))
+		return nil, refuse(errors.New("not a regular file"))
 	}
 	opened, err := os.Open(file)
 	if err != nil {
@@ -141,7 +141,7 @@ func lockFile(ctx context.Context, file string) (unlock func() error, err error)
 	if err != nil {
 		return nil, err
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, lockPatience, fmt.Errorf("another process of rmctl has held %q for %v; try again once it has gone on or ended", file, lockPatience))
+	waiting, cancel := context.WithTimeoutCause(ctx, lockPatience, fmt.Errorf("another rmctl process has locked %q for %v\ntry again when it has ended", file, lockPatience))
 	defer cancel()
 	poll := time.NewTicker(lockPoll)
 	defer poll.Stop()

@@ -166,10 +166,10 @@ func TestATargetsFileThatIsNoneIsNotWaitedForNorReadToItsEnd(t *testing.T) {
 		require.NoError(t, os.Remove(file))
 	}
 	require.NoError(t, syscall.Mkfifo(file, 0o600))
-	refuses("it is not a regular file")
+	refuses("not a regular file")
 	require.NoError(t, os.Symlink(filepath.Join(folder, "absent"), file))
-	refuses("it is a link that leads nowhere")
+	refuses("broken symbolic link")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Truncate(file, 5<<20))
-	refuses("it has more than 4194304 bytes")
+	refuses("larger than 4194304 bytes")
 }

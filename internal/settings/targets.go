@@ -138,12 +138,12 @@ type UnknownTargetError struct {
 }
 
 func (e *UnknownTargetError) Error() string {
-	text := fmt.Sprintf("there is no target %q", e.Name)
-	if len(e.Known) > 0 {
-		text += "; targets are " + strings.Join(e.Known, ", ")
-	}
+	text := fmt.Sprintf("unknown target %q", e.Name)
 	if near := wording.Nearest(e.Name, e.Known); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
+		return text + fmt.Sprintf("\ndid you mean %q?", near)
+	}
+	if len(e.Known) > 0 {
+		text += "\nchoose one of " + strings.Join(e.Known, ", ")
 	}
 	return text
 }
@@ -172,11 +172,11 @@ func unknownSetting(key []string) string {
 	if len(key) > 2 && word == "targets" {
 		word, known = key[2], append([]string{settingDefinition, settingTransport, settingHost, settingSSHConfig, settingAttributes, settingEnvironment, settingAgent, settingProxy, settingNodeDirectory, settingRelayAddress}, known[2:4]...)
 	}
-	hint := "settings are " + strings.Join(known, ", ")
+	hint := "choose one of " + strings.Join(known, ", ")
 	if near := wording.Nearest(word, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return fmt.Sprintf("there is no setting %.200q; %s", strings.Join(key, "."), hint)
+	return fmt.Sprintf("unknown setting %.200q\n%s", strings.Join(key, "."), hint)
 }
 
 func configurationError(file string, err error) error {

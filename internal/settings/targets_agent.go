@@ -50,7 +50,7 @@ func (a *Agent) Type() string { return "command" }
 // UnmarshalText parses the text "rmctl"; all other agents are lists.
 func (a *Agent) UnmarshalText(text []byte) error {
 	if string(text) != ownAgent {
-		return fmt.Errorf("%.100q is not an agent: write %q, or a list of the program and its arguments", text, ownAgent)
+		return fmt.Errorf("invalid agent %.100q: use %q, or a list of a program and its arguments", text, ownAgent)
 	}
 	*a = OwnAgent()
 	return nil
@@ -78,11 +78,11 @@ func (a Agent) problem() string {
 	case a == nil:
 		return ""
 	case len(a) == 0 || a[0] == "":
-		return "has an agent without a program"
+		return "the agent has no program"
 	case strings.HasPrefix(a[0], "-") || strings.HasPrefix(a[0], "@"):
-		return fmt.Sprintf("has %.100q as the program of its agent: write a name or a path", a[0])
+		return fmt.Sprintf("invalid program %.100q of the agent: enter a name or a path", a[0])
 	case size > maxAgentBytes || slices.ContainsFunc(a, func(argument string) bool { return strings.ContainsRune(argument, 0) }):
-		return fmt.Sprintf("has arguments of its agent with more than %d bytes, or a NUL", maxAgentBytes)
+		return fmt.Sprintf("the arguments of the agent have more than %d bytes, or a NUL", maxAgentBytes)
 	}
 	return ""
 }
@@ -95,11 +95,11 @@ func (t *Target) checkAgent() (setting string, err error) {
 	}
 	switch {
 	case t.Agent != nil && t.Definition != "":
-		return settingAgent, errors.New("has a definition and an agent: remove one of them")
+		return settingAgent, errors.New("definition and agent exclude each other")
 	case t.Proxy != "" && t.Proxy != ProxyStdio && t.Proxy != ProxyTCP:
-		return settingProxy, fmt.Errorf("has an unknown proxy %.100q; there are %q and %q", t.Proxy, ProxyStdio, ProxyTCP)
+		return settingProxy, fmt.Errorf("unknown proxy %.100q: use %q or %q", t.Proxy, ProxyStdio, ProxyTCP)
 	case t.Proxy == ProxyTCP && slices.Equal(t.Agent, OwnAgent()):
-		return settingProxy, fmt.Errorf("has proxy = %q: agent = %q has no other than %q", t.Proxy, ownAgent, ProxyStdio)
+		return settingProxy, fmt.Errorf("invalid proxy %q: agent = %q supports only %q", t.Proxy, ownAgent, ProxyStdio)
 	}
 	return "", nil
 }
@@ -108,9 +108,9 @@ func (t *Target) checkAgent() (setting string, err error) {
 func (t *Target) checkComplete() (setting string, err error) {
 	switch {
 	case t.Agent == nil && t.Proxy != "":
-		return settingProxy, errors.New("has a proxy, but no agent")
+		return settingProxy, errors.New("proxy requires an agent")
 	case t.Definition == "" && t.Agent == nil:
-		return "", errors.New("names no definition and no agent")
+		return "", errors.New("definition or agent is missing")
 	}
 	return t.checkAgent()
 }
@@ -130,7 +130,7 @@ func (t *Target) replaceScheduler(given Target) {
 
 // targetErrorAt is targetError at the line of a setting, or else of the target.
 func targetErrorAt(text *targetsText, name, setting string, err error) error {
-	problem := &ConfigurationError{File: text.file, Reason: fmt.Sprintf("target %q %v", name, err), Err: err}
+	problem := &ConfigurationError{File: text.file, Reason: fmt.Sprintf("target %q: %v", name, err), Err: err}
 	problem.Line, problem.Column = positionOf(text.text, "targets", name, setting)
 	return problem
 }

@@ -35,18 +35,18 @@ func TestAnAgentThatContradictsTheTargetIsReportedWithItsPlace(t *testing.T) {
 		text, want string
 		line       int
 	}{
-		"beside a definition":    {"[targets.big]\ndefinition = \"slurm\"\nagent = [\"a\"]\n", "targets.toml:3:1: target \"big\" has a definition and an agent: remove one", 3},
-		"neither":                {"[targets.big]\ntransport = \"local\"\n", "targets.toml:1:2: target \"big\" names no definition and no agent", 1},
-		"a proxy alone":          {"[targets.big]\nproxy = \"tcp\"\n", "targets.toml:2:1: target \"big\" has a proxy, but no agent", 2},
-		"a proxy of a shipped":   {"[targets.slurm]\nproxy = \"tcp\"\n", "targets.toml:2:1: target \"slurm\" has a proxy, but no agent", 2},
-		"an unknown proxy":       {"[targets.big]\nagent = [\"a\"]\nproxy = \"udp\"\n", "targets.toml:3:1: target \"big\" has an unknown proxy \"udp\"; there are \"stdio\" and \"tcp\"", 3},
-		"without a program":      {"[targets.big]\nagent = []\n", "targets.toml:2:1: target \"big\" has an agent without a program", 2},
-		"an option as program":   {"[targets.big]\nagent = [\"-x\"]\n", "has \"-x\" as the program of its agent", 2},
+		"beside a definition":    {"[targets.big]\ndefinition = \"slurm\"\nagent = [\"a\"]\n", "targets.toml:3:1: target \"big\": definition and agent exclude each other", 3},
+		"neither":                {"[targets.big]\ntransport = \"local\"\n", "targets.toml:1:2: target \"big\": definition or agent is missing", 1},
+		"a proxy alone":          {"[targets.big]\nproxy = \"tcp\"\n", "targets.toml:2:1: target \"big\": proxy requires an agent", 2},
+		"a proxy of a shipped":   {"[targets.slurm]\nproxy = \"tcp\"\n", "targets.toml:2:1: target \"slurm\": proxy requires an agent", 2},
+		"an unknown proxy":       {"[targets.big]\nagent = [\"a\"]\nproxy = \"udp\"\n", "targets.toml:3:1: target \"big\": unknown proxy \"udp\": use \"stdio\" or \"tcp\"", 3},
+		"without a program":      {"[targets.big]\nagent = []\n", "targets.toml:2:1: target \"big\": the agent has no program", 2},
+		"an option as program":   {"[targets.big]\nagent = [\"-x\"]\n", "invalid program \"-x\" of the agent", 2},
 		"a NUL":                  {"[targets.big]\nagent = [\"a\", \"b\\u0000\"]\n", "or a NUL", 2},
-		"another text":           {"[targets.big]\nagent = \"ptp\"\n", "\"ptp\" is not an agent: write \"rmctl\", or a list", 2},
-		"rmctl over TCP":         {"[targets.big]\nagent = \"rmctl\"\nproxy = \"tcp\"\n", "has proxy = \"tcp\": agent = \"rmctl\" has no other than \"stdio\"", 3},
-		"in an inline table":     {"targets.big = {agent = [\"a\"], proxy = \"udp\"}\n", "has an unknown proxy", 0},
-		"a number":               {"[targets.big]\nagent = 3\n", "\"3\" is not an agent", 0},
+		"another text":           {"[targets.big]\nagent = \"ptp\"\n", "invalid agent \"ptp\": use \"rmctl\", or a list", 2},
+		"rmctl over TCP":         {"[targets.big]\nagent = \"rmctl\"\nproxy = \"tcp\"\n", "invalid proxy \"tcp\": agent = \"rmctl\" supports only \"stdio\"", 3},
+		"in an inline table":     {"targets.big = {agent = [\"a\"], proxy = \"udp\"}\n", "unknown proxy", 0},
+		"a number":               {"[targets.big]\nagent = 3\n", "invalid agent \"3\"", 0},
 		"dotted keys at the top": {"[targets]\nbig.agent = [\"a\"]\nbig.proxy = \"udp\"\n", "targets.toml:3:1:", 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ func UseTarget(ctx context.Context, folders Folders, name string) error {
 			return nil, err
 		}
 		if known.isLocked(settingDefault) && known.Default != name {
-			return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("%s locks the default target", known.site.file)}
+			return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("the default target is locked by %s", known.site.file)}
 		}
 		value, err := toml.Marshal(map[string]string{settingDefault: name})
 		if err != nil {

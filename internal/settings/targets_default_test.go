@@ -36,6 +36,6 @@ func TestADefaultTargetHasToExistAndMustNotBeLocked(t *testing.T) {
 	require.Equal(t, "# mine\n", string(text))
 
 	f = folders(t, "default = \"slurm\"\nlocked = [\"default\"]\n", "")
-	require.ErrorContains(t, settings.UseTarget(t.Context(), f, "pbs"), "locks the default target")
+	require.ErrorContains(t, settings.UseTarget(t.Context(), f, "pbs"), "the default target is locked")
 	require.NoError(t, settings.UseTarget(t.Context(), f, "slurm"))
 }

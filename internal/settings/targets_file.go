@@ -40,7 +40,7 @@ type TargetExistsError struct{ Name string }
 
 // Error names the target.
 func (e *TargetExistsError) Error() string {
-	return fmt.Sprintf("there is a target %q already", e.Name)
+	return fmt.Sprintf("target %q already exists", e.Name)
 }
 
 func writeTargets(ctx context.Context, folders Folders, replace bool, targets []Target) error {
@@ -151,7 +151,7 @@ func checkChanged(folders Folders, text []byte, wanted []Target) error {
 		if isAsWritten(read.all[target.Name], target, folders.User) {
 			continue
 		}
-		err := fmt.Errorf("target %q cannot be put into it as it is written; change it by hand", target.Name)
+		err := fmt.Errorf("cannot change target %q: unusual syntax; edit the file", target.Name)
 		for _, one := range read.refused {
 			if one.target == target.Name {
 				err = errors.New(one.text)
@@ -193,7 +193,7 @@ func (t *Targets) withoutSites(target Target) *Target {
 }
 
 // errChanged means that a file has changed since it was read.
-var errChanged = errors.New("somebody else changes it all the time; try again")
+var errChanged = errors.New("another process keeps changing the file; try again")
 
 // checkUnchanged returns errChanged if the targets file no longer has a text.
 func checkUnchanged(file string, text []byte) error {
@@ -228,7 +228,7 @@ func (t *Target) checkName(file string) error {
 		return !unicode.In(r, unicode.Letter, unicode.Digit) && !strings.ContainsRune("._+@-", r)
 	}
 	if t.Name == "" || len(t.Name) > maxTargetName || strings.ContainsFunc(t.Name, isOdd) || strings.HasPrefix(t.Name, "-") {
-		return &ConfigurationError{File: file, Reason: fmt.Sprintf("%q cannot be the name of a target: it needs 1 to %d bytes of letters, digits and ._+@-, not - as the first", t.Name, maxTargetName)}
+		return &ConfigurationError{File: file, Reason: fmt.Sprintf("invalid target name %q: use 1 to %d bytes of letters, digits and ._+@-, not beginning with -", t.Name, maxTargetName)}
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func placesOfTarget(file string, text []byte, name string) ([]span, error) {
 		node := parser.Expression()
 		if node.Kind != unstable.Table && node.Kind != unstable.ArrayTable {
 			if path := append(table[:len(table):len(table)], keyOf(node)...); !isOurs && isWithin(path, name) {
-				return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("target %q does not stand in a table of its own, [targets.%s]; change it by hand", name, name)}
+				return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("cannot change target %q: it is not in a table [targets.%s]; edit the file", name, name)}
 			}
 			continue
 		}

@@ -97,22 +97,22 @@ func TestTheTargetsFileIsLeftAloneWhereAChangeIsRefused(t *testing.T) {
 		}, `default target "big"`},
 		"one that is not there": {handWritten, func(folder string) error {
 			return settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "slurm")
-		}, `there is no target "slurm"`},
+		}, `unknown target "slurm"`},
 		"a host for this machine": {handWritten, func(folder string) error {
 			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local", Transport: "local", Host: "h"})
-		}, "has a host"},
+		}, "host and ssh_config require transport"},
 		"a host that ssh would take for an option": {handWritten, func(folder string) error {
 			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local", Transport: "ssh", Host: "-oProxyCommand=x"})
-		}, "cannot be the name of a host"},
+		}, "invalid host name"},
 		"a name with a slash": {handWritten, func(folder string) error {
 			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "a/b", Definition: "local"})
-		}, "cannot be the name of a target"},
+		}, "invalid target name"},
 		"a file that is broken": {"[targets", func(folder string) error {
 			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"})
 		}, "targets.toml:1"},
 		"a target in one line": {"targets.big.definition = \"slurm\"\n", func(folder string) error {
 			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "big", Definition: "local"})
-		}, "change it by hand"},
+		}, "edit the file"},
 		"all targets in one line": {"targets = { big = { definition = \"slurm\" } }\n", func(folder string) error {
 			return settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"})
 		}, "targets.toml"},

@@ -17,7 +17,7 @@ const longestDuration = 24 * time.Hour
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil || parsed <= 0 || parsed > longestDuration {
-		return fmt.Errorf("invalid duration %.100q: write a number with its unit, such as \"30s\", up to \"24h\"", text)
+		return fmt.Errorf("invalid duration %.100q: use a number with its unit, such as \"30s\", up to \"24h\"", text)
 	}
 	d.Duration = parsed
 	return nil
@@ -56,7 +56,7 @@ const leastShareAnswers = time.Second
 
 func (l *Limits) check() error {
 	if l.ShareAnswers.Duration > 0 && l.ShareAnswers.Duration < leastShareAnswers {
-		return fmt.Errorf("share_answers is shorter than %s", leastShareAnswers)
+		return fmt.Errorf("share_answers must be at least %s", leastShareAnswers)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func LoadTargets(folders Folders) (*Targets, error) {
 	}
 	if text != nil {
 		for _, path := range []string{file, folders.User} {
-			const hint = "every user can write to %[1]s, and so run commands as you: chmod o-w %[1]s"
+			const hint = "every user can write to %[1]s, and so run commands as you; run chmod o-w %[1]s"
 			if err := refuseWritable(file, path, 0o002, hint); err != nil {
 				return nil, err
 			}
@@ -44,7 +44,7 @@ func loadTargets(folders Folders, text []byte) (*Targets, error) {
 		return nil, err
 	}
 	if len(user.Locked) > 0 {
-		return nil, &ConfigurationError{File: user.file, Reason: "only the file for all users of a machine locks settings: remove locked"}
+		return nil, &ConfigurationError{File: user.file, Reason: "locked is only allowed in the file for all users"}
 	}
 	site, err := readSite(folders.Site)
 	if err != nil {
@@ -71,7 +71,7 @@ func readTargetsFile(file string) ([]byte, error) {
 		return nil, nil
 	}
 	if len(text) > maxTargetsBytes {
-		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("it has more than %d bytes", maxTargetsBytes)}
+		return nil, &ConfigurationError{File: file, Reason: fmt.Sprintf("larger than %d bytes", maxTargetsBytes)}
 	}
 	return text, err
 }
@@ -178,7 +178,7 @@ func (t *Targets) add(text *targetsText) error {
 	case isRefused(settingDefault):
 		t.refuse("", settingDefault)
 	case !isKnown:
-		return &ConfigurationError{File: text.file, Reason: fmt.Sprintf("the default target %q is not among the targets", text.Default)}
+		return &ConfigurationError{File: text.file, Reason: fmt.Sprintf("unknown default target %q", text.Default)}
 	default:
 		t.Default = text.Default
 	}
@@ -222,9 +222,9 @@ func (t *Target) checkEnvironment() error {
 		value := t.Environment[name]
 		switch {
 		case !variableName.MatchString(name):
-			return fmt.Errorf("%.200q cannot be the name of a variable", name)
+			return fmt.Errorf("invalid name %.200q of an environment variable", name)
 		case len(value) > maxVariable || strings.ContainsRune(value, 0):
-			return fmt.Errorf("the value of the variable %s has more than %d bytes, or a NUL", name, maxVariable)
+			return fmt.Errorf("the value of environment variable %s has more than %d bytes, or a NUL", name, maxVariable)
 		}
 	}
 	return nil
@@ -238,19 +238,19 @@ func (t *Target) checkConnection() error {
 	switch t.Transport {
 	case TransportLocal:
 		if t.Host != "" || t.SSHConfig != "" {
-			return fmt.Errorf("it has a host or ssh_config, but runs on this machine; transport = %q or %q reaches hosts", TransportSSH, TransportOpenSSH)
+			return fmt.Errorf("host and ssh_config require transport = %q or %q", TransportSSH, TransportOpenSSH)
 		}
 		return nil
 	case TransportSSH, TransportOpenSSH:
 	default:
-		return fmt.Errorf("there is no transport %q; there are %q, %q and %q", t.Transport, TransportLocal, TransportSSH, TransportOpenSSH)
+		return fmt.Errorf("unknown transport %q: use %q, %q or %q", t.Transport, TransportLocal, TransportSSH, TransportOpenSSH)
 	}
 	if t.Host == "" {
-		return fmt.Errorf("transport %q needs a host", t.Transport)
+		return fmt.Errorf("transport %q requires a host", t.Transport)
 	}
 	isOdd := func(r rune) bool { return r <= ' ' || r == 0x7f }
 	if strings.HasPrefix(t.Host, "-") || strings.ContainsFunc(t.Host, isOdd) {
-		return fmt.Errorf("%q cannot be the name of a host", t.Host)
+		return fmt.Errorf("invalid host name %q", t.Host)
 	}
 	return nil
 }

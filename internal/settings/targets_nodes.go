@@ -22,13 +22,13 @@ func isUnsafe(r rune) bool { return !isSafe(r) }
 // checkNodes refuses settings for the nodes of jobs that cannot work.
 func (t *Target) checkNodes() error {
 	if path := strings.TrimPrefix(t.NodeDirectory, "~/"); strings.HasPrefix(path, "-") || len(path) > maxNodeSetting || strings.ContainsFunc(path, isUnsafe) {
-		return fmt.Errorf("%s %.100q is not a path of letters, digits and _./:=,@%%+- only", settingNodeDirectory, t.NodeDirectory)
+		return fmt.Errorf("invalid %s %.100q: use letters, digits and _./:=,@%%+- only", settingNodeDirectory, t.NodeDirectory)
 	}
 	if t.RelayAddress == "" {
 		return nil
 	}
 	if problem := problemOfAddress(t.RelayAddress); problem != "" {
-		return fmt.Errorf("%s %.100q %s: write HOST or HOST:PORT", settingRelayAddress, t.RelayAddress, problem)
+		return fmt.Errorf("invalid %s %.100q: %s; enter HOST or HOST:PORT", settingRelayAddress, t.RelayAddress, problem)
 	}
 	return nil
 }
@@ -39,18 +39,18 @@ func problemOfAddress(address string) string {
 	if net.ParseIP(address) == nil && strings.Contains(address, ":") {
 		var err error
 		if host, port, err = net.SplitHostPort(address); err != nil {
-			return "is not an address"
+			return "not an address"
 		}
 		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
-			return "has an invalid port"
+			return "invalid port"
 		}
 	}
 	ip := net.ParseIP(host)
 	switch {
 	case host == "" || len(host) > maxNodeSetting || strings.HasPrefix(host, "-") || strings.ContainsFunc(host, isUnsafe):
-		return "has no valid host"
+		return "invalid host"
 	case ip != nil && ip.IsUnspecified():
-		return "means all interfaces"
+		return "all interfaces"
 	}
 	return ""
 }

@@ -46,19 +46,19 @@ func TestLockedSettingsForNodesCannotBeChanged(t *testing.T) {
 
 func TestInvalidSettingsForNodesAreRefused(t *testing.T) {
 	for setting, reason := range map[string]string{
-		`node_directory = "/scratch/my folder"`: `node_directory "/scratch/my folder" is not a path`,
-		`node_directory = "-x"`:                 "is not a path",
-		`node_directory = "/a;rm"`:              "is not a path",
-		`node_directory = "$HOME/x"`:            "is not a path",
-		`relay_address = "login:port"`:          "has an invalid port",
-		`relay_address = "login:0"`:             "has an invalid port",
-		`relay_address = "login:70000"`:         "has an invalid port",
-		`relay_address = "a:b:c"`:               "is not an address",
-		`relay_address = ":4000"`:               "has no valid host",
-		`relay_address = "-login"`:              "has no valid host",
-		`relay_address = "lo gin"`:              "has no valid host",
-		`relay_address = "0.0.0.0:4000"`:        "means all interfaces",
-		`relay_address = "::"`:                  "means all interfaces",
+		`node_directory = "/scratch/my folder"`: `invalid node_directory "/scratch/my folder"`,
+		`node_directory = "-x"`:                 "invalid node_directory",
+		`node_directory = "/a;rm"`:              "invalid node_directory",
+		`node_directory = "$HOME/x"`:            "invalid node_directory",
+		`relay_address = "login:port"`:          "invalid port",
+		`relay_address = "login:0"`:             "invalid port",
+		`relay_address = "login:70000"`:         "invalid port",
+		`relay_address = "a:b:c"`:               "not an address",
+		`relay_address = ":4000"`:               "invalid host",
+		`relay_address = "-login"`:              "invalid host",
+		`relay_address = "lo gin"`:              "invalid host",
+		`relay_address = "0.0.0.0:4000"`:        "all interfaces",
+		`relay_address = "::"`:                  "all interfaces",
 		`relay_adress = "login"`:                `did you mean "relay_address"?`,
 	} {
 		_, err := settings.LoadTargets(folders(t, "", "[targets.slurm]\n"+setting+"\n"))

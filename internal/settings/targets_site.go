@@ -55,7 +55,7 @@ func readSite(folder string) (*targetsText, error) {
 		return none, err
 	}
 	for _, path := range []string{file, folder} {
-		const hint = "not only its owner can write to %[1]s; its owner can run: chmod go-w %[1]s"
+		const hint = "other users than its owner can write to %[1]s; as its owner, run chmod go-w %[1]s"
 		if err := refuseWritable(file, path, 0o022, hint); err != nil { // its definitions run commands as every user
 			return none, err
 		}
@@ -69,11 +69,11 @@ func readSite(folder string) (*targetsText, error) {
 		if slices.Contains(lockable(), setting) {
 			continue
 		}
-		hint := "settings that can be are " + strings.Join(lockable(), ", ")
+		hint := "choose one of " + strings.Join(lockable(), ", ")
 		if near := wording.Nearest(setting, lockable()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return none, &ConfigurationError{File: file, Reason: fmt.Sprintf("%.200q cannot be locked; %s", setting, hint)}
+		return none, &ConfigurationError{File: file, Reason: fmt.Sprintf("cannot lock %.200q\n%s", setting, hint)}
 	}
 	return site, nil
 }
@@ -156,7 +156,7 @@ func (t *Targets) refuse(target, setting string) {
 	if target != "" {
 		text = fmt.Sprintf("target %q: %s", target, setting)
 	}
-	t.refused = append(t.refused, refusal{target, fmt.Sprintf("%s: %s has no effect: %s locks it", t.user.file, text, t.site.file)})
+	t.refused = append(t.refused, refusal{target, fmt.Sprintf("%s: %s has no effect: locked by %s", t.user.file, text, t.site.file)})
 }
 
 // Refused returns a line for each setting of the user's file that has no effect, as the file

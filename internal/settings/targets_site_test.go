@@ -103,7 +103,7 @@ account = "all"
 			f := folders(t, fmt.Sprintf(site, `locked = ["`+locked+`"]`), c.user)
 			targets := load(t, f)
 			require.Len(t, targets.Refused(), 1)
-			for _, part := range []string{filepath.Join(f.User, settings.TargetsFile) + ": ", c.refused, ": " + filepath.Join(f.Site, settings.TargetsFile) + " locks it"} {
+			for _, part := range []string{filepath.Join(f.User, settings.TargetsFile) + ": ", c.refused, ": locked by " + filepath.Join(f.Site, settings.TargetsFile)} {
 				require.Contains(t, targets.Refused()[0], part)
 			}
 			require.Equal(t, "big", targets.Default)
@@ -220,15 +220,17 @@ func TestAUsersFileThatEverybodyCanWriteToIsRefused(t *testing.T) {
 
 func TestMistakesInTheFileOfTheSiteAreReportedInIt(t *testing.T) {
 	for text, want := range map[string]string{
-		"interval = 5":                       `invalid duration "5"`,
-		"interval = \"0s\"":                  `:1:12: invalid duration`,
-		"interval = \"9000h\"":               `:1:12: invalid duration`,
-		"share_answers = \"500ms\"":          "share_answers is shorter than 1s",
-		"locked = [\"intervall\"]":           `"intervall" cannot be locked; did you mean "interval"?`,
-		"locked = [\"colour\"]":              `"colour" cannot be locked; settings that can be are default, background, interval`,
-		"default = \"mine\"":                 `default target "mine" is not among the targets`,
-		"[targets.big]\ninterval = \"1m\"\n": `target "big" names no definition`,
-		"[targets.b]\ndefinition = \"slurm\"\nshare_answers = \"1ms\"\n": `target "b": share_answers is shorter than 1s`,
+		"interval = 5":              `invalid duration "5"`,
+		"interval = \"0s\"":         `:1:12: invalid duration`,
+		"interval = \"9000h\"":      `:1:12: invalid duration`,
+		"share_answers = \"500ms\"": "share_answers must be at least 1s",
+		"locked = [\"intervall\"]": `cannot lock "intervall"
+did you mean "interval"?`,
+		"locked = [\"colour\"]": `cannot lock "colour"
+choose one of default, background, interval`,
+		"default = \"mine\"":                                             `unknown default target "mine"`,
+		"[targets.big]\ninterval = \"1m\"\n":                             `target "big": definition or agent is missing`,
+		"[targets.b]\ndefinition = \"slurm\"\nshare_answers = \"1ms\"\n": `target "b": share_answers must be at least 1s`,
 	} {
 		f := folders(t, text, "[targets.mine]\ndefinition = \"slurm\"\n")
 		_, err := settings.LoadTargets(f)
@@ -243,7 +245,7 @@ func TestMistakesInTheFileOfTheSiteAreReportedInIt(t *testing.T) {
 
 func TestTheUsersFileLocksNothing(t *testing.T) {
 	_, err := settings.LoadTargets(folders(t, "", `locked = ["interval"]`))
-	require.ErrorContains(t, err, "only the file for all users of a machine locks settings")
+	require.ErrorContains(t, err, "locked is only allowed in the file for all users")
 }
 
 func TestTheUsersFileHasOnlyWhatDiffersFromTheSite(t *testing.T) {

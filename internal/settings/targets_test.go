@@ -72,11 +72,16 @@ partition = "debug"
 
 func TestASettingThatIsMistypedIsToldWithTheOneThatIsMeant(t *testing.T) {
 	for text, want := range map[string]string{
-		"defualt = \"local\"": `targets.toml:1:1: there is no setting "defualt"; did you mean "default"?`,
-		"[targets.b]\ndefinition = \"local\"\ntransprt = \"ssh\"": `targets.toml:3:1: there is no setting "targets.b.transprt"; did you mean "transport"?`,
-		"[targets.b]\ndefinition = \"local\"\ntimeout = 5":        `there is no setting "targets.b.timeout"; settings are definition, transport, host, ssh_config, attributes, environment`,
-		"[target.b]\ndefinition = \"local\"":                      `there is no setting "target.b"; did you mean "targets"?`,
-		"colour = true":                                           `there is no setting "colour"; settings are default, background, interval, share_answers, locked, targets`,
+		"defualt = \"local\"": `targets.toml:1:1: unknown setting "defualt"
+did you mean "default"?`,
+		"[targets.b]\ndefinition = \"local\"\ntransprt = \"ssh\"": `targets.toml:3:1: unknown setting "targets.b.transprt"
+did you mean "transport"?`,
+		"[targets.b]\ndefinition = \"local\"\ntimeout = 5": `unknown setting "targets.b.timeout"
+choose one of definition, transport, host, ssh_config, attributes, environment`,
+		"[target.b]\ndefinition = \"local\"": `unknown setting "target.b"
+did you mean "targets"?`,
+		"colour = true": `unknown setting "colour"
+choose one of default, background, interval, share_answers, locked, targets`,
 	} {
 		_, _, err := targets(t, text)
 		require.ErrorContains(t, err, want)
@@ -85,15 +90,15 @@ func TestASettingThatIsMistypedIsToldWithTheOneThatIsMeant(t *testing.T) {
 
 func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ settings, want string }{
-		"a transport that is none":      {`transport = "telnet"` + "\n" + `host = "a"`, `there is no transport "telnet"; there are "local", "ssh" and "openssh"`},
-		"no host":                       {`transport = "ssh"`, `transport "ssh" needs a host`},
-		"a host without transport":      {`host = "login"`, `runs on this machine; transport = "ssh"`},
-		"an ssh_config for no host":     {`ssh_config = "x"`, `runs on this machine`},
-		"a host like an option":         {`transport = "openssh"` + "\n" + `host = "-oProxyCommand=id"`, `cannot be the name of a host`},
-		"a host with a control in it":   {`transport = "ssh"` + "\n" + `host = "a\u001bb"`, `cannot be the name of a host`},
-		"a name that no variable has":   {"[targets.big.environment]\n\"A=B\" = \"c\"", `target "big": "A=B" cannot be the name of a variable`},
-		"a value with a NUL":            {"[targets.big.environment]\nA = \"b\\u0000c\"", `the value of the variable A has`},
-		"a background that is not true": {"[targets.b]\nbackground = true", "there is no setting"},
+		"a transport that is none":      {`transport = "telnet"` + "\n" + `host = "a"`, `unknown transport "telnet": use "local", "ssh" or "openssh"`},
+		"no host":                       {`transport = "ssh"`, `transport "ssh" requires a host`},
+		"a host without transport":      {`host = "login"`, `host and ssh_config require transport = "ssh"`},
+		"an ssh_config for no host":     {`ssh_config = "x"`, `host and ssh_config require`},
+		"a host like an option":         {`transport = "openssh"` + "\n" + `host = "-oProxyCommand=id"`, `invalid host name`},
+		"a host with a control in it":   {`transport = "ssh"` + "\n" + `host = "a\u001bb"`, `invalid host name`},
+		"a name that no variable has":   {"[targets.big.environment]\n\"A=B\" = \"c\"", `target "big": invalid name "A=B" of an environment variable`},
+		"a value with a NUL":            {"[targets.big.environment]\nA = \"b\\u0000c\"", `the value of environment variable A has`},
+		"a background that is not true": {"[targets.b]\nbackground = true", "unknown setting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := targets(t, "[targets.big]\ndefinition = \"slurm\"\n"+c.settings)
@@ -121,7 +126,7 @@ definition = "slurm"`)
 	_, err = loaded.Find("bigger")
 	var unknown *settings.UnknownTargetError
 	require.ErrorAs(t, err, &unknown)
-	require.ErrorContains(t, err, `no target "bigger"`)
+	require.ErrorContains(t, err, `unknown target "bigger"`)
 	require.ErrorContains(t, err, "big, ")
 }
 
@@ -131,11 +136,11 @@ func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
 		line, column int
 	}{
 		"no TOML":                     {"default = \n", "", 1, 0},
-		"a setting that is unknown":   {"[targets.big]\ndefinition = \"slurm\"\nhots = \"x\"\n", `no setting "targets.big.hots"`, 3, 1},
-		"a setting at the top":        {"defualt = \"big\"\n", `no setting "defualt"`, 1, 1},
+		"a setting that is unknown":   {"[targets.big]\ndefinition = \"slurm\"\nhots = \"x\"\n", `unknown setting "targets.big.hots"`, 3, 1},
+		"a setting at the top":        {"defualt = \"big\"\n", `unknown setting "defualt"`, 1, 1},
 		"a text that is none":         {"[targets.big]\ndefinition = 3\n", "", 2, 0},
 		"an attribute that is none":   {"[targets.big]\ndefinition = \"slurm\"\n[targets.big.attributes]\nnodes = [1]\n", "", 4, 0},
-		"no definition":               {"[targets.big]\nhost = \"x\"\n", `"big" names no definition`, 1, 2},
+		"no definition":               {"[targets.big]\nhost = \"x\"\n", `"big": definition or agent is missing`, 1, 2},
 		"a default that is no target": {"default = \"big\"\n", `default target "big"`, 0, 0},
 		"a target given twice":        {"[targets.big]\ndefinition = \"slurm\"\n[targets.big]\n", "", 3, 0},
 	} {

@@ -44,7 +44,7 @@ func (r *Resolver) StagedFiles(s job.Submission, scope config.Scope, tag string,
 		}
 		files = append(files, staged)
 	case s.Script != "":
-		return nil, fmt.Errorf("%s submits no script; --script cannot be used with it", subject(r.Definition))
+		return nil, fmt.Errorf("%s does not submit scripts: --script is not supported", subject(r.Definition))
 	}
 	for _, file := range files {
 		scope.Environment.SetVariable(file.Name, file.Path)
@@ -95,7 +95,7 @@ func (r *Resolver) stagedFile(file *config.File, location string, scope config.S
 	if file.Mode != "" {
 		mode, err := strconv.ParseUint(strings.TrimSpace(file.Mode), 8, 9)
 		if err != nil {
-			return staged, fmt.Errorf("mode %q is not an octal number such as 0700", file.Mode)
+			return staged, fmt.Errorf("invalid mode %q: use an octal number such as 0700", file.Mode)
 		}
 		staged.Mode = fs.FileMode(mode)
 	}
@@ -105,10 +105,10 @@ func (r *Resolver) stagedFile(file *config.File, location string, scope config.S
 			return staged, err
 		}
 		if strings.TrimSpace(source) == "" {
-			return staged, fmt.Errorf("its path is empty")
+			return staged, fmt.Errorf("empty path")
 		}
 		if staged.Content, err = r.sourceText(file, source); err != nil {
-			return staged, fmt.Errorf("reading its source: %w", err)
+			return staged, fmt.Errorf("reading the source: %w", err)
 		}
 		staged.Path = path.Join(location, filepath.Base(source))
 		if file.DeleteSourceAfterUse {
@@ -121,7 +121,7 @@ func (r *Resolver) stagedFile(file *config.File, location string, scope config.S
 		return staged, err
 	}
 	if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
-		return staged, fmt.Errorf("%q is not a file name", name)
+		return staged, fmt.Errorf("invalid file name %q", name)
 	}
 	if file.UniqueIDPrefix {
 		name = unique() + name
@@ -213,7 +213,7 @@ func readLocal(name string) (string, error) {
 	}
 	content, err := io.ReadAll(io.LimitReader(file, maxLocalFileBytes+1))
 	if err == nil && len(content) > maxLocalFileBytes {
-		err = fmt.Errorf("%q has more than %d bytes", name, maxLocalFileBytes)
+		err = fmt.Errorf("%q is larger than %d bytes", name, maxLocalFileBytes)
 	}
 	return string(content), errors.Join(err, file.Close())
 }

@@ -82,7 +82,7 @@ func (a *assignment) noteOwnScript() {
 		links := slices.DeleteFunc(slices.Clone(a.resolver.Definition.PortableLinks(name)), func(link *config.PortableLink) bool { return link.Attribute == "" })
 		isReached := func(link *config.PortableLink) bool { return reached[link.Attribute] }
 		if a.portable.source[name] > 0 && len(links) > 0 && !slices.ContainsFunc(links, isReached) {
-			a.notes = append(a.notes, name+" has no effect: the script is your own; write it there")
+			a.notes = append(a.notes, name+" has no effect on your own script; set it there")
 		}
 	}
 }

@@ -109,11 +109,11 @@ func (a *assignment) setPortable(one, before *portableSetting, isGiven func(stri
 	}
 	found := a.env.Variable(link.Attribute)
 	if found == nil {
-		return refuse("definition %q links it to %q, which it does not define", a.resolver.Definition.Name, link.Attribute)
+		return refuse("definition %q links it to the undefined attribute %q", a.resolver.Definition.Name, link.Attribute)
 	}
 	for _, other := range link.Excludes {
 		if isGiven(other) {
-			return refuse("%q has a value, too, which says the same in another way", other)
+			return refuse("conflicts with the value of %q", other)
 		}
 	}
 	converted, _, err := a.convert(found, one.Value)
@@ -130,7 +130,7 @@ func (a *assignment) setPortable(one, before *portableSetting, isGiven func(stri
 	var conflict string
 	one.outdone, conflict = a.weigh(one, before, found.Value())
 	if conflict != "" {
-		return refuse("it makes %q %q, %s", link.Attribute, attribute.Text(converted), conflict)
+		return refuse("it sets %q to %q, %s", link.Attribute, attribute.Text(converted), conflict)
 	}
 	return nil
 }
@@ -146,14 +146,14 @@ func (a *assignment) weigh(one, before *portableSetting, own attribute.Value) (i
 		case ownSource > one.source:
 			return true, ""
 		case ownSource == one.source && !reflect.DeepEqual(own, one.converted):
-			return false, fmt.Sprintf("but that was given the value %q, too", attribute.Text(own))
+			return false, fmt.Sprintf("which already has the value %q", attribute.Text(own))
 		}
 	}
 	switch {
 	case before == nil:
 		return false, ""
 	case before.source == one.source && !reflect.DeepEqual(before.converted, one.converted):
-		return false, fmt.Sprintf("and %q makes it %q", before.Link.Name, attribute.Text(before.converted))
+		return false, fmt.Sprintf("but %q sets it to %q", before.Link.Name, attribute.Text(before.converted))
 	}
 	return before.source > one.source, ""
 }
@@ -177,7 +177,7 @@ func (a *assignment) portableHelp(name string) string {
 	if len(a.resolver.Definition.PortableLinks(name)) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("rmctl describe %s lists what can be set", a.resolver.definitionName())
+	return fmt.Sprintf("run rmctl describe %s to list the attributes", a.resolver.definitionName())
 }
 
 // hiddenPortable returns the values of portable names that set attributes which a

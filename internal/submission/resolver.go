@@ -70,7 +70,7 @@ func (r *Resolver) ResolveValues(env *attribute.Environment, s job.Submission, s
 	}
 	if err := selection.FollowLinks(); err != nil {
 		// The reference takes what it finds, and there are values for all links.
-		r.Log.Warn("some attributes take their defaults instead of each other's values", "error", err)
+		r.Log.Warn("using defaults for attributes that refer to each other", "error", err)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (r *Resolver) similar(env *attribute.Environment, name string) string {
 	if near := wording.Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return fmt.Sprintf("rmctl describe %s lists the attributes", r.definitionName())
+	return fmt.Sprintf("run rmctl describe %s to list the attributes", r.definitionName())
 }
 
 // definitionName returns the definition as the command line takes it: a shipped
@@ -187,7 +187,7 @@ type UnsupportedError struct {
 func (e *UnsupportedError) Error() string {
 	text := fmt.Sprintf("%s has no %s", subject(e.Of), e.Lacks)
 	if e.Help != "" {
-		text += "; " + e.Help
+		text += "\n" + e.Help
 	}
 	return text
 }
@@ -203,7 +203,7 @@ func (r *Resolver) Command(kind config.CommandElement) (*config.Command, error) 
 	}
 	lacks := string(kind) + " command"
 	if operation, isOfJobs := strings.CutSuffix(string(kind), "-job"); isOfJobs && r.Definition.Monitor.SchedulerType == wording.AgentType {
-		lacks = "command to " + operation + " jobs: the proxy protocol defines none"
+		lacks = "command to " + operation + " jobs: the proxy protocol does not support it"
 	}
 	return nil, &UnsupportedError{Of: r.Definition, Lacks: lacks}
 }
@@ -214,7 +214,7 @@ func (r *Resolver) SubmitCommand(debug bool) (*config.Command, error) {
 	}
 	lacks := "submit command"
 	if debug {
-		lacks = "submit command for debugging; rmctl debug starts programs under debuggers with any definition"
+		lacks = "submit command for debugging\nuse rmctl debug, which works with every definition"
 	}
 	return nil, &UnsupportedError{Of: r.Definition, Lacks: lacks}
 }

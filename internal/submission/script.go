@@ -54,7 +54,7 @@ func insertionLine(s *config.Script) int {
 type VariableNameError struct{ Name string }
 
 func (e *VariableNameError) Error() string {
-	return fmt.Sprintf("environment variable %q: a name is made of letters, digits and underscores, and does not begin with a digit", e.Name)
+	return fmt.Sprintf("invalid environment variable %q: use letters, digits and underscores, not beginning with a digit", e.Name)
 }
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -125,7 +125,7 @@ func (a *assignment) one(value job.Assignment, again bool) error {
 // the attribute does not take is left to that command.
 func (a *assignment) option(value job.Assignment) {
 	if err := a.one(value, false); err != nil {
-		a.resolver.Log.Info("an option in the script is not read", "target", a.resolver.Target, "error", err)
+		a.resolver.Log.Info("ignoring an option of the script", "target", a.resolver.Target, "error", err)
 		return
 	}
 	a.given[value.Name] = true
@@ -138,21 +138,21 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 	refuse := func(reason, help string) error { return &ValueError{name, reason, help} }
 	switch {
 	case name == AttributeDirectory:
-		return nil, refuse("it is set by rmctl itself", "-d names the directory")
+		return nil, refuse("set by rmctl", "use -d")
 	case IsEngineAttribute(name):
-		return nil, refuse("it is set by rmctl itself", "")
+		return nil, refuse("set by rmctl", "")
 	case found == nil && isLaunchAttribute(name):
 		return nil, nil
 	case found == nil:
 		return nil, refuse(subject(a.resolver.Definition)+" has no such attribute", a.resolver.similar(a.env, name))
 	case found.ReadOnly():
-		return nil, refuse("it is read-only", "")
+		return nil, refuse("read-only", "")
 	case found.Visible(), len(boundEditors(a.resolver.Definition, name)) > 0:
 		return found, nil
 	case found.Field(attribute.FieldLinkValueTo) != nil:
-		return nil, refuse(fmt.Sprintf("it takes the value of %q", found.Text(attribute.FieldLinkValueTo)), "")
+		return nil, refuse(fmt.Sprintf("takes the value of %q", found.Text(attribute.FieldLinkValueTo)), "")
 	case !a.invisible && !isFixedValid(name):
-		return nil, refuse("the definition sets it, and does not show it to users", "")
+		return nil, refuse("set by the definition only", "")
 	}
 	return found, nil
 }

@@ -16,20 +16,20 @@ func WrongFlag(command *cobra.Command, err error) error {
 	}
 	invalid, isInvalid := errors.AsType[*pflag.InvalidValueError](err)
 	if !isInvalid {
-		return fmt.Errorf("%w; "+see, err, command.CommandPath())
+		return fmt.Errorf("%w\n"+see, err, command.CommandPath())
 	}
 	write := invalid.Unwrap().Error()
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":
-		write = "write a whole number"
+		write = "enter a whole number"
 	case "float64":
-		write = "write a number"
+		write = "enter a number"
 	case "duration":
-		write = "write a length of time, such as 90s or 2h"
+		write = "enter a duration such as 90s or 2h"
 	case "bool":
-		write = "write true or false"
+		write = "enter true or false"
 	}
-	return fmt.Errorf("--%s %q: %s; "+see, invalid.GetFlag().Name, invalid.GetValue(), write, command.CommandPath())
+	return fmt.Errorf("--%s %q: %s\n"+see, invalid.GetFlag().Name, invalid.GetValue(), write, command.CommandPath())
 }
 
 // unknownFlag names the flag that was probably meant.

@@ -92,7 +92,7 @@ func (w *Waiter) all(ctx context.Context, jobs []Awaited, until job.Detail, ends
 		return w.stillOpen(context.WithoutCancel(ctx), jobs, until)
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		return fmt.Errorf("waiting for jobs, which go on: %w", ctx.Err())
+		return fmt.Errorf("waiting for jobs, which keep running: %w", ctx.Err())
 	}
 	return err
 }

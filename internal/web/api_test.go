@@ -301,13 +301,15 @@ func TestMistakesInASubmissionAreAllNamed(t *testing.T) {
 	for _, path := range []string{"/managers/local/jobs", "/managers/local/render", "/managers/local/form"} {
 		status, answer := p.call(http.MethodPost, path, map[string]any{"executable": 5, "atributes": 1, "environment": map[string]string{"A=B": ""}})
 		require.Equal(t, http.StatusBadRequest, status, path)
-		require.Contains(t, answer["error"], `the object of the request: "executable" is an integer, but has to be a text`)
+		require.Contains(t, answer["error"], `the object of the request: "executable" is an integer, but must be a string`)
 		require.Contains(t, answer["error"], `"A=B" cannot name a variable`)
-		require.Contains(t, answer["error"], `there is no setting "atributes"; did you mean "attributes"?`)
+		require.Contains(t, answer["error"], `unknown setting "atributes"
+did you mean "attributes"?`)
 	}
 	status, answer := p.call(http.MethodPost, "/managers/local/form", map[string]any{"edits": []any{map[string]any{"idd": "x"}}})
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Equal(t, `the object of the request: edits: there is no setting "idd"; did you mean "id"?`, answer["error"])
+	require.Equal(t, `the object of the request: edits: unknown setting "idd"
+did you mean "id"?`, answer["error"])
 	status, answer = p.call(http.MethodPut, "/launch-configurations/x", map[string]any{"tag": "1", "replace": "yes"})
 	require.Equal(t, http.StatusBadRequest, status)
 	require.Contains(t, answer["error"], "neither a tag")

@@ -153,7 +153,7 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 
 	// An agent takes the place of the definition, and back.
 	agent := url.Values{"new": {"false"}, "name": {"mine"}, "definition": {"fork"}, "agent": {`/opt/agent "a b"`}, "proxy": {"tcp"}, "transport": {"local"}}
-	require.Contains(t, expect(http.StatusUnprocessableEntity, "/managers/target", agent), "a definition and an agent")
+	require.Contains(t, expect(http.StatusUnprocessableEntity, "/managers/target", agent), "definition and agent exclude each other")
 	agent.Del("definition")
 	expect(http.StatusSeeOther, "/managers/target", agent)
 	agent.Set("agent", "/opt/agent a b") // as the form shows it

@@ -64,7 +64,7 @@ func (o *Options) Check() error {
 	case o.Proxy != stdio && o.Proxy != TCP:
 		return argumentError("--proxy %q: write tcp or stdio", o.Proxy)
 	case o.Port < 1 || o.Port > 65535:
-		return argumentError("--port %d: write a number from 1 to 65535", o.Port)
+		return argumentError("--port %d: enter a number from 1 to 65535", o.Port)
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ prints that configuration:
 		}
 		r.Stop, r.Mode = cmp.Or(r.Stop, debug.StopAtMain), cmp.Or(r.Mode, Run)
 		if r.Submission.Executable == "" {
-			return usage("PROGRAM is missing; see %s --help", c.CommandPath())
+			return usage("PROGRAM is missing\nsee %s --help", c.CommandPath())
 		}
 		return e.launch(c.Context(), r, f.script)
 	}
@@ -230,11 +230,11 @@ their nodes; docs/use/stacks.md explains how.`,
 		Args: func(c *cobra.Command, words []string) error {
 			switch len(words) {
 			case 0:
-				return usage("JOB is missing; see %s --help", c.CommandPath())
+				return usage("JOB is missing\nsee %s --help", c.CommandPath())
 			case 1:
 				return nil
 			}
-			return usage("unexpected argument %q; see %s --help", words[1], c.CommandPath())
+			return usage("unexpected argument %q\nsee %s --help", words[1], c.CommandPath())
 		},
 		RunE: func(c *cobra.Command, words []string) error {
 			r, err := f.request()

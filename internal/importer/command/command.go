@@ -32,10 +32,10 @@ func NewCommand(e Environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Convert other tools' configuration into targets and definitions",
-		Long: `import reads a definition written for PTP, a cluster file of Open OnDemand or a site
-file of Troika. It writes definitions, adds targets to targets.toml, and reports what it
-converted and what it could not. It never overwrites anything.
-FILE may be - for standard input.`,
+		Long: `Convert a definition of PTP, a cluster file of Open OnDemand or a site file of Troika into
+definitions and targets. FILE may be - for standard input.
+
+rmctl reports what it converted and what it could not. It overwrites nothing.`,
 		Example: "  rmctl import torque.xml\n  rmctl import clusters.d/owens.yml --dry-run\n  rmctl import troika.yml --into site",
 		Args:    e.Arguments,
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -62,9 +62,9 @@ FILE may be - for standard input.`,
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE: ptp, open-ondemand or troika (default: detected)")
-	c.Flags().StringVar(&name, "name", "", "`NAME` of target and definition (default: that of FILE)")
-	c.Flags().StringVar(&into, "into", "", "folder `DIR` to write to (default: the configuration folder)")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")
+	c.Flags().StringVar(&name, "name", "", "`NAME` of target and definition (default: the name of FILE)")
+	c.Flags().StringVar(&into, "into", "", "output directory `DIR` (default: the configuration directory)")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the result without writing it")
 	var formats []cobra.Completion
 	for _, known := range importer.Formats() {
 		formats = append(formats, string(known))
@@ -91,7 +91,7 @@ func (e *Environment) readImported(stdin io.Reader, name string) ([]byte, error)
 		return nil, fmt.Errorf("importing %s: %w", name, err)
 	}
 	if len(source) > maxImported {
-		return nil, e.Usage(fmt.Errorf("importing %s: it has more than %d bytes", name, maxImported))
+		return nil, e.Usage(fmt.Errorf("importing %s: larger than %d bytes", name, maxImported))
 	}
 	return source, nil
 }

@@ -154,7 +154,7 @@ func readNumber(values url.Values, name string, usual, most int) (int, error) {
 	}
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 1 || number > most {
-		return 0, answer.Errorf(http.StatusBadRequest, "%s=%.50q: write a number from 1 to %d", name, text, most)
+		return 0, answer.Errorf(http.StatusBadRequest, "%s=%.50q: enter a number from 1 to %d", name, text, most)
 	}
 	return number, nil
 }
