@@ -38,7 +38,8 @@ type Document struct {
 	Ensemble    string    `json:"ensemble,omitempty"` // that the job is a part of
 	Part        string    `json:"part,omitempty"`     // label of the part
 	Processes   []Process `json:"processes,omitempty"`
-	Seen        string    `json:"seen,omitempty"` // when it was listed, where listings follow one another
+	Listed      string    `json:"listed,omitempty"` // the time of the listing, if listings repeat
+	Seen        string    `json:"seen,omitempty"`   // the old name of listed, for one release
 
 	// Attributes are those of a listed job that rmctl has no names for: an object with texts and lists of texts.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
@@ -107,7 +108,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Reason   string    `json:"reason,omitempty"`
 		ExitCode *int      `json:"exitCode,omitempty"`
 		Signal   *int      `json:"signal,omitempty"`
-		Seen     string    `json:"seen,omitempty"`
+		Observed string    `json:"observed,omitempty"`
+		Seen     string    `json:"seen,omitempty"` // the old name of observed, for one release
 		Recorded string    `json:"recorded"`
 		Source   string    `json:"source,omitempty"`
 		Stream   string    `json:"stream,omitempty"`
@@ -117,7 +119,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}{
 		Cursor: e.Sequence, Event: e.Kind, Tag: e.Tag, Target: e.Target, ID: e.ID, Ensemble: e.Ensemble, Part: e.Part,
 		Before: e.Before, Detail: e.Detail, Native: e.Native, Reason: e.Reason, ExitCode: e.ExitCode, Signal: e.Signal,
-		Seen: Timestamp(e.Observed), Recorded: Timestamp(e.Recorded),
+		Observed: Timestamp(e.Observed), Seen: Timestamp(e.Observed), Recorded: Timestamp(e.Recorded),
 		Source: e.Source, Stream: e.Origin.Stream, Line: e.Origin.Line, Text: e.Origin.Text, Evidence: cmp.Or(e.Evidence, e.Origin.Text),
 	}
 	if e.Detail != "" {

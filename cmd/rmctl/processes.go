@@ -110,14 +110,15 @@ func (a *app) processesAtAgent(ctx context.Context, j job.Job, known []job.Proce
 // A processDocument is a line of processes --json.
 type processDocument struct {
 	job.Process
-	Job string `json:"job,omitempty"` // the tag, of several jobs
+	Tag string `json:"tag,omitempty"` // of the job
+	Job string `json:"job,omitempty"` // the old name of tag, for one release
 }
 
 func (a *app) printProcesses(tag string, processes []job.Process) error {
 	if len(processes) == 0 {
 		a.sayNone("no known processes")
 	}
-	document := func(p job.Process) any { return processDocument{p, tag} }
+	document := func(p job.Process) any { return processDocument{p, tag, tag} }
 	return printAll(a, processes, document, []string{"RANK", "NODE", "PID", "STATE", "EXIT", "SIGNAL", "LAST OUTPUT"}, func(p job.Process) []string {
 		pid := "-"
 		if p.PID != 0 {
@@ -133,7 +134,7 @@ func (a *app) printProcessOutput(job job.Job, processes []job.Process, rank int)
 			continue
 		}
 		if a.json {
-			return terminal.JSON(a.stdout, processDocument{p, job.Tag})
+			return terminal.JSON(a.stdout, processDocument{p, job.Tag, job.Tag})
 		}
 		_, err := fmt.Fprint(a.stdout, p.Output)
 		_, errorsErr := fmt.Fprint(a.stderr, p.ErrorOutput)

@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"time"
@@ -32,9 +33,18 @@ const (
 type Finding struct {
 	Name    string  `json:"name"` // of what was examined
 	Verdict Verdict `json:"verdict"`
-	Seen    string  `json:"seen"`
+	Seen    string  `json:"found"`
 	Impact  string  `json:"impact,omitempty"` // what users notice of it; empty if it is fine
 	Fix     string  `json:"fix,omitempty"`    // how to fix it; empty if it is fine
+}
+
+// MarshalJSON also writes the old name of found, for one release.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	type document Finding
+	return json.Marshal(struct {
+		document
+		Old string `json:"seen"`
+	}{document(f), f.Seen})
 }
 
 // Time limits of an examination. Nothing takes long unless it hangs.

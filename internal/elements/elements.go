@@ -28,7 +28,8 @@ type Node struct {
 	Load     *float64 `json:"load,omitempty"`
 	Queues   []string `json:"queues,omitempty"`
 	Reason   string   `json:"reason,omitempty"` // why it is in this state
-	Seen     string   `json:"seen,omitempty"`   // when it was listed, where listings follow one another
+	Listed   string   `json:"listed,omitempty"` // the time of the listing, if listings repeat
+	Seen     string   `json:"seen,omitempty"`   // the old name of listed, for one release
 
 	Attributes further.Text `json:"attributes,omitempty"` // that rmctl has no names for: an object with texts and lists of texts
 }
@@ -45,7 +46,8 @@ type Queue struct {
 	Running   *int   `json:"running,omitempty"` // jobs
 	Waiting   *int   `json:"waiting,omitempty"`
 	Nodes     *int   `json:"nodes,omitempty"`
-	Seen      string `json:"seen,omitempty"` // when it was listed, where listings follow one another
+	Listed    string `json:"listed,omitempty"` // the time of the listing, if listings repeat
+	Seen      string `json:"seen,omitempty"`   // the old name of listed, for one release
 
 	Attributes further.Text `json:"attributes,omitempty"` // that rmctl has no names for: an object with texts and lists of texts
 }

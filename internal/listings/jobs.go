@@ -68,7 +68,7 @@ func RecordedJobs() Kind[*job.Job] {
 		Columns: jobColumns("JOB", "TARGET", "STATE", "SUBMITTED", "NAME", "NOTE"), ID: nameOf,
 		Document: func(j *job.Job, seen string) any {
 			document := j.Document()
-			document.Seen = seen
+			document.Listed, document.Seen = seen, seen
 			return document
 		},
 		Fields: fieldsOf(reflect.TypeFor[job.Document]()), Extra: map[string]func(*job.Job) string{"word": func(j *job.Job) string { return j.Detail.Word() }},
@@ -133,7 +133,7 @@ func JobsOfEveryone() Kind[job.Document] {
 			return nameOf(&job.Job{ID: d.ID, Target: d.Target}, withTarget)
 		},
 		Document: func(d job.Document, seen string) any {
-			d.Seen = seen
+			d.Listed, d.Seen = seen, seen
 			return d
 		},
 		Fields: fieldsOf(reflect.TypeFor[job.Document]()), Extra: map[string]func(job.Document) string{"word": func(d job.Document) string { return wordOf(&d) }},

@@ -29,7 +29,7 @@ func Nodes() Kind[elements.Node] {
 		},
 		ID: func(n elements.Node, _ bool) string { return n.Name },
 		Document: func(n elements.Node, seen string) any {
-			n.Seen = seen
+			n.Listed, n.Seen = seen, seen
 			return n
 		},
 		Fields: fieldsOf(reflect.TypeFor[elements.Node]()),
@@ -66,7 +66,7 @@ func Queues() Kind[elements.Queue] {
 		},
 		ID: func(q elements.Queue, _ bool) string { return q.Name },
 		Document: func(q elements.Queue, seen string) any {
-			q.Seen = seen
+			q.Listed, q.Seen = seen, seen
 			return q
 		},
 		Fields: fieldsOf(reflect.TypeFor[elements.Queue]()),
