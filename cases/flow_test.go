@@ -218,10 +218,10 @@ func TestAFlowThatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 		file    string
 		says    string
 	}{
-		"no steps":              {map[string]string{"flow.toml": "definition = './site.xml'"}, "flow.toml", "no steps"},
-		"an unknown deed":       {map[string]string{"flow.toml": "[[steps]]\ndo = 'sumbit'"}, "flow.toml", `step 1: unknown do "sumbit"`},
-		"an unknown setting":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexpect = {ids = '1'}"}, "flow.toml", "line 3"},
-		"an unknown key":        {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexeutable = 'x'"}, "flow.toml", `line 3, column 1: unknown setting "exeutable"
+		"no steps":           {map[string]string{"flow.toml": "definition = './site.xml'"}, "flow.toml", "no steps"},
+		"an unknown deed":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'sumbit'"}, "flow.toml", `step 1: unknown do "sumbit"`},
+		"an unknown setting": {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexpect = {ids = '1'}"}, "flow.toml", "line 3"},
+		"an unknown key": {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nexeutable = 'x'"}, "flow.toml", `line 3, column 1: unknown setting "exeutable"
 did you mean "executable"?`},
 		"a value of no name":    {map[string]string{"flow.toml": "[[steps]]\ndo = 'submit'\nset = ['a']"}, "flow.toml", `line 3, column 8: "a": write name=value`},
 		"a key of no step":      {map[string]string{"flow.toml": "colour = 'x'\n[[steps]]\ndo = 'submit'"}, "flow.toml", `line 1, column 1: unknown setting ["colour"]`},
