@@ -52,7 +52,7 @@ func TestASetSaysWhatItWaitsForAndWhatIsOut(t *testing.T) {
 	require.Equal(t, "1 of 1 required parts have checked in", s.Sets[0].Waits())
 }
 
-func TestUsersLearnHowToGoOnAfterAnInteractivePartHasFailed(t *testing.T) {
+func TestHintsFollowAFailedInteractivePart(t *testing.T) {
 	s := coalloc.Status{ID: "4f1c2a7e5b0f", State: coalloc.Waiting, Parts: []coalloc.PartStatus{{Label: "a b", Kind: coalloc.Interactive, State: coalloc.PartFailed}, {Label: "c", Kind: coalloc.Optional, State: coalloc.PartFailed}}}
 	require.Equal(t, []string{"part a b has failed; the release waits: rmctl coalloc delete 4f1c2a7e5b0f 'a b' goes on without the part, rmctl coalloc substitute 4f1c2a7e5b0f 'a b' FILE replaces it; " +
 		"then rmctl coalloc commit 4f1c2a7e5b0f releases the ensemble, or rmctl coalloc cancel 4f1c2a7e5b0f ends it"}, s.Hints())

@@ -194,7 +194,7 @@ func TestF18AJobCannotBeCanceledAtOnce(t *testing.T) {
 
 func noGate(p *coalloc.Part) { p.Gate, p.Independent = coalloc.NoGate, true }
 
-func TestF19ACommitOfNowCancelsWhatIsIncomplete(t *testing.T) {
+func TestF19ACommitNowCancelsWhatIsIncomplete(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")
 	e := s.starts(part("a", marks), part("b", marks, count(2), single))
@@ -206,7 +206,7 @@ func TestF19ACommitOfNowCancelsWhatIsIncomplete(t *testing.T) {
 	s.isEmpty()
 }
 
-func TestACommitOfNowReleasesWhatIsComplete(t *testing.T) {
+func TestACommitNowReleasesWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "here")
 	e := s.starts(part("a", marks+"; sleep 1"), part("b", marks))

@@ -88,7 +88,7 @@ func TestEqualAnswersAreOnePart(t *testing.T) {
 	require.Equal(t, "no such variable", parts[2].Text)
 }
 
-func TestEachAskedRankIsInOnePart(t *testing.T) {
+func TestEachRankOfAQuestionIsInOnePart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s debug.Session
 		answers := func(debug.Request) (debug.Answer, bool) { return value("1") }

@@ -53,7 +53,7 @@ func TestAScriptWithoutItsShellRuns(t *testing.T) {
 	require.Equal(t, "ran it\n", r.output.String())
 }
 
-func TestWhatCannotRunVotesNo(t *testing.T) {
+func TestProgramsThatCannotRunVoteNo(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "text"), nil, 0o600))

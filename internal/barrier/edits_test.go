@@ -209,7 +209,7 @@ func TestAPartThatRunsAgainWhileItsReleaseIsRecordedIsNotReleased(t *testing.T) 
 	b.requireState(barrier.Ending)
 }
 
-func TestTheAnswerOfAnOlderFreezeCountsForNothing(t *testing.T) {
+func TestTheAnswerOfAnOlderFreezeIsIgnored(t *testing.T) {
 	b := begin(t, barrier.Ensemble{}, held("a", barrier.Required))
 	b.accept(1)
 	b.checkIn(1)

@@ -24,7 +24,7 @@ func TestARequiredPartThatFailsAfterTheReleaseEndsTheEnsemble(t *testing.T) {
 	b.requireState(barrier.Running)
 }
 
-func TestAnOptionalPartThatFailsMeansNothing(t *testing.T) {
+func TestAnOptionalPartThatFailsHasNoEffect(t *testing.T) {
 	b := begin(t, barrier.Ensemble{}, held("a", barrier.Optional), held("b", barrier.Required))
 	b.accept(1, 2)
 	b.end(1, 1)

@@ -52,7 +52,7 @@ func followed(calls *[]string, runs ...playedRun) *elsewhere {
 	return newElsewhere(s, barrier.Ensemble{ID: "0123456789ab", At: "login", State: barrier.Running})
 }
 
-func TestEventsGoOnAfterTheLastOneOnceTheConnectionIsBack(t *testing.T) {
+func TestEventsContinueAfterALostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls []string
 		var sequences []int

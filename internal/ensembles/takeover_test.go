@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 )
 
-func TestEditsThatMeetATakeoverAreMadeOnce(t *testing.T) {
+func TestEditsDuringATakeoverAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	id, err := h.service.Submit(t.Context(), &coalloc.Request{Parts: []coalloc.Part{farPart("a")}}, false)

@@ -71,7 +71,7 @@ func TestRanksOfSeveralNamespacesStayApart(t *testing.T) {
 	require.Len(t, all[1].Missing, 1)
 }
 
-func TestAnAnswerThatIsNoStackIsMissing(t *testing.T) {
+func TestInvalidStacksAreMissing(t *testing.T) {
 	t.Parallel()
 	s := &session{job: &Reachable{}}
 	text := textOf(s.combine([]tree.Part{{Ranks: set(t, "0"), Body: json.RawMessage(`{"threads":7}`)}}, nil, nil))

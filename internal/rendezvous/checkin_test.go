@@ -176,7 +176,7 @@ func TestProcessesWithoutRanksAreNumberedByArrival(t *testing.T) {
 	require.True(t, last.IsArranged())
 }
 
-func TestAnOpenPartGoesOnAtOnce(t *testing.T) {
+func TestAnOpenPartRunsAtOnce(t *testing.T) {
 	p := newPlace(t)
 	open := part(1, 1)
 	open.Gate = rendezvous.GateOpen
@@ -227,7 +227,7 @@ func TestAReleaseIsOnlyForItsRoster(t *testing.T) {
 	p.session(p.checksIn(p.pass(1, 1), other))
 }
 
-func TestAServerThatEndsSaysItsLastWords(t *testing.T) {
+func TestAServerSendsItsLastFramesBeforeItEnds(t *testing.T) {
 	p := newPlace(t)
 	p.server.Admit(part(1, 64))
 	var ended []<-chan outcome

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAFrameIsAsLongAsItSays(t *testing.T) {
+func TestFramesHaveTheirAnnouncedLength(t *testing.T) {
 	t.Parallel()
 	encoded, err := (&frame{Kind: kindSend, Tag: "t", payload: []byte("data")}).encode()
 	require.NoError(t, err)

@@ -180,7 +180,7 @@ func TestNodesLaunchFurtherNodes(t *testing.T) {
 	require.Equal(t, "0-7", parts[0].Ranks.String())
 }
 
-func TestQuestionsEndWithWhoAsks(t *testing.T) {
+func TestQuestionsEndWithTheirAsker(t *testing.T) {
 	f := connect(t, Options{Node: "login"})
 	f.launched(t, 1, 1, Launching{})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

@@ -258,7 +258,7 @@ func TestAnEditorIsServedOnASocket(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
-func TestOtherFilesAreNoSockets(t *testing.T) {
+func TestOtherFilesAreNotSockets(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s")
 	require.NoError(t, os.WriteFile(file, []byte("kept"), 0o600))
 	require.ErrorContains(t, (&bench{}).run(t, "--dap=unix:"+file), "is not a socket")

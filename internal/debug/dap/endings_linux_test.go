@@ -131,7 +131,7 @@ func TestRanksInTheSameStateAnswerTheSame(t *testing.T) {
 	}
 }
 
-func TestAttachToWhatIsNotThere(t *testing.T) {
+func TestAttachToMissingProcesses(t *testing.T) {
 	need(t, "lldb-vscode-14")
 	engine, err := dap.OpenEngine(t.Context(), dap.EngineOptions{Kind: "lldb", Notify: func(debug.Notice) {}})
 	require.NoError(t, err)

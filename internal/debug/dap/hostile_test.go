@@ -70,7 +70,7 @@ func openFake(t *testing.T, observe func(message) bool, answers func(string) str
 	return opened
 }
 
-func TestADebuggerThatMisbehavesIsNotAskedAgain(t *testing.T) {
+func TestADebuggerThatMisbehavesGetsNoMoreRequests(t *testing.T) {
 	all := func(message) bool { return true }
 	for name, answer := range map[string]string{"garbage": "hello\r\n\r\n", "no json": framed("}"), "silent": "", "flood": framed(`{"type":"event","event":"stopped"}`)} {
 		observe := all

@@ -180,7 +180,7 @@ func TestClientAndGuard(t *testing.T) {
 	require.ErrorContains(t, err, "could not start the guard: it did not become ready")
 }
 
-func TestReleaseRestoresWhatAProcessWas(t *testing.T) {
+func TestReleaseRestoresTheStateOfAProcess(t *testing.T) {
 	pid, before := startSleeper(t)
 	stop(t, pid)
 	require.True(t, guard.Release(t.Context(), pid, before.Start, false))

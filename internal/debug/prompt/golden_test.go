@@ -21,9 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "write the output in testdata")
 
-// TestSessionsPrintWhatTheirFilesSay runs the commands in a file's section "in", or "script", with fake ranks. The first line of
+// TestSessionsPrintTheExpectedOutput runs the commands in a file's section "in", or "script", with fake ranks. The first line of
 // a file has the number of ranks and options.
-func TestSessionsPrintWhatTheirFilesSay(t *testing.T) {
+func TestSessionsPrintTheExpectedOutput(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)

@@ -138,7 +138,7 @@ func (s *slowConn) Write(data []byte) (int, error) {
 
 func (*slowConn) Close() error { return nil }
 
-func TestOutputNobodyReadsIsLeftOutAndCounted(t *testing.T) {
+func TestUnreadOutputIsOmittedAndCounted(t *testing.T) {
 	conn := &slowConn{open: make(chan struct{})}
 	out := newOutbox(conn, 1<<40)
 	go out.write()

@@ -271,7 +271,7 @@ func TestDeepRecursionIsCut(t *testing.T) {
 	require.Contains(t, functions(stacks.Thread{Frames: frames[:5]}), "main recurse")
 }
 
-func TestProcessesThatCannotBeAsked(t *testing.T) {
+func TestProcessesThatCannotBeRead(t *testing.T) {
 	program := compile(t, waiting)
 	living := start(t, program, "1", "0").Process.Pid
 	ended := start(t, program, "1", "0")
