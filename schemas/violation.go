@@ -14,7 +14,7 @@ const maxViolations = 1000
 // The codes of violations. They are stable.
 const (
 	unknownElement   = "unknown-element"   // the name means nothing here or anywhere
-	misplacedElement = "misplaced-element" // it may not stand here, or not in this order
+	misplacedElement = "misplaced-element" // not allowed here, or not in this order
 	repeatedElement  = "repeated-element"  // more often than allowed
 	missingElement   = "missing-element"
 	unknownAttribute = "unknown-attribute"

@@ -30,7 +30,7 @@ var documentCodes = []Code{
 
 var schemaCodes = []Code{
 	{"unknown-element", config.Error, "The format has no element of this name."},
-	{"misplaced-element", config.Warning, "The element may not stand here, or not in this order."},
+	{"misplaced-element", config.Warning, "The element is not allowed here, or not in this order."},
 	{"repeated-element", config.Error, "The element stands more often than allowed."},
 	{"missing-element", config.Error, "A required element is missing."},
 	{"unknown-attribute", config.Error, "The element has no XML attribute of this name."},

@@ -76,7 +76,7 @@ func (r *documentReader) resolvePrefixes(scope *namespaceScope) error {
 		}
 		for _, earlier := range r.written[:i] {
 			if earlier.Name == a.Name && earlier.Space == a.Space {
-				return r.syntaxError(a.offset, "the attribute %q stands twice in one tag", a.Name)
+				return r.syntaxError(a.offset, "duplicate attribute %q in one tag", a.Name)
 			}
 		}
 	}

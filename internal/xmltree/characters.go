@@ -40,7 +40,7 @@ func (d *Document) checkCharacters() error {
 			continue
 		}
 		if r, _ := utf8.DecodeRuneInString(text[i:]); !isCharacter(r) {
-			return d.failure(i, "xml-syntax", "the character %U may not stand in XML", r)
+			return d.failure(i, "xml-syntax", "the character %U is not allowed in XML", r)
 		}
 	}
 	return nil

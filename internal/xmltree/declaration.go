@@ -26,7 +26,7 @@ func (r *documentReader) instruction() error {
 		}
 		return nil
 	case begin > 0:
-		return r.syntaxError(begin, "the XML declaration may stand only at the very beginning")
+		return r.syntaxError(begin, "the XML declaration is allowed only at the beginning")
 	case target != "xml":
 		return r.syntaxError(begin, "the XML declaration is malformed")
 	}

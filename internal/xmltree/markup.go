@@ -11,10 +11,10 @@ func (r *documentReader) markup() error {
 	case strings.HasPrefix(rest, sectionBegin):
 		return r.section()
 	case strings.HasPrefix(rest, "<!DOCTYPE"):
-		return r.document.failure(r.at, "xml-doctype", "document type declarations are refused, since they can define entities").
+		return r.document.failure(r.at, "xml-doctype", "document type declarations are not allowed: they can define entities").
 			withHelp("remove the <!DOCTYPE …> and write the text of each entity where it is used")
 	}
-	return r.syntaxError(r.at, "neither a comment nor a section of character data begins here").
+	return r.syntaxError(r.at, "expected a comment or a CDATA section").
 		withHelp("write &lt; for a literal <")
 }
 
@@ -32,7 +32,7 @@ func (r *documentReader) comment() error {
 	}
 	end := content + length
 	if !strings.HasPrefix(r.source[end:], "-->") {
-		return r.syntaxError(end, "\"--\" may not stand in a comment")
+		return r.syntaxError(end, "\"--\" is not allowed in a comment")
 	}
 	r.at = end + len("-->")
 	return nil
@@ -46,9 +46,9 @@ func (r *documentReader) section() error {
 	length := strings.Index(r.source[content:], sectionEnd)
 	switch {
 	case length < 0:
-		return r.syntaxError(begin, "the section of character data does not end").withHelp("it ends with " + sectionEnd)
+		return r.syntaxError(begin, "the CDATA section does not end").withHelp("it ends with " + sectionEnd)
 	case len(r.open) == 0:
-		return r.syntaxError(begin, "text stands outside the root element")
+		return r.syntaxError(begin, "text outside the root element")
 	}
 	data := r.source[content : content+length]
 	if strings.Contains(data, "\r") {

@@ -48,7 +48,7 @@ func (r *documentReader) read() (*Element, error) {
 		return nil, r.syntaxError(unclosed.offset, "%q is never closed", unclosed.tag)
 	}
 	if r.root == nil {
-		return nil, r.syntaxError(0, "the file holds no element")
+		return nil, r.syntaxError(0, "the file contains no element")
 	}
 	return r.root, nil
 }
@@ -80,7 +80,7 @@ func (r *documentReader) text() error {
 			asWritten = false
 		case '>':
 			if strings.HasSuffix(data[:i], "]]") {
-				return r.syntaxError(begin+i-2, "\"]]>\" may not stand in text").withHelp("write ]]&gt;")
+				return r.syntaxError(begin+i-2, "\"]]>\" is not allowed in text").withHelp("write ]]&gt;")
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (r *documentReader) text() error {
 		return nil
 	}
 	if ink < r.at {
-		return r.syntaxError(ink, "text stands outside the root element")
+		return r.syntaxError(ink, "text outside the root element")
 	}
 	return nil
 }

@@ -54,18 +54,18 @@ func (r *documentReader) reference(begin, end int) (character rune, after int, e
 	name, after := r.source[nameBegin:nameEnd], nameEnd+len(";")
 	switch {
 	case nameEnd == end || r.source[nameEnd] != ';':
-		return 0, 0, r.syntaxError(begin, "the & here begins no reference").withHelp(knownReferences)
+		return 0, 0, r.syntaxError(begin, "the & begins no reference").withHelp(knownReferences)
 	case number:
 		character, ok := numbered(name)
 		if !ok {
-			return 0, 0, r.syntaxError(begin, "the reference %q is to no character", r.source[begin:after])
+			return 0, 0, r.syntaxError(begin, "the reference %q is not a character", r.source[begin:after])
 		}
 		return character, after, nil
 	}
 	if character, known := namedReferences[name]; known {
 		return character, after, nil
 	}
-	return 0, 0, r.syntaxError(begin, "the entity %q is not known", r.source[begin:after]).withHelp(knownReferences)
+	return 0, 0, r.syntaxError(begin, "unknown entity %q", r.source[begin:after]).withHelp(knownReferences)
 }
 
 // numbered returns the character of a numeric reference, written in decimal or,

@@ -55,7 +55,7 @@ func (r *documentReader) checkBounds(begin int) error {
 	case len(r.open) >= maxDepth:
 		return r.document.failure(begin, "xml-limit", "elements are nested more than %d deep", maxDepth)
 	case len(r.open) == 0 && r.root != nil:
-		return r.syntaxError(begin, "a document has one root element; this is a second one")
+		return r.syntaxError(begin, "second root element")
 	}
 	return nil
 }
@@ -92,9 +92,9 @@ func (r *documentReader) attribute(tag string, adjoins bool) error {
 	name := r.name()
 	switch {
 	case name == "":
-		return r.syntaxError(begin, "an attribute or the end of the tag of %q is expected here", tag)
+		return r.syntaxError(begin, "expected an attribute or the end of the tag of %q", tag)
 	case adjoins:
-		return r.syntaxError(begin, "white space is missing before the attribute %q", name)
+		return r.syntaxError(begin, "missing white space before the attribute %q", name)
 	}
 	prefix, local, ok := splitName(name)
 	if !ok {
@@ -130,7 +130,7 @@ func (r *documentReader) value(name string) (string, error) {
 			}
 			return r.expanded(begin, end, " ")
 		case '<':
-			return "", r.syntaxError(r.at, "a < stands in the value of the attribute %q", name).
+			return "", r.syntaxError(r.at, "unescaped < in the value of the attribute %q", name).
 				withHelp("write &lt; for a literal <, or close the value with " + string(quote))
 		case '&', '\t', '\n', '\r':
 			asWritten = false
