@@ -16,8 +16,8 @@ import (
 
 // The limits of docs: what a reader opens in one sitting, and what somebody has to keep true.
 const (
-	maxLinesOfPage = 1249
-	maxWordsOfDocs = 120_000
+	maxLinesOfPage = 300
+	maxWordsOfDocs = 45_000
 )
 
 // A markdownPage is a Markdown file of the project.

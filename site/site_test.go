@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -56,6 +57,12 @@ func TestSiteOpensFromDisk(t *testing.T) {
 	require.Contains(t, read("document.body.innerText"), "--array INDICES")
 
 	background := func() string { return read("getComputedStyle(document.body).backgroundColor") }
+	light := background()
+	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	})
+	require.NoError(t, err)
+	require.NotEqual(t, light, background(), "a system in dark mode")
 	colors := map[string]bool{}
 	for range 3 { // automatic, light, dark
 		colors[background()] = true

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -27,4 +30,21 @@ func TestEachCommandTellsHowItIsUsed(t *testing.T) {
 		}
 	}
 	look(newRoot(&app{}))
+}
+
+func TestReferenceListsCommands(t *testing.T) {
+	t.Parallel()
+	reference, err := os.ReadFile("../../docs/reference/cli.md")
+	require.NoError(t, err)
+	root := newRoot(&app{})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	listed := 0
+	for _, command := range root.Commands() {
+		if command.IsAvailableCommand() || command.Name() == "help" {
+			listed++
+			require.Contains(t, string(reference), fmt.Sprintf("\n| `%s` | %s |\n", command.Name(), command.Short))
+		}
+	}
+	require.Equal(t, listed, strings.Count(string(reference), "\n| `"), "commands in the reference")
 }
