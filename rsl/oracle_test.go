@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The classes of requests that this package reads otherwise than the C library, by the rows of the
-// table in docs/reference/rsl.md.
+// The classes of requests that this package reads otherwise than the C library, by the list in
+// docs/reference/rsl.md.
 const (
 	quoteTouches  = "quoted text touching a reference"
 	stopCharacter = "* ? ~ in a word"
