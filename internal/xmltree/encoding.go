@@ -53,8 +53,8 @@ func (d *Document) decode() (encoding string, err error) {
 	return encoding, nil
 }
 
-// declaredEncoding returns the encoding that the XML declaration names, empty if
-// there is none.
+// declaredEncoding returns the encoding that the XML declaration names, empty
+// without one.
 func declaredEncoding(text string) string {
 	const longest = 200 // declarations have no more than three short parts
 	content, ok := strings.CutPrefix(text[:min(len(text), longest)], "<?xml")

@@ -27,8 +27,8 @@ func nameEnd(text string, at int) int {
 	return at
 }
 
-// splitName returns the parts of a name around its colon, the prefix empty if
-// there is none, and whether the parts are names.
+// splitName returns the parts of a name around its colon, the prefix empty
+// without one, and whether the parts are names.
 func splitName(name string) (prefix, local string, ok bool) {
 	colon := strings.IndexByte(name, ':')
 	if colon < 0 {
