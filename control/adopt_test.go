@@ -115,10 +115,10 @@ func TestAJobThatCannotBeTheOneIsNotAdopted(t *testing.T) {
 		want string
 	}{
 		"unknown to the scheduler": {func(*site, job.Job) string { return "" }, `unknown job "9"`},
-		"of another user":          {func(*site, job.Job) string { return "9 - somebody-else@host -\n" }, "is of user somebody-else"},
+		"of another user":          {func(*site, job.Job) string { return "9 - somebody-else@host -\n" }, "belongs to user somebody-else"},
 		"of another submission": {func(*site, job.Job) string {
 			return "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 - -\n"
-		}, "is of submission 2f4bb9f2"},
+		}, "belongs to submission 2f4bb9f2"},
 		"too old": {func(s *site, cut job.Job) string { return s.mine("9", cut.Created.Add(-time.Hour)) }, "before submission the-tag"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestASubmissionThatIsUnderWayIsNotAdopted(t *testing.T) {
 	s := untagging(t)
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "mine", Target: "here", Submitter: presence.ThisProcess()}))
 	_, err := s.Adopt(t.Context(), "mine", "9")
-	require.ErrorContains(t, err, "at this moment")
+	require.ErrorContains(t, err, "being submitted right now")
 }
 
 // Its name is by default that of the program; a script of the user's own may give any.

@@ -62,11 +62,11 @@ func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 		"a source that is missing":    {`<file name="f"><path>/nonexistent/source</path></file>`, "no such file"},
 		"a path that is empty":        {`<file name="f"><path>${ptp_rm:nobody#value}</path></file>`, "empty path"},
 		"a path to a folder":          {`<file name="f"><path>/</path></file>`, "is a directory"},
-		"a device that never ends":    {`<file name="f"><path>/dev/zero</path></file>`, "more than 67108864 bytes"},
-		"a name with folders":         {`<file name="../f"><contents/></file>`, "not a file name"},
-		"a name that is a folder":     {`<file name=".."><contents/></file>`, "not a file name"},
-		"a name that is this folder":  {`<file name="."><contents/></file>`, "not a file name"},
-		"no name":                     {`<file name="${ptp_rm:nobody#value}"><contents/></file>`, "not a file name"},
+		"a device that never ends":    {`<file name="f"><path>/dev/zero</path></file>`, "larger than 67108864 bytes"},
+		"a name with folders":         {`<file name="../f"><contents/></file>`, "invalid file name"},
+		"a name that is a folder":     {`<file name=".."><contents/></file>`, "invalid file name"},
+		"a name that is this folder":  {`<file name="."><contents/></file>`, "invalid file name"},
+		"no name":                     {`<file name="${ptp_rm:nobody#value}"><contents/></file>`, "invalid file name"},
 		"a name that does not end":    {`<file name="${ptp_rm:circle#value}"><contents/></file>`, "form a loop"},
 		"an invalid mode":             {`<file name="f" mode="rwx"><contents/></file>`, "octal"},
 		"a mode with more than modes": {`<file name="f" mode="4755"><contents/></file>`, "octal"},
@@ -161,7 +161,7 @@ func TestAScriptOfTheUsersKeepsItsName(t *testing.T) {
 func TestAScriptIsRefusedWhereNoneIsSubmitted(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	_, err := s.Submit(t.Context(), job.Submission{Script: s.path("absent")})
-	require.ErrorContains(t, err, "submits no script")
+	require.ErrorContains(t, err, "does not submit scripts")
 
 	s = newSite(t, define(t, `<script><line><arg>#!/bin/sh</arg></line></script>`+submitting(`echo job 7`, "")))
 	_, err = s.Submit(t.Context(), job.Submission{Script: s.path("absent")})

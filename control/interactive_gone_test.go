@@ -142,7 +142,7 @@ func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, seen.Missing)
 	require.True(t, seen.Stale)
-	require.Contains(t, seen.StaleReason, "(12 on far.example.org)")
+	require.Contains(t, seen.StaleReason, "process 12 on far.example.org")
 	kept, err := s.store.ByTag(t.Context(), "the-tag")
 	require.NoError(t, err)
 	require.False(t, kept.Stale, "the other host can check it")

@@ -73,7 +73,7 @@ func TestOnlyWhoRemembersProvesThatThereIsNoJob(t *testing.T) {
 		}
 		var unconfirmed *control.UnconfirmedError
 		require.ErrorAs(t, err, &unconfirmed, c.what)
-		require.ErrorContains(t, err, "proves nothing", c.what)
+		require.ErrorContains(t, err, "may have forgotten it", c.what)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestADamagedRecordMayBeThatOfTheJob(t *testing.T) {
 		j, err := s.Recover(t.Context(), cut)
 		require.Equal(t, c.id, j.ID)
 		if c.id == "" {
-			require.ErrorContains(t, err, "proves nothing")
+			require.ErrorContains(t, err, "may have forgotten it")
 		}
 	}
 }

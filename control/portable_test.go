@@ -64,7 +64,7 @@ func TestPortableNamesThatCannotBeHonouredAreRefused(t *testing.T) {
 		{[]string{"wallTime", "90"}, `attribute "wallTime": "90" is no length of time`},
 		{[]string{"wallTime", "2d"}, `attribute "wallTime": attribute "time"`},
 		{[]string{"wallTime", "1h", "time", "30"}, `attribute "wallTime": it sets "time" to "60", which already has the value "30"`},
-		{[]string{"memory", "1GiB", "select", "1"}, `attribute "memory": "select" has a value, too`},
+		{[]string{"memory", "1GiB", "select", "1"}, `attribute "memory": conflicts with the value of "select"`},
 		{[]string{"nodes", "many"}, `"many" is refused`},
 		{[]string{"array", "1-3", "mail", "ada"}, `attribute "mail": definition "test" has no link`},
 	} {

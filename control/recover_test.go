@@ -161,7 +161,7 @@ func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
 	s.submits(t, job.Submission{Executable: "x"})
 	var unconfirmed *control.UnconfirmedError
 	require.ErrorAs(t, within, &unconfirmed)
-	require.Contains(t, unconfirmed.Reason, "at this moment")
+	require.Contains(t, unconfirmed.Reason, "being submitted right now")
 	require.False(t, s.exists("looked"))
 }
 

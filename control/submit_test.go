@@ -67,7 +67,7 @@ func TestASubmissionIsRecordedAsALaunchConfiguration(t *testing.T) {
 	job, err = s.store.ByTag(t.Context(), s.submits(t, asked).Tag)
 	require.NoError(t, err, "a job is submitted all the same")
 	_, err = settings.LaunchConfigurationOf(job, "again")
-	require.ErrorContains(t, err, `job "7" was submitted is not recorded`)
+	require.ErrorContains(t, err, `the submission of job "7" is not on record`)
 }
 
 func TestAJobHasTheNameThatItWasGivenBeforeItIsSeen(t *testing.T) {

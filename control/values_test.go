@@ -120,8 +120,8 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"an attribute that does not exist":     {"colour", "red", `definition "test" has no such attribute` + "\n" + `did you mean "color"?`},
 		"one that resembles no other":          {"zzzzzzzzzz", "1", "rmctl describe"},
 		"a read-only one":                      {"fixed", "x", "read-only"},
-		"one of the engine's":                  {"executablePath", "/x", "set by rmctl itself"},
-		"a fact of a job":                      {"job.native", "R", "set by rmctl itself"},
+		"one of the engine's":                  {"executablePath", "/x", "set by rmctl"},
+		"a fact of a job":                      {"job.native", "R", "set by rmctl"},
 		"no item of the choice":                {"color", "blue", "choose one of red, green"},
 		"a switch in between":                  {"rerun", "maybe", "true or false"},
 		"a boolean of another kind":            {"flag", "2", "true or false"},
@@ -132,10 +132,10 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"an integer of more than 32 bits":      {"memory", "99999999999", "32 bits"},
 		"an entry without a key":               {"limits", "4", "key=value"},
 		"an entry that a validator refuses":    {"limits", "a b=4", "a word first, please"},
-		"an invisible one":                     {"hidden", "x", "does not show it to users"},
+		"an invisible one":                     {"hidden", "x", "set by the definition only"},
 		"an invisible one that is linked":      {"control.queue.name", "x", `takes the value of "queue"`},
 		"the directory":                        {"directory", "/x", "use -d"},
-		"a system's property":                  {"os.name", "AIX", "set by rmctl itself"},
+		"a system's property":                  {"os.name", "AIX", "set by rmctl"},
 		"a validator without message":          {"silent", "x", `does not match`},
 		"what a validator wants to be there":   {"silent", "", `does not match`},
 		"an attribute whose name has no text":  {"", "x", "no such attribute"},
@@ -241,7 +241,7 @@ func TestTheControlOfAnAttributeSaysWhatItTakes(t *testing.T) {
 	require.Equal(t, []string{"show", "b", "true", "3", "medium", "fast", "gpu", "mpirun", "2", "c", "/o", "b", ""}, rendering.Commands[0].Arguments)
 	for name, c := range map[string]struct{ value, want string }{
 		"box": {"x", "true or false"}, "count": {"0", "smallest value is 1"}, "speed": {"medium", "choose one of slow, fast"},
-		"mpi": {"srun", "choose one of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "does not show it to users"}, "linked": {"x", `takes the value of "bound"`},
+		"mpi": {"srun", "choose one of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "set by the definition only"}, "linked": {"x", `takes the value of "bound"`},
 	} {
 		_, err := site.Render(job.Submission{Executable: "x", Values: values(name, c.value)})
 		require.ErrorContains(t, err, `attribute "`+name+`"`)

@@ -125,7 +125,7 @@ func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
 		"f:2:8: v2.job must be a mapping":                               "v2:\n  job: x",
 		"f:1:12: v2.job.adapter is missing":                             "v2: { job: {} }",
 		"f:3:14: no definition for adapter \"linux_host\"":              "v2:\n  job:\n    adapter: linux_host",
-		"f:4:10: v2.job.bin: \"/a b;rm\" is no path":                    "v2:\n  job:\n    adapter: slurm\n    bin: \"/a b;rm\"",
+		"f:4:10: v2.job.bin: invalid path \"/a b;rm\"":                  "v2:\n  job:\n    adapter: slurm\n    bin: \"/a b;rm\"",
 		"f:2:17: v2.login.host: invalid host name \"-oProxyCommand=x\"": "v2:\n  login: {host: -oProxyCommand=x}\n  job: {adapter: slurm}",
 		"unsupported second document":                                   "v2: {}\n---\nv2: {}",
 		"f:1:8: sites must be a mapping":                                "sites: 3",
@@ -144,7 +144,7 @@ func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, err := importer.Import("f", []byte("v2: {}"), "", "../x")
-	require.ErrorContains(t, err, "cannot name a target")
+	require.ErrorContains(t, err, "invalid target name")
 }
 
 // No file makes the import fail in another way than with an error, and what it
