@@ -317,7 +317,7 @@ func TestKilledAgentsAndClientsLoseAndDoubleNoJob(t *testing.T) {
 // awaitEnds waits until the model has all jobs of accepted submissions, and all of them have ended.
 func (h *holder) awaitEnds() {
 	s := h.current()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 10*time.Minute) // many jobs are listed seldom
+	ctx, cancel := context.WithTimeout(h.t.Context(), 10*time.Minute) // long lists are refreshed rarely
 	defer cancel()
 	require.NoError(h.t, s.Listed(ctx))
 	for {

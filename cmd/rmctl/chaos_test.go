@@ -92,8 +92,8 @@ func (h *household) writeBatch(jobs int) string {
 	return path
 }
 
-// allMissing reports whether an error tells of nothing but jobs that their
-// scheduler has forgotten.
+// allMissing reports whether an error only names jobs that their scheduler has
+// forgotten.
 func allMissing(err error) bool {
 	if several, joined := err.(interface{ Unwrap() []error }); joined {
 		for _, one := range several.Unwrap() {
@@ -161,8 +161,8 @@ func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
 	h.requireTruth(store, jobs)
 }
 
-// chaosLateness is how many listings a scheduler of chaos is late at most, and
-// one more of which it does not tell.
+// chaosLateness is the largest number of listings that a new job can be missing
+// from, plus one.
 const chaosLateness = 4
 
 // Whoever looks what has become of the jobs finds also those that were taken up
@@ -173,7 +173,7 @@ func TestJobsThatTheirSchedulerTookUpLateAreFound(t *testing.T) {
 	store, err := jobstore.Open(t.Context(), h.path(".local/state/rmctl"))
 	require.NoError(t, err)
 	now := time.Now()
-	// unseen records a submission that its scheduler was asked for so many times in vain.
+	// unseen records a submission that so many queries of its scheduler did not find.
 	unseen := func(tag string, times int) {
 		require.NoError(t, store.Intend(t.Context(), job.Job{Tag: tag, Target: "chaos", Created: now.Add(-4 * time.Minute), Submitter: "0 gone nowhere"}))
 		for range times {

@@ -57,7 +57,7 @@ func (a *app) ensembles() (*ensembles.Service, error) {
 	return service, err
 }
 
-// prepareTargets makes the connections of targets, so that questions are asked at this terminal.
+// prepareTargets connects to targets, so that SSH prompts appear on this terminal.
 func (a *app) prepareTargets(ctx context.Context, names []string) {
 	a.prompter() // before several connections need it
 	ensembles.Reach(ctx, a.client(), names)

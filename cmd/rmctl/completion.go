@@ -244,8 +244,8 @@ func (a *app) completionTarget(c *cobra.Command) string {
 	return target
 }
 
-// completionDefinition returns the definition of the target, or that of the arguments of
-// render; nil if there is none.
+// completionDefinition returns the definition of the target, or for render that of its
+// arguments. It returns nil without a definition.
 func (a *app) completionDefinition(c *cobra.Command, arguments []string) *config.Definition {
 	name := a.completionTarget(c)
 	isRender := c.Name() == "render" && len(arguments) > 0

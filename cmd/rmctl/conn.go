@@ -105,8 +105,8 @@ func (a *app) printConnections(connections []daemon.ConnectionInfo, now time.Tim
 	})
 }
 
-// targetsOf returns the targets that use a connection. Without a valid configuration there
-// are none.
+// targetsOf returns the targets that use a connection. If targets.toml is invalid, it
+// returns no targets.
 func (a *app) targetsOf(connection daemon.ConnectionInfo) []string {
 	names := []string{}
 	targets, err := a.client().Targets()

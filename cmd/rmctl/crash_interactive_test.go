@@ -60,9 +60,9 @@ func TestKilledWhileAnInteractiveJobBeginsItIsFoundAtSlurm(t *testing.T) {
 
 const readBefore = "before its id is read"
 
-// endureAttached is endure for a job attached to a terminal, which leaves a mark.
-// srun 22.05 that loses its terminal between saying that it waits and waiting
-// cancels its job and waits on all the same: it is told once more.
+// endureAttached is endure for a job attached to a terminal.
+// If srun 22.05 loses its terminal just before it waits for the job, it cancels
+// the job but keeps waiting. endureAttached then sends it SIGHUP again.
 func (h *household) endureAttached(number int, settings ...string) outcome {
 	arguments := append([]string{"run", "-t", h.target}, settings...)
 	arguments = append(arguments, "--", "sh", "-c", `echo "$1" >>"$0"`, h.path("marks"), "only")
@@ -76,7 +76,7 @@ func (h *household) endureAttached(number int, settings ...string) outcome {
 		h.t.Log("srun goes on without its terminal")
 		output, noted := exec.Command("pkill", "-HUP", "-f", "^srun .*"+regexp.QuoteMeta(h.home)).CombinedOutput()
 		if noted != nil {
-			h.t.Logf("pkill: %v: %s", noted, output) // there is none if it has ended just now
+			h.t.Logf("pkill: %v: %s", noted, output) // srun may have just ended
 		}
 		err = awaitDescendants(alive, descendantPatience)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// degraded is a household that keeps its record of jobs in a folder of which something is wrong, and
-// has a scheduler that notes each submission.
+// degraded is a household whose state directory has a fault, with a scheduler that notes each
+// submission.
 type degraded struct {
 	*household
 	state string
@@ -201,8 +201,8 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.Contains(t, stderr, "cannot open its files: check permissions")
 }
 
-// strace plays the part of a file system that has no locks.
-func TestAFileSystemWithoutLocksIsToldAsSuch(t *testing.T) {
+// strace simulates a file system without locks.
+func TestTheErrorNamesAFileSystemWithoutLocks(t *testing.T) {
 	t.Parallel() // it waits for a lock
 	d := newDegraded(t)
 	d.succeeds("submit", "--", "x")

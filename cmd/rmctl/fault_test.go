@@ -19,8 +19,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Variables by which a test tells the rmctl that it starts where to kill itself:
-// at the point of this number, and where to leave the names of those before it.
+// Environment variables with which a test controls rmctl: the number of the fault
+// point at which rmctl kills itself, and the file for the names of the points before.
 const (
 	faultPoint = "RMCTL_TEST_FAULT_POINT"
 	faultTrace = "RMCTL_TEST_FAULT_TRACE"
@@ -165,8 +165,8 @@ func (w *faultyWriter) Write(text []byte) (written int, err error) {
 	return written, err
 }
 
-// settlingTime is after every submit command of the definitions that are swept must
-// have ended, and before a Slurm without accounting forgets a job that keepsJobs tells how long to keep.
+// settlingTime is long enough for every submit command to end, and shorter than
+// keepsJobs, after which a Slurm without accounting forgets a job.
 const (
 	settlingTime = 4 * time.Minute
 	keepsJobs    = "RMCTL_SLURM_MINJOBAGE=3600" // a busy machine takes minutes beside that time

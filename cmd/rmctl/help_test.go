@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEachCommandTellsHowItIsUsed(t *testing.T) {
+func TestEachCommandShowsItsUsage(t *testing.T) {
 	t.Parallel()
 	var look func(*cobra.Command)
 	look = func(command *cobra.Command) {

@@ -60,7 +60,7 @@ func (s *hostileSite) write(name, content string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.folder, name), []byte(content), 0o600))
 }
 
-// sees makes the scheduler tell a state, with words around it.
+// sees makes the scheduler report a state, with hostile text in the other fields.
 func (s *hostileSite) sees(state string) {
 	s.t.Helper()
 	s.write("status", fmt.Sprintf("state %s\nnative %s\nreason %s\nqueue %s\nname %s\n", state, hostileText, hostileText, hostileText, hostileText))

@@ -23,7 +23,7 @@ func newDesk(t *testing.T, environment ...string) *rmctltest.Desk {
 	return rmctltest.NewDesk(t, filepath.Join("testdata", "interactive"), environment...)
 }
 
-// queued is a program that tells of a job and then runs a script.
+// queued returns the command of a program that announces a job and then runs a script.
 func queued(script string) []string {
 	return []string{"run", "-t", "opened", "--", "sh", "-c", "echo waiting for job 7; echo job 7 ready; read -r input; eval \"$input\"; " + script}
 }

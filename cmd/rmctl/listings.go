@@ -47,8 +47,7 @@ found. ` + servedHelp + `
 	return c
 }
 
-// knownQueues returns the queues that the start-up commands found, of which only the
-// names are known.
+// knownQueues returns the queues that the start-up commands found. They have only names.
 func knownQueues(ctx context.Context, controller *control.Controller) ([]elements.Queue, error) {
 	names, err := controller.Queues(ctx)
 	queues := make([]elements.Queue, len(names))

@@ -56,10 +56,10 @@ func (h *household) defineInstant() {
 	</control-data></resource-manager-builder>`), 0o600))
 }
 
-// BenchmarkTracking measures rmctl wait for 10,000 jobs of which none changes after
-// the first listing, for a minute: its highest memory, and its own time on a processor without
-// the commands that it runs: until the first listing is recorded, for each
-// later one, and between them. Wide rows tell fifteen facts of 36 characters each, others two.
+// BenchmarkTracking measures a minute of rmctl wait for 10,000 jobs. None changes after
+// the first listing. It reports the peak memory and the CPU time of rmctl without
+// its commands: until the first listing is recorded, for each later one, and
+// between them. Wide rows have fifteen fields of 36 characters each, others two.
 //
 //	go test ./cmd/rmctl -run '^$' -bench Tracking -benchtime 1x
 func BenchmarkTracking(b *testing.B) {
@@ -109,8 +109,8 @@ type trackingLoad struct {
 	quiet, quietFor time.Duration // of a processor, and in all, while there was no listing
 }
 
-// settling is how long after the end of a listing what a wait takes counts as due to
-// it: it tells of what has changed then.
+// settling is the time after a listing during which the CPU time of a wait counts as
+// due to that listing, because the wait then reports the changes.
 const settling = 2 * time.Second
 
 // watch looks at a process ten times a second.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestUsersAreToldInSentences(t *testing.T) {
+func TestWarningsAreSentences(t *testing.T) {
 	for name, test := range map[string]struct {
 		of   app
 		want string

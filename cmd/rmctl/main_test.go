@@ -17,8 +17,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// atOnce is how many tests run at once unless -parallel tells: many wait for
-// jobs, and hardly need a processor.
+// atOnce is the default of -parallel: most tests wait for jobs and hardly use the
+// processor.
 const atOnce = "8"
 
 // The test binary is rmctl itself to the scripts that it runs.

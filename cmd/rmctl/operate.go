@@ -50,7 +50,7 @@ func (f *selectionFlags) choice(c *cobra.Command, names []string) (selection.Cho
 	return selection.Choice{Names: names, Filter: filter}, err
 }
 
-// choose returns the jobs of a choice, and says if there are none.
+// choose returns the jobs that match a choice. If no job matches, it prints a message.
 func (a *app) choose(c *cobra.Command, choice selection.Choice) ([]selection.Chosen, error) {
 	chosen, err := a.finder().Choose(c.Context(), choice)
 	if len(chosen) == 0 && err == nil {

@@ -12,10 +12,9 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// BenchmarkRemoteStatus measures whole processes that ask for a job elsewhere, by
-// a connection that the background process keeps: one beside a status of which
-// nothing is asked, in turn, and a thousand. The definition asks with one cheap
-// command.
+// BenchmarkRemoteStatus measures complete rmctl status processes that query a job on
+// another host over the connection of the background process: one, alternating with
+// a status that queries nothing, and a thousand. The query is one cheap command.
 //
 //	RMCTL_CLUSTERS=1 go test ./cmd/rmctl -run '^$' -bench RemoteStatus -benchtime 100x
 func BenchmarkRemoteStatus(b *testing.B) {

@@ -19,8 +19,8 @@ func oneLine(text string) string { return tui.OneLine(text) }
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool { return terminal.Is(stream) }
 
-// printAll prints things of one kind: with --json the document of each on a line, otherwise a
-// table with a row for each. If there are none, it prints nothing.
+// printAll prints things of one kind: with --json one document per line, otherwise a
+// table with a row for each. Without things, it prints nothing.
 func printAll[T any](a *app, things []T, document func(T) any, header []string, row func(T) []string) error {
 	columns := make([]listings.Column[T], len(header))
 	for i, title := range header {

@@ -154,8 +154,8 @@ func TestNothingIsStagedWhereOthersCouldExchangeIt(t *testing.T) {
 	}
 }
 
-// A link in the place of a file is replaced: what it leads to stays as it is.
-func TestALinkInThePlaceOfAStagedFileIsNotFollowed(t *testing.T) {
+// A link with the name of a staged file is replaced; the file it points to stays unchanged.
+func TestALinkWithTheNameOfAStagedFileIsNotFollowed(t *testing.T) {
 	staging, aim := t.TempDir(), filepath.Join(t.TempDir(), "aim")
 	require.NoError(t, os.WriteFile(aim, []byte("precious"), 0o644))
 	require.NoError(t, os.Symlink(aim, filepath.Join(staging, "input")))

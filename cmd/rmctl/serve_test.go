@@ -97,7 +97,7 @@ func TestServePrintsWhereToLookAndEndsWhenInterrupted(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{}}
 	sockets, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "rmctl", "serve-*", "socket"))
 	require.NoError(t, err)
-	if len(sockets) == 1 { // else the path was too long, and the background process's tests tell where it is
+	if len(sockets) == 1 { // otherwise the path was too long, which the tests of the background process cover
 		info, err := os.Stat(sockets[0])
 		require.NoError(t, err)
 		require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
@@ -247,7 +247,7 @@ func TestListingsOfARunningServerArePrinted(t *testing.T) {
 		require.NoError(t, err)
 		return string(text), seen
 	}
-	// fromServer lists until the server has a listing that is not due to be made anew.
+	// fromServer lists until the server has a listing that is not due for a refresh.
 	fromServer := func(arguments ...string) string {
 		for limit := time.Now().Add(time.Minute); time.Now().Before(limit); {
 			if text, seen := list(arguments...); seen != "" {

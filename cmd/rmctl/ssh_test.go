@@ -24,7 +24,7 @@ import (
 
 // Each script of testdata/script-ssh is a conversation with rmctl whose targets
 // are behind an SSH server: one in this process, which runs commands as this
-// user. The file that SSH_CONFIG names tells of its hosts:
+// user. The file that SSH_CONFIG names describes its hosts:
 //
 //	known     all is well
 //	stranger  its key is not in known_hosts

@@ -35,9 +35,10 @@ func (h *household) defineScripted(length int) {
 	</monitor-data></resource-manager-builder>`), 0o600))
 }
 
-// waitTogether submits jobs to the scripted scheduler, whose jobs take so many seconds,
-// has many processes wait for all of them at the same time, and returns how often these
-// have asked, and how often one may in that time. Program is rmctl.
+// waitTogether submits jobs to the scripted scheduler, whose jobs take length seconds,
+// and has many processes wait for all of them at the same time. It returns how many
+// queries they ran, and how many a single process may run in that time. Program is
+// the path of rmctl.
 func (h *household) waitTogether(program string, length, jobs, waits int) (asked, mostOfOne int) {
 	h.defineScripted(length)
 	submit := h.command("rmctl", "submit", "-t", "scripted", "--parallel", "8", "--batch", h.writeBatch(jobs))

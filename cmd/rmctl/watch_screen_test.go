@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// A writerFunc is told what is written.
+// A writerFunc is an io.Writer that calls the function with the text.
 type writerFunc func(text []byte) (int, error)
 
 func (w writerFunc) Write(text []byte) (int, error) { return w(text) }
