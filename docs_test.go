@@ -17,7 +17,7 @@ import (
 // The limits of docs: what a reader opens in one sitting, and what somebody has to keep true.
 const (
 	maxLinesOfPage = 300
-	maxWordsOfDocs = 45_000
+	maxWordsOfDocs = 39_000
 )
 
 // A markdownPage is a Markdown file of the project.
