@@ -108,7 +108,7 @@ func (g *group) Unwrap() error { return g.last }
 // mostListed bounds the submissions that a message lists.
 const mostListed = 20
 
-// List lists submissions for users to tell them apart, one a line.
+// List lists submissions so that users can distinguish them, one per line.
 func List(submissions []job.Job) string {
 	now := time.Now()
 	var lines []string

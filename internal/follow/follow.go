@@ -176,7 +176,7 @@ func (f *Jobs) differing(ctx context.Context) ([]string, error) {
 		}
 	})
 	if err == nil && found < len(f.order) {
-		err = fmt.Errorf("looking up %d jobs, of which %d are on record: %w", len(f.order), found, jobstore.ErrNotFound)
+		err = fmt.Errorf("looking up %d jobs, %d on record: %w", len(f.order), found, jobstore.ErrNotFound)
 	}
 	return differing, err
 }

@@ -30,7 +30,7 @@ type Kind[T any] struct {
 	Extra    map[string]func(T) string      // fields of templates that documents do not have
 }
 
-// PrintAll prints things. If there are none, it prints why, on a terminal only: scripts expect
+// PrintAll prints things. For an empty list, it prints why, on a terminal only: scripts expect
 // no lines.
 func (k Kind[T]) PrintAll(output Output, things []T, none string) error {
 	if len(things) == 0 && none != "" && output.form == formTable && terminal.Is(output.Writer) {

@@ -65,7 +65,7 @@ func TestAListingIsPrintedAgainAndAgainWithItsTime(t *testing.T) {
 	require.Equal(t, 4900*time.Millisecond, waits[0], "from the beginning of one to that of the next")
 }
 
-func TestAListingThatTakesLongIsAskedForLessOften(t *testing.T) {
+func TestASlowListingIsQueriedLessOften(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	waits, err := watching(t, Output{Writer: &stdout, Say: sayTo(&stderr)}, time.Second, "n1 UP")
 	require.NoError(t, err)

@@ -29,8 +29,8 @@ type LookUp func(ctx context.Context, j job.Job) Finding
 type Search struct {
 	Now   time.Time
 	Width int // look-ups at the same time, and failures after which the others are given up
-	// Begin returns the look-up for submissions of about the same age, the oldest of which was
-	// made at a time.
+	// Begin returns the look-up for submissions of about the same age, from the time of the
+	// oldest one.
 	Begin    func(oldest time.Time) LookUp
 	Progress func(done int) // called with how many are done; may be nil
 

@@ -32,7 +32,7 @@ func TestAJobIsSubmittedAgainAsItWas(t *testing.T) {
 	require.Equal(t, asked, again)
 }
 
-func TestChangesReplaceWhatWasAskedForOneByOne(t *testing.T) {
+func TestChangesReplaceSingleValues(t *testing.T) {
 	again, err := requested.Again(recorded(t, asked), job.Submission{
 		Executable: "./other", Values: []job.Assignment{{Name: "time", Value: "9"}},
 		Environment: job.Environment{Variables: []job.Variable{{Name: "B", Value: "1"}}},

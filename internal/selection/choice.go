@@ -75,7 +75,7 @@ func (f *Finder) Choose(ctx context.Context, choice Choice) ([]Chosen, error) {
 	return chosen, errors.Join(problems...)
 }
 
-// ChooseRecorded returns the chosen jobs, all of which must be on record, complete.
+// ChooseRecorded returns the chosen jobs, complete. All must be on record.
 func (f *Finder) ChooseRecorded(ctx context.Context, choice Choice) ([]job.Job, error) {
 	chosen, err := f.Choose(ctx, choice)
 	jobs := make([]job.Job, 0, len(chosen))

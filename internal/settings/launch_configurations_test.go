@@ -232,7 +232,7 @@ choose one of large, medium`)
 	require.Equal(t, []string{"medium"}, names)
 }
 
-func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
+func TestErrorsOfValuesHaveTheirPlaceInTheFile(t *testing.T) {
 	l, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte("[attributes]\ncolour = \"red\"\n  size =   5\n"))
 	require.NoError(t, err)
 	colour := &control.ValueError{Attribute: "colour", Reason: "no such attribute"}
@@ -246,7 +246,7 @@ func TestErrorsOfValuesTellTheirPlaceInTheFile(t *testing.T) {
 	require.Equal(t, other, (&settings.LaunchConfiguration{}).LocateSetting("target", other), "there is no file")
 }
 
-func TestErrorsOfSettingsTellTheirPlaceInTheFile(t *testing.T) {
+func TestErrorsOfSettingsHaveTheirPlaceInTheFile(t *testing.T) {
 	l, err := settings.ReadLaunchConfiguration("x", "x.toml", []byte("executable = \"x\"\n target = \"nowhere\"\ntab = \"X\"\n"))
 	require.NoError(t, err)
 	unknown := &settings.UnknownTargetError{Name: "nowhere"}

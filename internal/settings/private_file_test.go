@@ -153,7 +153,7 @@ func TestWhatAWriterThatWasKilledHasLeftIsRemoved(t *testing.T) {
 	require.FileExists(t, other)
 }
 
-func TestATargetsFileThatIsNoneIsNotWaitedForNorReadToItsEnd(t *testing.T) {
+func TestSpecialFilesAreNotReadAsTargetsFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, settings.TargetsFile)
 	var wrong *settings.ConfigurationError

@@ -126,7 +126,7 @@ type Targets struct {
 	Default    string
 	Background bool // whether the background process may keep connections between calls of rmctl
 	all        map[string]Target
-	site, user *targetsText      // the files, without settings if there are none
+	site, user *targetsText      // the files; empty if they do not exist
 	siteHas    map[string]Target // the targets of the site's file, before the user's file changes them
 	refused    []refusal
 }

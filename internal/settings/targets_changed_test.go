@@ -9,7 +9,7 @@ import (
 )
 
 // An editor does not wait for its turn.
-func TestAChangeOfTheTargetsFileIsMadeAnewWhereTheFileChangedMeanwhile(t *testing.T) {
+func TestAChangeOfTheTargetsFileIsRepeatedIfTheFileChangedMeanwhile(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, TargetsFile)
 	require.NoError(t, os.WriteFile(file, []byte("# mine\n"), 0o600))

@@ -97,7 +97,7 @@ type Site struct {
 	Locked []string // settings
 }
 
-// InspectSite describes the file for all users; nil if there is none. The error is that of
+// InspectSite describes the file for all users; nil if there is no such file. The error is that of
 // [LoadTargets] for this file alone.
 func InspectSite(folder string) (*Site, error) {
 	file := filepath.Join(folder, TargetsFile)

@@ -70,7 +70,7 @@ partition = "debug"
 	require.Equal(t, "debug", slurm.Attributes["partition"])
 }
 
-func TestASettingThatIsMistypedIsToldWithTheOneThatIsMeant(t *testing.T) {
+func TestAMistypedSettingGetsASuggestion(t *testing.T) {
 	for text, want := range map[string]string{
 		"defualt = \"local\"": `targets.toml:1:1: unknown setting "defualt"
 did you mean "default"?`,

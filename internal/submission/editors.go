@@ -14,7 +14,7 @@ import (
 // An editor is what a control of the form takes for its attribute.
 type editor struct {
 	kind   form.Editor
-	titles []string // of the buttons in a group, of which one is the value
+	titles []string // of the buttons in a group; one is the value
 }
 
 // boundEditors returns the editors of an attribute of the definition that controls of

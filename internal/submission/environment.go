@@ -43,7 +43,7 @@ const (
 	attributeSince            = "job.since"         // ten minutes before the submission that is looked up: YYYYMMDDhhmm on the target's clock
 	attributeSinceSeconds     = "job.since.seconds" // as job.since, in seconds since 1970
 	AttributeScope            = "job.scope"         // whose jobs a listing is of
-	attributeIDs              = "job.ids"           // of the jobs that a listing is asked for, see SetIDs
+	attributeIDs              = "job.ids"           // of the jobs to list, see SetIDs
 	attributeMark             = "query.mark"        // at the end of columns that a command prints
 	attributeBatch            = "query.ids"         // of the batch that a command runs for
 	attributeControlPrefix    = "control."

@@ -38,7 +38,7 @@ func isUnsafeInBatch(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(",'\"\\`$", r)
 }
 
-// SetIDs sets the attributes with the ids of the jobs that a listing is asked for, one text
+// SetIDs sets the attributes with the ids of the jobs to list, one text
 // of IDBatches, or empty for all jobs. The batches of x:for are of other ids.
 func SetIDs(env *attribute.Environment, list *config.Command, ids string) {
 	env.SetVariable(attributeIDs, ids)

@@ -11,7 +11,7 @@ import (
 )
 
 // optionsOf returns the values that the option lines of a user's own script give attributes,
-// in the order of the script. Without a script, or if it cannot be read, there are none.
+// in the order of the script. Without a readable script the list is empty.
 func (r *Resolver) optionsOf(script string) []job.Assignment {
 	if script == "" || r.Definition.Script == nil || r.Definition.Script.OptionPrefix == "" {
 		return nil

@@ -66,7 +66,7 @@ func areSwapped(a, b string) bool {
 }
 
 // Quote quotes what stands in a document for a message, cut to a length that can
-// be read, with blanks in the place of control characters.
+// be read, with blanks instead of control characters.
 func Quote(text string) string {
 	const longest = 60
 	if len(text) > longest {
