@@ -72,7 +72,7 @@ func (c *Controller) List(ctx context.Context, folder string) ([]directory.Entry
 // it found. FormEnvironment gives the new environment of a form that the button renews.
 func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s job.Submission) (*command.Result, error) {
 	if button.Action.Name == "" {
-		return nil, fmt.Errorf("the button %q of the form runs nothing", button.Title.Text)
+		return nil, fmt.Errorf("the form's button %q has no action", button.Title.Text)
 	}
 	return c.action(ctx, button.Action.Name, s, button.ClearValue.Name)
 }

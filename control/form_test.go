@@ -146,5 +146,5 @@ func TestAButtonOfTheFormRunsItsCommandWithWhatIsFilledIn(t *testing.T) {
 	require.Equal(t, "typed", f.Fields(page)[1].Text, "what the value was before had been taken away")
 
 	_, err = site.Press(t.Context(), fields[3].Action(), s)
-	require.ErrorContains(t, err, `the button "Nothing" of the form runs nothing`)
+	require.ErrorContains(t, err, `the form's button "Nothing" has no action`)
 }

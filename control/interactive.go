@@ -72,7 +72,7 @@ func (c *Controller) RunInteractive(ctx context.Context, s job.Submission, termi
 	defer c.tracked.Observe(recorded, c.target)
 	c.cleanUp(recorded, p.tag, p.files)
 	if result.Unsignaled != nil {
-		c.log.Warn("a signal did not reach the job", "error", result.Unsignaled)
+		c.log.Warn("sending a signal to the job failed", "error", result.Unsignaled)
 	}
 	return c.ended(ctx, follower, result, runErr)
 }

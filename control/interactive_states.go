@@ -72,7 +72,7 @@ func (f *follower) progress(recent func() string) (running bool, err error) {
 // still runs.
 func (f *follower) processes(changed []job.Process) {
 	if err := f.attendant.store.RecordProcesses(f.ctx, f.prepared.tag, changed); err != nil {
-		f.attendant.log.Warn("the processes of the job are not on record", "error", err)
+		f.attendant.log.Warn("recording the processes of the job failed", "error", err)
 	}
 }
 

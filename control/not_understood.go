@@ -46,7 +46,7 @@ func (c *session) countNotUnderstood(ctx context.Context, source *config.Command
 	}
 	added.Target, added.Command, added.Definition, added.At = c.target, selectorOf(source), c.fingerprint(), c.now()
 	if err := c.store.AddNotUnderstood(ctx, added); err != nil {
-		c.log.Warn("output that was not understood could not be counted", "error", err)
+		c.log.Warn("counting output that was not understood failed", "error", err)
 	}
 }
 

@@ -71,7 +71,7 @@ func (c *attendant) OutputPath(ctx context.Context, job job.Job, stream Stream) 
 func (c *Controller) Output(ctx context.Context, job job.Job, stream Stream, w io.Writer) error {
 	job, err := c.Status(ctx, job, false)
 	if err != nil {
-		c.log.Warn("the job's output is looked for without knowing its state", "error", err)
+		c.log.Warn("looking for the job's output without its state", "error", err)
 	}
 	name, err := c.OutputPath(ctx, job, stream)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *attendant) follow(ctx context.Context, job job.Job, stream Stream, w io
 		// may know its path better.
 		var err error
 		if job, err = c.Status(ctx, job, false); err != nil && ctx.Err() == nil {
-			c.log.Warn("following goes on without knowing the job's state", "error", err)
+			c.log.Warn("following without the job's state", "error", err)
 		}
 		name, err := c.OutputPath(ctx, job, stream)
 		if err != nil {

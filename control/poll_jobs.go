@@ -126,7 +126,7 @@ func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []fo
 	listed, err := o.listEnded(ctx, list, known)
 	turn.AddBusy(1, begun)
 	if err != nil { // such as without accounting; queries of single jobs say what fails
-		o.log.Info("ended jobs cannot be listed together", "error", err)
+		o.log.Info("listing ended jobs together failed", "error", err)
 	}
 	settled := map[string]bool{}
 	err = o.store.ObserveRoll(ctx, o.open, listed.Begun, func(job *job.Job) (job.Observation, bool) {

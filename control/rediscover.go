@@ -20,7 +20,7 @@ import (
 func (c *Controller) Rediscover(ctx context.Context) ([]job.Job, error) {
 	list := c.definition.Command(config.ListJobs)
 	if list == nil {
-		return nil, &UnsupportedError{Of: c.definition, Lacks: "x:list-jobs", Help: "jobs that are not on record cannot be found"}
+		return nil, &UnsupportedError{Of: c.definition, Lacks: "x:list-jobs", Help: "cannot find jobs missing from the record"}
 	}
 	listed, err := c.listJobs(ctx, list, "")
 	if err != nil {

@@ -84,7 +84,7 @@ func (c *session) keptFindings(ctx context.Context, oldest time.Duration) (*attr
 	}
 	kept := attribute.NewEnvironment()
 	if err := kept.UnmarshalJSON(data.Environment); err != nil {
-		c.log.Warn("what the last session found cannot be read; a new one is started", "error", err)
+		c.log.Warn("starting a new session: cannot read the last one", "error", err)
 		return nil, nil
 	}
 	return kept, nil

@@ -46,7 +46,7 @@ func (c *submitter) unstage(ctx context.Context, tag string, staged []jobstore.S
 // Tidy removes it later.
 func (c *submitter) cleanUp(ctx context.Context, tag string, files []submission.StagedFile) {
 	if err := c.unstage(ctx, tag, recordOf(files)); err != nil {
-		c.log.Warn("files of a submission were left behind", "error", err)
+		c.log.Warn("cannot remove files of a submission", "error", err)
 	}
 }
 
@@ -57,7 +57,7 @@ func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []subm
 		err = c.unstage(ctx, tag, recordOf(files))
 	}
 	if err != nil {
-		c.log.Warn("files of a submission were left behind", "error", err)
+		c.log.Warn("cannot remove files of a submission", "error", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *submitter) isOver(j job.Job) bool {
 func (c *submitter) tidyOnce(ctx context.Context) {
 	c.tidy.Do(func() {
 		if err := c.Tidy(ctx); err != nil {
-			c.log.Info("files of earlier submissions are still there", "error", err)
+			c.log.Info("cannot remove files of earlier submissions", "error", err)
 		}
 	})
 }

@@ -155,7 +155,7 @@ func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Res
 		// The command ended well by itself and printed an id, which proves that
 		// the job exists, whatever went wrong beside or after that.
 		if ambiguous && failed.ExitCode == 0 && id != "" {
-			c.log.Warn("the job was submitted, but something else failed", "id", id, "error", runErr)
+			c.log.Warn("the job was submitted, but a later step failed", "id", id, "error", runErr)
 		} else if ambiguous {
 			return job.Job{}, &SubmitError{Tag: p.tag, Unknown: true, Err: errors.Join(runErr, c.doubt(ctx, p.tag, runErr))}
 		} else {
@@ -218,7 +218,7 @@ func (c *session) acceptance(p *prepared, id string, result *command.Result) job
 func (c *session) outputPath(env *attribute.Environment, name, id string) string {
 	resolved, err := env.Resolve(env.Text(name), id)
 	if err != nil {
-		c.log.Warn("the path of a job's output is unknown", "attribute", name, "error", err)
+		c.log.Warn("unknown path of a job's output", "attribute", name, "error", err)
 		return ""
 	}
 	if resolved == "" {

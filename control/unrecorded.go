@@ -13,7 +13,7 @@ import (
 // then, a submission of a process that is alive counts as being made.
 func (c *tracker) recordLate(ctx context.Context) {
 	if err := c.store.SettleLate(ctx); err != nil && ctx.Err() == nil {
-		c.log.Warn("what became of a submission still cannot be recorded", "error", err)
+		c.log.Warn("still cannot record the outcome of a submission", "error", err)
 	}
 }
 

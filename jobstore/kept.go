@@ -152,7 +152,7 @@ func fullOr(err error) error {
 }
 
 // errNoLock is matched by errors for files that cannot be locked.
-var errNoLock = errors.New("the file cannot be locked")
+var errNoLock = errors.New("cannot lock the file")
 
 // lockKept tries to lock a file, and reports whether it did and the file still exists.
 func lockKept(file *os.File) (bool, error) {

@@ -20,20 +20,20 @@ const (
 // definitions are those of the resource manager's attributes, and of jobs' attributes that
 // are no facts of rows.
 var definitions = []model.Definition{
-	date(vocabulary.AttributeListedJobs, "Jobs Listed", "When the jobs were last listed"),
-	date(vocabulary.AttributeListedNodes, "Nodes Listed", "When the nodes were last listed"),
-	date(vocabulary.AttributeListedQueues, "Queues Listed", "When the queues were last listed"),
-	{ID: vocabulary.AttributeUnlisted, Type: model.Array, Name: "Not Listed", Description: "Of what the scheduler has no listing", Display: true},
-	text(vocabulary.AttributeStale, "Stale", "Why what is shown is older than it should be", true),
-	{ID: vocabulary.AttributeProblems, Type: model.Array, Name: "Wrong In Listings", Description: "What was wrong with what the scheduler listed, how often, and where first", Display: true},
-	text(vocabulary.AttributeJobDetail, "Detail", "State of the job in more words than the model has", true),
+	date(vocabulary.AttributeListedJobs, "Jobs Listed", "Time of the last listing of jobs"),
+	date(vocabulary.AttributeListedNodes, "Nodes Listed", "Time of the last listing of nodes"),
+	date(vocabulary.AttributeListedQueues, "Queues Listed", "Time of the last listing of queues"),
+	{ID: vocabulary.AttributeUnlisted, Type: model.Array, Name: "Not Listed", Description: "Listings that the scheduler does not support", Display: true},
+	text(vocabulary.AttributeStale, "Stale", "Why the listing is outdated", true),
+	{ID: vocabulary.AttributeProblems, Type: model.Array, Name: "Wrong In Listings", Description: "Problems of listings, with counts and first places", Display: true},
+	text(vocabulary.AttributeJobDetail, "Detail", "Detail of the job's state", true),
 	text(vocabulary.AttributeJobTag, "Tag", "Tag of the submission", false),
 	text(vocabulary.AttributeJobEnsemble, "Ensemble", "Ensemble that the job is a part of", true),
 	text(vocabulary.AttributeJobPart, "Part", "Label of the part", true),
-	text(vocabulary.AttributeJobOutput, "Output File", "File on the target that the job writes its output to", false),
-	text(vocabulary.AttributeJobErrors, "Error File", "File on the target that the job writes its errors to", false),
-	text(vocabulary.AttributeJobDoubt, "Doubt", "Why the state may be another by now", true),
-	{ID: vocabulary.AttributeJobUnconfirmed, Type: model.Boolean, Name: "Unconfirmed", Description: "Whether the state is on record from before and not confirmed yet", Default: []string{"false"}},
+	text(vocabulary.AttributeJobOutput, "Output File", "Output file on the target", false),
+	text(vocabulary.AttributeJobErrors, "Error File", "Error output file on the target", false),
+	text(vocabulary.AttributeJobDoubt, "Doubt", "Why the state may be outdated", true),
+	{ID: vocabulary.AttributeJobUnconfirmed, Type: model.Boolean, Name: "Unconfirmed", Description: "Whether the state is from the record and not confirmed yet", Default: []string{"false"}},
 }
 
 // A column is a fact of rows and the attribute that shows it.
@@ -46,7 +46,7 @@ type column struct {
 var (
 	queueColumns = []column{
 		{"native", predefined(vocabulary.AttributeQueueStatus)},
-		{factDefault, model.Definition{ID: vocabulary.AttributeQueueDefault, Type: model.Boolean, Name: "Default", Description: "Whether jobs that name no queue go here", Default: []string{"false"}, Display: true}},
+		{factDefault, model.Definition{ID: vocabulary.AttributeQueueDefault, Type: model.Boolean, Name: "Default", Description: "Whether this is the default queue", Default: []string{"false"}, Display: true}},
 		{"timeLimit", text(vocabulary.AttributeQueueTimeLimit, "Time Limit", "Longest run time of a job, as the scheduler writes it", true)},
 		{"running", count(vocabulary.AttributeQueueRunning, "Running", "Number of jobs that run")},
 		{"waiting", count(vocabulary.AttributeQueueWaiting, "Waiting", "Number of jobs that wait")},

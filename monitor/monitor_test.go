@@ -301,8 +301,8 @@ func TestBadRowsAreShownSafelyAndCounted(t *testing.T) {
 		require.Equal(t, "UNKNOWN", w.value(model.Node, "n3", vocabulary.AttributeNodeState))
 		require.Equal(t, map[string]int{
 			"queue: a state is not known": 1, "queue: a state is missing": 1,
-			"node: an id came twice": 1, "node: a node is in two machines": 1, "node: a state is missing": 1, "node: value": 1, "node: an id is empty or too long": 1,
-			"job: an id came twice": 1, "job: a state is not known": 1, "job: a state is missing": 1, "job: a time cannot be read": 1, "job: a text is too long and was cut": 1, "job: an id is empty or too long": 1,
+			"node: an id came twice": 1, "node: a node belongs to two machines": 1, "node: a state is missing": 1, "node: value": 1, "node: an id is empty or too long": 1,
+			"job: an id came twice": 1, "job: a state is not known": 1, "job: a state is missing": 1, "job: a time cannot be read": 1, "job: a text is too long and was truncated": 1, "job: an id is empty or too long": 1,
 		}, w.problems())
 		for _, problem := range w.Problems() {
 			require.NotContains(t, problem.Example, "\x1b")

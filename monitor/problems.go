@@ -20,14 +20,14 @@ type problemKey struct {
 // What can be wrong beside what a model refuses.
 const (
 	whatDuplicate     = "an id came twice"
-	whatMachines      = "a node is in two machines"
+	whatMachines      = "a node belongs to two machines"
 	whatState         = "a state is not known"
 	whatNoState       = "a state is missing"
 	whatTime          = "a time cannot be read"
 	whatID            = "an id is empty or too long"
-	whatLong          = "a text is too long and was cut"
+	whatLong          = "a text is too long and was truncated"
 	whatNotUnderstood = "the definition did not understand a row"
-	whatUses          = "jobs have too many nodes to look at all"
+	whatUses          = "jobs have too many nodes to process all"
 	whatFurther       = "an attribute cannot be shown"
 	whatHosts         = "a job has more nodes than there are"
 )
@@ -99,7 +99,7 @@ func (m *Monitor) count(key problemKey, count int, example func() string) {
 	problem.Count += count
 	m.mu.Unlock()
 	if !known {
-		m.options.Log.Warn("a scheduler lists something that is wrong", "manager", m.options.Manager, "what", key.what, "of", key.of.String(), "attribute", key.attribute, "example", problem.Example)
+		m.options.Log.Warn("invalid listing of a scheduler", "manager", m.options.Manager, "what", key.what, "of", key.of.String(), "attribute", key.attribute, "example", problem.Example)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestAnIDThatCouldNotBeRecordedIsRecordedByALaterProcess(t *testing.T) {
 	require.Error(t, exec.Command("sh", "-c", `cat /dev/zero >>"$0"`, filepath.Join(d.state, "fill")).Run(), "the log is removed")
 	_, stderr, done = d.with(nil, nil, "status")
 	require.False(t, done)
-	require.Contains(t, stderr, "what became of a submission still cannot be recorded")
+	require.Contains(t, stderr, "still cannot record the outcome of a submission")
 	require.Equal(t, map[string]string{tags[0]: "1", tags[1]: ""}, d.ids(), "the disk is still full")
 
 	require.NoError(t, os.Remove(filepath.Join(d.state, "fill")))
