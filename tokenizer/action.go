@@ -16,7 +16,7 @@ type action struct {
 	field      attribute.Field
 	fieldErr   error // why the field cannot be used; reported when the action runs
 	entries    []*entry
-	executions int // through matches of a target that constructs
+	executions int // by matches of a constructing target
 	joiner     *joiner
 }
 
@@ -27,13 +27,13 @@ type entry struct {
 	key    operand
 }
 
-// An operand is a text of the definition that stands for a value.
+// An operand is a value as the definition writes it.
 type operand struct {
 	kind    operandKind
 	text    string          // to resolve
 	literal attribute.Value // converted
 	field   attribute.Field
-	err     error // why the text means nothing; reported when it is used
+	err     error // why the text is invalid; reported when it is used
 }
 
 type operandKind uint8
@@ -41,7 +41,7 @@ type operandKind uint8
 const (
 	absentOperand operandKind = iota // the value comes from a group or piece
 	literalOperand
-	fieldOperand     // #field of the attribute at hand
+	fieldOperand     // #field of the current attribute
 	reference        // holds ${…}
 	malformedOperand // an unknown field
 )
@@ -76,7 +76,7 @@ func (t *Tokenizer) evaluate(o *operand, at config.Position, object *attribute.A
 	return normalised(value), err
 }
 
-// unconverted returns the value of an operand as it stands.
+// unconverted returns the value of an operand without converting it.
 func (t *Tokenizer) unconverted(o *operand, at config.Position, object *attribute.Attribute) (attribute.Value, error) {
 	switch o.kind {
 	case fieldOperand:
@@ -91,7 +91,7 @@ func (t *Tokenizer) unconverted(o *operand, at config.Position, object *attribut
 	}
 }
 
-// unconvertedText is like unconverted, as a text.
+// unconvertedText is like unconverted but returns text.
 func (t *Tokenizer) unconvertedText(o *operand, at config.Position, object *attribute.Attribute) (text string, set bool, err error) {
 	switch o.kind {
 	case literalOperand:
@@ -113,8 +113,7 @@ func (t *Tokenizer) resolveOperand(o *operand, at config.Position) string {
 	return t.resolve(at, resolved)
 }
 
-// normalised converts texts like literals, and copies what the attribute would
-// otherwise share with another one.
+// normalised converts texts like literals and copies lists and maps, so that no two attributes share one.
 func normalised(value attribute.Value) attribute.Value {
 	switch v := value.(type) {
 	case string:
@@ -127,23 +126,23 @@ func normalised(value attribute.Value) attribute.Value {
 	return value
 }
 
-// resolve expands the references of a text. What cannot be expanded stays as it
-// is, as in the reference, and is worth a warning.
+// resolve expands the references of a text. Like PTP, it keeps what it cannot expand, and reports a
+// warning.
 func (t *Tokenizer) resolve(at config.Position, text string) string {
 	resolved, err := t.env.ResolveNoting(text, t.job, t.consult)
 	t.warn(at, err)
 	return resolved
 }
 
-// warn reports what went wrong, if something did, and where.
+// warn reports an error, if any, and its position as a warning.
 func (t *Tokenizer) warn(at config.Position, err error) {
 	if err != nil {
 		t.trace(TraceEvent{Kind: "warning", Position: at, Warning: err})
 	}
 }
 
-// value returns what an entry stands for, nil for a group that took no part
-// and for groups where nothing was matched: in tests and else.
+// value returns the value of an entry. It is nil for a group that did not take part in the match, and for
+// any group outside a match (in tests and else).
 func (t *Tokenizer) value(e *entry, object *attribute.Attribute, c *captures) (attribute.Value, error) {
 	if e.value.kind != absentOperand {
 		return t.evaluate(&e.value, e.config.Position, object)
@@ -155,7 +154,7 @@ func (t *Tokenizer) value(e *entry, object *attribute.Attribute, c *captures) (a
 	return text, nil
 }
 
-// text is like value, but converts nothing: for maps, which hold only text.
+// text is like value but does not convert: maps hold only text.
 func (t *Tokenizer) text(e *entry, object *attribute.Attribute, c *captures) (text string, set bool, err error) {
 	if e.value.kind == absentOperand {
 		return pick(c, e.config.ValueIndex, e.config.ValueGroup)
@@ -190,7 +189,7 @@ func pick(c *captures, index, group int) (text string, set bool, err error) {
 	return c.at(index)
 }
 
-// run runs an action on an attribute. The error says where the action stands.
+// run runs an action on an attribute. The error names the position of the action.
 func (t *Tokenizer) run(a *action, object *attribute.Attribute, c *captures) error {
 	before := object.Size(a.field)
 	stored, err := t.apply(a, object, c)
@@ -211,7 +210,7 @@ func (t *Tokenizer) run(a *action, object *attribute.Attribute, c *captures) err
 	return nil
 }
 
-// apply does what an action is for; for a trace it also returns what was added or put.
+// apply performs an action. For traces it also returns what was added or put.
 func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c *captures) ([]Stored, error) {
 	if a.fieldErr != nil {
 		return nil, a.fieldErr
@@ -233,8 +232,7 @@ func (t *Tokenizer) apply(a *action, object *attribute.Attribute, c *captures) (
 	}
 }
 
-// set stores the entry's value; one that is not there leaves the field alone,
-// an entry that is not there clears it.
+// set stores the entry's value. Without a value the field stays; without an entry it is cleared.
 func (t *Tokenizer) set(a *action, object *attribute.Attribute, c *captures) error {
 	if len(a.entries) == 0 {
 		return object.Set(a.field, nil)
@@ -271,8 +269,8 @@ func (t *Tokenizer) add(a *action, object *attribute.Attribute, c *captures) (st
 	return stored, object.Add(a.field, texts...)
 }
 
-// append joins the old text and the values. The separator stands before every
-// value but the first entry's, which follows the old text's separator.
+// append joins the old text and the values. A separator precedes every value except that of the first
+// entry, which follows the old text's separator.
 func (t *Tokenizer) append(a *action, object *attribute.Attribute, c *captures) error {
 	joined := a.joiner.continuing(object.Text(a.field))
 	if len(a.entries) > 0 && object.Effective(a.field) != nil {
@@ -297,12 +295,12 @@ func (t *Tokenizer) append(a *action, object *attribute.Attribute, c *captures) 
 	return object.Set(a.field, joined.String())
 }
 
-// A joiner keeps the text that the actions of one target have appended to last,
-// with room to grow: a text that grows with every segment is not copied each time.
+// A joiner keeps the text to which a target last appended, with spare capacity, so that a text that grows
+// with every segment is not copied each time.
 type joiner struct{ *strings.Builder }
 
-// continuing returns a builder that holds a text. Comparing with the same text is
-// quick, since it is in the same place.
+// continuing returns a builder that holds a text. The comparison is quick if both texts share their
+// memory.
 func (j *joiner) continuing(text string) *strings.Builder {
 	if j.Builder == nil || j.String() != text {
 		j.Builder = new(strings.Builder)

@@ -17,9 +17,9 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// BenchmarkSlurmRecords reads a status stream with a definition that takes 8 lines a
-// record and decides by classes of states, and with one from the field, which takes the one that has the
-// state, and has grep look for that in the same file. The records have 100 or 800 lines.
+// BenchmarkSlurmRecords reads a status stream with two definitions: one that matches 8 lines of each
+// record and decides by classes of states, and one from production use that matches only the line with
+// the state. It compares them with grep on the same file. The records have 100 or 800 lines.
 func BenchmarkSlurmRecords(b *testing.B) {
 	for _, nodes := range []int{75, 775} {
 		file := filepath.Join(b.TempDir(), "records")
@@ -66,8 +66,8 @@ func BenchmarkWindows(b *testing.B) {
 	benchmarkStream(b, parser, taggedJobs(20_000_000))
 }
 
-// BenchmarkMillionJobs keeps six fields of each job in a map of its own, with the line
-// that it was read from or without, or one field of each in one map.
+// BenchmarkMillionJobs keeps six fields of each job in a map per job, with or without the line it was
+// read from, or one field of each job in a single map.
 func BenchmarkMillionJobs(b *testing.B) {
 	const row = `<expression>(\d+)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)</expression>`
 	stream := jobListing(1_000_000)
@@ -124,8 +124,8 @@ type benchmarkedParser struct {
 	options    tokenizer.Options
 }
 
-// environment returns what the parser finds: the attributes of its definition,
-// those of the documented examples, and a job.
+// environment returns the attributes of the parser's definition, those of the documented examples, and a
+// job.
 func (p benchmarkedParser) environment() *attribute.Environment {
 	env := attribute.NewEnvironment()
 	for _, one := range p.definition.Attributes {
@@ -201,8 +201,8 @@ func benchmarkGrep(b *testing.B, name string, arguments ...string) {
 	for b.Loop() {
 		command := exec.Command("grep", append(arguments, name)...)
 		command.Env = append(os.Environ(), "LC_ALL=C")
-		// grep stops at the first match where nobody reads what it prints; without
-		// a match it exits with 1, as it should for near misses.
+		// grep stops at the first match if its output is discarded. Without a match, as for near misses,
+		// it exits with 1.
 		if _, err := command.Output(); err != nil {
 			var exit *exec.ExitError
 			require.ErrorAs(b, err, &exit)
@@ -221,20 +221,20 @@ func reportSize(b *testing.B, name string) int64 {
 	return info.Size()
 }
 
-// processorTime returns what this process has used so far. On a machine that others use, too,
-// it says more than the clock.
+// processorTime returns the CPU time of this process so far. On a shared machine it says more than the
+// clock.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// reportProcessor reports 10^6 bytes for each second of a processor.
+// reportProcessor reports MB per second of CPU time.
 func reportProcessor(b *testing.B, size int64, used time.Duration) {
 	b.ReportMetric(float64(size)*float64(b.N)/1e6/used.Seconds(), "cpu-MB/s")
 }
 
-// sharedFile returns a file of other projects, which are not part of this one.
+// sharedFile returns a file from outside the repository.
 func sharedFile(b *testing.B, name string) string {
 	shared := os.Getenv("RMCTL_SHARED")
 	if shared == "" {
@@ -247,8 +247,8 @@ func sharedFile(b *testing.B, name string) string {
 	return file
 }
 
-// BenchmarkCompileStatusParsers compiles what a status query may need: the parsers of the
-// command and of its fallbacks.
+// BenchmarkCompileStatusParsers compiles all parsers that a status query may need: those of the command
+// and of its fallbacks.
 func BenchmarkCompileStatusParsers(b *testing.B) {
 	const name = "testdata/scontrol.xml"
 	source, err := os.ReadFile(name)

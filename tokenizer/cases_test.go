@@ -20,8 +20,7 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A goldenCase is a folder with a definition, an environment, a stream and what
-// the parser must make of it.
+// A goldenCase is a folder with a definition, an environment, a stream and the expected result.
 type goldenCase struct {
 	name       string
 	definition *config.Definition
@@ -38,21 +37,20 @@ type expectation struct {
 	Discovered map[string]map[string]any `json:"discovered"`
 }
 
-// notSupported names the cases that need something javaregex refuses; they run
-// as soon as it does not.
+// notSupported names the cases that need features javaregex does not support. They run once it does.
 var notSupported = map[string]string{
 	"353-regex-flag-canon-eq":  "CANON_EQ",
 	"368-regex-unicode-script": "a script",
 	"388-regex-X-N":            `\X`,
 }
 
-func TestParsersMakeOfStreamsWhatTheGoldenCasesSay(t *testing.T) {
+func TestGoldenCases(t *testing.T) {
 	for _, folder := range goldenFolders(t) {
 		t.Run(filepath.Base(folder), func(t *testing.T) { readGoldenCase(t, folder).run(t) })
 	}
 }
 
-func TestDocumentedExamplesGiveTheDocumentedResults(t *testing.T) {
+func TestDocumentedExamples(t *testing.T) {
 	folders, err := exampleFolders()
 	if err != nil {
 		t.Skipf("the documented examples are not part of the project and not here: %v", err)
@@ -70,8 +68,8 @@ func goldenFolders(t testing.TB) []string {
 	return foldersOf(files)
 }
 
-// exampleFolders returns the folders of the documented examples, which lie
-// outside the project, beside it or where RMCTL_SHARED says.
+// exampleFolders returns the folders of the documented examples. They lie next to the repository or in
+// RMCTL_SHARED.
 func exampleFolders() ([]string, error) {
 	shared := os.Getenv("RMCTL_SHARED")
 	if shared == "" {
@@ -149,7 +147,7 @@ func (c goldenCase) environment() *attribute.Environment {
 	return environment
 }
 
-// run feeds the stream in one piece and compares the outcome with what is expected.
+// run feeds the stream in one piece and compares the outcome with the expected one.
 func (c goldenCase) run(t *testing.T) {
 	environment := c.environment()
 	run, err := tokenizer.Options{}.Compile(c.parser(t), environment, c.initial.Job)
@@ -176,8 +174,8 @@ func (c goldenCase) run(t *testing.T) {
 
 var replacements = regexp.MustCompile("\ufffd+")
 
-// comparable leaves out what need not be the same: fields that are null, that
-// were never set and are not there, and how many U+FFFD stand for broken bytes.
+// comparable removes permitted differences: null, unset and absent fields, and the number of U+FFFD for
+// broken bytes.
 func comparable(attributes, actual map[string]map[string]any) map[string]map[string]any {
 	kept := map[string]map[string]any{}
 	for key, fields := range attributes {

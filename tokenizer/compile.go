@@ -11,11 +11,10 @@ import (
 	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
-// Compile prepares a parser for one run on an environment. Job is the text that
-// stands for @jobId, the id that the job's attribute has in the environment;
-// empty if there is no job at hand. References in expressions are resolved now,
-// all others when they are needed. The error is an [*Error] that says where in
-// the definition an expression or a setting cannot be used.
+// Compile prepares a parser for one run on an environment. Job replaces @jobId: it is the id of the job's
+// attribute in the environment, empty without a job. References in expressions are resolved now, all
+// others when they are needed. The error is an [*Error] with the position of the invalid expression or
+// setting.
 func (o Options) Compile(parser *config.Parser, env *attribute.Environment, job string) (*Tokenizer, error) {
 	t := &Tokenizer{parser: parser, env: env, job: job, options: o, landmarks: anyLandmark, patterns: map[patternKey]*pattern{}}
 	if parser.Type != "" {
@@ -48,11 +47,11 @@ func (o Options) Compile(parser *config.Parser, env *attribute.Environment, job 
 func (t *Tokenizer) withType(name string) (*Tokenizer, error) {
 	factory := t.options.Types[name]
 	if factory == nil {
-		return nil, &Error{Position: t.parser.Position, Err: fmt.Errorf("there is no parser of type %q", name)}
+		return nil, &Error{Position: t.parser.Position, Err: fmt.Errorf("unknown parser type %q", name)}
 	}
 	var err error
 	if t.custom, err = factory(t.parser, t.env, t.job); err != nil {
-		return nil, &Error{Position: t.parser.Position, Err: fmt.Errorf("making a parser of type %q: %w", name, err)}
+		return nil, &Error{Position: t.parser.Position, Err: fmt.Errorf("creating a parser of type %q: %w", name, err)}
 	}
 	return t, nil
 }
@@ -77,8 +76,8 @@ func (t *Tokenizer) compileTarget(described *config.Target) (*target, error) {
 	return compiled, nil
 }
 
-// onlyElse picks the one action that the else of a target may hold. Where a
-// definition breaks that rule, the reference runs the one of the first kind here.
+// onlyElse picks the one action that the else of a target may hold. If a definition has several, PTP runs
+// the first kind in this order.
 func onlyElse(actions []*config.Action) []*config.Action {
 	for _, kind := range []config.ActionKind{config.Add, config.Append, config.Put, config.Set, config.Throw} {
 		for i, action := range actions {
@@ -117,7 +116,7 @@ func compileActions(described []*config.Action, joining *joiner) []*action {
 		case one.Field.Set:
 			compiled.fieldErr = unknownField(one.Field.Text)
 		case one.Kind != config.Throw:
-			compiled.fieldErr = fmt.Errorf("the %s action names no field", one.Kind)
+			compiled.fieldErr = fmt.Errorf("the %s action has no field", one.Kind)
 		}
 		compiled.entries = make([]*entry, 0, len(one.Entries))
 		for _, entry := range one.Entries {
@@ -132,8 +131,7 @@ func newEntry(described *config.Entry) *entry {
 	return &entry{config: described, value: newOperand(described.Value), key: newOperand(described.Key)}
 }
 
-// namingAction returns the action that gives a name to the attribute that the
-// first actions of a match work on, or nil.
+// namingAction returns the action that names the attribute a match constructs first, or nil.
 func namingAction(actions []*action) *action {
 	end := slices.IndexFunc(actions, func(a *action) bool { return a.config.ForceNewObject })
 	if end < 0 {
@@ -147,13 +145,13 @@ func namingAction(actions []*action) *action {
 	return nil
 }
 
-// Expressions with the same patternKey are the same.
+// A patternKey identifies an expression: equal keys share a pattern.
 type patternKey struct {
 	text  string
 	flags javaregex.Flags
 }
 
-// compileExpression returns nil for none.
+// compileExpression compiles an expression. It returns nil if there is no expression.
 func (t *Tokenizer) compileExpression(described *config.Expression) (*expression, error) {
 	if described == nil {
 		return nil, nil
@@ -172,8 +170,8 @@ func (t *Tokenizer) compileExpression(described *config.Expression) (*expression
 	return &expression{config: described, pattern: shared, exits: MatchStats{Expression: described}}, nil
 }
 
-// expressionError says where an expression is wrong: at the character itself
-// where the definition holds the expression as it was compiled.
+// expressionError adds the position of the error: that of the invalid character if the definition
+// contains the expression literally.
 func expressionError(described *config.Expression, text string, err error) error {
 	at := described.Position
 	var syntax *javaregex.SyntaxError
@@ -189,5 +187,5 @@ func expressionError(described *config.Expression, text string, err error) error
 	if text != described.Text {
 		err = fmt.Errorf("%w (resolved from %q)", err, described.Text)
 	}
-	return &Error{Position: at, Err: fmt.Errorf("the expression cannot be used: %w", err)}
+	return &Error{Position: at, Err: fmt.Errorf("invalid expression: %w", err)}
 }

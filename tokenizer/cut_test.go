@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The result must not depend on how the bytes of a stream arrive: every golden
-// input is cut in two at every byte, and comes one byte at a time.
-func TestAStreamMayBeCutAnywhere(t *testing.T) {
+// The result must not depend on how the bytes of a stream arrive: every golden input is split at every
+// byte, and sent one byte at a time.
+func TestResultDoesNotDependOnHowTheStreamIsSplit(t *testing.T) {
 	folders := goldenFolders(t)
 	if examples, err := exampleFolders(); err == nil {
 		folders = append(folders, examples...)
@@ -36,10 +36,9 @@ func TestAStreamMayBeCutAnywhere(t *testing.T) {
 	}
 }
 
-// divisions returns ways to cut a stream into pieces, each as their sizes. A
-// short stream is cut in two at every byte. A long one would take too long that
-// way: there one run cuts at every 13th byte, the next at the bytes after those,
-// and so on, until every byte was cut at; and some runs cut once.
+// divisions returns ways to split a stream, each as the sizes of its pieces. A short stream is split in
+// two at every byte. For a long one that takes too long: one run splits at every 13th byte, the next at
+// the bytes after those, and so on, until each byte was a boundary; some runs split once.
 func divisions(length int) [][]int {
 	const long, between, single = 300, 13, 5
 	ways := [][]int{ofSize(1, length), ofSize(7, length), ofSize(4096, length)}
@@ -65,8 +64,8 @@ func ofSize(size, length int) []int {
 	return append(pieces, length%size)
 }
 
-// outcome feeds the stream to a new run of the parser, in pieces of these sizes,
-// and describes everything that came of it.
+// outcome feeds the stream to a new run of the parser, in pieces of these sizes, and describes the
+// complete result.
 func (c goldenCase) outcome(parser *config.Parser, trace func(tokenizer.TraceEvent), sizes ...int) string {
 	environment := c.environment()
 	run, err := tokenizer.Options{Trace: trace}.Compile(parser, environment, c.initial.Job)
@@ -81,13 +80,13 @@ func (c goldenCase) outcome(parser *config.Parser, trace func(tokenizer.TraceEve
 		if _, err := run.Write(buffer[:n]); err != nil {
 			return err.Error()
 		}
-		clear(buffer[:n]) // nothing may go on using what was written
+		clear(buffer[:n]) // nothing may keep a reference to it
 	}
 	err = run.Close()
 	return fmt.Sprintf("%d bytes are left\n%v\n%s\n%s", len(stream), err, countsOf(run.Stats()), describeEnvironment(environment))
 }
 
-// countsOf returns what a run has counted; what it timed is never the same.
+// countsOf returns the counters of a run, without times, which vary.
 func countsOf(stats tokenizer.Stats) string {
 	text := fmt.Sprintf("%d bytes, %d segments, %d matched, %d unmatched", stats.Bytes, stats.Segments, stats.Matched, stats.Unmatched)
 	for _, match := range stats.Matches {

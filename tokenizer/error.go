@@ -9,18 +9,18 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// longestQuoted bounds how much of a segment an error message shows, and
-// longestReason what it says otherwise, in bytes.
+// longestQuoted bounds the part of a segment that an error message shows, longestReason the rest of the
+// message, both in bytes.
 const (
 	longestQuoted = 160
 	longestReason = 1000
 )
 
-// An Error says why a parser ended: where in the definition, at which segment.
+// An Error says why a parser ended, at which position of the definition, and at which segment.
 type Error struct {
 	config.Position        // of the element that failed or, if Thrown, of the throw
 	Segment         string // the segment, quoted and bounded; empty after the stream's end
-	Thrown          bool   // the definition's author means the command to fail
+	Thrown          bool   // by a throw of the definition
 	Message         string // of the throw, resolved; empty otherwise
 	Err             error  // the cause, nil if Thrown
 }
@@ -32,8 +32,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s (in %s)", e.Position, e.Reason(), e.Segment)
 }
 
-// Reason returns what went wrong, without the place and the segment. It is
-// bounded, since values that come from the stream may be part of it.
+// Reason returns the reason without the position and the segment. Its length is bounded, since it may
+// contain values from the stream.
 func (e *Error) Reason() string {
 	reason := e.Message
 	switch {
@@ -51,7 +51,7 @@ func (e *Error) Reason() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// quoteSegment makes a segment fit for a message; nil gives an empty text.
+// quoteSegment quotes a segment for a message; nil gives an empty text.
 func quoteSegment(segment []byte) string {
 	if segment == nil {
 		return ""
@@ -76,8 +76,8 @@ func (t *Tokenizer) fail(at config.Position, err error) {
 	t.trace(TraceEvent{Kind: "error", Position: already.Position, Err: already})
 }
 
-// failTooLong ends the parser where it would have to hold more of the stream
-// than it may, and says what usually helps.
+// failTooLong ends the parser when it would exceed the limit of memory for the stream, with a hint for
+// the author.
 func (t *Tokenizer) failTooLong(what string) {
 	t.current = nil
 	advice := "does the parser's delimiter occur in it?"

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What goes wrong in a parser is an error at the element that it goes wrong in,
-// with the segment. In the parsers, that element follows the mark ▶.
+// An error names the failing element and the segment. In the parsers below, the mark ▶ precedes that
+// element.
 func TestErrorsNameTheElementAndTheSegment(t *testing.T) {
 	inMatch := func(expression, actions string) string {
 		return `<stdout-parser delim="\n"><target ref="r">
@@ -59,7 +59,7 @@ func TestErrorsNameTheElementAndTheSegment(t *testing.T) {
 			"the entry has no key: its source is not set", `"line"`},
 		"validator": {inMatch(anything, `▶<set field="validator"><entry value="1"/></set>`), "line",
 			`setting validator of attribute "r": the field cannot be set`, `"line"`},
-		"no field": {inMatch(anything, `▶<set><entry value="1"/></set>`), "line", "the set action names no field", `"line"`},
+		"no field": {inMatch(anything, `▶<set><entry value="1"/></set>`), "line", "the set action has no field", `"line"`},
 		"target that refers to nothing": {`<stdout-parser delim="\n">
 ▶<target ref="missing"><match><expression>.*</expression><set field="value"><entry value="1"/></set></match></target></stdout-parser>`, "line",
 			`the target refers to attribute "missing", which does not exist`, `"line"`},
@@ -106,15 +106,15 @@ func TestErrorsNameTheElementAndTheSegment(t *testing.T) {
 	}
 }
 
-func TestParsersThatCannotRunAreRefusedWithTheirPlace(t *testing.T) {
+func TestInvalidParsersAreRefusedWithTheirPosition(t *testing.T) {
 	for name, c := range map[string]struct{ parser, message string }{
-		"type":        {`▶<stdout-parser><type>mine</type></stdout-parser>`, `there is no parser of type "mine"`},
-		"maxMatchLen": {`▶<stdout-parser maxMatchLen="-1"/>`, "maxMatchLen is -1; it must not be negative"},
+		"type":        {`▶<stdout-parser><type>mine</type></stdout-parser>`, `unknown parser type "mine"`},
+		"maxMatchLen": {`▶<stdout-parser maxMatchLen="-1"/>`, "maxMatchLen must not be negative: -1"},
 		"expression": {`<stdout-parser><target ref="r"><match>
-<expression>ab▶(c</expression></match></target></stdout-parser>`, "the expression cannot be used"},
+<expression>ab▶(c</expression></match></target></stdout-parser>`, "invalid expression"},
 		"second line of an expression": {`<stdout-parser><target ref="r"><match><expression flags="COMMENTS">a
-b▶[c</expression></match></target></stdout-parser>`, "the expression cannot be used"},
-		"exit-on": {`<stdout-parser><exit-on>▶*</exit-on></stdout-parser>`, "the expression cannot be used"},
+b▶[c</expression></match></target></stdout-parser>`, "invalid expression"},
+		"exit-on": {`<stdout-parser><exit-on>▶*</exit-on></stdout-parser>`, "invalid expression"},
 		"expression with a reference": {`<stdout-parser><target ref="r"><match>
 <expression>▶${ptp_rm:r#name}(</expression></match></target></stdout-parser>`, `(resolved from "${ptp_rm:r#name}(")`},
 	} {
@@ -144,9 +144,9 @@ func TestErrorsAreBounded(t *testing.T) {
 	require.True(t, strings.HasSuffix(failure.Reason(), "yyy…"))
 }
 
-func TestAnExpressionThatBacktracksTooMuchIsAnErrorAtItsPlace(t *testing.T) {
+func TestExcessiveBacktrackingIsAnErrorWithItsPosition(t *testing.T) {
 	t.Parallel()
-	var class strings.Builder // which counts as much work for each é, and finds it at once
+	var class strings.Builder // a large class: trying it on é counts as much work
 	for r := rune(0x100); r < 0x290; r += 2 {
 		class.WriteRune(r)
 	}
@@ -162,7 +162,7 @@ func TestAnExpressionThatBacktracksTooMuchIsAnErrorAtItsPlace(t *testing.T) {
 	require.Contains(t, failure.Segment, "éééé")
 }
 
-// unmarked returns a parser without the mark ▶, and where in the definition that stands.
+// unmarked returns a parser without the mark ▶, and the position of the mark.
 func unmarked(t *testing.T, parser string) (string, config.Position) {
 	before, _, found := strings.Cut(parser, "▶")
 	require.True(t, found)

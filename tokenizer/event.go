@@ -39,12 +39,12 @@ type TraceEvent struct {
 	Target     *config.Target
 	Match      *config.Match
 	Captures   []capture // group 0 and the groups, or the pieces of a split
-	Consumed   int       // bytes that further targets do not see
+	Consumed   int       // bytes that later targets do not see
 	Action     *config.Action
-	Attribute  *attribute.Attribute // as it is now; the tokenizer goes on changing it
+	Attribute  *attribute.Attribute // live: the tokenizer continues to change it
 	Field      attribute.Field
 	Value      attribute.Value // of the field, after the action
-	Stored     []Stored        // what add and put have put into it
+	Stored     []Stored        // elements that add or put stored
 	Test       *config.Test
 	Operands   []attribute.Value // two for a comparison, none for AND, OR and NOT
 	Outcome    bool
@@ -59,15 +59,13 @@ type TraceEvent struct {
 	match     *match
 }
 
-// A nearness says how near a match was that did not take a text.
+// A nearness says how much of a text a failed match matches.
 type nearness struct {
-	// Near is set where the expression matches a part of the text, from Start to
-	// End, and would have taken it if it had to match only there.
+	// Near is true if the expression matches a part of the text, from Start to End, but not all of it.
 	Near       bool
 	Start, End int
-	// Leading is, where Near is not set, the longest beginning of the expression
-	// that matches at the begin of the text, up to LeadingEnd; what follows it in
-	// the expression does not fit there. It may be empty.
+	// Leading is set if Near is false: the longest prefix of the expression that matches at the beginning
+	// of the text, up to LeadingEnd. It may be empty.
 	Leading    string
 	LeadingEnd int
 }
@@ -75,17 +73,17 @@ type nearness struct {
 // A capture is a part of a text that a group matched, or a piece of a split.
 type capture struct {
 	Text []byte
-	Set  bool // false for a group that took no part
+	Set  bool // false for a group that did not take part
 }
 
 // Stored is an element that an action added to a list or put into a map.
 type Stored struct {
 	Key  string // of a map
 	Text string
-	Set  bool // false for a key that stands for nothing
+	Set  bool // false for a key without a value
 }
 
-// trace reports an event, if somebody wants to know.
+// trace reports an event if tracing is on.
 func (t *Tokenizer) trace(event TraceEvent) {
 	if t.options.Trace != nil {
 		t.options.Trace(event)

@@ -111,8 +111,7 @@ const jsonDefinition = `<resource-manager-builder xmlns="http://eclipse.org/ptp/
 </control-data>
 </resource-manager-builder>`
 
-// queueReader is a tokenizer of a program's own: it gets the whole stream and
-// does with the environment what it likes.
+// queueReader is a custom tokenizer: it reads the whole stream and changes the environment itself.
 type queueReader struct {
 	env    *attribute.Environment
 	stream strings.Builder
@@ -151,11 +150,11 @@ func ExampleFactory() {
 		err = run.Run(strings.NewReader(stream))
 		fmt.Printf("%q, %v\n", env.Text("queues"), err)
 	}
-	// A definition may name only what the program knows.
+	// A definition may use only types that the program registered.
 	_, err := tokenizer.Options{}.Compile(definition.Commands[0].StdoutParser, attribute.NewEnvironment(), "")
 	fmt.Println(err)
 	// Output:
 	// "[normal, debug]", <nil>
 	// "", example.xml:6:5: reading the list of queues: invalid character 's' looking for beginning of value
-	// example.xml:6:5: there is no parser of type "queues-from-json"
+	// example.xml:6:5: unknown parser type "queues-from-json"
 }

@@ -1,4 +1,4 @@
 package tokenizer
 
-// Err returns the error that has ended the parser so far.
+// Err returns the error that ended the parser, if any.
 func (t *Tokenizer) Err() error { return t.err }

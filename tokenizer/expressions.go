@@ -6,20 +6,18 @@ import (
 	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
-// maxExpressions bounds what Expressions keeps: texts with the id of a job in
-// them are new for each job.
+// maxExpressions bounds the expressions kept: those that contain a job id differ for each job.
 const maxExpressions = 4096
 
-// Expressions keeps compiled expressions for tokenizers that run the same
-// parsers again and again, as tests of a definition do. The zero value is ready
-// to use, and may be used by several goroutines at once.
+// Expressions caches compiled expressions for tokenizers that run the same parsers repeatedly, as tests
+// of a definition do. The zero value is ready to use. It is safe for concurrent use.
 type Expressions struct {
 	lock     sync.RWMutex
 	compiled map[patternKey]*javaregex.Regexp
 }
 
-// Compile returns an expression that was compiled before, or compiles it; nil
-// compiles it each time. The error is that of javaregex.Compile.
+// Compile returns the cached expression or compiles it. A nil Expressions compiles it each time. The
+// error is that of javaregex.Compile.
 func (e *Expressions) Compile(text string, flags javaregex.Flags) (*javaregex.Regexp, error) {
 	if e == nil {
 		return javaregex.Compile(text, flags)

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-func TestKeptExpressionsFollowTheirReferences(t *testing.T) {
+func TestCachedExpressionsDependOnTheirReferences(t *testing.T) {
 	definition, problems := check.Load("site.xml", []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="site"><control-data>
 		<attribute name="word" visible="false"/><attribute name="found" visible="false"/>
 		<start-up-command name="ask"><arg>ask</arg><stdout-parser delim="\n">

@@ -6,11 +6,11 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 )
 
-// postProcess runs the tests and publishes what was constructed, target by
-// target in the order that moveToTop has left them in. The first error ends it.
+// postProcess runs the tests and publishes the constructed attributes, target by target in the order that
+// moveToTop left. It stops at the first error.
 func (t *Tokenizer) postProcess() {
 	if t.origins != nil {
-		t.consult = t.origins.consult // matches are origins themselves
+		t.consult = t.origins.consult // not before: matches set origins themselves
 	}
 	for _, target := range t.targets {
 		finish := t.finishReferenced
@@ -24,8 +24,7 @@ func (t *Tokenizer) postProcess() {
 	}
 }
 
-// finishReferenced runs the tests of a target that acted. One that never did
-// has nothing to test; its else says what that means.
+// finishReferenced runs the tests of a target that acted, or the else of one that never did.
 func (t *Tokenizer) finishReferenced(target *target) error {
 	if !target.acted && len(target.otherwise) == 0 {
 		return nil
@@ -66,7 +65,7 @@ func (t *Tokenizer) finishConstructed(target *target) error {
 	return nil
 }
 
-// discover makes a constructed attribute known; one without a name cannot be.
+// discover adds a constructed attribute to the environment if it has a name.
 func (t *Tokenizer) discover(target *target, object *attribute.Attribute) {
 	if object.Field(attribute.FieldName) == nil {
 		t.traceElement("drop", target, object)
@@ -76,7 +75,7 @@ func (t *Tokenizer) discover(target *target, object *attribute.Attribute) {
 	t.traceElement("discover", target, object)
 }
 
-// traceElement reports what became of a constructed attribute.
+// traceElement traces what happened to a constructed attribute.
 func (t *Tokenizer) traceElement(kind string, target *target, object *attribute.Attribute) {
 	if t.options.Trace != nil {
 		t.options.Trace(TraceEvent{Kind: kind, Position: target.config.Position, Target: target.config, Attribute: object})
@@ -108,8 +107,8 @@ func (t *Tokenizer) runElse(target *target, object *attribute.Attribute) error {
 	return t.runAll(target.otherwise, object)
 }
 
-// merge returns the attributes that a target constructed, in order, those of
-// the same name made one and those without a name left out.
+// merge returns the attributes that a target constructed, in order. It merges those with the same name
+// and omits those without one.
 func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
 	merged := make([]*attribute.Attribute, 0, len(target.constructed.all))
 	byName := make(map[string]*attribute.Attribute, len(target.constructed.all))
@@ -134,16 +133,15 @@ func (t *Tokenizer) merge(target *target) ([]*attribute.Attribute, error) {
 	return merged, nil
 }
 
-// mergedFields are the fields of text and number that merging brings together;
-// of the others the first attribute's count.
+// mergedFields are the text and number fields that are merged. Of all other fields the first attribute's
+// value remains.
 var mergedFields = []attribute.Field{
 	attribute.FieldType, attribute.FieldStatus, attribute.FieldMin, attribute.FieldMax, attribute.FieldDescription,
 	attribute.FieldTooltip, attribute.FieldChoice, attribute.FieldTranslateChoiceAs, attribute.FieldDefault,
 }
 
-// mergeInto brings what a later attribute has into the first one of its name.
-// Lists and maps are united. Other values must not differ, unless overwriting
-// is allowed: then the later wins.
+// mergeInto merges a later attribute into the first of its name. Lists and maps are united. Other values
+// must be equal unless overwriting is allowed; then the later one wins.
 func mergeInto(first, later *attribute.Attribute, overwrite bool) error {
 	for _, field := range mergedFields {
 		if err := mergeField(first, later, field, overwrite); err != nil {
@@ -165,7 +163,7 @@ func mergeInto(first, later *attribute.Attribute, overwrite bool) error {
 	if !overwrite {
 		return nil
 	}
-	// Overwriting makes the defaults of these fields explicit, as in the reference.
+	// Overwriting makes the defaults of these fields explicit, as in PTP.
 	for _, field := range []attribute.Field{attribute.FieldType, attribute.FieldVisible, attribute.FieldReadOnly} {
 		if err := first.Set(field, first.Effective(field)); err != nil {
 			return err

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// merged returns what becomes of two constructed attributes of one name, with
-// what actions have set in each.
+// merged returns the result of merging two constructed attributes of one name with these fields.
 func merged(t *testing.T, overwrite bool, first, later string) (*attribute.Attribute, error) {
 	env := variables()
 	parser := fmt.Sprintf(`<stdout-parser delim="\n"><target allowOverwrites="%t">
@@ -29,7 +28,7 @@ func setting(field attribute.Field, value string) string {
 	return fmt.Sprintf(`<set field="%s"><entry value="%s"/></set>`, field, value)
 }
 
-func TestFieldsOfAttributesThatMerge(t *testing.T) {
+func TestMergedFields(t *testing.T) {
 	for _, field := range []attribute.Field{
 		attribute.FieldType, attribute.FieldStatus, attribute.FieldMin, attribute.FieldMax, attribute.FieldDescription, attribute.FieldTooltip,
 		attribute.FieldChoice, attribute.FieldTranslateChoiceAs, attribute.FieldDefault, attribute.FieldValue,
@@ -58,7 +57,7 @@ func TestFieldsOfAttributesThatMerge(t *testing.T) {
 	}
 }
 
-func TestBooleansOfAttributesThatMergeAreTrueIfOneIs(t *testing.T) {
+func TestMergedBooleansAreTrueIfEitherIs(t *testing.T) {
 	for _, field := range []attribute.Field{attribute.FieldVisible, attribute.FieldReadOnly} {
 		for _, c := range []struct {
 			first, later      string
@@ -74,7 +73,7 @@ func TestBooleansOfAttributesThatMergeAreTrueIfOneIs(t *testing.T) {
 	}
 }
 
-func TestListsAndMapsOfAttributesThatMergeAreUnited(t *testing.T) {
+func TestMergedListsAndMapsAreUnited(t *testing.T) {
 	result, err := merged(t, false, `<add field="value"><entry value="a"/></add>`, `<add field="value"><entry value="b"/></add>`)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, result.Value())

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// naiveSegments cuts a stream as the format describes it, at one delimiter after another.
+// naiveSegments splits a stream as the format describes it, one delimiter at a time.
 func naiveSegments(stream []byte, delimiter string, include bool) []string {
 	segments := []string{}
 	rest := string(stream)
@@ -33,7 +33,7 @@ func naiveSegments(stream []byte, delimiter string, include bool) []string {
 	}
 }
 
-// FuzzSegments compares what a stream is cut into with what the naive way makes of it.
+// FuzzSegments compares the segments of a stream with those of naiveSegments.
 func FuzzSegments(f *testing.F) {
 	delimiters := []struct {
 		written string
@@ -57,7 +57,7 @@ func FuzzSegments(f *testing.F) {
 	})
 }
 
-// segmentsOf returns what a parser cuts a stream into that comes in pieces of a size.
+// segmentsOf returns the segments of a stream that arrives in pieces of a fixed size.
 func segmentsOf(t *testing.T, parser *config.Parser, stream []byte, size int) []string {
 	segments := []string{}
 	options := tokenizer.Options{Trace: func(event tokenizer.TraceEvent) {
@@ -73,7 +73,7 @@ func segmentsOf(t *testing.T, parser *config.Parser, stream []byte, size int) []
 		rest = rest[len(piece):]
 		_, err := run.Write(piece)
 		require.NoError(t, err)
-		clear(piece) // nothing may go on using it
+		clear(piece) // nothing may keep a reference to it
 	}
 	require.NoError(t, run.Close())
 	require.EqualValues(t, len(stream), run.Stats().Bytes)
@@ -81,9 +81,9 @@ func segmentsOf(t *testing.T, parser *config.Parser, stream []byte, size int) []
 	return segments
 }
 
-// naiveWindows returns what a window of twice that many characters sees of a
-// stream. What ends with the first wanted character in it is consumed, as by
-// an expression whose last group is that character; there may be none.
+// naiveWindows returns the contents of a window of twice that many characters as it moves over a stream.
+// It consumes everything up to the first wanted character, if any, like an expression whose last group is
+// that character.
 func naiveWindows(stream []byte, step int, wanted string) []string {
 	var characters []string
 	for rest := stream; len(rest) > 0; {
@@ -109,8 +109,8 @@ func naiveWindows(stream []byte, step int, wanted string) []string {
 			position += step
 		}
 	}
-	// The stream ends within the window: it is looked at with what is left, and
-	// again at the end, and as long as something is found.
+	// The stream ends within the window: the rest is examined now, again at the end, and as long as a
+	// match is found.
 	if end < len(characters) {
 		end = len(characters)
 		look()
@@ -120,7 +120,7 @@ func naiveWindows(stream []byte, step int, wanted string) []string {
 	return windows
 }
 
-// FuzzWindows compares what a window sees with what the naive way shows.
+// FuzzWindows compares the windows with those of naiveWindows.
 func FuzzWindows(f *testing.F) {
 	f.Add([]byte("abcdefghij"), uint8(2), uint8(1), false)
 	f.Add([]byte("bab..b....bb"), uint8(2), uint8(1), true)
@@ -138,9 +138,8 @@ func FuzzWindows(f *testing.F) {
 	})
 }
 
-// FuzzTokenizer runs the parsers of the golden cases on any stream, which may be
-// repeated until it is long: whatever comes, the outcome must not depend on the
-// pieces it comes in.
+// FuzzTokenizer runs the parsers of the golden cases on any stream, possibly repeated until it is long.
+// The outcome must not depend on how the stream is split.
 func FuzzTokenizer(f *testing.F) {
 	const long = 20_000
 	var cases []goldenCase

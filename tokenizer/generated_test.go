@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// The streams below have the shape of what schedulers print; they are made for benchmarks.
+// The streams below imitate the output of schedulers, for benchmarks.
 
-// slurmRecords is output like that of scontrol -d show job for jobs on many
-// nodes: 25 lines a record and one for each node. One has the state.
+// slurmRecords is output like that of scontrol -d show job for jobs on many nodes: 25 lines a record and
+// one for each node. One line has the state.
 func slurmRecords(size, nodes int) []byte {
 	var stream bytes.Buffer
 	for job := 1; stream.Len() < size; job++ {

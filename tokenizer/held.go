@@ -6,14 +6,13 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 )
 
-// smallestCounted is the size in bytes from which a value counts as held. A
-// listing may have a million smaller ones.
+// smallestCounted is the size in bytes from which the memory of a value is counted. A listing may have a
+// million smaller ones.
 const smallestCounted = 64 << 10
 
-// hold counts that a value has another size now. Values of attributes can take
-// those of others, so a short stream can make many large ones: they may exceed
-// what they can have from the stream by as much as one value may have. The
-// error says that they exceed it.
+// hold counts the new size of a value. Attributes can copy the values of others, so a short stream can
+// create many large ones. Together they may exceed the size of the stream by that of the largest
+// permitted value; beyond that hold returns an error.
 func (t *Tokenizer) hold(size, before int) error {
 	if size < smallestCounted && before < smallestCounted {
 		return nil
@@ -32,7 +31,7 @@ func counted(size int) int64 {
 	return int64(size)
 }
 
-// entries returns how many values may take a part of the same text.
+// entries returns how many values may take parts of the same text.
 func (t *Tokenizer) entries() (count int64) {
 	for _, m := range t.matches {
 		for _, action := range m.actions {

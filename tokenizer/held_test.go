@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestValuesThatGrowByThemselvesAreAnError(t *testing.T) {
+func TestValuesGrowingFromThemselvesAreAnError(t *testing.T) {
 	const (
 		ofValue = `storing value of attribute "r": larger than the limit of 64 MiB`
 		ofAll   = "the parser's values exceed its output by more than the limit of 64 MiB"
-		// grown makes the value of g large, which others then take.
+		// grown makes the value of g large, so that others can copy it.
 		grown = `<target ref="g"><match><expression>(.*)</expression><append field="value" separator=""><entry value="#value"/><entry value="` +
 			`0123456789abcdef` + `"/></append></match></target>`
 		onlyTwenty = `<target ref="g"><match><expression>\d+</expression><append field="value"><entry value="#value"/><entry value="x"/></append></match></target>`
@@ -58,7 +58,7 @@ func TestValuesThatGrowByThemselvesAreAnError(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes were ever allocated.
+// allocated returns the total number of bytes allocated so far.
 func allocated() uint64 {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
@@ -76,7 +76,7 @@ func TestFortyLinesThatDoubleAValueTakeBoundedMemory(t *testing.T) {
 	require.Less(t, allocated()-before, uint64(8*attribute.LargestValue))
 }
 
-func TestValuesAsLargeAsTheOutputAreNoError(t *testing.T) {
+func TestValuesAsLargeAsTheOutputAreAccepted(t *testing.T) {
 	line := strings.Repeat("x", 100_000)
 	var output strings.Builder
 	for i := range 800 { // 80 MB together
@@ -96,7 +96,7 @@ func TestValuesAsLargeAsTheOutputAreNoError(t *testing.T) {
 	}
 }
 
-func TestRowsThatTakeALargeValueEachAreAnError(t *testing.T) {
+func TestCopyingALargeValueIntoEachRowIsAnError(t *testing.T) {
 	env := variables("g")
 	env.Lookup("g").SetValue(strings.Repeat("x", 1<<20))
 	run, err := tokenizer.Options{Rows: func(string, tokenizer.Facts, *attribute.Origin) {}}.Compile(parserOf(t,

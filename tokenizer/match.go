@@ -8,26 +8,26 @@ import (
 	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
-// An expression is one of the definition, its references resolved, compiled.
+// An expression is a compiled expression of the definition with its references resolved.
 type expression struct {
 	config *config.Expression
 	*pattern
 	found []int      // where it occurred last
-	exits MatchStats // where it is an exit-on or exit-after
+	exits MatchStats // if it is an exit-on or exit-after
 }
 
-// A pattern is shared by all expressions that are the same, and remembers what it made of
-// the text at hand: definitions that read one line for several targets repeat themselves.
+// A pattern is shared by all equal expressions and caches its result for the current text, since
+// definitions often use one expression in several targets.
 type pattern struct {
 	regexp  *javaregex.Regexp
 	indexes []int // positions of the groups in the text
 	matched bool
-	look    int64 // at which the text was tried, with its length
+	look    int64 // number of the look that the result is for, with the length of the text
 	length  int
 }
 
-// match matches a text, the rest of the segment at hand from some place on. Look is
-// another number for each segment.
+// match matches a text, which is a suffix of the current segment. Look is a number that differs for each
+// segment.
 func (p *pattern) match(text []byte, look int64) (bool, error) {
 	if p.look == look && p.length == len(text) {
 		return p.matched, nil
@@ -41,8 +41,8 @@ func (p *pattern) match(text []byte, look int64) (bool, error) {
 	return p.matched, err
 }
 
-// occurs reports whether the expression makes a parser leave at a segment: it
-// must match all of it or, if it splits, occur in it.
+// occurs reports whether the expression ends the parser at a segment: it must match the whole segment or,
+// if it splits, occur in it.
 func (e *expression) occurs(segment []byte) (matched bool, err error) {
 	if e.config.Split {
 		e.found, matched, err = e.regexp.Find(e.found, segment, 0)
@@ -52,27 +52,26 @@ func (e *expression) occurs(segment []byte) (matched bool, err error) {
 	return matched, err
 }
 
-// A match is one of a target. Its captures are those of the text it took last.
+// A match is a match of a target, with the captures of the text it matched last.
 type match struct {
 	config   *config.Match
 	target   *target
-	regex    *expression // nil takes every text
+	regex    *expression // nil matches every text
 	actions  []*action
-	naming   *action // what names an attribute that the match constructs, nil if nothing does
-	used     bool    // in the present round of a target with matchAll
+	naming   *action // names the attribute that the match constructs; may be nil
+	used     bool    // in the current round of a target with matchAll
 	captures captures
 	stats    MatchStats
-	landmark int // number of the landmark that every text it takes has
+	landmark int // number of the landmark in every text it matches
 
 	keys       []string // of the facts of the last element that the match finished
 	row        *rowMaker
-	givesValue bool // what its actions change counts for the origin of a value
+	givesValue bool // its actions determine the origin of the value
 }
 
-// try reports whether the match takes a text. Of it, end bytes are consumed:
-// up to the end of the last group or, without a group that took part,
-// of everything; a split consumes nothing. Captured is where the last of all
-// groups ends.
+// try reports whether the match takes a text. It consumes end bytes: up to the end of the last group or,
+// if no group took part, the whole match; a split consumes nothing. Captured is the end of the rightmost
+// group.
 func (m *match) try(text []byte, look int64) (matched bool, end, captured int, err error) {
 	m.stats.Tried++
 	c := &m.captures
@@ -106,19 +105,19 @@ func (m *match) try(text []byte, look int64) (matched bool, end, captured int, e
 	return true, end, captured, nil
 }
 
-// captures are what actions may take values from; nil holds nothing, as in tests.
+// captures are the groups or pieces from which actions take values; nil, as in tests, has none.
 type captures struct {
 	text    []byte
-	indexes []int // start and end of each group or piece; negative for a group that took no part
+	indexes []int // start and end of each group or piece; negative for a group that did not take part
 	split   bool  // they are pieces
 
-	// The texts of groups are cut from one copy, as far as groups are all of it.
+	// The texts of groups are slices of one copy.
 	copied     string
 	start, end int    // of the copy in the text; equal before it is made
-	texts      *texts // takes the copy; nil to have room of its own made for it
+	texts      *texts // holds the copy; nil allocates it separately
 }
 
-// renew forgets what was captured and keeps the memory.
+// renew clears the captures and keeps their memory.
 func (c *captures) renew(text []byte) {
 	c.text, c.indexes, c.split = text, c.indexes[:0], false
 	c.start, c.end = 0, 0
@@ -150,9 +149,8 @@ func (c *captures) at(index int) (text string, set bool, err error) {
 	return c.copied[start-c.start : end-c.start], true, nil
 }
 
-// copy copies the part of the text in which all groups or pieces are, if most of
-// it is theirs, so that many short texts need one allocation and little more
-// memory than their own. Otherwise it copies only the one that is wanted.
+// copy copies the part of the text that contains all groups or pieces if they cover most of it, so that
+// many short texts share one allocation. Otherwise it copies only the wanted one.
 func (c *captures) copy(start, end int) {
 	first, last, together := start, end, 0
 	skipped := 2 // group 0 is the whole text
@@ -172,15 +170,15 @@ func (c *captures) copy(start, end int) {
 	c.copied, c.start, c.end = c.texts.add(c.text[first:last]), first, last
 }
 
-// texts copies many texts into common room: one of its own for each would cost as
-// much as a match. Who keeps one of them keeps those beside it. The zero value is
-// ready to use; nil makes room of its own for each.
+// texts copies many texts into shared buffers: an allocation for each would cost as much as a match.
+// Keeping one text keeps its whole buffer alive. The zero value is ready to use; nil allocates each text
+// separately.
 type texts struct {
 	room strings.Builder
 	made int
 }
 
-// mostSpare bounds how many things are made together.
+// mostSpare bounds how many values are allocated together.
 const mostSpare = 64
 
 func (t *texts) add(text []byte) string {
@@ -189,7 +187,7 @@ func (t *texts) add(text []byte) string {
 	}
 	t.made++
 	if t.room.Cap()-t.room.Len() < len(text) {
-		t.room.Reset() // what it has returned stays
+		t.room.Reset() // texts returned earlier stay valid
 		t.room.Grow(min(t.made, mostSpare) * len(text))
 	}
 	start := t.room.Len()

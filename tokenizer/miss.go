@@ -2,11 +2,9 @@ package tokenizer
 
 import "github.com/rmctl/rmctl/internal/javaregex"
 
-// Explain returns how near the match of a miss was, which is what authors of
-// definitions need to know: the part of the text that the expression does match or,
-// if it matches none of it, how far it gets; nothing if finding out takes too long.
-// It takes more time than the match itself, and may be called only until the
-// function that got the event returns.
+// Explain returns how near a miss was, to help authors of definitions: the part of the text that the
+// expression matches or else how far it gets, or nothing if that takes too long to find out. It is slower
+// than the match itself. Call it only before the function that received the event returns.
 func (e TraceEvent) Explain() nearness {
 	if e.match == nil {
 		return nearness{}
@@ -22,8 +20,8 @@ func (e TraceEvent) Explain() nearness {
 	return nearness{Leading: part, LeadingEnd: end}
 }
 
-// leadingPart returns the longest beginning of an expression that matches at
-// the begin of a text, and where that match ends; "" if nothing matches.
+// leadingPart returns the longest prefix of an expression that matches at the beginning of a text, and
+// the end of that match; "" if nothing matches.
 func (t *Tokenizer) leadingPart(m *match, text []byte) (part string, end int) {
 	parts, known := t.leadingParts[m]
 	if !known {
@@ -34,10 +32,10 @@ func (t *Tokenizer) leadingPart(m *match, text []byte) (part string, end int) {
 		t.leadingParts[m] = parts
 	}
 	for _, part := range parts {
-		// The leftmost match is at the begin of the text if there is one there.
+		// The leftmost match is at the beginning of the text if any is.
 		found, ok, err := part.Find(nil, text, 0)
 		if err != nil {
-			return "", 0 // an expression that was given up will be again
+			return "", 0 // the next prefix would be given up as well
 		}
 		if ok && found[0] == 0 && found[1] > 0 {
 			return part.String(), found[1]
@@ -46,12 +44,11 @@ func (t *Tokenizer) leadingPart(m *match, text []byte) (part string, end int) {
 	return "", 0
 }
 
-// longestExplained bounds the expressions that are looked into, in bytes.
+// longestExplained bounds the expressions that Explain analyses, in bytes.
 const longestExplained = 500
 
-// compileLeadingParts returns those beginnings of an expression that are
-// expressions themselves, the longest first. One that matches nothing as well
-// is of no use, such as the .* that many expressions begin with.
+// compileLeadingParts returns the prefixes of an expression that are valid expressions, longest first. It
+// skips those that match the empty text, such as .*, since they explain nothing.
 func compileLeadingParts(whole *javaregex.Regexp) []*javaregex.Regexp {
 	text := whole.String()
 	var parts []*javaregex.Regexp

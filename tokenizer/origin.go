@@ -12,14 +12,14 @@ import (
 // longestOrigin bounds the text of an origin, in bytes.
 const longestOrigin = 512
 
-// origins keeps where values come from. A match that gives an attribute its value is
-// its origin; where a test does that, the origin is the one of what the value
-// is made of, else of what the test looked at.
+// origins records where values come from. If a match sets a value, its line is the origin. If a test
+// does, the value takes the origin of the attributes that the action read, or else of those that the test
+// read.
 type origins struct {
 	stream    string
 	linewise  bool // segments are lines
 	look      int64
-	last      *attribute.Origin // of the segment with that look
+	last      *attribute.Origin // for that look
 	spare     []attribute.Origin
 	texts     texts
 	consulted *attribute.Origin // of the first attribute that was read since this was nil
@@ -38,15 +38,14 @@ func newOrigins(parser *config.Parser) *origins {
 	return kept
 }
 
-// noteMatch makes the segment at hand the origin of an attribute that a match has
-// changed.
+// noteMatch makes the current segment the origin of an attribute that a match changed.
 func (t *Tokenizer) noteMatch(object *attribute.Attribute, m *match) {
 	if m.givesValue || object.Origin == nil {
 		object.Origin = t.originHere(&m.captures)
 	}
 }
 
-// originHere returns the origin of what was captured from the segment at hand.
+// originHere returns the origin of captures from the current segment.
 func (t *Tokenizer) originHere(c *captures) *attribute.Origin {
 	kept := t.origins
 	if kept.linewise && kept.look == t.looks {
@@ -60,8 +59,8 @@ func (t *Tokenizer) originHere(c *captures) *attribute.Origin {
 	return kept.last
 }
 
-// lineWithin returns the line of a segment in which an offset is. Its number is
-// known in the first segment only, unless windows that overlap are read.
+// lineWithin returns the line of a segment that contains an offset. Its number is known only in the first
+// segment, or if the parser reads no overlapping windows.
 func (o *origins) lineWithin(segment []byte, at int, number int64) (line int, text []byte) {
 	begin := bytes.LastIndexByte(segment[:at], '\n') + 1
 	if number == 1 {
@@ -71,7 +70,7 @@ func (o *origins) lineWithin(segment []byte, at int, number int64) (line int, te
 	return line, text
 }
 
-// firstGroup returns where the first group begins that took part.
+// firstGroup returns the start of the first group that took part in the match.
 func (c *captures) firstGroup() int {
 	for i := 2; i < len(c.indexes) && !c.split; i += 2 {
 		if c.indexes[i] >= 0 {
@@ -100,21 +99,21 @@ func (o *origins) add(line int, text []byte) *attribute.Origin {
 	return added
 }
 
-// consult takes notice that an attribute was read.
+// consult records that an attribute was read.
 func (o *origins) consult(read *attribute.Attribute) {
 	if o != nil && o.consulted == nil {
 		o.consulted = read.Origin
 	}
 }
 
-// beginTest forgets what was read before a test.
+// beginTest resets the record of attributes read.
 func (o *origins) beginTest() {
 	if o != nil {
 		o.consulted = nil
 	}
 }
 
-// beginAction returns what the test has looked at whose action is about to run.
+// beginAction returns the origin of what the test read before its action runs.
 func (o *origins) beginAction() (looked *attribute.Origin) {
 	if o == nil {
 		return nil
@@ -123,8 +122,8 @@ func (o *origins) beginAction() (looked *attribute.Origin) {
 	return looked
 }
 
-// endAction gives what an action of a test has changed the origin of what the
-// action has read, else of what the test looked at.
+// endAction gives an attribute changed by a test's action the origin of what the action read, or else of
+// what the test read.
 func (o *origins) endAction(looked *attribute.Origin, a *action, object *attribute.Attribute) {
 	if o == nil {
 		return
@@ -136,8 +135,8 @@ func (o *origins) endAction(looked *attribute.Origin, a *action, object *attribu
 	o.consulted = looked
 }
 
-// mergeOrigins lets an attribute have the origin of the one that is merged into
-// it, if that is where its value, or the entry that counts, comes from.
+// mergeOrigins copies the origin of a merged attribute if it supplies the value, or the entry that
+// counts.
 func (t *Tokenizer) mergeOrigins(first, later *attribute.Attribute, overwrite bool) {
 	if t.origins == nil || later.Origin == nil || !t.hasValue(later) {
 		return
@@ -147,7 +146,7 @@ func (t *Tokenizer) mergeOrigins(first, later *attribute.Attribute, overwrite bo
 	}
 }
 
-// hasValue reports whether an attribute has the value, or the entry, whose origin counts.
+// hasValue reports whether an attribute has the value or entry whose origin is recorded.
 func (t *Tokenizer) hasValue(a *attribute.Attribute) bool {
 	entries, isMap := a.Value().(map[string]string)
 	if !isMap {
@@ -157,8 +156,7 @@ func (t *Tokenizer) hasValue(a *attribute.Attribute) bool {
 	return has
 }
 
-// givesValue reports whether actions give an attribute its value: that of a map is
-// the entry with the key.
+// givesValue reports whether actions set the value of an attribute; for a map, the entry with the key.
 func givesValue(actions []*action, key string) bool {
 	for _, action := range actions {
 		if action.field != attribute.FieldValue || action.fieldErr != nil {

@@ -22,7 +22,7 @@ func originsOf(t *testing.T, parser string, env *attribute.Environment, stream s
 
 const setsState = `<set field="value"><entry valueGroup="1"/></set>`
 
-func TestAValueKnowsTheLineThatItWasReadFrom(t *testing.T) {
+func TestOriginIsTheLineOfTheValue(t *testing.T) {
 	for name, c := range map[string]struct {
 		attributes, targets, stream string
 		line                        int
@@ -57,7 +57,7 @@ func TestAValueKnowsTheLineThatItWasReadFrom(t *testing.T) {
 	}
 }
 
-func TestEachRowOfAListingKnowsItsLine(t *testing.T) {
+func TestOriginOfEachRowOfAListing(t *testing.T) {
 	const rows = `<stdout-parser delim="\n"><target>
 		<match><expression>(\d+) (\w+).*</expression><set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="state" valueGroup="2"/></put></match>
 		<match><expression>reason (\d+) (\w+)</expression><set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="reason" valueGroup="2"/></put></match>
@@ -84,14 +84,14 @@ func TestALongLineIsCutBetweenCharacters(t *testing.T) {
 	require.Greater(t, len(text), 500)
 }
 
-func TestLinesArePassedOverAndCounted(t *testing.T) {
+func TestSkimmedLinesAreCounted(t *testing.T) {
 	stream := strings.Repeat("nothing to see in this line\n", 5000) + "JobState=RUNNING\n" + strings.Repeat("nor in this one\n", 5000)
 	env := originsOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>JobState=(\w+)</expression>`+setsState+`</match></target></stdout-parser>`,
 		variables("job"), stream)
 	require.Equal(t, 5001, env.Variable("job").Origin.Line)
 }
 
-func TestOriginsAreKeptOnlyForWhoAsks(t *testing.T) {
+func TestOriginsAreRecordedOnlyOnRequest(t *testing.T) {
 	env := variables("job")
 	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="job"><match><expression>(.*)</expression>`+setsState+`</match></target></stdout-parser>`), env, "")
 	require.NoError(t, err)

@@ -10,9 +10,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// Facts are the entries of a map that a target constructed, in little room. Nobody
-// changes them. Their texts share the memory of the segment that they were read
-// from, and of those beside it: who keeps few of them for long keeps copies.
+// Facts are the entries of a map that a target constructed, stored compactly. They are immutable. Their
+// texts share memory with neighboring segments: copy those that you keep for long.
 type Facts struct {
 	keys   []string // sorted; facts with the same ones share them
 	values []string // in the order of the keys
@@ -21,12 +20,10 @@ type Facts struct {
 // FactsOf returns the entries of a map as facts.
 func FactsOf(entries map[string]string) Facts { return factsOf(entries, nil) }
 
-// FactsIn returns facts by their keys, which are sorted, with a fact for each; both are
-// the facts' own from then on. It is an error if keys are not sorted or come twice, or
-// are more or fewer than the facts.
+// FactsIn returns facts for sorted, distinct keys, with one fact for each. It takes over both slices.
 func FactsIn(keys, facts []string) (Facts, error) {
 	if len(keys) != len(facts) {
-		return Facts{}, fmt.Errorf("there are %d keys for %d facts", len(keys), len(facts))
+		return Facts{}, fmt.Errorf("%d keys for %d facts", len(keys), len(facts))
 	}
 	for i := 1; i < len(keys); i++ {
 		if keys[i-1] >= keys[i] {
@@ -36,11 +33,10 @@ func FactsIn(keys, facts []string) (Facts, error) {
 	return Facts{keys: keys, values: facts}, nil
 }
 
-// Lists returns the keys, sorted, and the facts in their order, which nobody may change.
-// It is what [FactsIn] takes.
+// Lists returns the sorted keys and their facts, as [FactsIn] takes them. Do not change them.
 func (f Facts) Lists() (keys, facts []string) { return f.keys, f.values }
 
-// factsOf takes the keys of earlier facts where they are the same.
+// factsOf reuses the keys of earlier facts if they are equal.
 func factsOf(entries map[string]string, keys []string) Facts {
 	isMissing := func(key string) bool { _, has := entries[key]; return !has }
 	if len(entries) != len(keys) || slices.ContainsFunc(keys, isMissing) {
@@ -53,8 +49,7 @@ func factsOf(entries map[string]string, keys []string) Facts {
 	return facts
 }
 
-// With returns these facts with later ones. Of a fact in both the later counts,
-// unless it is empty.
+// With returns the union with later facts. A later fact wins unless it is empty.
 func (f Facts) With(later Facts) Facts {
 	entries := maps.Collect(f.All())
 	for key, fact := range later.All() {
@@ -68,7 +63,7 @@ func (f Facts) With(later Facts) Facts {
 // Len returns how many facts there are.
 func (f Facts) Len() int { return len(f.keys) }
 
-// Get returns the fact with that key; empty if it is absent.
+// Get returns the fact with a key, empty if it is absent.
 func (f Facts) Get(key string) string {
 	if len(f.keys) <= fewKeys {
 		for i, each := range f.keys {
@@ -85,8 +80,8 @@ func (f Facts) Get(key string) string {
 	return f.values[i]
 }
 
-// fewKeys are so few that looking at each takes less time than a search: most
-// differ in length.
+// fewKeys is the number of keys up to which a linear search is faster than a binary one: most keys differ
+// in length.
 const fewKeys = 24
 
 // All returns the keys and the facts, in the order of the keys.
@@ -100,16 +95,16 @@ func (f Facts) All() iter.Seq2[string, string] {
 	}
 }
 
-// A rowPlan says when an element that a target constructs is finished.
+// A rowPlan says when an element constructed by a target is complete.
 type rowPlan uint8
 
 const (
 	rowsAtEnd   rowPlan = iota // not before: merging and tests change it
-	rowsByMatch                // with the match that constructs it: each names one of its own
-	rowsByCount                // when all actions have been at it
+	rowsByMatch                // after its match: each match constructs one element
+	rowsByCount                // after all actions have run on it
 )
 
-// planRows finds out when elements can be handed out.
+// planRows decides when elements can be delivered.
 func (t *Tokenizer) planRows() {
 	if t.options.Rows == nil {
 		return
@@ -120,7 +115,7 @@ func (t *Tokenizer) planRows() {
 			constructing = append(constructing, target)
 		}
 	}
-	if len(constructing) != 1 { // those of a later target replace others
+	if len(constructing) != 1 { // elements of a later target replace those of an earlier one
 		return
 	}
 	constructing[0].rows = planOf(constructing[0])
@@ -159,8 +154,7 @@ func planOf(target *target) rowPlan {
 	return rowsAtEnd
 }
 
-// constructsOne reports whether the actions of a match construct a single element and work
-// on no other, as actions do that only put entries.
+// constructsOne reports whether the actions of a match construct a single element and change no other.
 func constructsOne(actions []*action) bool {
 	if len(actions) == 0 {
 		return true
@@ -170,8 +164,8 @@ func constructsOne(actions []*action) bool {
 	return slices.ContainsFunc(actions, isMore) && !slices.ContainsFunc(actions[1:], forcesNew)
 }
 
-// changesMore reports whether an action does anything but to name an element, to
-// put entries in its value, or to end the parser.
+// changesMore reports whether an action does anything other than name an element, put entries into its
+// value, or end the parser.
 func changesMore(a *action) bool {
 	switch a.config.Kind {
 	case config.Set:
@@ -202,25 +196,25 @@ func (t *Tokenizer) runRow(target *target, m *match) error {
 	return nil
 }
 
-// A rowMaker does what the actions of a match do that constructs a whole element,
-// without an attribute in between: for a listing of a million jobs.
+// A rowMaker runs the actions of a match that constructs a whole element without creating an attribute,
+// which makes large listings faster.
 type rowMaker struct {
 	naming source
 	keys   []string // sorted
 	puts   []source // in the order of the actions
 	made   int
-	spare  []string // for facts of rows: made together, since many are made as a rule
+	spare  []string // for facts of rows, allocated together
 	texts  texts    // of their lines
 }
 
-// A source is where the name or a fact comes from.
+// A source supplies the name or a fact.
 type source struct {
 	entry  *entry
-	action *action // that says so
+	action *action // that uses it
 	at     int     // index of the fact
 }
 
-// newRowMaker returns nil where values depend on the element or keys on the text.
+// newRowMaker returns nil if values depend on the element or keys on the text.
 func newRowMaker(actions []*action) *rowMaker {
 	made := &rowMaker{}
 	for _, action := range actions {
@@ -239,7 +233,7 @@ func newRowMaker(actions []*action) *rowMaker {
 	return made
 }
 
-// add adds what an action does and reports whether that is possible.
+// add adds an action and reports whether it can be handled.
 func (r *rowMaker) add(action *action) bool {
 	switch action.config.Kind {
 	case config.Set:
@@ -250,8 +244,7 @@ func (r *rowMaker) add(action *action) bool {
 	return false
 }
 
-// addName adds the first entry of an action, which alone counts; changesMore sees to it
-// that there is one.
+// addName adds the first entry of an action; others do not count. changesMore ensures that it exists.
 func (r *rowMaker) addName(action *action) bool {
 	entry := action.entries[0]
 	if r.naming.entry != nil || entry.value.kind != absentOperand {
@@ -277,7 +270,7 @@ func (r *rowMaker) addPuts(action *action) bool {
 	return true
 }
 
-// makeRow makes the row of the text that a match took, and hands it out.
+// makeRow builds and delivers the row of a matched text.
 func (t *Tokenizer) makeRow(m *match) error {
 	made := m.row
 	m.captures.texts = &made.texts
@@ -307,7 +300,7 @@ func (t *Tokenizer) makeRow(m *match) error {
 	return nil
 }
 
-// room returns the room for the facts of a row.
+// room returns space for the facts of a row.
 func (r *rowMaker) room() []string {
 	count := len(r.keys)
 	r.made++
@@ -319,7 +312,7 @@ func (r *rowMaker) room() []string {
 	return room
 }
 
-// handOutPassed hands out the elements that all actions have been at.
+// handOutPassed delivers the elements on which all actions have run.
 func (t *Tokenizer) handOutPassed(target *target, last *match) {
 	c := &target.constructed
 	passed := c.handedOut + len(c.pairs)
@@ -333,7 +326,7 @@ func (t *Tokenizer) handOutPassed(target *target, last *match) {
 	t.handOutFirst(target, last, passed-c.handedOut)
 }
 
-// handOutFirst hands out the first of the elements that are constructed by counting.
+// handOutFirst delivers the first of the paired elements.
 func (t *Tokenizer) handOutFirst(target *target, last *match, count int) {
 	if count == 0 {
 		return
@@ -347,8 +340,7 @@ func (t *Tokenizer) handOutFirst(target *target, last *match, count int) {
 	c.handedOut += count
 }
 
-// handOut hands out an element. Those that the same match finishes have the same
-// keys as a rule.
+// handOut delivers an element. Elements completed by the same match usually have the same keys.
 func (t *Tokenizer) handOut(target *target, m *match, object *attribute.Attribute) {
 	if object.Field(attribute.FieldName) == nil {
 		t.traceElement("drop", target, object)

@@ -30,7 +30,7 @@ func rowsParser(targets ...string) string {
 	return `<stdout-parser delim="\n"><target>` + strings.Join(targets, `</target><target>`) + `</target></stdout-parser>`
 }
 
-// A rowLog notes what is handed out.
+// A rowLog records the delivered rows.
 type rowLog struct {
 	order []string // ids
 	lines []int    // of their states
@@ -39,7 +39,7 @@ type rowLog struct {
 
 func newRowLog() *rowLog { return &rowLog{facts: map[string]map[string]string{}} }
 
-// traced has every row made by the actions themselves.
+// traced enables tracing, so that the actions build every row.
 func traced(tokenizer.TraceEvent) {}
 
 func (l *rowLog) take(id string, facts tokenizer.Facts, origin *attribute.Origin) {
@@ -53,7 +53,7 @@ func (l *rowLog) take(id string, facts tokenizer.Facts, origin *attribute.Origin
 	maps.Insert(l.facts[id], facts.All())
 }
 
-// rowsOf runs a parser that hands out rows.
+// rowsOf runs a parser that delivers rows.
 func rowsOf(t *testing.T, parser, stream string) (*rowLog, *attribute.Environment, error) {
 	t.Helper()
 	log, other, env := newRowLog(), newRowLog(), variables()
@@ -67,11 +67,11 @@ func rowsOf(t *testing.T, parser, stream string) (*rowLog, *attribute.Environmen
 	return log, env, err
 }
 
-func TestARowIsHandedOutAsSoonAsNothingCanChangeIt(t *testing.T) {
+func TestARowIsDeliveredOnceNothingCanChangeIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		parser string
 		lines  []string
-		after  []int // each line, so many rows have been handed out
+		after  []int // rows delivered after each line
 	}{
 		"each match makes one": {rowsParser(wholeLine + otherLine + endLine), []string{"a up 1\n", "b down\n", "end\n", "c up \n"}, []int{1, 2, 2, 3}},
 		"lines are counted":    {rowsParser(nameLine + stateLine + cpusLine), []string{"name a\n", "state s\n", "name b\n", "cpus 1\n", "cpus 2\n", "state s\n"}, []int{0, 0, 0, 1, 1, 2}},
@@ -98,9 +98,8 @@ func TestARowIsHandedOutAsSoonAsNothingCanChangeIt(t *testing.T) {
 	require.Equal(t, map[string]map[string]string{"a": {"state": "s"}, "b": {}}, log.facts)
 }
 
-// What merging or a test changes at the end is not handed out before, nor by the
-// tokenizer at all.
-func TestWhatChangesAtTheEndIsDiscoveredAsEver(t *testing.T) {
+// Elements that merging or tests change are published at the end, not delivered as rows.
+func TestElementsChangedAtTheEndAreNotRows(t *testing.T) {
 	for name, parser := range map[string]string{
 		"another field":   rowsParser(wholeLine + `<match><expression>x</expression><set field="status"><entry value="s"/></set></match>`),
 		"a test":          rowsParser(wholeLine + `<test><value>#name</value><value>a</value><put field="value"><entry key="more" value="1"/></put></test>`),
@@ -119,8 +118,9 @@ func TestWhatChangesAtTheEndIsDiscoveredAsEver(t *testing.T) {
 	}
 }
 
-// Row by row comes what is discovered at the end, two rows of one name united.
-func TestRowsHaveWhatIsDiscoveredWithoutThem(t *testing.T) {
+// The rows equal the attributes that are otherwise published at the end, where two rows of one name are
+// merged.
+func TestRowsEqualAttributesAtTheEnd(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := []string{"%s up 4\n", "%s up \n", "%s down\n", "end\n", "nonsense %s\n"}
 	records := []string{"name %s\n", "state %s\n", "cpus %s\n", "end\n"}
@@ -173,7 +173,7 @@ func TestFactsOfARowMayComeFromAnywhere(t *testing.T) {
 	}, log.facts)
 }
 
-func TestAGroupThatIsNotThereIsAnErrorOfARowToo(t *testing.T) {
+func TestAMissingGroupIsAnErrorInRows(t *testing.T) {
 	for _, entry := range []string{`<set field="name"><entry valueGroup="7"/></set>`, `<set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="k" valueGroup="7"/></put>`} {
 		_, _, err := rowsOf(t, rowsParser(`<match><expression>(a)</expression>`+entry+`</match>`), "a\n")
 		var failed *tokenizer.Error
@@ -182,7 +182,7 @@ func TestAGroupThatIsNotThereIsAnErrorOfARowToo(t *testing.T) {
 	}
 }
 
-func TestRowsBeforeAnErrorWereHandedOut(t *testing.T) {
+func TestRowsBeforeAnErrorAreDelivered(t *testing.T) {
 	log, _, err := rowsOf(t, rowsParser(wholeLine+throwsLine), "a up 1\nerror x\nb up 2\n")
 	require.ErrorContains(t, err, "it failed")
 	require.Equal(t, []string{"a"}, log.order)
@@ -194,7 +194,7 @@ func TestRowsBeforeAnErrorWereHandedOut(t *testing.T) {
 	require.Empty(t, log.order)
 }
 
-func TestARowKnowsTheLineOfItsState(t *testing.T) {
+func TestARowHasTheLineOfItsState(t *testing.T) {
 	var lines []string
 	take := func(_ string, _ tokenizer.Facts, origin *attribute.Origin) {
 		lines = append(lines, fmt.Sprintf("%d %s", origin.Line, origin.Text))
@@ -231,7 +231,7 @@ func TestFacts(t *testing.T) {
 	require.Empty(t, facts.Get("key100"))
 }
 
-func TestFactsAreMadeOfTheirListsAgain(t *testing.T) {
+func TestFactsSurviveConversionToLists(t *testing.T) {
 	facts := tokenizer.FactsOf(map[string]string{"state": "UP", "name": "a"})
 	same, err := tokenizer.FactsIn(facts.Lists())
 	require.NoError(t, err)
@@ -244,7 +244,7 @@ func TestFactsAreMadeOfTheirListsAgain(t *testing.T) {
 	}
 }
 
-func TestManyRowsTakeNoMoreMemoryThanFew(t *testing.T) {
+func TestMemoryDoesNotGrowWithRows(t *testing.T) {
 	for name, c := range map[string]struct{ parser, row string }{
 		"by match": {rowsParser(wholeLine), "a up 4\n"},
 		"by count": {rowsParser(nameLine + stateLine), "name a\nstate s\n"},

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStreamsAreCutIntoSegments(t *testing.T) {
+func TestStreamsAreSplitIntoSegments(t *testing.T) {
 	for name, c := range map[string]struct {
 		attributes, stream string
 		segments           []string
@@ -54,8 +54,8 @@ func TestStreamsAreCutIntoSegments(t *testing.T) {
 	}
 }
 
-// What the targets see is not always each segment: all, save and the exits decide.
-func TestTargetsSeeTheSegmentsThatCount(t *testing.T) {
+// all, save and the exits decide which segments the targets see.
+func TestSegmentsThatTargetsSee(t *testing.T) {
 	for name, c := range map[string]struct {
 		attributes, exits, stream string
 		seen                      any
@@ -105,7 +105,7 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestSegmentsLongerThanTheLimitAreAnErrorHoweverTheyArrive(t *testing.T) {
+func TestSegmentsLongerThanTheLimitAreErrors(t *testing.T) {
 	for _, attributes := range []string{`delim="\n"`, `delim="\r" includeDelim="true"`, "delim=\"\u20ac\"", `maxMatchLen="1000"`, ``, `delim="\n" all="true" save="9"`} {
 		parser := parserOf(t, collecting(attributes))
 		for _, c := range []struct {
@@ -125,7 +125,7 @@ func TestSegmentsLongerThanTheLimitAreAnErrorHoweverTheyArrive(t *testing.T) {
 	}
 }
 
-func TestSavedSegmentsThatWereReplacedDoNotCount(t *testing.T) {
+func TestReplacedSavedSegmentsDoNotCount(t *testing.T) {
 	env := variables("r")
 	run, err := tokenizer.Options{LongestSegment: 10}.Compile(parserOf(t, collecting(`delim="\n" all="true" save="2"`)), env, "")
 	require.NoError(t, err)
@@ -133,8 +133,8 @@ func TestSavedSegmentsThatWereReplacedDoNotCount(t *testing.T) {
 	require.Equal(t, []string{"1234", "12345"}, env.Variable("r").Value())
 }
 
-// What is kept of a stream is bounded while it arrives, not only when it is looked at.
-func TestASegmentIsTooLongAsSoonAsItIs(t *testing.T) {
+// Memory is bounded while the stream arrives, not only when a segment is complete.
+func TestALongSegmentIsRefusedBeforeItEnds(t *testing.T) {
 	for _, attributes := range []string{`delim="\n"`, `delim="\r" includeDelim="true"`, `delim="€"`, `maxMatchLen="1000"`} {
 		run, err := tokenizer.Options{LongestSegment: 30}.Compile(parserOf(t, "<stdout-parser "+attributes+"/>"), variables(), "")
 		require.NoError(t, err)
@@ -149,13 +149,13 @@ func TestASegmentIsTooLongAsSoonAsItIs(t *testing.T) {
 	}
 }
 
-func TestSavedSegmentsAreBoundedTogether(t *testing.T) {
+func TestTotalOfSavedSegmentsIsBounded(t *testing.T) {
 	run, err := tokenizer.Options{LongestSegment: 10}.Compile(parserOf(t, collecting(`delim="\n" all="true" save="100"`)), variables("r"), "")
 	require.NoError(t, err)
 	require.ErrorContains(t, run.Run(strings.NewReader("1234\n1234\n1234\n")), "the segments to be saved are together longer than the limit of 10 bytes: ")
 }
 
-func TestRefusingALongSegmentTakesLittleMoreMemoryThanTheLimit(t *testing.T) {
+func TestMemoryForARefusedSegmentIsBounded(t *testing.T) {
 	const limit = 16 << 20
 	piece := make([]byte, 32<<10)
 	for _, attributes := range []string{`delim="\n"`, `delim="€"`, `maxMatchLen="100000000"`} {
@@ -173,7 +173,7 @@ func TestRefusingALongSegmentTakesLittleMoreMemoryThanTheLimit(t *testing.T) {
 	}
 }
 
-// A line of 100 MB is more than the limit, unless that is raised.
+// A line of 100 MB exceeds the limit unless the limit is raised.
 func TestALineOf100Megabytes(t *testing.T) {
 	const length = 100 << 20
 	line := func() io.Reader {
@@ -195,7 +195,7 @@ func TestALineOf100Megabytes(t *testing.T) {
 	require.Equal(t, []string{"seen", "seen", "seen"}, env.Variable("r").Value())
 }
 
-// endless is a stream of NUL.
+// endless is an infinite stream of NUL bytes.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

@@ -9,10 +9,10 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A segmenter cuts the stream and hands each segment to the tokenizer's examine.
+// A segmenter splits the stream and passes each segment to the tokenizer's examine.
 type segmenter interface {
 	write(p []byte)
-	close() // the stream has ended, and nothing has made the tokenizer leave it
+	close() // called at the end of the stream, unless the tokenizer left it earlier
 }
 
 func newSegmenter(t *Tokenizer) (segmenter, error) {
@@ -20,7 +20,7 @@ func newSegmenter(t *Tokenizer) (segmenter, error) {
 	case t.parser.MaxMatchLength > 0:
 		return &window{tokenizer: t, step: t.parser.MaxMatchLength}, nil
 	case t.parser.MaxMatchLength < 0:
-		return nil, fmt.Errorf("maxMatchLen is %d; it must not be negative", t.parser.MaxMatchLength)
+		return nil, fmt.Errorf("maxMatchLen must not be negative: %d", t.parser.MaxMatchLength)
 	}
 	delimiter := delimiterOf(t.parser.Delimiter)
 	return &delimited{
@@ -31,9 +31,9 @@ func newSegmenter(t *Tokenizer) (segmenter, error) {
 	}, nil
 }
 
-// delimiterOf returns the one character that ends segments. Definitions write
-// line feed, carriage return and tab as a backslash and a letter, since XML
-// would turn the characters themselves into spaces. None at all means NUL.
+// delimiterOf returns the one character that ends segments. Definitions write line feed, carriage return
+// and tab as a backslash and a letter, since XML would turn the characters themselves into spaces.
+// Without one, the delimiter is NUL.
 func delimiterOf(written config.Optional) string {
 	text := written.Text
 	switch {
@@ -50,16 +50,14 @@ func delimiterOf(written config.Optional) string {
 	return text[:length]
 }
 
-// largestKeptBuffer bounds the buffer that is kept for later segments after a
-// long one, in bytes.
+// largestKeptBuffer bounds the buffer that is reused after a long segment, in bytes.
 const largestKeptBuffer = 1 << 20
 
-// longestPart is how much of the stream a segment takes at once, in bytes, where it looks for
-// a delimiter of several bytes.
+// longestPart is the number of bytes examined at once for a delimiter of several bytes.
 const longestPart = 64 << 10
 
-// delimited cuts the stream at a delimiter. Segments that lie in one piece of
-// the stream are not copied.
+// delimited splits the stream at a delimiter. It does not copy segments that lie in one piece of the
+// stream.
 type delimited struct {
 	tokenizer   *Tokenizer
 	delimiter   []byte
@@ -99,7 +97,7 @@ func (d *delimited) write(p []byte) {
 		p = p[at+1:]
 		d.afterReturn = d.isReturn
 		if d.isReturn && d.include {
-			d.keep(segment) // whether a line feed belongs to it shows with the next byte
+			d.keep(segment) // the next byte may be a line feed that belongs to it
 			continue
 		}
 		if len(d.rest) > 0 {
@@ -112,7 +110,7 @@ func (d *delimited) write(p []byte) {
 	}
 }
 
-// endReturn takes the line feed after a carriage return, if there is one.
+// endReturn skips a line feed after a carriage return.
 func (d *delimited) endReturn(p []byte) []byte {
 	d.afterReturn = false
 	if p[0] == '\n' {
@@ -127,8 +125,8 @@ func (d *delimited) endReturn(p []byte) []byte {
 	return p
 }
 
-// writeLongDelimiter handles a delimiter outside ASCII, which pieces of the
-// stream may cut.
+// writeLongDelimiter handles a delimiter of several bytes, which may be split between pieces of the
+// stream.
 func (d *delimited) writeLongDelimiter(p []byte) {
 	for len(p) > 0 && !d.tokenizer.left {
 		searched := max(0, len(d.rest)-len(d.delimiter)+1)
@@ -150,7 +148,7 @@ func (d *delimited) writeLongDelimiter(p []byte) {
 			start = searched
 		}
 		d.rest = append(d.rest[:0], d.rest[start:]...)
-		// The begin of the delimiter does not count before the rest of it is there.
+		// Wait for the rest of a partial delimiter.
 		if len(d.rest) >= d.tokenizer.longestSegment()+len(d.delimiter) {
 			d.tokenizer.failTooLong("a segment of the output is")
 			d.rest = nil
@@ -169,7 +167,7 @@ func (d *delimited) close() {
 	d.rest = nil
 }
 
-// keep adds to the segment whose end is not there yet.
+// keep adds to the incomplete segment.
 func (d *delimited) keep(p []byte) bool {
 	if len(d.rest)+len(p) > d.tokenizer.longestSegment() {
 		d.tokenizer.failTooLong("a segment of the output is")
@@ -180,9 +178,9 @@ func (d *delimited) keep(p []byte) bool {
 	return true
 }
 
-// extend appends to a segment. Long segments grow in few large steps: with the small ones
-// of append, what was left behind takes several times the memory of the segment. Memory
-// that is not written to yet is not taken.
+// extend appends to a segment. Long segments grow in few large steps: with the small ones of append, the
+// old buffers would take several times the memory of the segment. The system provides memory only once it
+// is written to.
 func (t *Tokenizer) extend(segment, p []byte) []byte {
 	const step = 16
 	if needed := len(segment) + len(p); needed > cap(segment) && needed > largestKeptBuffer {

@@ -6,44 +6,43 @@ import (
 	"strings"
 )
 
-// A skimmer finds the segments of a stream that a match may take, and passes
-// over all others without looking at each. It does so by landmarks: texts that
-// every segment has that an expression matches.
+// A skimmer finds the segments that a match may take and skips all others. It searches for landmarks:
+// texts that every segment matched by an expression contains.
 type skimmer struct {
 	landmarks []landmark
 	delimiter byte
 	inRounds  []*match // of targets with matchAll
-	unsampled int      // bytes until rare bytes are chosen again
+	unsampled int      // bytes until the rare bytes are chosen again
 }
 
-// A landmark is looked for by the byte of it that is rarest in the stream.
+// A landmark is a text that the skimmer searches for by its byte that is rarest in the stream.
 type landmark struct {
 	text []byte
 	rare int // index of that byte
-	next int // where the landmark is next, in the present piece of the stream
+	next int // next position in the current piece of the stream
 }
 
 // A landmarkSet is a set of landmarks by number.
 type landmarkSet uint32
 
-// anyLandmark is for segments that were not skimmed.
+// anyLandmark is used for segments that were not skimmed.
 const anyLandmark = ^landmarkSet(0)
 
 func (s landmarkSet) has(number int) bool { return s&(1<<number) != 0 }
 
 const (
 	mostLandmarks = 24
-	// shortestLandmark is the length from which on a text is rare enough.
+	// shortestLandmark is the minimum length of a landmark: shorter texts are not rare enough.
 	shortestLandmark = 3
-	// worthSkimming is the length of a piece of the stream, in bytes, below which making a
-	// skimmer takes longer than it saves.
+	// worthSkimming is the length of a piece of the stream, in bytes, below which creating a skimmer
+	// takes longer than it saves.
 	worthSkimming = 16 << 10
 	sampleLength  = 4 << 10
 	sampledEvery  = 1 << 20
 )
 
-// skims reports whether segments may be passed over. What is needed for it is
-// made when the stream proves to be long.
+// skims reports whether segments may be skipped. It creates the skimmer once the stream proves to be
+// long.
 func (t *Tokenizer) skims(d *delimited) bool {
 	if !t.planned {
 		t.planned = true
@@ -52,7 +51,7 @@ func (t *Tokenizer) skims(d *delimited) bool {
 	return t.skimmer != nil
 }
 
-// newSkimmer returns nil where some segment can be taken that has no landmark.
+// newSkimmer returns nil if some match can take a segment without a landmark.
 func (t *Tokenizer) newSkimmer(d *delimited) *skimmer {
 	if t.options.Trace != nil || t.parser.All || len(t.targets) == 0 || d.isReturn || t.longestSegment() < pieceLength {
 		return nil
@@ -78,13 +77,13 @@ func (t *Tokenizer) newSkimmer(d *delimited) *skimmer {
 	return s
 }
 
-// requiredTexts returns the texts that each match requires of a segment, then those that
-// each exit expression requires; all reports whether none goes without.
+// requiredTexts returns the texts that each match, then each exit expression, requires in a segment; all
+// reports whether each requires some.
 func (t *Tokenizer) requiredTexts(delimiter string) (required [][]string, all bool) {
 	var expressions []*expression
 	for _, m := range t.matches {
 		if m.regex == nil || m.regex.config.Split {
-			return nil, false // takes every segment
+			return nil, false // matches every segment
 		}
 		expressions = append(expressions, m.regex)
 	}
@@ -103,10 +102,10 @@ func (t *Tokenizer) requiredTexts(delimiter string) (required [][]string, all bo
 	return required, true
 }
 
-// mark finds out which landmarks a target needs.
+// mark determines the landmarks of a target.
 func (s *skimmer) mark(target *target) {
 	if target.config.MatchAll {
-		// Whether a match is tried changes, and that is counted.
+		// Such a match is not always tried, and tries are counted.
 		s.inRounds = append(s.inRounds, target.matches...)
 		return
 	}
@@ -116,8 +115,7 @@ func (s *skimmer) mark(target *target) {
 	}
 }
 
-// withoutDelimiter returns the texts up to the delimiter, which may end a segment,
-// as far as they are rare enough.
+// withoutDelimiter returns the texts up to a delimiter in them, without those that are too short.
 func withoutDelimiter(texts []string, delimiter string) []string {
 	var kept []string
 	for _, text := range texts {
@@ -129,8 +127,8 @@ func withoutDelimiter(texts []string, delimiter string) []string {
 	return kept
 }
 
-// chooseLandmarks returns few texts so that each list has one, or one that holds
-// it: again and again the text that serves most lists, of several the longest.
+// chooseLandmarks returns few texts such that each list contains one, or a text that includes one. It
+// repeatedly takes the text that covers most lists, preferring longer ones.
 func chooseLandmarks(lists [][]string) []string {
 	var chosen []string
 	open := slices.Clone(lists)
@@ -159,8 +157,8 @@ func containsIn(texts []string, part string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, part) })
 }
 
-// skim takes the segments of a piece of the stream that begins with a segment,
-// as far as they can matter, and returns what is left: the begin of the last one.
+// skim examines the relevant segments of a piece of the stream, which begins with a segment, and returns
+// the rest: the beginning of an incomplete segment.
 func (s *skimmer) skim(t *Tokenizer, d *delimited, p []byte) (rest []byte) {
 	complete := bytes.LastIndexByte(p, s.delimiter) + 1
 	rest, p = p[complete:], p[:complete]
@@ -192,7 +190,7 @@ func (s *skimmer) skim(t *Tokenizer, d *delimited, p []byte) (rest []byte) {
 	return rest
 }
 
-// within returns the landmarks before the end of a segment and moves them past it.
+// within returns the landmarks in a segment and moves them past its end.
 func (s *skimmer) within(p []byte, end int) landmarkSet {
 	var found landmarkSet
 	for i := range s.landmarks {
@@ -204,7 +202,7 @@ func (s *skimmer) within(p []byte, end int) landmarkSet {
 	return found
 }
 
-// pass counts segments in which there is no landmark.
+// pass counts skipped segments.
 func (s *skimmer) pass(t *Tokenizer, segments []byte) {
 	if len(segments) == 0 {
 		return
@@ -215,12 +213,12 @@ func (s *skimmer) pass(t *Tokenizer, segments []byte) {
 	t.passed += passed
 	for _, m := range s.inRounds {
 		if m.used {
-			m.stats.Tried -= passed // since Stats adds those that were passed
+			m.stats.Tried -= passed // Stats adds skipped segments
 		}
 	}
 }
 
-// sample chooses the rare bytes of the landmarks by the begin of a piece of the stream.
+// sample chooses the rare bytes of the landmarks from the beginning of a piece of the stream.
 func (s *skimmer) sample(p []byte) {
 	s.unsampled -= len(p)
 	if s.unsampled > 0 {
@@ -241,8 +239,7 @@ func (s *skimmer) sample(p []byte) {
 	}
 }
 
-// seek finds the landmark from an offset on; its next place is the end of the
-// piece if the piece does not have it.
+// seek finds the landmark from an offset on. If it does not occur, next is the end of the piece.
 func (l *landmark) seek(p []byte, from int) {
 	wanted := l.text[l.rare]
 	for at := from + l.rare; at < len(p); at++ {

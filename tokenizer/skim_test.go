@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Long pieces of a stream are skimmed, short ones are not: so the same must
-// come of both. What golden streams hold is repeated until there is enough.
-func TestSkimmingASegmentIsAsGoodAsLookingAtIt(t *testing.T) {
+// Long pieces of a stream are skimmed and short ones are not: both must give the same result. Golden
+// streams are repeated until they are long enough.
+func TestSkimmingDoesNotChangeTheResult(t *testing.T) {
 	for _, folder := range goldenFolders(t) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel()
@@ -34,8 +34,7 @@ func TestSkimmingASegmentIsAsGoodAsLookingAtIt(t *testing.T) {
 	}
 }
 
-// mayBeSkimmed leaves out parsers that want to see every segment: skimming has
-// nothing to pass over in them.
+// mayBeSkimmed excludes parsers that need every segment, where nothing can be skipped.
 func mayBeSkimmed(parser *config.Parser) bool {
 	if parser.All || parser.MaxMatchLength > 0 || len(parser.Targets) == 0 {
 		return false
@@ -44,7 +43,7 @@ func mayBeSkimmed(parser *config.Parser) bool {
 	return !slices.ContainsFunc(parser.Targets, func(target *config.Target) bool { return slices.ContainsFunc(target.Matches, takesAll) })
 }
 
-func TestRecordsOfASchedulerMayBeSkimmed(t *testing.T) {
+func TestSchedulerRecordsAreSkimmed(t *testing.T) {
 	stream := slurmRecords(300_000, 75)
 	p := benchmarkedParserOf(t, "testdata/scontrol.xml", config.GetJobStatus)
 	c := goldenCase{definition: p.definition, stream: stream}
@@ -54,8 +53,8 @@ func TestRecordsOfASchedulerMayBeSkimmed(t *testing.T) {
 	require.Equal(t, looking, c.outcome(p.parser, nil, ofSize(30_011, len(stream))...))
 }
 
-// FuzzSkim repeats a stream until it is long enough to be skimmed, and compares
-// that with looking at each segment.
+// FuzzSkim repeats a stream until it is long enough to be skimmed and compares the result with that of
+// examining each segment.
 func FuzzSkim(f *testing.F) {
 	f.Add([]byte("   JobState=RUNNING Reason=None\n   Other=1\nJobId=1 JobName=x\n"), "   JobState=", "JobName=", uint8(0))
 	f.Add([]byte("one\ntwo one\n\nthree\ntwo"), "one", "two", uint8(1))
@@ -93,8 +92,8 @@ func FuzzSkim(f *testing.F) {
 	})
 }
 
-// Each of these parsers has something that skimming must heed.
-func TestSkimmingHeedsWhatAParserMayHave(t *testing.T) {
+// Each of these parsers has a feature that limits skimming.
+func TestSkimmingRespectsParserFeatures(t *testing.T) {
 	var stream bytes.Buffer
 	words := []string{"State=R", "noise", "Reason=none", "State=Q Reason=x", "", "more noise", "noise \r of State=S", "Reason=y"}
 	for i := range 4_000 {
@@ -103,7 +102,7 @@ func TestSkimmingHeedsWhatAParserMayHave(t *testing.T) {
 			stream.WriteString("EXIT\n")
 		}
 	}
-	// The last segment is not skimmed and has another landmark than those before.
+	// The last segment is not skimmed and has a different landmark from the others.
 	lines := stream.String() + "State=R\nnoise\nReason=last"
 	const state, reason = `<expression>.*State=(\w).*</expression>`, `<expression>.*Reason=(\w).*</expression>`
 	const add = `<add field="value"><entry valueGroup="1"/></add>`

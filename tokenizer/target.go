@@ -8,18 +8,18 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A target is what a parser's matches act on: an attribute of the environment,
-// or attributes that it constructs.
+// A target is a target of a parser. Its matches act on an attribute of the environment, or on attributes
+// that it constructs.
 type target struct {
 	config    *config.Target
 	matches   []*match
 	tests     []*test
-	otherwise []*action // the else; at most one, as in the reference
+	otherwise []*action // the else; at most one, as in PTP
 
-	landmarks   landmarkSet // a segment without any of these matches nothing
-	passed      int64       // segments that have none of them
+	landmarks   landmarkSet // no match takes a segment without one of these
+	passed      int64       // segments without a landmark
 	acted       bool        // an action ran through a match
-	usedMatches int         // in the present round of matchAll
+	usedMatches int         // in the current round of matchAll
 	referenced  *attribute.Attribute
 	constructed constructed
 	rows        rowPlan
@@ -27,9 +27,9 @@ type target struct {
 
 func (t *target) constructs() bool { return !t.config.Ref.Set }
 
-// tryTarget tries the matches of a target on a text and runs the actions of the
-// first that takes it; it returns that match, nil for none, how much of the
-// text it consumed and how far it captured. An error has already ended the parser.
+// tryTarget tries the matches of a target on a text and runs the actions of the first that takes it. It
+// returns that match or nil, the length consumed and the end of the captures. An error has already ended
+// the parser.
 func (t *Tokenizer) tryTarget(target *target, text []byte) (m *match, end, captured int, err error) {
 	for _, candidate := range target.matches {
 		if target.config.MatchAll && candidate.used {
@@ -75,8 +75,7 @@ func (t *Tokenizer) try(m *match, text []byte) (matched bool, end, captured int,
 	return matched, end, captured, err
 }
 
-// startTry returns the time if tries are timed: asking for it takes as long as a
-// quick try.
+// startTry returns the time if tries are timed. Reading the clock takes as long as a quick try.
 func (t *Tokenizer) startTry() (start time.Time) {
 	if t.options.Timed {
 		start = time.Now()
@@ -91,8 +90,8 @@ func tookSince(start time.Time) time.Duration {
 	return time.Since(start)
 }
 
-// use keeps a match of a target with matchAll from being tried again until all
-// others have been used, too.
+// use marks a match of a target with matchAll as used. It is tried again only after all others have been
+// used.
 func (t *target) use(m *match) {
 	if !t.config.MatchAll {
 		return
@@ -157,9 +156,8 @@ func (t *Tokenizer) runMatch(target *target, m *match) error {
 	return nil
 }
 
-// renames reports whether a match would give a constructed attribute another
-// name than the one it has. Its values are bound to the new name, so they
-// belong to an attribute of their own; merging then brings equal names together.
+// renames reports whether a match would change the name of a constructed attribute. Then its values
+// belong to a new attribute; attributes of equal names are merged later.
 func (t *Tokenizer) renames(target *target, m *match) bool {
 	if m.naming == nil {
 		return false
@@ -190,15 +188,14 @@ func (t *Tokenizer) referenced(target *target) (*attribute.Attribute, error) {
 	return target.referenced, nil
 }
 
-// constructed are the attributes that a target constructs. The i-th execution
-// of an action works on the i-th of those in pairs: what belongs together is
-// found by counting, so that values may come before or after their names. An
-// attribute that a match constructs for itself alone is never paired.
+// constructed are the attributes that a target constructs. The i-th execution of an action works on the
+// i-th of the paired attributes, so values may precede or follow their names. An attribute that a match
+// constructs with forceNewObject is never paired.
 type constructed struct {
 	all       []*attribute.Attribute // in order of construction
 	pairs     []*attribute.Attribute
-	handedOut int                   // of pairs, which are in neither list any more
-	spare     []attribute.Attribute // made together, since many are made as a rule
+	handedOut int                   // delivered pairs, which are in neither list
+	spare     []attribute.Attribute // allocated together
 }
 
 func (c *constructed) create() *attribute.Attribute {
@@ -211,7 +208,7 @@ func (c *constructed) create() *attribute.Attribute {
 	return object
 }
 
-// existing returns the paired attribute of that index; nil before there is one.
+// existing returns the paired attribute with an index, nil if it does not exist yet.
 func (c *constructed) existing(index int) *attribute.Attribute {
 	if index -= c.handedOut; index < len(c.pairs) {
 		return c.pairs[index]

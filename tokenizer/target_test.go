@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATargetThatMovesToTheTopLeavesTheOthersInOrder(t *testing.T) {
+func TestMoveToTopKeepsTheOrderOfOtherTargets(t *testing.T) {
 	env := variables("first", "second", "third")
 	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n">
 <target ref="first"><match><expression>x</expression><add field="value"><entry value="x"/></add></match></target>
@@ -22,7 +22,7 @@ func TestATargetThatMovesToTheTopLeavesTheOthersInOrder(t *testing.T) {
 	require.Equal(t, []string{"z", "y"}, env.Variable("third").Value())
 }
 
-func TestEachTargetSeesWhatAllBeforeItHaveLeft(t *testing.T) {
+func TestEachTargetSeesTheRestOfTheTextBeforeIt(t *testing.T) {
 	env := variables("first", "second", "third")
 	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser applyToAll="true">
 <target ref="first"><match><expression>(..).*</expression><set field="value"><entry valueGroup="1"/></set></match></target>

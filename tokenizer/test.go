@@ -17,8 +17,8 @@ type test struct {
 	otherwise []*action
 }
 
-// runTest evaluates a test and runs its actions or those of its else. Nested
-// tests do the same as they are evaluated, up to the one that decides.
+// runTest evaluates a test and runs its actions or those of its else. Nested tests run theirs as they are
+// evaluated; evaluation stops at the test that decides.
 func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) (bool, error) {
 	if depth == 0 {
 		t.origins.beginTest()
@@ -48,7 +48,7 @@ func (t *Tokenizer) runTest(test *test, object *attribute.Attribute, depth int) 
 	return event.Outcome, t.runAll(actions, object)
 }
 
-// runAll runs actions outside a match, where there is nothing captured.
+// runAll runs actions outside a match, without captures.
 func (t *Tokenizer) runAll(actions []*action, object *attribute.Attribute) error {
 	for _, action := range actions {
 		looked := t.origins.beginAction()
@@ -104,8 +104,8 @@ func (t *Tokenizer) compare(test *test, object *attribute.Attribute) ([]attribut
 	}
 }
 
-// less orders texts by their bytes, integers by value and false before true.
-// Values that are not there, of different types, or lists and maps have no order.
+// less orders texts by bytes, integers by value, and false before true. Missing values, values of
+// different types, lists and maps have no order.
 func less(a, b attribute.Value, orEqual bool) bool {
 	switch left := a.(type) {
 	case string:

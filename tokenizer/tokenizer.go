@@ -1,9 +1,8 @@
 // Package tokenizer parses the output of a command as a definition describes it.
 //
-// A [Tokenizer] runs one parser of a definition: it cuts the stream into segments, tries the
-// matches of its targets on each, and lets the actions of a match change attributes of an
-// environment. Write takes pieces of any size; the result does not depend on how the stream was
-// cut. Everything works on bytes.
+// A [Tokenizer] runs one parser of a definition: it splits the stream into segments and tries the matches
+// of its targets on each. The actions of a match change attributes of an environment. Write takes pieces
+// of any size; the result does not depend on how the stream is split. Everything works on bytes.
 package tokenizer
 
 import (
@@ -17,38 +16,34 @@ import (
 	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
-// defaultLongestSegment is the length in bytes that a segment may have unless
-// [Options] say otherwise.
+// defaultLongestSegment is the default limit for the length of a segment, in bytes.
 const defaultLongestSegment = 64 << 20
 
-// A Factory makes a tokenizer of a type that a definition names instead of
-// describing one. Closing what it returns ends the stream.
+// A Factory creates a tokenizer for a type that a definition names instead of describing a parser.
+// Closing it ends the stream.
 type Factory func(parser *config.Parser, env *attribute.Environment, job string) (io.WriteCloser, error)
 
 // Options change how a tokenizer works; the zero value is ready to use.
 type Options struct {
-	// LongestSegment bounds the length of a segment in bytes, and so the
-	// memory that a stream can take; 0 stands for defaultLongestSegment.
+	// LongestSegment bounds the length of a segment in bytes, and so the memory that a stream can take; 0
+	// means defaultLongestSegment.
 	LongestSegment int
 	// Types holds the tokenizers that definitions may name by type.
 	Types map[string]Factory
-	// Expressions, if set, keeps compiled expressions for further tokenizers.
+	// Expressions, if set, caches compiled expressions for other tokenizers.
 	Expressions *Expressions
-	// Timed has MatchStats.Time measured, which takes about a tenth of a
-	// microsecond for each try.
+	// Timed measures MatchStats.Time, which costs about 0.1 µs per try.
 	Timed bool
-	// Origins, if set, has attributes remember which line their values were read
-	// from: see [attribute.Attribute.Origin]. Of a map it is the line of the entry with
-	// this key.
+	// Origins, if set, records the line from which each attribute's value was read: see
+	// [attribute.Attribute.Origin]. For a map it is the line of the entry with this key.
 	Origins string
-	// Rows, if set, is handed what a target constructs, each element as soon as nothing
-	// that follows in the stream can change it, and the environment does not learn
-	// of it: see docs/write/listings.md for which targets do so. What others construct is
-	// discovered at the end of the stream as ever. Two elements of one name are
-	// not merged. The id is empty where an element got no name, and there are no facts
-	// where its value is no map. It runs on the goroutine that writes or closes.
+	// Rows, if set, receives each element that a target constructs once nothing later in the stream can
+	// change it, instead of the environment; docs/write/listings.md lists such targets. The elements of
+	// other targets are published at the end of the stream as usual. Elements with equal names are not
+	// merged. The id is empty for an element without a name, and the facts are empty if its value is not
+	// a map. Rows runs on the goroutine that writes or closes.
 	Rows func(id string, facts Facts, origin *attribute.Origin)
-	// Trace, if set, gets everything that happens, on the goroutine that writes.
+	// Trace, if set, receives every event, on the goroutine that writes.
 	Trace func(TraceEvent)
 }
 
@@ -60,16 +55,16 @@ type Tokenizer struct {
 	job     string
 	options Options
 
-	custom    io.WriteCloser // takes the whole stream where the parser names a type
+	custom    io.WriteCloser // reads the whole stream if the parser names a type
 	source    segmenter
 	targets   []*target // in the order in which they are tried
 	exitOn    *expression
 	exitAfter *expression
 	saved     savedSegments
-	skimmer   *skimmer    // nil where every segment must be looked at
-	landmarks landmarkSet // that the segment at hand has, or may have
-	passed    int64       // segments that the skimmer passed over
-	planned   bool        // whether there is a skimmer is decided
+	skimmer   *skimmer    // nil if every segment must be examined
+	landmarks landmarkSet // those that the current segment may contain
+	passed    int64       // segments that the skimmer skipped
+	planned   bool        // skimmer has been decided
 
 	patterns map[patternKey]*pattern
 	looks    int64 // segments that targets were tried on
@@ -77,25 +72,24 @@ type Tokenizer struct {
 	stats   Stats
 	held    int64                      // bytes of large values
 	matches []*match                   // of all targets, in the order of the definition
-	current []byte                     // the segment that is being looked at, for messages
+	current []byte                     // the current segment, for messages
 	number  int64                      // of that segment
-	origins *origins                   // nil where nobody wants them
-	consult func(*attribute.Attribute) // gets the attributes that references read; may be nil
-	left    bool                       // nothing more is looked at
+	origins *origins                   // nil if origins are not recorded
+	consult func(*attribute.Attribute) // called for attributes that references read; may be nil
+	left    bool                       // the rest of the stream is ignored
 	closed  bool
 	err     error
 
 	leadingParts map[*match][]*javaregex.Regexp // for traces
 }
 
-// Write takes the next bytes of the stream. It looks at the segments that they
-// complete and keeps the rest. An error of the parser does not show here but in
-// Close: the rest of the stream is accepted and discarded, so that the
-// command that writes it never blocks, as it is after exit-on and exit-after.
-// Write fails only after Close.
+// Write takes the next bytes of the stream. It examines the segments that they complete and keeps the
+// rest. Write fails only after Close. Close reports errors of the parser: after an error, exit-on or
+// exit-after, Write accepts and discards the rest of the stream, so that the writing command never
+// blocks.
 func (t *Tokenizer) Write(p []byte) (int, error) {
 	if t.closed {
-		return 0, errors.New("writing to a tokenizer that is closed")
+		return 0, errors.New("write to a closed tokenizer")
 	}
 	t.stats.Bytes += int64(len(p))
 	if t.left {
@@ -111,9 +105,8 @@ func (t *Tokenizer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the stream: it looks at the last segments, runs the tests and
-// makes constructed attributes known to the environment. It returns the error
-// that ended the parser, an [*Error], if there was one.
+// Close ends the stream: it examines the last segments, runs the tests and adds constructed attributes to
+// the environment. It returns the [*Error] that ended the parser, if any.
 func (t *Tokenizer) Close() error {
 	if t.closed {
 		return t.err
@@ -139,8 +132,8 @@ func (t *Tokenizer) Close() error {
 	return t.err
 }
 
-// Run reads a stream to its end and closes the tokenizer. The error is that of
-// Close or of reading; what was read before a reading error is post-processed.
+// Run reads a stream to its end and closes the tokenizer. The error is that of Close or of reading. After
+// a reading error, it still processes what was read.
 func (t *Tokenizer) Run(stream io.Reader) error {
 	_, err := io.CopyBuffer(writerOnly{t}, readerOnly{stream}, make([]byte, pieceLength))
 	if err != nil {
@@ -149,7 +142,7 @@ func (t *Tokenizer) Run(stream io.Reader) error {
 	return errors.Join(t.Close(), err)
 }
 
-// pieceLength is how much of a stream is read at once, in bytes.
+// pieceLength is the number of bytes read at once.
 const pieceLength = 64 << 10
 
 // writerOnly and readerOnly hide the methods by which io.Copy would choose the
@@ -159,12 +152,11 @@ type (
 	readerOnly struct{ io.Reader }
 )
 
-// Totals returns what the tokenizer has counted so far of the stream as a whole:
-// [Stats] without Matches and Exits.
+// Totals returns the counters of the stream so far: [Stats] without Matches and Exits.
 func (t *Tokenizer) Totals() Stats { return t.stats }
 
-// Stats returns what the tokenizer has counted so far. It names the engine of
-// each expression, for which those are made that no text has needed yet; Totals takes no time.
+// Stats returns the counters so far. It names the engine of each expression and builds engines that were
+// not needed yet; Totals is faster.
 func (t *Tokenizer) Stats() Stats {
 	stats := t.stats
 	stats.Matches = make([]MatchStats, len(t.matches))
@@ -186,34 +178,33 @@ func (t *Tokenizer) Stats() Stats {
 	return stats
 }
 
-// Stats counts what a tokenizer saw.
+// Stats are the counters of a tokenizer.
 type Stats struct {
 	Bytes     int64        // of the stream
-	Segments  int64        // that were looked at
-	Matched   int64        // segments that a target took
-	Unmatched int64        // segments that were tried on all targets, and none took
-	Blank     int64        // of these, the empty one after the last delimiter
-	Matches   []MatchStats // in the order of the definition
-	Exits     []MatchStats // of exit-on and exit-after, in this order, where the parser has them
+	Segments  int64        // examined
+	Matched   int64        // segments matched by a target
+	Unmatched int64        // segments tried on all targets without a match
+	Blank     int64        // 1 if one of these is the empty segment after the last delimiter
+	Matches   []MatchStats // in definition order
+	Exits     []MatchStats // of exit-on and exit-after, in this order, if present
 }
 
-// MatchStats counts how often a match was tried and how often it took a segment, or
-// the same of the expression of an exit-on or exit-after.
+// MatchStats counts the tries and successes of a match, or of an exit-on or exit-after expression.
 type MatchStats struct {
 	Match      *config.Match      // nil for an exit-on or exit-after
 	Expression *config.Expression // nil for a match without one
 	Engine     string             // that runs the expression, as javaregex names it; may be empty
 	Tried      int64
 	Matched    int64
-	Time       time.Duration // that the tries took, if [Options] say Timed
+	Time       time.Duration // spent in tries, if [Options.Timed]
 }
 
-// examine looks at one segment of the stream. It returns how many bytes of it were
-// consumed, and whether everything that was captured is among them.
+// examine processes one segment. It returns how many bytes were consumed, and whether they include all
+// captures.
 func (t *Tokenizer) examine(segment []byte) (consumed int, settled bool) {
 	t.current = segment
 	if segment == nil {
-		t.current = []byte{} // an empty segment is one, too
+		t.current = []byte{} // empty, not absent
 	}
 	t.stats.Segments++
 	if t.options.Trace != nil {
@@ -324,15 +315,15 @@ func (t *Tokenizer) lookAtSaved() {
 	t.saved.segments = nil
 }
 
-// savedSegments are the last ones of the stream, oldest first.
+// savedSegments are the last segments of the stream, oldest first.
 type savedSegments struct {
 	segments [][]byte
 	numbers  []int64 // of the segments, counted from 1 in the stream
 	length   int     // of all together, in bytes
 }
 
-// keep stores a copy of a segment, in place of the oldest where there are as
-// many as wanted. Empty segments do not count.
+// keep stores a copy of a segment. It replaces the oldest if the list is full. Empty segments do not
+// count.
 func (s *savedSegments) keep(number int64, segment []byte, wanted int) {
 	if len(segment) == 0 || wanted <= 0 {
 		return

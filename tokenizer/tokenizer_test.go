@@ -37,7 +37,7 @@ func collecting(attributes string) string {
 		`<add field="value"><entry valueGroup="1"/></add></match></target></stdout-parser>`
 }
 
-func TestWhatFollowsAnExitIsAcceptedAndDiscarded(t *testing.T) {
+func TestOutputAfterAnExitIsDiscarded(t *testing.T) {
 	env := variables("r")
 	run, err := tokenizer.Options{}.Compile(parserOf(t, strings.Replace(collecting(`delim="\n"`), "</stdout-parser>", "<exit-after>END</exit-after></stdout-parser>", 1)), env, "")
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestWhatFollowsAnExitIsAcceptedAndDiscarded(t *testing.T) {
 	require.EqualValues(t, 24, run.Stats().Bytes)
 }
 
-func TestAfterAnErrorTheStreamIsAcceptedAndDiscarded(t *testing.T) {
+func TestOutputAfterAnErrorIsDiscarded(t *testing.T) {
 	env := variables("r")
 	run, err := tokenizer.Options{}.Compile(parserOf(t, `<stdout-parser delim="\n"><target ref="r">
 <match><expression>bad (.*)</expression><throw field="value" message="it is ${ptp_rm:r#value}"><entry valueGroup="1"/></throw></match>
@@ -77,7 +77,7 @@ func TestAfterAnErrorTheStreamIsAcceptedAndDiscarded(t *testing.T) {
 	require.Error(t, err, "nothing can be written to a closed tokenizer")
 }
 
-func TestAReadingErrorIsReportedAndWhatWasReadCounts(t *testing.T) {
+func TestAReadErrorKeepsTheOutputReadSoFar(t *testing.T) {
 	env := variables("r")
 	run, err := tokenizer.Options{}.Compile(parserOf(t, collecting(`delim="\n"`)), env, "")
 	require.NoError(t, err)
@@ -88,10 +88,10 @@ func TestAReadingErrorIsReportedAndWhatWasReadCounts(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, env.Variable("r").Value())
 }
 
-func TestATypeThatAProgramRegisteredTakesTheWholeStream(t *testing.T) {
+func TestARegisteredTypeReadsTheWholeStream(t *testing.T) {
 	parser := parserOf(t, `<stdout-parser><type>mine</type></stdout-parser>`)
 	_, err := tokenizer.Options{}.Compile(parser, variables(), "")
-	require.ErrorContains(t, err, `test.xml:2:34: there is no parser of type "mine"`)
+	require.ErrorContains(t, err, `test.xml:2:34: unknown parser type "mine"`)
 
 	var custom custom
 	options := tokenizer.Options{Types: map[string]tokenizer.Factory{

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATraceHasEverythingInOrder(t *testing.T) {
+func TestTraceReportsAllEventsInOrder(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 v=5`, `match v=5 ["v=5" "5" unset], 3 consumed`, `value = 5`,
 		`segment 2 - v=5 -`, `miss, only v=5`, `miss`, `unmatched 2`,
@@ -36,7 +36,7 @@ func TestATraceHasEverythingInOrder(t *testing.T) {
 <exit-on>END</exit-on></stdout-parser>`, "v=5\n- v=5 -\nn\nn\nEND\nlater"))
 }
 
-func TestATraceShowsHowFarAnExpressionGets(t *testing.T) {
+func TestTraceShowsHowFarAnExpressionMatches(t *testing.T) {
 	parser := `<stdout-parser delim="\n"><target ref="r"><match><expression>(\w+)\s+(\d+)\s+R</expression></match></target></stdout-parser>`
 	require.Equal(t, []string{
 		`segment 1 job 17 Q`, `miss, (\w+)\s+(\d+)\s+ gets to "Q"`, `unmatched 1`,
@@ -47,7 +47,7 @@ func TestATraceShowsHowFarAnExpressionGets(t *testing.T) {
 	}, traceOf(t, parser, "job 17 Q\njob\n-job\n(job 17 R)"))
 }
 
-func TestATraceNumbersSavedSegmentsAsTheyCame(t *testing.T) {
+func TestTraceNumbersSavedSegmentsInStreamOrder(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 a`, `segment 2 `, `segment 3 b`, `segment 4 c`, `segment 5 `, `end`,
 		`saved segment 3 b`, `match b ["b"], 1 consumed`,
@@ -55,7 +55,7 @@ func TestATraceNumbersSavedSegmentsAsTheyCame(t *testing.T) {
 	}, traceOf(t, `<stdout-parser delim="\n" all="true" save="2"><target ref="r"><match><expression>[ab]</expression></match></target></stdout-parser>`, "a\n\nb\nc\n"))
 }
 
-func TestATraceShowsWhatActionsStored(t *testing.T) {
+func TestTraceShowsStoredValues(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 q=x`, `match q=x ["q=x" "q" "x" unset], 3 consumed`,
 		`value = map[q:x z:] {q x true} {z  false}`,
@@ -69,7 +69,7 @@ func TestATraceShowsWhatActionsStored(t *testing.T) {
 <add field="value"><entry valueGroup="1"/><entry valueGroup="2"/></add></match></target></stdout-parser>`, "xy"))
 }
 
-func TestATraceShowsWhichTargetMovedAndWhatIsLost(t *testing.T) {
+func TestTraceShowsMovedTargetsAndDroppedAttributes(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 b`, `miss`, `match b ["b"], 1 consumed`, `value = b`, `move to line 4`,
 		`segment 2 b`, `match b ["b"], 1 consumed`, `value = b`,
@@ -80,7 +80,7 @@ func TestATraceShowsWhichTargetMovedAndWhatIsLost(t *testing.T) {
 </stdout-parser>`, "b\nb"))
 }
 
-func TestATraceEndsWithTheError(t *testing.T) {
+func TestTraceEndsWithTheError(t *testing.T) {
 	require.Equal(t, []string{
 		`segment 1 bad`, `match bad ["bad"], 3 consumed`, `error test.xml:2:111: so bad (in "bad")`,
 	}, traceOf(t, `<stdout-parser delim="\n"><target ref="r"><match><expression>bad</expression><throw message="so bad"/></match></target></stdout-parser>`, "bad\nworse"))
@@ -158,6 +158,6 @@ func describe(event tokenizer.TraceEvent) string {
 	return "unknown"
 }
 
-func TestAnEventOfNoTokenizerExplainsNothing(t *testing.T) {
+func TestAnEventWithoutATokenizerExplainsNothing(t *testing.T) {
 	require.Zero(t, tokenizer.TraceEvent{Text: []byte("x")}.Explain())
 }

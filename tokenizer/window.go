@@ -2,20 +2,19 @@ package tokenizer
 
 import "unicode/utf8"
 
-// window looks at the stream through a window of twice maxMatchLen characters.
-// A full window in which nothing was consumed moves on by maxMatchLen; what a
-// match consumed makes room for as much of the stream. Characters, not bytes,
-// count, as in the reference; a byte that is not UTF-8 counts as one.
+// window reads the stream through a window of twice maxMatchLen characters. If no match consumes
+// anything, a full window advances by maxMatchLen; otherwise by what was consumed. Lengths are in
+// characters, not bytes, as in PTP; a byte that is not UTF-8 counts as one.
 //
-// The reference looks at the window after every read, however short. This one
-// fills it first, so that the result does not depend on how the bytes arrive.
+// PTP examines the window after every read, however short. This one fills it first, so that the result
+// does not depend on how the bytes arrive.
 type window struct {
 	tokenizer  *Tokenizer
 	step       int    // maxMatchLen
 	text       []byte // what is in the window
-	characters int    // how many of them
-	partial    []byte // the begin of a character whose other bytes are to come
-	fresh      bool   // there is text that was not looked at
+	characters int    // in text
+	partial    []byte // incomplete character at the end
+	fresh      bool   // text has parts not examined yet
 }
 
 func (w *window) write(p []byte) {
@@ -26,8 +25,8 @@ func (w *window) write(p []byte) {
 	w.advance(p, false)
 }
 
-// advance puts the stream into the window and looks at it whenever it is full. At
-// the end of the stream an incomplete character counts byte by byte.
+// advance fills the window from the stream and examines it whenever it is full. At the end of the stream,
+// each byte of an incomplete character counts as one.
 func (w *window) advance(p []byte, atEnd bool) {
 	for len(p) > 0 && !w.tokenizer.left {
 		length, characters, incomplete := measure(p, 2*w.step-w.characters, atEnd)
@@ -52,11 +51,9 @@ func (w *window) advance(p []byte, atEnd bool) {
 	}
 }
 
-// close looks at the last text, and once more when the stream has ended, as
-// the reference does. Unlike there, text that holds further matches is looked
-// at again as long as a match consumes all it captured: every substring that is
-// short enough shall be found. A match that captured beyond what it consumed
-// would only find the same text again.
+// close examines the last text, and once more at the end of the stream, as PTP does. Unlike PTP, it then
+// repeats as long as a match consumes all it captured, so that every match that is short enough is found.
+// A match that captured more than it consumed would only find the same text again.
 func (w *window) close() {
 	w.advance(w.partial, true)
 	w.partial = nil
@@ -86,8 +83,8 @@ func (w *window) drop(length int) {
 	w.characters = utf8.RuneCount(w.text)
 }
 
-// measure returns how many bytes of p hold its first characters, at most as
-// many as wanted. Incomplete means that p ends within the next character.
+// measure returns the length in bytes of the first wanted characters of p, or of all if there are fewer.
+// Incomplete means that p ends within the next character.
 func measure(p []byte, wanted int, atEnd bool) (length, characters int, incomplete bool) {
 	for length < len(p) && characters < wanted {
 		if p[length] < utf8.RuneSelf {

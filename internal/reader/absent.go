@@ -15,21 +15,20 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// An Absence says which submissions are no job, as an output proves.
+// An Absence says which submissions did not become a job, as proved by an output that lacks them.
 type Absence struct {
 	Within time.Duration // only of submissions younger than this; 0 without a limit
 	Since  time.Time     // only of submissions after this; zero without a limit
-	Doubt  string        // why it proves nothing; empty if it does
-	// Candidates are the ids of jobs that do not say which submission they are of, and may be
-	// the one in question.
+	Doubt  string        // why it proves nothing; empty if it proves something
+	// Candidates are the ids of jobs that do not name their submission and may be the missing job.
 	Candidates []string
 
-	State  job.Detail    // of a job that is still absent after a while; empty for none
-	After  time.Duration // how long that while is
+	State  job.Detail    // of a job that is still absent after After; may be empty
+	After  time.Duration // delay before State applies
 	Reason string        // explains the state
 }
 
-// String says it in words.
+// String describes the absence.
 func (a *Absence) String() string {
 	switch {
 	case a.Doubt != "":
@@ -46,16 +45,16 @@ func (a *Absence) String() string {
 	return "proves that there is no job"
 }
 
-// Proves reports whether there is no job of a submission that was made at a time.
+// Proves reports whether a submission made at a time did not become a job.
 func (a *Absence) Proves(submitted, now time.Time) bool {
 	return a != nil && a.Doubt == "" && (a.Within == 0 || now.Sub(submitted) < a.Within) && !submitted.Before(a.Since)
 }
 
-// afterAbsence is added to what a definition says, as schedulers are late at times.
+// afterAbsence is added to the delay in the definition, since schedulers may be late.
 const afterAbsence = 10 * time.Minute
 
-// StateOf returns the state of a job that has been missing for some time; false for none. One
-// that rmctl canceled is not given more time than the definition says.
+// StateOf returns the state of a job that has been missing for some time, false if it has none yet. A job
+// that rmctl canceled gets no extra time.
 func (a *Absence) StateOf(missing time.Duration, isCanceled bool) (job.Detail, bool) {
 	if a == nil || a.Doubt != "" || a.State == "" {
 		return "", false
@@ -66,7 +65,7 @@ func (a *Absence) StateOf(missing time.Duration, isCanceled bool) (job.Detail, b
 	return a.State, missing >= a.After+afterAbsence
 }
 
-// absence evaluates x:absent for an output that does not have the job; nil without it.
+// absence evaluates x:absent for an output that lacks the job. It returns nil without x:absent.
 func (r *Reader) absence() (*Absence, error) {
 	defined := r.definition.Absent
 	if defined == nil {
@@ -103,14 +102,14 @@ func (r *Reader) absence() (*Absence, error) {
 			return nil, err
 		}
 		if isDoubtful {
-			found.Doubt = "that it has no such job counts only unless " + defined.Unless.Text
+			found.Doubt = "the unless condition is true: " + defined.Unless.Text
 		}
 	}
 	return found, found.limit(defined, on)
 }
 
-// lengthOfTime returns the seconds of a length of time, such as 30d, of an expression, or of
-// the first of several fields and lengths that has a value; empty for none.
+// lengthOfTime returns the seconds of a duration such as 30d, of an expression, or of the first of
+// several fields and durations with a value; empty if none has one.
 func lengthOfTime(of config.XPath, on *evaluation) (string, error) {
 	parts := []string{of.Text}
 	if fieldsOrLengths.MatchString(of.Text) {
@@ -131,10 +130,10 @@ func lengthOfTime(of config.XPath, on *evaluation) (string, error) {
 	return "", nil
 }
 
-// fieldsOrLengths finds names of fields and lengths of time that are separated by blanks.
+// fieldsOrLengths matches names of fields and durations separated by blanks.
 var fieldsOrLengths = lazyregexp.New(`^[A-Za-z_][\w.-]*(?: +[\w.-]+)+$`)
 
-// limit sets the limits of an absence. One that the output does not say leaves a doubt.
+// limit sets the limits of an absence. A limit missing from the output causes a doubt.
 func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
 	if defined.Within.IsSet() {
 		length, err := lengthOfTime(defined.Within, on)
@@ -143,7 +142,7 @@ func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
 		}
 		number, err := strconv.Atoi(length)
 		if a.Within = time.Duration(number) * time.Second; err != nil || number == 0 {
-			a.Doubt = "it does not say for how long it knows jobs"
+			a.Doubt = "the output does not say how long it knows jobs"
 		}
 	}
 	if defined.After.IsSet() {
@@ -153,7 +152,7 @@ func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
 		}
 		number, err := strconv.Atoi(length)
 		if a.After = time.Duration(number) * time.Second; err != nil {
-			a.State = "" // it does not say how late it may be
+			a.State = "" // without a delay the state never applies
 		}
 	}
 	if defined.Since.IsSet() {
@@ -163,7 +162,7 @@ func (a *Absence) limit(defined *config.Absent, on *evaluation) error {
 		}
 		var isTime bool
 		if a.Since, isTime = timezone.ParseTime(text, time.Local); !isTime {
-			a.Doubt = "it does not say since when it knows jobs"
+			a.Doubt = "the output does not say since when it knows jobs"
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestAbsenceProvesSomethingWhereTheDefinitionSaysSo(t *testing.T) {
+func TestAbsenceProvesWhatTheDefinitionSays(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.Local)
 	const jobs = `<x:reader name="jobs"><x:table columns="id state"/>%s</x:reader>`
 	const settings = `<x:reader name="settings"><x:lines expression="MinJobAge *= (\d+ sec)" columns="kept"/><x:lines expression="oldest (.*)" columns="oldest"/>%s</x:reader>`
@@ -65,7 +65,7 @@ func TestAbsenceDependsOnJoins(t *testing.T) {
 	}
 }
 
-// A federation has a record of the job at its origin, and one where it runs.
+// A federation has a record of the job on its origin cluster and one on the cluster that runs it.
 func TestARecordYieldsToAnotherOne(t *testing.T) {
 	const elements = `<x:reader name="jobs"><x:table columns="id state"/><x:states of="state">
 		<x:state is="COMPLETED" words="CD"/><x:state is="RUNNING" words="RV" yields="true"/><x:state is="RUNNING" words="R"/></x:states></x:reader>`
@@ -95,7 +95,7 @@ func TestALaterMemoryCounts(t *testing.T) {
 	require.Equal(t, job.Running, state)
 }
 
-func TestAccountingDoesNotEndAnArrayWhoseTasksItHasOpen(t *testing.T) {
+func TestAccountingDoesNotEndAnArrayWithOpenTasks(t *testing.T) {
 	const elements = `<x:ids form="(\d+)(?:_\[?([\d,-]+)\]?)?" columns="job task"/><x:reader name="sacct"><x:table columns="id state"/><x:states of="state">
 		<x:state is="COMPLETED" words="CD"/><x:state is="RUNNING" words="R PD"/></x:states></x:reader>`
 	definition := definitionWith(t, elements)
@@ -107,7 +107,7 @@ func TestAccountingDoesNotEndAnArrayWhoseTasksItHasOpen(t *testing.T) {
 		{"7_1 CD\n7_2 R\n", "", "", "the end of task 2 is unknown"},
 		{"7_1 CD\n7_2 R\n", "of=;COMPLETED:2", "COMPLETED", ""},
 		{"7_1 CD\n7_2 CD\n7_[2-3] PD\n", "of=;FAILED:3", "FAILED", ""},
-		{"7_1 R\n", "", "", "it is not said to have ended"},
+		{"7_1 R\n", "", "", "the output does not say that it has ended"},
 	} {
 		r, err := reader.New(definition.Readers[0], reader.Query{IDs: ids, Job: "7", Memory: reader.ParseMemory(c.memory)})
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestAccountingDoesNotEndAnArrayWhoseTasksItHasOpen(t *testing.T) {
 	}
 }
 
-func TestAMemoryIsThatOfAJobWhoseRecordsNameItInDifferentWays(t *testing.T) {
+func TestMemoryBelongsToAJobNamedInDifferentWays(t *testing.T) {
 	const tag, at = "01234567-89ab-4cde-8f01-23456789abcd", "2026-11-23T09:26:25Z"
 	const elements = `<x:ids form="(\d+)(?:_\[?([\d,-]+)\]?)?" columns="job task"/><x:reader name="sacct"><x:table separator="|" columns="id state tag at"/><x:states of="state">
 		<x:state is="COMPLETED" words="CD"/></x:states><x:fact name="identity" from="tag"/><x:fact name="submitted" from="at" as="time"/></x:reader>`

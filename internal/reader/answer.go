@@ -16,16 +16,16 @@ import (
 // An Answer is what an output says.
 type Answer struct {
 	Attributes []AttributeValues
-	Rejected   []Rejection  // the first of the records that say nothing
-	Rejections int          // how many there are
-	Damage     *DamageError // why the output as a whole says nothing; nil if it does
-	Absence    *Absence     // what it means that it does not have the job; nil where the definition says nothing about that
+	Rejected   []Rejection  // the first unusable records
+	Rejections int          // number of unusable records
+	Damage     *DamageError // why the whole output is unusable; nil if it is usable
+	Absence    *Absence     // what the job's absence means; nil if the definition does not say
 
-	parts []*collection // one for each batch
+	parts []*collection // one per batch
 }
 
-// All returns the jobs, nodes or queues in the order of the output. Each is put together when
-// its turn comes, as a listing may have 100,000 of them.
+// All returns the jobs, nodes or queues in the order of the output. Each is built on demand, since a
+// listing may have 100,000 of them.
 func (a *Answer) All() iter.Seq[*Element] {
 	return func(yield func(*Element) bool) {
 		for _, part := range a.parts {
@@ -45,7 +45,7 @@ func (a *Answer) AddBatch(later *Answer) {
 	a.Rejected = append(a.Rejected, later.Rejected...)
 }
 
-// AttributeValues are the values that an output gives an attribute of the definition.
+// AttributeValues are the values in an output for an attribute of the definition.
 type AttributeValues struct {
 	Name   string
 	Values []string
@@ -53,17 +53,17 @@ type AttributeValues struct {
 
 // An Element is a job, a node or a queue.
 type Element struct {
-	ID     string   // as it is written; for several tasks that of their job
+	ID     string   // as printed; for several tasks the id of their job
 	Job    string   // the job of the id; the id for nodes and queues
 	Alias  string   // another id of the same job
-	State  string   // empty if the output gives none
+	State  string   // empty if the output has none
 	Names  []string // of the facts, sorted; shared by many elements
 	Values []string
 	Origin Origin
-	Row    *config.StateRow // that the state comes from, nil if none fits
+	Row    *config.StateRow // of the state; nil if no row matches
 
-	Unreadable string // why its records say nothing
-	Incomplete string // why its end, or its state, is not believed
+	Unreadable string // why its records are unusable
+	Incomplete string // why its end, or its state, is not trusted
 	Memory     Memory // of its tasks; empty for a job without
 }
 
@@ -75,14 +75,14 @@ func (e *Element) Fact(name string) string {
 	return ""
 }
 
-// A Rejection is a record that says nothing.
+// A Rejection is an unusable record.
 type Rejection struct {
 	Line int
 	ID   string // empty if it is unknown
 	Why  string
 }
 
-// Find returns the element of a job; nil if the output does not have it.
+// Find returns the element of a job, nil if the output lacks it.
 func (a *Answer) Find(job string) *Element {
 	for each := range a.All() {
 		if each.Job == job || each.ID == job || each.Alias != "" && each.Alias == job {
@@ -95,7 +95,7 @@ func (a *Answer) Find(job string) *Element {
 // mostRejections bounds the rejections that are kept.
 const mostRejections = 100
 
-// A collection collects what the records of an output say, by job, node or queue.
+// A collection holds the contents of records by job, node or queue.
 type collection struct {
 	definition *config.Reader
 	query      *Query
@@ -107,14 +107,14 @@ type collection struct {
 	rejected   []Rejection
 	rejections int
 	damage     *DamageError
-	absence    *Absence // of jobs and tasks that are missing for long; nil where that means nothing
+	absence    *Absence // of jobs and tasks missing for long; may be nil
 }
 
-// An entry holds what the records of one job, node or queue say.
+// An entry holds the contents of the records of one job, node or queue.
 type entry struct {
 	job        string
 	said       []kept
-	unreadable string // why nothing is believed of it
+	unreadable string // why it is not trusted
 }
 
 func newCollection(definition *config.Reader, query *Query) *collection {
@@ -133,9 +133,9 @@ func (c *collection) entry(job string) *entry {
 	return &c.entries[at]
 }
 
-// add keeps what a record says.
+// add adds the contents of a record.
 func (c *collection) add(said *saying) error {
-	const ofSaying = 200 // beside its text
+	const ofSaying = 200 // bytes in addition to its text
 	var packed kept
 	packed, c.buffer = keep(said, c.buffer)
 	if c.size += ofSaying + len(packed.text); c.size > mostKept {
@@ -146,7 +146,7 @@ func (c *collection) add(said *saying) error {
 	return nil
 }
 
-// reject notes a record that says nothing, and that nothing else is believed about its job.
+// reject adds an unusable record and marks its job as unreadable.
 func (c *collection) reject(step Step) error {
 	c.rejections++
 	if len(c.rejected) < mostRejections {
@@ -154,15 +154,15 @@ func (c *collection) reject(step Step) error {
 	}
 	id := step.ID
 	if c.query.IDs != nil {
-		id, _, _ = c.query.split(id) // empty for what is no id
+		id, _, _ = c.query.split(id) // empty for an invalid id
 	}
 	wanted, _ := c.query.wanted()
 	if id == "" && c.isOfWanted() {
 		id = wanted
 	}
 	if id == "" && c.definition.Sources[0].TotalLine.IsSet() && c.damage == nil {
-		// One of the records that the output says it has, and nobody knows whose.
-		c.damage = &DamageError{Line: step.Record.Line, What: "a record says nothing: " + step.Rejected}
+		// The output counts this record, but its job is unknown.
+		c.damage = &DamageError{Line: step.Record.Line, What: "unusable record: " + step.Rejected}
 	}
 	if id == "" || wanted != "" && id != wanted {
 		return nil
@@ -178,16 +178,15 @@ func (c *collection) reject(step Step) error {
 	return nil
 }
 
-// isOfWanted reports whether a record without an id may be of the job that is queried: nothing
-// else than rows of that job is printed, not even a banner between them, or the last record
-// counts, which it may be.
+// isOfWanted reports whether a record without an id may belong to the queried job: if only rows of that
+// job are printed, without banners between them, or if the last record counts and this may be the last.
 func (c *collection) isOfWanted() bool {
 	source := c.definition.Sources[0]
 	return source.Separator == config.MarkSeparator || source.Heading.IsSet() || c.definition.RepeatsLast
 }
 
-// element returns what the records of one job, node or queue say; nil if all are of an
-// older one with the same id.
+// element builds the element of one job, node or queue. It returns nil if all records are of an older one
+// with the same id.
 func (c *collection) element(entry *entry) *Element {
 	element := &Element{ID: entry.job, Job: entry.job, Names: c.facts.names, Values: c.facts.noValues, Unreadable: entry.unreadable}
 	if c.damage != nil {
@@ -213,17 +212,17 @@ func (c *collection) element(entry *entry) *Element {
 	return element
 }
 
-// describe decides about the state of an element, and adds its facts.
+// describe determines the state of an element and adds its facts.
 func (c *collection) describe(element *Element, said []*saying) {
 	whole := slices.IndexFunc(said, func(each *saying) bool { return each.task == "" })
 	if whole >= 0 {
 		element.ID = said[whole].id
 	}
 	element.Alias = said[0].alias
-	var open ranges.Set // tasks that have not ended, of a source that is believed about ends only
+	var open ranges.Set // tasks that have not ended, from a source trusted only for ends
 	if c.definition.EndsOnly {
 		if said, open = onlyEnds(said); len(said) == 0 {
-			element.Incomplete = "it is not said to have ended"
+			element.Incomplete = "the output does not say that it has ended"
 			return
 		}
 	}
@@ -244,8 +243,8 @@ func (c *collection) describe(element *Element, said []*saying) {
 	c.setState(element, decides, detail)
 }
 
-// remember adds the tasks of this answer to those that are remembered, and returns the
-// state of the job. An end is believed only if every task has ended.
+// remember adds the tasks of this answer to the remembered ones and returns the state of the job. The job
+// has ended only if every task has.
 func (c *collection) remember(element *Element, said []*saying, detail job.Detail) job.Detail {
 	element.Memory = c.remembered(said)
 	now := map[job.Detail]ranges.Set{}
@@ -259,7 +258,7 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 	}
 	defer func() { c.set(element, factTasks, element.Memory.String()) }()
 	if said[0].numbers.Count() == 1 && max(count, element.Memory.all().Count()) > 1 {
-		c.set(element, factOutput, "") // those of one task are not those of the others
+		c.set(element, factOutput, "") // other tasks have other files
 		c.set(element, factError, "")
 	}
 	if !detail.Ended() {
@@ -284,12 +283,12 @@ func (c *collection) remember(element *Element, said []*saying, detail job.Detai
 	return detail
 }
 
-// remembered returns what is remembered of the tasks of the job.
+// remembered returns the memory of the job's tasks.
 func (c *collection) remembered(said []*saying) Memory {
 	return c.query.Memory.about(c.fact(said[0], factIdentity), c.fact(said[0], factSubmitted))
 }
 
-// besideOthers gives tasks the state that they have beside others.
+// besideOthers gives tasks the state that applies next to other tasks.
 func (c *collection) besideOthers(said []*saying) []*saying {
 	if !slices.ContainsFunc(said, (*saying).isMinor) {
 		return said
@@ -314,10 +313,10 @@ func (c *collection) besideOthers(said []*saying) []*saying {
 	return said
 }
 
-// setState sets the state and the facts that count in it.
+// setState sets the state and the facts that are valid in it.
 func (c *collection) setState(element *Element, decides *saying, detail job.Detail) {
 	state := decides.state
-	native := cmp.Or(element.Fact(factNative), clean(state.word)) // a fact may say it in other words
+	native := cmp.Or(element.Fact(factNative), clean(state.word)) // a fact may replace the word
 	c.set(element, factNative, "")
 	switch {
 	case element.Incomplete != "":
@@ -332,7 +331,7 @@ func (c *collection) setState(element *Element, decides *saying, detail job.Deta
 	c.set(element, factNative, native)
 	if state.row == nil {
 		if state.word != "" {
-			c.set(element, factStarted, "") // of a state that is not understood it may be a forecast
+			c.set(element, factStarted, "") // in an unknown state it may be a forecast
 		}
 		if c.query.IDs != nil {
 			c.dropEnd(element, job.Undetermined)
@@ -352,8 +351,8 @@ func (c *collection) setState(element *Element, decides *saying, detail job.Deta
 	}
 }
 
-// dropEnd removes the facts that do not count in a state: schedulers print forecasts of
-// starts and ends, and exit codes of jobs that run.
+// dropEnd removes the facts that are invalid in a state: schedulers print forecasts of starts and ends,
+// and exit codes of running jobs.
 func (c *collection) dropEnd(element *Element, detail job.Detail) {
 	if detail.Primary() == job.Submitted {
 		c.set(element, factStarted, "")

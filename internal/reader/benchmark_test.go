@@ -11,9 +11,9 @@ import (
 	"github.com/rmctl/rmctl/internal/reader"
 )
 
-// BenchmarkReaders reads 100,000 jobs of each form, with ten or more fields each.
+// BenchmarkReaders reads 100,000 jobs in each format, with ten or more fields each.
 //
-//	go test ./reader -run '^$' -bench Readers -benchmem
+//	go test ./internal/reader -run '^$' -bench Readers -benchmem
 func BenchmarkReaders(b *testing.B) {
 	const jobs = 100_000
 	const states = `<x:states of="state"><x:state is="USER_ON_HOLD" words="PENDING" test="reason='JobHeldUser'"/><x:state is="QUEUED_ACTIVE" words="PENDING"/><x:state is="RUNNING" words="RUNNING"/></x:states>`

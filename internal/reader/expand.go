@@ -10,13 +10,13 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// mostExpanded bounds how many records one becomes: above the nodes of the largest systems.
+// mostExpanded bounds the records that one record expands to. The largest systems have fewer nodes.
 const mostExpanded = 200_000
 
 var errTooManyItems = errors.New("a list in the output has more than 200,000 items")
 
-// expand hands over a record for each item of the lists in some of its fields. A record
-// without a value in the first of them stays as it is. An error is that of hand, or says that there are too many items.
+// expand passes on a record for each item of the lists in some of its fields. A record without a value in
+// the first field is passed on unchanged. It fails if hand fails or there are too many items.
 func expand(record *Record, fields []string, hand func(*Record) error) error {
 	if record.Damage != "" || record.Root.Child(xpath.FieldName(fields[0])) == nil {
 		return hand(record)
@@ -25,7 +25,7 @@ func expand(record *Record, fields []string, hand func(*Record) error) error {
 	for i, name := range fields {
 		field := record.Root.Child(xpath.FieldName(name))
 		if field == nil {
-			return hand(damaged(record, fmt.Errorf("it lacks the field %s", name)))
+			return hand(damaged(record, fmt.Errorf("the record lacks the field %s", name)))
 		}
 		items, err := itemsOf(field.Text)
 		switch {
@@ -51,7 +51,7 @@ func expand(record *Record, fields []string, hand func(*Record) error) error {
 	return nil
 }
 
-// damaged returns a record that says nothing.
+// damaged returns a record marked as damaged.
 func damaged(record *Record, why error) *Record {
 	record.Damage = why.Error()
 	return record
@@ -71,7 +71,7 @@ func itemsOf(list string) (items []string, err error) {
 	case len(items) > mostExpanded:
 		return nil, errTooManyItems
 	case !isWhole:
-		return nil, fmt.Errorf("%.100q is no list", list)
+		return nil, fmt.Errorf("invalid list %.100q", list)
 	}
 	return items, nil
 }

@@ -58,7 +58,7 @@ func (e *expression) texts(on *evaluation) ([]string, error) {
 	return values, on.locate(e, err)
 }
 
-// isTrue reports whether a condition holds; one that is absent does.
+// isTrue reports whether a condition holds. An absent condition does.
 func (e *expression) isTrue(on *evaluation) (bool, error) {
 	if e == nil {
 		return true, nil
@@ -70,14 +70,14 @@ func (e *expression) isTrue(on *evaluation) (bool, error) {
 	return holds, on.locate(e, err)
 }
 
-// An evaluation is what expressions are evaluated on.
+// An evaluation is the context in which expressions are evaluated.
 type evaluation struct {
 	record    *Record
 	attribute func(name string) (value string, exists bool)
 	location  *time.Location // nil for UTC
 }
 
-// locate says in which expression of the definition an error is.
+// locate adds the position of the expression to an error.
 func (*evaluation) locate(e *expression, err error) error {
 	if err == nil {
 		return nil

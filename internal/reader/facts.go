@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/plaintext"
 )
 
-// The facts that the engine itself knows.
+// Facts with a special meaning to rmctl.
 const (
 	factState     = "state"
 	factNative    = "native"
@@ -48,8 +48,8 @@ type fact struct {
 	words         []placeholder
 }
 
-// newFactTable compiles facts. Facts that set attributes are not among them.
-// With tasks there is a fact for what is to be remembered of them.
+// newFactTable compiles facts, without those that set attributes. With tasks it adds a fact for their
+// memory.
 func newFactTable(definitions []*config.Fact, hasTasks bool) (*factTable, error) {
 	table := &factTable{at: map[string]int{}}
 	names := []string{factState, factNative, factReason}
@@ -93,21 +93,21 @@ func newFact(definition *config.Fact) (*fact, error) {
 		return nil, err
 	}
 	if _, isField := f.plainField(); f.As == asFields && !isField {
-		return nil, fmt.Errorf("%s: as=%q is for one field", definition.Position, asFields)
+		return nil, fmt.Errorf("%s: as=%q requires a single field", definition.Position, asFields)
 	}
 	f.words, err = newPlaceholders(definition)
 	return f, err
 }
 
-// A FactStep is what became of one fact of a record.
+// A FactStep describes the evaluation of one fact of a record.
 type FactStep struct {
 	Fact    *config.Fact
 	Value   string // empty if it has none
-	Dropped string // why a value does not count
+	Dropped string // why a value was dropped
 }
 
-// evaluate returns the facts of a record, in the order of the names. Of several with one
-// name the first that has a value counts.
+// evaluate returns the facts of a record in the order of the names. If several have the same name, the
+// first with a value wins.
 func (t *factTable) evaluate(on *evaluation, step func(FactStep)) ([]string, error) {
 	values := make([]string, len(t.names))
 	for _, each := range t.facts {
@@ -194,7 +194,7 @@ func (f *fact) textsOf(on *evaluation) ([]string, error) {
 	return kept, nil
 }
 
-// fields returns what stands below the field of a record.
+// fields returns the fields below a field of a record.
 func (f *fact) fields(on *evaluation) []string {
 	name, _ := f.plainField()
 	var all further.Attributes
@@ -204,8 +204,7 @@ func (f *fact) fields(on *evaluation) []string {
 	return []string{all.Text()}
 }
 
-// plainField returns the field that a fact is taken from, if it is that alone and has no
-// fields below it.
+// plainField returns the single field that a fact is taken from, if that field has no fields below it.
 func (f *fact) plainField() (string, bool) {
 	if f.from == nil || f.from.compile() != nil {
 		return "", false
@@ -213,8 +212,8 @@ func (f *fact) plainField() (string, bool) {
 	return f.from.compiled.FieldName()
 }
 
-// items returns the parts of a text that a fact is about: those that the pattern finds, and
-// the items of a list.
+// items returns the parts of a text that a fact uses: the matches of its pattern, and the items of a
+// list.
 func (f *fact) items(text string) []string {
 	texts := []string{text}
 	if f.find != nil {
@@ -234,8 +233,8 @@ func (f *fact) items(text string) []string {
 	return items
 }
 
-// mostFound is how many parts the fact is about: of a time, say, the first alone counts. A
-// pattern that begins with ^ finds one at most.
+// mostFound is the number of parts that the fact uses: of times, for example, only the first. A pattern
+// that begins with ^ finds at most one.
 func (f *fact) mostFound() int {
 	if pattern := f.find.String(); strings.HasPrefix(pattern, "^") && !strings.Contains(pattern, "|") {
 		return 1
@@ -247,10 +246,10 @@ func (f *fact) mostFound() int {
 	return 1
 }
 
-// found returns the first group of each match, at most some, or the whole match without groups.
+// found returns the first group of each match, or the whole match if there are no groups, up to a limit.
 func found(pattern *regexp.Regexp, text string, most int) []string {
 	var texts []string
-	if most == 1 { // finding all takes twice as long
+	if most == 1 { // finding all is half as fast
 		at := pattern.FindStringSubmatchIndex(text)
 		if at == nil {
 			return nil
@@ -273,8 +272,8 @@ const mostItems = 10_000
 // longestFact is the longest fact, in characters.
 const longestFact = 500
 
-// clean returns a text as a fact holds it.
+// clean returns a text in the form that facts have.
 func clean(text string) string { return plaintext.Clean(text, longestFact) }
 
-// notA returns why a text does not count.
+// notA returns the reason to drop a text.
 func notA(what, text string) string { return fmt.Sprintf("%.100q is not %s", text, what) }

@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/internal/reader"
 )
 
-// Whatever a scheduler prints, a reader ends without a panic, says the same again, and gives
-// no state to a job with a damaged record.
+// For any output, a reader does not panic, gives the same answer twice, and gives no state to a job with
+// a damaged record.
 func FuzzReaders(f *testing.F) {
 	f.Add([]byte(rows("1 RUNNING None n1 N/A N/A 0 a")), uint8(0))
 	f.Add([]byte(stanza("12.a", "job_state = R", "project = p")), uint8(1))

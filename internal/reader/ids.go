@@ -8,18 +8,18 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// IDs says how the ids of jobs are written (x:ids). The zero value takes any text as the
-// id of a job without tasks.
+// IDs describes the format of job ids (x:ids). The zero value accepts any text as the id of a job without
+// tasks.
 type IDs struct {
 	form       *regexp.Regexp // nil for any text
 	drop       *regexp.Regexp // nil for nothing
 	own        *regexp.Regexp // nil for none
 	columns    []string       // the names of the groups of form
-	instead    string         // takes the place of what drop matches
+	instead    string         // replaces what drop matches
 	ignoreCase bool
 }
 
-// NewIDs compiles the form of ids; definition may be nil.
+// NewIDs compiles the format of ids; definition may be nil.
 func NewIDs(definition *config.IDs) (*IDs, error) {
 	if definition == nil {
 		return &IDs{}, nil
@@ -43,8 +43,8 @@ func NewIDs(definition *config.IDs) (*IDs, error) {
 // hasTasks reports whether ids can be those of tasks.
 func (i *IDs) hasTasks() bool { return i != nil && slices.Contains(i.columns, "task") }
 
-// Split returns the job and the task of an id, the task empty for a whole job. It reports
-// false for a text that is no id.
+// Split returns the job and the task of an id, the task empty for a whole job. It reports false for an
+// invalid id.
 func (i *IDs) Split(id string) (job, task string, isID bool) {
 	if i.form == nil {
 		return id, "", id != "" && len(id) <= longestFact
@@ -69,8 +69,7 @@ func (i *IDs) group(groups []string, name string) string {
 	return ""
 }
 
-// splitListed is Split for a record of a listing: a task that is a job of its own has no
-// other job.
+// splitListed is Split for a record of a listing: a task that is a separate job has no other job.
 func (i *IDs) splitListed(id string) (job, task string, isID bool) {
 	if i.own != nil && i.own.MatchString(i.Clean(id)) {
 		return i.Clean(id), "", true
@@ -78,8 +77,8 @@ func (i *IDs) splitListed(id string) (job, task string, isID bool) {
 	return i.Split(id)
 }
 
-// Clean returns an id without what does not belong to it, as commands take it: in small
-// letters if the case does not count.
+// Clean returns an id as commands accept it: without extra parts, and in lower case if case does not
+// matter.
 func (i *IDs) Clean(id string) string {
 	if i.ignoreCase {
 		id = strings.ToLower(id)

@@ -8,22 +8,22 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// Joined are the records of a join. Expressions see them below the records of the command.
+// Joined are the records of a join. In expressions they are children of the command's records.
 type Joined struct {
 	all  []*xpath.Node            // below every record
 	byID map[string][]*xpath.Node // below the record with that id
 }
 
-// A joinExpressions is a join of a reader, and its records once they are needed.
+// A joinExpressions is a join of a reader with its records, which are read when needed.
 type joinExpressions struct {
 	*config.Join
 	when   *expression
-	with   *expression // nil for the id of the record
+	with   *expression // nil to join by the id of the record
 	isRead bool
 	joined Joined
 }
 
-// join puts the records of other commands below a record.
+// join attaches the records of other commands to a record.
 func (r *Reader) join(on *evaluation, id string) error {
 	for _, each := range r.joins {
 		needed, err := each.when.isTrue(on)
@@ -46,7 +46,7 @@ func (r *Reader) join(on *evaluation, id string) error {
 	return nil
 }
 
-// joinAll puts the records of the joins that belong to every record below one.
+// joinAll attaches the joined records that belong to every record.
 func (r *Reader) joinAll(record *Record) error {
 	for _, each := range r.joins {
 		if !each.ByAll || r.query.Join == nil {
@@ -59,7 +59,7 @@ func (r *Reader) joinAll(record *Record) error {
 	return nil
 }
 
-// attach adds the records of a join below the record with an id.
+// attach attaches the joined records for an id to a record.
 func (r *Reader) attach(join *joinExpressions, root *xpath.Node, id string) error {
 	if err := join.read(r.query.Join); err != nil {
 		r.failure = err
@@ -85,7 +85,7 @@ func (j *joinExpressions) read(read func(*config.Join) (Joined, error)) (err err
 	return nil
 }
 
-// below returns the records that belong below the one with an id.
+// below returns the joined records for an id.
 func (j Joined) below(id string, ids *IDs) []*xpath.Node {
 	if j.byID == nil {
 		return j.all
@@ -127,7 +127,7 @@ func NewJoinReader(join *config.Join, query Query) (*JoinReader, error) {
 	var err error
 	j.source, err = newSource(join.Reader, query.Mark, func(record *Record) error {
 		if record.Damage != "" || reader.whole(record) != nil {
-			return nil // what it adds is unknown, as if it was not there
+			return nil // ignore an unreadable optional join
 		}
 		on := reader.evaluation(record)
 		if counts, err := where.isTrue(on); err != nil || !counts {

@@ -7,8 +7,8 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// A kept is a saying, packed into one text until the output ends: a long listing has 100,000
-// of them. Unpacked texts share its memory.
+// A kept is a saying, packed into one text until the output ends to save memory in long listings.
+// Unpacked texts share its memory.
 type kept struct {
 	text string
 	row  *config.StateRow
@@ -58,7 +58,7 @@ func (k kept) saying() *saying {
 		said.values[i] = text()
 	}
 	if said.task != "" {
-		said.numbers, _ = ranges.Parse(said.task) // it parsed before
+		said.numbers, _ = ranges.Parse(said.task) // parsed before without an error
 	}
 	return said
 }

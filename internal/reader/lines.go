@@ -10,18 +10,18 @@ type outputLine struct {
 	tooLong bool
 }
 
-// isBlank reports whether nothing but white space is in the line.
+// isBlank reports whether the line has only white space.
 func (l outputLine) isBlank() bool { return len(bytes.TrimSpace(l.text)) == 0 && !l.tooLong }
 
-// A lineSplitter splits output into lines, however the output is divided among writes.
+// A lineSplitter splits output into lines, independent of the sizes of writes.
 type lineSplitter struct {
-	longestLine int // in bytes; of a longer one only the beginning is kept
-	// handle gets each line as soon as it is complete. Its text is valid during the call only.
+	longestLine int // in bytes; longer lines are truncated
+	// handle is called for each complete line. The text is valid only during the call.
 	handle func(outputLine) error
 
 	number  int    // of complete lines
-	begun   []byte // the beginning of the line that is not complete
-	tooLong bool   // that line is
+	begun   []byte // the incomplete line
+	tooLong bool   // the incomplete line is too long
 }
 
 // Write passes on the lines that are complete.
@@ -45,7 +45,7 @@ func (s *lineSplitter) Write(p []byte) (int, error) {
 	}
 }
 
-// keep keeps a part of a line that is not complete.
+// keep keeps a part of an incomplete line.
 func (s *lineSplitter) keep(part []byte) {
 	switch {
 	case s.tooLong:
@@ -67,7 +67,7 @@ func (s *lineSplitter) pass(text []byte, isCut bool) error {
 	return s.handle(line)
 }
 
-// finish passes on a last line without a line break.
+// finish passes on the last line if it has no line break.
 func (s *lineSplitter) finish() error {
 	if len(s.begun) == 0 && !s.tooLong {
 		return nil
@@ -75,7 +75,7 @@ func (s *lineSplitter) finish() error {
 	return s.pass(s.begun, true)
 }
 
-// emptied returns an empty buffer. It frees one that an unusually long record has grown.
+// emptied returns the empty buffer, or none if a very long record has enlarged it.
 func emptied(buffer []byte) []byte {
 	const usual = 1 << 20
 	if cap(buffer) > usual {

@@ -12,20 +12,19 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Memory is what is known of the tasks of a job: which there are, and the state of each
-// when it was last seen. Schedulers forget tasks that ended earlier, and rows get lost. The
-// end of an array is believed only if all tasks that are remembered have ended.
+// A Memory records the tasks of a job with the last known state of each. Schedulers forget tasks that
+// ended earlier, and rows get lost. An array has ended only if all remembered tasks have.
 type Memory struct {
-	// Of names the job: its identity, or the time of its submission. The memory of
-	// another job does not count.
+	// Of identifies the job: its identity, or the time of its submission. The memory of another job is
+	// ignored.
 	Of    string
-	Tasks map[job.Detail]ranges.Set // Undetermined for a state that is not understood
-	// Missed is since when the ends of tasks are missing that the scheduler no longer has; zero
-	// while none is.
+	Tasks map[job.Detail]ranges.Set // Undetermined for an unknown state
+	// Missed is the time since when the ends of tasks have been missing that the scheduler forgot; zero
+	// if none is missing.
 	Missed time.Time
 }
 
-// ParseMemory reads what String has written, and forgets the rest.
+// ParseMemory parses the result of String. It ignores anything else.
 func ParseMemory(text string) Memory {
 	parts := strings.Split(text, ";")
 	identity, isQuoted := strings.CutPrefix(parts[0], "of=")
@@ -48,7 +47,7 @@ func ParseMemory(text string) Memory {
 	return memory
 }
 
-// longestMemory bounds the text of a memory, in bytes. A longer one is forgotten.
+// longestMemory bounds the text of a memory, in bytes. A longer one is dropped.
 const longestMemory = 64 << 10
 
 // String writes the memory as one line; empty without tasks.
@@ -72,7 +71,7 @@ func (m Memory) String() string {
 	return text.String()
 }
 
-// With returns the memory after a later one: the states there count.
+// With returns the memory updated with a later one, whose states win.
 func (m Memory) With(later Memory) Memory {
 	if len(later.Tasks) == 0 {
 		return m
@@ -85,9 +84,8 @@ func (m Memory) With(later Memory) Memory {
 	return merged
 }
 
-// Conclude returns the state of a job that an output shows in a state, and why its end is
-// not believed: tasks that the output lacks had not ended when they were last seen. A task
-// that failed earlier decides, too.
+// Conclude returns the state of a job, given that in the output, and why its end is not trusted: tasks
+// missing from the output had not ended when last seen. A task that failed earlier also counts.
 func (m Memory) Conclude(seen job.Detail) (concluded job.Detail, incomplete string) {
 	if !seen.Ended() || len(m.Tasks) == 0 {
 		return seen, ""
@@ -101,9 +99,9 @@ func (m Memory) Conclude(seen job.Detail) (concluded job.Detail, incomplete stri
 	return decidingState(states), ""
 }
 
-// about returns the memory if it is that of a job, or an empty one of that job. An output
-// that names neither its submission nor when it was made is about the job of before, as is
-// one that does not name it where the memory has a name.
+// about returns the memory if it belongs to a job, or an empty memory for that job. An output without the
+// identity of the job is assumed to be about the same job as the memory if it lacks the submission time
+// too, or if the memory has an identity.
 func (m Memory) about(identity, submitted string) Memory {
 	_, isDated := timezone.ParseTime(m.Of, time.UTC)
 	switch {
@@ -114,7 +112,7 @@ func (m Memory) about(identity, submitted string) Memory {
 	case isDated && timezone.IsSameTime(m.Of, submitted) && !timezone.IsSameTime(m.Of, identity):
 		m.Of = identity
 	}
-	identity = strings.ReplaceAll(identity, ";", " ") // which separates the states in the text of a memory
+	identity = strings.ReplaceAll(identity, ";", " ") // ; separates states in the text of a memory
 	if timezone.IsSameTime(m.Of, identity) {
 		identity = m.Of
 	}
@@ -124,7 +122,7 @@ func (m Memory) about(identity, submitted string) Memory {
 	return Memory{Of: identity, Tasks: maps.Clone(m.Tasks), Missed: m.Missed}
 }
 
-// learn notes the state of tasks.
+// learn records the state of tasks.
 func (m Memory) learn(tasks ranges.Set, state job.Detail) {
 	for other, numbers := range m.Tasks {
 		if left := numbers.Without(tasks); len(left) > 0 {

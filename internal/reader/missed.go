@@ -8,19 +8,18 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// missedPrefix begins the part of a memory that says since when tasks are missing.
+// missedPrefix begins the part of a memory with the time since when tasks are missing.
 const missedPrefix = "missed="
 
-// missedIn reads since when tasks are missing.
+// missedIn parses the time since when tasks are missing.
 func missedIn(part string) (time.Time, bool) {
 	text, isMissed := strings.CutPrefix(part, missedPrefix)
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	return time.Unix(seconds, 0), isMissed && err == nil
 }
 
-// concludeMissing gives the tasks that have ended, and whose end no output says, the state that
-// the definition gives jobs that are missing for long. It reports false while that may not be
-// known yet.
+// concludeMissing gives tasks that ended unseen the definition's state for jobs missing for long. It
+// reports false while it is too early.
 func (c *collection) concludeMissing(element *Element, ofOthers job.Detail) (detail job.Detail, isOver bool) {
 	if c.absence == nil || c.absence.State == "" || c.query.Now.IsZero() {
 		return ofOthers, false

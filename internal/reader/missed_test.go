@@ -23,8 +23,8 @@ const accounting = `<x:ids form="(\d+)(?:\.(\d+))?" columns="job task"/>
 		<x:absent is="CANCELED" after="5m" reason="deleted before it started"/>
 	</x:reader>`
 
-// Of an array some tasks were deleted before they started: no output will ever have them.
-func TestTasksThatAreMissingForLongHaveEnded(t *testing.T) {
+// Some tasks of an array were deleted before they started: no output will ever contain them.
+func TestTasksMissingForLongHaveEnded(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	const one = "record\nid 7\ntask 1\ncount 1-3\nstate "
 	seen := reader.ParseMemory("of=;RUNNING:1;QUEUED_ACTIVE:2-3")
@@ -61,7 +61,7 @@ func TestTasksThatAreMissingForLongHaveEnded(t *testing.T) {
 	}
 }
 
-// A count that cannot be read may be any: one task that ended is not all of them.
+// An unreadable count may be any number: one ended task may not be all.
 func TestAnArrayOfUnreadableSizeDoesNotEnd(t *testing.T) {
 	for count, incomplete := range map[string]string{
 		"1": "", "1-1": "", " 1 ": "", "0": "",
@@ -92,8 +92,8 @@ func TestAnArrayOfUnreadableSizeDoesNotEnd(t *testing.T) {
 	}
 }
 
-// Other records of the array may say how many tasks it has: one that cannot be read stays in doubt.
-func TestOneUnreadableSizeIsEnoughForDoubt(t *testing.T) {
+// Even if other records have the number of tasks, one unreadable number leaves a doubt.
+func TestOneUnreadableSizeKeepsTheArrayOpen(t *testing.T) {
 	const two = "record\nid 7\ntask 1\ncount 2\nstate done\nrecord\nid 7\ntask 2\ncount "
 	require.Equal(t, "COMPLETED", read(t, accounting, two+"2\nstate done\n", reader.Query{Job: "7"}).Find("7").State)
 	seen := read(t, accounting, two+"99999999999\nstate done\n", reader.Query{Job: "7"}).Find("7")
@@ -102,7 +102,7 @@ func TestOneUnreadableSizeIsEnoughForDoubt(t *testing.T) {
 	require.Empty(t, seen.State)
 }
 
-func TestTasksThatAreThereAgainAreNotMissing(t *testing.T) {
+func TestTasksThatReappearAreNotMissing(t *testing.T) {
 	memory := reader.ParseMemory("of=;missed=1800000000;RUNNING:1-2;COMPLETED:3")
 	live := `<x:ids form="(\d+)(?:\.(\d+))?" columns="job task"/><x:reader name="live"><x:table columns="id state"/>
 		<x:states of="state"><x:state is="RUNNING" words="r"/></x:states></x:reader>`
@@ -111,14 +111,14 @@ func TestTasksThatAreThereAgainAreNotMissing(t *testing.T) {
 	require.True(t, seen.Memory.Missed.IsZero())
 }
 
-// The last record of a job counts: one that is cut before its id may be that one.
+// The last record of a job counts, and a record truncated before its id may be the last one.
 func TestACutRecordMayBeTheLastOfTheJob(t *testing.T) {
 	query := reader.Query{Job: "7"}
 	require.Equal(t, "FAILED", read(t, accounting, "record\nid 7\nstate failed\n", query).Find("7").State)
 	require.NotEmpty(t, read(t, accounting, "record\nid 7\nstate failed\nrecord\n", query).Find("7").Unreadable)
 }
 
-func TestFilesOfOneTaskAreNotThoseOfAnArray(t *testing.T) {
+func TestFilesOfOneTaskAreNotFilesOfTheArray(t *testing.T) {
 	const of = "record\nid 7\ntask 3\nstate failed\nout /tmp/3\njoined yes\n"
 	memory := reader.ParseMemory("of=;COMPLETED:1-2;RUNNING:3")
 	array := read(t, accounting, of, reader.Query{Job: "7", Memory: memory}).Find("7")
@@ -131,8 +131,8 @@ func TestFilesOfOneTaskAreNotThoseOfAnArray(t *testing.T) {
 	require.Empty(t, apart.Fact("errorPath"), "the streams are not joined")
 }
 
-// Times of one moment are written alike, whatever the form, in the zone of the host.
-func TestTimesToTheSecondHaveTheZoneOfTheHost(t *testing.T) {
+// Equal times are written alike, in the zone of the host, whatever their format.
+func TestTimesAreWrittenInTheZoneOfTheHost(t *testing.T) {
 	for text, want := range map[string]string{
 		"1783047600":                 "2026-07-03T12:00:00+09:00",
 		"1783047600652":              "2026-07-03T12:00:00+09:00",

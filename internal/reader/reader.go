@@ -1,6 +1,6 @@
-// Package reader reads what a command prints, as a definition's readers describe: a source turns
-// output into records, tables turn the scheduler's words into states, and expressions turn fields
-// into facts. DESIGN.md has the stages and invariants.
+// Package reader reads the output of commands as the readers of a definition describe: a source turns
+// output into records, tables turn the scheduler's words into states, and expressions turn fields into
+// facts. DESIGN.md has the stages and invariants.
 package reader
 
 import (
@@ -13,51 +13,50 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// A Query is what an output is read for.
+// A Query says what to read from an output.
 type Query struct {
 	Mark string // between the columns of tables with the separator mark
-	// Attribute returns the text of an attribute of the definition, which expressions write
-	// @name; nil for none.
+	// Attribute returns the text of an attribute of the definition, written @name in expressions. It may
+	// be nil.
 	Attribute func(name string) (value string, exists bool)
 
-	IDs      *IDs      // how ids are written; nil for records of nodes, queues and settings
-	Job      string    // the id of the job whose records count; empty for all records
-	Identity string    // of that job's records, or the time of its submission; empty while it is unknown
+	IDs      *IDs      // format of ids; nil for records of nodes, queues and settings
+	Job      string    // id of the queried job; empty for all jobs
+	Identity string    // of that job's records, or the time of its submission; empty if unknown
 	Memory   Memory    // of that job's tasks
-	Now      time.Time // for how long tasks are missing; zero where that does not matter
+	Now      time.Time // to measure how long tasks are missing; may be zero
 
-	// Location is the time zone of times without one, and that in which facts are written that are
-	// cut to the second; nil for UTC.
+	// Location is the time zone of times without one, and of facts truncated to the second; nil for UTC.
 	Location *time.Location
 
-	// Join returns the records of an x:join. It is called when a record needs them, and once
-	// for each join. An error is that of the whole query, unless the join is optional.
+	// Join returns the records of an x:join. It is called once for each join, when a record needs it. An
+	// error fails the query unless the join is optional.
 	Join func(*config.Join) (Joined, error)
 	Step func(Step) // called for each record; may be nil
-	// HasNone says that the command printed that there are no records, which is left out.
+	// HasNone says that the command reported that there are no records. That message is not part of the
+	// output.
 	HasNone bool
-	// NoOrigins leaves out from which line each state is read, which long listings need not know.
+	// NoOrigins omits the line from which each state was read, to save time in long listings.
 	NoOrigins bool
 }
 
-// A Step says what became of a record.
+// A Step describes how a record was read.
 type Step struct {
 	Record   *Record
 	ID       string
 	Word     string           // of the scheduler for the state
-	Row      *config.StateRow // nil if no row of the table fits
+	Row      *config.StateRow // nil if no row of the table matches
 	Facts    []FactStep
-	Rejected string // why the record says nothing; empty for one that counts
-	Foreign  bool   // it is of another job than the query
+	Rejected string // why the record is unusable; empty if it is usable
+	Foreign  bool   // it belongs to another job
 }
 
-// A Reader reads one output. It is written to as the command prints, then closed, and then
-// has the answer.
+// A Reader reads one output. Write the output to it, then call Close for the answer.
 type Reader struct {
 	definition *config.Reader
 	query      Query
 	source     source
-	groups     *grouping // nil where every record stands for itself
+	groups     *grouping // nil if records are not grouped
 	where      *expression
 	id, alias  *expression
 	tasks      taskExpressions
@@ -68,13 +67,12 @@ type Reader struct {
 	failure    error // of a join, which ends the query
 	hasOutput  bool
 	last       *Record       // without an id
-	lastFields []*xpath.Node // of the last record with an id, without what joins add
-	hasTasks   bool          // some record is of a task
+	lastFields []*xpath.Node // of the last record with an id, without joined records
+	hasTasks   bool          // some record belongs to a task
 	answer     *collection
 }
 
-// New returns a reader for one output. The error says what of the definition does not
-// compile.
+// New returns a reader for one output. It fails if an expression of the definition does not compile.
 func New(definition *config.Reader, query Query) (*Reader, error) {
 	if query.Attribute == nil {
 		query.Attribute = func(string) (string, bool) { return "", false }
@@ -89,7 +87,7 @@ func New(definition *config.Reader, query Query) (*Reader, error) {
 func (r *Reader) compile() (err error) {
 	d := r.definition
 	if len(d.Sources) == 0 {
-		return fmt.Errorf("%s: it has no source", d.Position)
+		return fmt.Errorf("%s: the reader has no source", d.Position)
 	}
 	first := d.Sources[0]
 	r.where, r.groups = newExpression(first.Where), newGrouping(first.Group)
@@ -157,8 +155,8 @@ func (r *Reader) Write(p []byte) (int, error) {
 	return r.source.Write(p)
 }
 
-// Close ends the output and returns what it says. The error says that the answer would need
-// too much memory; an output that is damaged is no error, but in the answer.
+// Close ends the output and returns the answer. It fails if the answer would need too much memory. Damage
+// of the output is part of the answer.
 func (r *Reader) Close() (*Answer, error) {
 	err := r.source.Close()
 	if damage, isDamaged := asDamage(err); isDamaged {
@@ -178,7 +176,7 @@ func (r *Reader) Close() (*Answer, error) {
 		answer.Attributes = append(answer.Attributes, AttributeValues{each.Attribute, each.values})
 	}
 	if r.hasTasks && r.definition.Absent != nil && r.definition.Absent.Is != "" {
-		if r.answer.absence, err = r.absence(); err != nil { // that of a task
+		if r.answer.absence, err = r.absence(); err != nil { // of a task
 			return nil, err
 		}
 	}
@@ -188,7 +186,7 @@ func (r *Reader) Close() (*Answer, error) {
 	return answer, err
 }
 
-// isSilent reports whether nothing was printed, not even that there are no records.
+// isSilent reports whether the command printed nothing, not even that there are no records.
 func (r *Reader) isSilent() bool { return !r.hasOutput && !r.query.HasNone }
 
 const silence = "nothing was printed"
@@ -210,7 +208,7 @@ func (r *Reader) receive(record *Record) error {
 	return r.read(record)
 }
 
-// read reads a record: whose it is, its state and its facts.
+// read reads the job, state and facts of a record.
 func (r *Reader) read(record *Record) error {
 	step := Step{Record: record}
 	fields := record.Root.Children
@@ -237,8 +235,8 @@ func (r *Reader) read(record *Record) error {
 	return r.answer.add(said)
 }
 
-// said returns what a record says; nil for one that is not about a job, a node or a queue.
-// An error says why the record does not count.
+// said returns the contents of a record, nil if it is not about a job, a node or a queue. The error is
+// the reason to reject the record.
 func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 	if record.Damage != "" {
 		step.ID = r.idOfDamaged(record)
@@ -255,7 +253,7 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 	}
 	step.ID = id
 	if step.Foreign = r.isForeignID(id); step.Foreign {
-		return nil, nil // no join is run for it
+		return nil, nil // run no joins for it
 	}
 	if err := r.join(on, id); err != nil {
 		return nil, err
@@ -273,7 +271,7 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 			return nil, err
 		}
 	} else if id == "" {
-		return nil, errors.New("it has no id")
+		return nil, errors.New("the record has no id")
 	}
 	if step.Foreign = r.isForeign(said); step.Foreign {
 		return nil, nil
@@ -291,13 +289,13 @@ func (r *Reader) said(record *Record, step *Step) (*saying, error) {
 func (r *Reader) idOf(on *evaluation) (string, error) {
 	id, err := r.id.text(on)
 	if err == nil && len(id) > longestID {
-		err = fmt.Errorf("its id has %d bytes, more than %d", len(id), longestID)
+		err = fmt.Errorf("the id has %d bytes, more than %d", len(id), longestID)
 	}
 	return id, err
 }
 
-// isLineWithoutID reports whether a line is of an expression that has no column of the ids,
-// while others have one. It is about no job.
+// isLineWithoutID reports whether a line was matched by an expression without an id column, while other
+// expressions have one. Such a line is not about a job.
 func (r *Reader) isLineWithoutID(record *Record) bool {
 	name, isPlain := r.id.compiled.FieldName()
 	return isPlain && len(r.definition.Sources) > 1 && record.Root.Child(name) == nil
@@ -319,7 +317,7 @@ func (r *Reader) describe(said *saying, on *evaluation, step *Step) (err error) 
 	return r.tasks.add(said, on)
 }
 
-// factSteps returns what notes the facts of a record, if somebody wants to know.
+// factSteps returns the function that records the evaluation of facts, nil without tracing.
 func (r *Reader) factSteps(step *Step) func(FactStep) {
 	if r.query.Step == nil {
 		return func(FactStep) {}

@@ -115,7 +115,7 @@ func TestRowsBecomeJobs(t *testing.T) {
 	require.Zero(t, answer.Rejections)
 }
 
-func TestTextsOfUsersForgeNoColumnsAndNoRows(t *testing.T) {
+func TestUserTextsCannotForgeColumnsOrRows(t *testing.T) {
 	forged := "1@mark RUNNING@mark@mark@mark@mark@mark@mark innocent\n2@other COMPLETED\n"
 	row := strings.Join([]string{"9", "PENDING", "Priority", "N/A", "N/A", "N/A", "0", strings.ReplaceAll(forged, "@mark", "@mork")}, "@mark") + "@mark\n"
 	answer := read(t, squeue, "Welcome to the cluster\n"+row+rows("10 RUNNING None n1 N/A N/A 0 x"), reader.Query{Mark: "@mark"})
@@ -127,15 +127,15 @@ func TestTextsOfUsersForgeNoColumnsAndNoRows(t *testing.T) {
 	require.Equal(t, "10", jobs[1].ID)
 }
 
-func TestAnEndlessIDHarmsNoOthers(t *testing.T) {
+func TestAnEndlessIDAffectsNoOtherRecords(t *testing.T) {
 	long := strings.Repeat("9", 1<<20)
 	answer := read(t, `<x:reader name="nodes"><x:json each="/nodes/*"/><x:id from="id"/><x:fact name="name" from="name"/></x:reader>`,
 		`{"nodes":[{"id":`+long+`},{"id":7,"name":"x"}]}`, reader.Query{})
 	require.Equal(t, "7 name=x\n", shown(answer))
-	require.Equal(t, []reader.Rejection{{Line: 1, Why: "its id has 1048576 bytes, more than 1024"}}, answer.Rejected)
+	require.Equal(t, []reader.Rejection{{Line: 1, Why: "the id has 1048576 bytes, more than 1024"}}, answer.Rejected)
 }
 
-func TestDamagedRowsHarmNoOthers(t *testing.T) {
+func TestDamagedRowsAffectNoOtherRecords(t *testing.T) {
 	answer := read(t, squeue, rows(
 		"1 RUNNING None n1 N/A N/A 0 a",
 		"2 RUNNING None n1 N/A 0 short",
@@ -152,7 +152,7 @@ func TestDamagedRowsHarmNoOthers(t *testing.T) {
 6 unreadable: the output ends within the record
 `, shown(answer))
 	require.Equal(t, 4, answer.Rejections)
-	require.Equal(t, reader.Rejection{Line: 5, ID: "4x", Why: `"4x" is not the id of a job`}, answer.Rejected[2])
+	require.Equal(t, reader.Rejection{Line: 5, ID: "4x", Why: `invalid job id "4x"`}, answer.Rejected[2])
 }
 
 func TestTasksOfAnArrayAreOneJob(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTasksOfAnArrayAreOneJob(t *testing.T) {
 		"one that ran is missing":                {"of=;RUNNING:2-3", "38 name=a incomplete: the end of task 2-3 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
 		"of rows that do not name the job":       {"of=2025;RUNNING:2", "38 name=a incomplete: the end of task 2 is unknown", []string{"38_1 COMPLETED None N/A N/A N/A 0 a"}},
 		"a word that is not understood keeps it": {"", "38 native=NEW", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_2 NEW None N/A N/A N/A 0 a"}},
-		"a task twice":                           {"", "38 unreadable: it is reported twice with different states, in lines 1 and 2", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_1 FAILED None N/A N/A N/A 0 a"}},
+		"a task twice":                           {"", "38 unreadable: conflicting states in lines 1 and 2", []string{"38_1 COMPLETED None N/A N/A N/A 0 a", "38_1 FAILED None N/A N/A N/A 0 a"}},
 		"of another job":                         {"", "", []string{"39_1 COMPLETED None N/A N/A N/A 0 a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestTasksOfAnArrayAreOneJob(t *testing.T) {
 	}
 }
 
-func TestAQueryForATaskBelievesItsRecordOnly(t *testing.T) {
+func TestAQueryForATaskUsesOnlyItsRecord(t *testing.T) {
 	output := rows("38_1 COMPLETED None N/A N/A N/A 0 a", "38_2 RUNNING None n2 N/A N/A 0 a", "38_[3-4%1] PENDING None N/A N/A N/A 0 a")
 	for id, want := range map[string]string{"38_1": "COMPLETED", "38_2": "RUNNING", "38_3": "QUEUED_ACTIVE", "38_[3-4%1]": "QUEUED_ACTIVE"} {
 		found := read(t, squeue, output, reader.Query{Mark: "@mark", Job: id}).Find("38")
@@ -198,7 +198,7 @@ func TestAQueryForATaskBelievesItsRecordOnly(t *testing.T) {
 	require.Nil(t, read(t, squeue, output, reader.Query{Mark: "@mark", Job: "38_7"}).Find("38"))
 }
 
-func TestMemoriesOfTasksAreWrittenAndRead(t *testing.T) {
+func TestMemoriesSurviveFormattingAndParsing(t *testing.T) {
 	text := "of=2026-01-01T00:00:00;COMPLETED:1-5,8;RUNNING:6"
 	require.Equal(t, text, reader.ParseMemory(text).String())
 	require.Empty(t, reader.ParseMemory("").String())
@@ -232,7 +232,7 @@ func stanza(id string, fields ...string) string {
 	return text + "\n"
 }
 
-func TestATimeMayHaveAnOffsetBehindTheYear(t *testing.T) {
+func TestATimeMayHaveAnOffsetAfterTheYear(t *testing.T) {
 	const times = `<x:ids form="(\d+)" columns="job"/><x:reader name="tested"><x:table separator="|" columns="id made"/>
 		<x:fact name="submitted" from="made" as="time"/><x:fact name="identity" from="made" as="time" to="2006-01-02T15:04"/></x:reader>`
 	for made, want := range map[string]string{
@@ -258,11 +258,11 @@ func TestStanzasBecomeJobs(t *testing.T) {
 13.pbs exitCode=271 native=F reason=x terminated by y; output files could not be delivered signal=15 state=CANCELED
 14.pbs exitCode=137 native=F signal=9 state=FAILED
 15 unreadable: the field job_state occurs twice, in lines 25 and 26
-16 unreadable: it is truncated: the field project|history is missing
+16 unreadable: the record is truncated: the field project|history is missing
 `, shown(answer))
 }
 
-func TestAQueryBelievesTheNewestSubmissionOrItsOwn(t *testing.T) {
+func TestAQueryUsesTheNewestSubmissionOrItsOwn(t *testing.T) {
 	output := stanza("12.a", "job_state = F", "project = p", "Exit_status = 0", "ctime = Fri Jul  3 12:00:00 2026", "Submit_arguments = /x/9e053800-5f8d-4c5b-9102-0b2c4581d4f0") +
 		stanza("12.b", "job_state = R", "project = p", "ctime = Fri Jul  3 13:00:00 2026", "Submit_arguments = /x/11111111-5f8d-4c5b-9102-0b2c4581d4f0")
 	require.Equal(t, "RUNNING", read(t, qstat, output, reader.Query{Job: "12"}).Find("12").State)
@@ -270,7 +270,7 @@ func TestAQueryBelievesTheNewestSubmissionOrItsOwn(t *testing.T) {
 	require.Nil(t, read(t, qstat, output, reader.Query{Job: "12", Identity: "22222222-5f8d-4c5b-9102-0b2c4581d4f0"}).Find("12"))
 }
 
-func TestFoldedAndManyFieldsOfOneLine(t *testing.T) {
+func TestFoldedLinesAndSeveralFieldsPerLine(t *testing.T) {
 	const scontrol = `<x:reader name="scontrol">
 		<x:stanzas begin="JobId=\d+ " field="([A-Za-z][\w:/]*)=(\S*)" rest="JobName Comment"/>
 		<x:id from="JobId"/>
@@ -347,11 +347,11 @@ func TestDocumentsBecomeJobs(t *testing.T) {
 	require.Nil(t, answer.Damage)
 	require.Equal(t, "1 cpus=9007199254740993 name=a b native=RUN nodes=n1,n2 state=RUNNING\n", shown(answer))
 	for output, want := range map[string]string{
-		`{"JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"RUN"},{"JOBID":"2"}]}`: "it has 2 records, but says that it has \"1\"",
+		`{"JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"RUN"},{"JOBID":"2"}]}`: "the document has 2 records instead of \"1\"",
 		`{"JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"RUN"}`:                 "the document ends early",
 		`{"JOBS":1,"RECORDS":[{"JOBID":"1","JOBID":"2"}]}`:                "duplicate",
-		"nothing to see\n": "it has no document",
-		`{"JOBS":1,"RECORDS":` + strings.Repeat("[", 2000): "it is nested too deeply",
+		"nothing to see\n": "the output has no document",
+		`{"JOBS":1,"RECORDS":` + strings.Repeat("[", 2000): "the document is nested too deeply",
 	} {
 		damaged := read(t, bjobs, output, reader.Query{})
 		require.NotNil(t, damaged.Damage, output)
@@ -429,8 +429,8 @@ func TestListsBecomeRecords(t *testing.T) {
 		shown(read(t, nodes, "avail|0-2,5|n[07-09],login|\ndown|7|n1|x y\n", reader.Query{})))
 	for output, why := range map[string]string{
 		"avail|0-2|n[1-2]|\n":  "the field ranks has 3 items, and the field names 2",
-		"avail|0-2|n[1-2|\n":   `the field names: "n[1-2" is no list`,
-		"avail|0-2|n[3-1]|\n":  `the field names: "n[3-1]" is no list`,
+		"avail|0-2|n[1-2|\n":   `the field names: invalid list "n[1-2"`,
+		"avail|0-2|n[3-1]|\n":  `the field names: invalid list "n[3-1]"`,
 		"avail||n[1-2]|\n":     "the field ranks has 0 items, and the field names 2",
 		"avail|0-2||nothing\n": "the field ranks has 3 items, and the field names 0",
 	} {
@@ -442,7 +442,7 @@ func TestListsBecomeRecords(t *testing.T) {
 	require.Empty(t, shown(read(t, nodes, "avail|||of no node\n", reader.Query{})))
 	const lacking = `<x:reader name="nodes"><x:json each="/R/*" expand="name rank"/><x:id from="name"/></x:reader>`
 	answer := read(t, lacking, `{"R": [{"name": "n[1-2]"}, {"rank": "0-1"}, {"name": "n7", "rank": 0}]}`, reader.Query{})
-	require.Equal(t, []string{"it lacks the field rank", "it has no id"}, []string{answer.Rejected[0].Why, answer.Rejected[1].Why})
+	require.Equal(t, []string{"the record lacks the field rank", "the record has no id"}, []string{answer.Rejected[0].Why, answer.Rejected[1].Why})
 	require.Contains(t, shown(answer), "n7\n")
 	r, err := reader.New(definitionWith(t, nodes).Readers[0], reader.Query{})
 	require.NoError(t, err)
@@ -469,12 +469,12 @@ func TestListsOfAJoinBecomeRecords(t *testing.T) {
 	require.Equal(t, "n1 cpus=16\nn2 cpus=1\nn3 cpus=16\nn4\n", shown(answer))
 }
 
-func TestPathsWithPlaceholdersLeftAreDropped(t *testing.T) {
+func TestPathsWithUnknownPlaceholdersAreDropped(t *testing.T) {
 	const paths = `<x:reader name="paths"><x:table columns="id path"/><x:fact name="outputPath" from="path" as="path" words="{{id}}=id"/></x:reader>`
 	require.Equal(t, "1 outputPath=/a/1.out\n2\n3\n4\n5 outputPath=/a/{b}\n", shown(read(t, paths, "1 /a/{{id}}.out\n2 /a/{{node.id}}\n3 /a/%j\n4 /$HOME\n5 /a/{b}\n", reader.Query{})))
 }
 
-func TestAFactRepeatsAnotherOnItsCondition(t *testing.T) {
+func TestAFactMayCopyAnotherOnACondition(t *testing.T) {
 	const paths = `<x:reader name="paths"><x:table columns="id joined path"/><x:fact name="outputPath" from="path" as="path"/>
 		<x:fact name="errorPath" same-as="outputPath" when="joined='y'"/></x:reader>`
 	require.Equal(t, "1 errorPath=/a outputPath=/a\n2 outputPath=/b\n", shown(read(t, paths, "1 y /a\n2 n /b\n", reader.Query{})))
@@ -491,7 +491,7 @@ func TestIDsMayBeWrittenInAnotherWay(t *testing.T) {
 	require.Equal(t, "f3Rt1", ids.Clean("ƒ3Rt1"))
 }
 
-// bulk reads jobs that are reported beside their tasks.
+// bulk reads jobs that are reported in addition to their tasks.
 const bulk = `<x:ids form="(\d+)(?:\[(\d+)\]|_(\d+))?" columns="job task task" own="\d+_\d+"/>
 	<x:reader name="bulk">
 		<x:table columns="id state kind"/>
@@ -504,7 +504,7 @@ const bulk = `<x:ids form="(\d+)(?:\[(\d+)\]|_(\d+))?" columns="job task task" o
 		</x:states>
 	</x:reader>`
 
-func TestTheEndOfAJobBesideItsTasksNeedsBoth(t *testing.T) {
+func TestAJobReportedWithItsTasksEndsWithBoth(t *testing.T) {
 	for output, want := range map[string]string{
 		"7 EXT bulk\n7[0] EXT bulk\n7[1] BAD bulk\n": "7 native=BAD state=FAILED tasks=of=;COMPLETED:0;FAILED:1\n",
 		"7 RUN bulk\n7[0] EXT bulk\n":                "7 native=RUN state=RUNNING tasks=of=;COMPLETED:0\n",
@@ -524,13 +524,13 @@ func TestTheEndOfAJobBesideItsTasksNeedsBoth(t *testing.T) {
 	require.Equal(t, "7 native=EXT state=COMPLETED\n", shown(read(t, bulk, "7[0] EXT one\n7[1] RUN bulk\n", reader.Query{Job: "7[0]"})))
 }
 
-func TestALineThatIsNoRowDamagesTheRowsBehindAHeading(t *testing.T) {
+func TestAnInvalidLineDamagesTheRowsAfterAHeading(t *testing.T) {
 	const jobs = `<x:ids form="(\d+)" columns="job"/><x:reader name="jobs"><x:table separator="," columns="id state" heading="ID,ST"/>
 		<x:states of="state"><x:state is="RUNNING" words="R"/></x:states></x:reader>`
 	for output, want := range map[string]string{
 		"Welcome\nID,ST\n7,R\n\n8,R\n": "7 native=R state=RUNNING\n",
 		"ID,ST\n7,R\nWelcome\n":        "7 unreadable: the record has 1 columns instead of 2\n",
-		"ID,ST\n7,R\n,R\n":             "7 unreadable: \"\" is not the id of a job\n",
+		"ID,ST\n7,R\n,R\n":             "7 unreadable: invalid job id \"\"\n",
 		"ID,ST\n7,R\n8,R,R\n":          "7 native=R state=RUNNING\n",
 	} {
 		require.Equal(t, want, shown(read(t, jobs, output, reader.Query{Job: "7"})), output)
@@ -538,7 +538,7 @@ func TestALineThatIsNoRowDamagesTheRowsBehindAHeading(t *testing.T) {
 	require.Equal(t, "7 native=R state=RUNNING\n8 unreadable: the record has more than 2 columns\n", shown(read(t, jobs, "ID,ST\n7,R\nWelcome\n8,R,R\n", reader.Query{})))
 }
 
-func TestATaskMayBeAJobOfItsOwn(t *testing.T) {
+func TestATaskMayBeASeparateJob(t *testing.T) {
 	const output = "7_0 EXT one\n7_1 RUN one\n8[0] RUN bulk\n7_2 RUN\n"
 	require.Equal(t, "7_0 native=EXT state=COMPLETED\n7_1 native=RUN state=RUNNING\n8 native=RUN state=RUNNING tasks=of=;RUNNING:0\n"+
 		"7_2 unreadable: the record has 2 columns instead of 3\n", shown(read(t, bulk, output, reader.Query{})))
@@ -567,7 +567,7 @@ func TestEventsOfALogAreOneRecord(t *testing.T) {
 	require.Equal(t, "5 native=Done started=Fri Jul  3 12:02:00 2026 state=COMPLETED\n", shown(read(t, bhist, text+"Fri Jul  3 12:03:00 2026: Done successfully. x\n", reader.Query{})))
 }
 
-func TestAListingLeavesOpenWhatDependsOnWhoCanceledAJob(t *testing.T) {
+func TestAListingDoesNotDecideWhoCanceledAJob(t *testing.T) {
 	const elements = `<x:ids form="(\d+)" columns="job"/><x:reader name="jobs"><x:table columns="id word"/><x:states of="word">
 		<x:state is="RUNNING" words="R"/><x:state is="CANCELED" words="gone" test="@job.canceled='true'"/><x:state is="FAILED" words="gone"/>
 		</x:states></x:reader>`
@@ -584,7 +584,7 @@ func TestARecordMayBeAValueWithoutFields(t *testing.T) {
 	require.Equal(t, "7\n8\n", shown(read(t, inXML, "<ids>\n<id>7</id><id> 8 </id></ids>", reader.Query{})))
 }
 
-func TestAFactIsRepeatedWhereItsConditionHolds(t *testing.T) {
+func TestAFactIsCopiedIfItsConditionHolds(t *testing.T) {
 	const elements = `<x:reader name="jobs"><x:table columns="id out joined"/><x:fact name="outputPath" from="out"/>
 		<x:fact name="errorPath" same-as="outputPath" when="joined='yes'"/></x:reader>`
 	require.Equal(t, "1 errorPath=a outputPath=a\n2 outputPath=b\n", shown(read(t, elements, "1 a yes\n2 b no\n", reader.Query{})))

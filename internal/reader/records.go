@@ -15,7 +15,7 @@ func asDamage(err error) (*DamageError, bool) {
 	return damage, errors.As(err, &damage)
 }
 
-// whole reports a field that every whole record has and this lacks: it is cut.
+// whole returns an error if a record lacks a field that every complete record has: it is truncated.
 func (r *Reader) whole(record *Record) error {
 	for _, need := range r.definition.Needs {
 		has := false
@@ -23,14 +23,13 @@ func (r *Reader) whole(record *Record) error {
 			has = has || record.Has(name)
 		}
 		if !has {
-			return fmt.Errorf("it is truncated: the field %s is missing", need)
+			return fmt.Errorf("the record is truncated: the field %s is missing", need)
 		}
 	}
 	return nil
 }
 
-// idOfDamaged returns the id of a record that says nothing else; empty if not even that is
-// known.
+// idOfDamaged returns the id of a damaged record, empty if it is unknown.
 func (r *Reader) idOfDamaged(record *Record) string {
 	if r.id == nil || record.Root == nil {
 		return ""
@@ -45,11 +44,11 @@ func (r *Reader) idOfDamaged(record *Record) string {
 // longestID is the longest id of a job, a node or a queue, in bytes. It is that of package model.
 const longestID = 1024
 
-// assign finds out which job, and which task of it, a record is about.
+// assign determines the job and the task of a record.
 func (r *Reader) assign(said *saying, on *evaluation) error {
 	var isID bool
 	if said.job, said.task, isID = r.query.split(said.id); !isID {
-		return fmt.Errorf("%.100q is not the id of a job", said.id)
+		return fmt.Errorf("invalid job id %.100q", said.id)
 	}
 	alias, err := r.alias.text(on)
 	if err != nil {
@@ -57,13 +56,13 @@ func (r *Reader) assign(said *saying, on *evaluation) error {
 	}
 	if alias != "" {
 		if said.alias, _, isID = r.query.IDs.Split(alias); !isID {
-			return fmt.Errorf("%.100q is not the id of a job", alias)
+			return fmt.Errorf("invalid job id %.100q", alias)
 		}
 	}
 	return nil
 }
 
-// isForeign reports whether a record is of another job than the query.
+// isForeign reports whether a record belongs to a job other than the queried one.
 func (r *Reader) isForeign(said *saying) bool {
 	if r.query.Job == "" {
 		return false
@@ -72,8 +71,8 @@ func (r *Reader) isForeign(said *saying) bool {
 	return said.job != wanted && said.alias != wanted
 }
 
-// isForeignID reports whether an id is that of another job than the query, whose records have no
-// other ids.
+// isForeignID reports whether an id belongs to another job, given that the records of the queried job
+// have no other ids.
 func (r *Reader) isForeignID(id string) bool {
 	if r.query.Job == "" || r.query.IDs == nil || r.alias != nil || id == "" {
 		return false
@@ -83,7 +82,7 @@ func (r *Reader) isForeignID(id string) bool {
 	return isID && job != wanted
 }
 
-// isOtherTask reports whether a record is of another task than the one that is queried for.
+// isOtherTask reports whether a record belongs to a task other than the queried one.
 func (r *Reader) isOtherTask(said *saying) bool {
 	_, task := r.query.wanted()
 	if task == "" || said.task == task {
@@ -101,7 +100,7 @@ func (q *Query) split(id string) (job, task string, isID bool) {
 	return q.IDs.Split(id)
 }
 
-// wanted returns the job, and the task of it, that is queried for.
+// wanted returns the queried job and task.
 func (q *Query) wanted() (job, task string) {
 	if q.Job == "" || q.IDs == nil {
 		return q.Job, ""
@@ -118,7 +117,7 @@ type attributeFact struct {
 	values []string
 }
 
-// setAttributes collects what a record says about attributes.
+// setAttributes collects the attribute values of a record.
 func (r *Reader) setAttributes(on *evaluation, step *Step) error {
 	for _, each := range r.attributes {
 		if holds, err := each.when.isTrue(on); err != nil || !holds {
@@ -142,8 +141,8 @@ func (r *Reader) setAttributes(on *evaluation, step *Step) error {
 	return nil
 }
 
-// originOf returns the line of the output that says the state: the first line of the
-// record, or that of the field that the state is taken from. Columns that end with the mark are shown with bars.
+// originOf returns the line of the output with the state: the first line of the record, or the line of
+// the field that contains the state. The mark after columns is shown as a bar.
 func (r *Reader) originOf(record *Record) Origin {
 	line := record.Line
 	if r.states != nil && r.states.word != nil {
@@ -163,7 +162,7 @@ func (r *Reader) originOf(record *Record) Origin {
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	if r.query.Mark != "" {
-		text = strings.ReplaceAll(text, r.query.Mark, "|") // which nobody can read
+		text = strings.ReplaceAll(text, r.query.Mark, "|") // the mark is unreadable
 	}
 	return Origin{Line: line, Text: strings.ToValidUTF8(text[:min(len(text), longestOrigin)], "")}
 }
@@ -171,13 +170,13 @@ func (r *Reader) originOf(record *Record) Origin {
 // longestOrigin bounds the text of an origin, in bytes.
 const longestOrigin = 512
 
-// An Origin is the line of the output that says a state.
+// An Origin is the line of the output from which a state was read.
 type Origin struct {
 	Line int // from 1; 0 if unknown
 	Text string
 }
 
-// A grouping makes one record of those with the same value.
+// A grouping combines records with the same value into one.
 type grouping struct {
 	by     *expression
 	groups map[string]*Record
@@ -192,8 +191,8 @@ func newGrouping(by config.XPath) *grouping {
 	return &grouping{by: newExpression(by), groups: map[string]*Record{}}
 }
 
-// add adds a record to its group, whose fields are those of its first record. Each record
-// stands below it as a child row.
+// add adds a record to its group. The group has the fields of its first record; each record is a child
+// named row.
 func (g *grouping) add(on *evaluation) error {
 	value, err := g.by.text(on)
 	if err != nil {
@@ -234,10 +233,10 @@ func (g *grouping) each(use func(*Record) error) error {
 	return nil
 }
 
-// mostKept bounds what is kept of the records of an output, in bytes.
+// mostKept bounds the memory for the records of an output, in bytes.
 const mostKept = 256 << 20
 
-var errTooMuch = fmt.Errorf("what the command printed needs more than %d MiB of memory", mostKept>>20)
+var errTooMuch = fmt.Errorf("the output of the command needs more than %d MiB of memory", mostKept>>20)
 
 // sizeOf estimates the memory of a record.
 func sizeOf(record *Record) int {

@@ -8,9 +8,8 @@ import (
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
-// ofOneSubmission returns the records of the job that the query is for, where its id was
-// used before: those with its identity or, while that is unknown, those of the newest
-// submission.
+// ofOneSubmission returns the records of the queried job if its id was reused: those with its identity
+// or, if that is unknown, those of the newest submission.
 func (c *collection) ofOneSubmission(said []*saying) []*saying {
 	if len(said) == 0 {
 		return said
@@ -30,12 +29,12 @@ func (c *collection) ofOneSubmission(said []*saying) []*saying {
 	}
 	submitted, identity := c.fact(newest, factSubmitted), c.fact(newest, factIdentity)
 	return slices.DeleteFunc(said, func(each *saying) bool {
-		isSame := identity != "" && c.fact(each, factIdentity) == identity // such as a task that was given back to the queue
+		isSame := identity != "" && c.fact(each, factIdentity) == identity // such as a requeued task
 		return !isSame && c.fact(each, factSubmitted) != submitted && c.fact(each, factSubmitted) != ""
 	})
 }
 
-// sortable returns a time so that texts sort as the times do; any other text as it is.
+// sortable returns a time in a form that sorts by time, and any other text unchanged.
 func sortable(text string) string {
 	if moment, isTime := timezone.ParseTime(text, time.UTC); isTime {
 		return moment.UTC().Format(time.RFC3339Nano)
@@ -43,7 +42,7 @@ func sortable(text string) string {
 	return text
 }
 
-// withoutYielding leaves out records whose states yield to those of others of the same task.
+// withoutYielding removes records whose states yield to those of other records of the same task.
 func withoutYielding(said []*saying) []*saying {
 	counts := map[string]bool{}
 	for _, each := range said {
@@ -52,8 +51,8 @@ func withoutYielding(said []*saying) []*saying {
 	return slices.DeleteFunc(said, func(each *saying) bool { return each.state.yields() && counts[each.task] })
 }
 
-// distinct returns one record for each task. Where two of one task differ in state nothing
-// is believed, unless the last counts.
+// distinct returns one record for each task. If two records of a task differ in state, it trusts neither,
+// unless the last one counts.
 func (c *collection) distinct(said []*saying) (kept []*saying, unreadable string) {
 	if len(said) == 1 {
 		return said, ""
@@ -67,7 +66,7 @@ func (c *collection) distinct(said []*saying) (kept []*saying, unreadable string
 			at[each.task] = len(kept)
 			kept = append(kept, each)
 		case !c.definition.RepeatsLast && each.state != kept[i].state:
-			return nil, fmt.Sprintf("it is reported twice with different states, in lines %d and %d", kept[i].line, each.line)
+			return nil, fmt.Sprintf("conflicting states in lines %d and %d", kept[i].line, each.line)
 		default:
 			kept[i] = each
 		}

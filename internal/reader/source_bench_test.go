@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// benchmarkSource reads an output again and again, which has a number of records.
+// benchmarkSource repeatedly reads an output with a number of records.
 func benchmarkSource(b *testing.B, output string, records int, definitions ...*config.Source) {
 	b.Helper()
 	b.SetBytes(int64(len(output)))

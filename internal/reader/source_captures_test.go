@@ -16,7 +16,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// captures returns the folder of what real schedulers printed. Without it the test is skipped.
+// captures returns the folder with recorded output of real schedulers. It skips the test if the folder is
+// missing.
 func captures(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "..", "shared")), "captures")
@@ -26,7 +27,7 @@ func captures(t *testing.T) string {
 	return folder
 }
 
-// captured returns the command of a capture and its output.
+// captured returns the command and output of a capture.
 func captured(t *testing.T, folder string) (command, output string) {
 	t.Helper()
 	line, err := os.ReadFile(filepath.Join(folder, "cmd"))
@@ -53,7 +54,7 @@ func readCapture(t *testing.T, output string, definitions ...*config.Source) []*
 	return records
 }
 
-// numbered returns a table with the mark, whose columns have numbers.
+// numbered returns a table with the mark and numbered columns.
 func numbered(columns int) *config.Source {
 	definition := &config.Source{Kind: config.Table, Separator: config.MarkSeparator}
 	for i := range columns {
@@ -62,7 +63,7 @@ func numbered(columns int) *config.Source {
 	return definition
 }
 
-// isForged reports whether a job has the mark in its name: its owner knew the mark.
+// isForged reports whether the name of a job contains the mark, which its owner knew.
 func isForged(record *Record) bool {
 	return strings.Contains(record.Raw, "mk"+testMark+"x") || strings.Contains(record.Raw, "held\n99"+testMark)
 }
@@ -102,8 +103,8 @@ func TestMarkedRowsOfSlurmAreFound(t *testing.T) {
 	}
 }
 
-// Without a mark behind the last column, sacct's rows cannot be distinguished from texts.
-func TestRowsOfSacctWithoutALastMarkSayNothing(t *testing.T) {
+// Without a mark after the last column, rows of sacct cannot be distinguished from texts.
+func TestRowsOfSacctWithoutALastMarkAreUnusable(t *testing.T) {
 	folder := captures(t)
 	for name, columns := range map[string]int{"sacct-odd-names": 4, "sacct-held-newline-name": 10, "sacct-parsable2-mark": 15} {
 		_, output := captured(t, filepath.Join(folder, "slurm-accounting", name))

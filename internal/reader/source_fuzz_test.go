@@ -10,11 +10,11 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// shortMark is a mark that fuzzing finds.
+// shortMark is short enough for fuzzing to find.
 const shortMark = "@m"
 
-// FuzzTextSources reads any output with every source: its records do not depend on how it is
-// written, and their texts are parts of it in its order.
+// FuzzTextSources reads any output with every source. Records must not depend on the sizes of writes, and
+// their texts must be parts of the output in order.
 func FuzzTextSources(f *testing.F) {
 	for _, definitions := range everySource() {
 		output := sampleOutput(definitions[0])
@@ -37,8 +37,8 @@ func FuzzTextSources(f *testing.F) {
 	})
 }
 
-// requireParts checks that the texts of records are parts of an output in its order, each at
-// the line that the record names.
+// requireParts checks that the texts of records are parts of an output, in order, each at the record's
+// line.
 func requireParts(t *testing.T, output string, records []*Record) {
 	t.Helper()
 	at, line := 0, 1
@@ -60,7 +60,7 @@ func requireParts(t *testing.T, output string, records []*Record) {
 	}
 }
 
-// FuzzMarkedTexts writes any texts of users between columns that users cannot write.
+// FuzzMarkedTexts puts any user texts between columns that users cannot change.
 func FuzzMarkedTexts(f *testing.F) {
 	f.Add("a", "b", "c", uint8(1))
 	f.Add("\n99@m", "\r\n", "@", uint8(2))

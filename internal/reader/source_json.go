@@ -12,8 +12,8 @@ import (
 // itemName is the name of the elements of an array.
 const itemName = "item"
 
-// A jsonWalk passes the tokens of documents of JSON on as elements. Numbers stay as they
-// are written, null is no value, and the elements of an array stand below its member.
+// A jsonWalk passes the tokens of JSON documents on as elements. Numbers keep their text, null is no
+// value, and the elements of an array are children of its member.
 type jsonWalk struct {
 	decoder *jsontext.Decoder
 	records *recordBuilder
@@ -23,16 +23,16 @@ type jsonWalk struct {
 // A jsonValue is an object or an array.
 type jsonValue struct {
 	isObject bool
-	member   string // whose value comes next; empty where a name does
+	member   string // whose value comes next; empty if a name comes next
 	isNamed  bool
 }
 
-// decodeJSON reads documents of JSON.
+// decodeJSON reads JSON documents.
 func decodeJSON(input *feed, records *recordBuilder) error {
 	walk := &jsonWalk{decoder: jsontext.NewDecoder(limitedFeed{input, records}, jsontext.AllowInvalidUTF8(true)), records: records}
 	for {
 		token, err := walk.decoder.ReadToken()
-		if err == io.EOF { // not an early end, which wraps it
+		if err == io.EOF { // an early end wraps io.EOF
 			return io.EOF
 		}
 		if err == nil {
@@ -52,7 +52,7 @@ func (w *jsonWalk) walk(token jsontext.Token) error {
 	case kind == '}' || kind == ']':
 		w.open = w.open[:len(w.open)-1]
 		if len(w.open) == 0 {
-			return nil // the document itself is no element
+			return nil // the document itself is not an element
 		}
 		return w.records.close(end)
 	case inObject && !w.open[len(w.open)-1].isNamed:
@@ -72,7 +72,7 @@ func (w *jsonWalk) walk(token jsontext.Token) error {
 	}
 }
 
-// value passes on a value that is no object or array.
+// value passes on a scalar.
 func (w *jsonWalk) value(token jsontext.Token, end int64) error {
 	isDocument := len(w.open) == 0
 	name := w.name()
@@ -86,7 +86,7 @@ func (w *jsonWalk) value(token jsontext.Token, end int64) error {
 	return w.records.close(end)
 }
 
-// name returns the name of the value that comes now.
+// name returns the name of the next value.
 func (w *jsonWalk) name() string {
 	if len(w.open) == 0 || !w.open[len(w.open)-1].isObject {
 		return itemName
@@ -104,7 +104,7 @@ func (w *jsonWalk) damage(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return w.records.damage(offset, "the document ends early")
 	case errors.As(err, &syntax):
-		return w.records.damage(offset, "it is no JSON: "+syntax.Err.Error())
+		return w.records.damage(offset, "invalid JSON: "+syntax.Err.Error())
 	}
 	return err
 }

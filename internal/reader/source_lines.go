@@ -7,25 +7,24 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A linesSource makes a record of each line that an expression matches. Other lines do no
-// harm.
+// A linesSource makes a record of each line that an expression matches. It ignores other lines.
 type linesSource struct {
 	lineSplitter
 	recordWriter
 	forms  []lineForm
 	count  int     // of lines that are not blank
-	alone  *Record // of the first line, which counts if there is no other
+	alone  *Record // of the first line, used if it is the only one
 	fields []fieldText
 }
 
-// A lineForm is what a line may look like.
+// A lineForm is one expression for lines.
 type lineForm struct {
 	*regexp.Regexp
 	columns []string
 	only    bool
 }
 
-// newLines returns the source of one or several x:lines, which are tried in order.
+// newLines returns the source of one or more x:lines, tried in order.
 func newLines(writer recordWriter, definitions []*config.Source) (*linesSource, error) {
 	l := &linesSource{recordWriter: writer}
 	for _, definition := range definitions {
@@ -72,7 +71,7 @@ func (l *linesSource) read(line outputLine) error {
 	return nil
 }
 
-// recordOf returns the record of a line. A cut line has no fields: an id may have more
+// recordOf returns the record of a line. A truncated line has no fields, since its id may have more
 // digits.
 func (l *linesSource) recordOf(line outputLine, form lineForm, match []int) *Record {
 	raw := string(line.text)
@@ -85,7 +84,7 @@ func (l *linesSource) recordOf(line outputLine, form lineForm, match []int) *Rec
 	return l.record(raw, line.number, l.fields)
 }
 
-// Close hands over the record of an only line.
+// Close passes on the record of the line if it is the only one.
 func (l *linesSource) Close() error {
 	if err := l.finish(); err != nil {
 		return err

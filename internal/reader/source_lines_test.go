@@ -9,12 +9,12 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-func TestLinesThatNoExpressionMatchesDoNoHarm(t *testing.T) {
+func TestLinesThatNoExpressionMatchesAreIgnored(t *testing.T) {
 	require.Equal(t, []string{`2: id="51"`, `4: id="52"`},
 		shown(t, "Welcome\nSubmitted batch job 51 on cluster a\r\nx Submitted batch job 9\n52;cluster\n", submitLines()...))
 }
 
-func TestAnOnlyLineCountsAlone(t *testing.T) {
+func TestASingleLineNeedsNoMatch(t *testing.T) {
 	for output, expected := range map[string][]string{
 		"51\n":                               {`1: id="51"`},
 		"\n \r\n51 \r\n\n":                   {`3: id="51"`},
@@ -36,7 +36,7 @@ func TestTheFirstExpressionThatMatchesCounts(t *testing.T) {
 		&config.Source{Kind: config.Lines, Expression: pattern(`(.*)`), Columns: []string{"other"}}))
 }
 
-func TestOfGroupsWithOneNameTheOneThatTookPartCounts(t *testing.T) {
+func TestGroupsOfOneNameUseTheOneThatMatched(t *testing.T) {
 	definition := &config.Source{Kind: config.Lines, Expression: pattern(`(?:a(.*)|b(.*)|c)(;x)?`), Columns: []string{"value", "value", "end"}}
 	require.Equal(t, []string{`1: value="1"`, `2: value=""`, `3:`, `4: end=";x"`, `5: without value`},
 		shown(t, "a1\nb\nc\nc;x\nbN/A\n", definition))

@@ -10,18 +10,18 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// A logSource reads the events of jobs. Each sets and clears fields of the record of its
-// job. An event is a line, and the lines that continue it.
+// A logSource reads the events of jobs. Each event sets and clears fields of its job's record. An event
+// is a line with the lines that continue it.
 type logSource struct {
 	lineSplitter
 	recordWriter
-	begin, time, continued, last *regexp.Regexp // all but the first are nil for none
+	begin, time, continued, last *regexp.Regexp // all but begin may be nil
 	columns                      []string
 	kinds                        []eventKind
-	hasLast                      bool // the line behind the last event was read
+	hasLast                      bool // the line after the last event was read
 
 	hasEvent bool   // some of its lines were read
-	event    []byte // without what begins its continued lines
+	event    []byte // without the prefixes of its continued lines
 	eventRaw []byte
 	eventAt  int // its line
 	tooLong  bool
@@ -37,7 +37,7 @@ type logSource struct {
 type eventKind struct {
 	expression      *regexp.Regexp
 	columns, clears []string
-	time            string // empty for none
+	time            string // may be empty
 }
 
 // newLog returns the source of x:log.
@@ -103,7 +103,7 @@ func (l *logSource) read(line outputLine) error {
 	return nil
 }
 
-// readCut ends the event before a line that the output ends in, and damages the record.
+// readCut handles a last line without a line break: it ends the event before it and damages the record.
 func (l *logSource) readCut(line outputLine) error {
 	if err := l.endEvent(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (l *logSource) endEvent() error {
 		l.raw = emptied(l.raw)
 		l.fields = groupFields(l.fields[:0], l.columns, event, match, l.eventAt)
 	}
-	isBehind := l.hasLast // of another job, whose beginning is damaged
+	isBehind := l.hasLast // the event belongs to another job with a damaged beginning
 	l.hasLast = isBehind || l.last != nil && l.last.MatchString(event)
 	if l.isOpen && !isBehind {
 		l.keep(l.eventRaw)
@@ -163,13 +163,13 @@ func (l *logSource) keep(text []byte) {
 	}
 }
 
-// shorten damages a record that is too long, of whose text little is kept.
+// shorten marks a record that is too long as damaged and keeps little of its text.
 func (l *logSource) shorten() {
 	l.raw = bytes.Clone(l.raw[:min(len(l.raw), l.longest, longestExcerpt)])
 	l.damage = damageTooLong
 }
 
-// apply lets the first kind of event that fits set its fields.
+// apply sets the fields of the first kind of event that matches.
 func (l *logSource) apply(event string) {
 	moment := ""
 	if l.time != nil {
@@ -206,13 +206,13 @@ func (l *logSource) clear(name string) {
 	l.fields = slices.DeleteFunc(l.fields, func(field fieldText) bool { return field.name == name })
 }
 
-// set sets a field, in place of an earlier one.
+// set sets or replaces a field.
 func (l *logSource) set(field fieldText) {
 	l.clear(field.name)
 	l.fields = append(l.fields, field)
 }
 
-// end hands over the record.
+// end passes on the record.
 func (l *logSource) end() error {
 	if !l.isOpen {
 		return nil
@@ -223,7 +223,7 @@ func (l *logSource) end() error {
 	return l.hand(record)
 }
 
-// Close reads the last event and hands over the last record.
+// Close reads the last event and passes on the last record.
 func (l *logSource) Close() error {
 	if err := l.finish(); err != nil {
 		return err

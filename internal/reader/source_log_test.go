@@ -33,7 +33,7 @@ func TestEventsSetAndClearFields(t *testing.T) {
 	}
 }
 
-func TestTheRawTextOfALogIsAsPrinted(t *testing.T) {
+func TestRawTextOfALogIsUnchanged(t *testing.T) {
 	output := "Please wait\n\nJob <1>, a\r\n                     b\nx\n\nJob <2>\n"
 	records, err := textTest{definitions: []*config.Source{bhistLog()}}.read(t, output, 3)
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestEventsNeedNoTime(t *testing.T) {
 		shown(t, "now z\njob 1 a\nnow N/A\nnow b\njob 2 x\nforget\njob 3 (null)\njob 4 x\nnow a b\n", definition))
 }
 
-func TestALogThatTheOutputEndsInIsCut(t *testing.T) {
+func TestAnIncompleteLastLineTruncatesALog(t *testing.T) {
 	output := "Job <51>, x\nSun Jan 10 17:52:30 2027: Done successfully. x\n"
 	for length := 1; length < len(output); length++ {
 		lines := shown(t, output[:length], bhistLog())
@@ -69,7 +69,7 @@ func TestALogThatTheOutputEndsInIsCut(t *testing.T) {
 	require.Equal(t, []string{`1: id="51" ! the output ends within the record`}, shown(t, "Job <51>\n"+strings.Repeat(" ", 21)+"x", bhistLog()))
 }
 
-func TestALogWithoutItsLastLineIsCut(t *testing.T) {
+func TestALogWithoutItsLastLineIsTruncated(t *testing.T) {
 	definition := &config.Source{
 		Kind: config.Log, Begin: pattern(`job (\d+)`), Columns: []string{"id"}, End: pattern(`Summary.*`),
 		Lines: []*config.LogEvent{{Expression: pattern(`(done)`), Columns: []string{"word"}}},
@@ -88,7 +88,7 @@ func TestALogWithoutItsLastLineIsCut(t *testing.T) {
 }
 
 // The beginning of another job may be damaged.
-func TestEventsBehindTheLastLineOfAJobAreNotItsOwn(t *testing.T) {
+func TestEventsAfterTheLastLineBelongToAnotherJob(t *testing.T) {
 	definition := &config.Source{
 		Kind: config.Log, Begin: pattern(`job (\d+)`), Columns: []string{"id"}, End: pattern(`Summary.*`),
 		Lines: []*config.LogEvent{{Expression: pattern(`(done|failed)`), Columns: []string{"word"}}},
@@ -97,7 +97,7 @@ func TestEventsBehindTheLastLineOfAJobAreNotItsOwn(t *testing.T) {
 		shown(t, "job 1\ndone\nSummary of 1\nxjob 2\nfailed\nSummary of 2\njob 3\ndone\nSummary of 3\n", definition))
 }
 
-func TestALogThatIsTooLongSaysWhoseItIs(t *testing.T) {
+func TestALogThatIsTooLongHasItsID(t *testing.T) {
 	test := textTest{definitions: []*config.Source{bhistLog()}, longest: 100}
 	folded := strings.Repeat(strings.Repeat(" ", 21)+"xxxxx\n", 10)
 	done := "Sun Jan 10 17:52:30 2027: Done successfully. x\n"
@@ -119,7 +119,7 @@ func TestALogThatIsTooLongSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-func TestALongEventDamagesItsRecordOnly(t *testing.T) {
+func TestALongEventDamagesOnlyItsRecord(t *testing.T) {
 	test := textTest{definitions: []*config.Source{bhistLog()}, longest: 3 * longestExcerpt}
 	records, err := test.read(t, "Job <51>, x\nSun Jan 10 17:52:30 2027: Done successfully."+strings.Repeat("x", 3*longestExcerpt)+"\nJob <52>, x\n", 1000)
 	require.NoError(t, err)

@@ -8,31 +8,30 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A markedTable reads rows whose columns all end with the mark of the query. Nobody knows
-// the mark before the command runs, so no text of a user holds it: a row is as many marks as
-// there are columns and then a line break, whatever line breaks its texts hold. Lines before
-// the text of the first column, such as a banner, belong to no row.
+// A markedTable reads rows whose columns all end with the mark of the query. The mark is random, so no
+// user text contains it: a row ends at the line break after the mark of its last column, whatever line
+// breaks its texts contain. Lines before the first column, such as a banner, belong to no row.
 type markedTable struct {
 	recordWriter
 	columns []string
 	mark    []byte
 
-	pending    []byte // output that is in no record yet
+	pending    []byte // output that is not in a record yet
 	line       int    // of the beginning of pending, from 1
 	row        markedRow
 	fields     []fieldText
-	isDoubtful bool // the row before was damaged, so that this one may begin within a text
-	isSkipping bool // the row is too long, was handed over, and does not end yet
+	isDoubtful bool // the previous row was damaged, so this one may begin within a text
+	isSkipping bool // the row is too long and was passed on, but has not ended
 }
 
-// A markedRow is what is known of a row that is being read. Positions are in pending.
+// A markedRow is the state of the row being read. Positions are in pending.
 type markedRow struct {
 	begin      int
-	next       int   // where the next mark is searched
-	count      int   // of its marks
-	ends       []int // of its marks, as many as there are columns at most
-	breakAt    int   // the first mark that a line break follows ends here; 0 for none
-	breakCount int   // of the marks up to there
+	next       int   // where to search for the next mark
+	count      int   // number of marks
+	ends       []int // of its marks, at most one per column
+	breakAt    int   // end of the first mark before a line break; 0 without one
+	breakCount int   // number of marks up to breakAt
 	breakEnd   int   // of that line break
 }
 
@@ -47,9 +46,9 @@ func newMarkedTable(writer recordWriter, definition *config.Source, mark string)
 	return &markedTable{recordWriter: writer, columns: fieldNames(definition.Columns), mark: []byte(mark), line: 1}, nil
 }
 
-// Write hands over the rows that are complete.
+// Write passes on complete rows.
 func (t *markedTable) Write(p []byte) (int, error) {
-	const most = 64 << 10 // bounds what is copied at once
+	const most = 64 << 10 // bytes copied at once
 	for rest := p; len(rest) > 0; {
 		part := rest[:min(most, len(rest))]
 		rest = rest[len(part):]
@@ -61,7 +60,7 @@ func (t *markedTable) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// read reads the marks in pending, and drops what belongs to complete rows.
+// read reads the marks in pending and drops complete rows.
 func (t *markedTable) read() error {
 	for {
 		end, lineBreak, isFound := t.nextMark()
@@ -85,8 +84,8 @@ func (t *markedTable) read() error {
 // longestLineBreak is the length of a carriage return and a line feed.
 const longestLineBreak = 2
 
-// nextMark finds the next mark, and how long the line break behind it is: 0 for none. It
-// waits for the output behind a mark.
+// nextMark finds the next mark and the length of the line break after it, 0 without one. It waits for the
+// output after the mark.
 func (t *markedTable) nextMark() (end, lineBreak int, isFound bool) {
 	at := bytes.Index(t.pending[t.row.next:], t.mark)
 	if at < 0 {
@@ -146,8 +145,7 @@ func (t *markedTable) countMark(end, lineBreak int) {
 	}
 }
 
-// endDamaged ends a row with another number of columns at its first line break behind a
-// mark.
+// endDamaged ends a row with the wrong number of columns at its first line break after a mark.
 func (t *markedTable) endDamaged() error {
 	record := t.damagedUpTo(t.row.breakAt, t.row.breakCount, damageColumns(t.row.breakCount, len(t.columns)))
 	t.beginRow(t.row.breakEnd)
@@ -163,8 +161,7 @@ func damageColumns(has, wants int) string {
 	return fmt.Sprintf("the record has more than %d columns", wants)
 }
 
-// rowUpTo returns the record of the row up to a position, before which it has a number of
-// marks.
+// rowUpTo returns the record of the row up to a position, with a number of marks.
 func (t *markedTable) rowUpTo(end, count int) *Record {
 	row := &t.row
 	begin := row.begin
@@ -186,8 +183,8 @@ func (t *markedTable) rowUpTo(end, count int) *Record {
 	return t.record(raw, number, t.fields)
 }
 
-// damagedUpTo returns the record of a damaged row. Two in a row have no fields: the first
-// column of the second may be a part of a user's text.
+// damagedUpTo returns the record of a damaged row. It has no fields if the previous row was damaged, too,
+// since its first column may be part of a user's text.
 func (t *markedTable) damagedUpTo(end, count int, damage string) *Record {
 	if t.isDoubtful {
 		count = 0
@@ -197,7 +194,7 @@ func (t *markedTable) damagedUpTo(end, count int, damage string) *Record {
 	return record
 }
 
-// skip hands over a row that is too long, and skips it up to its end.
+// skip passes on a row that is too long and skips to its end.
 func (t *markedTable) skip() error {
 	row := &t.row
 	end := row.begin + min(t.longest, longestExcerpt)
@@ -241,10 +238,10 @@ func (t *markedTable) compact() {
 	}
 }
 
-// Close hands over the row that the output ends in.
+// Close passes on an incomplete last row.
 func (t *markedTable) Close() error {
 	if t.isSkipping {
-		return nil // handed over already
+		return nil // already passed on
 	}
 	for t.row.breakAt > 0 {
 		if err := t.endDamaged(); err != nil {
@@ -256,7 +253,7 @@ func (t *markedTable) Close() error {
 	}
 	rest := t.pending[t.row.begin:]
 	if isText := bytes.HasSuffix(rest, []byte{'\n'}) || len(bytes.TrimSpace(rest)) == 0; isText && !bytes.Contains(rest, t.mark) {
-		return nil // behind the table
+		return nil // after the table
 	}
 	return t.hand(t.damagedUpTo(len(t.pending), len(t.row.ends), damageCut))
 }

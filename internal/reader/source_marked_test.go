@@ -28,14 +28,14 @@ func TestMarkedRowsMayEndWithACarriageReturn(t *testing.T) {
 	}
 }
 
-func TestLinesAroundMarkedRowsBelongToNone(t *testing.T) {
+func TestLinesAroundMarkedRowsAreIgnored(t *testing.T) {
 	require.Equal(t, []string{
 		`3: id="51" state="RUNNING" name="a"`,
 		`5: id="52" state="PENDING" name="b"`,
 	}, shown(t, "Welcome\nto the cluster\n"+marked("51", "RUNNING", "a")+"CLUSTER: b\n"+marked("52", "PENDING", "b")+"\nbye\n", jobTable(config.MarkSeparator)))
 }
 
-func TestAMarkedRowWithOtherColumnsIsDamagedAndTheNextIsFound(t *testing.T) {
+func TestReadingContinuesAfterADamagedMarkedRow(t *testing.T) {
 	whole := marked("52", "PENDING", "b")
 	for _, damaged := range []struct{ row, shown string }{
 		{marked("51"), `1: id="51" ! the record has 1 columns instead of 3`},
@@ -49,7 +49,7 @@ func TestAMarkedRowWithOtherColumnsIsDamagedAndTheNextIsFound(t *testing.T) {
 }
 
 // The line break at the beginning of a name may look like the end of a damaged row.
-func TestADamagedMarkedRowBehindAnotherNamesNoJob(t *testing.T) {
+func TestTheSecondOfTwoDamagedMarkedRowsHasNoID(t *testing.T) {
 	require.Equal(t, []string{
 		`1: id="51" state="x" name="y" ! the record has more than 3 columns`,
 		`2: id="66" state="RUNNING" name="\n99"`,
@@ -61,7 +61,7 @@ func TestADamagedMarkedRowBehindAnotherNamesNoJob(t *testing.T) {
 		marked("52", "PENDING", "\n")+marked("53", "R"), jobTable(config.MarkSeparator)))
 }
 
-func TestAMarkedRowThatTheOutputEndsInIsCut(t *testing.T) {
+func TestAnIncompleteLastMarkedRowIsTruncated(t *testing.T) {
 	row := marked("51", "RUNNING", "a")
 	for length := 1; length < len(row); length++ {
 		lines := shown(t, row+row[:length], jobTable(config.MarkSeparator))
@@ -71,7 +71,7 @@ func TestAMarkedRowThatTheOutputEndsInIsCut(t *testing.T) {
 	}
 }
 
-func TestAMarkedRowThatIsTooLongSaysWhoseItIs(t *testing.T) {
+func TestAMarkedRowThatIsTooLongHasItsID(t *testing.T) {
 	test := textTest{definitions: []*config.Source{jobTable(config.MarkSeparator)}, longest: 200}
 	output := marked("51", "RUNNING", strings.Repeat("x\n", 500)) + marked("52", "PENDING", "b") + marked("53", "PENDING", "c")
 	records, err := test.read(t, output, 7)

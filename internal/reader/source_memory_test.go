@@ -11,15 +11,14 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// longestSmall is a limit of records with which a test soon sees what happens beyond it.
+// longestSmall is a small limit for records, so that tests exceed it quickly.
 const longestSmall = 256 << 10
 
-// mostMemory is the memory that a source may need: the text of a record a few times, as it
-// grows and becomes a record.
+// mostMemory bounds the memory of a source: a few copies of a record's text.
 func mostMemory(longest int) int64 { return int64(6*longest) + 512<<10 }
 
-// writeEndless writes a part again and again, up to a size, to a source whose records have a
-// longest text, and returns how many records the source handed over.
+// writeEndless writes a part repeatedly, up to a size, to a source with a limit for records. It returns
+// the number of records.
 func writeEndless(t *testing.T, definitions []*config.Source, longest int, begin, part string, size int) (records, damaged int) {
 	t.Helper()
 	source, err := newSourceFor(recordWriter{none: testNone, longest: longest, hand: func(record *Record) error {
@@ -48,7 +47,7 @@ func writeEndless(t *testing.T, definitions []*config.Source, longest int, begin
 			require.Less(t, int64(now.HeapAlloc)-int64(before.HeapAlloc), mostMemory(longest), "after %d KiB", written>>10)
 		}
 	}
-	_ = source.Close() // a header that is too long is no error here
+	_ = source.Close() // ignore a header that is too long
 	return records, damaged
 }
 

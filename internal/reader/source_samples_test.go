@@ -60,7 +60,7 @@ func bhistLog() *config.Source {
 	}
 }
 
-// everySource returns definitions of every kind of text source.
+// everySource returns a definition of every kind of text source.
 func everySource() [][]*config.Source {
 	withHeader := &config.Source{Kind: config.Table, Header: true}
 	withWidths := &config.Source{Kind: config.Table, Columns: []string{"id", "state", "name"}, Widths: []int{4, 3}}
@@ -70,7 +70,7 @@ func everySource() [][]*config.Source {
 	}
 }
 
-// sampleOutput returns an output that a source understands.
+// sampleOutput returns a valid output for a source.
 func sampleOutput(definition *config.Source) string {
 	switch {
 	case definition.Separator == config.MarkSeparator:

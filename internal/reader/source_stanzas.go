@@ -10,14 +10,14 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// A stanzasSource reads records of several lines. An expression matches the beginning of the
-// first line of each; lines hold fields, each with a key and a value.
+// A stanzasSource reads records of several lines. An expression matches the beginning of each record's
+// first line. Lines contain fields, each with a key and a value.
 type stanzasSource struct {
 	lineSplitter
 	recordWriter
 	begin  *regexp.Regexp
 	stanza stanza
-	total  *stanzaTotal // nil where the output does not say how many records it has
+	total  *stanzaTotal // nil if the output has no number of records
 
 	isOpen   bool   // a record has begun
 	raw      []byte // of the record
@@ -84,7 +84,7 @@ func (s *stanzasSource) add(line outputLine) error {
 	case !s.isOpen && line.isCut && !line.isBlank():
 		return s.damaged(string(line.text), line.number, nil, damageCut)
 	case !s.isOpen || s.damage != "":
-		// Before the first record, such as a banner, or behind what is kept of one.
+		// A banner before the first record, or text after the last field of one.
 	case line.tooLong || len(s.raw)+len(line.text) > s.longest:
 		s.raw = append(bytes.Clone(s.raw[:min(len(s.raw), longestExcerpt)]), line.text...)
 		s.raw = s.raw[:min(len(s.raw), s.longest, longestExcerpt)]
@@ -100,7 +100,7 @@ func (s *stanzasSource) add(line outputLine) error {
 	return nil
 }
 
-// end hands over the record.
+// end passes on the record.
 func (s *stanzasSource) end() error {
 	if !s.isOpen {
 		return nil
@@ -115,7 +115,7 @@ func (s *stanzasSource) end() error {
 	return s.hand(record)
 }
 
-// Close hands over the last record.
+// Close passes on the last record.
 func (s *stanzasSource) Close() error {
 	if err := s.finish(); err != nil {
 		return err

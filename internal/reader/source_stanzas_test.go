@@ -39,7 +39,7 @@ func TestARepeatedFieldDamagesTheStanza(t *testing.T) {
 	}
 }
 
-func TestTheBeginOfAStanzaMayBeAField(t *testing.T) {
+func TestTheBeginningOfAStanzaMayBeAField(t *testing.T) {
 	definition := &config.Source{Kind: config.Stanzas, Begin: pattern(`JobId=(\d+)`), Columns: []string{"JobId"}, Field: pattern(`(\w+)=(\S*)`)}
 	require.Equal(t, []string{`1: JobId="51" A="1"`}, shown(t, "JobId=51 A=1\n", definition))
 	require.Equal(t, []string{`1: JobId="51" JobId="51x" ! the field JobId occurs twice, in lines 1 and 1`}, shown(t, "JobId=51x\n", definition))
@@ -58,12 +58,12 @@ func TestContinuedLinesContinueTheFieldBefore(t *testing.T) {
 	}, shown(t, output, foldedStanzas()))
 }
 
-func TestNothingCountsBehindTheLastFieldOfAStanza(t *testing.T) {
+func TestTextAfterTheLastFieldOfAStanzaIsIgnored(t *testing.T) {
 	output := "Job Id: 51.pbs01\n    job_state = R\n    Variable_List = A=b,\n    job_state = F\nC=d,\n    job_state = F\n"
 	require.Equal(t, []string{`1: id="51.pbs01" job_state="R" Variable_List="A=b,"`}, shown(t, output, foldedStanzas()))
 }
 
-func TestAStanzaThatTheOutputEndsInIsCut(t *testing.T) {
+func TestAnIncompleteLastStanzaIsTruncated(t *testing.T) {
 	output := "Job Id: 51.pbs01\n    job_state = R\n"
 	for length := 1; length < len(output); length++ {
 		lines := shown(t, output+output[:length], qstatStanzas())
@@ -78,7 +78,7 @@ func TestAStanzaThatTheOutputEndsInIsCut(t *testing.T) {
 	require.Equal(t, []string{`1: ! the output ends within the record`}, shown(t, "Job I", qstatStanzas()))
 }
 
-func TestAStanzaThatIsTooLongSaysWhoseItIs(t *testing.T) {
+func TestAStanzaThatIsTooLongHasItsID(t *testing.T) {
 	test := textTest{definitions: []*config.Source{qstatStanzas()}, longest: 100}
 	for _, size := range []int{1, 1000} {
 		records, err := test.read(t, "Job Id: 51.pbs01\n    job_state = R\n    Job_Name = "+strings.Repeat("x", 100)+"\n    substate = 1\n"+
@@ -95,7 +95,7 @@ func TestAStanzaThatIsTooLongSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-func TestAStanzaMayHaveSoManyFields(t *testing.T) {
+func TestFieldsOfAStanzaAreBounded(t *testing.T) {
 	var output strings.Builder
 	output.WriteString("JobId=51 JobName=\n")
 	for i := range mostFields {

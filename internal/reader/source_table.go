@@ -11,25 +11,25 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// mostColumns is how many columns a header may have.
+// mostColumns bounds the columns of a header.
 const mostColumns = 1000
 
-// A table reads rows of one line each: with a separator, of fixed widths, or of columns
-// separated by blanks; the last one has the rest of its line.
+// A table reads rows of one line: with a separator, with fixed widths, or with columns separated by
+// blanks, where the last column takes the rest of the line.
 type table struct {
 	lineSplitter
 	recordWriter
 	columns   []string
-	separator string // empty for none
-	widths    []int  // nil for none
+	separator string // may be empty
+	widths    []int  // may be nil
 
-	quote        string         // may stand around columns; empty for nothing
+	quote        string         // optional around columns; may be empty
 	hasRest      bool           // the last column takes the rest of its line
-	heading      *regexp.Regexp // the header, behind other lines; nil for the first line
-	needs        []string       // columns that the header has to have, alternatives separated by |
+	heading      *regexp.Regexp // matches the header after other lines; nil if the header is the first line
+	needs        []string       // required columns, alternatives separated by |
 	awaitsHeader bool
-	skipped      int          // the first line before the header; 0 for none
-	awaitsRule   bool         // the header was the line before
+	skipped      int          // the first line before the header; 0 without one
+	awaitsRule   bool         // the previous line was the header
 	damage       *DamageError // of the header
 	fields       []fieldText
 }
@@ -131,8 +131,7 @@ func (t *table) readHeader(header string, line outputLine) {
 	}
 }
 
-// lacking returns the damage of a header without a column that every record needs: it is
-// another text. It returns nil for a whole one.
+// lacking returns the damage of a header that lacks a required column, nil for a complete header.
 func (t *table) lacking(line int) *DamageError {
 	for _, need := range t.needs {
 		isColumn := func(name string) bool { return slices.Contains(t.columns, name) }
@@ -143,11 +142,10 @@ func (t *table) lacking(line int) *DamageError {
 	return nil
 }
 
-// isRule reports whether a line is one of dashes between a header and its rows.
+// isRule reports whether a line is a rule of dashes below a header.
 func isRule(row string) bool { return strings.Trim(row, "-=+| \t\r") == "" }
 
-// split splits a row into fields, and returns how many columns it has. Of too many columns
-// it counts one.
+// split splits a row into fields and returns the number of columns. It counts only one excess column.
 func (t *table) split(row string) int {
 	t.fields = t.fields[:0]
 	switch {
@@ -176,9 +174,8 @@ func (t *table) splitSeparated(row string) int {
 	return len(t.columns) + 1
 }
 
-// cutColumn cuts the first column off a row, or takes all of the row for the last one. With
-// quotes neither these nor blanks around the column count, and separators within quotes
-// separate nothing.
+// cutColumn removes the first column from a row; the last column is the whole rest. With quotes, it drops
+// the quotes and the blanks around them, and ignores separators within quotes.
 func (t *table) cutColumn(row string, isRest bool) (text, rest string, isFound bool) {
 	switch end := t.endOfQuoted(row); {
 	case isRest:
@@ -199,8 +196,7 @@ func (t *table) cutColumn(row string, isRest bool) (text, rest string, isFound b
 	return text, rest, isFound
 }
 
-// endOfQuoted returns where the first column of a row ends if it stands between quotes; 0 if
-// it does not.
+// endOfQuoted returns the end of the first column of a row if it is quoted, otherwise 0.
 func (t *table) endOfQuoted(row string) int {
 	begin := len(row) - len(strings.TrimLeft(row, blanks))
 	if t.quote == "" || !strings.HasPrefix(row[begin:], t.quote) {
@@ -235,8 +231,8 @@ func (t *table) splitBlanks(row string) int {
 	return len(t.fields)
 }
 
-// splitWidths appends the columns of a row to texts: one of so many characters for each
-// width, and one that has the rest. A row that ends before its last column has fewer.
+// splitWidths appends the columns of a row to texts: one for each width in characters, then the rest. A
+// row that ends before its last column has fewer.
 func splitWidths(texts []string, row string, widths []int) ([]string, int) {
 	for _, width := range widths {
 		end, characters := 0, 0
@@ -254,7 +250,7 @@ func splitWidths(texts []string, row string, widths []int) ([]string, int) {
 	return texts, len(texts)
 }
 
-// Close hands over a row that the output ends in.
+// Close passes on an incomplete last row.
 func (t *table) Close() error {
 	if err := t.finish(); err != nil {
 		return err

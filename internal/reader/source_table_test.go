@@ -20,11 +20,11 @@ func TestTablesSplitAtTheSeparator(t *testing.T) {
 	}, shown(t, "51| RUNNING|\r\n \t \n52|N/A|a\n||\n53|R\n54|R|a|b\n55|R", jobTable("|")))
 }
 
-func TestARowOfBlanksMayBeOfSeparators(t *testing.T) {
+func TestARowMayConsistOfBlankSeparators(t *testing.T) {
 	require.Equal(t, []string{`2: id="" state="" name=""`}, shown(t, " \n\t\t\n", jobTable("\t")))
 }
 
-func TestTheLastColumnBehindBlanksHasTheRest(t *testing.T) {
+func TestTheLastBlankSeparatedColumnHasTheRest(t *testing.T) {
 	require.Equal(t, []string{
 		`1: id="51" state="R" name="a  b \x1b[0m"`,
 		`2: id="52" state="R" ! the record has 2 columns instead of 3`,
@@ -50,7 +50,7 @@ func TestTablesTakeColumnsFromTheHeader(t *testing.T) {
 	require.Equal(t, []string{`2: ID="1" NAME="a b"`}, shown(t, "ID  NAME\n1   a b\n", definition))
 }
 
-func TestALineOfDashesBelowTheHeaderIsNoRow(t *testing.T) {
+func TestALineOfDashesBelowTheHeaderIsSkipped(t *testing.T) {
 	definition := &config.Source{Kind: config.Table, Header: true}
 	for _, rule := range []string{"========", "---- ---", "----+---\r", "\t--"} {
 		require.Equal(t, []string{`3: JOB="-" NAME="-"`, `4: JOB="12" NAME="sim"`}, shown(t, "JOB NAME\n"+rule+"\n- -\n12 sim\n", definition))
@@ -80,7 +80,7 @@ func TestAHeaderWithoutANeededColumnDamagesTheOutput(t *testing.T) {
 	}
 }
 
-func TestAHeaderThatIsCutDamagesTheOutput(t *testing.T) {
+func TestATruncatedHeaderDamagesTheOutput(t *testing.T) {
 	for output, damage := range map[string]string{
 		"HOST STA":                        "the output ends within the header",
 		strings.Repeat("x ", 1001) + "\n": "the header has more than 1000 columns",
@@ -117,7 +117,7 @@ func TestATableRowThatIsTooLongIsDamaged(t *testing.T) {
 	}
 }
 
-func TestColumnsMayStandBetweenQuotes(t *testing.T) {
+func TestColumnsMayBeQuoted(t *testing.T) {
 	definition := jobTable(",")
 	definition.Quote = `"`
 	require.Equal(t, []string{
@@ -146,7 +146,7 @@ func TestTheLastColumnMayTakeTheRest(t *testing.T) {
 	require.Equal(t, []string{`1: id="51" state="R" name="a\", \"b"`, `2: id="52" state="R" name="a\", b"`}, shown(t, "51,\"R\",\"a\", \"b\"\n52,R,a\", b\n", definition))
 }
 
-func TestTheHeaderMayStandBehindOtherLines(t *testing.T) {
+func TestTheHeaderMayFollowOtherLines(t *testing.T) {
 	const output = "Welcome,R,a\nJOB,ST,NAME\n51,R,a\n"
 	definition := jobTable(",")
 	definition.Heading = pattern("JOB,.*")

@@ -9,13 +9,13 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// The damages that records of all texts may have.
+// Damages common to all text records.
 const (
 	damageCut     = "the output ends within the record"
 	damageTooLong = "the record is longer than 16 MiB"
 )
 
-// longestExcerpt is how much is kept of the text of a record that is too long, in bytes.
+// longestExcerpt bounds the text kept of a record that is too long, in bytes.
 const longestExcerpt = 4 << 10
 
 // newTextSource returns the source for definitions of the kinds table, stanzas, lines
@@ -25,7 +25,7 @@ func newTextSource(definitions []*config.Source, none []string, mark string, han
 	return newSourceFor(recordWriter{none: none, longest: longestRecord, hand: hand}, definitions, mark)
 }
 
-// newSourceFor returns the source that gives its records to a writer.
+// newSourceFor returns the source that passes its records to a writer.
 func newSourceFor(writer recordWriter, definitions []*config.Source, mark string) (source, error) {
 	if len(definitions) == 0 {
 		return nil, fmt.Errorf("the reader has no source")
@@ -47,20 +47,20 @@ func newSourceFor(writer recordWriter, definitions []*config.Source, mark string
 	return nil, fmt.Errorf("%s: x:%s does not read text", definition.Position, definition.Kind)
 }
 
-// A recordWriter makes records and hands them over.
+// A recordWriter creates records and passes them on.
 type recordWriter struct {
 	none    []string
-	longest int // bytes of a record's text
+	longest int // limit for a record's text in bytes
 	hand    func(*Record) error
 }
 
-// A fieldText is a field of a record that is being read.
+// A fieldText is a field of the record being read.
 type fieldText struct {
 	name, text string
 	line       int
 }
 
-// record returns a record with fields. Those without a value are left out.
+// record returns a record with fields, without those that have no value.
 func (w *recordWriter) record(raw string, line int, fields []fieldText) *Record {
 	nodes := make([]xpath.Node, 1, len(fields)+1) // in one array, as there are many
 	root := &nodes[0]
@@ -78,14 +78,14 @@ func (w *recordWriter) record(raw string, line int, fields []fieldText) *Record 
 	return record
 }
 
-// damaged hands over a record that says nothing but what its fields say of whose it is.
+// damaged passes on a damaged record. Its fields only identify its job.
 func (w *recordWriter) damaged(raw string, line int, fields []fieldText, damage string) error {
 	record := w.record(raw, line, fields)
 	record.Damage = damage
 	return w.hand(record)
 }
 
-// fieldNames returns the names of the fields for names in a definition.
+// fieldNames returns the field names for names in a definition.
 func fieldNames(names []string) []string {
 	fields := make([]string, len(names))
 	for i, name := range names {
@@ -104,12 +104,12 @@ func compileStart(pattern config.Pattern) (*regexp.Regexp, error) {
 	return compile(pattern, `\A(?:`, `)`)
 }
 
-// compile compiles a pattern between what anchors it. It returns nil for no pattern.
+// compile compiles a pattern between anchors. It returns nil without a pattern.
 func compile(pattern config.Pattern, before, after string) (*regexp.Regexp, error) {
 	if !pattern.IsSet() {
 		return nil, nil
 	}
-	// Without what is added: the message shows the pattern, and a bracket too many is noticed.
+	// First without the anchors: the message shows the pattern alone, and an extra bracket is an error.
 	if _, err := regexp.Compile(pattern.Text); err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern.Position, err)
 	}
@@ -131,8 +131,8 @@ func checkGroups(at config.Position, pattern *regexp.Regexp, columns []string) e
 	return nil
 }
 
-// groupFields appends the fields of the groups of a match in a line. Of several groups with
-// one name the first that took part counts.
+// groupFields appends the fields of the groups of a match in a line. If several groups have the same
+// name, the first that took part counts.
 func groupFields(fields []fieldText, columns []string, line string, match []int, number int) []fieldText {
 	first := len(fields)
 	for i, name := range columns {
@@ -145,12 +145,12 @@ func groupFields(fields []fieldText, columns []string, line string, match []int,
 	return fields
 }
 
-// hasField reports whether a field with a name is among some.
+// hasField reports whether fields contain a name.
 func hasField(fields []fieldText, name string) bool {
 	return slices.ContainsFunc(fields, func(field fieldText) bool { return field.name == name })
 }
 
-// lengthOf returns the length of a match at the beginning of a text, 0 for none.
+// lengthOf returns the length of a match at the beginning of a text, 0 without a match.
 func lengthOf(match []int) int {
 	if match == nil {
 		return 0

@@ -21,11 +21,11 @@ var testNone = []string{"N/A", "(null)"}
 // A textTest reads a text with a small limit for records.
 type textTest struct {
 	definitions []*config.Source
-	longest     int    // 0 for that of the program
+	longest     int    // 0 for the default
 	mark        string // empty for testMark
 }
 
-// read returns the records of an output that is written in parts of a size.
+// read returns the records of an output written in parts of a size.
 func (x textTest) read(t testing.TB, output string, size int) ([]*Record, error) {
 	t.Helper()
 	var records []*Record
@@ -73,10 +73,10 @@ func show(records []*Record) []string {
 
 func pattern(text string) config.Pattern { return config.Pattern{Text: text} }
 
-// marked returns a row with the test's mark behind each column.
+// marked returns a row with the test's mark after each column.
 func marked(columns ...string) string { return strings.Join(columns, testMark) + testMark + "\n" }
 
-func TestAnErrorOfTheFunctionThatTakesRecordsEndsTheWriting(t *testing.T) {
+func TestAnErrorForARecordEndsWriting(t *testing.T) {
 	refused := errors.New("refused")
 	for _, definitions := range everySource() {
 		source, err := newTextSource(definitions, nil, testMark, func(*Record) error { return refused })

@@ -12,12 +12,12 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// decodeXML reads documents of XML. It knows the five entities of XML itself and refuses
-// document types, so that no text can grow.
+// decodeXML reads XML documents. It knows only the five predefined entities and refuses document types,
+// so that no text can grow.
 func decodeXML(input *feed, records *recordBuilder) error {
 	decoder := xml.NewDecoder(limitedFeed{input, records})
 	decoder.CharsetReader = func(charset string, _ io.Reader) (io.Reader, error) {
-		return nil, records.damage(records.feed.base, "it is encoded as "+charset+", and only UTF-8 is read")
+		return nil, records.damage(records.feed.base, "unsupported encoding "+charset+", use UTF-8")
 	}
 	depth, hasDocument := 0, false
 	for {
@@ -37,10 +37,10 @@ func decodeXML(input *feed, records *recordBuilder) error {
 			case xml.CharData:
 				records.text(string(token))
 				if depth == 0 && hasDocument && strings.TrimSpace(string(token)) != "" {
-					err = records.damage(before, "it has a text behind the document")
+					err = records.damage(before, "text after the document")
 				}
 			case xml.Directive:
-				err = records.damage(before, "it has a document type")
+				err = records.damage(before, "document types are not supported")
 			}
 		}
 		if err != nil {
@@ -61,7 +61,7 @@ func xmlDamage(err error, decoder *xml.Decoder, records *recordBuilder) error {
 	if strings.Contains(syntax.Msg, "unexpected EOF") {
 		return records.damage(offset, "the document ends early")
 	}
-	return records.damage(offset, "it is no XML: "+syntax.Msg)
+	return records.damage(offset, "invalid XML: "+syntax.Msg)
 }
 
 func attributesOf(start xml.StartElement) []xpath.Attribute {
@@ -72,7 +72,7 @@ func attributesOf(start xml.StartElement) []xpath.Attribute {
 	return attributes
 }
 
-// A limitedFeed is a feed that ends an element which is too long.
+// A limitedFeed is a feed that stops at an element that is too long.
 type limitedFeed struct {
 	*feed
 	records *recordBuilder
@@ -86,7 +86,8 @@ func (l limitedFeed) Read(p []byte) (int, error) {
 	return l.feed.Read(p)
 }
 
-// legible replaces what XML cannot hold, as one job name must not make a listing unreadable.
+// legible replaces characters that XML does not allow, so that one job name cannot make a listing
+// unreadable.
 func legible() transform.Transformer {
 	return transform.Chain(runes.ReplaceIllFormed(), runes.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {

@@ -9,33 +9,32 @@ import (
 	"github.com/rmctl/rmctl/internal/xpath"
 )
 
-// Limits of what is read of a record of x:stanzas.
+// Limits for a record of x:stanzas.
 const (
 	mostFields  = 10_000
-	mostSkipped = 1_000 // words of a line that are in no field
+	mostSkipped = 1_000 // words of a line outside fields
 )
 
-// A stanza reads the fields of one record after the other.
+// A stanza reads the fields of records, one record at a time.
 type stanza struct {
-	begin, field, continued *regexp.Regexp // continued is nil for none
+	begin, field, continued *regexp.Regexp // continued may be nil
 	columns, rest, repeated []string
-	until                   string // empty for none
+	until                   string // may be empty
 
 	known  fieldIndex
 	record int // counts records
 
-	// Of the record that is being read:
+	// State of the record being read:
 	fields    []fieldText
 	ofBegin   int    // how many of them are groups of begin
-	last      int    // the field that a continued line continues; -1 for none
+	last      int    // the field that a continued line continues; -1 without one
 	joined    []byte // its text, if it has several lines
-	isStopped bool   // nothing more counts, but lines that continue the last field
+	isStopped bool   // ignore everything but lines that continue the last field
 	damage    string
 }
 
-// read returns the fields of a text of complete lines. The first line has a number. The
-// damage is empty if they say what the scheduler says. The fields are valid until the next
-// call.
+// read returns the fields of a text of complete lines. Number is that of the first line. The damage is
+// empty if the fields are trustworthy. They are valid until the next call.
 func (s *stanza) read(text string, first int) (fields []fieldText, damage string) {
 	s.record++
 	s.known.trim()
@@ -63,7 +62,7 @@ func (s *stanza) read(text string, first int) (fields []fieldText, damage string
 	return s.fields, s.damage
 }
 
-// join adds the text of a continued line to the field before it.
+// join adds the text of a continued line to the previous field.
 func (s *stanza) join(text string) {
 	if s.last < 0 {
 		return
@@ -113,8 +112,7 @@ func (s *stanza) readLine(line string, number int, isFirst bool) {
 // blanks are the characters that separate fields and columns.
 const blanks = " \t"
 
-// match matches a field at a position, or else behind the blanks there. It returns the
-// position, too.
+// match matches a field at a position, or after the blanks there, and returns its position.
 func (s *stanza) match(line string, at int) (int, []int) {
 	if match := s.field.FindStringSubmatchIndex(line[at:]); match != nil && match[1] > 0 {
 		return at, match
@@ -130,7 +128,7 @@ func (s *stanza) match(line string, at int) (int, []int) {
 	return behind, match
 }
 
-// addField adds the field of a match at a position of a line, and returns where it ends.
+// addField adds the field of a match at a position of a line and returns its end.
 func (s *stanza) addField(line string, at int, match []int, number int) int {
 	const key, value = 2, 4
 	end := at + match[1]
@@ -147,8 +145,8 @@ func (s *stanza) addField(line string, at int, match []int, number int) int {
 	return end
 }
 
-// add adds a field. One that occurs twice damages the record: a user may have forged it.
-// The expressions of the begin and of fields may find the same text, though.
+// add adds a field. A second field of the same name damages the record, since a user may have forged it.
+// The expressions for the beginning and for fields may match the same text, though.
 func (s *stanza) add(field *knownField, text string, number int) {
 	isSame := slices.Contains(s.fields[:s.ofBegin], fieldText{field.name, text, number})
 	switch {
@@ -168,14 +166,13 @@ func (s *stanza) add(field *knownField, text string, number int) {
 	s.last = len(s.fields) - 1
 }
 
-// A fieldIndex has the fields of records by their keys, and by their names: two keys may
-// give one name.
+// A fieldIndex finds the fields of records by key and by name. Two keys may give one name.
 type fieldIndex struct {
 	fields map[string]*knownField
 	size   int // of its keys
 }
 
-// A knownField is a field that some record has.
+// A knownField is a field that occurred in some record.
 type knownField struct {
 	name         string
 	record, line int // the last record with it, and where

@@ -9,15 +9,15 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// A stanzaTotal compares the number of records with what the output says: in one line behind
-// them, or in lines before the records that each counts. Without such a line the output is cut.
+// A stanzaTotal compares the number of records with that in the output: in one line after them, or in
+// lines that each precede the records they count. Without such a line the output is truncated.
 type stanzaTotal struct {
 	line     *regexp.Regexp
-	hasText  bool // or it must have some
+	hasText  bool // the output has text, or must have
 	isSaid   bool
-	isBehind bool // the line is behind the records, so nothing may follow it
+	isBehind bool // the line follows the records, so no record may follow it
 	said     int
-	records  int // since the last line, or before it
+	records  int // counted for the current line
 	damage   *DamageError
 }
 
@@ -36,12 +36,12 @@ func (t *stanzaTotal) addRecord(number int) {
 		return
 	}
 	if t.isSaid && t.isBehind {
-		t.setDamage(number, "a record follows the line that says how many there are")
+		t.setDamage(number, "a record follows the line with their number")
 	}
 	t.records++
 }
 
-// readLine reads a line, which may say how many records there are.
+// readLine reads a line that may contain the number of records.
 func (t *stanzaTotal) readLine(line outputLine) {
 	if t == nil {
 		return
@@ -55,22 +55,22 @@ func (t *stanzaTotal) readLine(line outputLine) {
 	case !t.isSaid:
 		t.isBehind = t.records > 0
 	case t.isBehind:
-		t.setDamage(line.number, "it says twice how many records there are")
+		t.setDamage(line.number, "the output has two lines with the number of records")
 	default:
 		t.compare(line.number)
 		t.records = 0
 	}
 	t.isSaid = true
-	t.said, _ = strconv.Atoi(string(match[1])) // what is no number fits no count but 0
+	t.said, _ = strconv.Atoi(string(match[1])) // 0 if invalid
 }
 
-// end compares at the end of the output.
+// end compares the numbers at the end of the output.
 func (t *stanzaTotal) end(number int) error {
 	if t == nil || !t.hasText {
 		return nil
 	}
 	if !t.isSaid {
-		t.setDamage(number, "the output ends before the line that says how many records it has")
+		t.setDamage(number, "the output ends before the line with the number of records")
 	}
 	t.compare(number)
 	if t.damage == nil {
@@ -81,11 +81,11 @@ func (t *stanzaTotal) end(number int) error {
 
 func (t *stanzaTotal) compare(number int) {
 	if t.records != t.said {
-		t.setDamage(number, fmt.Sprintf("the output has %d records, but says that it has %d", t.records, t.said))
+		t.setDamage(number, fmt.Sprintf("the output has %d records instead of %d", t.records, t.said))
 	}
 }
 
-// setDamage notes the first damage.
+// setDamage records the first damage.
 func (t *stanzaTotal) setDamage(number int, what string) {
 	if t.damage == nil {
 		t.damage = &DamageError{Line: number, What: what}

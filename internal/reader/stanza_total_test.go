@@ -25,7 +25,7 @@ const steps = `<x:ids form="([a-z]\w*\.\d+)(?:\.(\d+))?" columns="job task" drop
 // step returns the stanza of a step.
 func step(id, state string) string { return "= " + id + "\n  State: " + state + "\n" }
 
-func TestAnOutputOfStanzasSaysHowManyThereAre(t *testing.T) {
+func TestTheNumberOfStanzasIsChecked(t *testing.T) {
 	one, two := step("a.1.0", "Running"), step("a.1.0", "Running")+step("a.2.0", "Done")
 	for output, damage := range map[string]string{
 		one + "1 steps\n":                     "",
@@ -33,16 +33,16 @@ func TestAnOutputOfStanzasSaysHowManyThereAre(t *testing.T) {
 		"1 steps\n" + one:                     "",
 		"2 steps\n" + two + "1 steps\n" + one: "",
 		"0 steps\n":                           "",
-		"":                                    "the output ends before the line that says how many records it has",
-		"cannot connect\n":                    "the output ends before the line that says how many records it has",
-		one:                                   "the output ends before the line that says how many records it has",
-		one + "1 steps":                       "the output ends before the line that says how many records it has",
-		one + "2 steps\n":                     "the output has 1 records, but says that it has 2",
-		two + "1 steps\n":                     "the output has 2 records, but says that it has 1",
-		"2 steps\n" + one + "1 steps\n" + two: "the output has 1 records, but says that it has 2",
-		one + "1 steps\n" + one + "1 steps\n": "a record follows the line that says how many there are",
-		one + "1 steps\n1 steps\n":            "it says twice how many records there are",
-		one + "99999999999999999999 steps\n":  "the output has 1 records, but says that it has 9223372036854775807",
+		"":                                    "the output ends before the line with the number of records",
+		"cannot connect\n":                    "the output ends before the line with the number of records",
+		one:                                   "the output ends before the line with the number of records",
+		one + "1 steps":                       "the output ends before the line with the number of records",
+		one + "2 steps\n":                     "the output has 1 records instead of 2",
+		two + "1 steps\n":                     "the output has 2 records instead of 1",
+		"2 steps\n" + one + "1 steps\n" + two: "the output has 1 records instead of 2",
+		one + "1 steps\n" + one + "1 steps\n": "a record follows the line with their number",
+		one + "1 steps\n1 steps\n":            "the output has two lines with the number of records",
+		one + "99999999999999999999 steps\n":  "the output has 1 records instead of 9223372036854775807",
 	} {
 		answer := read(t, steps, output, reader.Query{})
 		if damage == "" {
@@ -64,9 +64,9 @@ func TestAnOutputWithoutTextMayHaveNoRecords(t *testing.T) {
 	}
 }
 
-func TestARecordOfNobodyKnowsWhomDamagesAnOutputWithATotal(t *testing.T) {
+func TestARecordWithoutAnIDDamagesAnOutputWithATotal(t *testing.T) {
 	output := step("a.1.0", "Done") + step("?", "Running") + "2 steps\n"
-	require.Equal(t, "a.1 unreadable: a record says nothing: \"?\" is not the id of a job\n", shown(read(t, steps, output, reader.Query{Job: "a.1"})))
+	require.Equal(t, "a.1 unreadable: unusable record: invalid job id \"?\"\n", shown(read(t, steps, output, reader.Query{Job: "a.1"})))
 	withoutTotal := strings.Replace(steps, `total="(\d+) steps"`, "", 1)
 	require.Equal(t, "COMPLETED", read(t, withoutTotal, output, reader.Query{Job: "a.1"}).Find("a.1").State)
 }
@@ -80,7 +80,7 @@ func TestAFactMayWordTheState(t *testing.T) {
 	require.True(t, strings.HasPrefix(shown(read(t, asked, output, reader.Query{})), "a.1 tasks="), "a row that says only that the job is there has no word")
 }
 
-func TestAFactOfAUseReplacesThatOfTheReader(t *testing.T) {
+func TestAFactOfAUseReplacesTheReadersFact(t *testing.T) {
 	definition := definitionWith(t, steps+`<get-job-status name="s"><arg>s</arg><x:read reader="steps"><x:fact name="identity" from="State"/></x:read></get-job-status>`)
 	var identities []string
 	for _, fact := range definition.Commands[0].Read.Facts {
@@ -91,7 +91,7 @@ func TestAFactOfAUseReplacesThatOfTheReader(t *testing.T) {
 	require.Equal(t, []string{"State"}, identities)
 }
 
-func TestCaseAndDomainDoNotCountInIDs(t *testing.T) {
+func TestIDsIgnoreCaseAndDomain(t *testing.T) {
 	answer := read(t, steps, step("LL1.Example.org.1.0", "Running")+step("ll2.1.0", "Done")+"2 steps\n", reader.Query{})
 	require.Equal(t, "ll1.1 native=Running state=RUNNING tasks=of=;RUNNING:0\nll2.1 native=Done state=COMPLETED tasks=of=;COMPLETED:0\n", shown(answer))
 	found := read(t, steps, step("ll1.1.0", "Running")+step("ll1.1.3", "Done")+"2 steps\n", reader.Query{Job: "LL1.example.org.1.3"})

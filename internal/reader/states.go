@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A stateTable finds the state that stands for a scheduler's word.
+// A stateTable maps the scheduler's words to states.
 type stateTable struct {
 	word  *expression
 	split string
@@ -18,15 +18,15 @@ type stateTable struct {
 
 type stateRow struct {
 	*config.StateRow
-	matches *regexp.Regexp // nil for none
+	matches *regexp.Regexp // may be nil
 	test    *expression
 
-	// ofCanceled says that the test asks whether rmctl canceled the job, which a listing of
-	// many jobs does not know.
+	// ofCanceled says that the test depends on whether rmctl canceled the job. A listing of many jobs
+	// does not know that.
 	ofCanceled bool
 }
 
-// newStateTable compiles a table; it is nil where records have no states.
+// newStateTable compiles a table; it is nil if records have no states.
 func newStateTable(definition *config.States) (*stateTable, error) {
 	if definition == nil {
 		return nil, nil
@@ -43,20 +43,20 @@ func newStateTable(definition *config.States) (*stateTable, error) {
 	return table, nil
 }
 
-// A state is what a record says about the state of its element.
+// A state is the state of an element according to a record.
 type state struct {
 	word string           // of the scheduler
-	row  *config.StateRow // nil if no row has the word
+	row  *config.StateRow // nil if no row matches
 }
 
-// canceledName is how conditions refer to whether rmctl canceled the job.
+// canceledName is the attribute in conditions that says whether rmctl canceled the job.
 const canceledName = "@" + canceledAttribute
 
 // canceledAttribute exists, and is true, of a job that rmctl canceled.
 const canceledAttribute = "job.canceled"
 
-// stateOf returns the state of a record: that of the first row that fits. Of a listing a row
-// says nothing more than that the job is there where that depends on who canceled it.
+// stateOf returns the state of a record from the first row that matches. In a listing, a row that depends
+// on who canceled the job proves only that the job exists.
 func (t *stateTable) stateOf(on *evaluation, isOfListing bool) (state, error) {
 	if t == nil {
 		return state{}, nil
@@ -92,7 +92,7 @@ func (t *stateTable) stateOf(on *evaluation, isOfListing bool) (state, error) {
 	return state{word: word}, nil
 }
 
-// has reports whether a row is about a word.
+// has reports whether a row matches a word.
 func (r *stateRow) has(word string) bool {
 	if r.matches != nil {
 		return r.matches.MatchString(word)
@@ -100,10 +100,10 @@ func (r *stateRow) has(word string) bool {
 	return len(r.Words) == 0 || slices.Contains(r.Words, word)
 }
 
-// yields reports whether another record of the same job counts in place of one in this state.
+// yields reports whether another record of the same job takes precedence over this state.
 func (s state) yields() bool { return s.row != nil && s.row.Yields }
 
-// detail returns the state of a job; Undetermined for one that is not understood.
+// detail returns the state of a job, Undetermined if it is unknown.
 func (s state) detail() job.Detail {
 	if s.row == nil {
 		return job.Undetermined

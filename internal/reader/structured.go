@@ -19,29 +19,28 @@ import (
 // The limits of documents.
 const (
 	deepest   = 1000    // elements inside each other
-	mostNodes = 200_000 // of one record, or of what is beside the records
+	mostNodes = 200_000 // of one record, or outside the records
 )
 
-// A structured source reads documents of JSON or XML. A decoder pulls its input; so that
-// output can be pushed, the decoder runs as a coroutine that ends its turn where it needs
-// more.
+// A structured source reads JSON or XML documents. Since output is pushed and a decoder pulls its input,
+// the decoder runs as a coroutine that yields when it needs more.
 type structured struct {
-	input  io.WriteCloser // for XML what replaces characters that it cannot hold
+	input  io.WriteCloser // for XML, replaces characters that are not allowed
 	resume func() (struct{}, bool)
 	stop   func()
 	feed   *feed
 	result error // of the decoder; io.EOF at the end of the output
 }
 
-// A feed is the input of the decoder, and keeps the text of the record that is being read.
+// A feed is the input of the decoder. It keeps the text of the record being read.
 type feed struct {
 	wait    func() bool // ends the decoder's turn; false if there will be no more input
-	begins  string      // what a document can begin with; empty once one has begun
-	longest int         // bytes of a record's text
-	chunk   []byte      // that the decoder has not read
+	begins  string      // characters that can begin a document; empty once one has begun
+	longest int         // limit for a record's text in bytes
+	chunk   []byte      // not read by the decoder yet
 
-	hasBanner  bool // there is a text before the document
-	isInBanner bool // the line before the document that was read last has no end yet
+	hasBanner  bool // text precedes the document
+	isInBanner bool // the last line before the document is incomplete
 
 	held     []byte // read by the decoder, from offset base
 	base     int64
@@ -81,7 +80,7 @@ func newStructuredSource(definition *config.Source, none []string, hand func(*Re
 // Write passes a part of the output on to the decoder.
 func (s *structured) Write(p []byte) (int, error) { return s.input.Write(p) }
 
-// A decoderInput lets the decoder of a source read.
+// A decoderInput passes output to the decoder of a source.
 type decoderInput struct{ *structured }
 
 // Write lets the decoder read a part of the output. Once it has given up, the rest is
@@ -97,7 +96,7 @@ func (s decoderInput) Write(p []byte) (int, error) {
 // Close does nothing: the decoder ends with its source.
 func (decoderInput) Close() error { return nil }
 
-// failure returns an error that ends the whole query.
+// failure returns an error that fails the whole query.
 func (s *structured) failure() error {
 	if _, isDamage := asDamage(s.result); isDamage || errors.Is(s.result, io.EOF) {
 		return nil
@@ -105,7 +104,7 @@ func (s *structured) failure() error {
 	return s.result
 }
 
-// Close ends the output. The error says how the document is damaged.
+// Close ends the output. The error is the damage of the document.
 func (s *structured) Close() error {
 	err := s.input.Close()
 	s.stop()
@@ -118,7 +117,7 @@ func (s *structured) Close() error {
 	return s.result
 }
 
-// Read gives the decoder what there is of the output, and lets it wait for more.
+// Read gives the decoder the available output and waits for more.
 func (f *feed) Read(p []byte) (int, error) {
 	for {
 		f.skipBanner()
@@ -135,7 +134,7 @@ func (f *feed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// skipBanner skips lines before a document.
+// skipBanner skips lines before the document.
 func (f *feed) skipBanner() {
 	for f.begins != "" && len(f.chunk) > 0 {
 		start := bytes.TrimLeft(f.chunk, " \t\r")
@@ -153,15 +152,15 @@ func (f *feed) skipBanner() {
 	}
 }
 
-// end returns the error of the end of the output: io.EOF, or that it has text and no document.
+// end returns the error at the end of the output: io.EOF, or an error if it has text but no document.
 func (f *feed) end() error {
 	if f.begins != "" && f.hasBanner {
-		return &DamageError{Line: 1, What: "it has no document"}
+		return &DamageError{Line: 1, What: "the output has no document"}
 	}
 	return io.EOF
 }
 
-// release forgets what the decoder has read up to an offset.
+// release drops what the decoder has read up to an offset.
 func (f *feed) release(offset int64) {
 	done := f.held[:offset-f.base]
 	f.baseLine += bytes.Count(done, []byte{'\n'})
@@ -169,7 +168,7 @@ func (f *feed) release(offset int64) {
 	f.base = offset
 }
 
-// text returns what stands between two offsets, and the line at which it begins.
+// text returns the text between two offsets and its first line.
 func (f *feed) text(from, to int64) (text string, line int) {
 	before := f.held[:from-f.base]
 	return string(f.held[from-f.base : to-f.base]), f.baseLine + bytes.Count(before, []byte{'\n'})
@@ -194,14 +193,14 @@ func parsePath(each config.XPath) (steps []string, filter *expression, err error
 	steps = strings.Split(strings.TrimPrefix(path, "/"), "/")
 	for _, step := range steps {
 		if step != "*" && (step == "" || xpath.FieldName(step) != step) {
-			return nil, nil, fmt.Errorf("%s: the path %q is not of names and * separated by /, with one condition at its end", each.Position, each.Text)
+			return nil, nil, fmt.Errorf("%s: invalid path %q: use names and * separated by /, with at most one condition at the end", each.Position, each.Text)
 		}
 	}
 	return steps, filter, nil
 }
 
-// A recordBuilder builds records from the elements of a document, and, for the total, what
-// stands beside them.
+// A recordBuilder builds records from the elements of a document, and, for the total, keeps the elements
+// outside records.
 type recordBuilder struct {
 	steps  []string
 	filter *expression
@@ -216,7 +215,7 @@ type recordBuilder struct {
 	nodes  int   // of the record
 
 	total     *expression
-	rest      *xpath.Node // what stands beside the records, for the total
+	rest      *xpath.Node // elements outside the records, for the total
 	restNodes int
 	count     int // of records
 }
@@ -224,7 +223,7 @@ type recordBuilder struct {
 // open begins an element at an offset.
 func (b *recordBuilder) open(name string, attributes []xpath.Attribute, offset int64) error {
 	if len(b.path) >= deepest {
-		return b.damage(offset, "it is nested too deeply")
+		return b.damage(offset, "the document is nested too deeply")
 	}
 	b.path = append(b.path, name)
 	switch {
@@ -240,14 +239,14 @@ func (b *recordBuilder) open(name string, attributes []xpath.Attribute, offset i
 		b.count++
 	case b.total != nil:
 		if b.restNodes++; b.restNodes > mostNodes {
-			return b.damage(offset, "it has too much beside its records")
+			return b.damage(offset, "the document has too many elements outside its records")
 		}
 		b.rest = b.rest.Add(name, "", 0)
 	}
 	return nil
 }
 
-// isRecord reports whether the open element is one of the path of records.
+// isRecord reports whether the open element matches the path of records.
 func (b *recordBuilder) isRecord() bool {
 	if len(b.path) != len(b.steps) {
 		return false
@@ -303,14 +302,14 @@ func (b *recordBuilder) close(offset int64) error {
 
 func (b *recordBuilder) isNone(text string) bool { return slices.Contains(b.none, text) }
 
-// leaveOut notes a field of the record that has no value.
+// leaveOut records a field without a value.
 func (b *recordBuilder) leaveOut(name string) {
 	if b.node == b.record.Root {
 		b.record.WithoutValue = append(b.record.WithoutValue, name)
 	}
 }
 
-// handOver hands over a record that the condition of the path is true of.
+// handOver passes on a record if the condition of the path holds.
 func (b *recordBuilder) handOver(record *Record) error {
 	if record.Root.Text = strings.TrimSpace(record.Root.Text); len(record.Root.Children) > 0 {
 		record.Root.Text = "" // the blanks between elements
@@ -329,7 +328,7 @@ func (b *recordBuilder) damage(offset int64, what string) error {
 	return &DamageError{Line: b.feed.line(offset), What: what}
 }
 
-// checkTotal compares the number of records with what the document says.
+// checkTotal compares the number of records with that in the document.
 func (b *recordBuilder) checkTotal() error {
 	if b.total == nil || b.count == 0 && len(b.rest.Children) == 0 {
 		return nil
@@ -339,12 +338,12 @@ func (b *recordBuilder) checkTotal() error {
 		return &DamageError{What: err.Error()}
 	}
 	if number, err := strconv.Atoi(strings.TrimSpace(said)); err != nil || number != b.count {
-		return &DamageError{What: fmt.Sprintf("it has %d records, but says that it has %.20q", b.count, said)}
+		return &DamageError{What: fmt.Sprintf("the document has %d records instead of %.20q", b.count, said)}
 	}
 	return nil
 }
 
-// documentElement returns the element that the total is evaluated on: that of the document.
+// documentElement returns the document element, on which the total is evaluated.
 func (b *recordBuilder) documentElement() *xpath.Node {
 	root := b.rest
 	for root.Parent != nil {

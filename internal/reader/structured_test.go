@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// documents returns a source of documents and the ids that it hands over.
+// documents returns a source of documents and the ids that it reads.
 func documents(t testing.TB, kind string, each string) (source, *[]string) {
 	t.Helper()
 	ids := &[]string{}
@@ -30,7 +30,7 @@ func documents(t testing.TB, kind string, each string) (source, *[]string) {
 	return source, ids
 }
 
-// endless writes a text again and again, so many bytes in all, and checks the memory.
+// endless writes a text repeatedly, up to a total size, and checks the memory.
 func endless(t *testing.T, to source, text string, size int, most int64) {
 	t.Helper()
 	part := bytes.Repeat([]byte(text), 64<<10/len(text)+1)
@@ -88,8 +88,8 @@ func TestDocumentsThatNeverEndTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// The program has the limit that tests of documents lower.
-func TestATextOfADocumentMayHaveAsMuchAsARecord(t *testing.T) {
+// This test uses the real limit, which other tests lower.
+func TestATextMayBeAsLongAsARecord(t *testing.T) {
 	for kind, begin := range map[string]string{config.JSON: `[{"id":"`, config.XML: "<a><b><id>"} {
 		source, _ := documents(t, kind, "*")
 		_, err := source.Write([]byte(begin))
@@ -101,7 +101,7 @@ func TestATextOfADocumentMayHaveAsMuchAsARecord(t *testing.T) {
 	}
 }
 
-func TestALongNumberIsKeptAsItIsWritten(t *testing.T) {
+func TestALongNumberKeepsItsDigits(t *testing.T) {
 	number := strings.Repeat("7", 1<<20)
 	source, ids := documents(t, config.JSON, "*")
 	_, err := fmt.Fprintf(writer{source}, `[{"id":%s},{"id":2}]`, number)
@@ -112,7 +112,7 @@ func TestALongNumberIsKeptAsItIsWritten(t *testing.T) {
 
 type writer struct{ source }
 
-func TestBombsAndOddBytesAreNoDocuments(t *testing.T) {
+func TestEntityBombsAndInvalidBytesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`<!DOCTYPE a [<!ENTITY b "x"><!ENTITY c "&b;&b;">]><a>&c;</a>`: "document type",
 		"<a>&lol;</a>": "entity",
@@ -140,14 +140,14 @@ func TestBombsAndOddBytesAreNoDocuments(t *testing.T) {
 	require.Equal(t, []string{"\uFFFD\x00", "2"}, *ids)
 }
 
-func TestPathsOfRecordsAreRefusedIfTheyAreNotSimple(t *testing.T) {
+func TestComplexRecordPathsAreRefused(t *testing.T) {
 	for _, each := range []string{"", "a//b", "a/b[", "a/@b", "..", "a/b()"} {
 		_, err := newStructuredSource(&config.Source{Kind: config.XML, Each: config.XPath{Text: each}}, nil, nil)
 		require.Error(t, err, each)
 	}
 }
 
-// Whatever is printed, in whatever parts, nothing panics and the parts do not matter.
+// For any output, nothing panics, and the sizes of writes do not matter.
 func FuzzDocuments(f *testing.F) {
 	for _, seed := range []string{`{"a":[{"id":1},{"id":"2"}]}`, "<a><b><id>1</id></b></a>", "x\n[1]", "<a", `{"a":[{"id":1},`, "[]{}", "0[]"} {
 		f.Add([]byte(seed), uint8(3), true)

@@ -28,13 +28,13 @@ func newTaskExpressions(definition *config.Tasks) taskExpressions {
 	}
 }
 
-// A saying is what one record says about a job, a node or a queue.
+// A saying is the content of one record about a job, a node or a queue.
 type saying struct {
 	id, job, alias string
-	task           string     // as it is written; empty for the whole
+	task           string     // as printed; empty for the whole job
 	numbers        ranges.Set // of the tasks
 	count          int        // of all tasks of the job; 0 if unknown
-	isPart         bool       // of an array whose end this answer may not know: complete is false, or count unreadable
+	isPart         bool       // the answer may not show the end of the array: complete is false, or count unreadable
 	whole          wholeness
 	state          state
 	values         []string // of the facts
@@ -42,7 +42,7 @@ type saying struct {
 	line           int
 }
 
-// wholeness is what a record says about whether its job is reported beside tasks.
+// wholeness says whether a job is reported in addition to its tasks.
 type wholeness byte
 
 const (
@@ -63,7 +63,7 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	if said.task != "" {
 		var isNumber bool
 		if said.numbers, isNumber = ranges.Parse(said.task); !isNumber {
-			return fmt.Errorf("%.100q is not the number of a task", said.task)
+			return fmt.Errorf("invalid task number %.100q", said.task)
 		}
 	}
 	count, err := t.count.text(on)
@@ -73,7 +73,7 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	number, isCount := ranges.ParseCount(count)
 	isUncounted := !isCount && count != ""
 	if said.count = number; isUncounted {
-		said.count = math.MaxInt // there may be any number of tasks
+		said.count = math.MaxInt // unknown number of tasks
 	}
 	isComplete, err := t.complete.isTrue(on)
 	said.isPart = isUncounted || !isComplete
@@ -88,8 +88,7 @@ func (t taskExpressions) add(said *saying, on *evaluation) error {
 	return err
 }
 
-// precedence is the order in which the states of tasks decide about the state of the job:
-// the first that any task has counts.
+// precedence orders the states of tasks: the state of the job is the first that any task has.
 var precedence = [...]func(job.Detail) bool{
 	func(d job.Detail) bool { return d.Primary() == job.Running },
 	func(d job.Detail) bool { return d.Primary() == job.Suspended },
@@ -101,8 +100,8 @@ var precedence = [...]func(job.Detail) bool{
 	func(job.Detail) bool { return true },
 }
 
-// deciding returns what decides about the state of a job: the record of the task with the
-// lowest number, of those with the first state in the order of precedence.
+// deciding returns the record that decides the state of a job: among those with the first state in the
+// order of precedence, the one with the lowest task number.
 func deciding(said []*saying) *saying {
 	for _, has := range precedence {
 		var decides *saying
@@ -118,8 +117,8 @@ func deciding(said []*saying) *saying {
 	return nil
 }
 
-// isBefore reports whether a record is of a task with a lower number; that of the whole job
-// comes first, and that of a task whose state depends on others last.
+// isBefore reports whether a record has a lower task number. The record of the whole job comes first, and
+// a task whose state depends on others last.
 func (s *saying) isBefore(other *saying) bool {
 	if s.isMinor() != other.isMinor() {
 		return other.isMinor()
@@ -130,17 +129,16 @@ func (s *saying) isBefore(other *saying) bool {
 	return s.numbers[0].First < other.numbers[0].First
 }
 
-// isLiveTask reports whether a record is of a task that has not ended, as far as its state
-// is understood.
+// isLiveTask reports whether a record is of a task in a known state that has not ended.
 func (s *saying) isLiveTask() bool {
 	detail := s.state.detail()
 	return s.task != "" && !detail.Ended() && detail.Primary() != job.Undetermined
 }
 
-// isMinor reports whether the state of a task depends on those beside it.
+// isMinor reports whether the state of a task depends on the other tasks.
 func (s *saying) isMinor() bool { return s.state.row != nil && s.state.row.Beside != "" }
 
-// decidingState returns the state of a job whose tasks are in these states.
+// decidingState returns the state of a job with tasks in these states.
 func decidingState(states []job.Detail) job.Detail {
 	for _, has := range precedence {
 		if at := slices.IndexFunc(states, has); at >= 0 {
@@ -150,9 +148,9 @@ func decidingState(states []job.Detail) job.Detail {
 	return job.Undetermined
 }
 
-// merge returns the facts of a job from the records of its tasks: of the deciding one, but
-// the nodes of all, the first start, the last end, the CPUs of those that run, and no paths
-// of several tasks.
+// merge returns the facts of a job from the records of its tasks: those of the deciding task, but the
+// nodes of all, the first start, the last end, the CPUs of running tasks, and no paths if there are
+// several tasks.
 func (t *factTable) merge(said []*saying, decides *saying) []string {
 	values := decides.values
 	if len(said) == 1 {
@@ -192,7 +190,7 @@ func joinedNodes(said []*saying, at int) string {
 	return clean(strings.Join(nodes, ","))
 }
 
-// addedCPUs returns the CPUs of all tasks that run.
+// addedCPUs returns the total CPUs of running tasks.
 func addedCPUs(said []*saying, at int) string {
 	total := 0
 	for _, each := range said {
@@ -207,7 +205,7 @@ func addedCPUs(said []*saying, at int) string {
 	return strconv.Itoa(total)
 }
 
-// extreme returns the first or the last of times that are written in the same form.
+// extreme returns the first or the last of several times in the same format.
 func extreme(said []*saying, at int, isBefore func(a, b string) bool) string {
 	found := ""
 	for _, each := range said {

@@ -19,14 +19,14 @@ import (
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
-// The words of x:fact for how a text is understood.
+// Values of the attribute as of x:fact.
 const (
 	asText       = ""
 	asInteger    = "integer"
 	asNumber     = "number"
 	asBoolean    = "boolean"
 	asSum        = "sum"
-	asCount      = "count" // how many numbers there are, in numbers and ranges
+	asCount      = "count" // how many numbers a list of numbers and ranges has
 	asTime       = "time"
 	asDuration   = "duration"
 	asBytes      = "bytes"
@@ -34,11 +34,11 @@ const (
 	asWaitStatus = "wait-status" // of wait(2): 256 times the code, or the signal
 	asPath       = "path"
 	asTag        = "tag"
-	asFields     = "fields" // those below a field, as package further keeps them
+	asFields     = "fields" // the fields below a field, in the format of package further
 )
 
-// value returns the value of a fact that a record has as some texts, as its type
-// wants it, and the signal of an exit status. It says why a text does not count.
+// value converts the texts of a fact to its type. It also returns the signal of an exit status, and the
+// reason if a text is dropped.
 func (f *fact) value(texts []string, on *evaluation) (value, signal, dropped string, err error) {
 	if len(texts) == 0 {
 		return "", "", "", nil
@@ -96,7 +96,7 @@ func distinctTexts(texts []string) []string {
 	})
 }
 
-// converted returns a text as a type that needs nothing else.
+// converted converts a text to a type that needs no other input.
 func converted(as, text, unit string) (value, dropped string) {
 	switch as {
 	case asInteger:
@@ -127,7 +127,7 @@ func converted(as, text, unit string) (value, dropped string) {
 	return clean(text), ""
 }
 
-// orNotA returns a value that counts, or why it does not.
+// orNotA returns a valid value, or the reason to drop it.
 func orNotA(value string, counts bool, what, text string) (string, string) {
 	if counts {
 		return value, ""
@@ -135,13 +135,13 @@ func orNotA(value string, counts bool, what, text string) (string, string) {
 	return "", notA(what, text)
 }
 
-// ctimeWithOffset is how Cobalt writes times, with the name of the zone behind.
+// ctimeWithOffset is the time format of Cobalt, which is followed by the name of the zone.
 const ctimeWithOffset = time.ANSIC + " -0700"
 
 var zoneName = lazyregexp.New(` \([A-Za-z]+\)$`)
 
-// time reads a time. It stays as it is written, unless it is cut; one that is cut to the second
-// has the zone of the host, so that times in different forms can be compared.
+// time parses a time. It keeps the text unless the time is to be truncated. One truncated to the second
+// gets the zone of the host, so that times in different formats can be compared.
 func (f *fact) time(text string, location *time.Location) (value, dropped string) {
 	if f.Format != "" {
 		for layout := range strings.SplitSeq(f.Format, "|") {
@@ -174,7 +174,7 @@ func (f *fact) time(text string, location *time.Location) (value, dropped string
 	return f.written(moment), ""
 }
 
-// written returns a time without a zone, to the minute or in a layout where that is all that counts.
+// written formats a time without a zone, to the minute or in a layout if that is enough.
 func (f *fact) written(moment time.Time) string {
 	switch f.To {
 	case "", "second":
@@ -186,7 +186,7 @@ func (f *fact) written(moment time.Time) string {
 	return moment.Format("2006-01-02T15:04:05")
 }
 
-// A placeholder is a text in paths that stands for a value.
+// A placeholder is a text in paths to be replaced by a value.
 type placeholder struct {
 	word string
 	as   *expression
@@ -205,16 +205,16 @@ func newPlaceholders(definition *config.Fact) ([]placeholder, error) {
 	return words, nil
 }
 
-// hostPattern finds the host in front of a path: host:/path.
+// hostPattern matches the host before a path: host:/path.
 var hostPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]*:`)
 
 // longestPath is the longest path of Linux, in bytes.
 const longestPath = 4096
 
-// unreplaced finds placeholders that are left in a path.
+// unreplaced matches placeholders left in a path.
 var unreplaced = lazyregexp.New(`%[A-Za-z]|\$[A-Za-z_{(]|\^[a-z_]+\^|\{\{`)
 
-// path reads a path: without a host, absolute, with its placeholders replaced.
+// path parses a path: it drops the host, replaces placeholders and requires an absolute path.
 func (f *fact) path(text string, on *evaluation) (value, dropped string, err error) {
 	if text, err = f.replaceWords(hostPattern.ReplaceAllString(text, ""), on); err != nil {
 		return "", "", err
@@ -240,14 +240,14 @@ func (f *fact) path(text string, on *evaluation) (value, dropped string, err err
 	case !strings.HasPrefix(text, "/"):
 		return "", notA("an absolute path", text), nil
 	case strings.ContainsFunc(text, unicode.IsControl), len(text) > longestPath:
-		return "", notA("a path that can be shown", text), nil
+		return "", notA("a printable path", text), nil
 	case unreplaced.MatchString(text):
 		return "", notA("a path without placeholders", text), nil
 	}
 	return text, "", nil
 }
 
-// replaceWords replaces the placeholders of a path that have a value.
+// replaceWords replaces the placeholders in a path that have a value.
 func (f *fact) replaceWords(text string, on *evaluation) (string, error) {
 	for _, each := range f.words {
 		if !strings.Contains(text, each.word) {

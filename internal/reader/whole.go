@@ -7,8 +7,8 @@ import (
 	"github.com/rmctl/rmctl/internal/ranges"
 )
 
-// parts returns what counts of what was said: beside its tasks the whole job counts while it
-// lasts and none of them does, unless it yields to them.
+// parts returns the sayings that count. If a job is reported in addition to its tasks, the whole job
+// counts while it lasts and no task does, unless it yields to them.
 func (c *collection) parts(said []*saying) []*saying {
 	if len(said) == 1 {
 		return said
@@ -17,8 +17,7 @@ func (c *collection) parts(said []*saying) []*saying {
 	return slices.DeleteFunc(slices.Clone(said), func(each *saying) bool { return each.task == "" && (yields || each.state.detail().Ended()) })
 }
 
-// contradiction returns why the records of a job cannot all be true: a task of a job that
-// has none.
+// contradiction returns why the records of a job contradict each other: a task of a job without tasks.
 func (c *collection) contradiction(said []*saying) string {
 	if _, task := c.query.wanted(); task != "" {
 		return ""
@@ -31,7 +30,7 @@ func (c *collection) contradiction(said []*saying) string {
 	return fmt.Sprintf("line %d belongs to a task, but line %d says that the job has no tasks", said[isTask].line, said[isWithout].line)
 }
 
-// lacking returns what an end lacks: the record of the whole job, or those of its tasks.
+// lacking returns what is missing to trust an end: the record of the whole job, or those of its tasks.
 func lacking(said []*saying) string {
 	hasWhole := slices.ContainsFunc(said, func(each *saying) bool { return each.task == "" })
 	hasTask := slices.ContainsFunc(said, func(each *saying) bool { return each.task != "" })
@@ -46,7 +45,7 @@ func lacking(said []*saying) string {
 	return ""
 }
 
-// onlyEnds returns the records of what has ended, and the tasks of the others.
+// onlyEnds returns the records that have ended, and the tasks of the others.
 func onlyEnds(said []*saying) (ended []*saying, open ranges.Set) {
 	for _, each := range said {
 		if each.state.detail().Ended() {
