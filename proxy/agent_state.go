@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Codes of errors, as the agents of the reference use them.
+// Error codes of the agents of Eclipse PTP.
 const (
 	codeProtocol = 2
 	codeInit     = 1200

@@ -20,38 +20,37 @@ type Scheduler interface {
 	// Definition returns the definition by which jobs are submitted. It waits until jobs
 	// can be submitted.
 	Definition(ctx context.Context) (*config.Definition, error)
-	// Submit submits a job. A submission with the tag of an earlier one is that one: it
-	// returns its outcome.
+	// Submit submits a job. If an earlier submission has the same tag, it returns the outcome of that
+	// one.
 	Submit(ctx context.Context, s job.Submission) (job.Job, error)
-	// Debug submits a job, as Submit does, whose processes are servers of the debugger of the Eclipse PTP instead of the
-	// program, and starts the master, which connects to the client. Both get arguments.
+	// Debug submits a job, as Submit does, that runs servers of the Eclipse PTP debugger instead of the
+	// program, and starts the debugger's master, which connects to the client.
 	Debug(ctx context.Context, s job.Submission, arguments []string) (job.Job, error)
-	// Operate does something to the job of an id.
+	// Operate performs an operation on the job with an id.
 	Operate(ctx context.Context, id string, operation Operation) error
 	// Move moves a job to another queue.
 	Move(ctx context.Context, id, queue string) error
-	// Printed reads what a job that has ended wrote, at most so many bytes at the end of each stream.
+	// Printed reads the output of an ended job, at most so many bytes at the end of each stream.
 	Printed(ctx context.Context, id string, most int64) (Printed, error)
 }
 
-// An Operation is something that can be done to a job: cancel, hold, release, suspend or resume.
+// An Operation is an operation on a job: cancel, hold, release, suspend or resume.
 type Operation string
 
-// A Record knows what happened to jobs on record.
+// A Record provides the events of recorded jobs.
 type Record interface {
 	// Reflected returns the number of the newest event that the model reflects for certain.
 	Reflected() int64
-	// EachTouched calls do with the tags of the jobs to which something happened after
-	// an event.
+	// EachTouched calls do with the tags of jobs that have events after a given one.
 	EachTouched(ctx context.Context, after int64, do func(tag string)) (last int64, err error)
 }
 
-// Options say what an agent serves and how.
+// Options configure an agent.
 type Options struct {
 	Model     *model.Model
 	Manager   string // id of the resource manager in the model
 	Scheduler Scheduler
-	Record    Record // nil for none: then clients that return get everything
+	Record    Record // if nil, returning clients get everything
 
 	// Old is set for clients of version 2.x of the Eclipse PTP, which know the states that
 	// the model has; later ones know fewer.
@@ -65,15 +64,15 @@ type Options struct {
 
 // Limits of a session.
 const (
-	quitLimit     = 900 * time.Millisecond // from QUIT or the client's end until the connection is closed
-	announceLimit = 10 * time.Second       // for a submitted job to appear in the model before OK is sent without it
-	mostWorkers   = 8                      // commands that the scheduler carries out at a time
+	quitLimit     = 900 * time.Millisecond // from QUIT or a disconnect until the connection is closed
+	announceLimit = 10 * time.Second       // how long OK waits for a submitted job to appear in the model
+	mostWorkers   = 8                      // concurrent commands of the scheduler
 	mostUnread    = 5                      // unreadable frames before the session ends
 )
 
-// Serve serves the client at the other end of a connection until the client quits or its end
-// of the connection is closed, which is no error, or ctx is done, which it says to the client. Submissions under way
-// are finished first, though their client is gone.
+// Serve serves the client of a connection until the client quits or disconnects, which is not an error,
+// or ctx is done, which it reports to the client. It finishes pending submissions first, even if the
+// client is gone.
 func Serve(ctx context.Context, r io.Reader, w io.Writer, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

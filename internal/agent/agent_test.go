@@ -85,7 +85,7 @@ func TestElementsWithEqualAttributesShareAGroup(t *testing.T) {
 	})
 }
 
-func TestOnlyDifferencesFollow(t *testing.T) {
+func TestUpdatesContainOnlyDifferences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch")
@@ -109,7 +109,7 @@ func TestOnlyDifferencesFollow(t *testing.T) {
 	})
 }
 
-func TestAJobThatMovesIsAnnouncedAgainWithItsProcesses(t *testing.T) {
+func TestAMovedJobIsAnnouncedAgainWithItsProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch")
@@ -137,8 +137,8 @@ func TestAJobThatMovesIsAnnouncedAgainWithItsProcesses(t *testing.T) {
 	})
 }
 
-// The client may have seen a newer state from the agent before this one.
-func TestStatesThatAreNotConfirmedAreNotSent(t *testing.T) {
+// The client may have seen a newer state from a previous agent.
+func TestUnconfirmedStatesAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.define("jobTag", "jobDetail")
@@ -209,7 +209,7 @@ func TestIdsStayWhileEventsAreStopped(t *testing.T) {
 	})
 }
 
-func TestOldClientsGetTheStatesOfTheModel(t *testing.T) {
+func TestOldClientsReceiveTheStatesOfTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, func(o *agent.Options) { o.Old = true })
 		c.put(model.Queue, "", "batch")
@@ -276,7 +276,7 @@ func TestChangesForASlowClientAreCoalesced(t *testing.T) {
 	})
 }
 
-func TestSecretsInTheEnvironmentStayHere(t *testing.T) {
+func TestEnvironmentValuesAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch")
@@ -297,7 +297,7 @@ func TestSecretsInTheEnvironmentStayHere(t *testing.T) {
 	})
 }
 
-func TestAClientThatReturnsIsSparedWhatItKnows(t *testing.T) {
+func TestAReturningClientReceivesOnlyNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		record := &record{reflected: 12, touched: map[string]int64{"A": 5, "B": 11, "C": 3}}
 		c := dial(t, func(o *agent.Options) { o.Record = record })

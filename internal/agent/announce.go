@@ -26,8 +26,8 @@ func (s *session) startEvents(command proxy.Command) error {
 	return s.update(true)
 }
 
-// hideKnown finds the jobs that a client which returns knows: those that had ended before the
-// last event that it names.
+// hideKnown finds the jobs that a returning client knows already: those that had ended before its last
+// event.
 func (s *session) hideKnown(command proxy.Command) error {
 	text, isNamed := command.Attributes.Value(proxy.LastEventAttribute)
 	last, err := strconv.ParseInt(text, 10, 64)
@@ -41,7 +41,7 @@ func (s *session) hideKnown(command proxy.Command) error {
 		return err
 	}
 	if newest < last {
-		return nil // the number is of another record
+		return nil // the number belongs to another record
 	}
 	s.isHidden = map[string]bool{}
 	for job := range manager.All(model.Job) {
@@ -52,7 +52,7 @@ func (s *session) hideKnown(command proxy.Command) error {
 	return nil
 }
 
-// tagOf returns the tag of a job on record, and an empty text for others.
+// tagOf returns the tag of a recorded job, empty for others.
 func tagOf(job *model.Element) string {
 	value, _ := job.Value(vocabulary.AttributeJobTag)
 	return value.Text()
@@ -69,17 +69,17 @@ func (s *session) follow() error {
 	return s.settle()
 }
 
-// update sends how the model differs from what the client knows; all of it if the client has
+// update sends the differences between the model and what the client knows; everything if the client has
 // just requested events.
 func (s *session) update(isWhole bool) error {
 	var reflected int64
 	if s.options.Record != nil {
-		reflected = s.options.Record.Reflected() // before the snapshot: that has at least so much
+		reflected = s.options.Record.Reflected() // read before the snapshot, which may be newer
 	}
 	snapshot := s.options.Model.Snapshot()
 	now, known := snapshot.Manager(s.options.Manager)
 	if !known {
-		return fmt.Errorf("resource manager %q is gone", s.options.Manager)
+		return fmt.Errorf("resource manager %q no longer exists", s.options.Manager)
 	}
 	before := s.sent
 	s.sent = now
@@ -104,7 +104,7 @@ func (s *session) update(isWhole bool) error {
 	return s.changeManager(now, before, isWhole, reflected)
 }
 
-// remove removes the elements that are gone. Clients remove processes with their job.
+// remove removes the elements that no longer exist. Clients remove processes with their job.
 func (s *session) remove(kind model.Kind, now, before *model.Manager) error {
 	if before == nil {
 		return nil
@@ -140,7 +140,7 @@ func (s *session) remove(kind model.Kind, now, before *model.Manager) error {
 	return nil
 }
 
-// renew notes that the processes of a job have to be announced again, with the job.
+// renew marks the processes of a job to be announced again with the job.
 func (s *session) renew(now *model.Manager, job string) {
 	s.renewed = append(s.renewed, job)
 	for process := range now.Children(model.Process, job) {
@@ -148,9 +148,8 @@ func (s *session) renew(now *model.Manager, job string) {
 	}
 }
 
-// isOver reports whether a change ends what the client has as one element: it is gone,
-// another job has its id, or what has happened has to be announced and is no change to other
-// clients than rmctl.
+// isOver reports whether the client must drop an element: it no longer exists, its id belongs to another
+// job, or the change must be announced as a new element to clients other than rmctl.
 func (s *session) isOver(change model.Change) bool {
 	switch {
 	case change.Before == nil:
@@ -169,8 +168,8 @@ func (s *session) isOver(change model.Change) bool {
 	return isAnother || before.Parent() != after.Parent() && !s.peer.has(featureDetails)
 }
 
-// isClaimed reports whether a job turns out to be that of a submission of this session. Clients learn
-// that from the announcement of a job alone.
+// isClaimed reports whether a job turns out to belong to a submission of this session. Clients learn that
+// only from the announcement of a job.
 func (s *session) isClaimed(change model.Change) bool {
 	if change.After.Kind() != model.Job || change.Before == nil || tagOf(change.Before) != "" {
 		return false
@@ -179,8 +178,8 @@ func (s *session) isClaimed(change model.Change) bool {
 	return isOurs
 }
 
-// announce sends the new and the changed elements of a kind. Those that are announced again
-// are sent as new ones and changed ones: some clients do not read known ones again.
+// announce sends the new and the changed elements of a kind. It sends elements announced again as new and
+// as changed, since some clients ignore a known element that is sent as new.
 func (s *session) announce(kind model.Kind, now, before *model.Manager, isWhole bool) error {
 	fresh, changed := s.packer(proxy.New, kind), s.packer(proxy.Changed, kind)
 	if isWhole {
@@ -214,7 +213,7 @@ func (s *session) addChange(fresh, changed *packer, change model.Change, isWhole
 	}
 	_, isKnown := s.ids.known(change.After.Kind(), change.After.ID())
 	isNew := !isKnown || change.Before == nil || s.isClaimed(change)
-	if !isWhole && (isNew || isMoved(change)) { // else it was added before
+	if !isWhole && (isNew || isMoved(change)) { // otherwise it was added before
 		if err := s.addNew(fresh, change.After); err != nil {
 			return err
 		}
@@ -247,8 +246,8 @@ func (s *session) addRenewed(to *packer, now *model.Manager) error {
 
 func isMoved(change model.Change) bool { return change.Before.Parent() != change.After.Parent() }
 
-// inOrder returns the elements of a kind, and the default queue before the others: clients
-// submit to the first queue unless the user chooses one.
+// inOrder returns the elements of a kind, with the default queue first: clients submit to the first queue
+// unless the user chooses one.
 func (s *session) inOrder(kind model.Kind, now *model.Manager) []*model.Element {
 	all := slices.Collect(now.All(kind))
 	if kind == model.Queue {
@@ -264,7 +263,7 @@ func rank(queue *model.Element) int {
 	return 1
 }
 
-// addNew adds a new element. Processes of a job that the client has from before are left out.
+// addNew adds a new element. It omits processes of a job that the client knows already.
 func (s *session) addNew(to *packer, e *model.Element) error {
 	switch e.Kind() {
 	case model.Job:
@@ -287,8 +286,8 @@ func (s *session) addNew(to *packer, e *model.Element) error {
 	return to.add(s.parent(e), s.ids.number(e), s.attributes(e))
 }
 
-// parent returns the id in the protocol of what an element belongs to. Changes of processes
-// name their job, those of other elements nothing.
+// parent returns the protocol id of an element's parent. Changes of processes name their job; other
+// changes have no parent.
 func (s *session) parent(e *model.Element) string {
 	switch e.Kind() {
 	case model.Machine, model.Queue:
@@ -301,8 +300,7 @@ func (s *session) parent(e *model.Element) string {
 	return s.ids.text(model.Job, e.Parent())
 }
 
-// changeManager sends what has changed of the resource manager itself, and up to which event
-// the client knows the record from now on.
+// changeManager sends changes of the resource manager itself, and the number of the last event sent.
 func (s *session) changeManager(now, before *model.Manager, isWhole bool, reflected int64) error {
 	var attributes proxy.Attributes
 	switch {
@@ -325,8 +323,8 @@ func (s *session) managerUpdate(attributes proxy.Attributes) proxy.Update {
 	return proxy.Update{Change: proxy.Changed, Kind: model.ResourceManager, Groups: []proxy.Group{{IDs: proxy.IDsOf(s.ids.base), Attributes: attributes}}}
 }
 
-// isListed reports whether the jobs were listed, or cannot be: before that, a client would
-// take what is not there for gone.
+// isListed reports whether the jobs were listed or cannot be listed. Before that, a client would treat
+// missing jobs as removed.
 func isListed(manager *model.Element) bool {
 	listed, _ := manager.Value(vocabulary.AttributeListedJobs)
 	stale, _ := manager.Value(vocabulary.AttributeStale)
@@ -334,7 +332,7 @@ func isListed(manager *model.Element) bool {
 	return listed.Text() != "" || stale.Text() != "" || slices.Contains(unlisted.Array(), model.Job.String())
 }
 
-// suspend says that nothing more is sent until the client asks for events again.
+// suspend stops updates until the client requests events again.
 func (s *session) suspend() error {
 	return s.event(s.managerUpdate(proxy.Attributes{{ID: vocabulary.AttributeRMState, Value: vocabulary.StateSuspended}}))
 }
@@ -347,7 +345,7 @@ func (s *session) define(command proxy.Command) {
 	s.perform(func(ctx context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(s.life, cancel)() // nobody waits for them any more
+		defer context.AfterFunc(s.life, cancel)() // stop waiting at the end of the session
 		definition, err := s.options.Scheduler.Definition(ctx)
 		if failed = err; err == nil {
 			definitions = submissionDefinitions(definition, isOwn)

@@ -54,7 +54,7 @@ func BenchmarkAnnouncement(b *testing.B) {
 	}
 }
 
-// A counter counts what is written, up to the change of the resource manager, which comes last.
+// A counter counts the bytes written, up to the change of the resource manager, which comes last.
 type counter struct {
 	bytes int
 	whole chan struct{}

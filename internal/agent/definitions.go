@@ -16,10 +16,10 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// definitionsInUpdate is how many definitions share an update.
+// definitionsInUpdate bounds the definitions in one update.
 const definitionsInUpdate = 50
 
-// shownAttributes are those of elements besides the predefined ones.
+// shownAttributes are the attributes of elements that are not predefined.
 var shownAttributes = []string{
 	vocabulary.AttributeJobDetail, vocabulary.AttributeJobNodes, vocabulary.AttributeJobSubmitted, vocabulary.AttributeJobStarted,
 	vocabulary.AttributeJobEnded, vocabulary.AttributeJobExitCode, vocabulary.AttributeJobSignal, vocabulary.AttributeJobCPUs,
@@ -39,8 +39,8 @@ func isPredefined(id string) bool {
 
 var predefined = sync.OnceValue(func() *model.Snapshot { return model.New().Snapshot() })
 
-// sendDefinitions answers MODEL_DEF: what this end can do, the attributes of elements, and
-// those of submissions.
+// sendDefinitions answers MODEL_DEF with the features of this end and the attributes of elements and
+// submissions.
 func (s *session) sendDefinitions(command proxy.Command, ofSubmissions []proxy.Definition) error {
 	known := []proxy.Definition{{ID: proxy.FeaturesAttribute, Type: string(model.String), Name: proxy.FeaturesAttribute,
 		Description: "What rmctl agrees on with another rmctl", Default: strings.Join(features, ",")}}
@@ -67,7 +67,7 @@ func (s *session) sendDefined(transaction uint32, all []proxy.Definition) error 
 		for i, definition := range some {
 			s.defined[definition.ID] = true
 			if definition.Type == string(model.Array) && !s.peer.isOwn {
-				some[i].Type = string(model.String) // the original client knows no ARRAY that an agent defines
+				some[i].Type = string(model.String) // PTP's client does not support ARRAY in definitions of agents
 			}
 		}
 		if err := s.send(proxy.Update{Change: proxy.Defined, Transaction: transaction, Definitions: some}); err != nil {
@@ -77,7 +77,7 @@ func (s *session) sendDefined(transaction uint32, all []proxy.Definition) error 
 	return nil
 }
 
-// defineUsed sends the definitions of attributes that elements have since the client asked for
+// defineUsed sends the definitions of attributes that elements use since the client requested
 // definitions.
 func (s *session) defineUsed(snapshot *model.Snapshot, now, before *model.Manager) error {
 	var fresh []proxy.Definition
@@ -104,8 +104,8 @@ func (s *session) defineUsed(snapshot *model.Snapshot, now, before *model.Manage
 	return s.sendDefined(transaction, fresh)
 }
 
-// submissionDefinitions returns the definitions of the attributes that users may set of a
-// submission. Clients other than rmctl cannot read one without a default.
+// submissionDefinitions returns the definitions of the attributes that users may set in a submission.
+// Clients other than rmctl require a default.
 func submissionDefinitions(d *config.Definition, isOwn bool) []proxy.Definition {
 	var all []proxy.Definition
 	for _, a := range d.Attributes {
@@ -144,7 +144,7 @@ func submissionDefinition(a *config.Attribute) proxy.Definition {
 				definition.Values = append(definition.Values, item)
 			}
 		}
-		if len(definition.Values) > 0 { // else they are those that a command finds
+		if len(definition.Values) > 0 { // otherwise a command finds them
 			definition.Type = string(model.Enumerated)
 		}
 	case form.ListEditor:
@@ -156,7 +156,7 @@ func submissionDefinition(a *config.Attribute) proxy.Definition {
 	return definition
 }
 
-// limits makes a definition that of an integer.
+// limits turns a definition into that of an integer.
 func limits(definition *proxy.Definition, a *config.Attribute) {
 	definition.Type = string(model.Integer)
 	least, hasLeast := a.Field(attribute.FieldMin).(int)
@@ -173,8 +173,7 @@ func limits(definition *proxy.Definition, a *config.Attribute) {
 	definition.Minimum, definition.Maximum = strconv.Itoa(least), strconv.Itoa(most)
 }
 
-// withDefault gives a definition a default that clients can read, if it has none. They do not
-// submit defaults by themselves.
+// withDefault adds a default if clients need one. Clients do not submit defaults.
 func withDefault(d proxy.Definition) proxy.Definition {
 	if d.Default != "" {
 		return d

@@ -12,10 +12,10 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-func TestOldFormsSayTheSameInTheirWords(t *testing.T) {
+func TestAttributesOfOldFormsAreTranslated(t *testing.T) {
 	for given, want := range map[string]string{
 		"jobNumNodes=4":                     "nodes=4",
-		"jobNumProcs=1":                     "", // the definition has no tasks, and forms send 1 by themselves
+		"jobNumProcs=1":                     "", // the definition has no tasks, and forms always send 1
 		"jobNumProcs=8":                     "tasks=8",
 		"jobTimeLimit=90":                   "wallTime=90m",
 		"jobPartition=debug":                "queue=debug",
@@ -60,7 +60,7 @@ func TestOldFormsSayTheSameInTheirWords(t *testing.T) {
 	}
 }
 
-func TestDefinitionsOfSubmissionsSayWhatTheyTake(t *testing.T) {
+func TestDefinitionsOfSubmissionsHaveLimitsAndChoices(t *testing.T) {
 	byID := func(isOwn bool) map[string]proxy.Definition {
 		found := map[string]proxy.Definition{}
 		synctest.Test(t, func(t *testing.T) {

@@ -15,25 +15,25 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// mostBesideModel is what a client may cost besides the model.
+// mostBesideModel bounds the memory of a client in addition to the model.
 const mostBesideModel = 64 << 20
 
-// heap returns what is in use.
+// heap returns the heap memory in use.
 func heap() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc
 }
 
-// write sends bytes that need not be frames; it reports whether the agent took them.
+// write sends any bytes and reports whether the agent accepted them.
 func (c *client) write(text []byte) bool {
 	_, err := c.to.Write(text)
 	return err == nil
 }
 
-// A client that sends commands without end costs little, and the session works afterwards.
-func TestEndlessCommandsCostLittle(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // garbage is not what is measured
+// Endless commands of a client cost little memory, and the session works afterwards.
+func TestEndlessCommandsCostLittleMemory(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // do not measure garbage
 	long := strings.Repeat("x", 4<<20)
 	for name, command := range map[string]func(i int) proxy.Command{
 		"unknown commands": func(int) proxy.Command {
@@ -92,8 +92,8 @@ func about(id proxy.CommandID, job string) proxy.Command {
 	return proxy.Command{ID: id, Attributes: proxy.Attributes{{ID: "jobId", Value: job}, {ID: "operation", Value: job}}}
 }
 
-// Submissions that the scheduler has not taken yet hold little, however many there are.
-func TestSubmissionsWithoutAnAnswerCostLittle(t *testing.T) {
+// Pending submissions take little memory, however many there are.
+func TestPendingSubmissionsCostLittleMemory(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
@@ -119,8 +119,8 @@ func TestSubmissionsWithoutAnAnswerCostLittle(t *testing.T) {
 	})
 }
 
-// Bytes that are no frames end the session, and the peer is not waited for.
-func TestClientsThatSendNoFramesAreCutOff(t *testing.T) {
+// Invalid bytes end the session without waiting for the peer.
+func TestClientsThatSendInvalidBytesAreDisconnected(t *testing.T) {
 	for name, text := range map[string]string{
 		"text": "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "a frame that is too large": "ffffffff 0001:00000001:00000000", "too many arguments": "00000017 0001:00000001:ffffffff",
 		"binary": "\x00\x00\x00\x1e\x00\x01\x01\x02\x00\x07version", "broken frames": strings.Repeat("00000017 0001;00000001:00000000", 6),
@@ -136,8 +136,8 @@ func TestClientsThatSendNoFramesAreCutOff(t *testing.T) {
 	}
 }
 
-// A client that sends nothing, or half a frame, keeps nobody else from the model.
-func TestClientsThatStopSendingHoldNothingUp(t *testing.T) {
+// A client that sends nothing, or half a frame, does not block the model.
+func TestSilentClientsDoNotBlockTheModel(t *testing.T) {
 	for _, half := range []string{"", "0000", "00fffff0 0005:00000009:00000002 0000000e:jobSub"} {
 		synctest.Test(t, func(t *testing.T) {
 			c := dial(t, nil)
@@ -152,8 +152,8 @@ func TestClientsThatStopSendingHoldNothingUp(t *testing.T) {
 	}
 }
 
-// Transactions that are open are not used again, and commands out of turn change nothing.
-func TestCommandsOutOfTurnAreRefused(t *testing.T) {
+// Open transactions are not reused, and commands out of order change nothing.
+func TestCommandsOutOfOrderAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch", "queueState", "NORMAL")
@@ -175,7 +175,8 @@ func TestCommandsOutOfTurnAreRefused(t *testing.T) {
 	})
 }
 
-// FuzzCommands sends any bytes as commands; the agent survives and the session ends with its client.
+// FuzzCommands sends any bytes as commands. The agent must survive, and the session must end with its
+// client.
 func FuzzCommands(f *testing.F) {
 	for _, command := range []proxy.Command{submission("JOB_1", "progArgs", "x"), about(proxy.TerminateJob, "42"), about(proxy.ChangeJob, "hold"), {ID: proxy.StopEvents}, {ID: proxy.StartEvents}, {ID: proxy.Quit}} {
 		command.Transaction = 9

@@ -7,13 +7,13 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// ids are those of elements in the protocol: numbers from the client's base on, which are
-// never given again in a session. Processes have their index in the job instead.
+// ids are the protocol ids of elements: numbers from the client's base on, never reused in a session. The
+// id of a process is its index in the job.
 type ids struct {
 	base    uint64 // of the resource manager itself
 	next    uint64
 	numbers map[element]uint64
-	byID    map[string]element // by the number as text; without processes
+	byID    map[string]element // by number; without processes
 	indexes map[index]string   // ids of processes
 }
 
@@ -33,14 +33,13 @@ func newIDs(base uint64) *ids {
 	return &ids{base: base, next: base + 1, numbers: map[element]uint64{}, byID: map[string]element{}, indexes: map[index]string{}}
 }
 
-// known returns the number of an element that has one.
+// known returns the number of an element, if it has one.
 func (i *ids) known(kind model.Kind, id string) (uint64, bool) {
 	number, known := i.numbers[element{kind, id}]
 	return number, known
 }
 
-// text returns the id of an element in the protocol; of one that has no number, its id in the
-// model.
+// text returns the protocol id of an element, or its id in the model if it has no number.
 func (i *ids) text(kind model.Kind, id string) string {
 	if number, known := i.known(kind, id); known {
 		return strconv.FormatUint(number, 10)
@@ -48,7 +47,7 @@ func (i *ids) text(kind model.Kind, id string) string {
 	return id
 }
 
-// number returns the number of an element, and gives it one if it has none.
+// number returns the number of an element and assigns one if needed.
 func (i *ids) number(e *model.Element) uint64 {
 	key := element{e.Kind(), e.ID()}
 	if number, known := i.numbers[key]; known {
@@ -63,8 +62,7 @@ func (i *ids) number(e *model.Element) uint64 {
 	return number
 }
 
-// reserve gives a number to an element without one that is no process, and may not be in the
-// model yet.
+// reserve assigns a number to an element that is not a process and may not be in the model yet.
 func (i *ids) reserve(kind model.Kind, id string) uint64 {
 	number, key := i.next, element{kind, id}
 	i.next++
@@ -73,7 +71,7 @@ func (i *ids) reserve(kind model.Kind, id string) uint64 {
 	return number
 }
 
-// index returns the index of a process, or the next free one if another process has it.
+// index returns the index of a process, or the next free index if it is taken.
 func (i *ids) index(e *model.Element) uint64 {
 	value, _ := e.Value(vocabulary.AttributeProcessIndex)
 	number := uint64(max(value.Integer(), 0))
@@ -85,7 +83,7 @@ func (i *ids) index(e *model.Element) uint64 {
 	}
 }
 
-// forget takes the number of an element that was removed.
+// forget drops the number of a removed element.
 func (i *ids) forget(e *model.Element) (uint64, bool) {
 	number, known := i.release(e.Kind(), e.ID())
 	if known && e.Kind() == model.Process {
@@ -94,7 +92,7 @@ func (i *ids) forget(e *model.Element) (uint64, bool) {
 	return number, known
 }
 
-// release takes the number of an element.
+// release drops the number of an element.
 func (i *ids) release(kind model.Kind, id string) (uint64, bool) {
 	number, known := i.known(kind, id)
 	delete(i.numbers, element{kind, id})
@@ -104,7 +102,7 @@ func (i *ids) release(kind model.Kind, id string) (uint64, bool) {
 	return number, known
 }
 
-// find returns the element that a client means: by its number, or by its id in the model.
+// find returns the element with a number or an id in the model.
 func (i *ids) find(kind model.Kind, text string) (id string, known bool) {
 	if found, isNumber := i.byID[text]; isNumber && found.kind == kind {
 		return found.id, true

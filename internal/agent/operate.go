@@ -13,10 +13,10 @@ import (
 
 const cancel Operation = "cancel"
 
-// operations are those for which clients have one command.
+// operations are the operations that share one command of clients.
 var operations = []Operation{"hold", "release", "suspend", "resume"}
 
-// operate carries out a command about a job.
+// operate executes a command about a job.
 func (s *session) operate(command proxy.Command) error {
 	given, _ := command.Attributes.Value(attributeJobID)
 	id, known := s.ids.find(model.Job, given)
@@ -42,7 +42,7 @@ func (s *session) operation(command proxy.Command, id string) (func(context.Cont
 		given, _ := command.Attributes.Value(vocabulary.AttributeJobQueue)
 		queue, known := s.ids.find(model.Queue, given)
 		if !known {
-			return nil, fmt.Errorf("there is no queue %q", given)
+			return nil, fmt.Errorf("unknown queue %q", given)
 		}
 		return func(ctx context.Context) error { return scheduler.Move(ctx, id, queue) }, nil
 	}
@@ -52,7 +52,7 @@ func (s *session) operation(command proxy.Command, id string) (func(context.Cont
 	case !s.peer.has(featureOperations):
 		return nil, errors.New("only rmctl clients may send CHANGE_JOB")
 	case !slices.Contains(operations, operation):
-		return nil, fmt.Errorf("operation %q is not one of hold, release, suspend, resume", word)
+		return nil, fmt.Errorf("unknown operation %q: use hold, release, suspend or resume", word)
 	}
 	return func(ctx context.Context) error { return scheduler.Operate(ctx, id, operation) }, nil
 }

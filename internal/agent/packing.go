@@ -8,11 +8,11 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// Bounds of an update: clients read a frame as a whole.
+// Limits of an update, since clients read whole frames.
 const (
 	largestUpdate = 256 << 10 // bytes, about
 	mostGroups    = 5_000
-	mostParents   = 64 // whose elements are collected at a time
+	mostParents   = 64 // parents collected at a time
 )
 
 // A packer packs elements of one kind into few updates: neighbors with equal attributes
@@ -25,7 +25,7 @@ type packer struct {
 	order   []string // of the parents
 }
 
-// A pack is an update that is being collected.
+// A pack is an update being collected.
 type pack struct {
 	groups []proxy.Group
 	ids    [][]uint64
@@ -36,7 +36,7 @@ func (s *session) packer(change proxy.Change, kind model.Kind) *packer {
 	return &packer{session: s, change: change, kind: kind, parents: map[string]*pack{}}
 }
 
-// add adds an element below a parent; both ids are those of the protocol.
+// add adds an element below a parent. Both are protocol ids.
 func (p *packer) add(parent string, id uint64, attributes proxy.Attributes) error {
 	at, known := p.parents[parent]
 	if !known {
@@ -55,8 +55,7 @@ func (p *packer) add(parent string, id uint64, attributes proxy.Attributes) erro
 	return p.send(parent)
 }
 
-// add adds an element and returns about how many bytes that takes. It shares the group of the
-// one before if it is equal: neighbors are, or few elements of a kind.
+// add adds an element and returns its approximate size. Equal neighbors share a group.
 func (p *pack) add(id uint64, attributes proxy.Attributes) int {
 	const number = 20 // bytes of an id with its length
 	if last := len(p.groups) - 1; last >= 0 && slices.Equal(p.groups[last].Attributes, attributes) {
@@ -71,7 +70,7 @@ func (p *pack) add(id uint64, attributes proxy.Attributes) int {
 	return size
 }
 
-// send sends what is collected for a parent.
+// send sends the elements collected for a parent.
 func (p *packer) send(parent string) error {
 	collected := p.parents[parent]
 	delete(p.parents, parent)
@@ -82,7 +81,7 @@ func (p *packer) send(parent string) error {
 	return p.session.event(proxy.Update{Change: p.change, Kind: p.kind, Parent: parent, Groups: collected.groups})
 }
 
-// flush sends all that is collected.
+// flush sends all collected elements.
 func (p *packer) flush() error {
 	for len(p.order) > 0 {
 		if err := p.send(p.order[0]); err != nil {

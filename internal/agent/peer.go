@@ -10,17 +10,16 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// Features of clients that are rmctl, too.
+// Features of rmctl clients.
 const (
-	featureDetails    = "details"    // states and attributes as the model has them
+	featureDetails    = "details"    // states and attributes of the model
 	featureOperations = "operations" // hold, release, suspend, resume, move
-	featureResume     = "resume"     // clients name the last event that they know
+	featureResume     = "resume"     // clients send the last event they know
 )
 
 var features = []string{featureDetails, featureOperations, featureResume}
 
-// Attributes that are sent in another way than the model has them, or that only the
-// protocol has.
+// Attributes that differ from those of the model, or exist only in the protocol.
 const (
 	attributeSubmission = "jobSubId"
 	attributeJobID      = "jobId"
@@ -30,16 +29,16 @@ const (
 	attributeStatus     = "processStatus"
 )
 
-// A peer is what is known of a client.
+// A peer describes a client.
 type peer struct {
 	isOwn bool     // it is rmctl
-	old   bool     // it knows the states of version 2.x
+	old   bool     // it uses the states of version 2.x
 	both  []string // features that both ends have
 }
 
 func (p *peer) has(feature string) bool { return slices.Contains(p.both, feature) }
 
-// agree notes which of a client's features this end has, too.
+// agree stores the features that both ends support.
 func (p *peer) agree(offered string) {
 	p.both = nil
 	for feature := range strings.SplitSeq(offered, ",") {
@@ -52,8 +51,8 @@ func (p *peer) agree(offered string) {
 // isExact reports whether the client knows the states of the model.
 func (p *peer) isExact() bool { return p.old || p.has(featureDetails) }
 
-// newStates are the states of version 4.0 of the Eclipse PTP for those of the model.
-// Without one, the client keeps the state that it has.
+// newStates maps states of the model to those of Eclipse PTP 4.0. If a state is missing, the client keeps
+// its state.
 var newStates = map[model.Kind]map[model.State]string{
 	model.Queue: {vocabulary.StateCollecting: vocabulary.StateNormal, vocabulary.StateDraining: vocabulary.StateStopped},
 	model.Job: {vocabulary.StatePending: vocabulary.StateStarting, vocabulary.StateStarted: vocabulary.StateStarting,
@@ -62,7 +61,7 @@ var newStates = map[model.Kind]map[model.State]string{
 		vocabulary.StateError: "COMPLETED", vocabulary.StateUnknown: ""},
 }
 
-// statusAttributes get the state of the model where the state attribute cannot have it.
+// statusAttributes hold the state of the model if the state attribute cannot.
 var statusAttributes = map[model.Kind]string{model.Job: vocabulary.AttributeJobStatus, model.Process: attributeStatus}
 
 // state returns the attributes for the state of an element.
@@ -88,18 +87,18 @@ func (p *peer) stateWord(kind model.Kind, state model.State) proxy.Attributes {
 	return attributes
 }
 
-// shows reports whether the client gets an attribute of elements of a kind.
+// shows reports whether the client receives an attribute of elements of a kind.
 func (p *peer) shows(kind model.Kind, definition *model.Definition) bool {
 	switch id := definition.ID; {
 	case id == vocabulary.AttributeID, id == vocabulary.AttributeName, id == kind.StateAttribute(),
 		id == attributeSubmission, id == attributeJobID && kind == model.Job:
-		return false // sent in any case
+		return false // always sent
 	case id == vocabulary.AttributeJobUnconfirmed:
-		return false // instead nothing is said of the state
+		return false // the state is omitted instead
 	case p.has(featureDetails):
 		return true
 	case !p.old && statusAttributes[kind] == id:
-		return false // has the state
+		return false // contains the state
 	case kind == model.ResourceManager:
 		return isPredefined(id)
 	default:
@@ -107,7 +106,7 @@ func (p *peer) shows(kind model.Kind, definition *model.Definition) bool {
 	}
 }
 
-// attributes returns what the client gets of an element.
+// attributes returns the attributes of an element for the client.
 func (s *session) attributes(e *model.Element) proxy.Attributes {
 	attributes := make(proxy.Attributes, 0, 12)
 	if e.Kind() != model.ResourceManager {
@@ -142,18 +141,18 @@ func (s *session) attributes(e *model.Element) proxy.Attributes {
 	return attributes
 }
 
-// ofState are the attributes of a job that belong to its state.
+// ofState are the attributes that belong to the state of a job.
 var ofState = []string{vocabulary.AttributeJobState, vocabulary.AttributeJobStatus, vocabulary.AttributeJobDetail, vocabulary.AttributeJobMessage}
 
-// isConfirmed reports whether the state of an element is no older than what an agent before this one may
-// have sent. Without it, the client keeps the state that it has.
+// isConfirmed reports whether the state of an element is at least as new as what a previous agent may
+// have sent. Otherwise the client keeps its state.
 func isConfirmed(e *model.Element) bool {
 	value, _ := e.Value(vocabulary.AttributeJobUnconfirmed)
 	return !value.Boolean()
 }
 
-// identify adds the ids of a job and of the submission that it comes from. A submission whose id is its
-// tag may be no job yet, unless its outcome is known: clients take what names their submission for its job.
+// identify adds the ids of a job and its submission. It omits the submission while its outcome is unknown
+// and the id is only the tag: clients regard any element that names a submission as its job.
 func (s *session) identify(to proxy.Attributes, e *model.Element) proxy.Attributes {
 	to = append(to, proxy.Attribute{ID: attributeJobID, Value: e.ID()})
 	tag := tagOf(e)
@@ -167,8 +166,8 @@ func (s *session) identify(to proxy.Attributes, e *model.Element) proxy.Attribut
 	return to
 }
 
-// appendArray appends the elements of an array. Of the environment only names are sent:
-// values may be secrets.
+// appendArray appends the elements of an array. It sends only the names of environment variables, since
+// their values may be secrets.
 func appendArray(to proxy.Attributes, id string, elements []string) proxy.Attributes {
 	for _, element := range elements {
 		if id == attributeEnv {
@@ -179,8 +178,7 @@ func appendArray(to proxy.Attributes, id string, elements []string) proxy.Attrib
 	return to
 }
 
-// differences returns the attributes that a change gives an element. One that the element
-// has lost gets the value of elements that never had it.
+// differences returns the attributes changed in an element. A removed attribute gets its default value.
 func (s *session) differences(before, after *model.Element) proxy.Attributes {
 	was, is := s.attributes(before), s.attributes(after)
 	var changed proxy.Attributes
@@ -211,7 +209,7 @@ func (s *session) differences(before, after *model.Element) proxy.Attributes {
 	return changed
 }
 
-// withoutReason ends the reason for an earlier state, which a client that returned may have.
+// withoutReason clears the reason for an earlier state, which a returning client may still have.
 func (s *session) withoutReason(is proxy.Attributes) proxy.Attributes {
 	if _, isThere := is.Value(vocabulary.AttributeJobMessage); isThere || !s.peer.has(featureResume) {
 		return nil
@@ -224,7 +222,7 @@ func isRepeated(before proxy.Attributes, id string) bool {
 	return is
 }
 
-// defaultOf returns the value of an attribute for elements that have none.
+// defaultOf returns the value of an attribute for elements without it.
 func defaultOf(e *model.Element, id string) string {
 	for definition := range e.Attributes() {
 		if definition.ID == id && len(definition.Default) > 0 {
@@ -234,10 +232,10 @@ func defaultOf(e *model.Element, id string) string {
 	return ""
 }
 
-// added returns what was added to an output. The model keeps only its end, and clients append
-// what they get.
+// added returns the text added to an output. The model keeps only the end of outputs, and clients append
+// what they receive.
 func added(before, after string) string {
-	// fits[i] is the length of the longest beginning of after that ends at its byte i.
+	// fits[i] is the length of the longest proper prefix of after that also ends at its byte i.
 	fits := make([]int, len(after))
 	extend := func(length int, next byte) int {
 		for length > 0 && (length == len(after) || after[length] != next) {
@@ -258,7 +256,7 @@ func added(before, after string) string {
 	return after[overlap:]
 }
 
-// lastEventAttribute says up to which event the client knows the record.
+// lastEventAttribute is the last event of the record that the client knows.
 func lastEventAttribute(number int64) proxy.Attribute {
 	return proxy.Attribute{ID: proxy.LastEventAttribute, Value: strconv.FormatInt(number, 10)}
 }

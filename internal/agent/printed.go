@@ -9,21 +9,21 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// longestPrinted bounds what clients get of each stream of a job, in bytes.
+// longestPrinted bounds the output sent for each stream of a job, in bytes.
 const longestPrinted = 64 << 10
 
-// Printed is the end of what a job wrote to each stream.
+// Printed is the end of each output stream of a job.
 type Printed struct{ Stdout, Stderr string }
 
-// A printer reads what jobs wrote, one after the other, so that no submission waits for it.
+// A printer reads the output of one job at a time, so that submissions need not wait for it.
 type printer struct {
-	jobs   map[string]bool // whose output was sent, or is to be
+	jobs   map[string]bool // with output that was sent or will be
 	unread []string        // ids of jobs
 	reads  bool
 }
 
-// fetchPrinted has the output of jobs that have ended read, if they were submitted in this session.
-// rmctl reads the files itself, when somebody wants them.
+// fetchPrinted schedules reading the output of ended jobs of this session. rmctl clients read the files
+// themselves when needed.
 func (s *session) fetchPrinted(now, before *model.Manager) {
 	if s.peer.has(featureDetails) || len(s.names.byTag) == 0 {
 		return
@@ -43,7 +43,7 @@ func (s *session) fetchPrinted(now, before *model.Manager) {
 	s.readPrinted()
 }
 
-// readPrinted has the output of the next job read, unless that of another one is.
+// readPrinted starts reading the output of the next job unless a read is in progress.
 func (s *session) readPrinted() {
 	if s.printer.reads || len(s.printer.unread) == 0 {
 		return
@@ -64,8 +64,8 @@ func (s *session) readPrinted() {
 	})
 }
 
-// sendPrinted sends the output of a job. In the protocol a process writes it: the first one, or
-// one that stands for the job.
+// sendPrinted sends the output of a job. In the protocol, output belongs to a process: the first one, or
+// a placeholder for the job.
 func (s *session) sendPrinted(job string, printed Printed) error {
 	element, isThere := s.sent.Get(model.Job, job)
 	_, isOpen := s.protocol.Events()
@@ -100,7 +100,7 @@ func (s *session) sendPrinted(job string, printed Printed) error {
 	return nil
 }
 
-// standIn returns the attributes of a process that stands for a job.
+// standIn returns the attributes of a placeholder process.
 func (s *session) standIn(job *model.Element, index uint64) proxy.Attributes {
 	state := model.State(vocabulary.StateExited)
 	if job.State() == vocabulary.StateError {

@@ -43,7 +43,7 @@ func TestBothStreamsOfAJobAreSentOnceItHasEnded(t *testing.T) {
 	})
 }
 
-func TestTheFirstProcessOfAJobHasItsOutput(t *testing.T) {
+func TestOutputOfAJobBelongsToItsFirstProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.scheduler.printed = agent.Printed{Stderr: "bad\n"}
@@ -59,7 +59,7 @@ func TestTheFirstProcessOfAJobHasItsOutput(t *testing.T) {
 	})
 }
 
-func TestOutputOfOtherJobsAndForRmctlIsNotRead(t *testing.T) {
+func TestOutputIsNotReadForOtherJobsOrRmctlClients(t *testing.T) {
 	for _, features := range [][]string{nil, {"details"}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := dial(t, nil)
@@ -78,7 +78,7 @@ func TestOutputOfOtherJobsAndForRmctlIsNotRead(t *testing.T) {
 	}
 }
 
-func TestOutputThatIsReadWhileEventsAreStoppedIsSentAfterwards(t *testing.T) {
+func TestOutputReadWhileEventsAreStoppedIsSentLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.scheduler.printed = agent.Printed{Stdout: "one\n"}
@@ -96,7 +96,7 @@ func TestOutputThatIsReadWhileEventsAreStoppedIsSentAfterwards(t *testing.T) {
 	})
 }
 
-func TestOutputIsReadOneJobAfterTheOtherAndHoldsUpNothing(t *testing.T) {
+func TestReadingOutputBlocksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.scheduler.printed, c.scheduler.reads = agent.Printed{Stdout: "one\n"}, make(chan struct{})
@@ -107,7 +107,7 @@ func TestOutputIsReadOneJobAfterTheOtherAndHoldsUpNothing(t *testing.T) {
 		}
 		c.put(model.Queue, "", "batch")
 		c.start()
-		const jobs = 20 // more than there are workers
+		const jobs = 20 // more than workers
 		for i := range jobs {
 			c.send(proxy.SubmitJob, fmt.Sprint("jobSubId=", i), fmt.Sprint("execName=j", i))
 			require.Contains(t, strings.Join(c.got(), "\n"), "OK ")

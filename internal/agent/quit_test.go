@@ -25,7 +25,7 @@ func (c *client) fill() {
 	}))
 }
 
-// begin begins an announcement, lets the client read its first frame, and sends commands.
+// begin starts an announcement, lets the client read the first frame, and sends commands.
 func (c *client) begin(commands ...proxy.CommandID) (begun time.Time) {
 	c.send(proxy.Init, "version=2.0", "baseId=1000")
 	c.send(proxy.ModelDefinition)
@@ -74,8 +74,8 @@ func TestASlowReaderOfAnAnnouncementIsClosedOneSecondAfterItsQuit(t *testing.T) 
 	})
 }
 
-// An agent that has to end says so, whether or not an announcement is under way.
-func TestAnAgentThatHasToEndShutsDown(t *testing.T) {
+// An agent that must end reports it, even during an announcement.
+func TestAnAgentThatMustEndSendsShutdown(t *testing.T) {
 	for name, isUnderWay := range map[string]bool{"after the announcement": false, "during the announcement": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAnAgentThatHasToEndShutsDown(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatHasToEndWaitsForNoReader(t *testing.T) {
+func TestAnAgentThatMustEndDoesNotWaitForReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		c := dial(t, nil)

@@ -16,38 +16,37 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// A session is one client. The goroutine of run owns all fields but those for passing
-// something on.
+// A session serves one client. The goroutine of run owns all fields except channels and counters.
 type session struct {
 	options Options
 	begun   time.Time
 	life    context.Context
 	end     context.CancelCauseFunc
-	work    sync.WaitGroup // commands that the scheduler carries out, and the watch of the model
+	work    sync.WaitGroup // commands of the scheduler, and watch
 
 	commands  chan received
-	unhandled chan struct{}     // holds a value for each part of a command that run has not received yet
-	changed   chan struct{}     // the model has a newer snapshot
-	outcomes  chan func() error // of commands, to be run by run
+	unhandled chan struct{}     // semaphore for commands that run has not received yet
+	changed   chan struct{}     // signals a newer snapshot of the model
+	outcomes  chan func() error // completions of commands, called by run
 	outgoing  chan proxy.Frame
-	closing   chan struct{} // closed when the session is about to end: no more changes are sent
-	expired   chan struct{} // closed when the connection must end, whatever is not sent yet
+	closing   chan struct{} // closed when the session is about to end; no more changes are sent
+	expired   chan struct{} // closed when the connection must end, even with unsent data
 	close     func()        // closes closing now and expired some time later
-	workers   chan struct{} // holds a value for each command that the scheduler carries out
+	workers   chan struct{} // semaphore for commands of the scheduler
 
 	protocol  proxy.AgentState
 	peer      peer
 	ids       *ids
 	names     submissionNames
-	sent      *model.Manager  // what the client knows; nil before the first announcement
-	isHidden  map[string]bool // ids of jobs that a client which returned knows
-	defined   map[string]bool // attributes whose definition was sent
-	lastEvent int64           // that was sent last in this announcement; negative if none was
-	renewed   []string        // ids of jobs whose processes have to be announced again
+	sent      *model.Manager  // state known to the client; nil before the first announcement
+	isHidden  map[string]bool // ids of jobs that a returning client knows already
+	defined   map[string]bool // attributes with a definition that was sent
+	lastEvent int64           // last event sent in this announcement; negative without one
+	renewed   []string        // ids of jobs with processes to announce again
 	printer   printer
 
-	submissions map[string]*submitted // that are not answered yet, by tag
-	early       map[string]string     // ids of jobs that the client has before the model shows them, by tag
+	submissions map[string]*submitted // unanswered submissions by tag
+	early       map[string]string     // ids of jobs announced before the model has them, by tag
 }
 
 func newSession(ctx context.Context, o Options) *session {
@@ -62,27 +61,27 @@ func newSession(ctx context.Context, o Options) *session {
 	return s
 }
 
-// Bounds of the commands that wait during an announcement: QUIT is read meanwhile.
+// Limits for commands that wait during an announcement, so that QUIT can be read meanwhile.
 const (
 	mostUnhandled = 16
 	bytesOfPart   = 64 << 10
 )
 
-// A received is a command that was read, and in how many parts it counts.
+// A received is a command with its weight in the semaphore.
 type received struct {
 	proxy.Command
 	parts int
 }
 
-// Ends of a session.
+// Reasons for the end of a session.
 var (
-	errQuit = errors.New("the client has quit")
+	errQuit = errors.New("the client quit")
 	errSlow = errors.New("the client did not read the last updates in time")
 
-	errClosing = errors.New("the session is about to end") // which a command or an outcome says next
+	errClosing = errors.New("the session is about to end") // the next command or outcome has the reason
 )
 
-// read reads commands. The end of the client's stream is its QUIT.
+// read reads commands. The end of the stream counts as QUIT.
 func (s *session) read(r io.Reader) {
 	reader := proxy.NewReader(r)
 	unread := 0
@@ -113,8 +112,8 @@ func (s *session) read(r io.Reader) {
 	}
 }
 
-// enqueue has a command carried out. It waits while others wait that are many or large, and reports
-// false if the session ends meanwhile.
+// enqueue queues a command. It waits while the queue is full and reports false if the session ends
+// meanwhile.
 func (s *session) enqueue(command proxy.Command, frame proxy.Frame) bool {
 	size := 0
 	for _, argument := range frame.Arguments {
@@ -132,7 +131,7 @@ func (s *session) enqueue(command proxy.Command, frame proxy.Frame) bool {
 	return true
 }
 
-// pass has the goroutine of run call a function.
+// pass makes the goroutine of run call a function.
 func (s *session) pass(outcome func() error) {
 	select {
 	case s.outcomes <- outcome:
@@ -140,8 +139,8 @@ func (s *session) pass(outcome func() error) {
 	}
 }
 
-// watch notes that the model has changed. While updates are sent nothing is noted: the
-// next comparison sees all that has happened.
+// watch signals changes of the model. While updates are sent it stays silent: the next comparison
+// includes all changes.
 func (s *session) watch() {
 	last := s.options.Model.Snapshot()
 	for {
@@ -181,7 +180,7 @@ func (s *session) send(updates ...proxy.Update) error {
 	return nil
 }
 
-// deliver gives a frame to the writer, unless the session is closing before that.
+// deliver passes a frame to the writer unless the session is closing.
 func (s *session) deliver(frame proxy.Frame, closing <-chan struct{}) error {
 	select {
 	case s.outgoing <- frame:
@@ -237,7 +236,7 @@ func (s *session) shutDown() error {
 	return cmp.Or(s.send(replies...), errQuit)
 }
 
-// handle carries out a command, or begins to.
+// handle executes or starts a command.
 func (s *session) handle(command proxy.Command) error {
 	if refusal := s.refuse(command); refusal != "" {
 		return s.send(command.Refuse(codeInit, refusal))
@@ -273,7 +272,7 @@ func (s *session) handle(command proxy.Command) error {
 	return nil
 }
 
-// Codes of errors, as the agents of the reference use them.
+// Error codes of the agents of Eclipse PTP.
 const (
 	codeProtocol = 2
 	codeInit     = 1200
@@ -284,7 +283,7 @@ const (
 // highestBase leaves room for ids of elements.
 const highestBase = 1 << 62
 
-// refuse returns why INIT cannot be accepted though the protocol allows it.
+// refuse returns the reason to refuse an INIT that the protocol allows.
 func (s *session) refuse(command proxy.Command) string {
 	if command.ID != proxy.Init || s.ids != nil {
 		return ""
@@ -297,10 +296,10 @@ func (s *session) refuse(command proxy.Command) string {
 	return ""
 }
 
-// begin begins a session. A client that names no session is one by itself.
+// begin starts a session. Each client without a session name gets a new one.
 func (s *session) begin(command proxy.Command) {
 	text, _ := command.Attributes.Value("baseId")
-	base, _ := strconv.ParseUint(text, 10, 64) // a number, else INIT would be refused
+	base, _ := strconv.ParseUint(text, 10, 64) // valid, otherwise INIT would be refused
 	s.ids = newIDs(base)
 	key, isNamed := command.Attributes.Value(proxy.SessionAttribute)
 	if !isNamed || key == "" {
@@ -310,7 +309,7 @@ func (s *session) begin(command proxy.Command) {
 	s.names = newSubmissionNames(key, s.options.Manager)
 }
 
-// answer completes a command: with OK, or with the refusal that its error is.
+// answer completes a command with OK or an error.
 func (s *session) answer(command proxy.Command, err error) error {
 	if !s.protocol.Complete(command.Transaction) {
 		return nil
@@ -331,8 +330,8 @@ func codeOf(command proxy.Command) int {
 	return codeProtocol
 }
 
-// perform has something done by another goroutine, then calls done in that of run. What
-// is done continues although the client quits.
+// perform runs a function in another goroutine, then calls done in that of run. The function continues
+// even if the client quits.
 func (s *session) perform(do func(context.Context), done func() error) {
 	ctx := context.WithoutCancel(s.life)
 	s.work.Go(func() {

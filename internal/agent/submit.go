@@ -14,15 +14,15 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// longestSubmissionID bounds the ids that clients give their submissions, in bytes.
+// longestSubmissionID bounds the clients' submission ids, in bytes.
 const longestSubmissionID = 1000
 
 // A submitted is a submission without an answer yet.
 type submitted struct {
-	commands    []proxy.Command // several if the client repeated it
-	job         job.Job         // once it is done
+	commands    []proxy.Command // several if the client repeated the command
+	job         job.Job         // once submitted
 	isDone      bool
-	isAnnounced bool // to the client, with the id of the submission
+	isAnnounced bool // to the client with the id of the submission
 }
 
 // submit submits a job.
@@ -48,7 +48,7 @@ func (s *session) submit(command proxy.Command) error {
 	return nil
 }
 
-// withQueue returns attributes in which the queue has its name.
+// withQueue returns attributes with the name of the queue instead of its id.
 func (s *session) withQueue(attributes proxy.Attributes) proxy.Attributes {
 	named := make(proxy.Attributes, 0, len(attributes))
 	for _, attribute := range attributes {
@@ -60,7 +60,7 @@ func (s *session) withQueue(attributes proxy.Attributes) proxy.Attributes {
 	return named
 }
 
-// carryOut has a submission made.
+// carryOut starts a submission.
 func (s *session) carryOut(ctx context.Context, tag string, attributes proxy.Attributes) (job.Job, error) {
 	definition, err := s.options.Scheduler.Definition(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *session) carryOut(ctx context.Context, tag string, attributes proxy.Att
 	return s.options.Scheduler.Submit(ctx, submission)
 }
 
-// done answers a submission that was made; its job is announced first.
+// done answers a completed submission after announcing its job.
 func (s *session) done(tag string, accepted job.Job, failed error) error {
 	submission := s.submissions[tag]
 	if failed != nil {
@@ -104,15 +104,15 @@ func (s *session) done(tag string, accepted job.Job, failed error) error {
 			if s.submissions[tag] != submission {
 				return nil
 			}
-			submission.isAnnounced = true // as far as that is possible
+			submission.isAnnounced = true // or cannot be announced
 			return s.settle()
 		})
 	})
 	return s.settle()
 }
 
-// announceAgain announces a job that the client knows, but not by the id of the submission,
-// or one that was kept back because its id is the tag.
+// announceAgain announces a job that the client knows without its submission id, or one that was withheld
+// because its id is the tag.
 func (s *session) announceAgain(tag string, submission *submitted) error {
 	if _, isOpen := s.protocol.Events(); !isOpen {
 		return nil
@@ -128,8 +128,8 @@ func (s *session) announceAgain(tag string, submission *submitted) error {
 	return to.flush()
 }
 
-// announceEarly announces a job that the model does not show yet: that may take as long as the scheduler
-// takes to list its jobs. Other clients than rmctl would not take in what changes then.
+// announceEarly announces a job before the model has it, which may take until the next listing. Only
+// rmctl clients process the changes that follow.
 func (s *session) announceEarly(tag string, submission *submitted) error {
 	id := submission.job.ID
 	_, isOpen := s.protocol.Events()
@@ -140,7 +140,7 @@ func (s *session) announceEarly(tag string, submission *submitted) error {
 	}
 	name, _ := s.names.of(tag, s.peer.isOwn)
 	attributes := proxy.Attributes{{ID: vocabulary.AttributeName, Value: cmp.Or(submission.job.Name, id)}}
-	if observed := submission.job.Observed; observed.IsZero() || !observed.Before(s.begun) { // else the state is not confirmed
+	if observed := submission.job.Observed; observed.IsZero() || !observed.Before(s.begun) { // otherwise the state is unconfirmed
 		attributes = append(attributes, proxy.Attribute{ID: vocabulary.AttributeJobState, Value: string(model.JobState(&submission.job.Observation))})
 	}
 	attributes = append(attributes, proxy.Attribute{ID: attributeJobID, Value: id}, proxy.Attribute{ID: attributeSubmission, Value: name})
@@ -152,7 +152,7 @@ func (s *session) announceEarly(tag string, submission *submitted) error {
 	return to.flush()
 }
 
-// queueOf returns the queue of a job that the model does not show yet, as far as it is known.
+// queueOf returns the queue, if known, of a job that is not in the model yet.
 func (s *session) queueOf(j *job.Job) (string, bool) {
 	if _, known := s.sent.Get(model.Queue, j.Queue); known {
 		return j.Queue, true
@@ -163,7 +163,7 @@ func (s *session) queueOf(j *job.Job) (string, bool) {
 	return "", false
 }
 
-// replaceEarly removes what was announced early as a job that the model shows with another id.
+// replaceEarly removes a job announced early that the model has with another id.
 func (s *session) replaceEarly(shown *model.Element) error {
 	id, isEarly := s.early[tagOf(shown)]
 	if !isEarly {
@@ -177,8 +177,7 @@ func (s *session) replaceEarly(shown *model.Element) error {
 	return s.event(proxy.Update{Change: proxy.Removed, Kind: model.Job, Groups: []proxy.Group{{IDs: proxy.IDsOf(number)}}})
 }
 
-// settle answers the submissions whose jobs are announced, or will be when the client asks for
-// events.
+// settle answers submissions whose jobs are announced, or will be once the client requests events.
 func (s *session) settle() error {
 	_, isOpen := s.protocol.Events()
 	for tag, submission := range s.submissions {

@@ -31,8 +31,9 @@ func TestASubmittedJobIsAnnouncedBeforeOK(t *testing.T) {
 	})
 }
 
-// A definition without a command for debugging has the servers of the debugger started instead of the program.
-func TestAJobIsDebuggedWithoutACommandForThat(t *testing.T) {
+// Without a debugging command in the definition, the job runs the debugger's servers instead of the
+// program.
+func TestAJobIsDebuggedWithoutADebuggingCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch")
@@ -49,7 +50,7 @@ func TestAJobIsDebuggedWithoutACommandForThat(t *testing.T) {
 	})
 }
 
-func TestASubmittedJobThatMovesKeepsItsSubmissionID(t *testing.T) {
+func TestAMovedJobKeepsItsSubmissionID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch")
@@ -107,14 +108,14 @@ func TestASubmissionWithoutEventsIsAnsweredAtOnce(t *testing.T) {
 	})
 }
 
-func TestAJobThatDoesNotAppearIsNotWaitedForLong(t *testing.T) {
+func TestWaitingForAJobToAppearIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.start()
 		c.scheduler.accept = func(s job.Submission) job.Job { return job.Job{ID: "42", Tag: s.Tag} }
 		c.send(proxy.SubmitJob, "jobSubId=JOB_1", "execName=hello")
 		require.Empty(t, c.got())
-		time.Sleep(10 * time.Second) // of the bubble
+		time.Sleep(10 * time.Second) // bubble time
 		require.Equal(t, []string{"OK 4"}, c.got())
 		c.quit()
 	})
@@ -153,7 +154,7 @@ func TestAJobIsAnnouncedToRmctlBeforeTheModelShowsIt(t *testing.T) {
 	})
 }
 
-func TestAJobThatIsListedBeforeItIsOnRecordIsAnnouncedAgain(t *testing.T) {
+func TestAJobListedBeforeItIsRecordedIsAnnouncedAgain(t *testing.T) {
 	for features, want := range map[string][]string{
 		"":        {"REMOVE_JOB 3 [1002]", "NEW_JOB 3 in 1001 [1003 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=J]", "OK 4"},
 		"details": {"ATTR_DEF 3 jobTag", "NEW_JOB 3 in 1001 [1002 name=42 jobState=PENDING jobId=42 jobSubId=J jobTag=J]", "OK 4"},
@@ -182,7 +183,7 @@ func TestAJobThatIsListedBeforeItIsOnRecordIsAnnouncedAgain(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsOnRecordLateIsAnnouncedAgainToo(t *testing.T) {
+func TestAJobRecordedLateIsAnnouncedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.define("jobTag")
@@ -195,7 +196,7 @@ func TestAJobThatIsOnRecordLateIsAnnouncedAgainToo(t *testing.T) {
 			return job.Job{ID: "42", Tag: s.Tag}
 		}
 		c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
-		time.Sleep(10 * time.Second) // of the bubble
+		time.Sleep(10 * time.Second) // bubble time
 		require.Contains(t, c.got(), "OK 4")
 		c.put(model.Job, "batch", "42", "jobTag", tag)
 		require.Equal(t, []string{"REMOVE_JOB 3 [1002]", "NEW_JOB 3 in 1001 [1003 name=42 jobState=STARTING jobStatus=PENDING jobId=42 jobSubId=J]"}, c.got())
@@ -225,7 +226,7 @@ func TestAJobIsAnnouncedOnceItHasAnID(t *testing.T) {
 	})
 }
 
-func TestAJobWhoseIDIsItsTagIsAnnouncedOnceItIsAccepted(t *testing.T) {
+func TestAJobWithoutAnIDIsAnnouncedOnceAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.define("jobTag")
@@ -233,7 +234,7 @@ func TestAJobWhoseIDIsItsTagIsAnnouncedOnceItIsAccepted(t *testing.T) {
 		c.start()
 		c.scheduler.accept = func(s job.Submission) job.Job {
 			c.put(model.Job, "batch", s.Tag, "jobState", "RUNNING", "jobTag", s.Tag)
-			time.Sleep(time.Second) // of the bubble: the element is compared first
+			time.Sleep(time.Second) // bubble time: the element is compared first
 			return job.Job{ID: s.Tag, Tag: s.Tag}
 		}
 		c.send(proxy.SubmitJob, "jobSubId=J", "execName=hello")
@@ -314,7 +315,7 @@ func TestASubmissionKeepsItsTagWhenTheClientReturns(t *testing.T) {
 	})
 }
 
-func TestSubmissionsUnderWayAreFinishedAfterQuit(t *testing.T) {
+func TestPendingSubmissionsAreFinishedAfterQuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, nil)
 		c.put(model.Queue, "", "batch")
@@ -343,7 +344,7 @@ func TestJobsAreOperated(t *testing.T) {
 		require.ElementsMatch(t, []string{"OK 4", "OK 5", "OK 6"}, c.got())
 		require.ElementsMatch(t, []string{"cancel 7", "hold 7", "move 7 batch"}, c.scheduler.done)
 		c.send(proxy.ChangeJob, "jobId=1002", "operation=cancel")
-		require.Equal(t, []string{`ERROR 7 errorCode=1203 errorMsg=operation "cancel" is not one of hold, release, suspend, resume`}, c.got())
+		require.Equal(t, []string{`ERROR 7 errorCode=1203 errorMsg=unknown operation "cancel": use hold, release, suspend or resume`}, c.got())
 		c.send(proxy.TerminateJob, "jobId=1001")
 		require.Equal(t, []string{`TERMINATEJOB_ERROR 8 jobId=1001 errorCode=1203 errorMsg=unknown job "1001"`}, c.got())
 		c.scheduler.refuses = errors.New("it has ended")

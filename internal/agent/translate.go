@@ -15,13 +15,13 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// A translation makes a submission of the attributes that a client sends.
+// A translation turns the attributes sent by a client into a submission.
 type translation struct {
 	definition *config.Definition
 	submission job.Submission
 	path, name string            // of the program
-	debugger   map[string]string // for a job that is debugged
-	queue      string            // that the client chose from those announced
+	debugger   map[string]string // for a debugged job
+	queue      string            // chosen by the client
 }
 
 // Names of the attributes of programs.
@@ -35,10 +35,10 @@ const (
 	attributeDebugArguments = "debugArgs"
 )
 
-// debuggers are the names of definitions for those of the protocol.
+// debuggers maps names of debuggers in the protocol to those in definitions.
 var debuggers = map[string]string{attributeDebugArguments: "debuggerArgs", "debugerId": "debuggerId"}
 
-// ignored are attributes that say nothing about the job that a scheduler should know.
+// ignored are attributes that do not matter to a scheduler.
 var ignored = []string{
 	attributeSubmission, "debugStopInMain", "ioForwarding", vocabulary.AttributeJobLaunched, vocabulary.AttributeName,
 	vocabulary.AttributeJobState, "jobIoLabel", "jobVerbose", "userId",
@@ -54,7 +54,7 @@ func submissionOf(attributes proxy.Attributes, definition *config.Definition) (j
 		}
 	}
 	if t.name == "" && t.path == "" {
-		return job.Submission{}, errors.New("there is nothing to run: execName is empty")
+		return job.Submission{}, errors.New("no program to run: execName is empty")
 	}
 	if t.submission.Executable = t.name; t.path != "" && !path.IsAbs(t.name) {
 		t.submission.Executable = path.Join(t.path, t.name)
@@ -87,7 +87,7 @@ func (t *translation) add(id, value string) error {
 		t.queue = value
 	case attributeJobID:
 		if value != "" {
-			return fmt.Errorf("jobId=%s: a job cannot run in the allocation of another one", value)
+			return fmt.Errorf("jobId=%s: a job cannot run in the allocation of another job", value)
 		}
 	default:
 		return t.addOption(id, value)
@@ -104,7 +104,7 @@ func (t *translation) addVariable(text string) error {
 	return nil
 }
 
-// addOption adds an attribute that says how a job is to be run.
+// addOption adds an attribute for the execution of a job.
 func (t *translation) addOption(id, value string) error {
 	defined := t.definition.Attribute(id)
 	switch {
@@ -112,7 +112,7 @@ func (t *translation) addOption(id, value string) error {
 		t.assign(id, value)
 	case slices.Contains(ignored, id) || value == "":
 	case strings.HasPrefix(id, "debug"):
-		t.debugger[id] = strings.TrimPrefix(t.debugger[id]+" "+value, " ") // a list is words of one text
+		t.debugger[id] = strings.TrimPrefix(t.debugger[id]+" "+value, " ") // join a list with blanks
 	default:
 		return t.addOld(id, value)
 	}
@@ -139,7 +139,7 @@ func (t *translation) addDebugger() {
 	}
 }
 
-// withoutDebugger returns a submission of the program alone.
+// withoutDebugger returns the submission without the debugger.
 func withoutDebugger(s job.Submission) job.Submission {
 	s.Debug = false
 	s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(each job.Assignment) bool {
@@ -148,13 +148,13 @@ func withoutDebugger(s job.Submission) job.Submission {
 	return s
 }
 
-// An oldName is the portable name that an attribute of old forms stands for.
+// An oldName is the portable name for an attribute of old forms.
 type oldName struct {
 	portable string
-	convert  func(value string) (string, error) // nil for the same text
+	convert  func(value string) (string, error) // nil to keep the value
 }
 
-// oldNames are those of the forms for SLURM, PBS and PE. What is not here has no counterpart.
+// oldNames are the attributes of the forms for SLURM, PBS and PE. Others have no counterpart.
 var oldNames = map[string]oldName{
 	"jobNumProcs": {portable: "tasks"}, "jobNumNodes": {portable: "nodes"}, "jobPartition": {portable: "queue"},
 	"jobTimeLimit": {"wallTime", minutes},
@@ -167,10 +167,10 @@ var oldNames = map[string]oldName{
 	"PE_STDIN_PATH": {portable: "stdin"}, "PE_STDOUT_PATH": {portable: "stdout"}, "PE_STDERR_PATH": {portable: "stderr"},
 }
 
-// counts are the portable names for which forms send 1 by themselves.
+// counts are the portable names for which forms always send 1.
 var counts = []string{"tasks", "nodes", "tasksPerNode"}
 
-// addOld adds an attribute that neither the definition nor rmctl has a name for.
+// addOld adds an attribute that neither the definition nor rmctl knows.
 func (t *translation) addOld(id, value string) error {
 	known, isKnown := oldNames[id]
 	switch {
@@ -178,10 +178,10 @@ func (t *translation) addOld(id, value string) error {
 		return t.addNodes(value)
 	case id == "jobType" && value == "batch":
 	case strings.HasPrefix(id, "PE_") && !isKnown: // options of the program poe
-	case strings.HasPrefix(id, "MP_") && !isKnown: // so the program poe gets them
+	case strings.HasPrefix(id, "MP_") && !isKnown: // passed to the program poe
 		t.submission.Environment.Variables = append(t.submission.Environment.Variables, job.Variable{Name: id, Value: value})
 	case !isKnown:
-		t.assign(id, value) // the submission is refused as any with such an attribute
+		t.assign(id, value) // submitting fails with an unknown attribute
 	case slices.Contains(counts, known.portable):
 		t.addCount(known.portable, value)
 	case known.convert != nil:
@@ -218,7 +218,7 @@ func pbsMemory(text string) (string, error) {
 	return number + written, nil
 }
 
-// addNodes adds what PBS writes as NODES or NODES:ppn=TASKS.
+// addNodes adds nodes and tasks from the PBS form NODES or NODES:ppn=TASKS.
 func (t *translation) addNodes(text string) error {
 	nodes, perNode, hasTasks := strings.Cut(text, ":ppn=")
 	if _, err := strconv.ParseUint(nodes, 10, 31); err != nil {
@@ -231,7 +231,7 @@ func (t *translation) addNodes(text string) error {
 	return nil
 }
 
-// addCount adds a number, unless it is 1, which forms send by themselves, and has no effect.
+// addCount adds a number unless it is 1, which forms always send and has no effect.
 func (t *translation) addCount(portable, value string) {
 	if value != "1" || t.supports(portable) {
 		t.assign(portable, value)

@@ -1,5 +1,5 @@
-// Package agentdecode explains messages of the proxy protocol, from a trace or from one direction
-// of a stream.
+// Package agentdecode decodes messages of the proxy protocol from a trace or from one direction of a
+// stream.
 package agentdecode
 
 import (
@@ -14,20 +14,20 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// A message is one message, for people and programs.
+// A message is one decoded message, printed as text or JSON.
 type message struct {
-	Line        int          `json:"line,omitempty"`  // of a trace
-	Frame       int          `json:"frame,omitempty"` // of a stream: its number
+	Line        int          `json:"line,omitempty"`  // line of a trace
+	Frame       int          `json:"frame,omitempty"` // frame number of a stream
 	From        string       `json:"from,omitempty"`  // "client" or "agent"
 	Name        string       `json:"name,omitempty"`  // such as NEW_JOB
 	Transaction *uint32      `json:"transaction,omitempty"`
-	Answers     string       `json:"answers,omitempty"` // the name of the command, if the trace has it
+	Answers     string       `json:"answers,omitempty"` // name of the command, if it is in the trace
 	Parent      string       `json:"parent,omitempty"`
 	Attributes  []attribute  `json:"attributes,omitempty"`
 	Groups      []group      `json:"groups,omitempty"`
 	Definitions []definition `json:"definitions,omitempty"`
 	Arguments   []string     `json:"arguments,omitempty"` // of messages without a known meaning
-	Closed      bool         `json:"closed,omitempty"`    // the connection ended here
+	Closed      bool         `json:"closed,omitempty"`    // the connection ended
 	Error       string       `json:"error,omitempty"`     // why the message cannot be decoded
 }
 
@@ -66,8 +66,8 @@ const (
 // longestLine bounds a line of a trace: a frame of 16 MiB in which every byte is escaped.
 const longestLine = 4*16<<20 + 16
 
-// messages yields the messages of a trace or of the frames of one direction. Messages that
-// cannot be decoded are yielded too; the error is one of reading.
+// messages yields the messages of a trace or of the frames of one direction, including those that cannot
+// be decoded. The error is a read error.
 func messages(r io.Reader) iter.Seq2[message, error] {
 	buffered := bufio.NewReader(r)
 	start, err := buffered.Peek(3)
@@ -137,7 +137,7 @@ func stream(r io.Reader) iter.Seq2[message, error] {
 	}
 }
 
-// sender returns which end begins with such a frame: commands and updates share some ids.
+// sender returns the end that begins with such a frame: commands and updates share some ids.
 func sender(frame proxy.Frame) string {
 	command := proxy.ParseCommand(frame)
 	version, _ := command.Attributes.Value("version")
@@ -147,7 +147,7 @@ func sender(frame proxy.Frame) string {
 	case proxy.ModelDefinition, proxy.StartEvents, proxy.StopEvents, proxy.MoveJob, proxy.FilterEvents, proxy.ChangeJob:
 		return client
 	case proxy.Init:
-		if strings.Contains(version, ".") { // else it is the count of a MESSAGE
+		if strings.Contains(version, ".") { // otherwise it is the count of a MESSAGE
 			return client
 		}
 	case proxy.SubmitJob:
@@ -162,10 +162,10 @@ func sender(frame proxy.Frame) string {
 	return agent
 }
 
-// mostOpen bounds the commands whose answers are named.
+// mostOpen bounds the unanswered commands that are remembered.
 const mostOpen = 10_000
 
-// A session are the commands without an answer, by transaction.
+// A session has the unanswered commands by transaction.
 type session map[uint32]string
 
 // line decodes a line of a trace.

@@ -23,7 +23,7 @@ func traced(t *testing.T, lines ...proxy.Line) string {
 	return text.String()
 }
 
-// printed decodes a text for people.
+// printed decodes a text for display.
 func printed(t *testing.T, text string) (shown string, broken int) {
 	t.Helper()
 	var to strings.Builder
@@ -65,7 +65,7 @@ func TestTracesAreDecoded(t *testing.T) {
 	require.Equal(t, 2, broken)
 }
 
-func TestStreamsAreDecodedByTheEndThatSentThem(t *testing.T) {
+func TestTheSenderOfAStreamIsDetected(t *testing.T) {
 	for from, frames := range map[string][]proxy.Frame{
 		"client": {{ID: 1, Arguments: []string{"version=2.0", "baseId=1"}}, {ID: 5}, {ID: 6}},
 		"agent":  {{ID: 0}, {ID: 5}, {ID: 6}},
@@ -87,7 +87,7 @@ func TestStreamsAreDecodedByTheEndThatSentThem(t *testing.T) {
 	}
 }
 
-func TestStreamsEndAtWhatIsNoFrame(t *testing.T) {
+func TestStreamsEndAtInvalidFrames(t *testing.T) {
 	whole := string(proxy.Frame{ID: 6}.Append(nil))
 	shown, broken := printed(t, whole+"00000017 0006;00000000:00000000"+whole+"oops")
 	require.Equal(t, 2, broken)
@@ -98,7 +98,7 @@ func TestStreamsEndAtWhatIsNoFrame(t *testing.T) {
 	require.Contains(t, shown, "the stream ends inside a frame")
 }
 
-func TestHostileTextsAreShownInOneLine(t *testing.T) {
+func TestHostileTextsAreShownOnOneLine(t *testing.T) {
 	hostile := "\x1b[2J\n\u202e" + strings.Repeat("x\u0301\u0301\u0301\u0301", 5000)
 	shown, _ := printed(t, traced(t, proxy.Line{FromAgent: true, Frame: proxy.Frame{ID: 0xdc, Arguments: []string{hostile, "1", hostile, "1", hostile + "=" + hostile}}},
 		proxy.Line{FromAgent: true, Frame: proxy.Frame{ID: 0xfb, Arguments: []string{"1", "7", hostile, "ENUMERATED", hostile, hostile, "true", hostile, hostile}}}))
@@ -108,7 +108,7 @@ func TestHostileTextsAreShownInOneLine(t *testing.T) {
 	require.Less(t, len(shown), 10*4*longestText)
 }
 
-func TestMessagesAreJSONALineEach(t *testing.T) {
+func TestMessagesAreJSONLines(t *testing.T) {
 	var to strings.Builder
 	broken, err := Print(&to, strings.NewReader(traced(t,
 		proxy.Line{FromAgent: true, Frame: proxy.Frame{ID: 0xe6, Transaction: 3, Arguments: []string{"1", "1010-1011", "1", "name=\u202e"}}}, proxy.Line{Closed: true})), true)
@@ -124,7 +124,7 @@ func TestMessagesAreJSONALineEach(t *testing.T) {
 	require.JSONEq(t, `{"line":2,"from":"client","closed":true}`, lines[1])
 }
 
-func TestErrorsOfReadingAreReturned(t *testing.T) {
+func TestReadErrorsAreReturned(t *testing.T) {
 	for _, before := range []string{"", "C> ", "C> 000", "0000", "00000017 "} {
 		_, err := Print(&strings.Builder{}, io.MultiReader(strings.NewReader(before), iotest.ErrReader(io.ErrClosedPipe)), false)
 		require.ErrorIs(t, err, io.ErrClosedPipe, before)

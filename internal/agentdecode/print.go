@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/internal/tui"
 )
 
-// Print decodes the messages of a trace or of frames, and prints them for people or as JSON, a
-// line each. It returns how many could not be decoded.
+// Print decodes the messages of a trace or of frames and prints them as text or as JSON lines. It returns
+// the number of messages that it could not decode.
 func Print(w io.Writer, r io.Reader, asJSON bool) (broken int, err error) {
 	for decoded, err := range messages(r) {
 		if err != nil {
@@ -33,7 +33,7 @@ func Print(w io.Writer, r io.Reader, asJSON bool) (broken int, err error) {
 	return broken, nil
 }
 
-// longestText bounds a text that is shown; JSON has all of it.
+// longestText bounds texts that are displayed. JSON has the whole text.
 const longestText = 200
 
 // String returns the message in lines for a terminal.
@@ -78,7 +78,7 @@ func (m message) headline() string {
 	return line + attributesText(m.Attributes)
 }
 
-// countOf says how many elements ids stand for, unless it is one.
+// countOf returns the number of elements in words, empty for one.
 func (m message) countOf(each group) string {
 	if each.Count == 1 {
 		return ""
@@ -116,7 +116,7 @@ func (d definition) String() string {
 	return line
 }
 
-// text returns a text from the peer for a terminal: in quotes unless it is one visible word, and cut.
+// text returns a truncated text from the peer for a terminal, quoted unless it is one visible word.
 func text(value string) string {
 	shown := terminal.AtMost(value, longestText)
 	if shown == "" || strings.ContainsFunc(shown, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
@@ -125,7 +125,7 @@ func text(value string) string {
 	return tui.Safe(shown)
 }
 
-// quoted returns a text from the peer in quotes, cut.
+// quoted returns a truncated text from the peer in quotes.
 func quoted(value string) string {
 	return tui.Safe(strconv.Quote(terminal.AtMost(value, longestText)))
 }

@@ -42,7 +42,7 @@ func TestTracesHaveNoSecrets(t *testing.T) {
 	require.Equal(t, "env=TOKEN=hush", given.Frame.Arguments[0], "the message itself stays as it was")
 }
 
-func TestATraceIsForItsUserAlone(t *testing.T) {
+func TestTracesArePrivate(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "trace")
 	whole, err := agenttrace.Renew(path)
@@ -84,7 +84,7 @@ func TestOnlyTracesAreEmptied(t *testing.T) {
 	}
 }
 
-func TestFilesGetWhatWasKeptAndWhatComesOnce(t *testing.T) {
+func TestFilesGetOldAndNewMessagesOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace")
 	var r agenttrace.Recorder
 	r.Write(line("before"))

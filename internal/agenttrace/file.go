@@ -1,5 +1,5 @@
-// Package agenttrace writes traces of agent sessions to private files, without values of
-// variables, which may be secrets.
+// Package agenttrace writes traces of agent sessions to private files. It omits the values of variables,
+// which may be secrets.
 package agenttrace
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// Renew makes an empty file for a trace, or empties one that has a trace, and returns its whole
-// path. Other files stay as they are.
+// Renew creates a file for a trace, or empties one that contains a trace, and returns its absolute path.
+// It does not change other files.
 func Renew(path string) (string, error) {
 	whole, err := filepath.Abs(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func Renew(path string) (string, error) {
 // Append opens a file to which messages are appended.
 func Append(path string) (*os.File, error) { return open(path, os.O_WRONLY) }
 
-// open opens a file of this user that nobody else can read, or makes it.
+// open opens or creates a private file of this user.
 func open(path string, access int, further ...func(*os.File) error) (*os.File, error) {
 	file, err := os.OpenFile(path, access|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -44,7 +44,7 @@ func open(path string, access int, further ...func(*os.File) error) (*os.File, e
 	return file, nil
 }
 
-// checkOwn refuses what is no file of this user.
+// checkOwn refuses anything but a file of this user.
 func checkOwn(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -53,14 +53,14 @@ func checkOwn(file *os.File) error {
 	owner, known := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New("it is not a file")
+		return errors.New("not a regular file")
 	case known && int(owner.Uid) != os.Geteuid():
-		return errors.New("another user owns it")
+		return errors.New("owned by another user")
 	}
 	return nil
 }
 
-// checkTrace refuses what is neither empty nor a trace.
+// checkTrace refuses files that are neither empty nor a trace.
 func checkTrace(file *os.File) error {
 	start := make([]byte, len("C> "))
 	switch read, err := io.ReadFull(file, start); {
@@ -69,7 +69,7 @@ func checkTrace(file *os.File) error {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	case string(start[:read]) != "C> " && string(start[:read]) != "<E ":
-		return errors.New("it is not a trace: choose another file")
+		return errors.New("not a trace: choose another file")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func checkPrivate(file *os.File) error {
 	return err
 }
 
-// To returns a function that writes messages, without values that may be secrets.
+// To returns a function that writes messages without values that may be secrets.
 func To(file io.Writer) func(proxy.Line) error {
 	trace := proxy.NewTrace(file)
 	return func(line proxy.Line) error { return trace.Write(withoutValues(line)) }

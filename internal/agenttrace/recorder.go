@@ -11,8 +11,8 @@ import (
 // maxKept bounds the messages that a Recorder keeps, in bytes.
 const maxKept = 1 << 20
 
-// A Recorder keeps the newest messages of sessions, for files that are written from then on. The
-// zero value is ready to use.
+// A Recorder keeps the newest messages of sessions and writes new ones to followed files. The zero value
+// is ready to use.
 type Recorder struct {
 	mutex sync.Mutex
 	lines []proxy.Line
@@ -20,7 +20,7 @@ type Recorder struct {
 	files map[string]*followed
 }
 
-// followed is a file that gets the messages.
+// followed is a file that receives the messages.
 type followed struct {
 	file   *os.File
 	write  func(proxy.Line) error
@@ -29,7 +29,8 @@ type followed struct {
 	err    error
 }
 
-// Write gets a message. Who follows a file learns why it has no more of them.
+// Write stores a message and writes it to followed files. If that fails, followers of the file get the
+// error.
 func (r *Recorder) Write(line proxy.Line) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -62,9 +63,8 @@ func (f *followed) put(line proxy.Line) {
 	}
 }
 
-// Follow appends the messages that were kept and those that come to a file, until end is called
-// or a message cannot be written, which closes failed. A file that several follow gets each
-// message once.
+// Follow appends the kept and all new messages to a file, until end is called or a write fails, which
+// closes failed. A file with several followers gets each message once.
 func (r *Recorder) Follow(path string) (failed <-chan struct{}, end func() error, err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -94,7 +94,7 @@ func (r *Recorder) add(path string) (*followed, error) {
 	return f, nil
 }
 
-// leave returns why the file lacks messages.
+// leave returns why messages are missing from the file.
 func (r *Recorder) leave(path string, f *followed) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -8,11 +8,10 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// hidden stands for a value.
+// hidden replaces a value.
 const hidden = "(hidden)"
 
-// withoutValues returns a line without the values of variables, and without those of attributes
-// whose names are those of secrets.
+// withoutValues returns a line without the values of variables and of attributes named like secrets.
 func withoutValues(line proxy.Line) proxy.Line {
 	isCopied := false
 	for i, argument := range line.Frame.Arguments {

@@ -116,9 +116,9 @@ func TestEntityBombsAndInvalidBytesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`<!DOCTYPE a [<!ENTITY b "x"><!ENTITY c "&b;&b;">]><a>&c;</a>`: "document type",
 		"<a>&lol;</a>": "entity",
-		"<a></b>":      "no XML",
-		"<a/>behind":   "behind",
-		"<?xml version='1.0' encoding='latin1'?><a/>": "encoded as latin1",
+		"<a></b>":      "invalid XML",
+		"<a/>behind":   "text after the document",
+		"<?xml version='1.0' encoding='latin1'?><a/>": "unsupported encoding latin1",
 	} {
 		source, _ := documents(t, config.XML, "a/b")
 		_, err := source.Write([]byte(text))

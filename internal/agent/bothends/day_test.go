@@ -25,15 +25,15 @@ const (
 	forgotten     = 5 * time.Minute // after a job has ended
 )
 
-// A listedJob is a job as its cluster lists it.
+// A listedJob is a job in the cluster's listing.
 type listedJob struct {
 	id     string
-	facts  facts // nil once it is not listed any more
+	facts  facts // nil once it is no longer listed
 	length int   // of its line
 	until  time.Duration
 }
 
-// at returns a job of the day as its cluster lists it after some time.
+// at returns the listed form of a job at a time of the day.
 func (j listedJob) at(day time.Time, number int, passed time.Duration) listedJob {
 	if j.facts != nil && passed < j.until {
 		return j
@@ -61,7 +61,7 @@ func (j listedJob) at(day time.Time, number int, passed time.Duration) listedJob
 	return listedJob{id, f, len(line(id, f)), until}
 }
 
-// line returns the line of a job, as the listing of the definition slurm has it.
+// line returns the line of a job in a listing of the definition slurm.
 func line(id string, f facts) string {
 	const mark = "@A2B3C4D5E6F7G2H3"
 	none := func(text string) string {
@@ -78,12 +78,11 @@ func line(id string, f facts) string {
 		"/home/" + f["owner"] + "/.eclipsesettings/" + f["identity"] + "managed_file_for_script", f["name"]}, mark) + mark + "\n"
 }
 
-// A day through an agent costs a hundredth of the bytes of listings. RMCTL_HOURS says how much of
-// it passes; without it an hour does.
+// An agent sends a hundredth of the bytes of listings. RMCTL_HOURS sets the simulated hours (default 1).
 func TestADayThroughAnAgentCostsFewBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, listings, bytes := time.Now(), 0, 0
-		day := begun.Add(-listedFor) // as many jobs as at any time are listed at first
+		day := begun.Add(-listedFor) // start with a full listing
 		first, known := 0, map[int]listedJob{}
 		var listening atomic.Pointer[pair]
 		p := newPair(t, map[model.Kind]func() map[string]facts{model.Job: func() map[string]facts {
@@ -117,7 +116,7 @@ func TestADayThroughAnAgentCostsFewBytes(t *testing.T) {
 	})
 }
 
-// hours returns how long the cluster works.
+// hours returns the simulated hours.
 func hours(t *testing.T) int {
 	text := os.Getenv("RMCTL_HOURS")
 	if text == "" {

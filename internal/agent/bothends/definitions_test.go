@@ -27,8 +27,8 @@ type recording struct {
 	job    *job.Job
 }
 
-// recordings returns what was recorded for a definition: what it makes of each listing, which
-// its cases prove, and the jobs of its flows.
+// recordings returns the recordings of a definition: the rows of each listing, as in its cases, and the
+// jobs of its flows.
 func recordings(t *testing.T, definition string) (all []recording) {
 	folders, err := cases.Find(filepath.Join("..", "..", "..", "testdata"))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func factsOf(t *testing.T, row cases.Changed) facts {
 	return found
 }
 
-// steps returns what each step of a flow has to leave of its job.
+// steps returns the expected job after each step of a flow.
 func steps(t *testing.T, folder, definition string) (all []recording) {
 	var flow cases.Flow
 	_, err := toml.DecodeFile(filepath.Join(folder, "flow.toml"), &flow)
@@ -82,8 +82,8 @@ func steps(t *testing.T, folder, definition string) (all []recording) {
 	return all
 }
 
-// A client of an agent shows what a model without an agent shows: after each recorded listing of
-// each shipped definition, and after each step of its flows.
+// A client of an agent shows the same as a model without an agent, after each recorded listing of each
+// shipped definition and each step of its flows.
 func TestClientsShowWhatTheAgentShows(t *testing.T) {
 	for _, definition := range rms.Names() {
 		t.Run(definition, func(t *testing.T) {

@@ -31,8 +31,8 @@ func (f facts) Fact(name string) string { return f[name] }
 // listInterval is from one listing to the next.
 const listInterval = 10 * time.Second
 
-// A pair is a scheduler whose listings a monitor puts into a model, an agent that serves that
-// model, and a client. Time is that of a bubble.
+// A pair is a scheduler, a monitor that puts its listings into a model, an agent that serves the model,
+// and a client. It runs in a synctest bubble.
 type pair struct {
 	t       testing.TB
 	model   *model.Model // of the agent
@@ -40,12 +40,12 @@ type pair struct {
 
 	mu    sync.Mutex
 	lists map[model.Kind]func() map[string]facts
-	jobs  map[string]job.Job // on record, by tag
+	jobs  map[string]job.Job // recorded jobs by tag
 
-	processes map[string][]job.Process // of these
+	processes map[string][]job.Process // of these jobs
 	written   atomic.Int64             // bytes that the agent sent
 	read      atomic.Int64             // bytes that the client sent
-	events    atomic.Int64             // on record
+	events    atomic.Int64             // recorded
 	stop      func()
 }
 
@@ -75,7 +75,7 @@ func newPair(t testing.TB, lists map[model.Kind]func() map[string]facts) *pair {
 	return p
 }
 
-// rows lists.
+// rows returns a listing.
 func (p *pair) rows(_ context.Context, kind model.Kind, each func(string, monitor.Facts) error) (monitor.Outcome, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +91,7 @@ func (p *pair) rows(_ context.Context, kind model.Kind, each func(string, monito
 	return monitor.Outcome{}, nil
 }
 
-// record returns the jobs on record.
+// record returns the recorded jobs.
 func (p *pair) record(context.Context) (map[string]job.Job, map[string][]job.Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *pair) EachTouched(context.Context, int64, func(string)) (int64, error) 
 	return p.events.Load(), nil
 }
 
-// serve is the agent.
+// serve runs the agent.
 func (p *pair) serve(ctx context.Context, command remote.Command) int {
 	from, to := counting{command.Stdin, nil, &p.read}, counting{nil, command.Stdout, &p.written}
 	err := agent.Serve(ctx, from, to, agent.Options{Model: p.model, Manager: manager, Scheduler: &benchmarked{}, Record: p, Close: func() error { return nil }})
@@ -145,7 +145,7 @@ func (c counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// both returns both models, when the client has what the agent has.
+// both returns both models once the client is up to date.
 func (p *pair) both() (agents, clients *model.Manager) {
 	synctest.Wait()
 	agents, _ = p.model.Snapshot().Manager(manager)
@@ -153,15 +153,16 @@ func (p *pair) both() (agents, clients *model.Manager) {
 	return agents, clients
 }
 
-// An element is what a model shows of an element.
+// An element is the visible content of an element of a model.
 type element struct {
 	parent, name string
 	state        model.State
 	attributes   map[string]string
 }
 
-// shown returns what a model shows of the elements of a kind. Names, states and ids of jobs are
-// attributes, too, in what came by the protocol, tags are not sent as they are, and an attribute that is taken away gets its default.
+// shown returns the visible content of the elements of a kind, without permitted differences: the
+// protocol sends names, states and ids of jobs as attributes, changes tags, and resets a removed
+// attribute to its default.
 func shown(m *model.Manager, kind model.Kind) map[string]element {
 	sent := []string{vocabulary.AttributeName, kind.StateAttribute(), "jobId", "jobSubId", vocabulary.AttributeJobTag}
 	all := map[string]element{}
@@ -177,7 +178,7 @@ func shown(m *model.Manager, kind model.Kind) map[string]element {
 	return all
 }
 
-// requireSame demands that both models show the same.
+// requireSame requires both models to show the same.
 func (p *pair) requireSame(about string) {
 	agents, clients := p.both()
 	for _, kind := range []model.Kind{model.Machine, model.Queue, model.Node, model.Job, model.Process} {

@@ -55,7 +55,7 @@ func TestAJobWithTwoFilesGivesBothSeparately(t *testing.T) {
 			}
 			return 0
 		}
-		// The client agrees on no feature, as one that is not rmctl.
+		// The client agrees on no features, like one that is not rmctl.
 		s, err := agentclient.Start(t.Context(), agentclient.Options{Agent: []string{"agent"}, Connection: &agenttest.Place{Agent: serve}, Features: []string{}})
 		require.NoError(t, err)
 		accepted, err := s.Submit(t.Context(), proxy.Attributes{{ID: "execName", Value: "sums"}})

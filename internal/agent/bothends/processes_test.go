@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// The record has the ends of what each process printed; events have what was added.
-func TestWhatProcessesPrintArrives(t *testing.T) {
+// The record has the end of each process's output; events have the additions.
+func TestOutputOfProcessesArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPair(t, map[model.Kind]func() map[string]facts{model.Queue: func() map[string]facts { return map[string]facts{"batch": {}} }})
 		defer p.stop()

@@ -24,7 +24,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// agentEnd makes this program the agent.
+// agentEnd is the environment variable that makes this program the agent.
 const agentEnd = "RMCTL_TEST_AGENT_END"
 
 // memory holds the figures of a process.
@@ -82,8 +82,8 @@ func fill(m *model.Model) error {
 	return failed
 }
 
-// A benchmarked is the scheduler of the agent end. What it is asked to do begins a measurement
-// or ends one, and its refusal has the figures.
+// A benchmarked is the scheduler of the agent process. Operations start or end a measurement; the error
+// that ends one contains the figures.
 type benchmarked struct {
 	agent.Scheduler
 	model   *model.Model
@@ -153,7 +153,7 @@ func serveCluster() error {
 	return agent.Serve(context.Background(), os.Stdin, s, agent.Options{Model: s.model, Manager: manager, Scheduler: s, Record: unchanged{}, Close: os.Stdout.Close})
 }
 
-// unchanged is a record in which nothing happens: its number ends the announcement.
+// unchanged is a record without new events. Its number ends the announcement.
 type unchanged struct{}
 
 // Reflected implements [agent.Record].
@@ -162,14 +162,14 @@ func (unchanged) Reflected() int64 { return 1 }
 // EachTouched implements [agent.Record].
 func (unchanged) EachTouched(context.Context, int64, func(string)) (int64, error) { return 1, nil }
 
-// processorTime returns what this process has used.
+// processorTime returns the CPU time of this process.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// highest returns the most memory that this process had, in KiB.
+// highest returns the peak memory of this process, in KiB.
 func highest() int {
 	text, _ := os.ReadFile(memory)
 	_, rest, _ := bytes.Cut(text, []byte("VmHWM:"))
@@ -178,14 +178,14 @@ func highest() int {
 	return number
 }
 
-// Figures are those of the agent's process.
+// Figures are measurements of the agent's process.
 type figures struct {
 	processor time.Duration
 	written   int64
 	highest   int // KiB
 }
 
-// start starts the agent end in a process of its own, and a session.
+// start starts the agent in a separate process, and a session.
 func start(b *testing.B) *agentclient.Session {
 	local, err := remote.NewLocal()
 	require.NoError(b, err)
@@ -197,7 +197,7 @@ func start(b *testing.B) *agentclient.Session {
 	return s
 }
 
-// operate has the agent end do something, which it refuses only with figures.
+// operate sends an operation to the agent. It may fail only with figures.
 func operate(b *testing.B, s *agentclient.Session, operation string) (f figures) {
 	err := s.Operate(b.Context(), operation, "4000000")
 	if operation != "release" {

@@ -18,7 +18,7 @@ func BenchmarkAnnouncement(b *testing.B) {
 	var took time.Duration
 	for b.Loop() {
 		s := start(b)
-		begun := time.Now() // when the agent's model is filled and the client requests events
+		begun := time.Now() // the agent's model is filled and the client requests events
 		require.NoError(b, s.Listed(b.Context()))
 		took += time.Since(begun)
 		snapshot, _ := s.Model().Snapshot().Manager(s.Manager())
@@ -75,7 +75,7 @@ func BenchmarkIdle(b *testing.B) {
 	s := start(b)
 	require.NoError(b, s.Listed(b.Context()))
 	for b.Loop() {
-		<-time.After(12 * time.Second) // until the garbage of the announcement is collected
+		<-time.After(12 * time.Second) // wait for garbage collection
 		operate(b, s, "hold")
 		own := processorTime()
 		<-time.After(10 * time.Second)
@@ -83,7 +83,7 @@ func BenchmarkIdle(b *testing.B) {
 		f := operate(b, s, "release")
 		b.ReportMetric(own.Seconds()*10, "%-client")
 		b.ReportMetric(f.processor.Seconds()*10, "%-agent")
-		b.ReportMetric(float64(f.written), "bytes") // of the answer to the command that began to measure
+		b.ReportMetric(float64(f.written), "bytes") // the answer to the start of the measurement
 	}
 	require.NoError(b, s.Close())
 }

@@ -24,14 +24,14 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A viewed is a view of the agent end's cluster.
+// A viewed is a view of the agent's cluster.
 type viewed struct {
 	*views.Views
 	b          *testing.B
 	connection remote.Connection
 }
 
-// view starts the agent end and a view of its cluster, and waits until that shows all jobs.
+// view starts the agent and a view of its cluster, and waits until the view shows all jobs.
 func view(b *testing.B) *viewed {
 	folder := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(folder, settings.TargetsFile), []byte("[targets.cluster]\nagent = [\"agent\"]\n"), 0o600))
@@ -68,7 +68,7 @@ func view(b *testing.B) *viewed {
 	return v
 }
 
-// operate has the agent end do something.
+// operate sends an operation to the agent.
 func (v *viewed) operate(operation string) (f figures) {
 	var refusal bytes.Buffer
 	process, err := v.connection.Start(v.b.Context(), remote.Command{Arguments: []string{definition.Command, "operate", operation, "4000000"}, Stderr: &refusal})
@@ -114,7 +114,7 @@ func BenchmarkView(b *testing.B) {
 		b.ReportMetric(time.Since(begun).Seconds(), "s-shown")
 		b.ReportMetric((processorTime() - own).Seconds(), "cpu-s-shown")
 
-		<-time.After(20 * time.Second) // until all was listed, and the garbage is collected
+		<-time.After(20 * time.Second) // wait for the listing and garbage collection
 		own = processorTime()
 		<-time.After(10 * time.Second)
 		b.ReportMetric((processorTime()-own).Seconds()*10, "%-idle")

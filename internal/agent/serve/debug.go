@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// debuggedPace is how long a look at the record of a job that is debugged waits for the next one.
+// debuggedPace is the interval for checking the record of a debugged job.
 const debuggedPace = 2 * time.Second
 
 // Debug submits a job of the servers of a debugger, and starts its master.
@@ -26,7 +26,7 @@ func (s *scheduler) Debug(ctx context.Context, submission job.Submission, argume
 		return s.Submit(ctx, submission) // repeated: the master runs, or has run
 	}
 	if submission.Directory == "" {
-		return job.Job{}, errors.New("workingDir is empty: debugging requires the working directory")
+		return job.Job{}, errors.New("workingDir is empty: debugging requires a working directory")
 	}
 	controller, err := s.controller(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *scheduler) Debug(ctx context.Context, submission job.Submission, argume
 	}
 	routes := path.Join(submission.Directory, "routing_file_"+submission.Tag)
 	words := slices.Concat([]string{program, "sdm", "--collect_routes", "--routing_file=" + routes}, arguments)
-	submission.Wrapper = slices.Concat(words, []string{"--server=0", "--"}) // launchers say the rank otherwise
+	submission.Wrapper = slices.Concat(words, []string{"--server=0", "--"}) // launchers set the rank of the others
 	accepted, err := s.Submit(ctx, submission)
 	if err != nil {
 		return accepted, err
@@ -48,12 +48,12 @@ func (s *scheduler) Debug(ctx context.Context, submission job.Submission, argume
 		if err := s.runMaster(controller, command, submission.Tag); err != nil {
 			s.log.Warn("the master of a debugger failed", "job", accepted.ID, "error", err)
 		}
-		_ = controller.Connection.Remove(context.WithoutCancel(s.life), routes) // nobody reads it any more
+		_ = controller.Connection.Remove(context.WithoutCancel(s.life), routes) // no longer read
 	})
 	return accepted, nil
 }
 
-// nodeProgram returns the path of rmctl-node on the target, where it is put if needed.
+// nodeProgram returns the path of rmctl-node on the target and installs it if needed.
 func (s *scheduler) nodeProgram(ctx context.Context, controller *control.Controller) (string, error) {
 	executable, err := os.Executable()
 	if err != nil {

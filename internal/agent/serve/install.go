@@ -11,11 +11,11 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// wrapperMark is the second line of a wrapper, by which one is known again.
+// wrapperMark is the second line of a wrapper, which identifies it.
 const wrapperMark = "# Starts an agent of rmctl; written by rmctl agent --install."
 
-// Install writes a program that starts the agent for clients, which name an agent by one
-// path. It replaces only a program that it has written.
+// Install writes a wrapper that starts the agent, since clients identify an agent by a single path. It
+// replaces only wrappers that it wrote.
 func Install(file string, o Options) error {
 	rmctl, err := os.Executable()
 	if err != nil {
@@ -42,7 +42,7 @@ func Install(file string, o Options) error {
 	return replace(file, content)
 }
 
-// refuseOther refuses to replace what is no wrapper.
+// refuseOther returns an error if a file is not a wrapper.
 func refuseOther(file string) error {
 	before, err := os.ReadFile(file)
 	switch {
@@ -56,7 +56,7 @@ func refuseOther(file string) error {
 	return nil
 }
 
-// replace puts a program in place as a whole. It follows no symbolic link.
+// replace installs a program atomically. It does not follow symbolic links.
 func replace(file, content string) (err error) {
 	fresh, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
 	if err != nil {

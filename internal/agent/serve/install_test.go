@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/agent/serve"
 )
 
-func TestAnInstalledAgentIsForItsUserAlone(t *testing.T) {
+func TestAnInstalledAgentIsPrivate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "it's $(touch here); a folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	file := filepath.Join(folder, "agent")
@@ -28,7 +28,7 @@ func TestAnInstalledAgentIsForItsUserAlone(t *testing.T) {
 	require.NoError(t, serve.Install(file, options), "it may be installed again")
 }
 
-func TestInstallingReplacesALinkAndNoOtherFile(t *testing.T) {
+func TestInstallingReplacesALinkButNoOtherFile(t *testing.T) {
 	folder := t.TempDir()
 	precious, link := filepath.Join(folder, "precious"), filepath.Join(folder, "link")
 	require.NoError(t, os.WriteFile(precious, []byte("#!/bin/sh\n"), 0o600))

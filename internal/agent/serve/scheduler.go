@@ -34,11 +34,11 @@ type scheduler struct {
 	masters       sync.WaitGroup  // of debuggers
 }
 
-// Limits of waiting; clients wait for half a minute.
+// Time limits; clients wait for 30 seconds.
 const (
 	startLimit   = 25 * time.Second       // for the resource manager
-	outcomeLimit = 20 * time.Second       // for a submission that another process makes
-	outcomePace  = 200 * time.Millisecond // between two looks at its record
+	outcomeLimit = 20 * time.Second       // for a submission by another process
+	outcomePace  = 200 * time.Millisecond // interval for checking its record
 )
 
 // Definition waits until the resource manager is started.
@@ -65,7 +65,7 @@ func (s *scheduler) controller(ctx context.Context) (*control.Controller, error)
 	}
 }
 
-// Submit submits a job, unless its submission is on record.
+// Submit submits a job unless its submission is recorded already.
 func (s *scheduler) Submit(ctx context.Context, submission job.Submission) (job.Job, error) {
 	earlier, err := s.store.ByTag(ctx, submission.Tag)
 	if err == nil {
@@ -81,7 +81,7 @@ func (s *scheduler) Submit(ctx context.Context, submission job.Submission) (job.
 	if err == nil {
 		return accepted, nil
 	}
-	// Another process may have recorded it between the look and the attempt.
+	// Another process may have recorded it in the meantime.
 	if other, findErr := s.store.ByTag(ctx, submission.Tag); findErr == nil && other.Phase != job.PhaseRejected && !isSubmit(err) {
 		return s.outcome(ctx, other)
 	}
@@ -93,10 +93,10 @@ func isSubmit(err error) bool {
 	return is
 }
 
-// outcome returns what became of a submission on record.
+// outcome returns the outcome of a recorded submission.
 func (s *scheduler) outcome(ctx context.Context, j job.Job) (job.Job, error) {
 	if j.Target != s.target {
-		return job.Job{}, fmt.Errorf("the submission %s went to the target %q", j.Tag, j.Target)
+		return job.Job{}, fmt.Errorf("submission %s belongs to target %q", j.Tag, j.Target)
 	}
 	j, err := s.decided(ctx, j)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *scheduler) Operate(ctx context.Context, id string, operation agent.Oper
 	return s.platform.Operate(ctx, s.target, id, control.Operation(operation))
 }
 
-// Printed reads what a job wrote to its files.
+// Printed reads the output files of a job.
 func (s *scheduler) Printed(ctx context.Context, id string, most int64) (printed agent.Printed, err error) {
 	controller, err := s.platform.Controller(s.target)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *scheduler) Printed(ctx context.Context, id string, most int64) (printed
 		}
 		var text bytes.Buffer
 		if failed := controller.FollowEnd(ctx, j, stream.Stream, most, func(int64) {}, &text); failed != nil {
-			err = errors.Join(err, failed) // the other one counts
+			err = errors.Join(err, failed) // keep the other stream
 		}
 		*stream.text = string(text.Bytes()[max(0, int64(text.Len())-most):])
 	}
@@ -173,7 +173,7 @@ func (s *scheduler) Printed(ctx context.Context, id string, most int64) (printed
 	return printed, err
 }
 
-// Names in definitions for moving a job: an action, and attributes for what it needs.
+// Names that definitions use to move a job: an action and its attributes.
 const (
 	moveAction   = "move-job"
 	movedJob     = "move.job"
@@ -200,7 +200,7 @@ func (s *scheduler) Move(ctx context.Context, id, queue string) error {
 // Reflected returns the number of the newest event that the model reflects.
 func (s *scheduler) Reflected() int64 { return s.platform.Reflected(s.target) }
 
-// EachTouched calls do with the tags of jobs to which something happened after an event.
+// EachTouched calls do with the tags of jobs that have events after a given one.
 func (s *scheduler) EachTouched(ctx context.Context, after int64, do func(tag string)) (int64, error) {
 	return s.store.EachTouched(ctx, after, do)
 }

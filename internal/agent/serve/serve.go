@@ -1,5 +1,5 @@
-// Package serve runs an agent for a target: it connects to the client and executes the client's
-// commands as rmctl does its own.
+// Package serve runs an agent for a target: it connects to the client and executes the client's commands
+// like rmctl's own.
 package serve
 
 import (
@@ -24,41 +24,41 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// How an agent reaches its client.
+// Ways for an agent to reach its client.
 const (
 	stdio = "stdio"
 	TCP   = "tcp"
 )
 
-// DefaultPort is where the agents of the Eclipse PTP look for their client.
+// DefaultPort is the port on which clients of Eclipse PTP agents listen.
 const DefaultPort = 12345
 
 // dialLimit bounds connecting to the client.
 const dialLimit = 30 * time.Second
 
-// Options say which target an agent serves, and to whom.
+// Options configure the target and the client of an agent.
 type Options struct {
 	Target     string
 	Proxy      string // "stdio" or TCP
 	Host       string // of the client, with TCP
 	Port       int
-	AllowPlain bool   // the client may be on another machine, to which all is sent without encryption
-	Trace      string // file to which the messages are appended; empty for none
-	// NodeDirectory is the directory of the target for rmctl-node; empty for the usual one.
+	AllowPlain bool   // allow an unencrypted connection to another machine
+	Trace      string // file to which messages are appended; may be empty
+	// NodeDirectory is the directory of the target for rmctl-node; empty for the default.
 	NodeDirectory string
-	Old           bool // the client knows the states of version 2.x
+	Old           bool // the client uses the states of version 2.x
 
 	Stdin         io.Reader
 	Stdout        io.Writer
 	Log           *slog.Logger
 	Warn          func(text string)
-	Configuration []string // flags that an installed agent needs for the same configuration
+	Configuration []string // flags to give an installed agent the same configuration
 }
 
 // ErrArgument is matched by errors of the options.
-var ErrArgument = errors.New("unusable option")
+var ErrArgument = errors.New("invalid option")
 
-// Check returns an error that matches ErrArgument if the options cannot be used.
+// Check returns an error that matches ErrArgument if an option is invalid.
 func (o *Options) Check() error {
 	switch {
 	case o.Proxy != stdio && o.Proxy != TCP:
@@ -83,7 +83,7 @@ func (e *optionError) Unwrap() error { return ErrArgument }
 
 // Run serves the client until the session ends.
 func Run(ctx context.Context, platform *views.Views, store *jobstore.Store, o Options) (err error) {
-	// Without this, a write to a client that is gone would end the process.
+	// Otherwise a write to a disconnected client would end the process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	end, err := o.connect(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (o *Options) connect(ctx context.Context) (io.ReadWriteCloser, error) {
 	return conn, nil
 }
 
-// resolve returns the addresses of a host, and whether all are of this machine.
+// resolve returns the addresses of a host and reports whether all belong to this machine.
 func resolve(ctx context.Context, host string) (addresses []netip.Addr, isHere bool, err error) {
 	addresses, err = net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
@@ -171,7 +171,7 @@ func dial(ctx context.Context, addresses []netip.Addr, port int) (net.Conn, erro
 	return nil, failures
 }
 
-// checkPeer refuses a client of another user of this machine: the protocol has no passwords.
+// checkPeer refuses a client of another user on this machine, since the protocol has no authentication.
 func (o *Options) checkPeer(ctx context.Context, conn net.Conn) error {
 	err := peer.CheckTCP(ctx, conn)
 	if errors.Is(err, peer.ErrUncheckable) && o.AllowPlain {
