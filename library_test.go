@@ -26,10 +26,10 @@ import (
 // variables. Earlier blocks declare some of them.
 var (
 	documentedImports = []string{
-		"context", "fmt", "log", "os", "strings", "testing",
-		"github.com/rmctl/rmctl", "github.com/rmctl/rmctl/attribute", "github.com/rmctl/rmctl/cases/casetest", "github.com/rmctl/rmctl/coalloc",
+		"context", "fmt", "log", "os", "testing",
+		"github.com/rmctl/rmctl", "github.com/rmctl/rmctl/cases/casetest", "github.com/rmctl/rmctl/coalloc",
 		"github.com/rmctl/rmctl/config", "github.com/rmctl/rmctl/config/check", "github.com/rmctl/rmctl/control", "github.com/rmctl/rmctl/job",
-		"github.com/rmctl/rmctl/jobstore", "github.com/rmctl/rmctl/remote", "github.com/rmctl/rmctl/tokenizer",
+		"github.com/rmctl/rmctl/jobstore", "github.com/rmctl/rmctl/remote",
 	}
 	documentedVariables = map[string]string{
 		"ctx": "context.Context", "client": "*rmctl.Client", "store": "*jobstore.Store", "controller": "*control.Controller",
