@@ -68,7 +68,7 @@ type Job struct {
 	Attributes map[string]any
 	Arguments  []string // the words of the submit command
 	Script     string   // the generated job script
-	// Request is what the user submitted, in the form of a launch configuration;
+	// Request is what the user submitted, in the form of a saved submission;
 	// empty where that is unknown.
 	Request string
 

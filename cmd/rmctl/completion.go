@@ -45,7 +45,7 @@ func (a *app) completeTargets(_ *cobra.Command, _ []string, _ string) ([]cobra.C
 	return targets.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeLaunchConfigurations offers the names of launch configurations.
+// completeLaunchConfigurations offers the names of saved submissions.
 func (a *app) completeLaunchConfigurations(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	names, err := a.launchConfigurationNames()
 	if err != nil {

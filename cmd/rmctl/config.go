@@ -83,7 +83,7 @@ about values that the definition refuses, and saves them nevertheless.`,
 	return c
 }
 
-// toSave returns the launch configuration of the command line and what it starts from.
+// toSave returns the saved submission of the command line and what it starts from.
 func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fromJob string, arguments []string) (*settings.LaunchConfiguration, error) {
 	if err := settings.CheckLaunchConfigurationName(name); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (a *app) toSave(ctx context.Context, name string, flags submissionFlags, fr
 	return l, nil
 }
 
-// savedBefore returns what a launch configuration starts from.
+// savedBefore returns what a saved submission starts from.
 func (a *app) savedBefore(ctx context.Context, name, configName, fromJob string) (*settings.LaunchConfiguration, error) {
 	switch {
 	case configName != "" && fromJob != "":
@@ -155,7 +155,7 @@ func (a *app) loadLaunchConfiguration(name string) (*settings.LaunchConfiguratio
 	return settings.LoadLaunchConfiguration(configuration, name)
 }
 
-// warnOfValues warns of values of a launch configuration that the definition refuses. An
+// warnOfValues warns of values of a saved submission that the definition refuses. An
 // unknown target is an error.
 func (a *app) warnOfValues(ctx context.Context, l *settings.LaunchConfiguration) error {
 	controller, err := a.controllerOf(ctx, l)
@@ -289,7 +289,7 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	// Names of launch configurations do not begin with a dot.
+	// Names of saved submissions do not begin with a dot.
 	draft := filepath.Join(filepath.Dir(file), ".edited-"+filepath.Base(file))
 	if err := a.createDraft(draft, old); err != nil {
 		return fmt.Errorf("editing saved submission %q: %w", name, err)
@@ -314,8 +314,8 @@ func (a *app) editLaunchConfiguration(ctx context.Context, name string) error {
 	return removeDraft(draft)
 }
 
-// saveEdited replaces a launch configuration by an edited copy, unless that is invalid or the
-// launch configuration has changed in the meantime.
+// saveEdited replaces a saved submission by an edited copy, unless that is invalid or the
+// saved submission has changed in the meantime.
 func (a *app) saveEdited(ctx context.Context, configuration, name, draft string, edited, old []byte) error {
 	if _, err := settings.ReadLaunchConfiguration(name, draft, edited); err != nil {
 		return err

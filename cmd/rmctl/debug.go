@@ -178,14 +178,14 @@ func (h debugHandle) ExitCode(ctx context.Context) (int, error) {
 	return waiting.ExitCode(j), err
 }
 
-// addDebugging adds the flags for the program and the debugger that submissions share with launch configurations.
+// addDebugging adds the flags for the program and the debugger that submissions share with saved submissions.
 func addDebugging(c *cobra.Command, d *settings.Debugging) {
 	c.Flags().StringVar(&d.Copy, "copy", "", "local `FILE` to copy to the path of the program, if they differ")
 	c.Flags().StringVar(&d.Debugger, "debugger", "", "debugger for --debug: an absolute `PATH`, or an id that the definition knows")
 }
 
 // applyDebugging copies the program, and gives the definition's debug command its debugger, as the command line or the
-// launch configuration says.
+// saved submission says.
 func (a *app) applyDebugging(ctx context.Context, controller *control.Controller, r *request, d settings.Debugging) error {
 	if d.Debugger != "" && !r.Debug {
 		return usage("--debugger requires --debug\nuse rmctl debug, which works with every definition")

@@ -219,7 +219,7 @@ func (a *app) withFilledLine(f *fill.Form, err error) error {
 	return fmt.Errorf("%w\nrun again: %s", err, a.filledLine(f))
 }
 
-// saveFilled saves a form as a launch configuration.
+// saveFilled saves a form as a saved submission.
 func (a *app) saveFilled(o fill.Options, name string, s job.Submission, replace bool) error {
 	configuration, err := a.client().ConfigFolder()
 	if err != nil {

@@ -117,7 +117,7 @@ type request struct {
 	elsewhere bool // the target is on another machine
 }
 
-// request returns the submission of the command line and its launch configuration. The
+// request returns the submission of the command line and its saved submission. The
 // program may be missing.
 func (a *app) request(flags submissionFlags, arguments []string) (request, error) {
 	s, err := flags.submission(arguments)
@@ -201,7 +201,7 @@ func (r request) runnable() error {
 	return usage("nothing to run\nadd a program after --, or use --script")
 }
 
-// located adds the place in the launch configuration to errors of its values.
+// located adds the place in the saved submission to errors of its values.
 func (r request) located(err error) error {
 	if err == nil || r.launch == nil {
 		return err
@@ -245,7 +245,7 @@ func (a *app) controllerOf(ctx context.Context, l *settings.LaunchConfiguration)
 	return a.controller(ctx, "")
 }
 
-// targetOf returns the target of a launch configuration, or the only target of its
+// targetOf returns the target of a saved submission, or the only target of its
 // definition; empty if it names neither.
 func (a *app) targetOf(l *settings.LaunchConfiguration) (string, error) {
 	targets, err := a.client().Targets()
@@ -313,7 +313,7 @@ With --config-name, the definition defaults to that of the saved submission.`,
 	return c
 }
 
-// renderLaunchConfiguration renders by the definition of a launch configuration, or of its
+// renderLaunchConfiguration renders by the definition of a saved submission, or of its
 // target.
 func (a *app) renderLaunchConfiguration(ctx context.Context, flags submissionFlags, arguments []string) error {
 	r, err := a.request(flags, arguments)

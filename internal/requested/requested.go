@@ -12,7 +12,7 @@ import (
 )
 
 // keyTarget is the key of the target in a recorded request. The others are those of a
-// submission, so that the request can be read as a launch configuration.
+// submission, so that the request can be read as a saved submission.
 const keyTarget = "target"
 
 // Encode returns a submission to a target as text to be recorded with the job. It is an error

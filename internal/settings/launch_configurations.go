@@ -33,7 +33,7 @@ type LaunchConfiguration struct {
 	source *document.Table // the document that it was read from; may be nil
 }
 
-// Debugging is how a program is debugged, as far as a launch configuration says.
+// Debugging is how a program is debugged, as far as a saved submission says.
 type Debugging struct {
 	Copy     string // file of this machine to copy to the path of the executable
 	Debugger string // gdb, lldb, dlv, or the path of one on the target
@@ -52,14 +52,14 @@ func (d Debugging) Over(other Debugging) Debugging {
 // name of a file.
 const maxLaunchConfigurationName = 100
 
-// A LaunchConfigurationNameError is an invalid name of a launch configuration.
+// A LaunchConfigurationNameError is an invalid name of a saved submission.
 type LaunchConfigurationNameError struct{ Name, Reason string }
 
 func (e *LaunchConfigurationNameError) Error() string {
 	return fmt.Sprintf("invalid name %.200q of a saved submission: %s", e.Name, e.Reason)
 }
 
-// CheckLaunchConfigurationName checks that a text can name a launch configuration: it
+// CheckLaunchConfigurationName checks that a text can name a saved submission: it
 // has at most maxLaunchConfigurationName bytes, consists of letters, digits and
 // ._+@- and begins neither with "." nor with "-". The error is a
 // *LaunchConfigurationNameError.
@@ -84,7 +84,7 @@ func CheckLaunchConfigurationName(name string) error {
 	return nil
 }
 
-// Locate wraps each error of err about a value of the launch configuration in a
+// Locate wraps each error of err about a value of the saved submission in a
 // *ConfigurationError with the place in its file. Other errors stay as they are, such as
 // those of values of the submission above it; see [job.Submission.Over].
 func (l *LaunchConfiguration) Locate(err error, above job.Submission) error {
@@ -127,7 +127,7 @@ func (l *LaunchConfiguration) places(name string) (key, value document.Place) {
 }
 
 // LocateSetting wraps an error about a setting, such as "target", in a *ConfigurationError
-// with the place in the launch configuration's file. Without a file it returns the error.
+// with the place in the saved submission's file. Without a file it returns the error.
 func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 	if err == nil || l.File == "" {
 		return err
@@ -136,7 +136,7 @@ func (l *LaunchConfiguration) LocateSetting(setting string, err error) error {
 	return &ConfigurationError{File: l.File, Line: at.Line, Column: at.Column, Reason: err.Error(), Err: err}
 }
 
-// An UnknownLaunchConfigurationError is a name without a launch configuration.
+// An UnknownLaunchConfigurationError is a name without a saved submission.
 type UnknownLaunchConfigurationError struct {
 	Name  string
 	Known []string
@@ -158,7 +158,7 @@ func (e *UnknownLaunchConfigurationError) Error() string {
 	return text + "\nchoose one of " + list
 }
 
-// LaunchConfigurationOf returns the submission of a job as a launch configuration. The job
+// LaunchConfigurationOf returns the submission of a job as a saved submission. The job
 // must be complete, as Store.ByTag returns it. It is an error if the submission was not
 // recorded.
 func LaunchConfigurationOf(job job.Job, name string) (*LaunchConfiguration, error) {

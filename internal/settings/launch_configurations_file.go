@@ -12,22 +12,22 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// LaunchFolder is the folder of launch configurations in the configuration folder.
+// LaunchFolder is the folder of saved submissions in the configuration folder.
 const LaunchFolder = "launch"
 
 const launchSuffix = ".toml"
 
-// maxLaunchBytes bounds the file of a launch configuration.
+// maxLaunchBytes bounds the file of a saved submission.
 const maxLaunchBytes = 1 << 20
 
-// A LaunchConfigurationExistsError means that a launch configuration would be replaced.
+// A LaunchConfigurationExistsError means that a saved submission would be replaced.
 type LaunchConfigurationExistsError struct{ Name, File string }
 
 func (e *LaunchConfigurationExistsError) Error() string {
 	return fmt.Sprintf("saved submission %q already exists: %s", e.Name, e.File)
 }
 
-// launchConfigurationFile returns the file of a launch configuration in a configuration
+// launchConfigurationFile returns the file of a saved submission in a configuration
 // folder. The error is a *LaunchConfigurationNameError.
 func launchConfigurationFile(folder, name string) (string, error) {
 	if err := CheckLaunchConfigurationName(name); err != nil {
@@ -36,8 +36,8 @@ func launchConfigurationFile(folder, name string) (string, error) {
 	return filepath.Join(folder, LaunchFolder, name+launchSuffix), nil
 }
 
-// Save writes the file of the launch configuration as a whole, readable by its owner only. It
-// creates the configuration folder if needed. If the launch configuration exists and replace
+// Save writes the file of the saved submission as a whole, readable by its owner only. It
+// creates the configuration folder if needed. If the saved submission exists and replace
 // is false, the error is a *LaunchConfigurationExistsError.
 func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 	file, err := launchConfigurationFile(folder, l.Name)
@@ -65,7 +65,7 @@ func (l *LaunchConfiguration) Save(folder string, replace bool) error {
 	return nil
 }
 
-// ReplaceLaunchConfiguration replaces the text of the file of a launch configuration, as a
+// ReplaceLaunchConfiguration replaces the text of the file of a saved submission, as a
 // whole. The caller has checked the text with [ReadLaunchConfiguration].
 func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
 	file, err := launchConfigurationFile(folder, name)
@@ -78,7 +78,7 @@ func ReplaceLaunchConfiguration(folder, name string, text []byte) error {
 	return nil
 }
 
-// LoadLaunchConfiguration reads a launch configuration of a configuration folder. Errors are
+// LoadLaunchConfiguration reads a saved submission of a configuration folder. Errors are
 // *LaunchConfigurationNameError, *UnknownLaunchConfigurationError, or one or several joined
 // *ConfigurationError.
 func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) {
@@ -93,7 +93,7 @@ func LoadLaunchConfiguration(folder, name string) (*LaunchConfiguration, error) 
 	return l, err
 }
 
-// ListLaunchConfigurations returns all launch configurations of a configuration folder,
+// ListLaunchConfigurations returns all saved submissions of a configuration folder,
 // sorted by name. One that cannot be read has a Problem.
 func ListLaunchConfigurations(folder string) ([]*LaunchConfiguration, error) {
 	names, err := LaunchConfigurationNames(folder)
@@ -111,7 +111,7 @@ func ListLaunchConfigurations(folder string) ([]*LaunchConfiguration, error) {
 	return all, nil
 }
 
-// LaunchConfigurationText returns the file of a launch configuration and its text, which may
+// LaunchConfigurationText returns the file of a saved submission and its text, which may
 // be invalid. Errors are those of LoadLaunchConfiguration.
 func LaunchConfigurationText(folder, name string) (file string, text []byte, err error) {
 	if file, err = launchConfigurationFile(folder, name); err != nil {
@@ -132,7 +132,7 @@ func unknownLaunchConfiguration(folder, name string) error {
 	return &UnknownLaunchConfigurationError{name, known}
 }
 
-// LaunchConfigurationNames returns the names of all launch configurations of a configuration
+// LaunchConfigurationNames returns the names of all saved submissions of a configuration
 // folder, sorted, also of invalid ones.
 func LaunchConfigurationNames(folder string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(folder, LaunchFolder))
@@ -153,7 +153,7 @@ func LaunchConfigurationNames(folder string) ([]string, error) {
 	return names, nil
 }
 
-// RemoveLaunchConfiguration removes a launch configuration, even an invalid one. Errors are
+// RemoveLaunchConfiguration removes a saved submission, even an invalid one. Errors are
 // those of LoadLaunchConfiguration.
 func RemoveLaunchConfiguration(folder, name string) error {
 	file, err := launchConfigurationFile(folder, name)

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// everything is a launch configuration that leaves out nothing.
+// everything is a saved submission that leaves out nothing.
 func everything() *settings.LaunchConfiguration {
 	return &settings.LaunchConfiguration{
 		Name: "everything", Target: "slurm",

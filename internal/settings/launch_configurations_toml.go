@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/internal/document"
 )
 
-// Keys of a launch configuration beside those of a submission.
+// Keys of a saved submission beside those of a submission.
 const (
 	launchTarget     = "target"
 	launchDefinition = "definition"
@@ -18,7 +18,7 @@ const (
 	launchMode       = "debug_mode"
 )
 
-// TOML returns the text of the launch configuration's file. A value that is not UTF-8, which
+// TOML returns the text of the saved submission's file. A value that is not UTF-8, which
 // TOML cannot contain, or that ReadLaunchConfiguration refuses, is an error.
 func (l *LaunchConfiguration) TOML() ([]byte, error) {
 	text, err := document.EncodeTOML(l.settings())
@@ -31,7 +31,7 @@ func (l *LaunchConfiguration) TOML() ([]byte, error) {
 	return text, nil
 }
 
-// MarshalJSON returns the launch configuration for rmctl config and the API.
+// MarshalJSON returns the saved submission for rmctl config and the API.
 func (l *LaunchConfiguration) MarshalJSON() ([]byte, error) {
 	settings := append([]document.Setting{{Key: "name", Value: l.Name}, {Key: "file", Value: l.File}}, l.settings()...)
 	return document.EncodeJSON(append(settings, document.Setting{Key: "error", Value: l.Problem}))
@@ -66,7 +66,7 @@ func each(err error, change func(error) error) error {
 	return errors.Join(changed...)
 }
 
-// ReadLaunchConfiguration parses the text of a launch configuration; file is the name for
+// ReadLaunchConfiguration parses the text of a saved submission; file is the name for
 // errors, which are one or several joined *ConfigurationError.
 func ReadLaunchConfiguration(name, file string, text []byte) (*LaunchConfiguration, error) {
 	if len(text) > maxLaunchBytes {
