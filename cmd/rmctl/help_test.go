@@ -43,8 +43,8 @@ func TestReferenceListsCommands(t *testing.T) {
 	for _, command := range root.Commands() {
 		if command.IsAvailableCommand() || command.Name() == "help" {
 			listed++
-			require.Contains(t, string(reference), fmt.Sprintf("\n| `%s` | %s |\n", command.Name(), command.Short))
+			require.Contains(t, string(reference), fmt.Sprintf("\n- `%s`: %s\n", command.Name(), command.Short))
 		}
 	}
-	require.Equal(t, listed, strings.Count(string(reference), "\n| `"), "commands in the reference")
+	require.Equal(t, listed, strings.Count(string(reference), "\n- `"), "commands in the reference")
 }
