@@ -201,7 +201,7 @@ func TestPackagesImportOnlyDownward(t *testing.T) {
 	}
 }
 
-func TestTestsUseRequireOnly(t *testing.T) {
+func TestTestsUseOnlyRequire(t *testing.T) {
 	walkGo(t, func(path string) {
 		require.NotContains(t, importsOf(t, path), "github.com/stretchr/testify/"+"assert", "%s: a failed check must stop the test", path)
 	})

@@ -51,7 +51,7 @@ var forbiddenNames = map[string]string{
 
 const clientReason = "with the client of net/http the binary has 0.5 MB more; a request can be written to a connection"
 
-func TestOurPackagesLeaveOutWhatCostsTheBinaryMuch(t *testing.T) {
+func TestPackagesAvoidLargeDependencies(t *testing.T) {
 	for path, source := range productionFiles(t) {
 		for _, used := range selectedNames(parse(t, path, source)) {
 			reason, isForbidden := forbiddenNames[used]

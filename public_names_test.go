@@ -25,10 +25,10 @@ var mostPublicNamesOf = map[string]int{
 	"internal/ranges":  5, // the methods of debug.Ranks
 }
 
-// TestFewNamesArePublic counts the types, functions, constants and variables that packages outside
+// TestTheNumberOfPublicNamesIsLimited counts the types, functions, constants and variables that packages outside
 // internal/ export, and the methods that their exported types have, those of embedded types
 // included. A method that several types have by embedding counts once.
-func TestFewNamesArePublic(t *testing.T) {
+func TestTheNumberOfPublicNamesIsLimited(t *testing.T) {
 	declared := declaredTypes{}
 	names := map[string]int{} // by folder
 	for file, source := range productionFiles(t) {

@@ -89,10 +89,10 @@ func TestChainsOfImportsAreShort(t *testing.T) {
 	}
 }
 
-// TestInternalPackagesExportWhatOthersUse reads selectors without types: a name counts as used
+// TestExportedInternalNamesAreUsed reads selectors without types: a name counts as used
 // when a file of another folder has it after a dot, when tests of the package from outside have it,
 // or when an exported declaration of the package has it, which others get values by.
-func TestInternalPackagesExportWhatOthersUse(t *testing.T) {
+func TestExportedInternalNamesAreUsed(t *testing.T) {
 	selected := map[string]map[string]bool{} // by name: the folders that select it
 	declared := map[string][]string{}        // by folder
 	used := map[string]map[string]bool{}     // by folder: names in exported declarations, and in tests from outside

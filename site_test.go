@@ -15,7 +15,7 @@ import (
 
 // A user cannot have a scheduler listed more often than the site allows: not with a definition,
 // and not with a target of their own.
-func TestControllersKeepToTheIntervalOfTheSite(t *testing.T) {
+func TestControllersObeyTheIntervalOfTheSite(t *testing.T) {
 	folder := t.TempDir()
 	options := rmctl.Options{ConfigFolder: filepath.Join(folder, "user"), SiteFolder: filepath.Join(folder, "site"), StateFolder: filepath.Join(folder, "state")}
 	for name, text := range map[string]string{

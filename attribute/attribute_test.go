@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFieldsConvertWhatIsStoredInThem(t *testing.T) {
+func TestFieldsConvertStoredValues(t *testing.T) {
 	for _, c := range []struct {
 		field  attribute.Field
 		value  attribute.Value
@@ -34,7 +34,7 @@ func TestFieldsConvertWhatIsStoredInThem(t *testing.T) {
 	}
 }
 
-func TestValuesThatAFieldCannotHoldAreRefused(t *testing.T) {
+func TestInvalidValuesOfAFieldAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		field attribute.Field
 		value attribute.Value

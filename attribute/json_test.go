@@ -34,7 +34,7 @@ func TestAnEnvironmentComesBackFromItsJSON(t *testing.T) {
 	require.Equal(t, source, string(text))
 }
 
-func TestJSONThatIsNoAttributeIsRefused(t *testing.T) {
+func TestInvalidJSONOfAnAttributeIsRefused(t *testing.T) {
 	for source, reason := range map[string]string{
 		`{"name":"x","nosuch":1}`:            `no field "nosuch"`,
 		`{"Name":"x"}`:                       `no field "Name"`,

@@ -74,7 +74,7 @@ func TestTheJobsIdIsInsertedLiterally(t *testing.T) {
 	require.Equal(t, `u$1\1 is 4711.server`, resolved)
 }
 
-func TestReferencesThatCannotBeResolvedLeaveTheTextAsItIs(t *testing.T) {
+func TestUnresolvableReferencesStayInTheText(t *testing.T) {
 	env := newEnvironment(t)
 	for text, reason := range map[string]string{
 		"@jobId ${ptp_rm:queue#nosuch}":    `no field "nosuch"`,

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAFieldTakesNoMoreThanTheLargestValue(t *testing.T) {
+func TestTheSizeOfAFieldIsLimited(t *testing.T) {
 	half := strings.Repeat("x", attribute.LargestValue/2)
 	list := func(texts ...string) func(a *attribute.Attribute) error {
 		return func(a *attribute.Attribute) error { return a.Add(attribute.FieldValue, texts...) }

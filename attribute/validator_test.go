@@ -31,7 +31,7 @@ func TestAnExpressionMustMatchTheWholeValue(t *testing.T) {
 	require.NoError(t, attribute.New("y").Check("anything", nil))
 }
 
-func TestAnExpressionThatCannotBeCompiledAcceptsNothing(t *testing.T) {
+func TestAnInvalidExpressionAcceptsNothing(t *testing.T) {
 	validator := attribute.Validator{Regex: &attribute.Pattern{Text: "("}, Message: "a number, please"}
 	err := check(t, validator, "12", nil)
 	var syntax *javaregex.SyntaxError
@@ -41,7 +41,7 @@ func TestAnExpressionThatCannotBeCompiledAcceptsNothing(t *testing.T) {
 	require.NotErrorAs(t, err, &invalid, "not knowing is not refusing")
 }
 
-func TestTheDefinitionsMessageSaysWhyAValueIsRefused(t *testing.T) {
+func TestARefusedValueHasTheMessageOfTheDefinition(t *testing.T) {
 	limit := 5.0
 	validator := attribute.Validator{Ranges: []attribute.Range{{LessThan: &limit}}, Message: "fewer, please"}
 	require.EqualError(t, check(t, validator, "7", nil), `attribute "x": "7" is refused: fewer, please`)

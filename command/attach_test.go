@@ -70,7 +70,7 @@ func (b *bench) attach(stdin io.Reader) *watched {
 
 const keptOpen = `waitForId="true" keepOpen="true"`
 
-func TestInputWaitsUntilTheJobRunsAndComesBeforeWhatIsTyped(t *testing.T) {
+func TestInputIsSentWhenTheJobRunsAndBeforeTypedText(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+element("submit-interactive",
 		`echo queued; read -r line <now; echo ready; cat; echo over`, keptOpen, `<input>of the definition</input>`+sets("stdout-parser", "ready", "RUNNING")))
 	fifo(t, b, "now")
@@ -81,7 +81,7 @@ func TestInputWaitsUntilTheJobRunsAndComesBeforeWhatIsTyped(t *testing.T) {
 	require.Equal(t, "queued\nready\nof the definition\ntyped\nahead\nover\n", stdout.String())
 }
 
-func TestInputThatIsNeverDueIsNotSent(t *testing.T) {
+func TestInputOfAJobThatNeverRunsIsNotSent(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+element("submit-interactive",
 		`echo queued; exit 3`, keptOpen, `<input>rm -rf everything</input>`+sets("stdout-parser", "ready", "RUNNING")+after(`touch ran`, "")))
 	stdout := b.attach(strings.NewReader("typed\n"))
@@ -116,7 +116,7 @@ func TestACommandWhoseJobHasFailedIsEnded(t *testing.T) {
 	require.ErrorContains(t, failed, "it says FAILED")
 }
 
-func TestACommandGetsThePseudoTerminalThatItAsksFor(t *testing.T) {
+func TestACommandGetsItsPseudoTerminal(t *testing.T) {
 	const script = `test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM`
 	b := newBench(t, element("submit-interactive", script, `flags="ALLOCATE_PTY"`, ""))
 	var stdout bytes.Buffer
@@ -133,7 +133,7 @@ func TestACommandGetsThePseudoTerminalThatItAsksFor(t *testing.T) {
 	require.Equal(t, "out\r\nerr\r\nterminal\r\n", b.succeeds(t, config.StartUpCommand).Stdout, "errors are merged into the output")
 }
 
-func TestWithoutTheFlagATerminalOfTheCallerIsNotGivenAway(t *testing.T) {
+func TestWithoutTheFlagACommandDoesNotGetTheTerminal(t *testing.T) {
 	b := newBench(t, element("submit-interactive", `test -t 1 || echo none`, "", ""))
 	var stdout bytes.Buffer
 	b.request.Attach = &command.Attachment{Stdout: &stdout, Terminal: &remote.Terminal{Type: "vt100"}}

@@ -175,7 +175,7 @@ func TestMarksReportProcessesAndAreNotShown(t *testing.T) {
 	}
 }
 
-func TestTheEndOfWhatEachProcessPrintsIsKept(t *testing.T) {
+func TestTheLastOutputOfEachProcessIsKept(t *testing.T) {
 	var stdout, all strings.Builder
 	for line := range 2000 {
 		fmt.Fprintf(&stdout, "[1,%d]<stdout>:line %d\n", line%2, line)
@@ -188,7 +188,7 @@ func TestTheEndOfWhatEachProcessPrintsIsKept(t *testing.T) {
 }
 
 // A prompt is seen before it is answered, even if it begins like a mark.
-func TestWhatCannotBecomeAMarkIsShownAtOnce(t *testing.T) {
+func TestTextThatIsNoMarkIsShownAtOnce(t *testing.T) {
 	b := newBench(t, `<attribute name="tagged"/>`+element("submit-interactive", `printf "choose [1,2]: "; read -r answer <now; echo "$answer"`, "", tags+records))
 	fifo(t, b, "now")
 	stdout := b.attach(nil)
@@ -212,7 +212,7 @@ func TestProcessesAreReportedWhileTheJobRuns(t *testing.T) {
 }
 
 // What a launcher says of failed processes is read by parsers of the definition.
-func TestWhatParsersConstructIsMadeOneWithTheMarks(t *testing.T) {
+func TestMarksAndParsersDescribeTheSameProcesses(t *testing.T) {
 	const noticed = `<stderr-parser delim="\n"><target><match><expression>rank (\d+) exited on signal (\d+)</expression>` +
 		`<set field="name"><entry value="process."/></set><append field="name"><entry valueGroup="1"/></append>` +
 		`<put field="value"><entry key="signal" valueGroup="2"/><entry key="node" value="elsewhere"/></put></match></target></stderr-parser>`
@@ -239,7 +239,7 @@ func TestAMarkThatCannotBeFoundIsAnErrorBeforeAnythingRuns(t *testing.T) {
 	require.False(t, b.exists("ran"))
 }
 
-func TestWithoutAnythingLeftOfItThereIsNoMark(t *testing.T) {
+func TestAnEmptyMarkIsIgnored(t *testing.T) {
 	got := printing(t, printer{stdout: "a\n", part: 1}, `<x:process-mark text="${ptp_rm:tagged#value}" output="true"/>`, "")
 	require.Equal(t, seen{stdout: "a\n", lines: "a"}, got)
 }

@@ -30,7 +30,7 @@ func reading(t *testing.T, kind, script, children, id string) (*bench, *attribut
 	return b, b.env.Variable("key")
 }
 
-func TestASubmitAnswerIsBelievedInItsForm(t *testing.T) {
+func TestASubmitAnswerMustHaveItsForm(t *testing.T) {
 	const submit = `<x:read><x:lines expression="(\S+)" columns="id"/></x:read>`
 	for script, want := range map[string]string{
 		`echo 12.srv; echo 3.5G now`: "12.srv", `echo 12.srv; echo 3.5G`: "12.srv", `echo motd; echo 7`: "7", `echo motd`: "key", `printf 12`: "key",
@@ -47,7 +47,7 @@ func TestASubmitAnswerIsBelievedInItsForm(t *testing.T) {
 	require.Equal(t, "key", j.Text(attribute.FieldName))
 }
 
-func TestAStatusIsThatOfItsJob(t *testing.T) {
+func TestAStatusAnswerMustBeAboutItsJob(t *testing.T) {
 	for script, want := range map[string]struct {
 		state   string
 		outcome config.OutcomeKind
@@ -93,7 +93,7 @@ func TestAControlCommandWithAReaderConfirmsItsJob(t *testing.T) {
 	require.Equal(t, 3, b.fails(t, config.TerminateJob).ExitCode)
 }
 
-func TestAJoinThatExitsWith0HavingFailedIsAFailure(t *testing.T) {
+func TestAFailedJoinWithExitCode0IsAFailure(t *testing.T) {
 	const joining = `<x:read><x:table columns="id word"/><x:join name="more" by="id"><arg>/bin/sh -c 'echo cannot connect &gt;&amp;2'</arg>
 		<x:table columns="id more"/></x:join><x:fact name="reason" from="more/more"/></x:read>`
 	for kind, fails := range map[config.OutcomeKind]bool{config.Transient: true, config.Doubtful: true, config.Denied: true, config.NotFound: false} {

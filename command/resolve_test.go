@@ -75,7 +75,7 @@ func TestArgumentsResolveAsTheReferenceSays(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeResolvedIsAnErrorWithItsPlace(t *testing.T) {
+func TestUnresolvableTextIsAnErrorWithItsPosition(t *testing.T) {
 	env := someAttributes()
 	env.SetVariable("circle", "${ptp_rm:circle#value}x")
 	_, err := words(t, env, `<arg>${ptp_rm:circle#value}</arg>`)
@@ -189,7 +189,7 @@ func TestVariablesAreSetInTheOrderOfTheReference(t *testing.T) {
 	require.Equal(t, users.Variables, i.Environment, "who replaces the environment is not given the definition's")
 }
 
-func TestOnlyWhatIsPreservedStaysOfAReplacedEnvironment(t *testing.T) {
+func TestAReplacedEnvironmentKeepsOnlyPreservedVariables(t *testing.T) {
 	i, err := resolved(t, `<submit-batch name="s" replaceEnvironment="true"><arg>x</arg><environment name="PATH" preserve="true"/>
 		<environment name="A" value="1" preserve="false"/><environment name="B" value="2"/></submit-batch>`, config.SubmitBatch, job.Environment{})
 	require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestOnlyWhatIsPreservedStaysOfAReplacedEnvironment(t *testing.T) {
 	require.Equal(t, []job.Variable{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}, i.Environment)
 }
 
-func TestCommandsThatAreReadGetAPlainEnvironment(t *testing.T) {
+func TestParsedCommandsGetAPlainEnvironment(t *testing.T) {
 	for _, kind := range []config.CommandElement{config.StartUpCommand, config.GetJobStatus, config.TerminateJob, config.ButtonAction, config.ShutDownCommand} {
 		submit := ""
 		if kind != config.StartUpCommand {

@@ -47,14 +47,14 @@ func TestRowsComeWhileTheCommandStillPrints(t *testing.T) {
 	require.Empty(t, b.env.Discovered())
 }
 
-func TestWhatRowsAmountTo(t *testing.T) {
+func TestListingsAreSummarized(t *testing.T) {
 	b, rows := listing(t, `printf 'HEADING\n1|UP|a\n2||\n2||\nunread 3\n1|DOWN|\n|UP|nameless\n'`, "", "", "")
 	result := b.succeeds(t, config.StartUpCommand)
 	require.Equal(t, []string{"1 UP a", "2  ", "2  ", "1 DOWN  again"}, *rows, "rows without a state do not contradict each other")
 	require.Equal(t, command.Listed{Rows: 4, Again: 1, NotUnderstood: 3}, result.Listed)
 }
 
-func TestRowsThatOnlyTheEndFinishesComeThen(t *testing.T) {
+func TestRowsFinishedByTheEndOfOutputComeLast(t *testing.T) {
 	const test = `<test><value>#name</value><value>2</value><put field="value"><entry key="name" value="tested"/></put></test>`
 	b, rows := listing(t, `printf '2|UP|a\n1|UP|b\n2|UP|c\nunread 3\n'`, "", test, "")
 	result := b.succeeds(t, config.StartUpCommand)
@@ -64,7 +64,7 @@ func TestRowsThatOnlyTheEndFinishesComeThen(t *testing.T) {
 }
 
 // A stream that waits for the other one is kept outside memory.
-func TestRowsComeBesideAParserOfErrorsToo(t *testing.T) {
+func TestRowsComeWithAnErrorParser(t *testing.T) {
 	b, rows := listing(t, `echo "1|UP|a"; echo late >&2`, "", "", lines("stderr-parser", "said"))
 	b.env.SetVariable("said", nil)
 	b.succeeds(t, config.StartUpCommand)
@@ -80,7 +80,7 @@ func TestRowsOfACommandThatFailsAreCounted(t *testing.T) {
 	require.Equal(t, 1, result.Listed.Rows)
 }
 
-func TestARowMayBeLongAndHoldAnything(t *testing.T) {
+func TestARowMayBeLongAndHaveAnyBytes(t *testing.T) {
 	b, rows := listing(t, `printf '1|UP|\033[31m<b>\377\n'; printf '2|UP|'; head -c 10485760 /dev/zero | tr '\0' x; printf '\n3|UP|c\n'`, "", "", "")
 	b.succeeds(t, config.StartUpCommand)
 	require.Len(t, *rows, 3)

@@ -33,7 +33,7 @@ func TestACommandsOutputIsReadIntoAttributes(t *testing.T) {
 	require.Positive(t, result.Duration)
 }
 
-func TestNoShellSeesArguments(t *testing.T) {
+func TestArgumentsAreNotPassedToAShell(t *testing.T) {
 	b := newBench(t, `<start-up-command name="s"><arg>/usr/bin/printf %s. '$(touch x)' ;touch y *</arg></start-up-command>`)
 	result := b.succeeds(t, config.StartUpCommand)
 	require.Equal(t, "$(touch x).;touch.y.*.", result.Stdout)
@@ -74,7 +74,7 @@ func TestInputIsFedAsALine(t *testing.T) {
 	require.Equal(t, "first second\nend\n", b.succeeds(t, config.StartUpCommand).Stdout)
 }
 
-func TestACommandWithoutInputFindsItsEnd(t *testing.T) {
+func TestACommandWithoutInputReadsEndOfFile(t *testing.T) {
 	b := newBench(t, shell(`cat; echo end`, "", ""))
 	require.Equal(t, "end\n", b.succeeds(t, config.StartUpCommand).Stdout)
 }
@@ -97,13 +97,13 @@ func TestAnEmptyInputIsAnEmptyLine(t *testing.T) {
 	require.Equal(t, "0 []\n", b.succeeds(t, config.StartUpCommand).Stdout)
 }
 
-func TestInputThatNobodyReadsIsNoFailure(t *testing.T) {
+func TestUnreadInputIsNoFailure(t *testing.T) {
 	b := newBench(t, `<attribute name="much"/>`+shell(`exec 0<&-; echo done`, "", `<input>${ptp_rm:much#value}</input>`))
 	b.env.SetVariable("much", strings.Repeat("x", 300_000))
 	require.Equal(t, "done\n", b.succeeds(t, config.StartUpCommand).Stdout)
 }
 
-func TestExitCodesAreErrorsWithWhatWasPrinted(t *testing.T) {
+func TestExitCodesAreErrorsWithTheOutput(t *testing.T) {
 	b := newBench(t, shell(`echo out; echo "no such queue" >&2; exit 3`, "", ""))
 	failed := b.fails(t, config.StartUpCommand)
 	require.Equal(t, command.BadExit, failed.Failure)
@@ -148,7 +148,7 @@ func TestIgnoringTheExitStatusIgnoresNothingElse(t *testing.T) {
 	require.Equal(t, command.NotStarted, b.fails(t, config.StartUpCommand).Failure)
 }
 
-func TestTheExitCodeGoesBeforeAnErrorOfTheParsers(t *testing.T) {
+func TestTheExitCodeWinsOverParserErrors(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo bad luck; exit 3`, "", throwing))
 	failed := b.fails(t, config.StartUpCommand)
 	require.Equal(t, command.BadExit, failed.Failure)
@@ -165,7 +165,7 @@ func TestTheErrorNamesAMissingProgram(t *testing.T) {
 	require.False(t, failed.Ambiguous())
 }
 
-func TestACommandRunsAsItWasResolvedWhateverItsAttributesHaveBecome(t *testing.T) {
+func TestLaterChangesOfAttributesDoNotAffectAResolvedCommand(t *testing.T) {
 	b := newBench(t, `<attribute name="word"><default>before</default></attribute>`+
 		shell(`echo "$WORD" >ran`, "", `<environment name="WORD" value="${ptp_rm:word#value}"/>`))
 	b.request.Command = b.Command(config.StartUpCommand)
@@ -177,7 +177,7 @@ func TestACommandRunsAsItWasResolvedWhateverItsAttributesHaveBecome(t *testing.T
 	require.Equal(t, "before\n", b.file(t, "ran"))
 }
 
-func TestTextsThatDoNotResolveRunNothing(t *testing.T) {
+func TestUnresolvableTextsRunNothing(t *testing.T) {
 	b := newBench(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute>`+
 		shell(`touch ran`, "", `<environment name="E" value="${ptp_rm:circle#value}"/>`))
 	require.Equal(t, command.Failure("not resolvable"), b.fails(t, config.StartUpCommand).Failure)
@@ -222,7 +222,7 @@ func TestTheCallersDeadlineDiffersFromTheCommandsLimit(t *testing.T) {
 }
 
 // That may be so for what has to wait for its connection.
-func TestACommandThatNoTimeIsLeftForHasHadNoEffect(t *testing.T) {
+func TestACommandAfterTheDeadlineHasNoEffect(t *testing.T) {
 	limited := newBench(t, shell(`touch ran`, `x:timeout="0.000000001s"`, ""))
 	failed := limited.fails(t, config.StartUpCommand)
 	require.Equal(t, command.TimedOut, failed.Failure)
@@ -256,7 +256,7 @@ func (b *bench) isAlive(t testing.TB, name string) bool {
 	return syscall.Kill(id, 0) == nil
 }
 
-func TestTheRequestsLimitCountsWhereTheCommandNamesNone(t *testing.T) {
+func TestTheDefaultTimeLimitApplies(t *testing.T) {
 	b := newBench(t, shell(`exec sleep 600`, "", ""))
 	b.request.Timeout = 100 * time.Millisecond
 	require.Equal(t, command.TimedOut, b.fails(t, config.StartUpCommand).Failure)
@@ -270,7 +270,7 @@ func TestTheRequestsLimitCountsWhereTheCommandNamesNone(t *testing.T) {
 	require.Equal(t, "done\n", b.succeeds(t, config.StartUpCommand).Stdout)
 }
 
-func TestACallerMayGiveUp(t *testing.T) {
+func TestACallerCanCancelACommand(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo started; exec sleep 600`, "", lines("stdout-parser", "a")))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b.request.Trace = func(_ *config.Parser, event tokenizer.TraceEvent) { cancel(errors.New("enough")) }
@@ -282,7 +282,7 @@ func TestACallerMayGiveUp(t *testing.T) {
 	require.ErrorContains(t, err, "enough")
 }
 
-func TestWhatAParserOfACommandThatWasEndedThrowsIsNoError(t *testing.T) {
+func TestParserErrorsOfAKilledCommandAreIgnored(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo bad luck; exec sleep 600`, `x:timeout="150ms"`, throwing))
 	require.Equal(t, command.TimedOut, b.fails(t, config.StartUpCommand).Failure)
 }
@@ -352,7 +352,7 @@ func TestAnAttachedJobKeepsItsStreamsAndItsExitCode(t *testing.T) {
 	require.Positive(t, progress)
 }
 
-func TestAnAttachedJobHasNoLimitOfItsOwn(t *testing.T) {
+func TestAnAttachedJobHasNoTimeLimit(t *testing.T) {
 	b := newBench(t, element("submit-interactive", `echo done`, "", ""))
 	var stdout bytes.Buffer
 	b.request.Timeout = time.Nanosecond

@@ -87,7 +87,7 @@ func TestCommandsAfterwardsRunWhenTheirCommandHasSucceeded(t *testing.T) {
 	require.False(t, b.exists("ran"))
 }
 
-func TestAFailingCommandAfterwardsLeavesWhatItsCommandDid(t *testing.T) {
+func TestAFailingPostCommandKeepsTheEffectOfItsCommand(t *testing.T) {
 	b := newBench(t, shell(`touch ran`, "", after(`echo broken >&2; exit 4`, "")))
 	failed := b.fails(t, config.StartUpCommand)
 	require.Equal(t, command.Failure("post-launch failed"), failed.Failure)
@@ -116,7 +116,7 @@ func TestAFailingCommandAfterTheLaunchEndsTheAttachedJob(t *testing.T) {
 	require.ErrorContains(t, failed, "code 4")
 }
 
-func TestACommandBesideItsCommandThatIsLostIsReported(t *testing.T) {
+func TestALostBackgroundCommandIsReported(t *testing.T) {
 	b := newBench(t, shell(`touch ran`, "", before(`:`, "")))
 	b.connection = &lossyConnection{Connection: b.connection}
 	failed := b.fails(t, config.StartUpCommand)

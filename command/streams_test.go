@@ -39,7 +39,7 @@ func sets(parser, expression, text string) string {
 		parser, expression, text, parser)
 }
 
-func TestWhatStdoutSaysWinsWhateverCameFirst(t *testing.T) {
+func TestStandardOutputWinsOverStandardError(t *testing.T) {
 	parsers := sets("stdout-parser", "row", "RUNNING") + sets("stderr-parser", ".+", "COMPLETED")
 	for name, c := range map[string]struct{ script, want string }{
 		"stderr last":  {`echo row; echo warning >&2`, "RUNNING"},
@@ -86,7 +86,7 @@ func TestAParserThatFailedDoesNotStopItsCommand(t *testing.T) {
 	require.True(t, b.exists("finished"))
 }
 
-func TestMuchOutputWaitsInAFileForItsParser(t *testing.T) {
+func TestLongOutputIsBufferedInAFile(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	counting := strings.ReplaceAll(`<PARSER delim="\n"><target ref="NAME"><match><expression>last (\d+)</expression><set field="value"><entry valueGroup="1"/></set></match></target></PARSER>`,
@@ -107,7 +107,7 @@ func TestMuchOutputWaitsInAFileForItsParser(t *testing.T) {
 	require.Len(t, strings.SplitN(result.Stdout, "\n", 2)[0], 50, "what is kept begins with a whole line")
 }
 
-func TestOutputThatCannotBeKeptIsAnError(t *testing.T) {
+func TestOutputThatCannotBeBufferedIsAnError(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	b := newBench(t, `<attribute name="a"/>`+shell(`head -c 3000000 /dev/zero | tr '\0' '\n'`, "", lines("stdout-parser", "a")+lines("stderr-parser", "a")))
 	failed := b.fails(t, config.StartUpCommand)
@@ -145,7 +145,7 @@ func TestAnUnknownTokenizerIsRefusedBeforeAnythingRuns(t *testing.T) {
 	require.False(t, b.exists("ran"))
 }
 
-func TestAParserThatCannotBeMadeRunsNothing(t *testing.T) {
+func TestAnInvalidParserRunsNothing(t *testing.T) {
 	parser := sets("stdout-parser", "${ptp_rm:a#value}", "x")
 	b := newBench(t, `<attribute name="a"><default>(</default></attribute>`+shell(`touch ran`, "", parser)+
 		element("submit-batch", `:`, "", "")+element("get-job-status", `echo $$ >pid.new; mv pid.new pid; exec sleep 600`, "", parser))

@@ -10,7 +10,7 @@ import (
 )
 
 // The form of a base must not offer what the definition has removed or hidden.
-func TestControlsOfWhatIsRemovedOrHiddenGo(t *testing.T) {
+func TestWidgetsOfRemovedOrHiddenAttributesAreRemoved(t *testing.T) {
 	base := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="base"><control-data>
 		<attribute name="kept"/><attribute name="gone"/><attribute name="hidden"/><attribute name="lone"/>
 		<launch-tab><dynamic><title>T</title>

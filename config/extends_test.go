@@ -32,7 +32,7 @@ func readBase(name, from string) (string, []byte, error) {
 
 // Each folder of testdata/extends has a definition, site.xml, that extends
 // another one. Beside it stand the merged definition and the problems.
-func TestDefinitionsAreMergedWithWhatTheyExtend(t *testing.T) {
+func TestDefinitionsAreMergedWithTheirBases(t *testing.T) {
 	files, err := filepath.Glob("testdata/extends/*/site.xml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -185,7 +185,7 @@ func TestThePrintedDefinitionIsTheSameDefinition(t *testing.T) {
 	}
 }
 
-func TestDefinitionsFromTheFieldArePrintedAsTheyAre(t *testing.T) {
+func TestPTPDefinitionsArePrintedUnchanged(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
 	require.NoError(t, err)
 	for _, file := range files {
@@ -195,7 +195,7 @@ func TestDefinitionsFromTheFieldArePrintedAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestADefinitionThatExtendsNeedsSomebodyWhoReadsBases(t *testing.T) {
+func TestExtendingNeedsAReaderOfBases(t *testing.T) {
 	source := []byte(`<resource-manager-builder xmlns:x="urn:rmctl:definition:1" x:extends="slurm"/>`)
 	definition, problems := check.Load("site.xml", source, nil)
 	require.Nil(t, definition)
@@ -224,7 +224,7 @@ func TestChainsOfBasesEnd(t *testing.T) {
 }
 
 // The table of docs/write/adapt.md says what to write for common changes.
-func TestDocumentedChangesOfABaseAreRight(t *testing.T) {
+func TestDocumentedChangesOfABaseWork(t *testing.T) {
 	documentation, err := os.ReadFile("../docs/write/adapt.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(documentation), "| to | write |")

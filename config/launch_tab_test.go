@@ -44,7 +44,7 @@ func reference(line, column int, name string) launchtab.Reference {
 	return launchtab.Reference{Position: position(line, column), Name: name}
 }
 
-func TestTabsSayWhatTheyShowAndInclude(t *testing.T) {
+func TestTabsAreReadWithTheirAttributes(t *testing.T) {
 	form := loadForm(t)
 	require.Len(t, form.Tabs, 2)
 	tab := form.Tabs[0]
@@ -64,7 +64,7 @@ func TestGridsAreReadWithTheirColumns(t *testing.T) {
 	require.Equal(t, 2, tab.Controls[0].Common().Span)
 }
 
-func TestWidgetsAreReadWithWhatTheyAreBoundTo(t *testing.T) {
+func TestWidgetsAreReadWithTheirAttributes(t *testing.T) {
 	form := loadForm(t)
 	var kinds []launchtab.WidgetType
 	widgets := map[string]*launchtab.Widget{}
@@ -162,7 +162,7 @@ func TestRulesAreReadAsATree(t *testing.T) {
 	}, kinds)
 }
 
-func TestFormsOfDefinitionsFromTheFieldAreReadWhole(t *testing.T) {
+func TestFormsOfPTPDefinitionsAreReadCompletely(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
 	require.NoError(t, err)
 	seen := map[launchtab.WidgetType]int{}

@@ -37,7 +37,7 @@ func shared(t *testing.T, folder string) string {
 	return path
 }
 
-func TestEverythingOfADefinitionIsRead(t *testing.T) {
+func TestADefinitionIsReadCompletely(t *testing.T) {
 	d, problems := check.Load("sample.xml", sample(t), nil)
 	require.NoError(t, problems.Err())
 

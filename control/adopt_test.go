@@ -42,7 +42,7 @@ func (s *site) isInDoubt(t *testing.T, j job.Job) *control.UnconfirmedError {
 	return unconfirmed
 }
 
-func TestAJobWithoutATagMayBeThatOfASubmission(t *testing.T) {
+func TestAJobWithoutATagIsACandidateForASubmission(t *testing.T) {
 	s := untagging(t)
 	cut := s.cutOff(t)
 	s.ahead += time.Hour
@@ -59,7 +59,7 @@ func TestAJobWithoutATagMayBeThatOfASubmission(t *testing.T) {
 }
 
 // So of many submissions that were cut off, one job leaves none in doubt but its own.
-func TestAJobOnRecordIsNotThatOfAnotherSubmission(t *testing.T) {
+func TestARecordedJobIsNoCandidateForAnotherSubmission(t *testing.T) {
 	s := untagging(t)
 	cut, other := s.cutOff(t), s.submits(t, job.Submission{Executable: "x"})
 	s.ahead += time.Hour
@@ -70,7 +70,7 @@ func TestAJobOnRecordIsNotThatOfAnotherSubmission(t *testing.T) {
 }
 
 // A scheduler gives its ids again.
-func TestAJobThatEndedBeforeMayHaveHadTheSameID(t *testing.T) {
+func TestAnIDReusedAfterAnEndedJobIsACandidate(t *testing.T) {
 	s := untagging(t)
 	earlier := s.submits(t, job.Submission{Executable: "x"})
 	_, err := s.store.Observe(t.Context(), earlier.Tag, job.Observation{Detail: job.Completed, Observed: s.options.Now()})
@@ -83,7 +83,7 @@ func TestAJobThatEndedBeforeMayHaveHadTheSameID(t *testing.T) {
 }
 
 // That of one of the others shows only now, by its tag.
-func TestJobsThatAreFoundAreNoCandidates(t *testing.T) {
+func TestJobsFoundByTagAreNoCandidates(t *testing.T) {
 	s := untagging(t)
 	jobs := s.fifty(t)
 	s.ahead += time.Hour
@@ -96,7 +96,7 @@ func TestJobsThatAreFoundAreNoCandidates(t *testing.T) {
 	}
 }
 
-func TestAUserSaysWhichJobASubmissionBecame(t *testing.T) {
+func TestAUserAssignsAJobToASubmission(t *testing.T) {
 	s := untagging(t)
 	cut := s.cutOff(t)
 	s.write(t, "jobs", s.mine("9", cut.Created))
@@ -109,7 +109,7 @@ func TestAUserSaysWhichJobASubmissionBecame(t *testing.T) {
 	require.ErrorContains(t, err, "is on record as job 9")
 }
 
-func TestAJobThatCannotBeTheOneIsNotAdopted(t *testing.T) {
+func TestAContradictingJobIsNotAdopted(t *testing.T) {
 	for name, c := range map[string]struct {
 		row  func(*site, job.Job) string
 		want string
@@ -134,7 +134,7 @@ func TestAJobThatCannotBeTheOneIsNotAdopted(t *testing.T) {
 	}
 }
 
-func TestAJobOnRecordIsNotAdoptedAgain(t *testing.T) {
+func TestARecordedJobIsNotAdoptedAgain(t *testing.T) {
 	s := untagging(t)
 	cut, other := s.cutOff(t), s.submits(t, job.Submission{Executable: "x"})
 	s.write(t, "jobs", s.mine(other.ID, cut.Created))
@@ -142,7 +142,7 @@ func TestAJobOnRecordIsNotAdoptedAgain(t *testing.T) {
 	require.ErrorContains(t, err, "is on record for submission "+other.Tag)
 }
 
-func TestASubmissionThatIsUnderWayIsNotAdopted(t *testing.T) {
+func TestASubmissionInProgressIsNotAdopted(t *testing.T) {
 	s := untagging(t)
 	require.NoError(t, s.store.Intend(t.Context(), job.Job{Tag: "mine", Target: "here", Submitter: presence.ThisProcess()}))
 	_, err := s.Adopt(t.Context(), "mine", "9")
@@ -150,7 +150,7 @@ func TestASubmissionThatIsUnderWayIsNotAdopted(t *testing.T) {
 }
 
 // Its name is by default that of the program; a script of the user's own may give any.
-func TestALookUpKnowsWhatTheJobIsCalled(t *testing.T) {
+func TestALookUpGetsTheNameOfTheJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		submission job.Submission
 		want       string

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-func TestAJobThatNobodyKnowsIsDismissed(t *testing.T) {
+func TestAnUnknownJobIsDismissed(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, "")
 	jobs = s.updates(t, jobs, false)
@@ -53,7 +53,7 @@ func TestAnInteractiveJobWhoseProcessIsGoneIsDismissedWithTheReason(t *testing.T
 	require.NoError(t, err, "again, which changes nothing")
 }
 
-func TestAJobThatHasEndedIsNotDismissed(t *testing.T) {
+func TestAnEndedJobIsNotDismissed(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Failed, job.Running)
 	_, err := recovery.Dismiss(t.Context(), s.store, s.updates(t, jobs, false)[0])

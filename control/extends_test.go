@@ -15,7 +15,7 @@ import (
 
 const extending = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="%BASE"/>`
 
-func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
+func TestBasesAreFoundByNameOrNextToTheDefinition(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "bases"), 0o700))
 	definition := define(t, submitting("echo job 7", ""))
@@ -38,7 +38,7 @@ func TestBasesAreFoundByNameOrBesideTheDefinition(t *testing.T) {
 	}
 }
 
-func TestAChangedBaseStartsASessionOfItsOwn(t *testing.T) {
+func TestAChangedBaseStartsANewSession(t *testing.T) {
 	load := func(base *config.Definition) *config.Definition {
 		read := func(string, string) (string, []byte, error) { return "base.xml", base.Sources[0], nil }
 		definition, problems := check.Load("site.xml", []byte(extending), read)

@@ -85,7 +85,7 @@ func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 
 // A program stands beside the definition that runs it. A shipped definition has the one that is shipped with it, wherever
 // rmctl runs: a folder with a file of that name must not get its own run.
-func TestAFileBesideTheDefinitionIsTaken(t *testing.T) {
+func TestAFileNextToTheDefinitionIsUsed(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "local.sh"), []byte("here"), 0o600))
@@ -116,7 +116,7 @@ const threeFiles = `<managed-files>
 const listing = `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c</arg><arg resolve="false">'cd; find . -type f -exec ls -l {} + >seen; printf "%s\n" "$@" >names; echo job 7' sh</arg>
 	<arg>"${ptp_rm:kept#value}" "${ptp_rm:passing#value}" "${ptp_rm:third#value}" "${ptp_rm:managed_file_for_script#value}"</arg>` + jobIDParser + `</submit-batch>`
 
-func TestFilesAreInPlaceForTheSubmitCommandAlone(t *testing.T) {
+func TestStagedFilesExistOnlyForTheSubmitCommand(t *testing.T) {
 	home := newHome(t)
 	s := newSite(t, define(t, strings.ReplaceAll(threeFiles, "HOME", home)+`<script><line><arg>#!/bin/sh</arg></line></script>`+listing))
 	s.submits(t, job.Submission{Executable: "x"})
@@ -158,7 +158,7 @@ func TestAScriptOfTheUsersKeepsItsName(t *testing.T) {
 	require.Empty(t, folders, "the folder that was made for it is gone")
 }
 
-func TestAScriptIsRefusedWhereNoneIsSubmitted(t *testing.T) {
+func TestAScriptIsRefusedByADefinitionWithoutScripts(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	_, err := s.Submit(t.Context(), job.Submission{Script: s.path("absent")})
 	require.ErrorContains(t, err, "does not submit scripts")
@@ -168,7 +168,7 @@ func TestAScriptIsRefusedWhereNoneIsSubmitted(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestTheSourceOfAFileMayBeDeletedWithItsUse(t *testing.T) {
+func TestTheSourceOfAFileIsDeletedOnRequest(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	require.NoError(t, os.WriteFile(source, []byte("s"), 0o600))
 	s := newSite(t, define(t, `<managed-files><file name="f" deleteSourceAfterUse="true"><path>`+source+`</path></file></managed-files>`+submitting(`echo job 7`, "")))
@@ -180,7 +180,7 @@ func TestTheSourceOfAFileMayBeDeletedWithItsUse(t *testing.T) {
 	require.Equal(t, "s", s.read(t, ".eclipsesettings/source"))
 }
 
-func TestStagingThatFailsLeavesNothingBehind(t *testing.T) {
+func TestFailedStagingLeavesNoFiles(t *testing.T) {
 	s := newSite(t, define(t, strings.ReplaceAll(threeFiles, "HOME/", "")+submitting(`touch ran; echo job 7`, "")), func(o *control.Options) {
 		o.Connection = &faultyConnection{Connection: o.Connection, writeFile: func(path string) error {
 			if strings.HasSuffix(path, "third") {
@@ -202,7 +202,7 @@ func TestStagingThatFailsLeavesNothingBehind(t *testing.T) {
 	require.Equal(t, job.PhaseRejected, j.Phase)
 }
 
-func TestStagingThatIsGivenUpLeavesNothingBehind(t *testing.T) {
+func TestCanceledStagingLeavesNoFiles(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSite(t, define(t, strings.ReplaceAll(threeFiles, "HOME/", "")+submitting(`touch ran; echo job 7`, "")), func(o *control.Options) {
 		o.Connection = &faultyConnection{Connection: o.Connection, writeFile: func(path string) error {
@@ -218,7 +218,7 @@ func TestStagingThatIsGivenUpLeavesNothingBehind(t *testing.T) {
 	require.False(t, s.exists("ran"))
 }
 
-func TestAFileWhoseSourceCannotBeDeletedIsTakenBack(t *testing.T) {
+func TestAFileWhoseSourceCannotBeDeletedIsRemovedAgain(t *testing.T) {
 	folder := t.TempDir()
 	source := filepath.Join(folder, "source")
 	require.NoError(t, os.WriteFile(source, []byte("s"), 0o600))
@@ -231,14 +231,14 @@ func TestAFileWhoseSourceCannotBeDeletedIsTakenBack(t *testing.T) {
 	require.Empty(t, s.files(t, ".eclipsesettings"))
 }
 
-func TestCleaningUpThatFailsDoesNotLoseTheJob(t *testing.T) {
+func TestFailedCleanupDoesNotLoseTheJob(t *testing.T) {
 	s := newSite(t, define(t, strings.ReplaceAll(threeFiles, "HOME/", "")+submitting(`rm -r .eclipsesettings; mkdir -p .eclipsesettings; chmod 500 abs; echo job 7`, "")))
 	job := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, "7", job.ID)
 	require.NoError(t, os.Chmod(s.path("abs"), 0o700))
 }
 
-func TestFilesOnTheirWayAreReported(t *testing.T) {
+func TestStagingReportsProgress(t *testing.T) {
 	large := strings.Repeat("x", 3<<20)
 	var told []remote.Transfer
 	write := func(string) error { return nil }

@@ -59,7 +59,7 @@ func meddle(random *rand.Rand, f *form.Form, field form.Field) {
 	}
 }
 
-func TestASubmissionHandsOverWhatItsFormShows(t *testing.T) {
+func TestASubmissionSendsTheShownValues(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "shared")), "definitions", "*.xml"))
 	require.NoError(t, err)
 	if len(files) == 0 {
@@ -104,7 +104,7 @@ func TestASubmissionHandsOverWhatItsFormShows(t *testing.T) {
 	}
 }
 
-func TestAFormKnowsWhatTheSessionFoundAndTheTargetSets(t *testing.T) {
+func TestAFormHasTheFindingsOfTheSessionAndTheTargetsValues(t *testing.T) {
 	definition := define(t, `<attribute name="queues" visible="false"/><attribute name="queue"/><attribute name="bound" visible="false"/>
 		<start-up-command name="look"><arg>echo night</arg><stdout-parser delim="\n"><target ref="queues">
 			<match><expression>(\w+)</expression><add field="value"><entry valueGroup="1"/></add></match></target></stdout-parser></start-up-command>
@@ -126,7 +126,7 @@ func TestAFormKnowsWhatTheSessionFoundAndTheTargetSets(t *testing.T) {
 	require.ErrorContains(t, err, `no tab "Nowhere"`)
 }
 
-func TestAButtonOfTheFormRunsItsCommandWithWhatIsFilledIn(t *testing.T) {
+func TestAFormButtonRunsItsCommandWithTheEnteredValues(t *testing.T) {
 	definition := define(t, `<attribute name="a"/><attribute name="found"><default>before</default></attribute>
 		<submit-batch name="s"><arg>x</arg></submit-batch>
 		<button-action name="look"><arg>echo "got ${ptp_rm:a#value}${ptp_rm:found#value}"</arg><stdout-parser delim="\n"><target ref="found">

@@ -85,7 +85,7 @@ func TestAJobWhoseProcessIsGoneEndsOnceItIsCanceled(t *testing.T) {
 	}
 }
 
-func TestAJobIsCanceledThoughItsConnectionIsLost(t *testing.T) {
+func TestAJobIsCanceledDespiteALostConnection(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, keptOpen, conversation)+terminating), func(o *control.Options) {
 		o.Connection = &losingOnce{Connection: o.Connection, printed: "job 7 ready\n"}
 	})
@@ -114,7 +114,7 @@ func TestAWaitForAJobWhoseProcessIsGoneEnds(t *testing.T) {
 	}
 }
 
-func TestAJobThatASchedulerKnowsIsNotGoneWithItsProcess(t *testing.T) {
+func TestAJobKnownToASchedulerOutlivesItsProcess(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)+running("get-job-status", `echo SUSPENDED`, "", asStatus)))
 	j, err := s.Status(t.Context(), s.attachedTo(t, "the-tag", "7", goneHere(t)), true)
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestAJobThatASchedulerKnowsIsNotGoneWithItsProcess(t *testing.T) {
 	require.False(t, j.Missing)
 }
 
-func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
+func TestARecordedEndStaysWhenTheProcessIsGone(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
 	before := s.attachedTo(t, "the-tag", "7", goneHere(t))
 	_, err := s.store.Observe(t.Context(), "the-tag", job.Observation{Detail: job.Completed, Observed: time.Now()})
@@ -135,7 +135,7 @@ func TestAnEndThatIsRecordedStandsAlthoughTheProcessIsGone(t *testing.T) {
 }
 
 // Whether a process of another machine is alive is unknown here.
-func TestAProcessOfAnotherHostIsNeitherThereNorGone(t *testing.T) {
+func TestTheStateOfAProcessOnAnotherHostIsUnknown(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, keptOpen, conversation)))
 	job := s.attachedTo(t, "the-tag", "7", "12 345 far.example.org", true)
 	seen, err := s.Status(t.Context(), job, true)
@@ -162,7 +162,7 @@ func TestAnInteractiveSubmissionOfAnotherHostStaysOpen(t *testing.T) {
 	require.Equal(t, job.PhaseIntended, j.Phase)
 }
 
-func TestAJobWhoseConnectionIsLostIsMissingAndLetsAnotherRun(t *testing.T) {
+func TestAfterALostConnectionAJobIsMissingAndAnotherMayRun(t *testing.T) {
 	cut := &remote.ConnectError{Host: "far", Reason: remote.Disconnected, Err: io.ErrUnexpectedEOF}
 	for name, atStart := range map[string]error{"while it runs": nil, "before it is known to run": &remote.StartError{Program: "sh", Err: cut}} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testi
 }
 
 // What the definition makes of the output of a job that failed is known of it.
-func TestTheReasonThatAnInteractiveJobFailedForIsOnRecord(t *testing.T) {
+func TestTheFailureReasonOfAnInteractiveJobIsRecorded(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="job.reason" visible="false"/>`+running("submit-interactive", `echo "not enough slots"; exit 1`, "",
 		`<stdout-parser delim="\n"><target ref="job.reason"><match><expression>not enough slots</expression>`+
 			`<set field="value"><entry value="request fewer ranks"/></set></match></target></stdout-parser>`)))

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-func TestACommandThatRunsNothingHasNotCompletedItsJob(t *testing.T) {
+func TestACommandWithoutAProgramDoesNotCompleteItsJob(t *testing.T) {
 	for _, attributes := range []string{keptOpen, `waitForId="true"`} {
 		s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"`, attributes, conversation)))
 		j, _, _, err := s.converses(t, t.Context(), nil)
@@ -24,7 +24,7 @@ func TestACommandThatRunsNothingHasNotCompletedItsJob(t *testing.T) {
 	}
 }
 
-func TestACommandThatRunsNothingAndNamesNoJobIsRefused(t *testing.T) {
+func TestACommandWithoutProgramAndJobIsRefused(t *testing.T) {
 	for _, attributes := range []string{keptOpen, `waitForId="true"`} {
 		s := newSite(t, define(t, running("submit-interactive", `echo "no slots"`, attributes, conversation)))
 		_, _, _, err := s.converses(t, t.Context(), nil)
@@ -35,7 +35,7 @@ func TestACommandThatRunsNothingAndNamesNoJobIsRefused(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseExitCodeIsToBePrintedHasNotCompletedWithoutIt(t *testing.T) {
+func TestAJobWithoutItsExpectedExitCodeHasNotCompleted(t *testing.T) {
 	parser := strings.Replace(conversation, `</stdout-parser>`, `<target ref="job.exitCode"><match><expression>exited with (\d+)\s*</expression>`+
 		`<set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser>`, 1)
 	for printed, want := range map[string]job.Detail{"killed": job.Failed, "exited with 0": job.Completed, "exited with 4": job.Failed} {
@@ -62,7 +62,7 @@ func runsOnStreams(t *testing.T, script, attributes string, shown *remote.Termin
 	return j, output.String(), errors.String()
 }
 
-func TestWithoutATerminalAJobGetsNoneAndItsStreamsAreApart(t *testing.T) {
+func TestWithoutATerminalAJobHasSeparateStreams(t *testing.T) {
 	input := strings.Repeat("a\x00b\r\nc\xff\x04\x03\n", 100_000)
 	j, stdout, stderr := runsOnStreams(t, `[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo "job 7 ready" >&2; cat`, "", nil, input)
 	require.Equal(t, "7", j.ID)
@@ -78,7 +78,7 @@ func TestWithATerminalAJobHasOne(t *testing.T) {
 	require.Empty(t, stderr)
 }
 
-func TestWhatTheProgramPrintsIsNotReadWhereMessagesAreOnStandardError(t *testing.T) {
+func TestOnlyStandardErrorIsReadIfItHasTheMessages(t *testing.T) {
 	j, stdout, _ := runsOnStreams(t, `echo "job 9 ready"; echo "job 7 ready" >&2`, `x:without-terminal="stderr"`, nil, "")
 	require.Equal(t, "7", j.ID)
 	require.Equal(t, "job 9 ready\n", stdout)
@@ -94,7 +94,7 @@ func TestADefinitionThatNeedsATerminalIsRefusedWithoutOne(t *testing.T) {
 	require.Equal(t, job.Completed, j.Detail)
 }
 
-func TestADefinitionKnowsWhetherThereIsATerminal(t *testing.T) {
+func TestADefinitionCanCheckForATerminal(t *testing.T) {
 	for _, shown := range []*remote.Terminal{nil, {}} {
 		s := newSite(t, define(t, `<submit-interactive name="s"><arg>/bin/echo program</arg>`+
 			`<arg attribute="job.terminal" isUndefinedIfMatches="false">--pty</arg></submit-interactive>`))
@@ -108,7 +108,7 @@ func TestADefinitionKnowsWhetherThereIsATerminal(t *testing.T) {
 // endMark says how the program of a job ended.
 const endMark = `<x:process-mark text="@rmctl ${ptp_rm:job.tag#value} rank {rank} ended {exitCode}&#10;" job="true"/>`
 
-func TestTheMarkOfAJobSaysHowItsProgramEnded(t *testing.T) {
+func TestTheEndMarkHasTheExitCodeOfTheProgram(t *testing.T) {
 	for script, want := range map[string]struct {
 		detail job.Detail
 		code   any
@@ -133,7 +133,7 @@ func TestTheMarkOfAJobSaysHowItsProgramEnded(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseClientSpeaksOnStandardErrorGetsNoInputBeforeItRuns(t *testing.T) {
+func TestAJobWithMessagesOnStandardErrorGetsNoInputBeforeItRuns(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive",
 		`echo "waiting for job 7" >&2; read -r line <go; dd if=/dev/stdin iflag=nonblock bs=100 count=1 2>dd >early; echo "job 7 ready" >&2; cat`,
 		keptOpen+` flags="ALLOCATE_PTY" x:without-terminal="stderr"`, conversation)))

@@ -158,7 +158,7 @@ echo "qsub: job 7.pbs01 completed"
 `
 
 // qsub exits with 0 whatever the program did.
-func TestTheCodeOfAProgramUnderInteractivePBSIsItsOwn(t *testing.T) {
+func TestInteractivePBSReturnsTheExitCodeOfTheProgram(t *testing.T) {
 	for code, end := range map[int]job.Detail{0: job.Completed, 3: job.Failed} {
 		folder := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "qsub"), []byte(promptingQsub), 0o700))

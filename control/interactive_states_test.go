@@ -54,7 +54,7 @@ func (s *site) converses(t *testing.T, ctx context.Context, changed func(job.Job
 	return job, changes, stdout.String(), err
 }
 
-func TestAJobThatIsKeptOpenGoesThroughItsStatesAndGetsItsInputWhenItRuns(t *testing.T) {
+func TestAKeptOpenJobGetsItsInputWhenItRuns(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "waiting for job 7"; echo "job 7 ready"; cat; exit 3`, keptOpen,
 		`<input>${ptp_rm:executablePath#value} ${ptp_rm:progArgs#value}</input>`+conversation)))
 	j, changes, stdout, err := s.converses(t, t.Context(), nil)
@@ -72,7 +72,7 @@ func TestAJobThatIsKeptOpenGoesThroughItsStatesAndGetsItsInputWhenItRuns(t *test
 	require.Equal(t, 3, *j.ExitCode)
 }
 
-func TestAJobThatEndsWhileItWaitsHasEndedAsItsSchedulerSays(t *testing.T) {
+func TestAJobThatEndsInTheQueueHasTheStateOfItsScheduler(t *testing.T) {
 	for name, try := range map[string]struct {
 		status string
 		end    job.Detail
@@ -95,7 +95,7 @@ func TestAJobThatEndsWhileItWaitsHasEndedAsItsSchedulerSays(t *testing.T) {
 	}
 }
 
-func TestAKeptOpenCommandThatFailsWithoutAJobSubmittedNone(t *testing.T) {
+func TestAKeptOpenCommandThatFailsWithoutAnIDSubmittedNoJob(t *testing.T) {
 	for name, script := range map[string]string{
 		"by its exit code": `echo "Unknown queue"; exit 170`,
 		"by its parsers":   `echo "job not submitted: Unknown queue"; exec sleep 600`,
@@ -114,7 +114,7 @@ func TestAKeptOpenCommandThatFailsWithoutAJobSubmittedNone(t *testing.T) {
 	}
 }
 
-func TestAJobWithoutAnIdOfItsOwnIsOnRecordWhileItRuns(t *testing.T) {
+func TestAJobWithoutAnIDIsRecordedWhileItRuns(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
 	j, changes, _, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestAJobWithoutAnIdOfItsOwnIsOnRecordWhileItRuns(t *testing.T) {
 	require.Equal(t, j.Tag, changes[0].kept.ID)
 }
 
-func TestASecondCommandThatIsKeptOpenIsRefused(t *testing.T) {
+func TestASecondKeptOpenCommandIsRefused(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"; read -r line <go`, keptOpen, conversation)))
 	fifo(t, s.path("go"))
 	second := func(job.Job) {
@@ -140,7 +140,7 @@ func TestASecondCommandThatIsKeptOpenIsRefused(t *testing.T) {
 	require.NoError(t, err, "the first one has ended")
 }
 
-func TestJobsThatAreNotKeptOpenMayRunTogether(t *testing.T) {
+func TestOtherInteractiveJobsMayRunTogether(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `mkdir first 2>/dev/null && { echo "job 7 ready"; read -r line <go; }; exit 0`, "", conversation)))
 	fifo(t, s.path("go"))
 	_, _, _, err := s.converses(t, t.Context(), func(job job.Job) {
@@ -194,7 +194,7 @@ func TestInputIsResolvedAgainWhileTheJobRuns(t *testing.T) {
 	require.ErrorContains(t, err, "not RUNNING")
 }
 
-func TestWhatHoldsAJobIsKnown(t *testing.T) {
+func TestTheHolderOfAJobIsReported(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `:`, "", "")))
 	for _, hosted := range []bool{false, true} {
 		want := map[bool]control.Holder{false: control.HeldByProgram, true: control.HeldByHost}[hosted]
@@ -210,7 +210,7 @@ func TestWhatHoldsAJobIsKnown(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseStateCannotBeQueriedIsWaitedForByItsRecord(t *testing.T) {
+func TestAWaitForAJobWithoutQueriesReadsTheRecord(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo "job 7 ready"`, keptOpen, conversation)))
 	j, _, _, err := s.converses(t, t.Context(), nil)
 	require.NoError(t, err)

@@ -160,7 +160,7 @@ func TestABatchDefinitionRunsNothingInteractively(t *testing.T) {
 	require.False(t, s.exists("ran"))
 }
 
-func TestAnErrorThatAnInteractiveJobsParserThrowsComesWithItsJob(t *testing.T) {
+func TestAParserErrorOfAnInteractiveJobComesWithTheJob(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `echo bad; exit 3`, "", `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>bad</expression><throw message="it went bad"/></match></target></stdout-parser>`)))
 	j, _, err := s.interactively(t, t.Context(), "")
 	require.ErrorContains(t, err, "it went bad")

@@ -38,7 +38,7 @@ func overlooked(t *testing.T, attributes string) (*site, job.Job) {
 // looks is how often the scheduler was queried for a submission.
 func (s *site) looks(t *testing.T) int { return strings.Count(s.read(t, "looked"), "\n") }
 
-func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing.T) {
+func TestASubmissionThatWasNotFoundIsLookedUpLessAndLessOften(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	first := s.looks(t)
 	for range 48 * 60 {
@@ -51,7 +51,7 @@ func TestASubmissionThatWasNotFoundIsLookedForAgainAtGrowingDistances(t *testing
 	require.Equal(t, 11, s.looks(t)-first, "after 1, 2, 4 … 1024 minutes, and not beyond a day")
 }
 
-func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
+func TestALateJobIsAdopted(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	s.write(t, "jobs", lateTag+" 9 COMPLETED\n")
 	j, err := s.Status(t.Context(), rejected, false)
@@ -65,7 +65,7 @@ func TestAJobThatItsSchedulerTookUpLateIsAdopted(t *testing.T) {
 	require.False(t, j.Missing)
 }
 
-func TestAUserWhoRecoversDoesNotWaitUntilALateJobIsLookedForAgain(t *testing.T) {
+func TestRecoverLooksUpALateJobAtOnce(t *testing.T) {
 	s, _ := overlooked(t, "")
 	s.write(t, "jobs", lateTag+" 9 RUNNING\n")
 	late, err := s.store.Unseen(t.Context(), time.Time{}, "here")
@@ -98,7 +98,7 @@ func TestAPollAdoptsTheJobsOfSubmissions(t *testing.T) {
 	}
 }
 
-func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
+func TestAFailedLookUpOfALateJobChangesNothing(t *testing.T) {
 	s, rejected := overlooked(t, "")
 	s.write(t, "broken", "")
 	s.ahead += time.Minute
@@ -114,7 +114,7 @@ func TestALookForALateJobThatFailsChangesNothing(t *testing.T) {
 	require.Equal(t, "9", j.ID)
 }
 
-func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
+func TestALateJobIsNotLookedUpAfterTheSchedulerWouldForgetIt(t *testing.T) {
 	s, _ := overlooked(t, `remembers="5m"`)
 	s.ahead += 6 * time.Minute
 	before := s.looks(t)
@@ -122,7 +122,7 @@ func TestWhatASchedulerForgetsIsNotLookedForLonger(t *testing.T) {
 	require.Equal(t, before, s.looks(t))
 }
 
-func TestAPollLooksUpAFewSubmissionsOnly(t *testing.T) {
+func TestAPollLimitsItsLookUps(t *testing.T) {
 	s, _ := overlooked(t, "")
 	for number := range 40 {
 		tag := fmt.Sprintf("%08d-2222-3333-4444-555555555555", number)

@@ -45,7 +45,7 @@ func TestAListingOfEndedJobsGetsTheirIDsAsWordsInBatches(t *testing.T) {
 	require.Equal(t, 3, strings.Count(s.read(t, "asked"), "\n"))
 }
 
-func TestWhatAListingOfEndedJobsPrintedBeforeAFailureCounts(t *testing.T) {
+func TestRowsOfEndedJobsBeforeAFailureCount(t *testing.T) {
 	s := newSite(t, endedBy(t, "ids ${ptp_rm:query.ids#value}"))
 	ended, err := s.ListEnded(t.Context(), s.recorded(t, longIDs(450)...))
 	require.Error(t, err)

@@ -71,7 +71,7 @@ func TestIDsAreHandedToAListingInBatchesOfBoundedLength(t *testing.T) {
 	require.Equal(t, 4, strings.Count(s.read(t, "asked"), "\n"), "400 ids of 125 bytes and a comma need 50400 bytes")
 }
 
-func TestWhatTheBatchesBeforeAFailureReportCounts(t *testing.T) {
+func TestBatchesBeforeAFailureCount(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	s.write(t, "fails", "2")
 	ids := longIDs(200)
@@ -92,7 +92,7 @@ func TestWhatTheBatchesBeforeAFailureReportCounts(t *testing.T) {
 }
 
 // What schedulers give as ids never becomes words of a command line.
-func TestIDsThatWordsCouldBeMadeOfAreQueriedOneByOne(t *testing.T) {
+func TestIDsThatAShellCouldSplitAreQueriedOneByOne(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	odd := []string{"-x", "1 2", "3,4", `5"6`, "7`id`", "8\n9", "1$HOME"}
 	jobs := s.recorded(t, append(odd, "17", "18[].server")...)
@@ -105,7 +105,7 @@ func TestIDsThatWordsCouldBeMadeOfAreQueriedOneByOne(t *testing.T) {
 	}
 }
 
-func TestAListingThatLooksForLostJobsGetsNoIDs(t *testing.T) {
+func TestRediscoverListsWithoutIDs(t *testing.T) {
 	s := newSite(t, listingByID(t))
 	s.recorded(t, "17", "18")
 	_, err := s.Rediscover(t.Context())

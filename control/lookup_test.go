@@ -46,7 +46,7 @@ func TestFallbacksOfALookUpAreTriedUntilTheJobIsFound(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoRemembersProvesThatThereIsNoJob(t *testing.T) {
+func TestOnlyASchedulerWithAccountingProvesThatAJobDoesNotExist(t *testing.T) {
 	for _, c := range []struct {
 		what       string
 		accounting bool
@@ -77,7 +77,7 @@ func TestOnlyWhoRemembersProvesThatThereIsNoJob(t *testing.T) {
 	}
 }
 
-func TestADamagedRecordMayBeThatOfTheJob(t *testing.T) {
+func TestADamagedRowMayBelongToTheJob(t *testing.T) {
 	for _, c := range []struct{ queue, accounting, id string }{{"8\n", "1 other\n", ""}, {"8\n", "9 the-tag\n", "9"}} {
 		s := forgettingQueue(t)
 		cut := s.cutOff(t)
@@ -92,7 +92,7 @@ func TestADamagedRecordMayBeThatOfTheJob(t *testing.T) {
 	}
 }
 
-func TestALookUpKnowsWhenTheSubmissionWas(t *testing.T) {
+func TestALookUpGetsTheTimeOfTheSubmission(t *testing.T) {
 	s := forgettingQueue(t)
 	cut := s.cutOff(t)
 	s.write(t, "queue", "")

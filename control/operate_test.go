@@ -42,7 +42,7 @@ func TestEachOperationHasItsCommand(t *testing.T) {
 	}
 }
 
-func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
+func TestAnOperationMarksTheStateAsUnconfirmed(t *testing.T) {
 	s, j := operated(t, "")
 	j = s.status(t, j)
 	require.NoError(t, s.Operate(t.Context(), control.Cancel, j))
@@ -56,7 +56,7 @@ func TestAnOperationChangesNoStateButWhatIsKnownIsDoubted(t *testing.T) {
 	require.Equal(t, 2, s.count(t, "asked"), "the next look asks the scheduler")
 }
 
-func TestNothingIsDoneToAJobThatHasEndedOrHasNoId(t *testing.T) {
+func TestEndedJobsAndJobsWithoutIDAreNotOperatedOn(t *testing.T) {
 	s, j := operated(t, "")
 	for operation, word := range map[control.Operation]string{
 		control.Cancel: "canceled", control.Suspend: "suspended", control.Resume: "resumed", control.Hold: "held", control.Release: "released",
@@ -100,7 +100,7 @@ func TestHowOperationsFail(t *testing.T) {
 	}
 }
 
-func TestAnOperationThatFailedLeavesWhatIsKnown(t *testing.T) {
+func TestAFailedOperationKeepsTheKnownState(t *testing.T) {
 	s, job := operated(t, "")
 	job = s.status(t, job)
 	s.answering(t, `exit 1`)
@@ -110,7 +110,7 @@ func TestAnOperationThatFailedLeavesWhatIsKnown(t *testing.T) {
 	require.False(t, known.Stale)
 }
 
-func TestAnOperationOfUnknownOutcomeMakesWhatIsKnownDoubtful(t *testing.T) {
+func TestAnOperationOfUnknownOutcomeMarksTheStateAsUnconfirmed(t *testing.T) {
 	suspends := func(t *testing.T, attributes, answer string) (hasBegun bool) {
 		s, j := operated(t, attributes)
 		j = s.status(t, j)
@@ -132,7 +132,7 @@ func TestAnOperationOfUnknownOutcomeMakesWhatIsKnownDoubtful(t *testing.T) {
 	})
 }
 
-func TestAnOperationThatNoTimeIsLeftForChangesNothing(t *testing.T) {
+func TestAnOperationAfterTheDeadlineChangesNothing(t *testing.T) {
 	s, job := operated(t, `x:timeout="0.000000001s"`)
 	job = s.status(t, job)
 	require.ErrorContains(t, s.Operate(t.Context(), control.Suspend, job), "was not started in time")
@@ -159,14 +159,14 @@ func TestAnAnswerFromBeforeAnOperationIsNotReused(t *testing.T) {
 	require.False(t, j.Stale)
 }
 
-func TestAJobFromElsewhereCanBeOperatedOn(t *testing.T) {
+func TestAJobNotOnRecordCanBeOperatedOn(t *testing.T) {
 	s, _ := operated(t, "")
 	require.NoError(t, s.Operate(t.Context(), control.Cancel, job.Job{ID: "99", ShortID: "99"}))
 	require.Equal(t, "terminate-job 99 99\n", s.read(t, "did"))
 }
 
 // Definitions of jobs that are nothing but a process have no command for any of this.
-func TestWhatCannotBeDoneToAJobOfAProcessIsRefusedWithWhatBecameOfIt(t *testing.T) {
+func TestAnUnsupportedOperationOnAProcessReportsItsState(t *testing.T) {
 	without := running("submit-interactive", `:`, "", "")
 	for name, test := range map[string]struct {
 		commands, id, process string
@@ -264,7 +264,7 @@ func TestTheEndOfAJobDependsOnWhetherItWasCanceled(t *testing.T) {
 	}
 }
 
-func TestACanceledJobThatNoAnswerHasAnyMoreIsCanceled(t *testing.T) {
+func TestACanceledJobThatDisappearsIsCanceled(t *testing.T) {
 	for name, status := range map[string]string{"no such job": `exit 44`, "a listing without it": `echo "some rows"`} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, define(t, `<x:outcome kind="not-found" exit="44"/>`+submitting(`echo job 7`, "")+

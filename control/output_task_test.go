@@ -54,7 +54,7 @@ func TestTheOutputOfAnArrayIsThatOfATask(t *testing.T) {
 	}
 }
 
-func TestAnArrayIsFollowedByOneTask(t *testing.T) {
+func TestFollowingAnArrayFollowsOneTask(t *testing.T) {
 	s, j := arraysWriting(t, outputs)
 	s.write(t, "jobs", "7_1 PD\n7_2 R\n7_3 R\n")
 	s.whilePausing = func() error {
@@ -70,7 +70,7 @@ func TestAnArrayIsFollowedByOneTask(t *testing.T) {
 	require.Equal(t, []string{"2"}, chosen)
 }
 
-func TestWhyATaskHasNoOutput(t *testing.T) {
+func TestErrorsSayWhyATaskHasNoOutput(t *testing.T) {
 	s, j := arraysWriting(t, outputs)
 	s.write(t, "jobs", "7_1 R\n7_9 R\n")
 	require.ErrorIs(t, s.Output(t.Context(), j, control.Stream{Task: "9"}, &bytes.Buffer{}), fs.ErrNotExist)

@@ -37,7 +37,7 @@ func TestTheOutputOfAJobIsCopied(t *testing.T) {
 	require.Equal(t, "an error", text.String())
 }
 
-func TestOutputThatIsNotThereYetIsSaid(t *testing.T) {
+func TestMissingOutputIsReported(t *testing.T) {
 	s, job := written(t)
 	var text bytes.Buffer
 	err := s.Output(t.Context(), job, control.Stream{}, &text)
@@ -61,7 +61,7 @@ func TestOutputWithARelativeNameIsInTheFolderOfItsJob(t *testing.T) {
 	require.Equal(t, "of this job", text.String())
 }
 
-func TestTheSchedulerKnowsBetterWhereTheOutputGoes(t *testing.T) {
+func TestTheOutputPathOfTheSchedulerWins(t *testing.T) {
 	s, job := written(t)
 	s.write(t, "out-7", "elsewhere")
 	s.write(t, "elsewhere", "here it is")
@@ -78,7 +78,7 @@ func TestTheSchedulerKnowsBetterWhereTheOutputGoes(t *testing.T) {
 	require.Equal(t, "here it is", text.String())
 }
 
-func TestOutputIsLookedForThoughTheStateIsNotKnown(t *testing.T) {
+func TestOutputIsReadWithoutAKnownState(t *testing.T) {
 	s, job := written(t)
 	s.write(t, "out-7", "text")
 	s.answering(t, `exit 1`)
@@ -87,7 +87,7 @@ func TestOutputIsLookedForThoughTheStateIsNotKnown(t *testing.T) {
 	require.Equal(t, "text", text.String())
 }
 
-func TestWhyThereIsNoOutput(t *testing.T) {
+func TestErrorsSayWhyThereIsNoOutput(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	j := s.submits(t, job.Submission{Executable: "x"})
 	for want, job := range map[string]job.Job{
@@ -155,7 +155,7 @@ func TestAJobMayEndWithoutAnyOutput(t *testing.T) {
 	require.ErrorContains(t, err, "CANCELED")
 }
 
-func TestFollowingMayBeGivenUp(t *testing.T) {
+func TestFollowingCanBeCanceled(t *testing.T) {
 	var log bytes.Buffer
 	s, job := written(t, func(o *control.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -188,7 +188,7 @@ func (e endsAfter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func TestOutputWithoutEndIsGivenUp(t *testing.T) {
+func TestReadingEndlessOutputCanBeCanceled(t *testing.T) {
 	s, job := written(t)
 	require.NoError(t, os.Symlink("/dev/zero", s.path("out-7")))
 	ctx, cancel := context.WithCancel(t.Context())

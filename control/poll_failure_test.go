@@ -16,7 +16,7 @@ import (
 )
 
 // A process that reads the result of a query gets the same as the one that made it.
-func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
+func TestASharedFailureKeepsItsKind(t *testing.T) {
 	cut := &remote.ConnectError{Host: "far", Reason: remote.Disconnected, Err: errors.New("end of file")}
 	for name, c := range map[string]struct {
 		list, limit string
@@ -52,7 +52,7 @@ func TestAFailureThatAnotherProcessMetIsOfTheSameKind(t *testing.T) {
 	}
 }
 
-func TestAListingThatNobodyWaitsForAnyMoreChangesNoJob(t *testing.T) {
+func TestACanceledListingChangesNoJob(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", `echo "job $$"`, `waitForId="true"`, jobIDParser),
 		`<monitor-data schedulerType="test">`+running("x:list-jobs", `echo >>asked; exec sleep 600`, `x:interval="1h" x:timeout="1h"`, "")+`</monitor-data>`))
 	jobs := []job.Job{s.submits(t, job.Submission{Executable: "x"}), s.submits(t, job.Submission{Executable: "x"})}

@@ -72,7 +72,7 @@ func TestTargetsOfOneSchedulerShareTheirQueries(t *testing.T) {
 	require.Equal(t, []string{"here", "there"}, polls[0].Targets)
 }
 
-func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
+func TestTargetsWithDifferentCommandsDoNotShareQueries(t *testing.T) {
 	another := config.Definition{}
 	for name, change := range map[string]func(*control.Options){
 		"a value that the listing uses": func(o *control.Options) { o.Defaults = []job.Assignment{{Name: "partition", Value: "big"}} },
@@ -96,7 +96,7 @@ func TestTargetsThatAskDifferentlyDoNotShareTheirQueries(t *testing.T) {
 }
 
 // A target whose definition changed has jobs that this one must not ask for any more.
-func TestATargetSharesOneQueryOnly(t *testing.T) {
+func TestATargetSharesOnlyOneQuery(t *testing.T) {
 	s, there, jobs := twoTargets(t)
 	s.updates(t, jobs[:1], false)
 	_, err := there.Update(t.Context(), jobs[1:], false)

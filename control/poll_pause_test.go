@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
+func TestATargetIsPausedAfterRepeatedFailuresUntilItAnswers(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
@@ -41,7 +41,7 @@ func TestATargetThatGoesOnFailingIsPausedUntilItIsBack(t *testing.T) {
 
 // A job that the controller has forgotten while accounting is away is no reason to
 // leave all others alone.
-func TestATargetThatAnswersIsNotPausedForAJobThatCannotBeQueried(t *testing.T) {
+func TestAFailingJobDoesNotPauseItsTarget(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running, job.Running)
 	s.updates(t, jobs, false)
@@ -67,7 +67,7 @@ func TestATargetThatAnswersIsNotPausedForAJobThatCannotBeQueried(t *testing.T) {
 	require.True(t, updated[2].Stale)
 }
 
-func TestAUserWhoAsksDoesNotWaitForTheEndOfAPause(t *testing.T) {
+func TestAFreshQueryIgnoresAPause(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")

@@ -46,7 +46,7 @@ func clusterWith(t testing.TB, attributes, others string) *config.Definition {
 }
 
 // Everybody's jobs may be thousands of times as many.
-func TestAPollAsksForTheJobsOfItsUserOnly(t *testing.T) {
+func TestAPollListsOnlyTheUsersJobs(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, ""), `<monitor-data schedulerType="TEST">`+
 		running("x:list-jobs", `echo "$SCOPE" >scope`, "", `<environment name="SCOPE" value="${ptp_rm:job.scope#value}"/>`)+`</monitor-data>`))
 	_, err := s.Rediscover(t.Context())
@@ -114,7 +114,7 @@ func TestOneListingHasAllJobs(t *testing.T) {
 	require.NotEqual(t, updated[0].Origin.Line, updated[1].Origin.Line, "each job has a row of its own")
 }
 
-func TestWhatAListingLacksIsQueriedDirectly(t *testing.T) {
+func TestJobsMissingFromAListingAreQueriedDirectly(t *testing.T) {
 	s, jobs := crowd(t, 3, "")
 	s.shows(t, jobs, job.Running, "", job.Running)
 	updated := s.updates(t, jobs, false)
@@ -125,7 +125,7 @@ func TestWhatAListingLacksIsQueriedDirectly(t *testing.T) {
 }
 
 // Accounting knows thousands of jobs that the scheduler has forgotten.
-func TestWhatAListingLacksIsListedAmongTheEndedJobs(t *testing.T) {
+func TestJobsMissingFromAListingAreListedAsEnded(t *testing.T) {
 	s := newSite(t, clusterWith(t, `x:interval="1s"`, running("x:list-ended", `echo "ended $IDS" >>asked; cat ended`, "", `<environment name="IDS" value="${ptp_rm:job.ids#value}"/>`+rowsOfCluster)))
 	s.stopClock()
 	jobs := make([]job.Job, 9)
@@ -150,7 +150,7 @@ func TestWhatAListingLacksIsListedAmongTheEndedJobs(t *testing.T) {
 }
 
 // Headings and closing lines are no rows.
-func TestAListingWithoutAnyJobIsNoFailure(t *testing.T) {
+func TestAnEmptyListingIsValid(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.write(t, "jobs", "ID STATE SUBMITTED TAG\n")
 	updated := s.updates(t, jobs, false)
@@ -158,7 +158,7 @@ func TestAListingWithoutAnyJobIsNoFailure(t *testing.T) {
 	require.ElementsMatch(t, []string{"list", "1", "2"}, s.asked(t))
 }
 
-func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
+func TestARowOfAnotherJobWithTheSameIDIsIgnored(t *testing.T) {
 	for name, row := range map[string]string{
 		"another tag":      "2 COMPLETED 10:00 11111111-2222-3333-4444-555555555555",
 		"another identity": "2 COMPLETED 10:00 made-at-23:00",
@@ -177,7 +177,7 @@ func TestARowOfAnotherJobWithTheSameIDIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfAMomentAgoIsGoodForAll(t *testing.T) {
+func TestARecentAnswerIsShared(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="10s"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	s.updates(t, jobs, false)
@@ -188,7 +188,7 @@ func TestAnAnswerOfAMomentAgoIsGoodForAll(t *testing.T) {
 	require.Empty(t, s.pauses)
 }
 
-func TestAFewJobsAreQueriedAtOnceForWhoWantsAFreshAnswer(t *testing.T) {
+func TestAFreshQueryOfAFewJobsRunsAtOnce(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1h"`)
 	s.shows(t, jobs, job.Running, job.Running, job.Running)
 	s.updates(t, jobs, false)
@@ -200,7 +200,7 @@ func TestAFewJobsAreQueriedAtOnceForWhoWantsAFreshAnswer(t *testing.T) {
 	require.ElementsMatch(t, []string{"1", "2"}, s.asked(t)[1:])
 }
 
-func TestAnAnswerOfLessThanASecondAgoIsFresh(t *testing.T) {
+func TestAnAnswerYoungerThanASecondIsFresh(t *testing.T) {
 	s, jobs := crowd(t, 1, "")
 	s.shows(t, jobs, job.Running)
 	s.updates(t, jobs, true)
@@ -213,7 +213,7 @@ func TestAnAnswerOfLessThanASecondAgoIsFresh(t *testing.T) {
 }
 
 // Of a thousand jobs some hundred have left the listing.
-func TestEachOfManyJobsHasAFreshAnswerForWhoWantsOne(t *testing.T) {
+func TestAFreshQueryAnswersForEachOfManyJobs(t *testing.T) {
 	s, jobs := crowd(t, 90, `x:interval="10s"`)
 	states := make([]job.Detail, len(jobs))
 	states[0] = job.Running
@@ -248,7 +248,7 @@ func TestAJobWithoutAFreshAnswerIsStale(t *testing.T) {
 	require.False(t, s.updates(t, jobs, false)[0].Stale, "nothing of it is on record")
 }
 
-func TestAJobThatWasNeverQueriedIsWorthAMoment(t *testing.T) {
+func TestAJobThatWasNeverQueriedJustifiesAShortWait(t *testing.T) {
 	for wait, expected := range map[time.Duration]job.Detail{9500 * time.Millisecond: job.Running, 5 * time.Second: job.Submitted} {
 		s, jobs := crowd(t, 1, `x:interval="10s"`)
 		s.shows(t, jobs, job.Running)
@@ -275,7 +275,7 @@ func TestASlowSchedulerIsQueriedLess(t *testing.T) {
 	require.Len(t, s.asked(t), 2)
 }
 
-func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
+func TestAFailedListingOnlyMarksJobsStale(t *testing.T) {
 	for name, fault := range map[string]string{"down": "controller is down", "cut": "exited with code 1"} {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := crowd(t, 2, "")
@@ -297,7 +297,7 @@ func TestAFailedListingChangesNothingButDoubts(t *testing.T) {
 	}
 }
 
-func TestManyControllersAskOnce(t *testing.T) {
+func TestManyControllersShareOneQuery(t *testing.T) {
 	s, jobs := crowd(t, 20, `x:interval="30s"`)
 	states := make([]job.Detail, len(jobs))
 	for i := range states {
@@ -354,7 +354,7 @@ func TestWaitingForManyJobsReportsEachStateOnce(t *testing.T) {
 	}, told)
 }
 
-func TestAJobThatNobodyKnowsAnyMoreEndsItsWait(t *testing.T) {
+func TestAForgottenJobEndsItsWait(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, "")
 	s.whilePausing = func() error {
@@ -370,7 +370,7 @@ func TestAJobThatNobodyKnowsAnyMoreEndsItsWait(t *testing.T) {
 	require.Equal(t, job.Completed, ended[0].Detail)
 }
 
-func TestGivingUpAPollLeavesItToOthers(t *testing.T) {
+func TestACanceledPollIsLeftToOthers(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -395,7 +395,7 @@ func (s *site) holds(t testing.TB, holder string) {
 	require.True(t, granted)
 }
 
-func TestTheQueryOfAProcessThatWasKilledIsMadeAtOnceByAnother(t *testing.T) {
+func TestTheQueryOfAKilledProcessIsRepeatedAtOnce(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	s.updates(t, jobs, false)
@@ -410,7 +410,7 @@ func TestTheQueryOfAProcessThatWasKilledIsMadeAtOnceByAnother(t *testing.T) {
 	require.Less(t, s.ahead-begun, time.Second, "nobody waits for the end of its claim")
 }
 
-func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
+func TestAnOldAnswerIsReturnedWhileAnotherProcessQueries(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1m"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	jobs = s.updates(t, jobs, false)
@@ -423,7 +423,7 @@ func TestWhoNeedsNoNewAnswerDoesNotWaitForWhoAsks(t *testing.T) {
 
 // Commands of Slurm try for nine seconds to reach a controller that is not there,
 // which keeps nobody busy: it is tried again soon.
-func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
+func TestAnUnreachableSchedulerIsRetriedSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	away := s.options
@@ -459,7 +459,7 @@ func TestASchedulerThatWasNotReachedIsTriedAgainSoon(t *testing.T) {
 
 // What is asked while a scheduler is away may wait until it is back, and then be
 // answered: that was no work either.
-func TestASchedulerThatComesBackIsQueriedAgainSoon(t *testing.T) {
+func TestARecoveredSchedulerIsQueriedSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	slow := s.options
@@ -486,7 +486,7 @@ func TestASchedulerThatComesBackIsQueriedAgainSoon(t *testing.T) {
 
 // A query that hangs until its time is up takes long, which is no reason to leave
 // the scheduler alone for twenty times as long once it is back.
-func TestAQueryThatHungIsMadeAgainBeforeLong(t *testing.T) {
+func TestAHungQueryIsRetriedSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
 	s.write(t, "down", "")
@@ -522,7 +522,7 @@ func busy(t *testing.T, count int, attributes string, each time.Duration) (s *si
 	return s, jobs, total
 }
 
-func TestASchedulerIsNotKeptBusyByQueriesForJobs(t *testing.T) {
+func TestQueriesUseLittleTimeOfTheScheduler(t *testing.T) {
 	for name, shown := range map[string][]job.Detail{
 		"listings":         {job.Running, job.QueuedActive},
 		"one job":          {job.Running},
@@ -545,7 +545,7 @@ func TestASchedulerIsNotKeptBusyByQueriesForJobs(t *testing.T) {
 	}
 }
 
-func TestTheNextQueryComesSoonAfterAChangeAndLaterWhileNothingMoves(t *testing.T) {
+func TestQueriesSlowDownUntilAChange(t *testing.T) {
 	s, jobs, _ := busy(t, 2, `x:interval="2s"`, 0)
 	// next is how long it takes until the next query.
 	next := func() time.Duration {

@@ -55,7 +55,7 @@ func TestPortableNamesSetTheAttributesThatTheyAreLinkedTo(t *testing.T) {
 	}
 }
 
-func TestPortableNamesThatCannotBeHonouredAreRefused(t *testing.T) {
+func TestUnsupportedPortableNamesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		given []string
 		want  string
@@ -75,7 +75,7 @@ func TestPortableNamesThatCannotBeHonouredAreRefused(t *testing.T) {
 
 // A definition that knows nothing of portable names keeps its attributes of these
 // names to itself.
-func TestAttributesCalledLikePortableNamesNeedNoLink(t *testing.T) {
+func TestAttributesNamedLikePortableNamesNeedNoLink(t *testing.T) {
 	s := newRenderer(t, define(t, `<attribute name="memory"/><submit-batch name="show"><arg>show ${ptp_rm:memory#value}</arg></submit-batch>`))
 	require.Equal(t, "4GiB", commandLine(t, s, job.Submission{Values: values("memory", "4GiB")}))
 }
@@ -92,7 +92,7 @@ func TestAFormKeepsWhatPortableNamesSet(t *testing.T) {
 	require.Equal(t, "n= p=batch t=30 m=1024 s=", commandLine(t, s, submission.Filled(given, f, page)))
 }
 
-func TestProblemsOfPortableNamesStandWhereTheFileHasThem(t *testing.T) {
+func TestProblemsOfPortableNamesHaveTheirPositionInTheFile(t *testing.T) {
 	l, err := settings.ReadLaunchConfiguration("job", "job.toml", []byte("executable = \"a\"\n[attributes]\nnodes = 2\nwallTime = \"90\"\n"))
 	require.NoError(t, err)
 	err = l.Locate(portableSite(t).Check(l.Submission), job.Submission{})

@@ -19,7 +19,7 @@ var describing = `<attribute name="digits"><validator><regex expression="\d+"/><
 	</stdout-parser>`) +
 	submitting(`echo job 7`, "")
 
-func TestWhatIsWrongForCertainIsSaidBeforeASessionIsStarted(t *testing.T) {
+func TestInvalidValuesAreReportedBeforeASessionStarts(t *testing.T) {
 	s := newSite(t, define(t, describing))
 	_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: values("digits", "x", "fixed", "y", "found", "z", "nodes", "4")})
 	var invalid *attribute.InvalidError
@@ -30,7 +30,7 @@ func TestWhatIsWrongForCertainIsSaidBeforeASessionIsStarted(t *testing.T) {
 	require.Zero(t, s.count(t, "starts"))
 }
 
-func TestWhatACommandMayFindIsCheckedInTheSession(t *testing.T) {
+func TestValuesThatDependOnCommandsAreCheckedInTheSession(t *testing.T) {
 	s := newSite(t, define(t, describing))
 	for range 2 { // a session is started, and is there
 		_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: values("nodes", "9", "lost", "y")})

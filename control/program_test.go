@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestTheEnginePassesOnWhatItKnowsOfTheProgram(t *testing.T) {
+func TestTheProgramIsPassedToTheDefinition(t *testing.T) {
 	for name, c := range map[string]struct {
 		submission job.Submission
 		want       map[string]string
@@ -126,14 +126,14 @@ func TestNothingOfAnArgumentRunsWithinDoubleQuotes(t *testing.T) {
 	}
 }
 
-func TestADebuggerIsPassedInValuesThatNoDefinitionHasToHave(t *testing.T) {
+func TestTheAttributesOfADebuggerAreOptional(t *testing.T) {
 	controlData := `<submit-interactive name="s"><arg>x</arg></submit-interactive><submit-interactive-debug name="d"><arg>${ptp_rm:debuggerExecutablePath#value} ${ptp_rm:debuggerArgs#value}</arg></submit-interactive-debug>`
 	rendering, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x", Debug: true, Values: values("debuggerExecutablePath", "/opt/sdm", "debuggerArgs", "--a --b")})
 	require.NoError(t, err)
 	require.Equal(t, []string{"/opt/sdm", "--a", "--b"}, rendering.Commands[0].Arguments)
 }
 
-func TestAnybodyMaySayWhereOutputGoesAndWhatSetsUpTheProgram(t *testing.T) {
+func TestOutputFilesAndPreLaunchCommandsCanBeSet(t *testing.T) {
 	controlData := `<attribute name="stdout_remote_path" visible="false"/><attribute name="control.queue.name" visible="false"/>` + showing("stdout_remote_path", "control.queue.name", "ems", "debuggerId", "debuggerLauncher")
 	rendering, err := newRenderer(t, define(t, controlData)).Render(job.Submission{Executable: "x",
 		Values: values("stdout_remote_path", "/o", "control.queue.name", "q", "ems", "module load x", "debuggerId", "i", "debuggerLauncher", "l")})

@@ -30,7 +30,7 @@ func onLocal(t *testing.T) (*control.Controller, *jobstore.Store) {
 }
 
 // rmctl is killed before it reads the id: the record knows the tag alone.
-func TestALocalJobThatIsFoundAgainHasItsOutput(t *testing.T) {
+func TestARecoveredLocalJobHasItsOutput(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_STATE_HOME", "")

@@ -36,7 +36,7 @@ func (s *site) cutOff(t *testing.T) job.Job {
 	return job
 }
 
-func TestAJobWhoseSubmissionFailedIsAdoptedAtOnce(t *testing.T) {
+func TestAJobIsAdoptedAtOnceAfterItsSubmitCommandFailed(t *testing.T) {
 	s := forgetful(t, `echo "$RMCTL_TAG 7 RUNNING" >jobs; echo "connection lost"`, "")
 	j := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, "7", j.ID)
@@ -44,7 +44,7 @@ func TestAJobWhoseSubmissionFailedIsAdoptedAtOnce(t *testing.T) {
 	require.Equal(t, job.PhaseSubmitted, j.Phase)
 }
 
-func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
+func TestAnInterruptedSubmissionIsAdopted(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	cut := s.cutOff(t)
 	s.write(t, "jobs", "other 6 RUNNING\nthe-tag 8 QUEUED_ACTIVE\n")
@@ -57,7 +57,7 @@ func TestASubmissionThatWasCutOffIsAdopted(t *testing.T) {
 	require.Equal(t, "8", recorded.ID)
 }
 
-func TestASubmissionThatIsFoundWithoutAStateWasSeenWhenItWasMade(t *testing.T) {
+func TestAJobFoundWithoutAStateWasLastSeenAtItsSubmission(t *testing.T) {
 	for state, isSeen := range map[string]bool{"-": false, "QUEUED_ACTIVE": true} {
 		s := forgetful(t, `echo job 7`, "")
 		cut := s.cutOff(t)
@@ -70,7 +70,7 @@ func TestASubmissionThatIsFoundWithoutAStateWasSeenWhenItWasMade(t *testing.T) {
 }
 
 // The submit command of a process that was killed may still be on its way.
-func TestAbsenceIsBelievedOnlyWhenTheSubmissionMustHaveEnded(t *testing.T) {
+func TestAbsenceCountsOnlyAfterTheSubmissionMustHaveEnded(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	cut := s.cutOff(t)
 	for range 2 {
@@ -87,7 +87,7 @@ func TestAbsenceIsBelievedOnlyWhenTheSubmissionMustHaveEnded(t *testing.T) {
 	require.Contains(t, j.Error, "no such job")
 }
 
-func TestAbsenceIsAsOldAsTheQuestion(t *testing.T) {
+func TestAbsenceIsDatedAtTheStartOfTheQuery(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	s.stopClock()
 	cut := s.cutOff(t)
@@ -118,7 +118,7 @@ func TestAFailedLookUpDecidesNothing(t *testing.T) {
 	require.NotContains(t, j.StaleReason, "\n\n")
 }
 
-func TestASchedulerThatForgetsJobsProvesNothingLater(t *testing.T) {
+func TestASchedulerThatForgetsJobsDoesNotProveAbsence(t *testing.T) {
 	s := forgetful(t, `echo job 7`, `remembers="5m"`)
 	cut := s.cutOff(t)
 	s.ahead += 6 * time.Minute
@@ -129,7 +129,7 @@ func TestASchedulerThatForgetsJobsProvesNothingLater(t *testing.T) {
 	require.Zero(t, unconfirmed.Again)
 }
 
-func TestOnlyTheVeryProcessThatSubmitsCountsAsAlive(t *testing.T) {
+func TestOnlyTheSubmittingProcessCountsAsAlive(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	host, err := os.Hostname()
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func TestOnlyTheVeryProcessThatSubmitsCountsAsAlive(t *testing.T) {
 	}
 }
 
-func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
+func TestAJobIsNotLookedUpWhileItIsBeingSubmitted(t *testing.T) {
 	var within error
 	var s *site
 	s = newSite(t, define(t, submitting(`echo job 7`, "")+looking("")), func(o *control.Options) {
@@ -165,7 +165,7 @@ func TestAJobIsNotLookedForWhileItIsBeingSubmitted(t *testing.T) {
 	require.False(t, s.exists("looked"))
 }
 
-func TestTheTagBeginsTheNameOfTheScript(t *testing.T) {
+func TestTheScriptNameBeginsWithTheTag(t *testing.T) {
 	s := newSite(t, define(t, `<script><line><arg>true</arg></line></script>`+
 		running("submit-batch", `basename "$SCRIPT" >name; echo job 7`, `waitForId="true"`, `<environment name="SCRIPT" value="${ptp_rm:managed_file_for_script#value}"/>`+jobIDParser)))
 	job := s.submits(t, job.Submission{Executable: "x"})
@@ -184,7 +184,7 @@ func TestALookUpGetsTheAgeOfTheSubmission(t *testing.T) {
 	require.Equal(t, "90\n", s.read(t, "age"))
 }
 
-func TestAJobThatIsFoundAgainWasSubmittedWhenItsSchedulerSays(t *testing.T) {
+func TestARecoveredJobHasTheSubmissionTimeOfItsScheduler(t *testing.T) {
 	earlier := time.Now().Add(-3 * time.Hour).Truncate(time.Second)
 	for told, want := range map[string]time.Time{
 		fmt.Sprint(earlier.Unix()):                   earlier,
@@ -212,7 +212,7 @@ func TestAJobThatIsFoundAgainWasSubmittedWhenItsSchedulerSays(t *testing.T) {
 	}
 }
 
-func TestAJobThatItsSchedulerTookUpLateIsAdoptedFromTheListing(t *testing.T) {
+func TestALateJobIsAdoptedFromTheListing(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+looking(""), `<monitor-data schedulerType="TEST">`+
 		running("x:list-jobs", `echo "9 $(cat tag) RUNNING"`, "", `<stdout-parser delim="\n"><target><match><expression>(\d+) (\S+) (\S+)</expression>
 			<set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="identity" valueGroup="2"/><entry key="state" valueGroup="3"/></put></match></target></stdout-parser>`)+

@@ -39,7 +39,7 @@ func fieldDefinitions(t *testing.T) string {
 // case of it is what is submitted (NAME.values), and what the reference would make
 // of that: the script (NAME.script), and files and command lines (NAME.commands).
 // These were worked out from the definition and the description of the format.
-func TestDefinitionsFromTheFieldRenderAsTheReferenceDoes(t *testing.T) {
+func TestPTPDefinitionsRenderAsInPTP(t *testing.T) {
 	folder := fieldDefinitions(t)
 	cases, err := filepath.Glob(filepath.Join("testdata", "render", "*", "*.values"))
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestDefinitionsFromTheFieldRenderAsTheReferenceDoes(t *testing.T) {
 	}
 }
 
-func TestEveryDefinitionFromTheFieldIsRendered(t *testing.T) {
+func TestEveryPTPDefinitionIsRendered(t *testing.T) {
 	folder := fieldDefinitions(t)
 	files, err := filepath.Glob(filepath.Join(folder, "*.xml"))
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ var (
 	customWidget = regexp.MustCompile(`type="custom"\s+typeId="envconfig"`)
 )
 
-func TestOldSpellingsMakeNoDifference(t *testing.T) {
+func TestOldSpellingsRenderTheSame(t *testing.T) {
 	folder := fieldDefinitions(t)
 	cases, err := filepath.Glob(filepath.Join("testdata", "render", "*"))
 	require.NoError(t, err)
@@ -249,7 +249,7 @@ func indented(content string) string {
 	return text.String()
 }
 
-func TestWhatHasNothingToRunIsShownAllTheSame(t *testing.T) {
+func TestASubmissionWithoutAProgramIsRendered(t *testing.T) {
 	controlData := `<attribute name="none"/><start-up-command name="empty"><arg/><pre-launch-cmd exec="${ptp_rm:none#value}"/></start-up-command>`
 	rendering := render(t, define(t, controlData), job.Submission{Executable: "x"})
 	require.Len(t, rendering.Commands, 1)
@@ -263,7 +263,7 @@ func TestADefinitionThatSubmitsNothingIsRendered(t *testing.T) {
 	require.Len(t, rendering.Commands, 1)
 }
 
-func TestAPreviewHasWhatStartUpCommandsFound(t *testing.T) {
+func TestAPreviewHasTheFindingsOfStartUpCommands(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="queue"><default>day</default></attribute>
 		<script><line><arg>#!/bin/sh</arg></line><line><arg>#Q ${ptp_rm:queue#value} ${ptp_rm:extra#value}</arg></line></script>
 		<start-up-command name="look"><arg>echo queue=night extra=found</arg><stdout-parser delim=" ">

@@ -57,7 +57,7 @@ func TestRowsOfAListing(t *testing.T) {
 	require.ErrorAs(t, err, &unsupported)
 }
 
-func TestAListingThatFailsReportsNothingThoughRowsCame(t *testing.T) {
+func TestAFailedListingProvesNothingDespiteItsRows(t *testing.T) {
 	s := newSite(t, lister(t))
 	s.write(t, "rows", "a UP\nCUT\n")
 	rows, amount, err := listed(t, s, config.ListNodes, "")
@@ -76,7 +76,7 @@ func TestAListingThatFailsReportsNothingThoughRowsCame(t *testing.T) {
 	require.Equal(t, 1, amount.Rows)
 }
 
-func TestWhoWantsNoMoreRowsEndsTheListing(t *testing.T) {
+func TestACallerCanStopAListing(t *testing.T) {
 	s := newSite(t, lister(t))
 	s.write(t, "rows", "a UP\nb UP\n")
 	s.write(t, "endless", "")
@@ -90,7 +90,7 @@ func TestWhoWantsNoMoreRowsEndsTheListing(t *testing.T) {
 	require.Positive(t, amount.Rows)
 }
 
-func TestAnUnreadableListingIsMadeInAnotherWay(t *testing.T) {
+func TestAnUnreadableListingRunsItsFallback(t *testing.T) {
 	const read = `<x:read><x:json each="/rows/*"/><x:id from="id"/><x:fact name="reason" from="name"/></x:read>`
 	s := newSite(t, define(t, submitting(`echo job 7`, ""), `<monitor-data schedulerType="test">`+
 		running("x:list-jobs", `cat names`, "", read+

@@ -51,7 +51,7 @@ func (v *view) listings(t *testing.T) int {
 	return counts[0].Day
 }
 
-func TestViewsOfSeveralProcessesShareEachListing(t *testing.T) {
+func TestProcessesShareEachListing(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
 	views := []*view{newView(s, false), newView(s, false), newView(s, false)}
@@ -81,7 +81,7 @@ func TestViewsOfSeveralProcessesShareEachListing(t *testing.T) {
 	require.Equal(t, 6, views[0].listings(t))
 }
 
-func TestWhoListsAloneKeepsNothing(t *testing.T) {
+func TestAListingForOneProcessIsNotStored(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
 	alone := newView(s, false)
@@ -94,7 +94,7 @@ func TestWhoListsAloneKeepsNothing(t *testing.T) {
 	require.Equal(t, 3, alone.listings(t))
 }
 
-func TestNobodyKeepsListingsForLongThatNobodyWants(t *testing.T) {
+func TestUnusedListingsAreNotStoredForLong(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
 	stays, leaves := newView(s, false), newView(s, false)
@@ -112,7 +112,7 @@ func TestNobodyKeepsListingsForLongThatNobodyWants(t *testing.T) {
 	require.ErrorIs(t, latest(), control.ErrNotListed)
 }
 
-func TestTheLatestListingIsThereForWhoAsksNoScheduler(t *testing.T) {
+func TestLatestRowsQueriesNoScheduler(t *testing.T) {
 	var seen []command.Listed
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
@@ -161,7 +161,7 @@ func TestTargetsWithOtherValuesDoNotShareAListing(t *testing.T) {
 	require.ErrorIs(t, err, control.ErrNotListed)
 }
 
-func TestWhoSharesAListingFirstIsNotWarned(t *testing.T) {
+func TestTheFirstSharedListingGivesNoWarning(t *testing.T) {
 	s := newSite(t, cluster(t, ""))
 	s.stopClock()
 	var warnings bytes.Buffer
@@ -170,7 +170,7 @@ func TestWhoSharesAListingFirstIsNotWarned(t *testing.T) {
 	require.Empty(t, warnings.String())
 }
 
-func TestAListingThatFailsIsTheNextOnesTurn(t *testing.T) {
+func TestAfterAFailedListingTheNextProcessLists(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="1s"`))
 	s.stopClock()
 	s.write(t, "down", "")
@@ -184,7 +184,7 @@ func TestAListingThatFailsIsTheNextOnesTurn(t *testing.T) {
 }
 
 // Commands of schedulers try for a while to reach one that is away.
-func TestASchedulerThatWasAwayIsListedInTurnAsSoonAsItIsBack(t *testing.T) {
+func TestARecoveredSchedulerIsListedSoon(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
 	slow := s.options
@@ -205,7 +205,7 @@ func TestASchedulerThatWasAwayIsListedInTurnAsSoonAsItIsBack(t *testing.T) {
 	require.Greater(t, s.options.Now().Sub(begun), 3*time.Minute, "it is slow although it is there")
 }
 
-func TestWhoGivesUpAListingDoesNotCountItAsFailed(t *testing.T) {
+func TestACanceledListingIsNoFailure(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()
 	s.write(t, "jobs", "7 RUNNING then me\n8 RUNNING then me\n")
@@ -223,7 +223,7 @@ func TestWhoGivesUpAListingDoesNotCountItAsFailed(t *testing.T) {
 	require.Empty(t, counts[0].Holder, "it is the next one's turn")
 }
 
-func TestADefinitionWithoutAListingSaysSoAtOnce(t *testing.T) {
+func TestADefinitionWithoutAListingIsAnError(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	_, err := s.Turns(false).Rows(t.Context(), config.ListNodes, func(command.Row) error { return nil })
 	var lacking *control.UnsupportedError

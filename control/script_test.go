@@ -63,7 +63,7 @@ func TestTheEnvironmentFollowsTheOptionsAndLinesThatBeginLikeThem(t *testing.T) 
 	}
 }
 
-func TestAScriptOfOneLineTakesTheEnvironment(t *testing.T) {
+func TestAOneLineScriptGetsTheEnvironment(t *testing.T) {
 	got, err := scriptOf(t, `<script insertEnvironmentAfter="5"><line><arg>#!/bin/sh</arg></line></script>`, job.Variable{Name: "A", Value: "1"})
 	require.NoError(t, err)
 	require.Equal(t, "#!/bin/sh\nexport A=\"1\"\n", got)
@@ -163,7 +163,7 @@ func TestTheShellIsThatOfTheResolvedFirstLine(t *testing.T) {
 	require.Equal(t, "#!/bin/csh\nx\nsetenv A \"1\"\n", rendering.Script)
 }
 
-func TestLinesKeepWhatTheirArgumentsHold(t *testing.T) {
+func TestLinesKeepTheContentsOfTheirArguments(t *testing.T) {
 	got, err := scriptOf(t, `<script><line><arg>#!/bin/sh</arg></line><line><arg> </arg></line><line><arg resolve="false">for f in ${FILES}; do</arg><arg>`+
 		"\n\t"+`${ptp_rm:sh#value}</arg></line></script>`)
 	require.NoError(t, err)

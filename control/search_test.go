@@ -81,7 +81,7 @@ func TestManySubmissionsAreLookedUpByOneCommand(t *testing.T) {
 }
 
 // An old submission does not make the queries for all others long.
-func TestSubmissionsOfVeryDifferentAgeAreLookedUpApart(t *testing.T) {
+func TestSubmissionsOfVeryDifferentAgeAreLookedUpSeparately(t *testing.T) {
 	s := countedQueue(t)
 	s.stopClock()
 	old := s.cutOff(t)
@@ -118,7 +118,7 @@ func TestAListingSavesLookUpsThatNameTheTag(t *testing.T) {
 	require.Equal(t, 5, s.looks(t)-before)
 }
 
-func TestASchedulerThatDoesNotAnswerIsNotQueriedForEachSubmission(t *testing.T) {
+func TestALookUpStopsWhenTheSchedulerDoesNotAnswer(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	jobs := s.fifty(t)
 	s.write(t, "broken", "")

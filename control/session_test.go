@@ -102,7 +102,7 @@ func TestAStartUpCommandThatIsRunAgainReplacesTheQueuesThatItFound(t *testing.T)
 	require.Equal(t, []string{"other"}, queues)
 }
 
-func TestWhatTheLastSessionFoundIsRememberedHoweverOldItIs(t *testing.T) {
+func TestTheFindingsOfTheLastSessionAreKept(t *testing.T) {
 	s := newSession(t)
 	remembered, err := s.Remembered(t.Context(), "queues")
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestWhatTheLastSessionFoundIsRememberedHoweverOldItIs(t *testing.T) {
 	require.Equal(t, 1, s.count(t, "starts"))
 }
 
-func TestCommandsOnJobsTakeASessionOfAnyAge(t *testing.T) {
+func TestCommandsOnJobsUseASessionOfAnyAge(t *testing.T) {
 	s := newSession(t)
 	job := s.submits(t, job.Submission{Executable: "x"})
 	s.ahead += 1000 * time.Hour
@@ -141,7 +141,7 @@ func TestAFreshSessionIsStartedOnRequest(t *testing.T) {
 	require.Equal(t, 2, s.count(t, "starts"))
 }
 
-func TestAChangedDefinitionStartsASessionOfItsOwn(t *testing.T) {
+func TestAChangedDefinitionStartsANewSession(t *testing.T) {
 	s := newSession(t)
 	require.NoError(t, s.Start(t.Context(), false))
 	s.options.Definition = define(t, aSession+" ", refreshing)
@@ -275,7 +275,7 @@ var withAction = `<attribute name="account"><default>a</default></attribute><att
 	`<stdout-parser delim="\n"><target ref="classes"><match><expression>(\w+)</expression><add field="value"><entry valueGroup="1"/></add></match></target>` +
 	`<target><match><expression>found (\w+)</expression><set field="name"><entry value="found"/></set><set field="value"><entry valueGroup="1"/></set></match></target></stdout-parser></button-action>`
 
-func TestWhatAnActionFoundIsKeptAndWhatItWasGivenIsNot(t *testing.T) {
+func TestFindingsOfAnActionAreKeptButNotItsInput(t *testing.T) {
 	for name, startUp := range map[string]string{"with start-up commands": running("start-up-command", `echo x >>starts`, "", ""), "without start-up commands": ""} {
 		t.Run(name, func(t *testing.T) {
 			const shows = `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c 'printf "%s|" "$@" >seen; echo job 7' sh</arg>` +
@@ -290,7 +290,7 @@ func TestWhatAnActionFoundIsKeptAndWhatItWasGivenIsNot(t *testing.T) {
 	}
 }
 
-func TestAnActionDoesNotMakeASessionYounger(t *testing.T) {
+func TestAnActionKeepsTheAgeOfTheSession(t *testing.T) {
 	s := newSite(t, define(t, strings.Replace(withAction, "%s", running("start-up-command", `echo x >>starts`, "", ""), 1), refreshing))
 	s.stopClock()
 	require.NoError(t, s.Start(t.Context(), false))

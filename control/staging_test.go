@@ -27,7 +27,7 @@ func (s *site) leaves(t *testing.T, tag string, files ...string) job.Job {
 	return job
 }
 
-func TestFilesOfASubmissionThatWasCutOffAreRemovedOnceItMustHaveEnded(t *testing.T) {
+func TestFilesOfAnInterruptedSubmissionAreRemovedLater(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	s.write(t, "staged/cut/script", "exit")
 	s.leaves(t, "cut", "staged/cut/script", "staged/cut")
@@ -50,7 +50,7 @@ func TestFilesOfASubmissionThatWasCutOffAreRemovedOnceItMustHaveEnded(t *testing
 	require.Empty(t, left)
 }
 
-func TestAFileThatALaterSubmissionHasPutInPlaceStays(t *testing.T) {
+func TestAFileOfALaterSubmissionStays(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	s.write(t, "program", "exit")
 	s.leaves(t, "earlier", "program")
@@ -86,7 +86,7 @@ func (s *site) breaksOff(t *testing.T, file string) (partial string) {
 	return partial
 }
 
-func TestWhatWasLeftOfWritingAFileIsRemoved(t *testing.T) {
+func TestPartialFilesAreRemoved(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	s.leaves(t, "cut", "staged/cut/script", "staged/cut", "stays:input.dat")
 	s.write(t, "input.dat", "whole")
@@ -107,7 +107,7 @@ func TestWhatWasLeftOfWritingAFileIsRemoved(t *testing.T) {
 	require.Empty(t, left)
 }
 
-func TestWhatALivingSubmissionIsWritingStays(t *testing.T) {
+func TestFilesOfARunningSubmissionStay(t *testing.T) {
 	s := forgetful(t, `echo job 7`, "")
 	s.leaves(t, "dead", "stays:input.dat")
 	require.NoError(t, s.store.Reject(t.Context(), "dead", "refused"))
@@ -122,7 +122,7 @@ func TestWhatALivingSubmissionIsWritingStays(t *testing.T) {
 	require.False(t, s.exists(partial))
 }
 
-func TestASubmissionThatWentWellLeavesNothingOnRecordOfItsFiles(t *testing.T) {
+func TestASuccessfulSubmissionRemovesTheRecordOfItsFiles(t *testing.T) {
 	s := newSite(t, define(t, `<script><line><arg>true</arg></line></script>`+submitting(`echo job 7`, "")))
 	s.submits(t, job.Submission{Executable: "x"})
 	left, err := s.store.Leftovers(t.Context(), "here")

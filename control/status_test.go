@@ -52,7 +52,7 @@ func TestAStateCarriesItsEvidence(t *testing.T) {
 	require.False(t, j.Stale)
 }
 
-func TestJobsMoveBetweenStatesThatAreNotTheEnd(t *testing.T) {
+func TestJobsMoveBetweenOpenStates(t *testing.T) {
 	s, j := asked(t, "", "")
 	for _, detail := range []job.Detail{job.QueuedActive, job.UserOnHold, job.QueuedActive, job.Running, job.Suspended, job.Running, job.QueuedActive, job.Completed} {
 		s.answering(t, "echo "+string(detail))
@@ -69,7 +69,7 @@ func TestOnlyWhatAQueryItselfPrintsIsAFact(t *testing.T) {
 	require.Empty(t, j.Native)
 }
 
-func TestWhatAQueryFindsOut(t *testing.T) {
+func TestAQueryReportsFacts(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
 		detail  job.Detail
@@ -166,7 +166,7 @@ func TestJobsThatHaveEndedAreNotQueried(t *testing.T) {
 	require.Equal(t, 1, s.count(t, "asked"))
 }
 
-func TestWithoutAStatusCommandAJobIsAsItWasKnown(t *testing.T) {
+func TestWithoutAStatusCommandAJobKeepsItsState(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	j := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, job.Submitted, s.status(t, j).Detail)
@@ -187,7 +187,7 @@ func TestASubmissionWithoutIdIsNotQueried(t *testing.T) {
 	require.Zero(t, s.count(t, "asked"))
 }
 
-func TestAQueryThatIsGivenUpMakesTheJobStale(t *testing.T) {
+func TestACanceledQueryMakesTheJobStale(t *testing.T) {
 	limits(t, func(limit time.Duration) (hasBegun bool) {
 		s, j := asked(t, "", "")
 		s.answering(t, `exec sleep 600`)
@@ -218,7 +218,7 @@ func (s *site) givesUp(t *testing.T, tag string, ask func(context.Context) error
 	require.False(t, kept.Stale, kept.StaleReason)
 }
 
-func TestAQueryThatNobodyWaitsForAnyMoreDoesNotChangeTheJob(t *testing.T) {
+func TestACanceledQueryDoesNotChangeTheJob(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `echo >>asked; exec sleep 600`)
 	s.givesUp(t, job.Tag, func(ctx context.Context) error {
@@ -282,13 +282,13 @@ func TestAFallbackWhoseProgramIsMissingIsIgnored(t *testing.T) {
 	require.True(t, s.status(t, j).Missing)
 }
 
-func TestTheStatusCommandItselfMustBeThere(t *testing.T) {
+func TestAMissingStatusCommandIsAnError(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+`<get-job-status name="g"><arg>no-such-program-anywhere</arg></get-job-status>`))
 	_, err := s.Status(t.Context(), s.submits(t, job.Submission{Executable: "x"}), true)
 	require.ErrorIs(t, err, remote.ErrCommandNotFound)
 }
 
-func TestAJobFromElsewhereCanBeLookedAt(t *testing.T) {
+func TestAJobNotOnRecordCanBeQueried(t *testing.T) {
 	s, _ := asked(t, "", "")
 	s.answering(t, `echo RUNNING; echo native R`)
 	j, err := s.Look(t.Context(), "99")
@@ -330,7 +330,7 @@ func TestTheStatusCommandFindsIdAndShortId(t *testing.T) {
 	require.Equal(t, "17", job.ShortID)
 }
 
-func TestWhoNeedsNoFreshAnswerTakesOneOfSomeSecondsAgo(t *testing.T) {
+func TestAnAnswerOfAFewSecondsAgoIsReused(t *testing.T) {
 	s := newSite(t, define(t, submitting("echo job 7", "")+running("get-job-status", "echo >>asked; echo RUNNING", `x:interval="30s"`, asStatus)))
 	s.stopClock()
 	j := s.submits(t, job.Submission{Executable: "x"})
@@ -370,7 +370,7 @@ func TestNoJobHasAnIDThatLooksLikeAnOption(t *testing.T) {
 	require.False(t, s.exists("asked"), "no command ran")
 }
 
-func TestAbsenceForLongIsAStateWhereTheDefinitionSaysSo(t *testing.T) {
+func TestLongAbsenceCanBeAState(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `cat says`, "",
 		`<x:read><x:table columns="id word kept"/><x:join name="settings" by=""><arg>/bin/echo 300</arg><x:lines expression="(\d+)" columns="after"/></x:join>
 			<x:states of="word"><x:state is="RUNNING" words="R"/></x:states>
@@ -391,7 +391,7 @@ func TestAbsenceForLongIsAStateWhereTheDefinitionSaysSo(t *testing.T) {
 	require.Equal(t, "deleted before it started", j.Reason)
 }
 
-func TestAWaitGoesOnWhileAbsenceWillMeanAState(t *testing.T) {
+func TestAWaitContinuesUntilAbsenceMeansAState(t *testing.T) {
 	for absent, want := range map[string]job.Detail{`<x:absent is="FAILED" after="20m"/>`: job.Failed, "": job.Submitted} {
 		s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `:`, "",
 			`<x:read><x:table columns="id word"/><x:states of="word"><x:state is="RUNNING" words="R"/></x:states>`+absent+`</x:read>`)))

@@ -70,14 +70,14 @@ func TestASubmissionIsRecordedAsALaunchConfiguration(t *testing.T) {
 	require.ErrorContains(t, err, `the submission of job "7" is not on record`)
 }
 
-func TestAJobHasTheNameThatItWasGivenBeforeItIsSeen(t *testing.T) {
+func TestAJobHasItsNameBeforeItsFirstQuery(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="title"/><x:portable name="jobName" attribute="title"/>`+submitting("echo job 7", "")))
 	require.Equal(t, "first", s.submits(t, job.Submission{Executable: "/bin/true", Values: values("jobName", "first")}).Name)
 	require.Equal(t, "second", s.submits(t, job.Submission{Executable: "/bin/true", Values: values("title", "second")}).Name)
 	require.Equal(t, "true", s.submits(t, job.Submission{Executable: "/bin/true"}).Name)
 }
 
-func TestARefusedJobHasTheNameThatItsDefinitionGivesIt(t *testing.T) {
+func TestARefusedJobHasTheNameFromItsDefinition(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="title"><default>${ptp_rm:executableName#value}</default></attribute>`+
 		`<x:portable name="jobName" attribute="title"/>`+submitting("exit 1", "")))
 	_, err := s.Submit(t.Context(), job.Submission{Executable: "/bin/true"})
@@ -205,7 +205,7 @@ func TestAnIdProvesThatTheJobExists(t *testing.T) {
 	}
 }
 
-func TestACallerWhoGivesUpTooLateGetsTheJob(t *testing.T) {
+func TestCancellationAfterTheIDReturnsTheJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSite(t, define(t, submitting(`trap 'exit 0' TERM; echo job 7; echo >printed; while :; do sleep 0.01; done`, "")))
 	fifo(t, s.path("printed"))
@@ -240,7 +240,7 @@ func TestALostConnectionLeavesASubmissionInDoubt(t *testing.T) {
 	require.Equal(t, job.PhaseUnknown, s.onlyJob(t).Phase)
 }
 
-func TestWithoutWaitingForAnIdTheTagIsOne(t *testing.T) {
+func TestWithoutWaitForIDTheTagIsTheID(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", `echo job 7`, `waitForId="false"`, "")))
 	j := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, j.Tag, j.ID)
@@ -288,7 +288,7 @@ func TestAnInteractiveDefinitionSubmitsNothing(t *testing.T) {
 	require.False(t, s.exists("started"))
 }
 
-func TestWhatDoesNotResolveIsNotSubmitted(t *testing.T) {
+func TestAnUnresolvableSubmissionIsNotSubmitted(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="circle"><default>${ptp_rm:circle#value} </default></attribute><submit-batch name="s"><arg>x ${ptp_rm:circle#value}</arg></submit-batch>`))
 	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})
 	require.ErrorContains(t, err, "form a loop")

@@ -25,7 +25,7 @@ func arrays(t *testing.T) (*site, []job.Job) {
 	return s, jobs
 }
 
-func TestATaskThatItsSchedulerForgetsStillDecides(t *testing.T) {
+func TestAForgottenTaskStillCounts(t *testing.T) {
 	s, jobs := arrays(t)
 	for _, step := range []struct {
 		jobs     string
@@ -43,7 +43,7 @@ func TestATaskThatItsSchedulerForgetsStillDecides(t *testing.T) {
 }
 
 // A job in a state that is not understood is there: what other commands do not know of it makes it no forgotten one.
-func TestAJobThatOneCommandHasIsNotForgotten(t *testing.T) {
+func TestAJobThatOneCommandFindsIsNotForgotten(t *testing.T) {
 	const table = `<x:read><x:table columns="id word"/><x:states of="word"><x:state is="RUNNING" words="R"/></x:states></x:read>`
 	const fallback = `<x:fallback name="past" on="ok"><arg>/bin/sh -c '. ./past'</arg>` + table + `</x:fallback>`
 	for script, forgotten := range map[string]bool{`echo 7 NOVEL`: false, `:`: true, `echo 8 R`: true} {

@@ -37,7 +37,7 @@ func (s *site) fills(t *testing.T) (repair func()) {
 
 // Nobody takes a submission for one that is under way because its process goes on
 // with something else.
-func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
+func TestAnUnrecordedOutcomeIsRecordedLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		phase  job.Phase
@@ -66,7 +66,7 @@ func TestAnOutcomeThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testing.T) {
+func TestAnUnrecordedEndOfAnInteractiveJobIsRecordedLater(t *testing.T) {
 	s := newSite(t, define(t, running("submit-interactive", `exit 7`, `waitForId="false"`, "")))
 	repair := s.fills(t)
 	_, _, err := s.interactively(t, t.Context(), "")
@@ -82,7 +82,7 @@ func TestTheEndOfAnInteractiveJobThatCouldNotBeRecordedIsRecordedLater(t *testin
 	require.Equal(t, 7, *j.ExitCode)
 }
 
-func TestWhatIsDecidedOtherwiseMeanwhileCounts(t *testing.T) {
+func TestALaterOutcomeIsNotReplaced(t *testing.T) {
 	s := forgetful(t, `echo "denied" >&2; exit 1`, "")
 	repair := s.fills(t)
 	_, err := s.Submit(t.Context(), job.Submission{Executable: "x"})

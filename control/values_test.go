@@ -233,7 +233,7 @@ const itsForm = `<launch-tab><dynamic><title>T</title>
 	<browse attribute="twice" title="b"/><widget type="combo" attribute="twice"/>
 </dynamic></launch-tab>`
 
-func TestTheControlOfAnAttributeSaysWhatItTakes(t *testing.T) {
+func TestTheWidgetOfAnAttributeGivesItsValues(t *testing.T) {
 	site := newRenderer(t, define(t, withForm+showing("bound", "box", "count", "level", "speed", "queue", "mpi", "nodes", "twice", "stdout_remote_path", "linked", "bindir")+itsForm))
 	rendering, err := site.Render(job.Submission{Executable: "x", Values: values("bound", "b", "box", "yes", "count", "3", "level", "medium",
 		"speed", "fast", "queue", "gpu", "mpi", "mpirun", "nodes", "2", "twice", "c", "stdout_remote_path", "/o")})
@@ -249,7 +249,7 @@ func TestTheControlOfAnAttributeSaysWhatItTakes(t *testing.T) {
 	}
 }
 
-func TestATargetSaysWhatUsersNeedNotKnow(t *testing.T) {
+func TestATargetPresetsAttributes(t *testing.T) {
 	got, err := shown(t, withForm, "bindir", job.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("bindir", "/opt/pbs/bin/") })
 	require.NoError(t, err)
 	require.Equal(t, "/opt/pbs/bin/", got)
@@ -260,7 +260,7 @@ func TestATargetSaysWhatUsersNeedNotKnow(t *testing.T) {
 	require.ErrorContains(t, err, "read-only")
 }
 
-func TestAFileIsLookedForFromTheDirectoryOfTheJob(t *testing.T) {
+func TestRelativeFilesAreInTheDirectoryOfTheJob(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="input"><validator><file-info/><error-message>no such input</error-message></validator></attribute>`+submitting(`echo job 7`, "")))
 	s.write(t, "run/data", "x")
 	for _, name := range []string{"data", "../run/data", s.path("run/data"), ""} {
@@ -272,7 +272,7 @@ func TestAFileIsLookedForFromTheDirectoryOfTheJob(t *testing.T) {
 	}
 }
 
-func TestTheEngineDescribesItsSystemToAnybody(t *testing.T) {
+func TestDefinitionsCanUseFactsAboutTheTarget(t *testing.T) {
 	site := newRenderer(t, define(t, `<submit-batch name="s"><arg>${ptp_rm:os.name#value} ${ptp_rm:os.name#visible} ${ptp_rm:os.name#readOnly} ${ptp_rm:control.address#visible}</arg></submit-batch>`))
 	rendering, err := site.Render(job.Submission{Executable: "x"})
 	require.NoError(t, err)
@@ -303,7 +303,7 @@ func TestVisibleAttributesThatTheFirstTabDoesNotSetHaveNoValue(t *testing.T) {
 	require.Equal(t, []string{"show", "b", "set", "s", "h", runtime.GOOS}, rendering.Commands[0].Arguments, "what a caller sets counts")
 }
 
-func TestALinkDoesNotBringBackWhatTheFormLeavesOut(t *testing.T) {
+func TestALinkDoesNotSetAttributesHiddenByTheForm(t *testing.T) {
 	definition := define(t, twoTabs+`
 		<attribute name="left.out"><default>d</default><link-value-to>basic</link-value-to></attribute>
 		<attribute name="to.left.out" visible="false"><default>own</default><link-value-to>advanced</link-value-to></attribute>`+showing("left.out", "to.left.out")+twoTabsForm)

@@ -26,7 +26,7 @@ func (s *site) at(t *testing.T, after time.Duration, jobs []job.Job, states ...j
 	return moment
 }
 
-func TestAWaitForOneJobOfManySeesItsEndWithinASecondOrATwentiethOfItsTime(t *testing.T) {
+func TestAWaitNoticesTheEndWithinASecondOrFivePercent(t *testing.T) {
 	for _, length := range []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, time.Minute, 10 * time.Minute} {
 		t.Run(length.String(), func(t *testing.T) {
 			s, jobs := crowd(t, 20, `x:interval="2m"`)
@@ -60,7 +60,7 @@ func TestTwoWaitsForAJobShareAnswers(t *testing.T) {
 	require.LessOrEqual(t, len(s.asked(t)), 2, "another process queries it all the time")
 }
 
-func TestJobsThatSomebodyWaitsForAreQueriedBeforeOthers(t *testing.T) {
+func TestJobsOfWaitsAreQueriedFirst(t *testing.T) {
 	s, jobs := crowd(t, 60, `x:interval="1s"`)
 	slow := s.options
 	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(5 * time.Second) })}

@@ -48,7 +48,7 @@ func TestWaitingForJobsOnRecordReportsEachStateOnce(t *testing.T) {
 	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job.Job) { t.Error("they have ended") }))
 }
 
-func TestAWaitLearnsWhatAnotherProcessRecordsAndAsksNobody(t *testing.T) {
+func TestAWaitReadsTheRecordsOfOtherProcesses(t *testing.T) {
 	s, jobs := crowd(t, 9, `x:interval="1h"`)
 	s.shows(t, jobs, slices.Repeat([]job.Detail{job.Running}, len(jobs))...)
 	s.whilePausing = func() error {
@@ -66,7 +66,7 @@ func TestAWaitLearnsWhatAnotherProcessRecordsAndAsksNobody(t *testing.T) {
 }
 
 // What happened to a job is forgotten together with it.
-func TestAWaitForAJobThatIsForgottenMeanwhileEnds(t *testing.T) {
+func TestAWaitForAForgottenJobEnds(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1h"`)
 	s.shows(t, jobs, job.Running, job.Running)
 	s.whilePausing = func() error {
@@ -84,7 +84,7 @@ func TestAWaitForAJobThatIsForgottenMeanwhileEnds(t *testing.T) {
 	require.Less(t, s.ahead-begun, 2*time.Minute)
 }
 
-func TestJobsOnRecordWhoseEndNobodySeesAreNotWaitedFor(t *testing.T) {
+func TestAWaitSkipsJobsWhoseEndCannotBeSeen(t *testing.T) {
 	for name, definition := range map[string]string{"listed": `x:interval="1s"`, "alone": ""} {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := crowd(t, 2, definition)
@@ -103,7 +103,7 @@ func TestJobsOnRecordWhoseEndNobodySeesAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAWaitForAJobWhoseIDWasGivenAgainEnds(t *testing.T) {
+func TestAWaitForAJobWithAReusedIDEnds(t *testing.T) {
 	s, earlier := askedSite(t)
 	later := s.submits(t, job.Submission{Executable: "x"})
 	require.Equal(t, earlier.ID, later.ID)

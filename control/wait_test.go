@@ -37,7 +37,7 @@ func TestWaitingReportsEachStateOnce(t *testing.T) {
 	require.Equal(t, 6, s.count(t, "asked"))
 }
 
-func TestWaitingMayEndAtAState(t *testing.T) {
+func TestAWaitCanEndAtAState(t *testing.T) {
 	for until, asked := range map[job.Detail]int{job.Submitted: 1, job.UserOnHold: 1, job.Running: 2, job.Completed: 3, "": 3} {
 		t.Run(string(until), func(t *testing.T) {
 			s, job := askedSite(t)
@@ -51,7 +51,7 @@ func TestWaitingMayEndAtAState(t *testing.T) {
 
 func askedSite(t *testing.T) (*site, job.Job) { return asked(t, "", "") }
 
-func TestAWaitLooksSoonAfterAChangeAndMoreRarelyWhileNothingMoves(t *testing.T) {
+func TestAWaitQueriesLessOftenWithoutChanges(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")+running("get-job-status", `. ./answer`, "", asStatus)))
 	s.stopClock()
 	j := s.submits(t, job.Submission{Executable: "x"})
@@ -79,7 +79,7 @@ func TestAWaitLooksSoonAfterAChangeAndMoreRarelyWhileNothingMoves(t *testing.T) 
 	require.InDelta(t, 0.05*since(4, 50), since(50, 51), 0.1, "a twentieth of the time since")
 }
 
-func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
+func TestAWaitForAMissingJobEndsAfterAWhile(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answers(t, `echo RUNNING`, `exit 44`)
 	j, err := s.Wait(t.Context(), j, "", nil)
@@ -91,7 +91,7 @@ func TestAMissingJobIsGivenUpAfterAWhile(t *testing.T) {
 	require.GreaterOrEqual(t, s.ahead, 15*time.Second, "a scheduler may not have its list yet")
 }
 
-func TestAJobThatComesBackIsWaitedForAgain(t *testing.T) {
+func TestAWaitContinuesWhenAMissingJobReturns(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answers(t, `exit 44`, `exit 44`, `exit 44`, `echo RUNNING`, `exit 44`, `exit 44`, `exit 44`, `echo COMPLETED`)
 	j, err := s.Wait(t.Context(), j, "", nil)
@@ -107,7 +107,7 @@ func TestFailingQueriesDoNotEndAWait(t *testing.T) {
 	require.Equal(t, job.Completed, j.Detail)
 }
 
-func TestQueriesThatGoOnFailingEndAWait(t *testing.T) {
+func TestRepeatedQueryFailuresEndAWait(t *testing.T) {
 	s, job := asked(t, "", "")
 	s.answering(t, `echo "controller is down" >&2; exit 1`)
 	_, err := s.Wait(t.Context(), job, "", nil)
@@ -117,7 +117,7 @@ func TestQueriesThatGoOnFailingEndAWait(t *testing.T) {
 	require.Len(t, s.pauses, 60)
 }
 
-func TestAWaitMayBeGivenUp(t *testing.T) {
+func TestAWaitCanBeCanceled(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answering(t, `echo RUNNING`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +132,7 @@ func TestAWaitMayBeGivenUp(t *testing.T) {
 	require.ErrorIs(t, err, gaveUp)
 }
 
-func TestWhatWouldNeverEndIsNotWaitedFor(t *testing.T) {
+func TestAnEndlessWaitIsRefused(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	j := s.submits(t, job.Submission{Executable: "x"})
 	_, err := s.Wait(t.Context(), j, "", nil)

@@ -40,7 +40,7 @@ func clocked(t *testing.T, children string) *config.Definition {
 			`</monitor-data>`)
 }
 
-func TestTimesOfAnotherZoneAreTheMomentsThatTheyWereThere(t *testing.T) {
+func TestTimesAreReadInTheZoneOfTheTarget(t *testing.T) {
 	const zoneOfDefinition = `<environment name="TZ" value="America/New_York"/>`
 	for name, c := range map[string]struct{ children, zone, told, want string }{
 		"the place is in a zone with a name":    {"", "Asia/Tokyo", "2026-03-04T17:00:00", "2026-03-04T17:00:00+09:00"},

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestASubmissionReplacesWhatItIsLaidOver(t *testing.T) {
+func TestAnOverlaidSubmissionReplacesSettings(t *testing.T) {
 	below := job.Submission{
 		Executable: "saved", Arguments: []string{"1"}, Directory: "/saved", Script: "saved.sh", Tab: "saved",
 		Values:      []job.Assignment{{"a", "1"}, {"list", "x"}, {"list", "y"}, {"off", ""}},
@@ -29,7 +29,7 @@ func TestASubmissionReplacesWhatItIsLaidOver(t *testing.T) {
 	require.Equal(t, below, job.Submission{}.Over(below))
 }
 
-func TestFlagsOfASubmissionSayAllOfIt(t *testing.T) {
+func TestFlagsCanExpressAnySubmission(t *testing.T) {
 	require.Equal(t, []string{"--tab", "T", "-s", "a=b=c", "-e", "A=", "-d", "/d", "--script", "s", "--debug", "--", "x", "-y"}, job.Submission{
 		Tab: "T", Values: []job.Assignment{{"a", "b=c"}}, Environment: job.Environment{Variables: []job.Variable{{"A", ""}}},
 		Directory: "/d", Script: "s", Debug: true, Executable: "x", Arguments: []string{"-y"},

@@ -50,7 +50,7 @@ func TestStatesOnRecordAreUnconfirmedUntilTheSchedulerHasAnswered(t *testing.T) 
 }
 
 // Schedulers forget jobs soon after their end, maybe before that is on record.
-func TestJobsThatAListingShowedEndedStaySoWithoutARow(t *testing.T) {
+func TestEndedJobsStayEndedWithoutARow(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		recorded := job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running, Observed: time.Now()}}
 		late := job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Submitted, Observed: time.Now()}}

@@ -44,7 +44,7 @@ func TestAttributesWithoutAColumnAreShownAsTheyAreDescribed(t *testing.T) {
 	})
 }
 
-func TestMachinesAndTheResourceManagerAreListedIfTheyHaveAnInterval(t *testing.T) {
+func TestMachinesAndTheSchedulerAreListedIfTheyHaveAnInterval(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.options.Intervals = map[model.Kind]time.Duration{model.ResourceManager: time.Second, model.Machine: time.Second}
 		w.source.set(model.ResourceManager, nil, rowOf("x", `attributes={"licenses":"4","rmState":"STOPPED"}`))
@@ -75,7 +75,7 @@ func TestMachinesAndTheResourceManagerAreListedIfTheyHaveAnInterval(t *testing.T
 	})
 }
 
-func TestAttributesOfRowsReplaceNoOthersAndAreFew(t *testing.T) {
+func TestExtraAttributesOfRowsAreLimited(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Node, nil, rowOf("n1", "state=UP", `attributes={"nodeState":"DOWN","nodeNumber":"7","name":"x","id":"y","rmState":"ERROR"}`))
 		var jobs []row

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-func TestTheJobsOnANodeAreThoseThatHaveItNow(t *testing.T) {
+func TestANodeHasItsCurrentJobs(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Node, nil, rowOf("n2", "state=UP"), rowOf("n3", "state=UP"))
 		w.source.set(model.Job, nil,

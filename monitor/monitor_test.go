@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-func TestWhatASchedulerListsIsShown(t *testing.T) {
+func TestListedElementsAreShown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Queue, nil, rowOf("batch", "state=NORMAL", "native=up", "default=true", "timeLimit=1-00:00:00", "running=1", "waiting=2", "nodes=4"))
 		w.source.set(model.Node, nil,
@@ -79,7 +79,7 @@ func TestDifferencesBecomeChanges(t *testing.T) {
 	})
 }
 
-func TestAFailedListingKeepsThePictureAndShowsItsAge(t *testing.T) {
+func TestAFailedListingKeepsTheModelAndItsAge(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"), rowOf("2", "state=RUNNING"))
 		w.begin()
@@ -131,7 +131,7 @@ func TestLargeListingsComeInGrowingParts(t *testing.T) {
 	})
 }
 
-func TestASchedulerIsLeftAloneForAsLongAsItsListingsTake(t *testing.T) {
+func TestListingsPauseInProportionToTheirDuration(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.lasts[model.Job] = 2 * time.Second
 		w.source.lasts[model.Node] = time.Second
@@ -182,7 +182,7 @@ func TestAListingWaitsForItsTurnWhileTheRecordIsRead(t *testing.T) {
 	})
 }
 
-func TestAListingThatWasMadeForSomebodyElseIsAsOldAsItIs(t *testing.T) {
+func TestASharedListingKeepsItsAge(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.before = 3 * time.Second
 		begun := time.Now()
@@ -193,7 +193,7 @@ func TestAListingThatWasMadeForSomebodyElseIsAsOldAsItIs(t *testing.T) {
 	})
 }
 
-func TestAListingThatHangsDoesNotHoldUpTheOthers(t *testing.T) {
+func TestAHungListingDoesNotDelayOthers(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Node, errors.New("no answer"))
 		w.source.lasts[model.Node] = time.Minute
@@ -203,7 +203,7 @@ func TestAListingThatHangsDoesNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
-func TestFailuresBackOffUntilSomebodyWantsAListing(t *testing.T) {
+func TestFailuresBackOffUntilARefresh(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, errors.New("no answer"))
 		w.begin()
@@ -218,7 +218,7 @@ func TestFailuresBackOffUntilSomebodyWantsAListing(t *testing.T) {
 }
 
 // Slurm's commands try for nine seconds to reach a controller that is away.
-func TestASchedulerThatWasAwayIsListedSoonAfterItIsBack(t *testing.T) {
+func TestARecoveredSchedulerIsListedSoonAgain(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		kinds := []model.Kind{model.Queue, model.Node, model.Job}
 		w.source.isUnreached = true
@@ -266,7 +266,7 @@ func TestAMissingListingIsNotMadeAgain(t *testing.T) {
 	})
 }
 
-func TestTimesAreOfTheZoneOfTheScheduler(t *testing.T) {
+func TestTimesAreInTheZoneOfTheScheduler(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.options.Location = time.FixedZone("", 9*60*60)
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running, Submitted: "2026-03-04T17:00:00+09:00"}},
@@ -345,7 +345,7 @@ func TestRowsOfOneIDAreOneElement(t *testing.T) {
 	})
 }
 
-func TestAWatchThatBeginsAgainTakesOverWhatItFinds(t *testing.T) {
+func TestARestartedWatchKeepsTheModel(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Node, nil, rowOf("n1", "state=UP"), rowOf("n2", "state=UP"))
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "queue=q", "nodes=n1"), rowOf("2", "state=RUNNING", "queue=r"))

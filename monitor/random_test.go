@@ -100,7 +100,7 @@ func (c *chance) elements(rows []row) map[string]string {
 
 // Whatever was listed before, in whatever order, cut or not: after a whole listing the
 // model has what that lists and what is on record, and nothing else.
-func TestAWholeListingLeavesWhatThereIs(t *testing.T) {
+func TestACompleteListingRemovesMissingElements(t *testing.T) {
 	for seed := range uint64(20) {
 		watching(t, func(t *testing.T, w *watch) {
 			c := &chance{Rand: rand.New(rand.NewPCG(seed, 1)), recorded: map[string]job.Job{}}

@@ -40,7 +40,7 @@ func TestJobsOnRecordAreRecognised(t *testing.T) {
 	})
 }
 
-func TestAJobOfSomebodyElseDoesNotPassForAnOwnOne(t *testing.T) {
+func TestAJobOfAnotherUserIsNotTakenForARecordedOne(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil,
 			rowOf("1", "state=RUNNING", "identity=tag-1", "owner=me"), rowOf("66", "state=RUNNING", "identity=tag-1", "owner=mallory"),
@@ -92,7 +92,7 @@ func TestOnlyAJobThatNeverStartedIsInError(t *testing.T) {
 	})
 }
 
-func TestWhatWasSubmittedIsShownAsSoonAsItIsKnown(t *testing.T) {
+func TestTheSubmissionIsShownAsSoonAsItIsKnown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"), rowOf("3", "state=RUNNING"))
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}}, job.Job{Tag: "tag-2"})
@@ -145,7 +145,7 @@ func TestJobsOnRecordAreShownUntilTheyArePruned(t *testing.T) {
 	})
 }
 
-func TestAJobThatIsRecordedAfterItWasListedIsRecognised(t *testing.T) {
+func TestAJobRecordedAfterItsListingIsRecognised(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING"))
 		w.begin()
@@ -160,7 +160,7 @@ func TestAJobThatIsRecordedAfterItWasListedIsRecognised(t *testing.T) {
 	})
 }
 
-func TestWhatIsOnRecordDoesNotGoBackward(t *testing.T) {
+func TestRecordedStatesDoNotGoBackward(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Identity: "tag-1", Detail: job.Canceled}})
 		w.source.set(model.Job, nil, rowOf("1", "state=RUNNING", "identity=tag-1"))
@@ -170,7 +170,7 @@ func TestWhatIsOnRecordDoesNotGoBackward(t *testing.T) {
 	})
 }
 
-func TestARowOfACanceledJobThatSaysOnlyThatItHasEndedShowsItCanceled(t *testing.T) {
+func TestACanceledJobWithAnEndedRowIsShownAsCanceled(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Observation: job.Observation{Detail: job.Running}, CancelAccepted: time.Unix(1, 0)},
 			job.Job{Tag: "tag-2", ID: "2", Observation: job.Observation{Detail: job.Running}, CancelAccepted: time.Unix(1, 0)})
@@ -181,7 +181,7 @@ func TestARowOfACanceledJobThatSaysOnlyThatItHasEndedShowsItCanceled(t *testing.
 	})
 }
 
-func TestAnIDThatIsGivenAgainIsAnotherJob(t *testing.T) {
+func TestAReusedIDIsAnotherJob(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.source.set(model.Job, nil, rowOf("1", "state=COMPLETED", "submitted=1000000000"), rowOf("2", "state=COMPLETED", "submitted=1000000000"))
 		w.begin()
@@ -218,7 +218,7 @@ func TestProcessesOfJobsAreShown(t *testing.T) {
 	})
 }
 
-func TestADoubtThatIsOverAndARecordThatCannotBeReadAreShown(t *testing.T) {
+func TestResolvedDoubtsAndUnreadableRecordsAreShown(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		w.record.set(job.Job{Tag: "tag-1", ID: "1", Stale: true, StaleReason: "it could not be queried", Observation: job.Observation{Detail: job.Running}})
 		w.begin()

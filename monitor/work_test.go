@@ -59,7 +59,7 @@ func TestNodesShowWhetherProcessesRunOnThem(t *testing.T) {
 	})
 }
 
-func TestNodesOfProcessesAreShownWhereNoneAreListed(t *testing.T) {
+func TestNodesOfProcessesAreShownWithoutANodeListing(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		for _, kind := range []model.Kind{model.Queue, model.Node, model.Job} {
 			w.source.lacks[kind] = true

@@ -15,7 +15,7 @@ import (
 )
 
 // If the connection of an ensemble needs a password again, an event says what to do, and after that the ensemble goes on.
-func TestAnEnsembleGoesOnOnceItsUserHasLoggedInAgain(t *testing.T) {
+func TestAnEnsembleContinuesAfterItsUserLogsInAgain(t *testing.T) {
 	t.Parallel()
 	daemons := rmctltest.SSHD(t, "ensemble", "RMCTL_SSHD_PASSWORDS=yes")
 	password, err := os.ReadFile(filepath.Join(filepath.Dir(daemons.Configuration), "password"))

@@ -275,7 +275,7 @@ func (h *holder) count(id string, isAccepted, isDoubtful bool) {
 
 // Agents, clients and connections that end at any moment lose no job, double none, and show no
 // state that the scheduler did not have. RMCTL_CHAOS says how many jobs.
-func TestKilledAgentsAndClientsLoseAndDoubleNoJob(t *testing.T) {
+func TestKilledAgentsAndClientsLoseOrDuplicateNoJob(t *testing.T) {
 	t.Parallel()
 	submissions, seed := number(t, "RMCTL_CHAOS", 300), number(t, "RMCTL_SEED", 1)
 	house := newChaos(t, "CHAOS_RELIABLE=1", "CHAOS_SEED="+strconv.Itoa(seed))

@@ -122,7 +122,7 @@ func number(t testing.TB, variable string, usual int) int {
 // it really made is on record, once and with its id, and each end on record is
 // the one that the scheduler gave. RMCTL_CHAOS says how many jobs, RMCTL_SEED
 // draws other faults.
-func TestAnUnreliableSchedulerLosesDoublesAndEndsNoJob(t *testing.T) {
+func TestAnUnreliableSchedulerLosesOrDuplicatesNoJob(t *testing.T) {
 	t.Parallel()
 	jobs := number(t, "RMCTL_CHAOS", 300)
 	part := jobs / 4
@@ -167,7 +167,7 @@ const chaosLateness = 4
 
 // Whoever looks what has become of the jobs finds also those that were taken up
 // late, once it is time to look again; who recovers does not wait for that.
-func TestJobsThatTheirSchedulerTookUpLateAreFound(t *testing.T) {
+func TestJobsThatTheirSchedulerAcceptsLateAreFound(t *testing.T) {
 	t.Parallel()
 	h := newChaos(t, "CHAOS_CALM=1")
 	store, err := jobstore.Open(t.Context(), h.path(".local/state/rmctl"))

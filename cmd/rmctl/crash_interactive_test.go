@@ -20,7 +20,7 @@ import (
 
 // A job that a killed rmctl has started with srun is found by its tag, whether it
 // runs, waits or has ended meanwhile; and none is where Slurm never had one.
-func TestKilledWhileAnInteractiveJobBeginsItIsFoundAtSlurm(t *testing.T) {
+func TestAnInteractiveSlurmJobIsFoundAfterAKill(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "crash-interactive", keepsJobs)
 	var found atomic.Int64

@@ -300,7 +300,7 @@ func sweep(t *testing.T, step func(t *testing.T, number int) outcome) {
 
 // However rmctl is killed, between any two steps, the next one finds out what
 // happened: no job is lost, none is submitted twice, no file is left.
-func TestKilledAnywhereNothingIsLostAndNothingDoubled(t *testing.T) {
+func TestAKillAtEachPointLosesOrDuplicatesNoJob(t *testing.T) {
 	t.Parallel()
 	for target, environment := range sweepTargets(t) {
 		t.Run(target, func(t *testing.T) {
@@ -399,7 +399,7 @@ func lastPoint(t *testing.T, h *household, name string) int {
 
 // rmctl is killed at any moment while several run at once. RMCTL_KILLS says how
 // many submissions are made.
-func TestKilledAtAnyMomentNothingIsLostAndNothingDoubled(t *testing.T) {
+func TestAKillAtAnyTimeLosesOrDuplicatesNoJob(t *testing.T) {
 	t.Parallel()
 	submissions := 40
 	if text := os.Getenv("RMCTL_KILLS"); text != "" {

@@ -115,7 +115,7 @@ func (d *degraded) mounted() {
 	d.t.Cleanup(func() { require.NoError(d.t, syscall.Unmount(d.state, syscall.MNT_DETACH)) })
 }
 
-func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
+func TestAFullDiskLosesNoJob(t *testing.T) {
 	d := newDegraded(t)
 	d.mounted()
 	require.Equal(t, "1\n", d.succeeds("submit", "--", "x"))
@@ -144,7 +144,7 @@ func TestADiskThatBecomesFullLosesNoJob(t *testing.T) {
 }
 
 // What is kept beside the record needs no room on the disk, and no look-up.
-func TestAnIDThatCouldNotBeRecordedIsRecordedByALaterProcess(t *testing.T) {
+func TestAnUnrecordedIDIsRecordedByALaterProcess(t *testing.T) {
 	d := newDegraded(t)
 	definition := d.path(".config/rmctl/site.xml")
 	finds := regexp.MustCompile(`(?s)<x:find-job.*</x:find-job>`)
@@ -170,7 +170,7 @@ func TestAnIDThatCouldNotBeRecordedIsRecordedByALaterProcess(t *testing.T) {
 }
 
 // Users have a limit of the size of files as they have one of the disk.
-func TestNothingIsSubmittedThatCannotBeRecorded(t *testing.T) {
+func TestNothingIsSubmittedIfItCannotBeRecorded(t *testing.T) {
 	d := newDegraded(t)
 	d.succeeds("submit", "--", "x")
 	limited := []string{"/bin/sh", "-c", `ulimit -f 0; exec "$0" "$@"`}

@@ -39,7 +39,7 @@ func TestAFormIsFilledInAtATerminal(t *testing.T) {
 	require.Contains(t, s.Screen, "rmctl submit -t demo -s size=medium -- ./a.out 'x y'")
 }
 
-func TestAFormIsLeftAtATerminal(t *testing.T) {
+func TestAFormCanBeLeftAtATerminal(t *testing.T) {
 	for name, keys := range map[string]string{"Esc": "\x1b", "Ctrl-C": "\x03"} {
 		t.Run(name, func(t *testing.T) {
 			s := atTerminal(t, []string{"NO_COLOR=1"}, "form", "demo", "--", "./a.out")
@@ -53,7 +53,7 @@ func TestAFormIsLeftAtATerminal(t *testing.T) {
 	}
 }
 
-func TestARequestToEndLeavesTheTerminalInOrder(t *testing.T) {
+func TestASignalRestoresTheTerminal(t *testing.T) {
 	s := atTerminal(t, nil, "form", "demo", "--", "./a.out")
 	s.WaitFor("Esc leave")
 	require.NoError(t, s.Command.Process.Signal(syscall.SIGTERM))
@@ -61,7 +61,7 @@ func TestARequestToEndLeavesTheTerminalInOrder(t *testing.T) {
 	require.Contains(t, s.Screen, "\x1b[?1049l")
 }
 
-func TestADumbTerminalIsAskedLineByLine(t *testing.T) {
+func TestADumbTerminalGetsPromptsLineByLine(t *testing.T) {
 	s := atTerminal(t, []string{"TERM=dumb"}, "form", "demo", "--", "./a.out")
 	s.WaitFor("Tab [Files and more]:")
 	s.Type("\x04") // the end of what is typed

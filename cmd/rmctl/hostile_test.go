@@ -109,7 +109,7 @@ func (s *hostileSite) tag() string {
 
 // Whatever schedulers, jobs and definitions say, no command hands it to the
 // terminal as it is: only printable letters, line ends and tabs come out.
-func TestNothingHostileReachesTheTerminal(t *testing.T) {
+func TestHostileTextDoesNotReachTheTerminal(t *testing.T) {
 	site := newHostileSite(t)
 	out, _ := site.run("submit", "-e", "SECRET="+strings.ReplaceAll(hostileText, "\x00", ""), "--", "program"+strings.ReplaceAll(hostileText[:200], "\x00", ""))
 	require.Contains(t, out, `\u202egnp.exe`, "letters that turn the line are spelled out")

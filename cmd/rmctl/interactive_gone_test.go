@@ -15,7 +15,7 @@ import (
 
 // A job whose process was killed together with all who knew of it is not said to
 // run for ever.
-func TestAJobThatWasKilledWithItsRmctlIsMissing(t *testing.T) {
+func TestAJobKilledWithItsRmctlIsMissing(t *testing.T) {
 	both(t, func(t *testing.T, d *rmctltest.Desk) {
 		s := d.Sits(queued(`echo "child of <$PPID>"; while read -r line; do :; done`)...)
 		s.WaitFor(">")

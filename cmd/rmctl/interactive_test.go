@@ -35,7 +35,7 @@ func both(t *testing.T, test func(*testing.T, *rmctltest.Desk)) {
 	t.Run("in the foreground", func(t *testing.T) { test(t, newDesk(t, rmctltest.Foreground)) })
 }
 
-func TestAJobHasTheTerminalWithItsSizeAndItsKeys(t *testing.T) {
+func TestAJobGetsTheKeysAndSizeOfTheTerminal(t *testing.T) {
 	both(t, func(t *testing.T, d *rmctltest.Desk) {
 		s := d.Sits(queued(`stty size; echo $TERM; trap 'stty size; echo changed' WINCH; echo begun; while read -r line || :; do echo "<$line>"; test "$line" = end && exit 9; done`)...)
 		s.WaitFor("input of /dev/pts")
@@ -53,7 +53,7 @@ func TestAJobHasTheTerminalWithItsSizeAndItsKeys(t *testing.T) {
 	})
 }
 
-func TestTheTerminalIsRawWhileAJobHasItAndThenAsBefore(t *testing.T) {
+func TestTheTerminalIsRawDuringAJobAndThenRestored(t *testing.T) {
 	both(t, func(t *testing.T, d *rmctltest.Desk) {
 		for _, end := range []string{"end\r", "\x03\x03c"} {
 			s := d.Sits(queued(`echo begun; trap : INT; while read -r line || :; do test "$line" = end && exit; done`)...)
@@ -75,7 +75,7 @@ func TestTheTerminalIsRawWhileAJobHasItAndThenAsBefore(t *testing.T) {
 	})
 }
 
-func TestCtrlCIsForTheJob(t *testing.T) {
+func TestCtrlCInterruptsTheJob(t *testing.T) {
 	both(t, func(t *testing.T, d *rmctltest.Desk) {
 		s := d.Sits(queued(`trap 'echo interrupted; exit 5' INT; echo begun; while :; do sleep 0.01; done`)...)
 		s.WaitFor("begun")
@@ -97,7 +97,7 @@ func TestCtrlCTwiceAsksAndCancels(t *testing.T) {
 	})
 }
 
-func TestAJobIsDetachedFromAndAttachedToAgain(t *testing.T) {
+func TestAJobCanBeDetachedAndAttachedAgain(t *testing.T) {
 	d := newDesk(t)
 	s := d.Sits(queued(`trap : INT; echo begun; while read -r line || :; do echo "<$line>"; test "$line" = end && exit 9; done`)...)
 	s.WaitFor("begun")
@@ -123,7 +123,7 @@ func TestAJobIsDetachedFromAndAttachedToAgain(t *testing.T) {
 	require.Contains(t, d.Refused(exitFailed, "send", "7", "x"), "it has ended")
 }
 
-func TestARequestToEndDetachesFromAHostedJob(t *testing.T) {
+func TestASignalDetachesFromAHostedJob(t *testing.T) {
 	for name, number := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)

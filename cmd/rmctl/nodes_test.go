@@ -36,7 +36,7 @@ func installNodeProgram(t *testing.T) {
 	rmctltest.NodeProgram(t, filepath.Dir(program))
 }
 
-func TestProcessesRunOnAfterRmctlWasKilledWhileItReadsStacks(t *testing.T) {
+func TestKillingStacksLeavesTheProcessesRunning(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("gdb"); err != nil {
 		t.Skip("needs gdb")

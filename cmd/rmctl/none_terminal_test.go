@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEmptyListingsExplainThemselvesOnTerminals(t *testing.T) {
+func TestEmptyListingsGiveAReasonOnTerminals(t *testing.T) {
 	t.Parallel()
 	d := desk(t)
 	for command, why := range map[string]string{

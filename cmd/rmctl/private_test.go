@@ -12,7 +12,7 @@ import (
 )
 
 // What rmctl keeps is its owner's alone, whatever the umask; staged scripts, too.
-func TestWhatIsKeptIsItsOwnersAlone(t *testing.T) {
+func TestFilesArePrivate(t *testing.T) {
 	site := newHostileSite(t) // whose home others may not write to
 	before := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(before) })
@@ -67,7 +67,7 @@ func TestValuesOfTheEnvironmentAreNotPrinted(t *testing.T) {
 }
 
 // No shell and no SQL ever reads what a scheduler, a job or a user wrote.
-func TestTextsAreNeverCommands(t *testing.T) {
+func TestValuesAreNeverRunAsCommands(t *testing.T) {
 	site := newHostileSite(t)
 	trap := filepath.Join(site.folder, "trap")
 	nasty := `x'; DROP TABLE jobs; -- $(touch ` + trap + `) ` + "`touch " + trap + "`" + ` " ; touch ` + trap + ` #`
@@ -115,7 +115,7 @@ func stagingSite(t *testing.T, staging string) (run func() (messages string), su
 
 // In a folder for all, whatever has the name of the staging folder may be somebody else's: then
 // nothing is written there, and nothing is submitted.
-func TestNothingIsStagedWhereOthersCouldExchangeIt(t *testing.T) {
+func TestStagingInASharedDirectoryIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to another user")
 	}
@@ -170,7 +170,7 @@ func TestALinkWithTheNameOfAStagedFileIsNotFollowed(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode(), "the file itself, its owner's alone")
 }
 
-func TestTheRecordIsNotKeptBelowAFolderOfSomebodyElse(t *testing.T) {
+func TestTheRecordIsNotKeptInADirectoryOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to another user")
 	}

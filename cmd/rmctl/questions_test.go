@@ -53,7 +53,7 @@ func gated(t *testing.T, port string) (way string, open func()) {
 	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port), sync.OnceFunc(func() { close(isOpen) })
 }
 
-func TestTheQuestionOfAHostThatComesWhileAFormHasTheTerminalIsAnswered(t *testing.T) {
+func TestAnSSHPromptAppearsDuringAForm(t *testing.T) {
 	d := desk(t)
 	config, err := os.ReadFile(startSSHServer(t))
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 // Where -t names no target, submissions to any of them are looked up, and what they
 // have left there is removed.
-func TestRecoveryTidiesEachTargetOfADoubt(t *testing.T) {
+func TestRecoveryTidiesEachTarget(t *testing.T) {
 	h := newChaos(t, "CHAOS_CALM=1")
 	targets := h.path(".config/rmctl/targets.toml")
 	text, err := os.ReadFile(targets)

@@ -6,14 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEachCommandHasTheNameOfItsConstructor(t *testing.T) {
+func TestCommandsAreNamedLikeTheirConstructors(t *testing.T) {
 	t.Parallel()
 	for _, known := range constructors() {
 		require.Equal(t, known.name, known.create(&app{}).Name())
 	}
 }
 
-func TestOnlyTheCommandThatRunsIsMade(t *testing.T) {
+func TestOnlyTheRequestedCommandIsBuilt(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{
 		{"status"}, {"status", "--help"}, {"-t", "status", "status"}, {"--target", "wait", "--json", "status", "submit"}, {"-vv", "--config-dir=help", "status"},
@@ -24,7 +24,7 @@ func TestOnlyTheCommandThatRunsIsMade(t *testing.T) {
 	}
 }
 
-func TestAllCommandsAreMadeForWhatLooksAtThem(t *testing.T) {
+func TestHelpAndCompletionBuildAllCommands(t *testing.T) {
 	t.Parallel()
 	all := len(newRoot(&app{}).Commands())
 	for _, arguments := range [][]string{

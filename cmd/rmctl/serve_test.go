@@ -91,7 +91,7 @@ func (s *servedRun) ask(t *testing.T, client *http.Client, path string) (int, st
 	return response.StatusCode, string(body)
 }
 
-func TestServePrintsWhereToLookAndEndsWhenInterrupted(t *testing.T) {
+func TestServePrintsItsURLAndEndsWhenInterrupted(t *testing.T) {
 	s := runServe(t, "--json")
 	require.Equal(t, "127.0.0.1", s.address.Hostname())
 	client := &http.Client{Transport: &http.Transport{}}
@@ -179,7 +179,7 @@ func TestServingOthersNeedsTLSAndPasswords(t *testing.T) {
 	require.Contains(t, string(body), `name="password"`)
 }
 
-func TestTheSocketOfTheServerIsItsOwnersAlone(t *testing.T) {
+func TestTheSocketOfTheServerIsPrivate(t *testing.T) {
 	folder, err := os.MkdirTemp("", "rmctl") // short enough for a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
@@ -273,7 +273,7 @@ func TestListingsOfARunningServerArePrinted(t *testing.T) {
 	require.Equal(t, asked, served)
 }
 
-func TestTheJobsOfEverybodyAreThoseOfARunningServer(t *testing.T) {
+func TestEveryoneUsesTheListingOfARunningServer(t *testing.T) {
 	folder := configured(t, "default = 'site'\n[targets.site]\ndefinition = 'site.xml'\n")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "site.xml"), []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site">
 		<control-data><submit-batch name="submit"><arg>true</arg></submit-batch></control-data>

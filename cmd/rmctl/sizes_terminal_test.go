@@ -13,7 +13,7 @@ import (
 // Programs whose names, and so those of their jobs, are wide, accented and long.
 const longName = "漢字漢字-e\u0301tude-with-a-name-of-fifty-columns-or-so"
 
-func TestTheScreenIsDrawnWhollyAtEachWidth(t *testing.T) {
+func TestTheScreenFitsEachWidth(t *testing.T) {
 	t.Parallel()
 	d := desk(t)
 	program := filepath.Join(d.Home, longName)
@@ -55,7 +55,7 @@ func isWhole(lines []string, columns int, id string) bool {
 		lines[last-2] == "-- 1 job "+strings.Repeat("-", columns-9) && strings.HasSuffix(lines[last], "q leave")
 }
 
-func TestAFormIsDrawnWhollyAtEachWidth(t *testing.T) {
+func TestAFormFitsEachWidth(t *testing.T) {
 	t.Parallel()
 	s := atTerminal(t, nil, "form", "demo", "--", "./a.out")
 	picture := s.Picture(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestABarIsShownOnATerminalAlone(t *testing.T) {
+func TestProgressIsShownOnlyOnATerminal(t *testing.T) {
 	d := newDesk(t)
 	script := filepath.Join(d.Home, "large.sh")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"+strings.Repeat("# a comment\n", 1<<18)), 0o700))

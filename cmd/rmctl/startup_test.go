@@ -20,7 +20,7 @@ const (
 
 var initialization = regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`)
 
-func TestPackagesInitializeNextToNothing(t *testing.T) {
+func TestPackagesInitializeQuickly(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	require.NoError(t, err)

@@ -73,7 +73,7 @@ func (h *household) waitTogether(program string, length, jobs, waits int) (asked
 	return len(queries), seconds(queries[len(queries)-1]) - seconds(queries[0]) + 2
 }
 
-func TestWaitsOfManyProcessesAskAsOneDoes(t *testing.T) {
+func TestWaitsOfManyProcessesShareQueries(t *testing.T) {
 	t.Parallel()
 	rmctl, err := exec.LookPath("rmctl")
 	require.NoError(t, err)

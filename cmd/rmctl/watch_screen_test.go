@@ -15,7 +15,7 @@ type writerFunc func(text []byte) (int, error)
 
 func (w writerFunc) Write(text []byte) (int, error) { return w(text) }
 
-func TestAnInterruptEndsWaitingForEnterBehindAnInteractiveJob(t *testing.T) {
+func TestCtrlCEndsThePauseAfterAnInteractiveJob(t *testing.T) {
 	keyboard, fingers, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, keyboard.Close()) })

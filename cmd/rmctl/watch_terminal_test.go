@@ -53,7 +53,7 @@ func TestJobsAreWatchedAndCanceledOnAScreen(t *testing.T) {
 	require.Contains(t, d.Does("status", "--json", id), `"detail":"CANCELED"`)
 }
 
-func TestTheScreenShowsATargetThatNobodyDescribedWhereAJobRunsThere(t *testing.T) {
+func TestTheScreenShowsUnconfiguredTargetsWithJobs(t *testing.T) {
 	t.Parallel()
 	d := desk(t)
 	require.NoError(t, os.WriteFile(filepath.Join(d.Home, ".config", "rmctl", "targets.toml"), []byte("default = \"mine\"\n[targets.mine]\ndefinition = \"local\"\n"), 0o600))
@@ -109,7 +109,7 @@ func TestAnInteractiveJobHasTheTerminalOfTheScreen(t *testing.T) {
 	s.Ends(exitDone)
 }
 
-func TestTheQuestionOfAHostIsAskedOnTheScreen(t *testing.T) {
+func TestSSHPromptsAppearOnTheScreen(t *testing.T) {
 	d := desk(t)
 	config, err := os.ReadFile(startSSHServer(t))
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestTheQuestionOfAHostIsAskedOnTheScreen(t *testing.T) {
 	s.Ends(exitDone)
 }
 
-func TestAConnectionThatIsLostIsSeenOnTheScreenAndComesBack(t *testing.T) {
+func TestTheScreenShowsALostConnectionAndItsReturn(t *testing.T) {
 	d := desk(t)
 	server, config := newSSHServer(t)
 	d.Reaches("far", "local", "ssh", "known", config)

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/bulk"
 )
 
-func TestResultsComeInOrderHoweverLongEachTakes(t *testing.T) {
+func TestResultsComeInOrder(t *testing.T) {
 	second := make(chan struct{})
 	work := func(number int) int {
 		switch number {
@@ -28,7 +28,7 @@ func TestResultsComeInOrderHoweverLongEachTakes(t *testing.T) {
 	require.Equal(t, []int{10, 20, 30}, results)
 }
 
-func TestOnlyAFewAreWorkedOnAtATime(t *testing.T) {
+func TestConcurrencyIsLimited(t *testing.T) {
 	var running, most atomic.Int32
 	bulk.Each(make([]struct{}, 50), 3, func(struct{}) int32 {
 		now := running.Add(1)

@@ -87,7 +87,7 @@ func TestANodeWithoutTheSecretIsNotReported(t *testing.T) {
 }
 
 // A host with the same private address may be in the network of the nodes.
-func TestAnotherHostIsNotTakenForThatOfTheJob(t *testing.T) {
+func TestAnotherHostIsNotTakenForTheJobsHost(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestAnotherHostIsNotTakenForThatOfTheJob(t *testing.T) {
 	require.ErrorContains(t, callback.Try(t.Context(), listener.Addr().String(), "n1", []byte("s")), "does not know the secret")
 }
 
-func TestAnAddressThatIsNotReachedHasItsReason(t *testing.T) {
+func TestAnUnreachableAddressHasItsReason(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

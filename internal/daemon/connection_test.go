@@ -52,7 +52,7 @@ func serveConnecting(t *testing.T, connect func(context.Context, daemon.Place, r
 	return serve(t, daemon.Options{Connect: (&connector{wait: connect}).connect}).client(t)
 }
 
-func TestAPlaceReachesTheTransportAsItIs(t *testing.T) {
+func TestTheTransportGetsThePlaceUnchanged(t *testing.T) {
 	wanted := daemon.Place{Transport: "openssh", Host: "a b\xff", SSHConfig: "/c\n", Agent: daemon.Agent{Arguments: []string{"a \xff", ""}, Proxy: "tcp", Environment: map[string]string{"B": "\xfd"}}, Environment: map[string]string{"A=B": "\xfe", "SSH_AUTH_SOCK": ""}}
 	got := make(chan daemon.Place, 1)
 	client := serveConnecting(t, func(_ context.Context, place daemon.Place, _ remote.Prompter) error {
@@ -98,7 +98,7 @@ func TestQuestionsReachTheClient(t *testing.T) {
 	})
 }
 
-func TestAQuestionThatIsGivenUpIsTakenBack(t *testing.T) {
+func TestACanceledPromptIsWithdrawn(t *testing.T) {
 	shown := make(chan struct{})
 	client := serveConnecting(t, func(ctx context.Context, _ daemon.Place, prompter remote.Prompter) error {
 		asking, giveUp := context.WithCancel(ctx)
@@ -144,7 +144,7 @@ func TestErrorsOfConnectingKeepTheirMeaning(t *testing.T) {
 	require.EqualError(t, err, "connecting to there: "+cause.Error()+"\nLook twice.")
 }
 
-func TestWithoutAProcessNothingIsAsked(t *testing.T) {
+func TestWithoutAProcessNoPromptAppears(t *testing.T) {
 	var failed *daemon.DialError
 	_, err := daemon.Find(shortFolder(t)).Connect(t.Context(), place, nil)
 	require.ErrorAs(t, err, &failed)
@@ -167,7 +167,7 @@ func TestTheEndOfTheProcessIsALostConnection(t *testing.T) {
 	require.NoError(t, connection.Close())
 }
 
-func TestAWriterThatWaitsHoldsUpNothingElse(t *testing.T) {
+func TestABlockedWriterDelaysNothingElse(t *testing.T) {
 	const printed = 100_000                   // less than may be under way, so that the complaint is reached
 	place := localWith(t, patience, patience) // nothing that was printed is given up
 	connection := relayed(t, place)
@@ -212,7 +212,7 @@ type neverEnding struct{}
 
 func (neverEnding) Read(data []byte) (int, error) { return len(data), nil }
 
-func TestAProcessThatIsGivenUpWhileItStarts(t *testing.T) {
+func TestStartingAProcessCanBeCanceled(t *testing.T) {
 	t.Run("may run, so its end is told", func(t *testing.T) {
 		begun := make(chan struct{})
 		place := startsLate{Connection: local(t), begun: begun}

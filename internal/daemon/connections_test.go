@@ -77,7 +77,7 @@ func TestALostConnectionIsMadeAgainByTheNextRequest(t *testing.T) {
 	await(t, made.all()[0].closed, "the end of a connection")
 }
 
-func TestAConnectionThatIsKnownToBeLostIsGivenToNobody(t *testing.T) {
+func TestALostConnectionIsNotReused(t *testing.T) {
 	made := &connector{}
 	client := serve(t, daemon.Options{Connect: made.connect}).client(t)
 	connection := connect(t, client)
@@ -93,7 +93,7 @@ func TestAConnectionThatIsKnownToBeLostIsGivenToNobody(t *testing.T) {
 	await(t, made.all()[0].closed, "the end of a connection")
 }
 
-func TestAFailureIsNotKept(t *testing.T) {
+func TestAFailedConnectionIsNotCached(t *testing.T) {
 	failing := true
 	made := &connector{wait: func(context.Context, daemon.Place, remote.Prompter) error {
 		if failing {
@@ -122,7 +122,7 @@ func askingConnector() *connector {
 	}}
 }
 
-func TestWhoCameFirstIsAskedAndThenTheNext(t *testing.T) {
+func TestTheFirstClientGetsThePromptAndThenTheNext(t *testing.T) {
 	client := serve(t, daemon.Options{Connect: askingConnector().connect}).client(t)
 
 	asked := make(chan struct{})
@@ -169,7 +169,7 @@ func TestWhoCameFirstIsAskedAndThenTheNext(t *testing.T) {
 	require.NoError(t, await(t, silent, "the client with nobody to ask"))
 }
 
-func TestNobodyLeftEndsTheMaking(t *testing.T) {
+func TestConnectingEndsWithoutClients(t *testing.T) {
 	ended := make(chan error, 1)
 	began := make(chan struct{})
 	made := &connector{wait: func(ctx context.Context, _ daemon.Place, _ remote.Prompter) error {
@@ -214,7 +214,7 @@ func TestConnectionsAreClosedOnRequest(t *testing.T) {
 	require.ErrorIs(t, err, daemon.ErrNotRunning)
 }
 
-func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
+func TestTheProcessEndsWhenUnused(t *testing.T) {
 	made := &connector{}
 	s := serve(t, daemon.Options{Connect: made.connect, Idle: 50 * time.Millisecond})
 	s.wait(t)
@@ -223,7 +223,7 @@ func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestAnIdleConnectionIsClosedButNotOneThatIsHeld(t *testing.T) {
+func TestOnlyUnusedIdleConnectionsAreClosed(t *testing.T) {
 	made := &connector{}
 	var client *daemon.Client
 	var held remote.Connection

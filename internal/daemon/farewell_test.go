@@ -72,7 +72,7 @@ func (r *lateReader) Read(buffer []byte) (int, error) {
 	}
 }
 
-func TestTheEndOfTheProcessLeavesClientsTheirLastWords(t *testing.T) {
+func TestClientsGetTheFinalOutputWhenTheProcessEnds(t *testing.T) {
 	folder, err := os.MkdirTemp("", "words")
 	require.NoError(t, err)
 	defer os.RemoveAll(folder)

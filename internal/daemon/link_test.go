@@ -65,7 +65,7 @@ func streamPair(t testing.TB, client, server *link) (sending, receiving *stream)
 	return sending, receiving
 }
 
-func TestStreamsArriveWholeAndApart(t *testing.T) {
+func TestStreamsArriveCompleteAndSeparate(t *testing.T) {
 	client, server := pair(t)
 	const size = 2 << 20
 	var sending, receiving [2]*stream
@@ -152,7 +152,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	require.ErrorIs(t, readReply(strings.NewReader("x\x00\x00\x00\x00"), &struct{}{}), errProtocol)
 }
 
-func TestErrorsKeepWhatTheyMatch(t *testing.T) {
+func TestErrorsKeepTheirTypes(t *testing.T) {
 	inner := fmt.Errorf("looking: %w", fs.ErrNotExist)
 	for name, err := range map[string]error{
 		"absent":     inner,
@@ -215,12 +215,12 @@ func serveOne(t *testing.T, places int) net.Conn {
 	return here
 }
 
-func TestAServerTakesNoMoreClientsThanItMay(t *testing.T) {
+func TestTheNumberOfClientsIsLimited(t *testing.T) {
 	conn := serveOne(t, 0)
 	require.ErrorIs(t, greet(conn, header{Protocol: protocolVersion, Operation: operationStop}, &struct{}{}), errTooManyClients)
 }
 
-func TestWhatIsNotAgreedIsRefused(t *testing.T) {
+func TestUnexpectedMessagesAreRefused(t *testing.T) {
 	for name, line := range map[string]string{
 		"a header that is none": "[]\n",
 		"another version":       `{"Protocol":2,"Operation":"stop"}` + "\n",

@@ -32,7 +32,7 @@ func (c *trialConnection) Stat(ctx context.Context, _ string) (fs.FileInfo, erro
 
 func (c *trialConnection) Close() error { return nil }
 
-func TestAClientThatGoesAwayDuringATrialLosesNoConnection(t *testing.T) {
+func TestAClientThatLeavesDuringAProbeKeepsTheConnection(t *testing.T) {
 	made := 0
 	connection := &trialConnection{tried: make(chan struct{}, 1), answer: make(chan error, 1)}
 	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
@@ -72,7 +72,7 @@ type workingConnection struct {
 func (c *workingConnection) IsBusy() bool { return c.isBusy }
 func (c *workingConnection) Close() error { return nil }
 
-func TestAConnectionThatIsBusyStaysAlthoughNobodyUsesIt(t *testing.T) {
+func TestABusyConnectionStaysOpen(t *testing.T) {
 	connection := &workingConnection{isBusy: true}
 	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
 		return connection, nil
@@ -89,7 +89,7 @@ func TestAConnectionThatIsBusyStaysAlthoughNobodyUsesIt(t *testing.T) {
 	require.Empty(t, p.list())
 }
 
-func TestAgentsOfOnePlaceHaveConnectionsOfTheirOwn(t *testing.T) {
+func TestAgentsOfOneHostHaveSeparateConnections(t *testing.T) {
 	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(_ context.Context, place Place, _ remote.Prompter) (remote.Connection, error) {
 		return &workingConnection{}, nil
 	}})
@@ -107,7 +107,7 @@ type agentLost struct{ error }
 func (agentLost) KeepsConnection() bool { return true }
 func (l agentLost) Unwrap() error       { return l.error }
 
-func TestAConnectionStaysWhenOnlyWhatRunsOverItIsLost(t *testing.T) {
+func TestAConnectionOutlivesItsProcesses(t *testing.T) {
 	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
 		return &workingConnection{}, nil
 	}})

@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 )
 
-func TestOfTwoThatStartAtOnceOneServes(t *testing.T) {
+func TestOnlyOneOfTwoStartingProcessesServes(t *testing.T) {
 	folder := shortFolder(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	const contenders = 6
@@ -122,7 +122,7 @@ func TestALongPathGetsAShortSocket(t *testing.T) {
 	}
 }
 
-func TestAnotherBuildTakesThePlace(t *testing.T) {
+func TestAnotherBuildTakesOver(t *testing.T) {
 	old := serve(t, daemon.Options{Build: "old"})
 	held := connect(t, old.client(t))
 	asking := daemon.Find(old.options.Folder)
@@ -163,7 +163,7 @@ func TestAClientEndsTheProcessOfAnotherBuildOnce(t *testing.T) {
 
 // Or the process that its client comes to next is the one that ends. Many times, as only
 // now and then somebody was cut off too early.
-func TestWhoIsCutOffByTheEndOfAProcessFindsItsSocketGone(t *testing.T) {
+func TestTheSocketIsRemovedBeforeClientsAreClosed(t *testing.T) {
 	for range 50 {
 		s := serve(t, daemon.Options{})
 		socket := daemon.SocketPath(s.options.Folder)
@@ -179,7 +179,7 @@ func TestWhoIsCutOffByTheEndOfAProcessFindsItsSocketGone(t *testing.T) {
 	}
 }
 
-func TestAProcessThatDoesNotStartIsNotWaitedForLong(t *testing.T) {
+func TestTheWaitForAProcessToStartIsBounded(t *testing.T) {
 	failure := errors.New("no")
 	_, err := daemon.Open(t.Context(), daemon.ClientOptions{Folder: shortFolder(t), Start: func() error { return failure }})
 	require.ErrorIs(t, err, failure)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestARingKeepsTheLastAndLosesNothingForItsReaders(t *testing.T) {
+func TestARingKeepsTheLastBytesAndAllUnreadOnes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	r := newRing(time.Hour)
 	var all strings.Builder
@@ -41,7 +41,7 @@ func TestARingKeepsTheLastAndLosesNothingForItsReaders(t *testing.T) {
 	require.True(t, kept+more == read.String())
 }
 
-func TestAReaderThatTakesNothingIsLetGoOf(t *testing.T) {
+func TestAStuckReaderIsDisconnected(t *testing.T) {
 	r := newRing(time.Millisecond)
 	slow := r.read()
 	r.write(1, make([]byte, ringBytes))

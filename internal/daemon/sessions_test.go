@@ -116,7 +116,7 @@ func TestASessionOutlivesItsClient(t *testing.T) {
 	require.Empty(t, listed)
 }
 
-func TestTheEndOfInputIsPassedOnWhereWanted(t *testing.T) {
+func TestTheEndOfInputIsForwardedOnRequest(t *testing.T) {
 	client := serve(t, daemon.Options{Hoster: echo}).client(t)
 	shown := newScreen()
 	attached := start(t, client, "job", daemon.Attachment{Stdin: strings.NewReader(" all"), EndInput: true, Stdout: shown})
@@ -126,7 +126,7 @@ func TestTheEndOfInputIsPassedOnWhereWanted(t *testing.T) {
 	require.Equal(t, `"hi" all`, shown.String())
 }
 
-func TestAllWhoAreAttachedSeeTheSame(t *testing.T) {
+func TestAllAttachedClientsSeeTheSameOutput(t *testing.T) {
 	client := serve(t, daemon.Options{Hoster: echo}).client(t)
 	shown := []*screen{newScreen(), newScreen(), newScreen()}
 	clients := []*daemon.Attached{start(t, client, "job", daemon.Attachment{Stdout: shown[0]})}
@@ -171,7 +171,7 @@ func TestNothingIsLostOrDoubledForThoseAttached(t *testing.T) {
 	}
 }
 
-func TestWhoAttachesLaterSeesTheLastOfBothStreams(t *testing.T) {
+func TestALateClientSeesTheEndOfBothStreams(t *testing.T) {
 	written, end := make(chan struct{}), make(chan struct{})
 	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(_ context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		for range 2000 {
@@ -200,7 +200,7 @@ func TestWhoAttachesLaterSeesTheLastOfBothStreams(t *testing.T) {
 	require.InDelta(t, daemon.RingBytes/501, len(complaints.String()), 2)
 }
 
-func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
+func TestSizesSignalsAndPromptsAreForwarded(t *testing.T) {
 	type seen struct {
 		terminal remote.Terminal
 		size     remote.Size
@@ -240,7 +240,7 @@ func TestSizesSignalsAndQuestionsReachTheRightSide(t *testing.T) {
 }
 
 // Many times, as who begins a session came late only now and then.
-func TestASessionCanAskAtOnce(t *testing.T) {
+func TestASessionCanPromptAtOnce(t *testing.T) {
 	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		_, err := session.Prompter.Ask(ctx, remote.Question{Text: "?"})
 		return 0, err
@@ -255,7 +255,7 @@ func TestASessionCanAskAtOnce(t *testing.T) {
 	}
 }
 
-func TestNamesFindALivingSession(t *testing.T) {
+func TestLiveSessionsAreFoundByName(t *testing.T) {
 	named := make(chan error, 3)
 	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, request []byte, session daemon.Hosted) (int, error) {
 		named <- session.Known("slurm/7", "7")
@@ -286,7 +286,7 @@ func TestNamesFindALivingSession(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestErrorsOfASessionComeBesideItsCode(t *testing.T) {
+func TestASessionReturnsErrorsWithItsExitCode(t *testing.T) {
 	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(context.Context, []byte, daemon.Hosted) (int, error) {
 		return 3, &remote.ConnectError{Host: "there", Reason: remote.Disconnected, Err: errors.New("cut")}
 	})}).client(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/daemon"
 )
 
-func TestAYieldingSessionMovesToTheNextBuild(t *testing.T) {
+func TestAYieldedSessionMovesToTheNextBuild(t *testing.T) {
 	hosted := make(chan string, 8)
 	hoster := func(build string) daemon.Hoster {
 		return func(ctx context.Context, request []byte, _ daemon.Hosted) (int, error) {

@@ -110,7 +110,7 @@ func TestDefinitionsKeepTheirMeaningAndComments(t *testing.T) {
 	require.Greater(t, count, 20)
 }
 
-func TestWhatIsShippedIsLaidOut(t *testing.T) {
+func TestShippedDefinitionsAreFormatted(t *testing.T) {
 	files, err := filepath.Glob("../../rms/*.xml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -121,7 +121,7 @@ func TestWhatIsShippedIsLaidOut(t *testing.T) {
 	}
 }
 
-func TestMeaningIsCompared(t *testing.T) {
+func TestFormattingThatChangesTheMeaningIsDetected(t *testing.T) {
 	read := func(inside string) *xmltree.Element {
 		document, err := xmltree.Read("x.xml", []byte(begin+inside+"</resource-manager-builder>"))
 		require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestMeaningIsCompared(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDefinitionIsRefused(t *testing.T) {
+func TestInvalidDefinitionsAreRefused(t *testing.T) {
 	for _, text := range []string{"", "<html/>", `<resource-manager-builder xmlns="urn:other"/>`, "<resource-manager-builder>", "<!DOCTYPE a><resource-manager-builder/>"} {
 		_, err := Format("x.xml", []byte(text))
 		require.Error(t, err, text)

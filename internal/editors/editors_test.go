@@ -39,7 +39,7 @@ func textOf(t *testing.T, name string) string {
 	return ""
 }
 
-func TestNothingHasToBeThereForEditors(t *testing.T) {
+func TestEditorSchemasRequireNoElements(t *testing.T) {
 	for _, name := range []string{"editing/rm.xsd", "editing/ext.xsd"} {
 		text := textOf(t, name)
 		document, err := xmltree.Read(name, []byte(text))
@@ -54,7 +54,7 @@ func TestNothingHasToBeThereForEditors(t *testing.T) {
 	}
 }
 
-func TestTheCompactSchemaSaysWhereElementsOfRmctlStand(t *testing.T) {
+func TestTheCompactSchemaPlacesRmctlsElements(t *testing.T) {
 	text := textOf(t, "definition.rnc")
 	line := func(element string) string {
 		_, rest, found := strings.Cut(text, "= element "+element+" {")
@@ -68,7 +68,7 @@ func TestTheCompactSchemaSaysWhereElementsOfRmctlStand(t *testing.T) {
 	require.Contains(t, line("x:outcome"), `attribute kind { "transient" | "doubtful"`)
 }
 
-func TestFilesAreWrittenOverThoseOfAnEarlierRelease(t *testing.T) {
+func TestFilesOfAnEarlierReleaseAreOverwritten(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "schemas")
 	require.NoError(t, editors.Write(folder))
 	place := filepath.Join(folder, "editing", "ext.xsd")
@@ -115,7 +115,7 @@ func wrongFile(t *testing.T) string {
 	return file
 }
 
-func TestXmllintAcceptsWhatIsShipped(t *testing.T) {
+func TestXmllintAcceptsShippedDefinitions(t *testing.T) {
 	needsProgram(t, "xmllint")
 	folder := t.TempDir()
 	require.NoError(t, editors.Write(folder))
@@ -144,7 +144,7 @@ const validateInEmacs = `(dolist (file command-line-args-left)
     (princ (format "%s %s %s\n" (file-name-nondirectory file) (file-name-nondirectory rng-current-schema-file-name) rng-error-count))))
 (setq command-line-args-left nil)`
 
-func TestEmacsAcceptsWhatIsShipped(t *testing.T) {
+func TestEmacsAcceptsShippedDefinitions(t *testing.T) {
 	needsProgram(t, "emacs")
 	folder := t.TempDir()
 	require.NoError(t, editors.Write(folder))

@@ -41,7 +41,7 @@ func encode(t testing.TB, is64 bool, order binary.ByteOrder, number uint16) []by
 	return file.Bytes()
 }
 
-func TestSegmentsAreThoseOfTheStandardLibrary(t *testing.T) {
+func TestSegmentsMatchTheStandardLibrary(t *testing.T) {
 	for _, is64 := range []bool{false, true} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			for _, number := range []uint16{2, 0xffff} { // with very many segments, a section has their number

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsThereIsReadThoughItsTimeIsOver(t *testing.T) {
+func TestBufferedOutputIsReadAfterTheDeadline(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reader.Close()) })
@@ -30,7 +30,7 @@ func TestWhatIsThereIsReadThoughItsTimeIsOver(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-func TestLastWordsAreHeardThoughTheirTimeIsOver(t *testing.T) {
+func TestFinalOutputIsReadAfterTheDeadline(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() {

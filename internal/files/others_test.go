@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestKeysThatOthersMayReadOrChangeAreRefused(t *testing.T) {
+func TestKeysAccessibleToOthersAreRefused(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key.pem")
 	require.NoError(t, os.WriteFile(key, nil, 0o600))
 	for mode, isRefused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: false, 0o644: true, 0o660: true, 0o604: true, 0o602: true} {
@@ -23,7 +23,7 @@ func TestKeysThatOthersMayReadOrChangeAreRefused(t *testing.T) {
 	}
 }
 
-func TestFoldersOfOthersAreRefusedForSockets(t *testing.T) {
+func TestSocketsInDirectoriesOfOthersAreRefused(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "sockets")
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	socket := filepath.Join(folder, "rmctl")

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/follow"
 )
 
-func TestAWaitLooksSoonAfterAChangeAndThenAfterATwentiethOfTheTime(t *testing.T) {
+func TestAWaitQueriesSoonAfterAChangeAndThenAtFivePercentOfTheTime(t *testing.T) {
 	pace := follow.JobPace{Least: time.Second}
 	for quiet, want := range map[time.Duration]time.Duration{
 		0: 200 * time.Millisecond, 200 * time.Millisecond: 300 * time.Millisecond, 600 * time.Millisecond: 400 * time.Millisecond,
@@ -20,13 +20,13 @@ func TestAWaitLooksSoonAfterAChangeAndThenAfterATwentiethOfTheTime(t *testing.T)
 	}
 }
 
-func TestAWaitLooksMoreOftenWhereTheSchedulerMayBeBusy(t *testing.T) {
+func TestAWaitQueriesMoreOftenIfTheDefinitionAllowsIt(t *testing.T) {
 	pace := follow.JobPace{Least: 200 * time.Millisecond, Busy: 1}
 	require.Equal(t, 200*time.Millisecond, pace.After(time.Minute))
 	require.Equal(t, 9*time.Second, pace.After(time.Hour))
 }
 
-func TestAPaceSlowsDownWhileNothingMoves(t *testing.T) {
+func TestAPaceSlowsDownWithoutChanges(t *testing.T) {
 	pace := follow.Pace{Shortest: time.Second, Longest: 2 * time.Second}
 	require.Equal(t, time.Second, pace.Next(false))
 	require.Equal(t, 1200*time.Millisecond, pace.Next(false))
@@ -59,7 +59,7 @@ func TestAScheduleCountsTheQueriesOfOtherProcesses(t *testing.T) {
 	}
 }
 
-func TestAScheduleLooksWhenTheFirstJobIsDue(t *testing.T) {
+func TestAScheduleQueriesWhenTheFirstJobIsDue(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	schedule := follow.Schedule{Pace: follow.JobPace{Least: 750 * time.Millisecond}, Now: now}
 	require.True(t, schedule.IsDue(now.Add(-time.Minute), now.Add(-3*time.Second)))

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/further"
 )
 
-func TestAttributesAreOneTextAndComeBack(t *testing.T) {
+func TestAttributesAreEncodedAndDecoded(t *testing.T) {
 	var all further.Attributes
 	require.Empty(t, all.Text())
 	all.Add("gpus", "4 <a100> \"x\"", false)
@@ -35,7 +35,7 @@ func TestOtherTextsHaveNoAttributes(t *testing.T) {
 	}
 }
 
-func TestAttributesAreFewAndShort(t *testing.T) {
+func TestAttributesAreLimited(t *testing.T) {
 	var all, lists further.Attributes
 	for i := range 1000 {
 		all.Add(fmt.Sprint("a", i), "x\x1b[31m", false)

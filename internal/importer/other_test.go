@@ -115,7 +115,7 @@ func TestSitesOfTroikaBecomeTargets(t *testing.T) {
 }
 
 // Whatever is wrong with a file is refused with its place.
-func TestFilesThatMeanNothingAreRefusedWithTheirPlace(t *testing.T) {
+func TestInvalidFilesAreRefusedWithTheirPosition(t *testing.T) {
 	for want, text := range map[string]string{
 		"f: unknown format":                                             "hello",
 		"f:1:1: the file is empty (xml-syntax)":                         "",

@@ -54,7 +54,7 @@ func rendered(t *testing.T, d, other *config.Definition) string {
 }
 
 // What a definition says itself stays: nothing becomes another script or command.
-func TestDefinitionsFromTheFieldAreImportedAndRenderTheSame(t *testing.T) {
+func TestPTPDefinitionsAreImportedAndRenderTheSame(t *testing.T) {
 	shared := os.Getenv("RMCTL_SHARED")
 	if shared == "" {
 		shared = filepath.Join("..", "..", "..", "shared")
@@ -130,7 +130,7 @@ func TestWhatPTPIgnoresIsReportedAndIgnored(t *testing.T) {
 	require.NotContains(t, result.Files[0].Text, "lenient")
 }
 
-func TestADefinitionGetsWhatTheShippedOneForItsSchedulerHas(t *testing.T) {
+func TestADefinitionIsExtendedFromTheShippedOne(t *testing.T) {
 	result, err := importer.Import("cluster.xml", []byte(ptpDefinition), "", "")
 	require.NoError(t, err)
 	require.Equal(t, []importer.Target{{Name: "My-Cluster", Definition: "My-Cluster.xml", Transport: "ssh", Host: "login.example.org"}}, result.Targets)

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/initial"
 )
 
-func TestAnInitialEnvironmentNamesKeysOnlyWhereTheyAreNotTheName(t *testing.T) {
+func TestAnInitialEnvironmentOmitsDefaultKeys(t *testing.T) {
 	source := `{"selector":"get-job-status[1]/stdout-parser","uuid":"u-1","useXmlAttributes":true,` +
 		`"attributes":[{"key":"u-1"},{"key":"k","name":"n","value":1},{"name":"x","default":"d"}]}`
 	var before initial.Environment
@@ -30,7 +30,7 @@ func TestAnInitialEnvironmentNamesKeysOnlyWhereTheyAreNotTheName(t *testing.T) {
 	require.Nil(t, before.Attributes[2].Value(), "defining copies")
 }
 
-func TestJSONThatIsNoEnvironmentIsRefused(t *testing.T) {
+func TestInvalidJSONOfAnEnvironmentIsRefused(t *testing.T) {
 	for source, reason := range map[string]string{
 		`{"uuid":null,"attributes":[],"more":1}`:                 `unknown field "more"`,
 		`{"uuid":null,"attributes":[{"key":1}]}`:                 "reading the key",

@@ -60,7 +60,7 @@ func TestADamagedEnsembleIsAnErrorAndLeavesTheOthers(t *testing.T) {
 	}
 }
 
-func TestADamagedReleaseIsNotTakenForTheSame(t *testing.T) {
+func TestADamagedReleaseIsDetected(t *testing.T) {
 	store := damaged(t, "UPDATE ensemble_releases SET at = '' WHERE ensemble = 'e1' AND serial = 1")
 	require.ErrorIs(t, store.Journal().RecordRelease(t.Context(), "e1", rosters(2, 1), noon), stored.ErrDamaged)
 }

@@ -25,7 +25,7 @@ func TestAnEnsembleIsLoadedAsItWasRecorded(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrUnknown)
 }
 
-func TestAChangeIsRecordedWholeAndMayBeRepeated(t *testing.T) {
+func TestAChangeIsAtomicAndRepeatable(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	saved := create(t, store, "e1", 2)
 	saved.Ensemble.State, saved.Ensemble.Notices = barrier.Running, 3
@@ -58,7 +58,7 @@ func TestAReleasedEnsembleIsLoadedWithItsTimes(t *testing.T) {
 	require.Equal(t, saved, loaded)
 }
 
-func TestAReleaseIsRecordedOnceHoweverOften(t *testing.T) {
+func TestAReleaseIsRecordedOnce(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	create(t, store, "e1", 2)
 	for range 2 {
@@ -91,7 +91,7 @@ func TestLiveEnsemblesAreListedNewestFirst(t *testing.T) {
 	require.Len(t, all, 5)
 }
 
-func TestEnsemblesGoWithTheirJobs(t *testing.T) {
+func TestEnsemblesAreRemovedWithTheirJobs(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	create(t, store, "e1", 2)
 	create(t, store, "e2", 1)

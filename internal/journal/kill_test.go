@@ -132,7 +132,7 @@ func requireWhole(t *testing.T, directory string, steps int) {
 	}
 }
 
-func TestWhatIsRecordedBeforeAKillIsThere(t *testing.T) {
+func TestRecordedStepsSurviveAKill(t *testing.T) {
 	if asChild(t) {
 		return
 	}
@@ -143,7 +143,7 @@ func TestWhatIsRecordedBeforeAKillIsThere(t *testing.T) {
 	}
 }
 
-func TestAKillAtAnyTimeLeavesWholeSteps(t *testing.T) {
+func TestAKillLeavesOnlyCompleteSteps(t *testing.T) {
 	if asChild(t) {
 		return
 	}

@@ -38,7 +38,7 @@ func jobsOnRecord() []*job.Job {
 	}
 }
 
-func TestTheUsualTableHasTheWordForAState(t *testing.T) {
+func TestTheDefaultTableShowsTheWordForAState(t *testing.T) {
 	printed, err := list(jobsOnRecord(), "")
 	require.NoError(t, err)
 	require.Equal(t, `JOB  TARGET  STATE      SUBMITTED  NAME         NOTE
@@ -82,13 +82,13 @@ func TestRowsAreSortedAndThenCounted(t *testing.T) {
 	require.EqualError(t, err, "--limit -1: enter a positive number, or 0 for all")
 }
 
-func TestIdsAreThoseThatCommandsAccept(t *testing.T) {
+func TestListedIDsAreAcceptedByCommands(t *testing.T) {
 	printed, err := list(jobsOnRecord(), "", "-q")
 	require.NoError(t, err)
 	require.Equal(t, "slurm/10\npbs/9\nt11\n", printed)
 }
 
-func TestYAMLHasTheNamesOfTheJSONAndNothingThatATerminalActsUpon(t *testing.T) {
+func TestYAMLHasTheNamesOfTheJSONAndNoControlCharacters(t *testing.T) {
 	jobs := jobsOnRecord()[1:2]
 	jobs[0].Created = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	jobs[0].Nodes, jobs[0].Reason = "yes", "\u202e \U000e0001"
@@ -111,7 +111,7 @@ func TestYAMLHasTheNamesOfTheJSONAndNothingThatATerminalActsUpon(t *testing.T) {
 	require.Equal(t, "[]\n", printed)
 }
 
-func TestATemplateHasFieldsOfTheJSON(t *testing.T) {
+func TestATemplateUsesTheFieldsOfTheJSON(t *testing.T) {
 	printed, err := list(jobsOnRecord(), "", "--format", `{{.ID}}\t{{ .state }} {{.Word}} [{{.ExitCode}}] {{.Name}}`)
 	require.NoError(t, err)
 	require.Equal(t, "10\tSUBMITTED HELD [] b\n9\tCOMPLETED COMPLETED [0] a \\u001b[2J\n\tUNDETERMINED UNKNOWN [] \n", printed)
@@ -125,7 +125,7 @@ func TestATemplateHasFieldsOfTheJSON(t *testing.T) {
 	}
 }
 
-func TestOneFormatIsChosen(t *testing.T) {
+func TestOnlyOneFormatCanBeChosen(t *testing.T) {
 	for flags, problem := range map[string]string{
 		"-q -o wide":               "--output cannot be used together with --quiet",
 		"--format={{.ID}} -o yaml": "--format cannot be used together with --output",
@@ -140,7 +140,7 @@ func TestOneFormatIsChosen(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestQueuesWithoutFactsAreNames(t *testing.T) {
+func TestQueuesWithoutFactsAreListedByName(t *testing.T) {
 	running := 1
 	var printed bytes.Buffer
 	require.NoError(t, PrintQueues(Output{Writer: &printed}, []elements.Queue{{Name: "long"}, {Name: "short"}}, ""))

@@ -79,14 +79,14 @@ func TestEachObjectOfAWatchedListingHasItsTime(t *testing.T) {
 	require.Equal(t, "{\"name\":\"n1\",\"seen\":\"2026-03-01T12:00:00\"}\n{\"name\":\"n2\",\"seen\":\"2026-03-01T12:00:05\"}\n", stdout.String())
 }
 
-func TestTheFirstListingHasToSucceed(t *testing.T) {
+func TestAFailedFirstListingIsAnError(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	_, err := watching(t, Output{Writer: &stdout, Say: sayTo(&stderr)}, 0, "fails: no answer", "n1")
 	require.EqualError(t, err, "no answer")
 	require.Empty(t, stdout.String())
 }
 
-func TestWhatIsSaidStandsBelowAListing(t *testing.T) {
+func TestMessagesAreBelowAListing(t *testing.T) {
 	var written strings.Builder
 	r := &Repeated{Title: "nodes of site", Output: Output{Writer: &written, Say: sayTo(&written)}, Notices: &tui.Notices{}}
 	drawn := ""

@@ -19,7 +19,7 @@ func (p *process) direct(t *testing.T, r poller.Request) bool {
 	return isMade
 }
 
-func TestQueriesForSingleJobsLeaveTheSchedulerAloneForAsLongAsTheyTake(t *testing.T) {
+func TestQueriesForSingleJobsUseHalfOfTheTime(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.process(t, "a"), w.process(t, "b")
 	r := w.request(3 * time.Second)
@@ -45,7 +45,7 @@ func TestOneProcessQueriesSingleJobsAtATime(t *testing.T) {
 	require.False(t, isMadeMeanwhile)
 }
 
-func TestQueriesForSingleJobsRestAfterAFailure(t *testing.T) {
+func TestQueriesForSingleJobsPauseAfterAFailure(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	failing := w.request(0)

@@ -32,7 +32,7 @@ func TestAPollQueriesAppliesAndPublishes(t *testing.T) {
 	require.Equal(t, 3, p.polled(t).Jobs)
 }
 
-func TestQueriesBecomeFewerWhileNothingMoves(t *testing.T) {
+func TestQueriesBecomeFewerWithoutChanges(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	r, queries, moves := w.request(0), 0, false
@@ -55,7 +55,7 @@ func TestQueriesBecomeFewerWhileNothingMoves(t *testing.T) {
 	require.Greater(t, follow(2*time.Minute), 50)
 }
 
-func TestAnAnswerOfAMomentAgoIsGoodForAllProcesses(t *testing.T) {
+func TestARecentAnswerIsSharedByAllProcesses(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.process(t, "a"), w.process(t, "b")
 	r := w.request(0)
@@ -67,7 +67,7 @@ func TestAnAnswerOfAMomentAgoIsGoodForAllProcesses(t *testing.T) {
 	require.NotZero(t, w.pauses, "who insists waits for the interval")
 }
 
-func TestWhoInsistsKeepsASlowSchedulerBusyForHalfOfTheTime(t *testing.T) {
+func TestFreshQueriesUseAtMostHalfOfTheTime(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	r := w.request(50 * time.Second)
@@ -78,7 +78,7 @@ func TestWhoInsistsKeepsASlowSchedulerBusyForHalfOfTheTime(t *testing.T) {
 	require.InDelta(t, 100, w.time.Sub(begun).Seconds(), 2)
 }
 
-func TestWhoInsistsLearnsWhenTheJobsMayBeListedAgain(t *testing.T) {
+func TestAFreshQueryReportsTheTimeOfTheNextListing(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	r := w.request(0)
@@ -91,7 +91,7 @@ func TestWhoInsistsLearnsWhenTheJobsMayBeListedAgain(t *testing.T) {
 	require.Zero(t, w.pauses)
 }
 
-func TestAQueryThatFailsIsMadeLessOftenAndThenPaused(t *testing.T) {
+func TestAFailingQueryBacksOffAndIsThenPaused(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	r := w.request(0)
@@ -111,7 +111,7 @@ func TestAQueryThatFailsIsMadeLessOftenAndThenPaused(t *testing.T) {
 	require.Zero(t, p.polled(t).Paused)
 }
 
-func TestWhoGivesUpCountsForNothing(t *testing.T) {
+func TestACanceledQueryIsNotCounted(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	ctx, giveUp := context.WithCancel(t.Context())
@@ -126,7 +126,7 @@ func TestWhoGivesUpCountsForNothing(t *testing.T) {
 	require.Empty(t, p.polled(t).Holder)
 }
 
-func TestTheTurnOfAProcessThatWasKilledIsTakenAtOnce(t *testing.T) {
+func TestTheTurnOfAKilledProcessPassesAtOnce(t *testing.T) {
 	for holder, isTaken := range map[string]bool{"killed": true, "alive": false} {
 		w := newWorld(t)
 		p := w.process(t, "a")
@@ -179,7 +179,7 @@ func always(took time.Duration) func(int) time.Duration {
 
 // Somebody who waits for a thousand jobs is answered quickly, also by a scheduler that
 // takes a while.
-func TestAFewQueriesWaitForTheIntervalOnly(t *testing.T) {
+func TestAFewQueriesOnlyWaitForTheInterval(t *testing.T) {
 	begun, _ := paced(t, 40*time.Second, 0, always(time.Second))
 	require.GreaterOrEqual(t, len(begun), 8)
 }

@@ -127,7 +127,7 @@ func (w *world) bytes(t *testing.T) (size int) {
 	return size
 }
 
-func TestListingsGoOnWhereTheyCannotBeShared(t *testing.T) {
+func TestListingsContinueWithoutSharing(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(t, "a")
 	_, err := w.database(t).ExecContext(t.Context(), "CREATE TRIGGER full BEFORE INSERT ON listing_chunks BEGIN SELECT RAISE(ABORT, 'no room'); END")
@@ -174,7 +174,7 @@ func TestRowsThatAreDamagedAreAnError(t *testing.T) {
 	}
 }
 
-func TestWhoReadsMoreSlowlyThanOthersListLearnsThat(t *testing.T) {
+func TestASlowReaderGetsAnError(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.process(t, "a"), w.process(t, "b")
 	viewer := a.Viewer(true)
@@ -203,7 +203,7 @@ func TestWhoReadsMoreSlowlyThanOthersListLearnsThat(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatOthersWantIsWritten(t *testing.T) {
+func TestOnlySharedListingsAreWritten(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.process(t, "a").Viewer(false), w.process(t, "b").Viewer(false)
 	var rows []command.Row
@@ -224,7 +224,7 @@ func TestOnlyWhatOthersWantIsWritten(t *testing.T) {
 	require.Zero(t, w.bytes(t), "nobody wants it any more")
 }
 
-func TestTargetsThatReadRowsInOtherWaysShareTurnsButNotRows(t *testing.T) {
+func TestTargetsWithOtherParsersShareTurnsButNotRows(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.process(t, "a"), w.process(t, "b")
 	made, _, err := a.Viewer(true).List(t.Context(), w.listing(5, nil))

@@ -52,7 +52,7 @@ func TestAListingOfOneProcessIsReadByAnother(t *testing.T) {
 	require.Zero(t, read.Begun)
 }
 
-func TestAListingIsNotSeenBeforeItIsWhole(t *testing.T) {
+func TestAnIncompleteListingIsInvisible(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := lists(t, store, "a", 0, "old")
 	next := claimAt("a", time.Minute)
@@ -69,7 +69,7 @@ func TestAListingIsNotSeenBeforeItIsWhole(t *testing.T) {
 	require.Equal(t, first, read, "one of its chunks is missing")
 }
 
-func TestWhatWasListedGoesWithTheNextListingsButOne(t *testing.T) {
+func TestAListingIsRemovedAfterTwoMore(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	killed := claimAt("killed", 0)
 	killed.PollKey = nodes.PollKey
@@ -91,7 +91,7 @@ func TestWhatWasListedGoesWithTheNextListingsButOne(t *testing.T) {
 	require.ErrorIs(t, err, polls.ErrGone)
 }
 
-func TestAListingOfAQueryThatIsForgottenGoesWithIt(t *testing.T) {
+func TestForgettingAQueryRemovesItsListing(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	made := lists(t, store, "a", 0, "rows")
 	later := claimAt("a", 25*time.Hour)
@@ -104,7 +104,7 @@ func TestAListingOfAQueryThatIsForgottenGoesWithIt(t *testing.T) {
 	require.ErrorIs(t, err, polls.ErrGone)
 }
 
-func TestThatAListingIsWantedIsKeptWhenItIsMade(t *testing.T) {
+func TestTheRequestForAListingIsKeptAfterTheListing(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for i := range 2 {
 		require.NoError(t, store.Polls().Want(t.Context(), nodes, noon.Add(time.Duration(i)*time.Minute)))

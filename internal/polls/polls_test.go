@@ -36,7 +36,7 @@ func finish(t *testing.T, store *jobstore.Store, claim polls.Claim, poll polls.P
 	require.NoError(t, store.Polls().Finish(t.Context(), claim, poll, nil))
 }
 
-func TestOneOfManyProcessesIsGrantedAQuery(t *testing.T) {
+func TestOnlyOneProcessIsGrantedAQuery(t *testing.T) {
 	directory := t.TempDir()
 	openStore(t, directory)
 	var granted atomic.Int64
@@ -66,7 +66,7 @@ func TestAQueryThatIsNotDueIsNotGranted(t *testing.T) {
 	require.True(t, claim(t, store, claimAt("b", 10*time.Second)))
 }
 
-func TestAClaimOfAProcessThatIsGoneRunsOut(t *testing.T) {
+func TestTheClaimOfADeadProcessExpires(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("gone", 0)))
 	require.False(t, claim(t, store, claimAt("b", lease-time.Second)))
@@ -81,7 +81,7 @@ func TestAClaimOfAProcessThatIsGoneRunsOut(t *testing.T) {
 	require.Equal(t, "b", poll.Holder, "who lost a claim cannot end that of another")
 }
 
-func TestNobodyWaitsForAProcessThatIsKnownToBeGone(t *testing.T) {
+func TestTheClaimOfAProcessKnownToBeDeadIsIgnored(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("first", 0)))
 	second := claimAt("second", time.Second)
@@ -91,7 +91,7 @@ func TestNobodyWaitsForAProcessThatIsKnownToBeGone(t *testing.T) {
 	require.True(t, claim(t, store, second))
 }
 
-func TestWhoseClaimHasRunOutIsNoHolder(t *testing.T) {
+func TestAnExpiredClaimHasNoHolder(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("first", 0)))
 	late := claimAt("second", 2*lease)
@@ -102,7 +102,7 @@ func TestWhoseClaimHasRunOutIsNoHolder(t *testing.T) {
 	require.Empty(t, poll.Holder)
 }
 
-func TestARenewedClaimGoesOn(t *testing.T) {
+func TestAClaimCanBeRenewed(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("a", 0)))
 	renewed, err := store.Polls().Renew(t.Context(), claimAt("a", lease-time.Second))
@@ -112,13 +112,13 @@ func TestARenewedClaimGoesOn(t *testing.T) {
 }
 
 // Hosts that share a home directory do not share a clock.
-func TestAClaimFromTheFutureHoldsNobodyUp(t *testing.T) {
+func TestAClaimFromTheFutureDelaysNoQuery(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	require.True(t, claim(t, store, claimAt("ahead", 24*time.Hour)))
 	require.True(t, claim(t, store, claimAt("b", 0)))
 }
 
-func TestAQueryIsPausedUntilSomebodyResumesIt(t *testing.T) {
+func TestAQueryIsPausedUntilItIsResumed(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
@@ -140,7 +140,7 @@ func TestAQueryIsPausedUntilSomebodyResumesIt(t *testing.T) {
 	require.False(t, resumed)
 }
 
-func TestTheKindOfAFailureIsKeptUntilAQueryGoesWell(t *testing.T) {
+func TestTheKindOfAFailureIsKeptUntilAQuerySucceeds(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	for i, poll := range []polls.Poll{
 		{Error: "no answer", Failure: polls.PollTimedOut},
@@ -162,7 +162,7 @@ func TestTheKindOfAFailureIsKeptUntilAQueryGoesWell(t *testing.T) {
 	require.Equal(t, 3, counts[0].Failed, "whatever their kinds")
 }
 
-func TestAPauseThatIsOverLeavesNoFailure(t *testing.T) {
+func TestResumingClearsTheFailure(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	first := claimAt("a", 0)
 	require.True(t, claim(t, store, first))
@@ -237,7 +237,7 @@ func TestATargetThatJoinsAQueryIsIncludedSoon(t *testing.T) {
 	require.Equal(t, []string{"slurm"}, poll.Targets)
 }
 
-func TestAQueryThatNobodyMakesIsForgottenAfterADay(t *testing.T) {
+func TestAnUnusedQueryIsForgottenAfterADay(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	old := claimAt("a", 0)
 	require.True(t, claim(t, store, old))

@@ -65,7 +65,7 @@ func TestEqualCommandsRunOnceAndPrintTheSame(t *testing.T) {
 	require.Equal(t, 1, p.runs(t))
 }
 
-func TestCommandsThatDifferRunEach(t *testing.T) {
+func TestDifferentCommandsRunSeparately(t *testing.T) {
 	p := newPlace(t)
 	for _, value := range []string{"a", "b", "a"} {
 		_, stdout, _, err := p.run(t.Context(), `echo "$VALUE"`, map[string]string{"VALUE": value})
@@ -75,7 +75,7 @@ func TestCommandsThatDifferRunEach(t *testing.T) {
 	require.Equal(t, 2, p.runs(t))
 }
 
-func TestACommandThatPrintsTooMuchRunsAgain(t *testing.T) {
+func TestACommandWithLongOutputRunsAgain(t *testing.T) {
 	p := newPlace(t)
 	p.most = 3
 	for range 2 {
@@ -108,7 +108,7 @@ func (c counting) Start(ctx context.Context, command remote.Command) (remote.Han
 }
 
 // What a command that was ended had printed is not all that it had to say.
-func TestACommandThatWasEndedSaysWhy(t *testing.T) {
+func TestAKilledCommandHasTheReason(t *testing.T) {
 	p := newPlace(t)
 	why := errors.New("it may run for a moment")
 	limited, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)

@@ -63,7 +63,7 @@ func (r *record) choose(t *testing.T, choice selection.Choice) (names []string) 
 	return names
 }
 
-func TestARangeIsOfTheJobsOnRecordInTheOrderOfTheirIDs(t *testing.T) {
+func TestARangeSelectsRecordedJobsInOrder(t *testing.T) {
 	r := newRecord(t)
 	ten := r.add(t, "slurm", "10", "", "", job.Running)
 	earlier := r.add(t, "slurm", "9", "", "", job.Completed)
@@ -75,7 +75,7 @@ func TestARangeIsOfTheJobsOnRecordInTheOrderOfTheirIDs(t *testing.T) {
 	require.NotContains(t, r.choose(t, selection.Choice{Names: []string{"slurm/9-9"}}), earlier)
 }
 
-func TestAnIDThatLooksLikeARangeIsThatJob(t *testing.T) {
+func TestAnIDThatLooksLikeARangeSelectsThatJob(t *testing.T) {
 	r := newRecord(t)
 	r.add(t, "slurm", "1-3", "", "", job.Running)
 	r.add(t, "slurm", "2", "", "", job.Running)
@@ -83,7 +83,7 @@ func TestAnIDThatLooksLikeARangeIsThatJob(t *testing.T) {
 	require.Empty(t, r.notes)
 }
 
-func TestOnlySomeGapsOfARangeAreNamed(t *testing.T) {
+func TestOnlyTheFirstGapsOfARangeAreNamed(t *testing.T) {
 	r := newRecord(t)
 	for id := 2; id <= 40; id += 2 {
 		r.add(t, "slurm", strconv.Itoa(id), "", "", job.Running)
@@ -98,7 +98,7 @@ func TestAJobThatIsNamedTwiceIsChosenOnce(t *testing.T) {
 	require.Equal(t, []string{"4"}, r.choose(t, selection.Choice{Names: []string{"4", tag, "slurm/4", "last", "3-4"}}))
 }
 
-func TestJobsOfARangeThatDoNotSuitAreCounted(t *testing.T) {
+func TestUnsuitableJobsOfARangeAreCounted(t *testing.T) {
 	r := newRecord(t)
 	r.add(t, "slurm", "1", "", "", job.Completed)
 	open := r.add(t, "slurm", "2", "", "", job.Running)
@@ -108,7 +108,7 @@ func TestJobsOfARangeThatDoNotSuitAreCounted(t *testing.T) {
 	require.Len(t, r.choose(t, selection.Choice{Names: []string{"1-2"}, Suits: isOpen}), 2, "where that is not wanted, a range is taken as a whole")
 }
 
-func TestWithoutNamesTheJobsOnRecordAreChosen(t *testing.T) {
+func TestWithoutNamesRecordedJobsAreChosen(t *testing.T) {
 	r := newRecord(t)
 	r.add(t, "slurm", "1", "", "sim-1", job.Completed)
 	second := r.add(t, "pbs", "2", "", "sim-2", job.Running)
@@ -124,7 +124,7 @@ func TestWithoutNamesTheJobsOnRecordAreChosen(t *testing.T) {
 	require.ErrorContains(t, err, `unknown target "slrum"`)
 }
 
-func TestAJobWhoseStateCannotBeQueriedIsNotChosenByIt(t *testing.T) {
+func TestAJobWithoutAKnownStateIsNotChosenByState(t *testing.T) {
 	r := newRecord(t)
 	r.add(t, "slurm", "1", "", "", job.Running)
 	ended := r.add(t, "slurm", "2", "", "", job.Failed)
@@ -136,7 +136,7 @@ func TestAJobWhoseStateCannotBeQueriedIsNotChosenByIt(t *testing.T) {
 	require.Equal(t, ended, chosen[0].Name)
 }
 
-func TestTheLastJobIsNotASubmissionThatWasRefused(t *testing.T) {
+func TestTheLastJobIsNoRefusedSubmission(t *testing.T) {
 	r := newRecord(t)
 	tag := r.add(t, "slurm", "1", "", "", job.Running)
 	require.NoError(t, r.store.Intend(t.Context(), job.Job{Tag: "00000000-0000-4000-8000-00000000000f", Target: "slurm"}))

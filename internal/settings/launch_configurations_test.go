@@ -121,7 +121,7 @@ func TestNamesOfLaunchConfigurationsAreSafeNamesOfFiles(t *testing.T) {
 	}
 }
 
-func TestWhatAFileCannotHoldIsNotSaved(t *testing.T) {
+func TestUnrepresentableSubmissionsAreNotSaved(t *testing.T) {
 	for reason, l := range map[string]*settings.LaunchConfiguration{
 		`arguments: "\xff" is not UTF-8`:           {Submission: job.Submission{Executable: "x", Arguments: []string{"\xff"}}},
 		`environment "A": "\xff" is not UTF-8`:     {Submission: job.Submission{Environment: variables("A", "\xff")}},
@@ -138,7 +138,7 @@ func TestWhatAFileCannotHoldIsNotSaved(t *testing.T) {
 	}
 }
 
-func TestMistakesOfALaunchConfigurationAreAllReportedWithTheirPlaces(t *testing.T) {
+func TestAllErrorsOfALaunchConfigurationHaveTheirPosition(t *testing.T) {
 	text := `target = 5
 executables = "x"
 arguments = [1, 2.5, ["a"]]
@@ -180,7 +180,7 @@ did you mean "attributes"?
 	require.ErrorAs(t, err, &wrong)
 }
 
-func TestDocumentsThatAreNoTOMLAreRefused(t *testing.T) {
+func TestInvalidTOMLIsRefused(t *testing.T) {
 	for text, place := range map[string]string{
 		"target = ":                       "x.toml:1:",
 		"\xff":                            "x.toml:1:1",
@@ -195,7 +195,7 @@ func TestDocumentsThatAreNoTOMLAreRefused(t *testing.T) {
 	}
 }
 
-func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
+func TestFilesWithoutALaunchConfigurationAreRefused(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "launch", "folder.toml"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "launch", "large.toml"), make([]byte, 2<<20), 0o600))
@@ -212,7 +212,7 @@ func TestFilesThatHoldNoLaunchConfigurationAreRefused(t *testing.T) {
 	require.Equal(t, []string{"dangling", "large"}, names)
 }
 
-func TestAnUnknownLaunchConfigurationIsNamedWithWhatResemblesIt(t *testing.T) {
+func TestAnUnknownLaunchConfigurationGetsASuggestion(t *testing.T) {
 	folder := t.TempDir()
 	_, err := settings.LoadLaunchConfiguration(folder, "small")
 	require.EqualError(t, err, `unknown saved submission "small"

@@ -25,7 +25,7 @@ const writerOfTargets, nameOfWriter = "RMCTL_TEST_WRITES_TARGETS", "RMCTL_TEST_W
 // patience is how long a test waits for what happens at once, but on a busy machine.
 const patience = time.Minute
 
-func TestNoChangeOfTheTargetsFileByOneOfManyProcessesIsLost(t *testing.T) {
+func TestConcurrentChangesOfTheTargetsFileAreKept(t *testing.T) {
 	const writers, targets = 8, 10
 	name := func(writer string, number int) string { return fmt.Sprintf("%s-%d", writer, number) }
 	if folder, isWriter := os.LookupEnv(writerOfTargets); isWriter {
@@ -99,7 +99,7 @@ func TestTheWaitForTheTargetsFileEndsWithItsContext(t *testing.T) {
 	require.NoError(t, settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "small"))
 }
 
-func TestATargetThatIsThereIsNotAdded(t *testing.T) {
+func TestAnExistingTargetIsNotAdded(t *testing.T) {
 	folder, read := targetsFile(t, handWritten)
 	var exists *settings.TargetExistsError
 	err := settings.AddTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "new", Definition: "local"}, settings.Target{Name: "small", Definition: "slurm"})
@@ -109,7 +109,7 @@ func TestATargetThatIsThereIsNotAdded(t *testing.T) {
 	require.NoError(t, settings.AddTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "slurm", Definition: "slurm", Transport: "ssh", Host: "login"}), "a shipped one is no target of the file")
 }
 
-func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
+func TestOnlyOneOfManyWritersCreatesALaunchConfiguration(t *testing.T) {
 	for range 20 {
 		folder := t.TempDir()
 		var making sync.WaitGroup
@@ -138,7 +138,7 @@ func TestOfManyWhoMakeALaunchConfigurationOneDoes(t *testing.T) {
 	}
 }
 
-func TestWhatAWriterThatWasKilledHasLeftIsRemoved(t *testing.T) {
+func TestFilesOfAKilledWriterAreRemoved(t *testing.T) {
 	folder, _ := targetsFile(t, handWritten)
 	left, young, other := filepath.Join(folder, ".rmctl-draft-1"), filepath.Join(folder, ".rmctl-draft-2"), filepath.Join(folder, ".draft-of-mine")
 	for _, file := range []string{left, young, other} {

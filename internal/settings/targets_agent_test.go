@@ -30,7 +30,7 @@ agent = ["wrapped"]
 	require.False(t, settings.HaveSamePlace(pe, find(t, targets, "slurm")))
 }
 
-func TestAnAgentThatContradictsTheTargetIsReportedWithItsPlace(t *testing.T) {
+func TestAnAgentThatContradictsTheTargetIsReportedWithItsPosition(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, want string
 		line       int
@@ -59,7 +59,7 @@ func TestAnAgentThatContradictsTheTargetIsReportedWithItsPlace(t *testing.T) {
 	}
 }
 
-func TestASiteThatLocksTheDefinitionLocksTheAgent(t *testing.T) {
+func TestLockingTheDefinitionLocksTheAgent(t *testing.T) {
 	targets := load(t, folders(t, `
 locked = ["definition"]
 [targets.big]
@@ -117,7 +117,7 @@ func TestAnAgentIsWrittenAndReadBack(t *testing.T) {
 	require.Contains(t, string(document), `"agent":["/opt/pe","a b"],"proxy":"tcp"`)
 }
 
-func TestAnAgentInJSONIsTheTextOrAList(t *testing.T) {
+func TestAnAgentInJSONIsATextOrAList(t *testing.T) {
 	var target settings.Target
 	require.NoError(t, json.Unmarshal([]byte(`{"agent":"rmctl"}`), &target))
 	require.Equal(t, settings.OwnAgent(), target.Agent)

@@ -27,7 +27,7 @@ func TestTheDefaultTargetIsChangedInItsPlace(t *testing.T) {
 	}
 }
 
-func TestADefaultTargetHasToExistAndMustNotBeLocked(t *testing.T) {
+func TestADefaultTargetMustExistAndBeUnlocked(t *testing.T) {
 	f := folders(t, "", "# mine\n")
 	var unknown *settings.UnknownTargetError
 	require.ErrorAs(t, settings.UseTarget(t.Context(), f, "nowhere"), &unknown)

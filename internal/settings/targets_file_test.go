@@ -72,7 +72,7 @@ func TestATargetIsAddedAtTheEnd(t *testing.T) {
 	require.Equal(t, filepath.Join(folder, "site.xml"), found.Definition)
 }
 
-func TestATargetIsTheFirstOfAFileThatIsMade(t *testing.T) {
+func TestAddingATargetCreatesTheFile(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "absent")
 	require.NoError(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "one", Definition: "slurm"}))
 	info, err := os.Stat(filepath.Join(folder, settings.TargetsFile))
@@ -86,7 +86,7 @@ func TestATargetIsRemovedWithAllItsTables(t *testing.T) {
 	require.Equal(t, "# all\n\n[targets.other]\ndefinition = \"local\"\n\n# end\n", read())
 }
 
-func TestTheTargetsFileIsLeftAloneWhereAChangeIsRefused(t *testing.T) {
+func TestARefusedChangeKeepsTheTargetsFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
 		change func(folder string) error

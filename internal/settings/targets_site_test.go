@@ -36,7 +36,7 @@ func find(t *testing.T, targets *settings.Targets, name string) settings.Target 
 	return target
 }
 
-func TestTheUsersFileAddsToThatOfTheSiteAndOverridesIt(t *testing.T) {
+func TestTheUsersFileExtendsAndOverridesTheSitesFile(t *testing.T) {
 	f := folders(t, `
 default = "big"
 background = false
@@ -120,7 +120,7 @@ account = "all"
 	}
 }
 
-func TestLockedSettingsThatAreTheSameAreNoContradiction(t *testing.T) {
+func TestRepeatingALockedSettingIsAllowed(t *testing.T) {
 	const text = "default = \"big\"\nbackground = false\n[targets.big]\ndefinition = \"slurm\"\n[targets.big.attributes]\naccount = \"all\"\n"
 	require.Empty(t, load(t, folders(t, "locked = [\"default\", \"background\", \"definition\", \"transport\", \"attributes\"]\n"+text, text)).Refused())
 }
@@ -189,7 +189,7 @@ interval = "5m"
 	require.Equal(t, 20*time.Second, free.LeastInterval(), "a definition without a target")
 }
 
-func TestAFileOfTheSiteThatOthersCanWriteIsRefused(t *testing.T) {
+func TestASitesFileThatOthersCanWriteIsRefused(t *testing.T) {
 	for _, mode := range []os.FileMode{0o664, 0o646} {
 		f := folders(t, "", "")
 		require.NoError(t, os.Chmod(filepath.Join(f.Site, settings.TargetsFile), mode))
@@ -204,7 +204,7 @@ func TestAFileOfTheSiteThatOthersCanWriteIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "chmod go-w "+f.Site)
 }
 
-func TestAUsersFileThatEverybodyCanWriteToIsRefused(t *testing.T) {
+func TestAWorldWritableUsersFileIsRefused(t *testing.T) {
 	f := folders(t, "", "[targets.mine]\ndefinition = \"slurm\"\n")
 	for _, path := range []string{filepath.Join(f.User, settings.TargetsFile), f.User} {
 		info, err := os.Stat(path)
@@ -218,7 +218,7 @@ func TestAUsersFileThatEverybodyCanWriteToIsRefused(t *testing.T) {
 	}
 }
 
-func TestMistakesInTheFileOfTheSiteAreReportedInIt(t *testing.T) {
+func TestErrorsInTheSitesFileNameThatFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"interval = 5":              `invalid duration "5"`,
 		"interval = \"0s\"":         `:1:12: invalid duration`,
@@ -243,7 +243,7 @@ choose one of default, background, interval`,
 	}
 }
 
-func TestTheUsersFileLocksNothing(t *testing.T) {
+func TestTheUsersFileCannotLockSettings(t *testing.T) {
 	_, err := settings.LoadTargets(folders(t, "", `locked = ["interval"]`))
 	require.ErrorContains(t, err, "locked is only allowed in the file for all users")
 }

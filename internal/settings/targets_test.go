@@ -88,7 +88,7 @@ choose one of default, background, interval, share_answers, locked, targets`,
 	}
 }
 
-func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidConnectionsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ settings, want string }{
 		"a transport that is none":      {`transport = "telnet"` + "\n" + `host = "a"`, `unknown transport "telnet": use "local", "ssh" or "openssh"`},
 		"no host":                       {`transport = "ssh"`, `transport "ssh" requires a host`},
@@ -110,7 +110,7 @@ func TestConnectionsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheBackgroundProcessCanBeSwitchedOff(t *testing.T) {
+func TestTheBackgroundProcessCanBeDisabled(t *testing.T) {
 	loaded, _, err := targets(t, "")
 	require.NoError(t, err)
 	require.True(t, loaded.Background)
@@ -119,7 +119,7 @@ func TestTheBackgroundProcessCanBeSwitchedOff(t *testing.T) {
 	require.False(t, loaded.Background)
 }
 
-func TestAnUnknownTargetIsNamedWithThoseThereAre(t *testing.T) {
+func TestAnUnknownTargetIsReportedWithTheKnownOnes(t *testing.T) {
 	loaded, _, err := targets(t, `[targets.big]
 definition = "slurm"`)
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ definition = "slurm"`)
 	require.ErrorContains(t, err, "big, ")
 }
 
-func TestWrongConfigurationsAreReportedWithTheirPlace(t *testing.T) {
+func TestInvalidConfigurationsAreReportedWithTheirPosition(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, want   string
 		line, column int

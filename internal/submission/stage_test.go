@@ -30,7 +30,7 @@ func (h *hasty) WriteTransient(ctx context.Context, path string, content io.Read
 	return h.Connection.WriteFile(ctx, path, content, mode)
 }
 
-func TestOnlyFilesThatStayAreWrittenDurablyAndOnce(t *testing.T) {
+func TestOnlyPermanentFilesAreSynced(t *testing.T) {
 	t.Parallel()
 	local, err := remote.NewLocal()
 	require.NoError(t, err)

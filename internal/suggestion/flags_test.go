@@ -22,7 +22,7 @@ func TestFlagsOfOtherToolsMeanFlags(t *testing.T) {
 	require.Empty(t, Flag("job-name", []string{"everyone", "state"}), "a command without attributes")
 }
 
-func TestAForeignFlagMeansOneFlag(t *testing.T) {
+func TestAForeignFlagHasOneMeaning(t *testing.T) {
 	meant := map[string]string{}
 	for flag, words := range flags {
 		if attribute, isSet := strings.CutPrefix(flag, "set:"); isSet {

@@ -19,7 +19,7 @@ func TestWordsOfOtherToolsMeanCommands(t *testing.T) {
 	}
 }
 
-func TestAWordMeansOneCommand(t *testing.T) {
+func TestAWordHasOneMeaning(t *testing.T) {
 	meant := map[string]string{}
 	for command, words := range meanings {
 		for _, word := range strings.Fields(words) {

@@ -58,7 +58,7 @@ func detailsOf(cell string) []job.Detail {
 	return details
 }
 
-func TestTheDocumentedTransitionsAreThoseOfTheCode(t *testing.T) {
+func TestTheDocumentedTransitionsMatchTheCode(t *testing.T) {
 	table := documented(t)
 	shown := []job.Detail{"UNDETERMINED", "SUBMITTED", "SUSPENDED", "RUNNING", "COMPLETED", "FAILED", "CANCELED", "JOB_OUTERR_READY"}
 	for _, known := range shown {
@@ -116,7 +116,7 @@ func TestNextFollowsTheSchedulerButKeepsEndings(t *testing.T) {
 
 // The record of before may have times without zones, and a place whose zone has no name
 // another offset in summer.
-func TestAJobIsTheSameWhateverIsKnownOfItsZone(t *testing.T) {
+func TestTheIdentityOfAJobDoesNotDependOnItsZone(t *testing.T) {
 	for _, recorded := range []string{"2026-03-04T17:00:00", "2026-03-04T17:00:00+08:00", "2026-03-04T08:00:00Z"} {
 		j := &job.Job{ID: "9", Observation: job.Observation{Detail: job.Running, Submitted: recorded}}
 		require.False(t, transition.IsAnother(j, job.Observation{Detail: job.QueuedActive, Submitted: "2026-03-04T17:00:00+09:00"}), recorded)
