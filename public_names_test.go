@@ -63,7 +63,8 @@ func isPublic(folder string) bool {
 	return !slices.Contains(strings.Split(folder, "/"), "internal") && !strings.HasPrefix(folder, "cmd/")
 }
 
-// A declaredType has its exported methods, and the names of what it is another name for or embeds.
+// A declaredType has its exported methods, and the names of the types that it aliases or
+// embeds.
 type declaredType struct{ methods, embedded []string }
 
 // declaredTypes are all types of the module, by folder and name.

@@ -142,8 +142,8 @@ func (c *Client) Jobs(ctx context.Context) ([]job.Job, error) {
 	return store.List(ctx, jobstore.Filter{})
 }
 
-// Status returns a job as it is now. It queries the scheduler unless the last query is only
-// a few seconds old. Errors are those of [control.Controller.Status].
+// Status returns the current state of a job. It queries the scheduler unless the last query is
+// only a few seconds old. Errors are those of [control.Controller.Status].
 func (c *Client) Status(ctx context.Context, j job.Job) (job.Job, error) {
 	controller, err := c.Controller(ctx, j.Target)
 	if err != nil {

@@ -80,8 +80,8 @@ func (a *Attribute) EntryUnset(key string) bool { return a.unsetKeys[key] }
 // in bytes. Definitions can double a value with each line of output.
 const LargestValue = 64 << 20
 
-// itemSize is what an element of a list, or an entry of a map, counts besides
-// its texts, in bytes.
+// itemSize is the size in bytes of an element of a list or an entry of a map, without its
+// texts.
 const itemSize = 16
 
 // Size returns the size of a field in bytes: the length of a text, and of a list

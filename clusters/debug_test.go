@@ -49,7 +49,7 @@ focus all
 continue
 `
 
-// debugs debugs four ranks of the program, and compares what is printed with what its source says.
+// debugs debugs four ranks of the program and compares the output with the source.
 func debugs(t *testing.T, d *rmctltest.Desk, options ...string) {
 	t.Helper()
 	program := compiled(t, "summing", summing)

@@ -24,8 +24,8 @@ type livingScheduler struct {
 	says func(t *testing.T, id string) ownWords
 }
 
-// ownWords are what a scheduler says of a job by its own programs; "" for what
-// it does not show.
+// ownWords are the facts of a job as the scheduler's own programs print them; "" for what they
+// do not show.
 type ownWords struct {
 	native, reason, exitCode, signal string
 }

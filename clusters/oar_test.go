@@ -133,7 +133,7 @@ func TestOAR(t *testing.T) {
 		noticesEnds(t, desk(t), "oar", func(id string) bool { return oar.Asks(t, "oarstat", "-s", "-j", id) == id+": Terminated" })
 	})
 
-	// Whatever oarsub says of the job that it submits while the server is down, the job is not killed.
+	// A job submitted while the server is down is not killed, whatever oarsub prints.
 	d := desk(t)
 	oar.Stop(t, "almighty")
 	id := d.Does("submit", "-t", "oar", "-s", "wallTime=10m", "--", "true")

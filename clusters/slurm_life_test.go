@@ -106,8 +106,8 @@ var (
 	slurmExit  = regexp.MustCompile(`(?m)^   Requeue=.* ExitCode=(\d+):(\d+)$`)
 )
 
-// slurmSays is what scontrol says of a job. A code of 0 says something of a job
-// that completed only: Slurm shows it for all without another reason.
+// slurmSays returns the state of a job from scontrol. An exit code of 0 counts only for a
+// completed job: Slurm shows it for all others without a reason.
 func slurmSays(t *testing.T, cluster *rmctltest.Cluster, id string) ownWords {
 	t.Helper()
 	record := cluster.Asks(t, "scontrol", "show", "job", id)

@@ -10,8 +10,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// A real Slurm on the full screen: what it lists is there, and what is done there
-// is done by it.
+// The full screen shows the listings of a real Slurm, and operations on the screen take
+// effect.
 func TestSlurmOnTheScreen(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "screen")

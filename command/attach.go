@@ -39,7 +39,7 @@ type Attachment struct {
 	Processes func(changed []job.Process)
 }
 
-// usualSize is that of a pseudo-terminal that nobody looks at.
+// usualSize is the size of a pseudo-terminal without a viewer.
 var usualSize = remote.Size{Columns: 80, Rows: 24}
 
 // terminal returns the pseudo-terminal that the definition wants, nil without one.
@@ -53,10 +53,9 @@ func (r *run) terminal() *remote.Terminal {
 	return &remote.Terminal{Type: "dumb", Size: usualSize}
 }
 
-// waitsForState reports whether what is to follow the start of an attached job
-// waits until a parser has seen that it runs. Where the command is not kept open
-// its output is read for the state only after its end, says the reference, so
-// that there is nothing to wait for.
+// waitsForState reports whether the steps after the start of an attached job wait until a
+// parser has seen that it runs. As in PTP, the output of a command that is not kept open is
+// parsed for the state only after its end, so that there is nothing to wait for.
 func (r *run) waitsForState() bool {
 	return r.Attach != nil && r.Attach.Progress != nil && r.Command.WaitForID && r.Command.KeepOpen
 }
@@ -183,7 +182,7 @@ const (
 type gatedInput struct {
 	state *attachedState
 	input *bytes.Reader
-	typed io.Reader // nil if nobody types
+	typed io.Reader // nil without input
 	// isTerminal says that typed bytes may interrupt. One that does opens a
 	// conversation with a command that still waits: qsub asks back whether it
 	// shall give up. From then on nothing typed is held.
@@ -194,7 +193,7 @@ type gatedInput struct {
 	chunks  chan typedChunk
 	held    []byte // typed, to be read after the input
 	ready   []byte // to be read before all else
-	end     error  // of what is typed
+	end     error  // of the input
 }
 
 // A typedChunk is a part of what was typed.

@@ -184,7 +184,7 @@ func TestSizesReachThePseudoTerminal(t *testing.T) {
 	require.Contains(t, stdout.String(), "50 100")
 }
 
-// neverTyped is the input of somebody who types nothing.
+// neverTyped is the input of a user who types nothing.
 func neverTyped(t *testing.T) io.Reader {
 	reader, writer := io.Pipe()
 	t.Cleanup(func() { require.NoError(t, writer.Close()) })

@@ -11,11 +11,11 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// What is kept of processes.
+// Limits of what is kept about processes.
 const (
 	maximumProcessOutput = 4096 // bytes of each stream of each
 	maximumProcesses     = 1 << 16
-	processesWithOutput  = 1 << 13 // so many of them, those with the lowest ranks
+	processesWithOutput  = 1 << 13 // the largest number of processes, lowest ranks first
 )
 
 // processAttribute is what the name of an attribute begins with that describes a
@@ -215,7 +215,7 @@ func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Proces
 		if p.ExitCode == nil && p.Signal == nil {
 			p.ExitCode, p.Signal, p.State = read.ExitCode, read.Signal, read.State
 		}
-		p.Output, p.ErrorOutput = read.Output, read.ErrorOutput // unless marks say which it printed
+		p.Output, p.ErrorOutput = read.Output, read.ErrorOutput // unless marks name the process
 	}
 	for rank, p := range t.known {
 		t.changed[rank] = true

@@ -20,7 +20,7 @@ type mark struct {
 	isJob  bool
 }
 
-// A statement is what a mark says about a process.
+// A statement is the content of a mark.
 type statement struct {
 	job.Process
 	stream string // that the process printed to; empty if the mark does not say
@@ -62,8 +62,8 @@ const (
 	fitsAll
 )
 
-// match tries the mark at the begin of a text. It returns how long the mark is
-// there and what it says.
+// match matches the mark at the beginning of a text. It returns the length of the mark and its
+// content.
 func (m *mark) match(text []byte) (how fit, length int, said statement) {
 	at := 0
 	for _, piece := range m.pieces {
@@ -91,8 +91,7 @@ func (m *mark) match(text []byte) (how fit, length int, said statement) {
 	return fitsAll, at, said
 }
 
-// literalAt compares a text with what stands at an offset. A line end may be
-// that of a terminal.
+// literalAt compares a literal with the text at an offset. A line end may be \r\n.
 func literalAt(text []byte, at int, literal string) (end int, how fit) {
 	for i := range len(literal) {
 		if literal[i] == '\n' && at < len(text) && text[at] == '\r' {
@@ -226,7 +225,7 @@ func indexOrPart(p []byte, text string) int {
 	}
 }
 
-// close passes on what was held.
+// close passes on the withheld text.
 func (f *markFilter) close() {
 	if len(f.held) > 0 {
 		held := f.held
@@ -235,7 +234,7 @@ func (f *markFilter) close() {
 	}
 }
 
-// A source is who prints, and to which stream.
+// A source is a process and the stream that it prints to.
 type source struct {
 	rank    int
 	isError bool // to standard error
@@ -254,14 +253,14 @@ func (s source) compare(other source) int {
 	return s.rank - other.rank
 }
 
-// A markedStream takes the marks out of one stream of a command. Marks of output
-// say whose the text is that follows; the others are sought in the text of each
-// process by itself, since what two of them print may be mixed.
+// A markedStream removes the marks from one stream of a command. Marks of output name the
+// process that prints the following text. Other marks are searched in the text of each process
+// separately, since outputs of processes may be interleaved.
 type markedStream struct {
 	outputs markFilter
 	records []*mark
 	sources map[source]*markFilter
-	source  source // who prints at the moment
+	source  source // the source of the current text
 	isError bool   // the stream is standard error
 	pending []byte // a mark that is to be shown together with what follows it
 
@@ -298,8 +297,7 @@ func newMarkedStream(marks []*mark, isError bool) *markedStream {
 	return s
 }
 
-// write takes the next part of the stream; shown and the others then hold what
-// came of it.
+// write processes the next part of the stream and sets shown and the other results.
 func (s *markedStream) write(p []byte) {
 	s.reset()
 	s.outputs.write(p)

@@ -86,7 +86,7 @@ func (r *run) attributeText(name string) (string, bool) {
 	return text, true
 }
 
-// Close ends the output and hands out what it says.
+// Close ends the output and delivers the answer.
 func (o *outputReader) Close() error {
 	if o.run.isFailedQuery() {
 		return nil // a part of the output may be missing

@@ -7,13 +7,13 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// A Row is what a listing says about one element: a job, a node or a queue. It may be
-// kept, but all its texts share the memory of the line that they were read from, and of lines beside it.
+// A Row describes one listed job, node or queue. It may be kept, but all its texts share the
+// memory of their line and of neighboring lines.
 type Row struct {
 	ID    string
 	Facts tokenizer.Facts // by the keys that docs/write/listings.md lists
-	// Again says that an earlier row with a state has the same id, as this has. Where
-	// both have a fact that of the later row counts.
+	// Again is set if an earlier row with a state has the same id. If both rows have a fact,
+	// the later one counts.
 	Again  bool
 	Origin *attribute.Origin // the line that the state was read from; nil where Request.Origins does not ask for it
 }
@@ -21,10 +21,10 @@ type Row struct {
 // Fact returns a fact by its key; empty where the listing does not have it.
 func (r Row) Fact(key string) string { return r.Facts.Get(key) }
 
-// Listed is what the output of a listing amounted to.
+// Listed summarizes the output of a listing.
 type Listed struct {
 	Rows  int // handed out
-	Again int // of these, whose Again is set
+	Again int // of these, rows with Again set
 	// NotUnderstood counts what is no row: lines of standard output that no target took,
 	// and elements without a name or without facts.
 	NotUnderstood int
@@ -39,8 +39,8 @@ const stateFact = "state"
 type rowCounter struct {
 	each   func(Row)
 	listed Listed
-	// ids are hashes of the ids that came with a state: of 64 bits, so that not even a
-	// million of them fall together, with a seed unknown to whoever chooses ids.
+	// ids are 64-bit hashes of the ids of rows with a state. Even a million ids do not
+	// collide, and the random seed prevents constructed collisions.
 	ids  map[uint64]struct{}
 	seed maphash.Seed
 }
@@ -83,7 +83,7 @@ func (c *rowCounter) handOutDiscovered(env *attribute.Environment) {
 	}
 }
 
-// finishRows hands out the last rows, and reports what all of them amounted to.
+// finishRows delivers the last rows and returns the summary of all rows.
 func (r *run) finishRows(s *streams) {
 	if r.rows == nil {
 		return

@@ -114,11 +114,11 @@ type run struct {
 	result     *Result
 	background backgroundCommands
 	attached   *attachedState
-	rows       *rowCounter        // nil where nobody takes rows
+	rows       *rowCounter        // nil without a receiver of rows
 	found      config.OutcomeKind // of the reader: Incomplete, Unreadable or nothing
 
-	hasSucceeded bool // an outcome says so, whatever the exit code
-	hasNone      bool // an outcome says that what was printed means that there are no records
+	hasSucceeded bool // an outcome means success, whatever the exit code
+	hasNone      bool // an outcome means that there are no records
 }
 
 // doAll runs the command, once or for each batch.
@@ -262,8 +262,8 @@ func (r *run) start(ctx context.Context, streams *streams) (remote.Handle, error
 	return nil, r.failure(NotStarted, err)
 }
 
-// input is what the process reads: the definition's input, a line of its own,
-// and then what the caller types.
+// input is the standard input of the process: the definition's input as a separate line, then
+// the caller's input.
 func (r *run) input() io.Reader {
 	if (r.invocation.HasInput || r.readsLate()) && r.waitsForState() {
 		text := r.invocation.Input + "\n"
@@ -322,8 +322,8 @@ func (r *run) contextFailure(ctx context.Context) *Error {
 	return r.failure(canceled, context.Cause(ctx))
 }
 
-// staysOpen reports whether the command runs on when its job has started, so
-// that what is to follow the start cannot wait for its end.
+// staysOpen reports whether the command keeps running after its job has started, so that the
+// following steps cannot wait for its end.
 func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
 
 // whileItRuns serves an attached job, and returns what ends that once its

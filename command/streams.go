@@ -31,7 +31,7 @@ type streams struct {
 // A stream is one output of a process.
 type stream struct {
 	all    *streams
-	parser io.WriteCloser // nil if nobody reads the stream
+	parser io.WriteCloser // nil without a parser
 	marked *markedStream  // takes marks of processes out of it; or nil
 	copy   io.Writer      // the caller of an attached job, or nil
 	tail   tail
@@ -58,10 +58,8 @@ func (r *run) openStreams() *streams {
 	return s
 }
 
-// compileParsers compiles the parsers of the streams. For a command that runs
-// to its end the standard output waits until standard error has been parsed,
-// so that what stdout says of a job wins over what stderr says, whatever came
-// first.
+// compileParsers compiles the parsers of the streams. For a command that runs to its end,
+// standard output is parsed after standard error, so that facts from standard output win.
 func (r *run) compileParsers(ctx context.Context, s *streams) error {
 	stdout := r.Command.StdoutParser
 	if r.Command.RedirectStderr && r.Command.RedirectParser != nil {
@@ -139,8 +137,7 @@ func (s *stream) deliverMarked() error {
 	return s.deliver(s.marked.shown, s.marked.unowned)
 }
 
-// deliver writes output to the caller, and what is the command's own of it to the
-// parser.
+// deliver writes output to the caller, and the command's own part of it to the parser.
 func (s *stream) deliver(shown, own []byte) error {
 	if s.copy != nil && len(shown) > 0 {
 		if _, err := s.copy.Write(shown); err != nil {

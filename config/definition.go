@@ -104,10 +104,10 @@ const (
 	ProbeCommand CommandElement = "probe"
 )
 
-// A ListScope says whose jobs ListJobs is to list. It is the value of job.scope.
+// A ListScope selects the jobs that ListJobs lists: the value of job.scope.
 type ListScope string
 
-// Whose jobs a listing is of.
+// The jobs that a listing includes.
 const (
 	OwnJobs ListScope = "own" // this user's
 	AllJobs ListScope = "all" // everybody's, as far as the scheduler shows them
@@ -188,8 +188,8 @@ type Command struct {
 	Fallbacks []*Command    // x:fallback
 	Only      []Stage       // x:only: the command acts on jobs in these stages, and does something else to others; empty for any
 
-	// Of an x:fallback only: what it is another way of, and the outcomes after which it is
-	// tried; empty for all.
+	// Of an x:fallback only: the command that it replaces, and the outcomes after which it
+	// runs; empty for all.
 	FallbackOf CommandElement
 	On         []OutcomeKind
 
@@ -348,7 +348,7 @@ const (
 	Finished  OutcomeKind = "finished"  // the job has ended
 	Succeeded OutcomeKind = "ok"        // no failure; only what x:fallback is tried after
 
-	// Done and Empty are no failures, whatever the exit code.
+	// Done and Empty are successes, whatever the exit code.
 	Done  OutcomeKind = "done"  // the command did what it was to do
 	Empty OutcomeKind = "empty" // a query found no jobs; what it printed is a message
 
@@ -383,7 +383,7 @@ type Proof struct {
 	Of string // product and releases
 }
 
-// Monitor is what a definition says of monitoring.
+// Monitor holds the monitoring part of a definition.
 type Monitor struct {
 	Position
 	SchedulerType  string

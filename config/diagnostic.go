@@ -87,8 +87,7 @@ func (d Diagnostics) cut() Diagnostics {
 	return shown
 }
 
-// sorted returns the first problems in the order of their positions, those of
-// one file after the other.
+// sorted returns the first problems in the order of files and positions.
 func (d Diagnostics) sorted(documents []*xmltree.Document) Diagnostics {
 	index := func(file string) int {
 		return slices.IndexFunc(documents, func(one *xmltree.Document) bool { return one.File == file })

@@ -8,8 +8,8 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// markers are the attributes by which an element of an extending definition
-// says what it does to the base.
+// markers are the attributes with which an element of an extending definition changes the
+// base.
 type markers struct {
 	remove, replace   bool
 	at, before, after *xmltree.Attribute

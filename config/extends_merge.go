@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A family is the children of one element while those of the extending
-// definition are put among those of the base.
+// A family is the children of one element while those of the extending definition are merged
+// into those of the base.
 type family struct {
 	parent *xmltree.Element
 	// standFor has the children of the extending definition that are in their
@@ -56,8 +56,8 @@ func (l *loader) merge(base, e *xmltree.Element) {
 	}
 }
 
-// mergedAttributes returns the attributes of the base with those of the element
-// in place of their namesakes; new ones follow.
+// mergedAttributes returns the attributes of the base. Those of the element replace attributes
+// of the same name; new ones follow.
 func mergedAttributes(base, e *xmltree.Element) []xmltree.Attribute {
 	merged := slices.Clone(base.Attributes)
 	for _, attribute := range e.Attributes {
@@ -203,7 +203,7 @@ func (f family) insert(at int, child, base *xmltree.Element) {
 
 func (f family) remove(at int) { f.parent.Children = slices.Delete(f.parent.Children, at, at+1) }
 
-// whole ends the merging at an element that is taken as it is, and says why where
+// whole ends the merging at an element that is copied unchanged, and reports an error if
 // something in it is marked.
 func (l *loader) whole(e *xmltree.Element, because string) {
 	for _, child := range e.Children {

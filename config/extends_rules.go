@@ -8,13 +8,13 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A kindOfPart says which element of a base an element that is given again stands for.
+// A kindOfPart determines which element of the base a repeated element changes.
 type kindOfPart int
 
 const (
 	singlePart kindOfPart = iota // there is one at most: the one of the same element name
 	namedPart                    // the one of the same element name and name
-	listedPart                   // the one whose text begins as x:at says
+	listedPart                   // the one whose text begins with x:at
 )
 
 // A partRule says what giving an element again does.
@@ -52,8 +52,8 @@ var partRules = sync.OnceValue(func() map[string]partRule {
 	return rules
 })
 
-// partOrders gives the children of elements that are merged in the order of the
-// schema, for what is added. Ours follow after those of the format.
+// partOrders gives the schema order of the children of merged elements, for added ones.
+// Elements of rmctl follow those of the format.
 var partOrders = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		rootElement: {"site-data", "control-data", "monitor-data"},
@@ -95,8 +95,8 @@ func rank(parent, e *xmltree.Element) int {
 	return len(order)
 }
 
-// addressOf returns the text that distinguishes an element from others of its
-// element name: its name or, where it has none, what it says.
+// addressOf returns the text that identifies an element among those of the same element name:
+// its name or, without one, its content.
 func addressOf(e *xmltree.Element) string {
 	switch e.QualifiedName() {
 	case "line":

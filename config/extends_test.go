@@ -74,7 +74,7 @@ func requireGolden(t *testing.T, file, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// withoutPositions returns what a definition says, wherever it stands.
+// withoutPositions returns a definition without the positions of its elements.
 func withoutPositions(t *testing.T, d *config.Definition) string {
 	t.Helper()
 	var text strings.Builder
@@ -254,8 +254,7 @@ func extending(base, controlData string) []byte {
 	return fmt.Appendf(nil, `<resource-manager-builder xmlns:x="urn:rmctl:definition:1" name="n" x:extends="%s"><control-data>%s</control-data></resource-manager-builder>`, base, controlData)
 }
 
-// Whatever stands in two documents, merging them ends, and what comes of it is
-// printed so that it reads the same.
+// Merging any two documents ends, and the printed result reads back the same.
 func FuzzMerge(f *testing.F) {
 	base, err := os.ReadFile("testdata/extends/base.xml")
 	require.NoError(f, err)

@@ -22,7 +22,7 @@ type File struct {
 	Lines                []*Line
 	Contents             Optional
 	Path                 Optional
-	IsBeside             bool // x:beside: Path is the name of a file beside the definition
+	IsBeside             bool // x:beside: Path is the name of a file next to the definition
 }
 
 // A Script is the job script's template.

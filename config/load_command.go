@@ -191,8 +191,8 @@ func (l *loader) probe(e *xmltree.Element) *Probe {
 	return p
 }
 
-// A ProcessMark (x:process-mark) is a text by which the output of an interactive
-// job says something about one of its processes.
+// A ProcessMark (x:process-mark) is a text with which the output of an interactive job
+// describes one of its processes.
 type ProcessMark struct {
 	Position
 	Text   string // with fields in braces, references unresolved

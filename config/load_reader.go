@@ -90,7 +90,7 @@ func (l *loader) commandReader(e *xmltree.Element) *Reader {
 	return &Reader{Position: e.Position()}
 }
 
-// fillReader reads what an element says of a reader, in place of what it inherits.
+// fillReader reads the settings of a reader from an element. They override inherited ones.
 func (l *loader) fillReader(r *Reader, e *xmltree.Element) {
 	for _, words := range []struct {
 		name string

@@ -23,7 +23,7 @@ type PortableLink struct {
 	Unless    []string          // names that must not be given, for the link to count; NAME=COUNT is a count that was given so
 	Excludes  []string          // attributes that say the same in another way
 	Most      int               // the highest count; 0 for any
-	Note      string            // why there is no effect
+	Note      string            // why it has no effect
 	Refused   string            // why this is unsupported, and what to do
 }
 

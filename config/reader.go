@@ -1,8 +1,8 @@
 package config
 
-// A Reader (x:reader, or what stands in x:read) says how the output of a command becomes
-// records, and what each record says: its id, its state and facts. It has all that it
-// inherits by extends.
+// A Reader (x:reader, or the content of x:read) describes how the output of a command becomes
+// records, and where a record has its id, its state and facts. Inherited settings are
+// included.
 type Reader struct {
 	Position
 	Name        string
@@ -11,7 +11,7 @@ type Reader struct {
 	RepeatsLast bool     // of several records with one id the last counts, as in accounting
 	EndsOnly    bool     // believed about jobs that have ended, and about no others
 	Sources     []*Source
-	ID          XPath   // x:id: whose record it is; unset where records have no ids, such as those of settings
+	ID          XPath   // x:id: the id of a record; unset for records without ids, such as settings
 	Alias       XPath   // another id of the same job
 	Tasks       *Tasks  // nil where only ids separate tasks
 	States      *States // nil where records have no states
@@ -85,7 +85,7 @@ type Source struct {
 	Columns   []string // names of columns, or of the groups of Expression or Begin
 	Separator string   // x:table only; MarkSeparator for the query's mark, empty for blanks
 	Header    bool     // x:table only: the first line names the columns
-	Heading   Pattern  // x:table only: matches the line that names the columns, whatever stands before it
+	Heading   Pattern  // x:table only: matches the line with the column names, after any prefix
 	Quote     string   // x:table with a separator only: may stand around columns
 	Widths    []int    // x:table only: characters of each column but the last; nil without fixed widths
 
@@ -127,7 +127,7 @@ type Tasks struct {
 	// WithWhole is a condition: the scheduler reports the whole job beside its tasks. An end
 	// counts only if both have ended. Where it is false the job has no tasks.
 	WithWhole XPath
-	// WholeYields says that a record of the whole job counts only where none of its tasks has one.
+	// WholeYields makes a record of the whole job count only if none of its tasks has one.
 	WholeYields bool
 }
 
@@ -209,8 +209,8 @@ type Batch struct {
 // BatchIDs is the name that Needed has for the command of an x:for.
 const BatchIDs = "ids"
 
-// Needed returns the commands that run for a command, by the names of their joins; that of
-// an x:for is [BatchIDs].
+// Needed returns the commands that must run first, by the names of their joins; that of an
+// x:for is [BatchIDs].
 func (c *Command) Needed() map[string]*Command {
 	needed := map[string]*Command{}
 	if c.Read != nil {

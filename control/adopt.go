@@ -9,10 +9,10 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Adopt records that a submission without an outcome became the job with an id, as its user
-// says. The scheduler must know the job, and nothing may speak against it: another submission
-// that has it, its tag, its owner, or the time of its submission. If the scheduler does
-// not know it, the error is a *NotFoundError.
+// Adopt records that a submission without an outcome became the job with an id that the user
+// gives. The scheduler must know the job, and nothing may contradict it: another submission
+// with that job, its tag, its owner, or its submission time. If the scheduler does not know
+// it, the error is a *NotFoundError.
 func (c *Controller) Adopt(ctx context.Context, tag, id string) (job.Job, error) {
 	j, err := c.store.ByTag(ctx, tag)
 	switch {

@@ -42,7 +42,7 @@ type Options struct {
 	Connection    remote.Connection
 	Store         *jobstore.Store  // may be nil for a controller that only renders
 	Defaults      []job.Assignment // values for every submission, which the submission's own override
-	LeastInterval time.Duration    // between two listings, whatever the definition says; 0 for none
+	LeastInterval time.Duration    // between two listings; a definition can only extend it; 0 for no limit
 	SharedAnswers time.Duration    // the age up to which processes share an answer about a job; 0 for 1 second
 	Types         map[string]tokenizer.Factory
 	Trace         func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
@@ -62,7 +62,7 @@ type Controller struct {
 	Target     string             // its name; only read, as all fields
 	Definition *config.Definition // that it works by
 	Place      remote.Info        // where commands run
-	Connection remote.Connection  // over which they run
+	Connection remote.Connection  // that runs them
 
 	*attendant
 }

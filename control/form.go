@@ -21,7 +21,7 @@ type (
 	ValueError = submission.ValueError
 	// A VariableNameError names a variable of a job's environment whose name no shell takes.
 	VariableNameError = submission.VariableNameError
-	// An UnsupportedError says what a definition lacks.
+	// An UnsupportedError names a command that a definition lacks.
 	UnsupportedError = submission.UnsupportedError
 	// A Rendering shows what a submission would do, without doing it.
 	Rendering = rendering.Rendering

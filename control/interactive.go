@@ -105,10 +105,9 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 	return job, errors.Join(runErr, unrecorded, err)
 }
 
-// neverRan reports whether a process, of whose job nothing was seen, leaves no job
-// behind. A process that is kept open for a job that it never named, and fails, was
-// refused. So was a process whose output says that the job failed, or does not show that it
-// ran. Any other process is the job itself.
+// neverRan reports whether a process without an observed job leaves no job behind. A kept-open
+// command that fails without naming a job was refused. So was a process whose output reports
+// that the job failed, or does not prove that it ran. Any other process is the job itself.
 func neverRan(ctx context.Context, p *prepared, reported job.Detail, result *command.Result, err error) bool {
 	var failed *command.Error
 	if errors.As(err, &failed) && (!failed.Ambiguous() || failed.Failure == command.JobFailed) {

@@ -50,7 +50,7 @@ func (c *tracker) statusByProcess(ctx context.Context, tag string) (job.Job, err
 	return job, nil
 }
 
-// endLost records that a job has ended whose process is gone and whose scheduler accepted to
+// endLost records the end of a job whose process is gone and whose scheduler accepted to
 // cancel it.
 func (c *tracker) endLost(ctx context.Context, lost job.Job) (job.Job, error) {
 	return c.store.Observe(ctx, lost.Tag, job.Observation{

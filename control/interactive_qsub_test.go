@@ -22,10 +22,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// The player is a qsub that says what a recorded one said: it reads the events
-// of the recording from a file, one in two lines, the kind and the text with
-// \ooo for special bytes. What was typed then has to be typed again, to the
-// letter; before the first line is read it says what it said unasked.
+// The player is a qsub that replays a recorded conversation. It reads the events from a file,
+// each on two lines: the kind, and the text with \ooo for special bytes. Recorded input must
+// be typed again exactly. Output before the first line is printed unasked.
 const player = `#!/bin/sh
 exec 3<"$(dirname "$0")/events"
 while read -r kind <&3 && IFS= read -r text <&3; do
@@ -71,7 +70,7 @@ func plays(t *testing.T, events []event, code string) string {
 	var script strings.Builder
 	for _, each := range events {
 		script.WriteString(each.kind + "\n")
-		for _, c := range []byte(strings.ReplaceAll(each.text, "\r\n", "\n")) { // the terminal makes both of it
+		for _, c := range []byte(strings.ReplaceAll(each.text, "\r\n", "\n")) { // the terminal translates both to it
 			script.WriteString(`\0` + string([]byte{'0' + c>>6, '0' + c>>3&7, '0' + c&7}))
 		}
 		script.WriteString("\n")
@@ -146,7 +145,8 @@ func shippedInteractivePBS(t *testing.T) *config.Definition {
 	return definition
 }
 
-// An interactive qsub that says what a real one does, and runs what is typed at its prompt.
+// An interactive qsub that prints what a real one prints, and runs the commands typed at its
+// prompt.
 const promptingQsub = `#!/bin/sh
 printf '%s\n' "$*" >"$(dirname "$0")/given"
 echo "qsub: waiting for job 7.pbs01 to start"

@@ -35,7 +35,7 @@ func (f *follower) isAccepted() bool { return f.job.ID != "" }
 // isKnown reports whether the job is recorded, or kept beside the record; as isAccepted.
 func (f *follower) isKnown() bool { return f.isAccepted() || isKept(f.err) }
 
-// started records a job whose id is the tag of its submission.
+// started records a job under the tag of its submission, which serves as its id.
 func (f *follower) started() {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// outputOfTask returns the file of a task of an array, where that of a job would be name. A job
-// that is no array has no tasks.
+// outputOfTask returns the output file of a task of an array, where name is the file of the
+// whole job. A job that is not an array has no tasks.
 func (c *attendant) outputOfTask(ctx context.Context, j job.Job, stream Stream, name string) (string, error) {
 	task := stream.Task
 	if task == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// arraysWriting is a scheduler whose job 7 is an array with the lines of the file "jobs"; each
-// of its tasks writes to out.7.TASK.
+// arraysWriting is a scheduler whose job 7 is an array with the tasks in the file "jobs"; each
+// task writes to out.7.TASK.
 func arraysWriting(t *testing.T, outputs string) (*site, job.Job) {
 	t.Helper()
 	s := newSite(t, define(t, `<attribute name="stdout_remote_path" visible="false"><default>out.${ptp_rm:@jobId#name}</default></attribute>

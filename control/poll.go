@@ -26,20 +26,18 @@ const (
 	directAtOnce = 16 // jobs that a user may want to be queried one by one, without a listing
 )
 
-// Update returns jobs of this target as they are now. Where a query is due it queries
-// their scheduler: with one listing for all jobs of this user, whichever process wants
-// whichever of them, and one by one for those that the listing lacks. Other processes that
-// call it meanwhile get the same answer.
+// Update returns jobs of this target with their current states. If a query is due, it queries
+// the scheduler: with one listing for all jobs of this user, and then one by one for jobs that
+// the listing lacks. Other processes that call it meanwhile share the answer.
 //
-// If fresh is set, each job has an answer of now, or one that another process got less
-// than a second before: a few jobs are queried by themselves and at once, more of them by
-// a listing, for which Update waits until the definition allows it. A job without such an
-// answer is marked stale, and the error says why.
+// If fresh is set, each job has a current answer, or one that another process got less than a
+// second before: a few jobs are queried directly, more of them with a listing, for which
+// Update waits until the definition allows it. A job without such an answer is marked stale,
+// and the error gives the reason.
 //
 // If a query fails, the error is a *QueryError, and the jobs have their last known states.
-// While the target is paused Update queries nothing unless fresh is set, and the error
-// matches [ErrPaused]. If no listing may be made for more than a minute, the error is a
-// *TooSoonError.
+// While the target is paused Update queries nothing unless fresh is set, and the error matches
+// [ErrPaused]. If no listing is allowed for more than a minute, the error is a *TooSoonError.
 func (c *Controller) Update(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	defer c.tracked.Observe(ctx, c.target) // once their states are on record
 	list := c.definition.Command(config.ListJobs)
@@ -70,8 +68,8 @@ func hasTag(jobs []job.Job) func(string) bool {
 	return func(tag string) bool { return tags[tag] }
 }
 
-// recordedNow returns jobs as they are on record now. Those whose record no listing
-// changes are queried.
+// recordedNow returns jobs with their recorded states. It queries jobs that no listing
+// updates.
 func (c *tracker) recordedNow(ctx context.Context, jobs []job.Job, query statusFunc) ([]job.Job, error) {
 	recorded, err := c.store.ByTags(ctx, tagsOf(jobs))
 	if err != nil {
@@ -158,7 +156,7 @@ type TooSoonError struct {
 	Until time.Time // when the jobs may be listed again
 }
 
-// Error says that what is shown is older, and when the next listing may be made.
+// Error says that the shown states are older, and when the next listing is possible.
 func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("showing earlier states: the jobs are listed again at %s; name a few jobs to query only those", e.Until.Format(time.TimeOnly))
 }

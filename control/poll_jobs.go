@@ -76,7 +76,7 @@ func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure erro
 	return errors.Join(failure, o.store.MarkRollStale(context.WithoutCancel(ctx), o.open, query.Err.Error(), turn.Begun))
 }
 
-// compare records what the listing says about the open jobs, and returns those that it
+// compare records the listed states of the open jobs and returns the jobs that the listing
 // lacks: all of them without a listing.
 func (o *ownPoll) compare(ctx context.Context, turn *poller.Turn) (unlisted []follow.Unlisted, err error) {
 	if o.listed == nil {

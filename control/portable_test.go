@@ -41,7 +41,7 @@ func TestPortableNamesSetTheAttributesThatTheyAreLinkedTo(t *testing.T) {
 		{nil, []string{"nodes", "2-4"}, "n=2-4 p= t= m= s="},
 		{nil, []string{"nodes", "2", "nodes", "2-4"}, "n=2-4 p= t= m= s="},
 		{nil, []string{"nodes", "2-4", "nodes", "3"}, "n=3 p= t= m= s="},
-		// What is said with a submission counts more than what the target says.
+		// Values of a submission override those of the target.
 		{[]string{"queue", "batch"}, []string{"partition", "debug"}, "n= p=debug t= m= s="},
 		{[]string{"partition", "batch"}, []string{"queue", "debug"}, "n= p=debug t= m= s="},
 		{[]string{"queue", "batch", "wallTime", "2h"}, []string{"wallTime", "1h"}, "n= p=batch t=60 m= s="},

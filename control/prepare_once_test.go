@@ -23,7 +23,7 @@ import (
 // that something is done twice.
 func requireOnce(t *testing.T, submission, step func()) {
 	t.Helper()
-	submission() // what is done once and kept
+	submission() // work that is done once and cached
 	step()
 	require.Less(t, float64(allocated(submission)), 1.5*float64(allocated(step)))
 }

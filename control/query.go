@@ -19,7 +19,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// An answer is what a scheduler says about a job.
+// An answer is a scheduler's answer about a job.
 type answer struct {
 	job.Observation
 	forgotten bool // the scheduler does not know the job
@@ -115,7 +115,7 @@ func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.J
 	return found
 }
 
-// An inquiry is what the commands of a query have said so far.
+// An inquiry collects the answers of the commands of a query.
 type inquiry struct {
 	ended, forgotten bool
 	isThere          bool // a command has the job, whatever the others say
@@ -123,7 +123,7 @@ type inquiry struct {
 	attempts         []attempt
 	earlier          *reader.Answer // of the last command with a reader
 	tasks            reader.Memory  // of the tasks of the job
-	doubt            error          // why that says nothing
+	doubt            error          // why the answer is unusable
 }
 
 // add adds what a command says, and returns its outcome.
@@ -262,7 +262,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 // noState is what the reference writes for a value that is absent.
 const noState = "null"
 
-// originsOf returns whose lines a command's parsers keep: those of the state for commands
+// originsOf returns the entry for whose values parsers keep the line: the state for commands
 // that report jobs, none for others.
 func originsOf(which *config.Command) string {
 	switch which.Element {

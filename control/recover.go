@@ -86,7 +86,7 @@ func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, j
 			jobs[i], problems[i] = c.store.Accept(ctx, jobs[i].Tag, found.Job)
 		}
 	}
-	// What is on record by now for one submission is no candidate for another one.
+	// Jobs recorded for one submission by now are no candidates for another one.
 	unfound := recovery.Unfound{Store: c.store, Claims: c.claims(), Queried: queried, Now: c.now, Settling: c.submitLimit() + settling, Remembers: lookUp.Remembers}
 	for _, i := range open {
 		if found := searched[i]; found.Err != nil || found.Job.ID == "" {

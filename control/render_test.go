@@ -249,7 +249,7 @@ func indented(content string) string {
 	return text.String()
 }
 
-func TestASubmissionWithoutAProgramIsRendered(t *testing.T) {
+func TestCommandsWithoutArgumentsAreRendered(t *testing.T) {
 	controlData := `<attribute name="none"/><start-up-command name="empty"><arg/><pre-launch-cmd exec="${ptp_rm:none#value}"/></start-up-command>`
 	rendering := render(t, define(t, controlData), job.Submission{Executable: "x"})
 	require.Len(t, rendering.Commands, 1)

@@ -75,7 +75,7 @@ func (c *session) rows(ctx context.Context, request listRequest, each func(comma
 		submission.SetIDs(env, request.command, request.ids)
 		submission.SetCreated(env, request.earliest, c.now(), c.zoneOf(request.command).OrLocal())
 	}
-	var refused error // by whoever takes the rows
+	var refused error // by the receiver of the rows
 	take := func(row command.Row) error {
 		refused = each(row)
 		return refused

@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/internal/elements"
 )
 
-// lister is a definition whose listings print the file "rows": a name and a state in
-// each line, and note in "scope" whose jobs the query is for. There is no list of queues.
+// lister is a definition whose listings print the file "rows", a name and a state in each
+// line, and write the requested scope to the file "scope". It has no listing of queues.
 func lister(t testing.TB) *config.Definition {
 	t.Helper()
 	const parser = `<stdout-parser delim="\n"><target><match><expression>(\S+) (\w+)(?: (.*))?</expression><set field="name"><entry valueGroup="1"/></set>

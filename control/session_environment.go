@@ -9,8 +9,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// environment returns the environment of commands: that of the session, with what
-// it found in place of the target's values.
+// environment returns the environment of commands: that of the session. Its findings replace
+// the target's values.
 func (c *session) environment(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.findings(ctx, oldest, func() error { return nil })
 	if err != nil {
@@ -19,9 +19,9 @@ func (c *session) environment(ctx context.Context, oldest time.Duration) (*attri
 	return c.restored(found)
 }
 
-// submissionEnvironment returns the environment that a submission gives values to: that
-// of the session without the target's values, which count more than what it found.
-// Values that are refused whatever a session finds are refused before one is started.
+// submissionEnvironment returns the environment for the values of a submission: that of the
+// session without the target's values, which override the findings of the session. It refuses
+// invalid values before it starts a session, unless they depend on one.
 func (c *session) submissionEnvironment(ctx context.Context, s job.Submission, oldest time.Duration) (*attribute.Environment, error) {
 	found, err := c.findings(ctx, oldest, func() error { return c.resolver.Check(s) })
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// recordOf returns what is recorded of files, and of the folders made for them, before they
-// are staged, so that none is left behind.
+// recordOf returns the record of files and of the directories created for them. It is written
+// before they are staged, so that none is left behind.
 func recordOf(files []submission.StagedFile) []jobstore.Staged {
 	var staged []jobstore.Staged
 	for _, file := range files {

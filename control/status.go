@@ -45,7 +45,7 @@ func (e *QueryError) Error() string {
 // Unwrap returns the cause.
 func (e *QueryError) Unwrap() error { return e.Err }
 
-// A readingError says that what a command printed about a job says nothing.
+// A readingError reports that the output of a command about a job is unusable.
 type readingError struct {
 	Command string
 	Kind    config.OutcomeKind // Incomplete or Unreadable

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// facts are the attributes in which parsers leave what they learn of a job.
+// facts are the attributes in which parsers store facts about a job.
 const facts = `<attribute name="job.native" visible="false"/><attribute name="job.exitCode" visible="false"/><attribute name="job.outputPath" visible="false"/>`
 
 // asked is a site whose status command runs the script in the file answer; it

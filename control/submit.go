@@ -152,8 +152,8 @@ func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Res
 	if runErr != nil {
 		var failed *command.Error
 		ambiguous := errors.As(runErr, &failed) && failed.Ambiguous()
-		// The command ended well by itself and printed an id, which proves that
-		// the job exists, whatever went wrong beside or after that.
+		// The command succeeded and printed an id, which proves that the job exists, whatever
+		// failed around it.
 		if ambiguous && failed.ExitCode == 0 && id != "" {
 			c.log.Warn("the job was submitted, but a later step failed", "id", id, "error", runErr)
 		} else if ambiguous {

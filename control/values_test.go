@@ -249,7 +249,7 @@ func TestTheWidgetOfAnAttributeGivesItsValues(t *testing.T) {
 	}
 }
 
-func TestATargetPresetsAttributes(t *testing.T) {
+func TestATargetPresetsInvisibleAttributes(t *testing.T) {
 	got, err := shown(t, withForm, "bindir", job.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("bindir", "/opt/pbs/bin/") })
 	require.NoError(t, err)
 	require.Equal(t, "/opt/pbs/bin/", got)

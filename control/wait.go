@@ -28,8 +28,8 @@ func pause(ctx context.Context, length time.Duration) error {
 // a controller that restarts must not end one.
 const maxFailures = 60
 
-// A MissingError says that nobody has seen the end of a job, and nobody will: its
-// scheduler has forgotten it, or it has none and its process is gone.
+// A MissingError reports that the end of a job was not seen and cannot be: its scheduler has
+// forgotten it, or it has no scheduler and its process is gone.
 type MissingError struct {
 	Job    job.Job
 	Reason string // empty where its scheduler has forgotten it

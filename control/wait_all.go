@@ -80,8 +80,7 @@ func (c *tracker) renew(ctx context.Context, jobs []job.Job) error {
 	return err
 }
 
-// recordedJobs returns the jobs of submissions as they are on record, without what was
-// submitted.
+// recordedJobs returns the recorded jobs of submissions, without their submissions.
 func (c *tracker) recordedJobs(ctx context.Context, tags []string) ([]job.Job, error) {
 	recorded, err := c.store.ByTags(ctx, tags)
 	if err != nil {

@@ -132,7 +132,7 @@ func TestAWaitCanBeCanceled(t *testing.T) {
 	require.ErrorIs(t, err, gaveUp)
 }
 
-func TestAnEndlessWaitIsRefused(t *testing.T) {
+func TestAWaitThatCouldNotEndIsRefused(t *testing.T) {
 	s := newSite(t, define(t, submitting(`echo job 7`, "")))
 	j := s.submits(t, job.Submission{Executable: "x"})
 	_, err := s.Wait(t.Context(), j, "", nil)

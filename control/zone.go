@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// zoneOf returns the zone of a command's times: that which the definition runs it in,
-// else that of the place.
+// zoneOf returns the time zone of a command's output: the one in which the definition runs it,
+// otherwise that of the host.
 func (c *session) zoneOf(which *config.Command) timezone.Zone {
 	if own, isOwn := c.ownZone(which); isOwn {
 		return timezone.Zone{Location: own}
@@ -29,7 +29,7 @@ func (c *session) ownZone(which *config.Command) (own *time.Location, isOwn bool
 	}
 	anyJob, err := c.resolver.ScopeOfAnyJob()
 	if err != nil {
-		return nil, false // running the command says why
+		return nil, false // running the command returns the error
 	}
 	invocation, err := command.Resolve(which, anyJob, job.Environment{})
 	if err != nil {

@@ -25,7 +25,7 @@ func (f farConnection) Info() remote.Info {
 	return info
 }
 
-// clocked is a definition whose jobs are submitted when the file "time" says, and whose
+// clocked is a definition whose jobs have the submission time in the file "time", and whose
 // commands have children.
 func clocked(t *testing.T, children string) *config.Definition {
 	return define(t, `<attribute name="job.submitted" visible="false"/>`+

@@ -43,9 +43,8 @@ var primaryOf = map[Detail]Detail{
 	OutputReady:         Completed,
 }
 
-// ParseDetail returns the detail that text names, exactly as a definition writes it.
-// It reports false for every other text: that says nothing about a job, and callers
-// keep what they knew and show the scheduler's own word beside it.
+// ParseDetail returns the detail with the exact name that definitions use. For any other text
+// it reports false: the caller then keeps the known state and shows the scheduler's own word.
 func ParseDetail(text string) (Detail, bool) {
 	_, known := primaryOf[Detail(text)]
 	if !known {

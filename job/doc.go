@@ -1,4 +1,4 @@
-// Package job holds the types that describe a job: what was observed of it, its processes, the
-// events of its history, its submission, and the job states. All of rmctl uses them, from the
-// scheduler's answer to the record and JSON.
+// Package job holds the types that describe a job: its observations, processes, events,
+// submission and states. All of rmctl uses them, from the scheduler's answer to the record and
+// JSON.
 package job

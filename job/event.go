@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// An EventKind says what happened to a job. The documentation of rmctl watch lists all
-// of them.
+// An EventKind is the kind of a change of a job. The documentation of rmctl watch lists all of
+// them.
 type EventKind string
 
 // The kinds of events of a job whose state is known better than before.

@@ -15,7 +15,7 @@ const (
 	PhaseDismissed Phase = "DISMISSED" // the scheduler gave it an id; the user stopped following it, as its end will not be seen
 )
 
-// A Job is one submission and what is known of its job. Unknown texts are empty.
+// A Job is one submission and the facts about its job. Unknown texts are empty.
 type Job struct {
 	Tag        string // UUID of the submission; never changes
 	Target     string // name of the target it was submitted to
@@ -72,13 +72,13 @@ type Job struct {
 	// empty where that is unknown.
 	Request string
 
-	// Irregular says what was out of order in how the job was observed; empty if
-	// nothing was.
+	// Irregular describes an unexpected transition in the observations of the job; empty if
+	// there was none.
 	Irregular string
 }
 
-// An Observation is what one answer of a scheduler says about a job. Facts that it
-// does not mention are empty or nil, and do not erase what was known.
+// An Observation is one answer of a scheduler about a job. Empty and nil facts were not
+// reported; they do not erase known ones.
 type Observation struct {
 	Detail   Detail
 	Native   string // the scheduler's own word for the state

@@ -10,7 +10,7 @@ type Process struct {
 	ExitCode    *int         `json:"exitCode,omitempty"`    // nil while unknown
 	Signal      *int         `json:"signal,omitempty"`      // the signal that ended it, nil while unknown
 	Output      string       `json:"output,omitempty"`      // the end of what it printed
-	ErrorOutput string       `json:"errorOutput,omitempty"` // the end of its standard error, where that is a stream of its own
+	ErrorOutput string       `json:"errorOutput,omitempty"` // the end of its standard error, if that is a separate stream
 }
 
 // A ProcessState is one of the states that the runtime model has for processes:

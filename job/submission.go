@@ -46,9 +46,8 @@ type Environment struct {
 	Replace   bool       // nothing but Variables, the definition's settings ignored
 }
 
-// Over lays the submission over another one: what it says replaces what the other
-// says, attribute by attribute and variable by variable. A program or a script
-// replaces what is run as a whole.
+// Over lays the submission over another one: its values and variables replace those of the
+// same name. A program or a script replaces the program, arguments and script as a whole.
 func (s Submission) Over(other Submission) Submission {
 	values := slices.DeleteFunc(slices.Clone(other.Values), func(below Assignment) bool { return s.Assigns(below.Name) })
 	s.Values = append(values, s.Values...)

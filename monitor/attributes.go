@@ -17,8 +17,8 @@ const (
 	attributeJobProcesses  = "jobNumProcs"
 )
 
-// definitions are those of the resource manager's attributes, and of jobs' attributes that
-// are no facts of rows.
+// definitions are the attributes of the resource manager, and those of jobs that are no facts
+// of rows.
 var definitions = []model.Definition{
 	date(vocabulary.AttributeListedJobs, "Jobs Listed", "Time of the last listing of jobs"),
 	date(vocabulary.AttributeListedNodes, "Nodes Listed", "Time of the last listing of nodes"),

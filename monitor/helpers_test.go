@@ -141,7 +141,7 @@ func (r *record) read(context.Context) (map[string]job.Job, map[string][]job.Pro
 	return jobs, processes, r.failure
 }
 
-// A watch is a monitor at work, in a bubble whose time is not that of the world.
+// A watch is a running monitor in a bubble with its own clock.
 type watch struct {
 	t *testing.T
 	*monitor.Monitor

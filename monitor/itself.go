@@ -14,7 +14,8 @@ func (i *itself) startListing() {}
 
 func (i *itself) end(bool) {}
 
-// merge takes the row. Other attributes of the resource manager stay, those of the row before go.
+// merge applies the row. Other attributes of the resource manager stay; those of the previous
+// row are removed.
 func (i *itself) merge(u *model.Update, _ string, facts Facts, _ uint64) {
 	row := rowOf{monitor: i.monitor, row: model.Row{Kind: model.ResourceManager, ID: i.monitor.options.Manager}}
 	for _, id := range i.shown {

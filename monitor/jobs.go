@@ -49,8 +49,8 @@ func (j *jobs) startListing() {
 	j.compare = j.matched != j.record.generation
 }
 
-// observe takes the row of a job into the model, unless it is as it was before and of the
-// same job on record.
+// observe applies the row of a job to the model, unless it is unchanged and belongs to the
+// same recorded job.
 func (j *jobs) observe(u *model.Update, id string, facts Facts, print uint64) {
 	before, known := j.known[id]
 	isSame := before.listed && before.print == print

@@ -8,9 +8,8 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// JobsOn yields the jobs that have a node, in the order of their ids: those whose list
-// of nodes names it, and those whose processes were seen on it. It looks at all jobs of
-// the resource manager.
+// JobsOn yields the jobs that use a node, ordered by id: jobs whose list of nodes has it, and
+// jobs with processes on it. It looks at all jobs of the resource manager.
 func JobsOn(m *model.Manager, node string) iter.Seq[*model.Element] {
 	return func(yield func(*model.Element) bool) {
 		seen := map[string]bool{}

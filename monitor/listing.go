@@ -29,11 +29,11 @@ const (
 type merger interface {
 	facts() []string // names of the facts of a row
 	startListing()
-	// merge takes a row, with the fingerprint of its facts. They are valid for the
-	// call only, with the memory of their texts.
+	// merge applies a row with the fingerprint of its facts. Both are valid only during the
+	// call.
 	merge(u *model.Update, id string, facts Facts, print uint64)
-	// end is called after the last row; whole says whether the listing had all there
-	// are, so that what it lacks is gone.
+	// end is called after the last row. If whole is set, the listing is complete: what it
+	// lacks is gone.
 	end(whole bool)
 }
 

@@ -18,10 +18,10 @@ type machines struct {
 	round   uint32
 }
 
-// A listedMachine is what a row says about a machine.
+// A listedMachine is a machine with the facts of its row.
 type listedMachine struct {
 	round      uint32
-	state      string // empty if it says none
+	state      string // empty if the row has none
 	attributes []model.Attribute
 }
 
@@ -51,7 +51,7 @@ func (l *machines) end(whole bool) {
 // A machineCount is how many nodes of a machine are in which state.
 type machineCount struct{ all, up, down, failed int }
 
-// state returns the state of the machine; whole says that all of its nodes are counted.
+// state returns the state of the machine. If whole is set, all of its nodes are counted.
 func (c machineCount) state(whole bool) string {
 	switch {
 	case c.all == 0 && !whole:

@@ -84,8 +84,8 @@ const (
 	recordInterval = 2 * time.Second
 )
 
-// Nodes and queues change less often than jobs: so many shortest intervals are
-// between two listings unless somebody wants one.
+// Nodes and queues change less often than jobs: they are listed once in so many shortest
+// intervals, unless a user refreshes them.
 const (
 	nodesPace  = 2
 	queuesPace = 4

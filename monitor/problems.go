@@ -17,7 +17,7 @@ type problemKey struct {
 	attribute string
 }
 
-// What can be wrong beside what a model refuses.
+// Problems other than those that a model refuses.
 const (
 	whatDuplicate     = "an id came twice"
 	whatMachines      = "a node belongs to two machines"

@@ -116,8 +116,8 @@ func hasJobs(manager *model.Manager, queue string) bool {
 	return false
 }
 
-// find returns the queue that a job belongs to, by what its row says: the first of
-// several. A queue that is not known becomes so.
+// find returns the queue of a job according to its row: the first of several. It adds an
+// unknown queue to the model.
 func (q *queues) find(u *model.Update, text string) string {
 	id := text
 	if _, known := q.known[id]; known && id != "" {

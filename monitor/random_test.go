@@ -98,8 +98,8 @@ func (c *chance) elements(rows []row) map[string]string {
 	return elements
 }
 
-// Whatever was listed before, in whatever order, cut or not: after a whole listing the
-// model has what that lists and what is on record, and nothing else.
+// After a complete listing the model has exactly the listed elements and the recorded jobs,
+// whatever was listed before.
 func TestACompleteListingRemovesMissingElements(t *testing.T) {
 	for seed := range uint64(20) {
 		watching(t, func(t *testing.T, w *watch) {

@@ -150,7 +150,7 @@ func (j *jobs) readRecord(ctx context.Context) error {
 	return nil
 }
 
-// exchange takes over what was read.
+// exchange applies a reading of the record.
 func (j *jobs) exchange(fresh record) {
 	before := j.record
 	fresh.generation, fresh.shown, fresh.showing = before.generation, before.shown, before.showing
@@ -184,8 +184,7 @@ func (j *jobs) exchange(fresh record) {
 	j.forget(before)
 }
 
-// forget removes what is on record no more. Rows of such jobs are those of anybody
-// from then on.
+// forget removes jobs that are no longer on record. Their rows then belong to unknown users.
 func (j *jobs) forget(before record) {
 	m := j.monitor
 	m.update(func(u *model.Update) {
@@ -207,8 +206,8 @@ func (j *jobs) forget(before record) {
 	})
 }
 
-// Facts of a job on record: the doubt about it, the number of its known processes, and how many
-// attributes say what was submitted.
+// Facts about a recorded job: its doubt, the number of its known processes, and the number of
+// attributes of its submission.
 const (
 	factDoubt       = "doubt"
 	factUnconfirmed = "unconfirmed"
@@ -264,8 +263,8 @@ func (j *jobs) elementOf(job *recorded) string {
 	return job.ID
 }
 
-// settle shows the jobs on record as they are now, those without a row under an id
-// of their own, and their processes.
+// settle shows the current recorded jobs, those without a row under an id of their own, and
+// their processes.
 func (j *jobs) settle() {
 	tags := slices.Sorted(maps.Keys(j.record.byTag))
 	for len(tags) > 0 {

@@ -76,9 +76,9 @@ func (t *task) staleness() string {
 	}
 }
 
-// causeOf says on one line why a listing failed. Where the scheduler printed something,
-// which stands behind the first line, its last words come first: they say more than
-// that its command failed, and views often have no room for the rest.
+// causeOf returns a one-line reason why a listing failed. The last words that the scheduler
+// printed come first: they say more than the failure of the command, and views often have no
+// room for the rest.
 func causeOf(err error) string {
 	cause, printed, _ := strings.Cut(err.Error(), "\n")
 	if before, isFollowed := strings.CutSuffix(strings.TrimRight(cause, " "), ":"); isFollowed {

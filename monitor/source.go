@@ -2,13 +2,13 @@ package monitor
 
 import "time"
 
-// Facts are what a row of a listing says, by the entries of x:list-jobs,
-// x:list-nodes and x:list-queues.
+// Facts are the facts in a row of a listing, by the entries of x:list-jobs, x:list-nodes and
+// x:list-queues.
 type Facts interface {
 	Fact(name string) string // empty where the row does not have it
 }
 
-// An Outcome is what a listing amounted to beside its rows.
+// An Outcome summarizes a listing.
 type Outcome struct {
 	Begun         time.Time     // of the scheduler's own command, which may have been made for somebody else; the present moment if zero
 	Took          time.Duration // of the scheduler's own command; 0 to have it measured here

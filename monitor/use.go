@@ -52,18 +52,17 @@ func (u *use) leave(id string) {
 	}
 }
 
-// usedBy is who uses a node, and what is known of this user's processes on it.
+// usedBy describes the users of a node and this user's processes on it.
 type usedBy struct {
 	own, other bool
 	user       string // of the first job of somebody else
 	several    bool   // whether there are jobs of several other users
 	work       work   // of this user's jobs
-	silent     bool   // whether a job of this user has it whose processes there are unknown
+	silent     bool   // a job of this user has it, and its processes there are unknown
 }
 
-// showUse shows by whom the nodes are used. A node of this user's jobs alone, or of
-// one other user's, counts as exclusive when all its CPUs are in use: nobody else
-// gets on it. What is known of processes of this user's jobs on a node comes first.
+// showUse shows the users of the nodes. A node used by only one user counts as exclusive when
+// all its CPUs are in use. Known processes of this user's jobs on a node come first.
 func (j *jobs) showUse() {
 	m := j.monitor
 	if !j.use.changed && !m.nodes.changed || len(m.nodes.known) == 0 && !m.nodes.unlisted {

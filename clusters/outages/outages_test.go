@@ -113,8 +113,8 @@ func (o *outage) eventually(what string, happened func() bool) {
 	require.Eventually(o.t, happened, 5*time.Minute, 100*time.Millisecond, what)
 }
 
-// refusedOnceAnswersAreOld runs rmctl until it fails as the scheduler is away, and returns what
-// it says: an answer of less than a second ago is still good.
+// refusedOnceAnswersAreOld runs rmctl until it fails because the scheduler is away, and
+// returns its error. An answer younger than a second still counts.
 func (o *outage) refusedOnceAnswersAreOld(arguments ...string) (said string) {
 	o.t.Helper()
 	o.eventually("the scheduler is queried again", func() bool {

@@ -156,8 +156,8 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// stays is what a job does that is to be canceled: whatever the machine takes for that, it has
-// not ended before. One whose cancellation is lost with the connection ends with the test.
+// stays is the program of a job that is to be canceled: it runs longer than a slow machine
+// needs for that. If the cancellation is lost with the connection, the job ends with the test.
 const stays = `left=600; while test -e marks && test $((left -= 1)) -gt 0; do sleep 1; done`
 
 type churn struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnEarlySignalEndsTheJob(t *testing.T) {
+func TestASignalBeforeTheJobHasTheTerminalCancels(t *testing.T) {
 	device, terminal, err := pty.Open()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, errors.Join(terminal.Close(), device.Close())) }()

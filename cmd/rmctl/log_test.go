@@ -30,7 +30,7 @@ func TestWarningsAreSentences(t *testing.T) {
 	}
 }
 
-func TestLogLinesInFilesHaveTimes(t *testing.T) {
+func TestDetailedLogLinesHaveTimes(t *testing.T) {
 	for _, of := range []app{{keepsLog: true}, {verbose: 2}} {
 		var told bytes.Buffer
 		of.stderr = &told

@@ -115,7 +115,7 @@ func stagingSite(t *testing.T, staging string) (run func() (messages string), su
 
 // In a folder for all, whatever has the name of the staging folder may be somebody else's: then
 // nothing is written there, and nothing is submitted.
-func TestStagingInASharedDirectoryIsRefused(t *testing.T) {
+func TestStagingInADirectoryOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to another user")
 	}

@@ -24,7 +24,7 @@ func TestOnlyTheRequestedCommandIsBuilt(t *testing.T) {
 	}
 }
 
-func TestHelpAndCompletionBuildAllCommands(t *testing.T) {
+func TestHelpCompletionAndTyposBuildAllCommands(t *testing.T) {
 	t.Parallel()
 	all := len(newRoot(&app{}).Commands())
 	for _, arguments := range [][]string{

@@ -100,7 +100,7 @@ func TryAll(ctx context.Context, directory, node string, secret []byte) ([]Resul
 	}
 }
 
-// writeJSON writes a file for the owner alone, so that no reader sees a part of it.
+// writeJSON writes a private file atomically.
 func writeJSON(name string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -189,13 +189,12 @@ func (l *link) await(ctx context.Context, results ...any) error {
 	return l.receiveAnswer(results...)
 }
 
-// Connect returns a connection to a place, which the background process keeps.
-// It opens the connection now if it is not open yet. Prompter answers questions of
-// the place, now or when the process reconnects; nil without a user.
+// Connect returns a connection to a host that the background process keeps, and opens it if
+// needed. Prompter answers prompts, now or when the process reconnects; nil without a user.
 //
-// Errors of the place are those of the process's transport. If the process cannot be
-// reached, the error is a *DialError, and the place was not contacted. A process that
-// ends meanwhile, because it was idle or makes room, is replaced once.
+// Errors of the connection are those of the process's transport. If the process cannot be
+// reached, the error is a *DialError, and the host was not contacted. If the process ends
+// meanwhile, because it was idle or makes room, Connect starts another one once.
 func (c *Client) Connect(ctx context.Context, place Place, prompter remote.Prompter) (remote.Connection, error) {
 	connection, err := connect(ctx, c.dial, place, prompter)
 	if errors.Is(err, errServerEnded) && ctx.Err() == nil {

@@ -162,7 +162,7 @@ func (c *connection) WriteFile(ctx context.Context, path string, content io.Read
 	answered := make(chan error, 1)
 	l.work.Go(func() {
 		answered <- l.receiveAnswer()
-		sink.Close() // nobody reads on
+		sink.Close() // the reader is gone
 	})
 	broken := l.sendContent(ctx, sink, content)
 	err = awaitCleanUp(ctx, answered, broken != nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A userEnvironment is a connection to this machine whose processes have the environment of a
+// A userEnvironment is a connection to this machine whose processes get the environment of a
 // user's shell instead of that of this process.
 type userEnvironment struct {
 	remote.Connection

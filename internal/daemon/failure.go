@@ -24,7 +24,7 @@ func bounded(text string) string {
 // not UTF-8.
 type failure struct {
 	Message []byte
-	Is      []string        `json:",omitempty"` // names of what it matches
+	Is      []string        `json:",omitempty"` // names of the errors that it matches
 	Connect *connectFailure `json:",omitempty"`
 	Start   *startFailure   `json:",omitempty"`
 	Listen  *listenFailure  `json:",omitempty"`

@@ -15,7 +15,7 @@ import (
 // Both stay the same in all versions, so that processes of different builds
 // understand them. Everything after them is multiplexed.
 
-// Bounds of what is accepted.
+// Limits of accepted messages.
 const (
 	longestHeader = 16 << 20 // bytes; older versions put a whole command line here
 	longestReply  = 64 << 10

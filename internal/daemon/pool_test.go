@@ -107,7 +107,7 @@ type agentLost struct{ error }
 func (agentLost) KeepsConnection() bool { return true }
 func (l agentLost) Unwrap() error       { return l.error }
 
-func TestAConnectionOutlivesItsProcesses(t *testing.T) {
+func TestAConnectionOutlivesItsAgents(t *testing.T) {
 	p := newPool(t.Context(), Options{Log: slog.New(slog.DiscardHandler), Connect: func(context.Context, Place, remote.Prompter) (remote.Connection, error) {
 		return &workingConnection{}, nil
 	}})

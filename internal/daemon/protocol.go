@@ -246,7 +246,7 @@ type ConnectionInfo struct {
 	Agent      string    // its arguments, separated by blanks; empty without one
 	Proxy      string    // of the agent
 	Since      time.Time // zero while Connecting
-	Used       time.Time // when somebody used it last
+	Used       time.Time // when it was last used
 	Users      int       // operations under way and clients that hold it
 	Commands   int       // run so far
 	Connecting bool

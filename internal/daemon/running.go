@@ -25,8 +25,8 @@ type running struct {
 	signals <-chan syscall.Signal
 	lost    func(error) error // explains the loss of the link
 
-	// patience is how long what is to end may take to do so: 0 to let go of it at
-	// once. Then Wait returns givenUp.
+	// patience is how long a process may take to end: 0 to let go of it at once. Then Wait
+	// returns givenUp.
 	patience time.Duration
 	givenUp  error
 

@@ -20,8 +20,8 @@ type Hoster func(ctx context.Context, request []byte, session Hosted) (code int,
 
 // Hosted is what the process of a session is attached to.
 type Hosted struct {
-	// Stdin is what attached clients and Send put in, in the order it arrives.
-	// It ends when a client says so, and when the session ends.
+	// Stdin is the input from attached clients and Send, in order of arrival. It ends at the
+	// request of a client, and with the session.
 	Stdin io.Reader
 	// Stdout and Stderr go to every attached client. What was written last,
 	// ringBytes of both together, is kept for clients that attach later.

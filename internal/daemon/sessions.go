@@ -38,7 +38,7 @@ type session struct {
 	*execution.Run
 	sessions     *sessions
 	ring         *ring
-	clients      waiters      // attached, who can be asked
+	clients      waiters      // attached, and able to answer prompts
 	instructions instructions // of all clients
 
 	input       *io.PipeReader

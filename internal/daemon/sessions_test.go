@@ -36,7 +36,7 @@ var echo = daemon.Hoster(func(ctx context.Context, request []byte, session daemo
 	}
 })
 
-// screen is what a client shows.
+// screen is the output that a client shows.
 type screen struct {
 	mutex  sync.Mutex
 	text   bytes.Buffer

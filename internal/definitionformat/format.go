@@ -180,7 +180,7 @@ func inDoubleQuotes(value string) string {
 	return `"` + inside + `"`
 }
 
-// children writes what is in an element, and goes to where its end tag stands.
+// children writes the children of an element and moves to its end tag.
 func (p *printer) children(n *node, depth int) {
 	isBroken := strings.Contains(n.after, "\n") || slices.ContainsFunc(n.children, func(child *node) bool { return strings.Contains(child.before, "\n") })
 	breaksAll := !isBroken && !n.fitsOnLine(longestLine-p.column()-len("</>")-len(n.name))
@@ -189,7 +189,7 @@ func (p *printer) children(n *node, depth int) {
 		case breaksAll || strings.Contains(child.before, "\n"):
 			p.newLine(child.before, depth+1)
 		case child.before != "" && (child.element == nil || i > 0 && n.children[i-1].element == nil):
-			p.out.WriteByte(' ') // between a comment and what it is beside
+			p.out.WriteByte(' ') // between a comment and its neighbor
 		}
 		p.node(child, depth+1)
 	}

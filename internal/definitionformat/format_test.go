@@ -121,7 +121,7 @@ func TestShippedDefinitionsAreFormatted(t *testing.T) {
 	}
 }
 
-func TestFormattingThatChangesTheMeaningIsDetected(t *testing.T) {
+func TestChangesOfMeaningAreDetected(t *testing.T) {
 	read := func(inside string) *xmltree.Element {
 		document, err := xmltree.Read("x.xml", []byte(begin+inside+"</resource-manager-builder>"))
 		require.NoError(t, err)

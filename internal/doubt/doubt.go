@@ -82,7 +82,7 @@ func (d *Submissions) Err() error {
 	return errors.Join(problems...)
 }
 
-// Error says it in words.
+// Error describes the doubt.
 func (g *group) Error() string {
 	each := "unknown outcome of this submission"
 	if len(g.jobs) > 1 {

@@ -225,8 +225,8 @@ func (w *compactWriter) data(kind string) string {
 	return "text"
 }
 
-// restricted returns the pattern of a restriction: one of its values, of its patterns, or
-// what its base allows within bounds.
+// restricted returns the pattern of a restriction: its values, its patterns, or a range of its
+// base type.
 func (w *compactWriter) restricted(restriction *xmltree.Element) string {
 	var choices, facets []string
 	base := w.data(restriction.Value("base"))

@@ -90,7 +90,7 @@ func needsProgram(t *testing.T, name string) {
 	}
 }
 
-// shippedFiles writes all shipped definitions, as they are or merged with what they extend.
+// shippedFiles writes all shipped definitions, unchanged or merged with their bases.
 func shippedFiles(t *testing.T, merged bool) (files []string) {
 	t.Helper()
 	folder := t.TempDir()

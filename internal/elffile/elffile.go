@@ -79,7 +79,7 @@ func Read(content io.ReaderAt) (*File, error) {
 	if number == manySegments {
 		var information [4]byte
 		at, _ := file.Word(start[fields.sections:])
-		if _, err := content.ReadAt(information[:], int64(at)+fields.information); err != nil { //nolint:gosec // ReadAt refuses what is below 0
+		if _, err := content.ReadAt(information[:], int64(at)+fields.information); err != nil { //nolint:gosec // ReadAt refuses negative offsets
 			return nil, errFormat
 		}
 		number = file.Order.Uint32(information[:])
@@ -101,7 +101,7 @@ func (f *File) readSegments(content io.ReaderAt, at int64, number int, fields la
 		offset, _ := f.Word(header[fields.offset:])
 		segment.Address, _ = f.Word(header[fields.address:])
 		segment.Size, _ = f.Word(header[fields.size:])
-		segment.ReaderAt = io.NewSectionReader(content, int64(offset), int64(segment.Size)) //nolint:gosec // reads refuse what is below 0
+		segment.ReaderAt = io.NewSectionReader(content, int64(offset), int64(segment.Size)) //nolint:gosec // reads refuse negative offsets
 		f.Segments = append(f.Segments, segment)
 	}
 	return nil
@@ -127,7 +127,7 @@ func (f *File) Word(content []byte) (uint64, []byte) {
 	return f.Order.Uint64(content), content[size:]
 }
 
-// Notes calls visit for each note, with the name of who defines the kind. It skips what is very long.
+// Notes calls visit for each note, with the name of its vendor. It skips very long notes.
 func (f *File) Notes(visit func(name string, kind uint32, content []byte)) {
 	parts := 0
 	for _, segment := range f.Segments {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// A Duplex is a connection whose directions end one by one, as those of *net.TCPConn.
+// A Duplex is a connection whose directions can be closed separately, such as *net.TCPConn.
 type Duplex interface {
 	io.ReadWriteCloser
 	CloseWrite() error
@@ -19,7 +19,7 @@ type Duplex interface {
 // was written to it. Once lost is closed, both are closed at once.
 func Join(near, far Duplex, abandoned, lost <-chan struct{}) {
 	closeBoth := func() {
-		// Nobody is left who could do something about an error.
+		// Errors are ignored: nothing can be done about them here.
 		_ = far.Close()
 		_ = near.Close()
 	}

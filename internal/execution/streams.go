@@ -135,7 +135,7 @@ func (h *Head) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// String returns what was kept.
+// String returns the kept text.
 func (h *Head) String() string {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

@@ -12,9 +12,9 @@ const (
 	partialEnd   = ".tmp"
 )
 
-// PartialName returns the name of a file beside another that holds its content until it
-// is whole and replaces that. It begins alike for one file, so that what a killed program
-// has left can be recognized; unique distinguishes writers.
+// PartialName returns the name of a temporary file for new content of a file, which then
+// replaces that file. All temporary files of one file have the same prefix, so that files left
+// by killed programs can be recognized; unique distinguishes writers.
 func PartialName(name, unique string) string {
 	return partialPrefix(name) + unique + partialEnd
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// RemoveDeadSocket removes a socket on which nobody listens.
+// RemoveDeadSocket removes a socket without a listener.
 func RemoveDeadSocket(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -23,8 +23,7 @@ func (p *Pace) Next(moved bool) time.Duration {
 	return p.current
 }
 
-// earlyLooks are when somebody who waits looks for news of a job after it has changed, or
-// was submitted.
+// earlyLooks are the times after a submission or a change at which a wait queries a job.
 var earlyLooks = [...]time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second}
 
 const (
@@ -58,8 +57,8 @@ func (p JobPace) After(quiet time.Duration) time.Duration {
 	return min(max(p.Least, time.Duration(float64(quiet)*share)), longest)
 }
 
-// A Schedule says when to query the jobs of a wait. Queries by other processes count like
-// its own, so that all keep to one pace together.
+// A Schedule decides when to query the jobs of a wait. Queries by other processes count like
+// its own, so that all share one pace.
 type Schedule struct {
 	Pace JobPace
 	Now  time.Time

@@ -25,7 +25,7 @@ type Unlisted struct {
 	seen, again  time.Time // when its scheduler last had it, and when it may be queried again
 }
 
-// UnlistedJob returns that of a job, which somebody may wait for.
+// UnlistedJob returns the Unlisted of a job.
 func UnlistedJob(j *job.Job, isWanted bool) Unlisted {
 	return Unlisted{j.Tag, isWanted, j.MissingCount, j.Observed, nextQuery(j)}
 }

@@ -18,7 +18,7 @@ const (
 	longestText    = 4000
 )
 
-// An Attribute is one of them.
+// An Attribute is one further attribute of a job.
 type Attribute struct {
 	ID     string
 	Values []string
@@ -48,7 +48,7 @@ func (a *Attributes) Add(id, text string, isItem bool) {
 	}
 }
 
-// punctuation is what JSON writes around two texts, beside their quotes.
+// punctuation is the number of bytes that JSON adds to two texts besides their quotes.
 const punctuation = 4
 
 // reserve reports whether there is room for more texts.

@@ -86,7 +86,7 @@ type Error struct {
 	Reason       string
 }
 
-// Error begins with the place in the file, as far as it is known.
+// Error begins with the position in the file, if it is known.
 func (e *Error) Error() string {
 	switch {
 	case e.Line == 0:
@@ -203,8 +203,8 @@ func free(name string, format Format) string {
 	return name
 }
 
-// checkResult loads the definitions of the targets that were made, and with them what these
-// extend: what cannot be used is no result.
+// checkResult loads the definitions of the new targets and their bases, and returns an error
+// if one is unusable.
 func (i *importing) checkResult() {
 	names := map[string]bool{}
 	for _, target := range i.result.Targets {

@@ -51,8 +51,8 @@ func (i *importing) readYAML() *mapping {
 	return &mapping{importing: i, node: document.Content[0], read: map[string]bool{}}
 }
 
-// member returns the value of a key, or nil. An alias stands for
-// what it names; one of an alias is not followed.
+// member returns the value of a key, or nil. It follows an alias, but not an alias of an
+// alias.
 func (m *mapping) member(name string) *yaml.Node {
 	m.read[name] = true
 	for at := 0; at+1 < len(m.node.Content); at += 2 {

@@ -12,7 +12,7 @@ import (
 // An Environment is what is defined before a command runs, and for which job and parser.
 type Environment struct {
 	Selector      string // names a command and its parser; empty for none
-	Job           string // stands for @jobId; empty for none
+	Job           string // replaces @jobId; empty for none
 	UseDefinition bool   // the definition's own attributes come first
 	Attributes    []Attribute
 }

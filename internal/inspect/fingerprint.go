@@ -7,8 +7,8 @@ import (
 	"github.com/rmctl/rmctl/config"
 )
 
-// Fingerprint identifies the text of a definition, of what it extends, and the variables of
-// its commands, which a target may add.
+// Fingerprint identifies the text of a definition and its bases, and the variables of its
+// commands, including those of the target.
 func Fingerprint(definition *config.Definition) string {
 	sum := sha256.New()
 	for _, source := range definition.Sources {

@@ -19,8 +19,8 @@ type Column struct {
 	Value any
 }
 
-// A row is one of a table of the journal. Its columns are those of its key, of its document, if it
-// has one, and the others.
+// A row is a row of a table of the journal. It has the columns of its key, its document if
+// there is one, and other columns.
 type row struct {
 	table     string
 	key       int // how many columns are its key; the document follows

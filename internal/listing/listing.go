@@ -146,8 +146,8 @@ func (l *Listing) About(known *job.Job) (job.Observation, bool) {
 	return seen, isListed && seen.Detail != "" && !transition.IsAnother(known, seen)
 }
 
-// remembering returns what a row says about a job, with what is remembered of its tasks:
-// rows get lost, and schedulers forget tasks.
+// remembering returns the observation in a row, completed with tasks seen before: rows get
+// lost, and schedulers forget tasks.
 func remembering(known *job.Job, seen job.Observation) job.Observation {
 	if seen.Tasks == "" {
 		return seen

@@ -13,7 +13,7 @@ import (
 
 // pollJSON is how a shared query is printed as JSON; the names are a contract.
 type pollJSON struct {
-	Target      string   `json:"target"` // the first of them
+	Target      string   `json:"target"` // the first target
 	Targets     []string `json:"targets"`
 	Connection  string   `json:"connection"`
 	Last        string   `json:"last,omitempty"`

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// Users who want an answer at once, and those who wait for single jobs, keep a scheduler
-	// busy for half of the time at most.
+	// Queries for users who want an answer at once, and for waits for single jobs, use at most
+	// half of the time.
 	directFactor = 2
 	// After a failure the shared query finds out whether the scheduler is back.
 	directBackOff = 10 * time.Second

@@ -17,8 +17,8 @@ const (
 	// quietShare is the part of the time since the last change that rmctl waits until the
 	// next query.
 	quietShare = 20
-	// While all queries of this time together are within the limit, the next one waits for
-	// the interval alone, so that somebody who waits gets quick answers.
+	// While the total query time stays below this limit, the next query only waits for the
+	// interval, so that waiting users get quick answers.
 	recent = 10 * time.Minute
 )
 

@@ -177,8 +177,7 @@ func always(took time.Duration) func(int) time.Duration {
 	return func(int) time.Duration { return took }
 }
 
-// Somebody who waits for a thousand jobs is answered quickly, also by a scheduler that
-// takes a while.
+// A wait for a thousand jobs gets quick answers even from a rather slow scheduler.
 func TestAFewQueriesOnlyWaitForTheInterval(t *testing.T) {
 	begun, _ := paced(t, 40*time.Second, 0, always(time.Second))
 	require.GreaterOrEqual(t, len(begun), 8)

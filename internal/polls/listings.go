@@ -23,7 +23,7 @@ type Listing struct {
 	Took   time.Duration // the query
 	Chunks int           // that its rows are in
 
-	Rows, Again, NotUnderstood int // what the rows amounted to
+	Rows, Again, NotUnderstood int // the summary of the rows
 
 	Wanted time.Time // when a process last wanted a listing that another one made; only read
 }

@@ -232,8 +232,8 @@ func forgetPolls(ctx context.Context, transaction *sql.Tx, key PollKey, before t
 	return err
 }
 
-// Resume ends the pause of a query, so that the next claim of it is due by
-// its ordinary interval. It reports whether there was a pause.
+// Resume ends the pause of a query, so that its next claim is due after the ordinary interval.
+// It reports whether the query was paused.
 func (r *Record) Resume(ctx context.Context, key PollKey) (bool, error) {
 	resumed, err := r.write.Execute(ctx, "UPDATE polls SET paused = '', failures = 0, error = '' WHERE kind = ? AND key = ? AND paused <> ''", key.Kind, key.Key)
 	return resumed > 0, r.failed(err, "resuming a query")

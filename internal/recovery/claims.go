@@ -48,7 +48,7 @@ func (c *Claims) of(ctx context.Context, id string, j job.Job) (tag string, err 
 	return "", nil
 }
 
-// Without returns those of some ids whose jobs no other submission has on record.
+// Without removes ids whose jobs are on record for other submissions.
 func (c *Claims) Without(ctx context.Context, ids []string, j job.Job) ([]string, error) {
 	var left []string
 	for _, id := range ids {

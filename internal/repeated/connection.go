@@ -144,7 +144,7 @@ func (r *run) again(command remote.Command) remote.Handle {
 	return replayed
 }
 
-// A replayed stands for a process whose output is that of an earlier one.
+// A replayed is a process that replays the output of an earlier one.
 type replayed struct {
 	run     *run
 	written chan struct{}
@@ -172,7 +172,8 @@ type output struct {
 	isTooLong bool
 }
 
-// beside returns a writer that also keeps what is written; another one may be nil.
+// beside returns a writer that keeps a copy of its input and passes it to another one, which
+// may be nil.
 func (o *output) beside(other io.Writer) io.Writer {
 	if other == nil {
 		return o

@@ -11,8 +11,8 @@ import (
 type Row struct {
 	Number int64
 	Values []any
-	// IsStray says that the row is not where its table has it: it may be one that was removed, or
-	// as it was before a change.
+	// IsStray is set if the row is outside the tree of its table: a deleted row, or an old
+	// version of one.
 	IsStray bool
 }
 
@@ -27,7 +27,7 @@ var errCell = errors.New("the cell is damaged")
 // A node is a page of a table.
 type node struct {
 	page  []byte
-	start int // of its header: the first page begins with that of the database
+	start int // of its header: the first page begins with the database header
 }
 
 func nodeOf(number int, page []byte) node {

@@ -14,7 +14,8 @@ import (
 // pageSize is the size of a page, in bytes.
 const pageSize = 4096
 
-// A pageFile has the pages of a database: those of the file, and newer ones of its write-ahead log.
+// A pageFile has the pages of a database: those of the file, and newer ones of its write-ahead
+// log.
 type pageFile struct {
 	file, log *os.File
 	count     int           // of the pages; the first has the number 1
@@ -67,7 +68,7 @@ func (p *pageFile) openLog(path string) (err error) {
 	if n, err := p.log.ReadAt(header, 0); n < logHeader {
 		return ignoreEnd(err)
 	}
-	// The lowest bit says in which order the words of checksums have their bytes.
+	// The lowest bit gives the byte order of the words in checksums.
 	var order binary.ByteOrder = binary.LittleEndian
 	if header[3]&1 == 1 {
 		order = binary.BigEndian

@@ -9,7 +9,7 @@ import (
 // parts are in the names of values that nobody else may know.
 var parts = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "credential"}
 
-// IsName reports whether a name, such as that of a variable, is that of a secret.
+// IsName reports whether a name, for example of a variable, names a secret.
 func IsName(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })

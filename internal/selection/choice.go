@@ -164,7 +164,8 @@ func (f *Finder) suitable(ctx context.Context, jobs []job.Job, choice Choice, an
 	}), err
 }
 
-// queried returns jobs on record as they are now, without those whose states cannot be queried.
+// queried returns recorded jobs with their current states, without those that cannot be
+// queried.
 func (f *Finder) queried(ctx context.Context, jobs []job.Job, fresh bool) ([]job.Job, error) {
 	store, err := f.Store(ctx)
 	if err != nil {

@@ -84,8 +84,8 @@ func refresh(ctx context.Context, jobs []Handle, fresh bool) (failed map[*contro
 	return failed, errors.Join(problems...)
 }
 
-// WithControllers returns jobs with the controllers of their targets. If a target cannot be
-// used, its jobs have none, and the error says why.
+// WithControllers returns jobs with the controllers of their targets. The jobs of an unusable
+// target have none, and the error gives the reason.
 func (f *Finder) WithControllers(ctx context.Context, jobs []job.Job) ([]Handle, error) {
 	all := make([]Handle, 0, len(jobs))
 	unusable := map[string]bool{}

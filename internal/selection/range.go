@@ -47,9 +47,9 @@ func parseSpan(text string) (span, bool) {
 	return span{first, last}, isCut && err == nil && otherErr == nil && last < math.MaxUint64
 }
 
-// Range finds the jobs on record of one target whose ids are in a range such as 1-50 or
-// TARGET/1-50, in the order of their ids, and notes the ids of the range that are not on record.
-// A text is no range if it is the id of a job.
+// Range finds the recorded jobs of one target whose ids are in a range such as 1-50 or
+// TARGET/1-50, ordered by id, and notes ids of the range that are not on record. If a job has
+// the text as its id, it is no range.
 func (f *Finder) Range(ctx context.Context, name string) (jobs []job.Job, isRange bool, err error) {
 	target, text, err := f.Split(name)
 	if err != nil {

@@ -85,8 +85,8 @@ func CheckLaunchConfigurationName(name string) error {
 }
 
 // Locate wraps each error of err about a value of the saved submission in a
-// *ConfigurationError with the place in its file. Other errors stay as they are, such as
-// those of values of the submission above it; see [job.Submission.Over].
+// *ConfigurationError with the position in its file. Other errors, such as those of values
+// that override the file, stay unchanged; see [job.Submission.Over].
 func (l *LaunchConfiguration) Locate(err error, above job.Submission) error {
 	return each(err, func(one error) error { return l.locate(one, above) })
 }

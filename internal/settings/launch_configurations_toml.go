@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/internal/document"
 )
 
-// Keys of a saved submission beside those of a submission.
+// Keys of a saved submission in addition to those of a submission.
 const (
 	launchTarget     = "target"
 	launchDefinition = "definition"

@@ -56,7 +56,7 @@ type Target struct {
 	// RelayAddress is the HOST or HOST:PORT at which nodes of jobs reach the target; empty if they do not.
 	RelayAddress string   `toml:"relay_address,omitempty" json:"relayAddress,omitempty"`
 	Limits                // as they are set for this target
-	Shipped      bool     `toml:"-" json:"-"` // stands for a shipped definition of its name
+	Shipped      bool     `toml:"-" json:"-"` // a shipped definition of its name
 	From         []Origin `toml:"-" json:"-"` // the files that set something of it
 
 	limits Limits // as they result from all files
@@ -104,7 +104,7 @@ type TargetDocument struct {
 	Host         string   `json:"host,omitempty"`
 	Default      bool     `json:"default,omitempty"`
 	From         []Origin `json:"from"`
-	Interval     Duration `json:"interval,omitzero"`     // between two listings, whatever the definition says
+	Interval     Duration `json:"interval,omitzero"`     // between two listings; a definition can only extend it
 	ShareAnswers Duration `json:"shareAnswers,omitzero"` // the age up to which answers are shared
 	Locked       []string `json:"locked,omitempty"`      // its settings that the user's file cannot change
 	// NodeDirectory and RelayAddress are as in a Target.

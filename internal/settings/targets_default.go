@@ -36,7 +36,7 @@ func UseTarget(ctx context.Context, folders Folders, name string) error {
 	})
 }
 
-// placeOfDefault returns the place of the setting default, from its key to the end of its
+// placeOfDefault returns the position of the setting default, from its key to the end of its
 // value.
 func placeOfDefault(text []byte) (place span, found bool) {
 	var parser unstable.Parser

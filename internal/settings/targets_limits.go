@@ -85,8 +85,8 @@ func (t *Targets) limitAll() {
 	}
 }
 
-// limit returns a limit of a target. The setting of a target comes before that of all targets,
-// and that of the user before that of the site unless it is locked.
+// limit returns a limit of a target. A setting of the target wins over one for all targets,
+// and the user's over the site's unless the site locks it.
 func (t *Targets) limit(target *Target, setting string) Duration {
 	users, sites := t.user.Targets[target.Name], t.site.Targets[target.Name]
 	mine := *users.of(setting)

@@ -22,8 +22,8 @@ func CompareNumbered(a, b string) int {
 	return len(a) - len(b)
 }
 
-// cutNumber cuts a text into what stands before its first number, the digits of
-// that without leading zeros, and the rest. There are no digits where there is no number.
+// cutNumber splits a text at its first number: the text before it, the digits without leading
+// zeros, and the rest. Without a number, digits is empty.
 func cutNumber(text string) (before, digits, rest string) {
 	begin := strings.IndexAny(text, "0123456789")
 	if begin < 0 {

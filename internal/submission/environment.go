@@ -52,8 +52,8 @@ const (
 	attributeSystemVersion    = "os.version"
 )
 
-// NewEnvironment returns the environment at the start of a session: the
-// definition's attributes with their defaults, and what is known of the place.
+// NewEnvironment returns the environment at the start of a session: the definition's
+// attributes with their defaults, and facts about the host.
 func (r *Resolver) NewEnvironment() *attribute.Environment {
 	env := attribute.NewEnvironment()
 	for _, defined := range r.Definition.Attributes {

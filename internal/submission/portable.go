@@ -97,7 +97,7 @@ type portableSetting struct {
 	portablename.Setting
 	source    int
 	converted attribute.Value
-	outdone   bool // by what a later source says
+	outdone   bool // by a later source
 }
 
 // setPortable converts a setting, and compares it with what else its attribute

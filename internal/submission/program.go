@@ -44,8 +44,8 @@ func SetLaunch(env *attribute.Environment, s job.Submission) {
 	setIfKnown(env, attributeScriptPath, s.Script)
 }
 
-// directories returns the directory that a submission's program runs in, and that
-// of the program; empty where the submission says nothing of them.
+// directories returns the working directory of a submission and the directory of its program,
+// empty if the submission has none.
 func directories(s job.Submission) (directory, executableDir string) {
 	executableDir = s.Directory
 	if strings.Contains(s.Executable, "/") {

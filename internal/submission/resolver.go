@@ -111,7 +111,7 @@ func (r *Resolver) mayFind(name string, isDefined bool) bool {
 	})
 }
 
-// ScopeOfAnyJob is what commands are resolved by for jobs and submissions alike.
+// ScopeOfAnyJob is the scope for commands that concern no particular job.
 func (r *Resolver) ScopeOfAnyJob() (config.Scope, error) {
 	env, err := r.InitialEnvironment()
 	if err != nil {

@@ -30,9 +30,9 @@ func (e *ValueError) Error() string {
 	return text
 }
 
-// assign gives attributes the values of the target, then those of the options in the user's
-// own script, those of the caller, and those of portable names. The error names all that
-// are refused.
+// assign gives attributes their values, in increasing order of precedence: those of the
+// target, of options in the user's own script, of the caller, and of portable names. The error
+// names all refused values.
 func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat attribute.Stat) (*assignment, error) {
 	a := &assignment{
 		resolver: r, env: env, given: map[string]bool{}, ownSource: map[string]int{}, stat: stat,
@@ -174,7 +174,7 @@ func (a *assignment) convert(found *attribute.Attribute, text string) (attribute
 	return nil, "", refused
 }
 
-// checked is what the validator sees: of a map the entry as it was given.
+// checked is the value that the validator checks: for a map the entry as given.
 func checked(value attribute.Value, text string) attribute.Value {
 	if _, isMap := value.(map[string]string); isMap {
 		return text

@@ -14,12 +14,12 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A kind says what it means that a job in one state is observed in another.
+// A kind is the meaning of a transition: a job in one state that is observed in another.
 type kind string
 
 // The kinds of transitions.
 const (
-	keeps       kind = "keeps"       // what is seen says nothing, or less than is known
+	keeps       kind = "keeps"       // the observation has no news
 	Follows     kind = "follows"     // the usual way of a job; believed
 	Returns     kind = "returns"     // back to waiting after it has begun; believed, since schedulers requeue jobs
 	Contradicts kind = "contradicts" // what has ended does not go on, and ends in one way; not believed
@@ -35,8 +35,8 @@ var transitions = map[job.Detail]map[job.Detail]kind{
 	job.Completed:    {job.Undetermined: keeps, job.Submitted: Contradicts, job.Suspended: Contradicts, job.Running: Contradicts},
 }
 
-// precision orders the ways in which a job ends: what is known more precisely does
-// not give way to what is known less precisely.
+// precision orders the endings of a job. A less precise one does not replace a more precise
+// one.
 func precision(end job.Detail) int {
 	switch end {
 	case job.OutputReady:
@@ -93,8 +93,8 @@ func AfterCancel(known *job.Job, seen job.Observation) job.Observation {
 	return seen
 }
 
-// saysHowItEnded reports whether the scheduler itself has a word for how a job ended. A
-// letter, such as C, says only that it did, and so do complaints that there is no such job.
+// saysHowItEnded reports whether the scheduler's own word gives the way in which a job ended.
+// A letter such as C only says that it ended, as does a complaint that the job does not exist.
 func saysHowItEnded(seen job.Observation) bool {
 	if len(seen.Native) > 1 {
 		return true

@@ -65,8 +65,8 @@ func areSwapped(a, b string) bool {
 	return false
 }
 
-// Quote quotes what stands in a document for a message, cut to a length that can
-// be read, with blanks instead of control characters.
+// Quote quotes text of a document for a message. It shortens long text and replaces control
+// characters with blanks.
 func Quote(text string) string {
 	const longest = 60
 	if len(text) > longest {
