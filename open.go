@@ -200,7 +200,7 @@ func Connect(ctx context.Context, target Target, prompter remote.Prompter, banne
 	return bridge.New(connection, bridge.Options{Agent: target.Agent, Proxy: target.Proxy, Environment: target.Environment, Log: log}), nil
 }
 
-// connectTo makes the connection to the place of a target.
+// connectTo connects to the host of a target.
 func connectTo(ctx context.Context, target Target, prompter remote.Prompter, banner func(host, text string), log *slog.Logger) (remote.Connection, error) {
 	switch target.Transport {
 	case settings.TransportLocal:

@@ -22,8 +22,8 @@ type Attribute struct {
 
 	// Validator checks values; nil takes all.
 	Validator *Validator
-	// Origin says what the value was read from; nil where that was not wanted, or
-	// where the value was not read from anything. What it points to is never changed.
+	// Origin is the text that the value was read from; nil if not requested, or if the value
+	// was not read from text. It must not be modified.
 	Origin *Origin
 }
 
@@ -165,7 +165,7 @@ func convert(field Field, value Value) (Value, error) {
 	}
 }
 
-// An Origin says what the value of an attribute was read from.
+// An Origin is the text that the value of an attribute was read from.
 type Origin struct {
 	Stream string // that was read: stdout, stderr, or output where a command has both in one
 	Line   int    // of the stream, counted from 1; 0 where it is not read line by line

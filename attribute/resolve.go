@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// JobPlaceholder is what definitions write for the job at hand.
+// JobPlaceholder stands for the id of the current job in definitions.
 const JobPlaceholder = "@jobId"
 
 const (

@@ -28,7 +28,7 @@ type Range struct {
 	LessThan, LessOrEqual, GreaterThan, GreaterOrEqual *float64
 }
 
-// A FileInfo is what a file on the target must be.
+// A FileInfo lists the required properties of a file on the target.
 type FileInfo struct {
 	IsDirectory        bool
 	Length             *int64 // bytes

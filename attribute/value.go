@@ -92,9 +92,9 @@ func parseInteger(text string) (int, bool) {
 	return number, number <= math.MaxInt32
 }
 
-// decimalDigit returns what a digit stands for. Unicode keeps the ten digits of
-// a script in one run that starts with its zero; Java sees only those of the
-// basic multilingual plane here.
+// decimalDigit returns the value of a digit. Unicode keeps the ten digits of a script in one
+// run that starts with its zero; like Java, it only knows those of the basic multilingual
+// plane.
 func decimalDigit(character rune) (int, bool) {
 	if character < utf8.RuneSelf {
 		return int(character - '0'), '0' <= character && character <= '9'

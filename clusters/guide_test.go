@@ -101,8 +101,8 @@ func follow(t *testing.T, block guideBlock, folder string, environment []string)
 	return count
 }
 
-// asExpression makes an expression of what a command is shown to print: a line of
-// dots alone stands for any lines, dots within a line for any text of it.
+// asExpression turns the documented output of a command into an expression: a line with only
+// dots matches any lines, dots within a line any text.
 func asExpression(expected string) string {
 	var expression strings.Builder
 	expression.WriteString(`\A`)

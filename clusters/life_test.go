@@ -20,7 +20,7 @@ type livingScheduler struct {
 	target  string
 	setting string // of the environment of rmctl
 	asks    func(t testing.TB, program string, arguments ...string) string
-	// says asks the scheduler itself, by its own programs.
+	// says queries the scheduler with its own programs.
 	says func(t *testing.T, id string) ownWords
 }
 
@@ -38,7 +38,7 @@ type jobLife struct {
 
 // A lifeStep is a command, none for waiting only, and the state that comes of it.
 type lifeStep struct {
-	do     []string // of rmctl; JOB stands for the id
+	do     []string // of rmctl; JOB is replaced by the id
 	own    []string // of the scheduler
 	of     string   // what to append to the id to ask for a part of the job
 	detail string   // in rmctl status
@@ -47,7 +47,7 @@ type lifeStep struct {
 	write  string   // a file in the folder of the job that it waits for
 }
 
-// jobStatus is what rmctl status shows of a job.
+// jobStatus is the output of rmctl status for a job.
 type jobStatus struct {
 	ID, Tag, Detail, Native, Reason string
 	ExitCode, Signal                *int

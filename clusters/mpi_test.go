@@ -44,7 +44,7 @@ func TestMPIPassesStreams(t *testing.T) {
 	}
 }
 
-// nobody is a user of every Debian.
+// Every Debian has a user nobody.
 const nobody = 65534
 
 // An ordinary user needs no option for Open MPI, neither attached to it nor in a

@@ -97,7 +97,7 @@ func (c *originalClient) next(t *testing.T, wanted string) string {
 	}
 }
 
-// learn takes what an event says about jobs.
+// learn applies an event about jobs.
 func (c *originalClient) learn(t *testing.T, words []string) {
 	t.Helper()
 	switch words[0] {

@@ -19,9 +19,8 @@ import (
 // suites: docs/operate/performance.md has that of a quiet one. One by one it would take minutes.
 const outcomesKnown = time.Minute
 
-// knowsOutcomes submits many short jobs, lets half of them fail, and requires that rmctl knows
-// how each ended soon after the scheduler has none of their ids left. RMCTL_OUTCOMES replaces
-// their number.
+// knowsOutcomes submits many short jobs, of which half fail. Soon after the scheduler has
+// forgotten them all, rmctl must know how each ended. RMCTL_OUTCOMES replaces their number.
 func knowsOutcomes(t *testing.T, d *rmctltest.Desk, target string, count int, hasLeft func(ids []string) bool) {
 	t.Helper()
 	if text := os.Getenv("RMCTL_OUTCOMES"); text != "" {

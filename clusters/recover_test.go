@@ -55,7 +55,7 @@ func recoversMany(t *testing.T, d *rmctltest.Desk, target, submit string) {
 	t.Logf("%s: recover takes %s: %s", target, took.Round(10*time.Millisecond), lines[len(lines)-1])
 	require.Less(t, took, recovered)
 	adopted := 0
-	for _, j := range recordedJobs(t, d, target) { // also those of other tests that this user made
+	for _, j := range recordedJobs(t, d, target) { // including jobs of other tests of this user
 		if inDoubt[j.Tag] && j.ID != "" {
 			adopted++
 		}

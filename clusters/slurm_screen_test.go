@@ -16,7 +16,7 @@ func TestSlurmOnTheScreen(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "screen")
 	d := rmctltest.NewDesk(t, "", cluster.Setting(), rmctltest.Foreground, "TERM=xterm-256color")
-	// One is another's: rmctl has no record of it.
+	// One belongs to another user: rmctl has no record of it.
 	other := cluster.Asks(t, "sbatch", "--parsable", "--hold", "--job-name=others", "--output=/dev/null", "--wrap=true")
 	name := fmt.Sprintf("j%d", os.Getpid()) // the cluster may know jobs of earlier runs
 	id := d.Does("submit", "-t", "slurm", "-s", "job-name="+name, "--", "sh", "-c", "echo it begins; sleep 1000")

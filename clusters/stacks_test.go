@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// byHand starts four ranks where there is no MPI.
+// byHand starts four ranks without MPI.
 const byHand = `for rank in 0 1 2 3; do PMI_RANK=$rank "$0" & done; wait`
 
 // A deviatingProgram is the program, in a folder that all users can read.

@@ -20,9 +20,9 @@ type Attachment struct {
 	// Terminal is what shows the output, where that is a terminal: a command
 	// that wants a pseudo-terminal gets one of the same type and size.
 	Terminal *remote.Terminal
-	// Signals are passed on to the command. Where it is nil the command stays
-	// in the caller's process group, if it runs on this machine without a
-	// pseudo-terminal, so that what is typed to interrupt reaches it by itself.
+	// Signals are passed on to the command. If it is nil and the command runs on this machine
+	// without a pseudo-terminal, the command stays in the caller's process group, so that
+	// Ctrl-C reaches it directly.
 	Signals <-chan syscall.Signal
 	// Started is called once the process runs, and no parser works meanwhile; it
 	// may be nil.

@@ -25,7 +25,7 @@ const (
 	notResolvable    Failure = "not resolvable"     // its texts or its parsers cannot be used
 )
 
-// An Error says which command failed and how.
+// An Error names the command that failed and the reason.
 type Error struct {
 	Command   *config.Command
 	Arguments []string

@@ -81,7 +81,7 @@ func (b *bench) run(t testing.TB, ctx context.Context, element config.CommandEle
 	t.Helper()
 	b.request.Command = b.Command(element)
 	require.NotNil(t, b.request.Command)
-	ctx, stop := context.WithTimeout(ctx, 2*patience) // an attached job has no limit of its own
+	ctx, stop := context.WithTimeout(ctx, 2*patience) // an attached job has no time limit
 	defer stop()
 	return resolveAndRun(ctx, b.connection, b.request)
 }

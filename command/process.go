@@ -18,9 +18,9 @@ const (
 	processesWithOutput  = 1 << 13 // the largest number of processes, lowest ranks first
 )
 
-// processAttribute is what the name of an attribute begins with that describes a
-// process; its rank follows. The value is a map with the keys node, pid, state,
-// exitCode, signal, output and errorOutput, as far as they are known.
+// processAttribute is the prefix of the names of attributes that describe processes; the rank
+// follows. The value is a map with the known ones of the keys node, pid, state, exitCode,
+// signal, output and errorOutput.
 const processAttribute = "process."
 
 // The states of processes that can be observed from outside.
@@ -138,7 +138,7 @@ func (t *processTable) process(rank int) *job.Process {
 	return p
 }
 
-// learn takes over what a mark says.
+// learn applies a mark.
 func (t *processTable) learn(read job.Process) {
 	p := t.process(read.Rank)
 	if p == nil {

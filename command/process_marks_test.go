@@ -55,7 +55,7 @@ func (p over) Wait() (int, error)        { return int(p), nil }
 func (over) Terminate()                  {}
 func (over) Signal(syscall.Signal) error { return nil }
 
-// seen is what came of an output with marks.
+// seen is the result of an output with marks.
 type seen struct {
 	stdout, stderr string
 	lines          string // that the parser of standard output got

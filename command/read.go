@@ -15,8 +15,8 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// MarkAttribute is the attribute with the mark of the query, which the columns of some
-// tables end with. Whoever runs a command sets it to a text that nobody can guess.
+// MarkAttribute is the attribute with the mark of the query, which ends the columns of some
+// tables. The caller of a command sets it to a random text.
 const MarkAttribute = "query.mark"
 
 // idsAttribute is the attribute with the ids of a batch.
@@ -28,7 +28,7 @@ const jobPrefix = "job."
 // A Reading is what a reader of a command's output knows about the job of the command.
 type Reading struct {
 	IDs      *reader.IDs   // how ids are written; nil for any text
-	Job      string        // whose state is queried; empty for all jobs
+	Job      string        // the queried job; empty for all jobs
 	Tag      string        // of the submission that is looked for; its job is the one with this identity
 	Identity string        // of the job, if it is known
 	Memory   reader.Memory // of the tasks of the job
@@ -81,7 +81,7 @@ func (r *run) attributeText(name string) (string, bool) {
 	}
 	text := attribute.Text(a.Value())
 	if resolved, err := r.Scope.Environment.Resolve(text, r.Scope.Job); err == nil {
-		text = resolved // such as a name that is by default that of the program
+		text = resolved // such as a name, which defaults to that of the program
 	}
 	return text, true
 }
@@ -133,7 +133,7 @@ func (r *run) conclude(answer *reader.Answer) error {
 // isSearch reports whether the command looks for the job of a submission.
 func (r *run) isSearch() bool { return r.Reading.Tag != "" }
 
-// concludeListing hands out a row for each element.
+// concludeListing delivers a row for each element.
 func (r *run) concludeListing(answer *reader.Answer) error {
 	if answer.Damage != nil {
 		r.found = config.Unreadable
@@ -141,7 +141,7 @@ func (r *run) concludeListing(answer *reader.Answer) error {
 	}
 	for each := range answer.All() {
 		if each.Unreadable != "" {
-			continue // nothing is known of it, as if it were not there
+			continue // nothing is known of it, as if it were missing
 		}
 		facts, err := tokenizer.FactsIn(each.Names, each.Values)
 		if err != nil {

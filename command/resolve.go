@@ -16,10 +16,10 @@ type Invocation struct {
 	Command            *config.Command
 	Arguments          []string
 	Directory          string
-	Environment        []job.Variable // in the order of their settings; the last of a name counts
+	Environment        []job.Variable // in the order of their settings; the last of a name wins
 	Unset              []string
 	ReplaceEnvironment bool
-	Keep               []string // with ReplaceEnvironment, what stays of the place's own
+	Keep               []string // with ReplaceEnvironment, the preserved variables
 	Input              string
 	HasInput           bool
 	InputFile          string   // whose content is the standard input; empty for none
@@ -27,7 +27,7 @@ type Invocation struct {
 	PreLaunch          []simpleInvocation
 	PostLaunch         []simpleInvocation
 
-	marks []*mark // of processes, in what it prints; a preview has none
+	marks []*mark // of processes, in the output; a preview has none
 }
 
 // process returns what to start for a command line in the environment of the invocation.

@@ -35,7 +35,7 @@ type Listed struct {
 // do not contradict each other.
 const stateFact = "state"
 
-// rowCounter hands out rows and counts them.
+// rowCounter delivers rows and counts them.
 type rowCounter struct {
 	each   func(Row)
 	listed Listed

@@ -56,7 +56,7 @@ type Request struct {
 // A Result is how a command went.
 type Result struct {
 	Invocation *Invocation
-	ExitCode   int                // -1 where nobody saw the end, or there was no process
+	ExitCode   int                // -1 if the end was not seen, or there was no process
 	Outcome    config.OutcomeKind // empty where the definition does not classify it
 	Stdout     string             // the end of it
 	Stderr     string
@@ -283,7 +283,7 @@ func (r *run) input() io.Reader {
 	}
 	if r.Attach != nil && r.Attach.Stdin != nil {
 		if len(parts) == 0 {
-			return r.Attach.Stdin // unchanged, so that a terminal stays a terminal
+			return r.Attach.Stdin // unchanged, so that it can be a terminal
 		}
 		parts = append(parts, r.Attach.Stdin)
 	}

@@ -23,7 +23,7 @@ type streams struct {
 	progress       func()
 	ready          bool // the parsers are compiled
 	processes      *processTable
-	ended          *job.Process // the job, as a mark said how it ended
+	ended          *job.Process // the job's end according to a mark
 	spooled        *spool
 	input          io.Closer // the file that is the standard input; nil for none
 }
@@ -32,7 +32,7 @@ type streams struct {
 type stream struct {
 	all    *streams
 	parser io.WriteCloser // nil without a parser
-	marked *markedStream  // takes marks of processes out of it; or nil
+	marked *markedStream  // removes marks of processes; or nil
 	copy   io.Writer      // the caller of an attached job, or nil
 	tail   tail
 	early  []byte // what came before the parsers were ready

@@ -35,7 +35,7 @@ type Definition struct {
 	Attributes   []*Attribute
 	ManagedFiles []*ManagedFiles
 	Script       *Script
-	Commands     []*Command // all of control-data, in document order, then those of monitor-data
+	Commands     []*Command // those of control-data, then those of monitor-data, in document order
 	Outcomes     []*Outcome
 	Probes       []*Probe
 	Portable     []*PortableLink
@@ -50,12 +50,12 @@ type Definition struct {
 	Sources [][]byte // their texts, in UTF-8
 }
 
-// An Attribute is an attribute of the definition and where it stands.
+// An Attribute is an attribute of the definition with its position.
 type Attribute struct {
 	Position
 	*attribute.Attribute
 	Option   Optional // x:option: of the submit command, which x:options of a line writes
-	IsQuoted bool     // x:quote: the value stands in double quotes behind the option
+	IsQuoted bool     // x:quote: the value follows the option in double quotes
 	Label    string   // x:label: what rows of the form call it
 	Browse   string   // x:browse: rows of the form choose a "file" or a "directory"; empty for neither
 }
@@ -169,7 +169,7 @@ type Command struct {
 	KeepOpen           bool
 	AllocatePTY        bool
 	NeedsTerminal      bool // x:without-terminal: it does not run without one
-	SpeaksOnErrors     bool // x:without-terminal: what its parser reads is on standard error there
+	SpeaksOnErrors     bool // x:without-terminal: the parsed output is on standard error then
 	ForwardX11         bool
 	StdoutParser       *Parser
 	StderrParser       *Parser
@@ -201,7 +201,7 @@ type Command struct {
 	Over      string  // "ssh" if rmctl makes the command itself
 	JobIDs    Pattern // matches the whole id of each job that it is for; not set for all jobs
 	FromNodes bool    // it works on the nodes of the job, too
-	NoSignals bool    // only the end of its input ends it
+	NoSignals bool    // it ends only at the end of its input
 }
 
 // An EnvironmentEntry sets a variable of a command's environment.
@@ -270,7 +270,7 @@ type Expression struct {
 	Split    bool
 }
 
-// An Operator is what a test compares by.
+// An Operator is the comparison of a test.
 type Operator string
 
 // The operators of tests.
@@ -300,7 +300,7 @@ type Test struct {
 	Else     []*Action
 }
 
-// An ActionKind is what an action does.
+// An ActionKind is the kind of an action.
 type ActionKind string
 
 // The actions.
@@ -349,8 +349,8 @@ const (
 	Succeeded OutcomeKind = "ok"        // no failure; only what x:fallback is tried after
 
 	// Done and Empty are successes, whatever the exit code.
-	Done  OutcomeKind = "done"  // the command did what it was to do
-	Empty OutcomeKind = "empty" // a query found no jobs; what it printed is a message
+	Done  OutcomeKind = "done"  // the command succeeded
+	Empty OutcomeKind = "empty" // a query found no jobs; its output is a message
 
 	// Incomplete and Unreadable are outcomes of readers.
 	Incomplete OutcomeKind = "incomplete" // the output does not say how the job, or all of its tasks, ended
@@ -373,11 +373,11 @@ type Probe struct {
 	Version  *Expression // searched for in the output; its first group is the version. nil: the exit code decides
 	AtLeast  string      // the oldest version that will do, numbers separated by dots; empty for any
 	Required bool        // the definition is of no use without it
-	Impact   string      // what is amiss without it; may be empty
+	Impact   string      // the impact if it is missing; may be empty
 	Fix      string      // what to do about that; may be empty
 }
 
-// A Proof (x:proven) says what a definition was tried with.
+// A Proof (x:proven) names software that a definition was tested with.
 type Proof struct {
 	By string // software, recordings or documentation
 	Of string // product and releases

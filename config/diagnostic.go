@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A Severity says whether a problem keeps a definition from being used.
+// A Severity says whether a problem makes a definition unusable.
 type Severity string
 
 // The severities.
@@ -28,7 +28,7 @@ type Diagnostic struct {
 	Suggestion string // what to do, may be empty
 	Replaces   string // what stands at the position and is to become the suggestion; empty where that is advice
 
-	source string // of the file that the problem stands in
+	source string // of the file with the problem
 }
 
 // String returns the problem on one line: file:line:col: severity: message (code).

@@ -7,9 +7,8 @@ import (
 	"github.com/rmctl/rmctl/internal/excerpt"
 )
 
-// Excerpt returns the problem with the line of the definition that it stands in, marked
-// where it stands, and what to do. Characters of the line that a terminal would
-// not show as one or two columns are replaced.
+// Excerpt returns the problem with its line of the definition, marked at its position, and
+// what to do. Characters that a terminal would not show as one or two columns are replaced.
 func (d Diagnostic) Excerpt() string {
 	var text strings.Builder
 	text.WriteString(d.String())
@@ -37,7 +36,7 @@ func (d Diagnostic) Advice() string {
 	}
 }
 
-// SourceLine returns the line that the problem stands in.
+// SourceLine returns the line with the problem.
 func (d Diagnostic) SourceLine() (line string, ok bool) {
 	if d.Line < 1 {
 		return "", false

@@ -42,7 +42,7 @@ func (l *loader) read(file string, source []byte) *xmltree.Element {
 	return root
 }
 
-// readMerged reads a definition and what it extends, and puts them together.
+// readMerged reads a definition and its bases, and merges them.
 func (l *loader) readMerged(file string, source []byte) *xmltree.Element {
 	root := l.read(file, source)
 	if root == nil {

@@ -109,7 +109,7 @@ func (l *loader) reportMarkers(e *xmltree.Element, code, reason string) {
 	}
 }
 
-// problem reports what is wrong with an attribute of the extending definition.
+// problem reports a problem of an attribute of the extending definition.
 func (l *loader) problem(a xmltree.Attribute, severity Severity, code, message, suggestion string) {
 	l.report(a.ValuePosition(), severity, code, message, suggestion)
 }

@@ -27,7 +27,7 @@ func (f family) isOwn(child *xmltree.Element) bool {
 // isNew reports whether a child is one that the base has no counterpart of.
 func (f family) isNew(child *xmltree.Element) bool { return f.isOwn(child) && f.standFor[child] == nil }
 
-// addressInBase returns by which text the extending definition knows a child.
+// addressInBase returns the text with which the extending definition identifies a child.
 func (f family) addressInBase(child *xmltree.Element) string {
 	if base := f.standFor[child]; base != nil {
 		return addressOf(base)
@@ -93,7 +93,7 @@ func (l *loader) startLists(e *xmltree.Element, own []*xmltree.Element) {
 	linked := replacedLinks(e.Children, own)
 	e.Children = slices.DeleteFunc(e.Children, func(child *xmltree.Element) bool {
 		name := child.QualifiedName()
-		// What is changed is not proven any more.
+		// A changed definition is no longer proven.
 		goes := replaced[name] && !placed[name] || linked[child] || name == "x:proven"
 		if goes {
 			l.printer.lose(replaces, e, child)
@@ -177,7 +177,7 @@ func (l *loader) child(siblings family, child *xmltree.Element) {
 		return
 	}
 	base := siblings.parent.Children[present]
-	// What is hidden is not to be set in the form either.
+	// Hidden attributes also disappear from the form.
 	if child.QualifiedName() == "attribute" && child.Value("visible") == "false" && base.Value("visible") != "false" {
 		siblings.removeControls(addressOf(child))
 	}
@@ -263,7 +263,7 @@ func (l *loader) remove(siblings family, child *xmltree.Element, present int) {
 	}
 }
 
-// addresses returns those of the base's elements of the same element name.
+// addresses returns the addresses of the base's elements of the same element name.
 func (f family) addresses(like *xmltree.Element) []string {
 	var all []string
 	for _, other := range f.parent.Children {

@@ -17,10 +17,10 @@ const (
 	listedPart                   // the one whose text begins with x:at
 )
 
-// A partRule says what giving an element again does.
+// A partRule is the effect of a repeated element.
 type partRule struct {
 	kind   kindOfPart
-	merged bool // it changes what it mentions; otherwise it replaces the whole
+	merged bool // it changes only what it mentions; otherwise it replaces the whole
 }
 
 // partRules are the elements that are not both single and replaced as a whole.
@@ -70,7 +70,7 @@ var partOrders = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// commandOrder is that of all elements of command type.
+// commandOrder is the order of the children of all commands.
 var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
 
 // ruleOf returns the rule of an element. A table of states with an expression of its own

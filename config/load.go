@@ -53,9 +53,9 @@ func sourceText(document *xmltree.Document, source []byte) []byte {
 	return []byte(document.Text)
 }
 
-// Read reads a definition that was checked before, such as a shipped one, and those
-// that it extends, without the time that checks take. The error says that it is not
-// well-formed, has another root element, or extends what cannot be read.
+// Read reads a definition that was checked before, such as a shipped one, and its bases,
+// without the time that checks take. It returns an error if a file is not well-formed, has
+// another root element, or extends an unreadable file.
 func Read(file string, source []byte, base BaseReader) (*Definition, error) {
 	definition, problems := Load(file, source, base, nil)
 	return definition, problems.Err()

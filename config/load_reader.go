@@ -176,7 +176,7 @@ func sourceOf(e *xmltree.Element) *Source {
 		s.TotalLine, s.Total, s.MayBeEmpty = patternOf(e, "total"), XPath{}, e.Boolean("may-be-empty", false)
 	}
 	for width := range strings.FieldsSeq(e.Value("widths")) {
-		number, _ := strconv.Atoi(width) // the schema reports what is no number
+		number, _ := strconv.Atoi(width) // the schema reports other values
 		s.Widths = append(s.Widths, number)
 	}
 	for _, child := range e.Children {
@@ -190,7 +190,7 @@ func sourceOf(e *xmltree.Element) *Source {
 	return s
 }
 
-// tasksOf reads x:tasks, attribute by attribute in place of what is inherited.
+// tasksOf reads x:tasks; each attribute overrides the inherited one.
 func tasksOf(e *xmltree.Element, inherited *Tasks) *Tasks {
 	t := &Tasks{}
 	if inherited != nil {
@@ -259,7 +259,7 @@ func factOf(e *xmltree.Element) *Fact {
 		f.As = ""
 	}
 	for base := range strings.FieldsSeq(e.Value("signal-base")) {
-		number, _ := strconv.Atoi(base) // the schema reports what is no number
+		number, _ := strconv.Atoi(base) // the schema reports other values
 		f.SignalBase = append(f.SignalBase, number)
 	}
 	return f

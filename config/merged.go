@@ -11,7 +11,7 @@ import (
 // JSON are a contract.
 type Merged struct {
 	Files []string     `json:"files"` // the definition's own, and each base after the one that extends it
-	Parts []mergedPart `json:"parts"` // what it consists of, in the order of the document
+	Parts []mergedPart `json:"parts"` // its parts, in document order
 	Gone  []gonePart   `json:"gone"`  // elements of bases that were removed, and those of lists that were replaced
 
 	// XML is the definition as a document of its own, with comments that say where each
@@ -75,8 +75,8 @@ func Merge(file string, source []byte, base BaseReader) (*Merged, Diagnostics) {
 	return p.merged, problems
 }
 
-// override records that an element has taken the place of one of the base, and
-// with it what that one had done to bases of its own. A nil printer records nothing.
+// override records that an element replaces one of the base, with the changes that the
+// replaced one made to its own bases. A nil printer records nothing.
 func (p *documentPrinter) override(effect effect, by, base *xmltree.Element) {
 	if p == nil {
 		return

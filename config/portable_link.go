@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A PortableLink (x:portable) says what a portable name sets in a definition.
+// A PortableLink (x:portable) defines the effect of a portable name.
 type PortableLink struct {
 	Position
 	Name      string
@@ -15,7 +15,7 @@ type PortableLink struct {
 	As        string            // the unit or form that the value is converted to; empty for the plain one
 	Text      string            // what the attribute gets, with {} for the value
 	Separator string            // between the parts of a list
-	Words     map[string]string // the definition's words for those of users
+	Words     map[string]string // translates the users' words into those of the definition
 	When      string            // of after: ok or any
 	Per       []string          // counts that the value is divided by, before it is
 	Times     []string          // multiplied by these

@@ -17,11 +17,11 @@ type Reader struct {
 	States      *States // nil where records have no states
 	Facts       []*Fact
 	Joins       []*Join
-	Absent      *Absent // nil where nothing is said about jobs that are not there
+	Absent      *Absent // nil without a rule for missing jobs
 }
 
-// An Absent (x:absent) says when it is believed that there is no such job. It is evaluated
-// on the last record of a source without ids, otherwise on an empty one with the joins that
+// An Absent (x:absent) is the condition under which the job does not exist. It is evaluated on
+// the last record of a source without ids, otherwise on an empty one with the joins that
 // belong to every record.
 type Absent struct {
 	Position
@@ -117,7 +117,7 @@ type LogEvent struct {
 	Clears     []string // fields that are emptied first
 }
 
-// Tasks (x:tasks) says which tasks of a job a record is about.
+// Tasks (x:tasks) describes the tasks that a record is about.
 type Tasks struct {
 	Position
 	Of       XPath    // a number, or ranges such as [3,6-9%1] and 1-12:1
@@ -147,7 +147,7 @@ type StateRow struct {
 	Matches Pattern  // matches the whole word
 	Test    XPath    // a further condition
 	Reason  string   // explains a word that users cannot know
-	Ask     bool     // in a listing: the job's own status says more
+	Ask     bool     // in a listing: the job's own status has more
 	Yields  bool     // another record of the same job or task counts in its place
 	Beside  string   // the state of a task where other tasks of the job are in other rows; empty for Is
 
@@ -224,13 +224,13 @@ func (c *Command) Needed() map[string]*Command {
 	return needed
 }
 
-// IDs (x:ids) says how the ids of jobs are written.
+// IDs (x:ids) describes the syntax of job ids.
 type IDs struct {
 	Position
 	Form    Pattern  // matches the whole id
 	Columns []string // names of its groups: job and task
-	Drop    Pattern  // what is removed from ids that users give
-	// Replacement takes the place of what Drop matches.
+	Drop    Pattern  // is removed from ids that users give
+	// Replacement replaces the matches of Drop.
 	Replacement string
 	// Own matches the whole id of a task that is a job of its own where no job is queried,
 	// such as in listings: it was submitted by itself.

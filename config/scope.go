@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
-// A Scope is what the texts of a command are resolved against.
+// A Scope holds the values for resolving the texts of a command.
 type Scope struct {
 	Environment *attribute.Environment
 	Job         string // replaces @jobId; empty for none

@@ -38,7 +38,7 @@ func (c *Controller) Adopt(ctx context.Context, tag, id string) (job.Job, error)
 	return c.store.Observe(ctx, tag, found.Observation)
 }
 
-// claims are those of the jobs of this scheduler.
+// claims returns the claims on jobs of this scheduler.
 func (c *session) claims() *recovery.Claims {
 	return &recovery.Claims{Store: c.store, Target: c.target, Definition: c.definition.File, Connection: c.sessionKey()}
 }

@@ -35,7 +35,7 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// Options are what a controller is made of.
+// Options configure a controller.
 type Options struct {
 	Target        string // the name under which jobs are kept; the definition's name if empty
 	Definition    *config.Definition
@@ -48,7 +48,7 @@ type Options struct {
 	Trace         func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
 	Step          func(*config.Command, reader.Step)          // as Trace, what readers do with each record
 	Log           *slog.Logger                                // nil to log nothing
-	OnListed      func(config.CommandElement, command.Listed) // gets what each whole listing by [Controller.Rows] amounted to; may be nil
+	OnListed      func(config.CommandElement, command.Listed) // gets a summary of each complete listing by [Controller.Rows]; may be nil
 	OnStaging     func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil
 	NodeDirectory string                                      // of the target, for rmctl-node; empty for the usual one
 	Now           func() time.Time                            // nil for the clock

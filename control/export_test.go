@@ -7,7 +7,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// ListEnded returns what x:list-ended says about jobs, by their ids.
+// ListEnded returns the jobs that x:list-ended reports for some ids.
 func (c *Controller) ListEnded(ctx context.Context, jobs []job.Job) (map[string]job.Observation, error) {
 	listed, err := c.listEnded(ctx, c.definition.Command(config.ListEnded), jobs)
 	ended := map[string]job.Observation{}

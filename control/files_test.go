@@ -83,8 +83,8 @@ func TestManagedFilesThatCannotBeMadeAreNamed(t *testing.T) {
 	}
 }
 
-// A program stands beside the definition that runs it. A shipped definition has the one that is shipped with it, wherever
-// rmctl runs: a folder with a file of that name must not get its own run.
+// A program next to the definition is staged from there. A shipped definition uses the shipped
+// program, whatever the working directory: a file of that name there must not run.
 func TestAFileNextToTheDefinitionIsUsed(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)

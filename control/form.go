@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// What resolving a submission gives, and the errors of it.
+// Results and errors of resolving a submission.
 type (
 	// A ValueError names an attribute that could not be given a value, and why.
 	ValueError = submission.ValueError
@@ -63,13 +63,13 @@ func (c *Controller) Stat(ctx context.Context, s job.Submission) attribute.Stat 
 	return func(name string) (fs.FileInfo, error) { return stat(submission.Within(s.Directory, name)) }
 }
 
-// List returns what is in a folder of the target; see [directory.List].
+// List returns the content of a directory on the target; see [directory.List].
 func (c *Controller) List(ctx context.Context, folder string) ([]directory.Entry, error) {
 	return directory.List(ctx, c.connection, folder)
 }
 
-// Press runs the command of a button of the form with what is filled in, and keeps what
-// it found. FormEnvironment gives the new environment of a form that the button renews.
+// Press runs the command of a form button with the entered values, and keeps its findings.
+// FormEnvironment returns the new environment for a form that the button refreshes.
 func (c *Controller) Press(ctx context.Context, button *launchtab.PushButton, s job.Submission) (*command.Result, error) {
 	if button.Action.Name == "" {
 		return nil, fmt.Errorf("the form's button %q has no action", button.Title.Text)

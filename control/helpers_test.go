@@ -49,7 +49,7 @@ type site struct {
 	clock   sync.Mutex    // of ahead, while commands run at the same time
 	ahead   time.Duration // how far the clock is ahead of the real one, or of where it stands
 	stands  time.Time     // where the clock stands; zero while it goes like the real one
-	looked  atomic.Int64  // how often a clock that stands was looked at
+	looked  atomic.Int64  // how often a stopped clock was read
 	pauses  []time.Duration
 	// whilePausing is called instead of waiting; nil to go on at once.
 	whilePausing func() error
@@ -114,8 +114,8 @@ func (s *site) passes(length time.Duration) {
 	s.ahead += length
 }
 
-// stopClock makes time pass where the test moves the clock only, so that what a slow
-// machine takes does not count. The clock is ahead of the real one, by which the store goes.
+// stopClock replaces the clock by one that only the test moves, so that slow machines do not
+// matter. It is ahead of the real clock, which the store uses.
 func (s *site) stopClock() { s.stands = time.Now().Add(time.Hour) }
 
 // limits lets a command run into a limit, which it must have begun for: on a busy machine
@@ -130,7 +130,7 @@ func limits(t *testing.T, run func(limit time.Duration) (hasBegun bool)) {
 	require.Fail(t, "the command does not begin")
 }
 
-// newHome gives the test a home folder of its own.
+// newHome gives the test its own home directory.
 func newHome(t testing.TB) string {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())

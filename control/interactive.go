@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Terminal is what an interactive job is attached to.
+// Terminal holds the streams of an interactive job.
 type Terminal struct {
 	Stdin          io.Reader // nil for none
 	Stdout, Stderr io.Writer // nil to discard

@@ -73,8 +73,8 @@ func (c *tracker) lose(ctx context.Context, tag, reason string) (job.Job, error)
 	return c.store.ByTag(ctx, tag)
 }
 
-// missing returns why a wait ends for a job whose end nobody will see, nil if it may go
-// on. A scheduler is queried a few more times first.
+// missing returns why a wait for a job ends whose end cannot be seen any more, nil if it may
+// continue. The scheduler is queried a few more times first.
 func (c *tracker) missing(j job.Job, forgotten int) error {
 	switch {
 	case j.Phase == job.PhaseDismissed:

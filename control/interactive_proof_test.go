@@ -105,7 +105,7 @@ func TestADefinitionCanCheckForATerminal(t *testing.T) {
 	}
 }
 
-// endMark says how the program of a job ended.
+// endMark describes how the program of a job ended.
 const endMark = `<x:process-mark text="@rmctl ${ptp_rm:job.tag#value} rank {rank} ended {exitCode}&#10;" job="true"/>`
 
 func TestTheEndMarkHasTheExitCodeOfTheProgram(t *testing.T) {

@@ -157,7 +157,7 @@ echo
 echo "qsub: job 7.pbs01 completed"
 `
 
-// qsub exits with 0 whatever the program did.
+// qsub exits with 0 even if the program failed.
 func TestInteractivePBSReturnsTheExitCodeOfTheProgram(t *testing.T) {
 	for code, end := range map[int]job.Detail{0: job.Completed, 3: job.Failed} {
 		folder := t.TempDir()

@@ -23,7 +23,7 @@ type follower struct {
 	changed   func(job.Job) // may be nil
 
 	lock   sync.Mutex
-	job    job.Job // as it was recorded; its ID is empty before that
+	job    job.Job // the recorded job; its ID is empty before
 	hasRun bool    // the parsers found a state of a job whose program runs or has run
 	err    error   // of recording; nothing more is recorded after one
 }
@@ -132,7 +132,7 @@ func (f *follower) accept(id string, detail job.Detail, printed string) {
 	f.remember(job, err)
 }
 
-// remember keeps the job as it was recorded and reports it.
+// remember keeps the recorded job and reports it.
 func (f *follower) remember(job job.Job, err error) {
 	if err != nil {
 		f.err = err

@@ -45,7 +45,7 @@ func resolvedText(which *config.Command, scope config.Scope) (string, error) {
 	for _, simple := range slices.Concat(invocation.PreLaunch, invocation.PostLaunch) {
 		parts = append(parts, simple.Arguments, simple.Directory)
 	}
-	return fmt.Sprintf("%q", parts), nil // encoding/json would look at all types of a definition first
+	return fmt.Sprintf("%q", parts), nil // encoding/json would analyze all types of a definition first
 }
 
 // listOpen lists the jobs of a poll: all jobs of this user with one command or, if the

@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// listingByID is a definition whose listing prints the ids that it gets, each
-// as a job that runs, and fails at the batch whose number is in the file "fails".
+// listingByID is a definition whose listing prints each of its ids as a running job, and fails
+// at the batch whose number is in the file "fails".
 func listingByID(t testing.TB) *config.Definition {
 	t.Helper()
 	return define(t, `<attribute name="wanted" visible="false"><default>jobs ${ptp_rm:job.ids#value}</default></attribute>`+

@@ -40,7 +40,7 @@ func (c *session) lookUp(ctx context.Context, lookUp *config.Command, j job.Job,
 	}
 	var outcome config.OutcomeKind
 	var found recovery.Finding
-	isDamaged := false // a record that says nothing may be of the job
+	isDamaged := false // an unusable record may belong to the job
 	for _, tried := range append([]*config.Command{lookUp}, lookUp.Fallbacks...) {
 		isFallback := tried != lookUp
 		if isFallback && !triedAfter(tried, outcome) {

@@ -12,8 +12,8 @@ import (
 
 const tagged = `<x:id from="id"/><x:fact name="identity" from="tag"/>`
 
-// forgettingQueue is a scheduler that lists its jobs in the file "queue" and those that ended in
-// "accounting", which it may not have; then it says for how long it lists a job.
+// forgettingQueue is a scheduler that lists its jobs in the file "queue" and ended ones in
+// "accounting". Without accounting, its definition has the time for which it lists a job.
 func forgettingQueue(t *testing.T) *site {
 	t.Helper()
 	table := `<x:read><x:table columns="id tag"/>` + tagged

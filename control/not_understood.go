@@ -58,9 +58,8 @@ func selectorOf(command *config.Command) string {
 // notUnderstoodFor is how long after its last increase a count is shown.
 const notUnderstoodFor = 30 * 24 * time.Hour
 
-// NotUnderstood returns, for each command, how much of its output the definition
-// did not understand, the latest first. It leaves out commands whose output was
-// understood for a month.
+// NotUnderstood returns, for each command, how often the definition did not understand its
+// output, latest first. It leaves out commands without such output for a month.
 func (c *Controller) NotUnderstood(ctx context.Context) ([]jobstore.NotUnderstood, error) {
 	if c.store == nil {
 		return nil, nil

@@ -41,7 +41,7 @@ func TestWhatIsUnderstoodIsNotCounted(t *testing.T) {
 	} {
 		s, job := asked(t, "", "")
 		s.answering(t, script)
-		_, _ = s.Status(t.Context(), job, true) // some fail, which is not what is tested
+		_, _ = s.Status(t.Context(), job, true) // some fail, which is not tested here
 		require.Empty(t, counts(t, s), script)
 	}
 }

@@ -115,7 +115,7 @@ func (c *attendant) operable(ctx context.Context, operation Operation, job job.J
 	which, lacking := c.resolver.Command(operations[operation].command)
 	detail := job.Detail
 	if !detail.Ended() && c.isKnownByProcess(job) && (lacking != nil || job.ID == job.Tag) {
-		// No scheduler knows the job, so the state of its process counts.
+		// No scheduler knows the job: the state of its process counts.
 		seen, err := c.statusByProcess(ctx, job.Tag)
 		switch {
 		case err != nil:

@@ -87,8 +87,8 @@ func (c *Controller) Follow(ctx context.Context, job job.Job, stream Stream, w i
 	return c.follow(ctx, job, stream, w, func(string) (int64, error) { return 0, nil })
 }
 
-// FollowEnd is Follow for the end of an output: it copies at most so many bytes of what
-// is there already. If it leaves bytes out, it first calls skipped with their number.
+// FollowEnd is Follow for the end of an output: it copies at most so many bytes of the
+// existing output. If it leaves bytes out, it first calls skipped with their number.
 func (c *Controller) FollowEnd(ctx context.Context, job job.Job, stream Stream, most int64, skipped func(bytes int64), w io.Writer) error {
 	return c.follow(ctx, job, stream, w, func(name string) (int64, error) {
 		info, err := c.connection.Stat(ctx, name)

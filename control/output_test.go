@@ -167,7 +167,7 @@ func TestFollowingCanBeCanceled(t *testing.T) {
 	require.Empty(t, log.String(), "that its state is not known then is no news")
 }
 
-// refusing is a writer whose reader has gone.
+// refusing is a writer without a reader.
 type refusing struct{}
 
 var errGone = errors.New("gone")

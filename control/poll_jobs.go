@@ -40,9 +40,9 @@ func (o *ownPoll) query(ctx context.Context, turn *poller.Turn) (err error) {
 	return nil
 }
 
-// apply records what the listing says. Then it queries the jobs that the listing lacks, and
-// looks for those of submissions that have none. If the listing failed, the jobs that it
-// lacks are in doubt.
+// apply records the listed states. Then it queries the jobs that the listing lacks, and looks
+// for those of submissions without a job. If the listing failed, the jobs that it lacks are in
+// doubt.
 func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) error {
 	defer o.tracked.Observe(ctx, turn.Targets...)
 	if failure != nil {

@@ -73,7 +73,7 @@ func TestAFreshQueryIgnoresAPause(t *testing.T) {
 	s.write(t, "down", "")
 	slow := s.options
 	slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(10 * time.Second) })}
-	s.Controller = control.New(slow) // as commands are whose controller does not answer
+	s.Controller = control.New(slow) // like commands without their controller
 	for range 8 {
 		s.ahead += 6 * time.Minute
 		_, err := s.Update(t.Context(), jobs, false)

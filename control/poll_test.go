@@ -499,8 +499,8 @@ func TestAHungQueryIsRetriedSoon(t *testing.T) {
 	require.Equal(t, job.Running, s.updates(t, jobs, false)[0].Detail)
 }
 
-// busy returns a site whose commands each take a time by a clock that stands still
-// otherwise, and which counts how long they have kept the scheduler busy in all.
+// busy returns a site with a fake clock. Each command takes some time of it, and the site
+// counts the total.
 func busy(t *testing.T, count int, attributes string, each time.Duration) (s *site, jobs []job.Job, total *time.Duration) {
 	t.Helper()
 	s, jobs = crowd(t, count, attributes)

@@ -18,9 +18,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// These tests compare what a submission allocates with what one of its steps does, for
-// definitions in which that step is nearly all there is to do: half as much again means
-// that something is done twice.
+// These tests compare the allocations of a submission with those of one of its steps, for
+// definitions in which that step is nearly all the work: half as much again means that
+// something is done twice.
 func requireOnce(t *testing.T, submission, step func()) {
 	t.Helper()
 	submission() // work that is done once and cached

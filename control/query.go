@@ -118,7 +118,7 @@ func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.J
 // An inquiry collects the answers of the commands of a query.
 type inquiry struct {
 	ended, forgotten bool
-	isThere          bool // a command has the job, whatever the others say
+	isThere          bool // a command found the job, whatever the others print
 	failures         []error
 	attempts         []attempt
 	earlier          *reader.Answer // of the last command with a reader
@@ -126,7 +126,7 @@ type inquiry struct {
 	doubt            error          // why the answer is unusable
 }
 
-// add adds what a command says, and returns its outcome.
+// add adds the answer of a command and returns its outcome.
 func (i *inquiry) add(tried *config.Command, result *command.Result, err error, known job.Job) config.OutcomeKind {
 	outcome, failure := outcomeOf(result, err)
 	i.failures = append(i.failures, failure)
@@ -259,7 +259,7 @@ func (c *session) observation(env *attribute.Environment, j *attribute.Attribute
 	return found
 }
 
-// noState is what the reference writes for a value that is absent.
+// noState is the text that PTP writes for an absent value.
 const noState = "null"
 
 // originsOf returns the entry for whose values parsers keep the line: the state for commands

@@ -28,7 +28,7 @@ func forgetful(t *testing.T, script, attributes string) *site {
 		looking(attributes)))
 }
 
-// cutOff records a submission whose process is gone.
+// cutOff records a submission of a dead process.
 func (s *site) cutOff(t *testing.T) job.Job {
 	t.Helper()
 	job := job.Job{Tag: "the-tag", Target: "here", Created: s.options.Now(), Submitter: "0 gone nowhere"}

@@ -49,7 +49,7 @@ func (c *session) listingOf(kind config.CommandElement) (*config.Command, error)
 	return nil, &UnsupportedError{Of: c.definition, Lacks: "x:" + string(kind)}
 }
 
-// A listRequest is what a listing is made with.
+// A listRequest holds the parameters of a listing.
 type listRequest struct {
 	command *config.Command
 	scope   config.ListScope // whose jobs; empty for nodes and queues

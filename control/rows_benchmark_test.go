@@ -146,7 +146,7 @@ func BenchmarkSharedRows(b *testing.B) {
 	b.ReportMetric(jobs*float64(b.N)/reading.Seconds(), "read-rows/s")
 }
 
-// processorTime is what this process has used of processors.
+// processorTime is the CPU time of this process.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

@@ -54,7 +54,7 @@ func (t *Turns) Due(ctx context.Context, kind config.CommandElement) (time.Time,
 	return t.viewer.Due(ctx, t.tracker.sharedListing(list, nil))
 }
 
-// ErrNotListed says that no process of this user shares such a listing.
+// ErrNotListed reports that no process of this user shares such a listing.
 var ErrNotListed = errors.New("no process has listed it for others")
 
 // LatestRows calls each with the rows of the listing that a process of this user made
@@ -73,9 +73,9 @@ func (c *Controller) LatestRows(ctx context.Context, kind config.CommandElement,
 	return made, err
 }
 
-// sharedListing describes a listing that all processes of this user make in turn, and
-// whose rows go to a function. Parsers may go by values of the target: targets with
-// other ones share the turns, but not what is listed.
+// sharedListing describes a listing that all processes of this user make in turn, with a
+// receiver of its rows. Parsers may depend on values of the target: targets with other values
+// share the turns, but not the rows.
 func (c *tracker) sharedListing(list *config.Command, each func(command.Row) error) poller.Listing {
 	values, _ := json.Marshal(c.resolver.Defaults) // of texts only
 	return poller.Listing{

@@ -23,7 +23,7 @@ import (
 // does not set it.
 const defaultRefresh = time.Minute
 
-// sessionData is what the record has of a session.
+// sessionData is the recorded part of a session.
 type sessionData struct {
 	Definition  string          `json:"definition"` // fingerprint
 	Environment json.RawMessage `json:"environment"`
@@ -203,7 +203,7 @@ func (c *session) runRequest(ctx context.Context, request command.Request) (*com
 func (c *session) runInvocation(ctx context.Context, request command.Request, invocation *command.Invocation) (*command.Result, error) {
 	which := request.Command
 	request.Outcomes, request.Types, request.Trace = c.definition.Outcomes, c.types, c.trace
-	if request.Rows == nil { // who lists many rows knows whether their lines are wanted
+	if request.Rows == nil { // callers that list many rows choose this themselves
 		request.Origins = originsOf(which)
 	}
 	ids, err := c.ids()

@@ -70,9 +70,8 @@ func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged)
 	return submission.RemovePartial(ctx, c.connection, paths)
 }
 
-// Tidy removes the files that were left on this target by submissions that were cut
-// off: those whose outcome is on record, and whose submit command must have ended.
-// Submit calls it once for each controller.
+// Tidy removes files that interrupted submissions left on this target, if their outcome is on
+// record and their submit command must have ended. Submit calls it once for each controller.
 func (c *submitter) Tidy(ctx context.Context) error {
 	leftovers, err := c.store.Leftovers(ctx, c.target)
 	if err != nil {

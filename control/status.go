@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A NotFoundError says that a scheduler does not know a job.
+// A NotFoundError reports that a scheduler does not know a job.
 type NotFoundError struct {
 	ID, Target string
 }
@@ -100,7 +100,7 @@ func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error)
 	found, err := c.query(ctx, j)
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return j, &QueryError{ID: j.ID, Err: err} // the caller gave up, which says nothing about the job
+		return j, &QueryError{ID: j.ID, Err: err} // the caller canceled, which says nothing about the job
 	case err != nil:
 		if found.Tasks != "" {
 			err = errors.Join(err, c.store.Remember(context.WithoutCancel(ctx), j.Tag, found.Tasks))

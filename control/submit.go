@@ -178,9 +178,8 @@ func (c *submitter) accept(ctx context.Context, p *prepared, result *command.Res
 	return j, nil
 }
 
-// unrecorded is the error for a job that was submitted and whose id could not be
-// recorded, for instance on a full disk. It says what to do instead of submitting the job
-// again.
+// unrecorded is the error for a submitted job whose id could not be recorded, for instance on
+// a full disk. It says what to do instead of submitting the job again.
 func (c *submitter) unrecorded(id string, err error) error {
 	help := "note the id: the definition cannot find the job by its tag"
 	switch {

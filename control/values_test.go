@@ -34,7 +34,7 @@ const someAttributes = `
 	<attribute name="workdir"><default>w</default><link-value-to>directory</link-value-to></attribute>
 	<attribute name="chained" visible="false"><link-value-to>control.queue.name</link-value-to></attribute>`
 
-// showing is a submit command whose arguments show attributes.
+// showing is a submit command whose arguments are the values of attributes.
 func showing(names ...string) string {
 	var text strings.Builder
 	text.WriteString(`<submit-batch name="s"><arg>show</arg>`)

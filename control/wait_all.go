@@ -46,9 +46,8 @@ func (c *tracker) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail,
 	return jobs, errors.Join(err, c.renew(context.WithoutCancel(ctx), jobs))
 }
 
-// WaitRecorded waits as WaitAll does for jobs that are on record, by the tags of
-// their submissions, and takes little memory for each. What became of them is in
-// the store.
+// WaitRecorded is WaitAll for recorded jobs, by the tags of their submissions. It takes little
+// memory for each. The results are in the store.
 func (c *Controller) WaitRecorded(ctx context.Context, tags []string, until job.Detail, changed func(job.Job)) error {
 	if c.definition.Command(config.ListJobs) == nil {
 		jobs, err := c.recordedJobs(ctx, tags)

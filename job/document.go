@@ -56,7 +56,7 @@ func (j *Job) Document() Document {
 	return d.withState(j.DetailOrUndetermined())
 }
 
-// ListedDocument returns what a listing of everybody's jobs says about one.
+// ListedDocument returns the listed state of a job of any user.
 func ListedDocument(id, target string, listed Observation) Document {
 	d := listed.document()
 	d.ID, d.Target, d.Owner = id, target, listed.Owner

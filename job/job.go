@@ -2,7 +2,7 @@ package job
 
 import "time"
 
-// A Phase says how far a submission came.
+// A Phase is the progress of a submission.
 type Phase string
 
 // The phases. A submission starts as PhaseIntended and leaves that phase once its
@@ -92,14 +92,14 @@ type Observation struct {
 	Identity string
 	// Submitted, Started and Ended are the scheduler's texts of these times.
 	Submitted, Started, Ended string
-	OutputPath, ErrorPath     string // the job's output files at the place it runs
+	OutputPath, ErrorPath     string // the job's output files on its host
 	// Tasks is what is remembered of the tasks of an array, as package reader writes it.
 	Tasks string
 
 	Observed time.Time // when the query was made
 	Source   string    // the command that was run
 	Origin   Origin    // the line that the state was read from
-	Evidence string    // the output around it, where that says more
+	Evidence string    // the output around it, if that has more
 }
 
 // An Origin is the line of a command's output that states a job's state; all is

@@ -77,7 +77,7 @@ var (
 	}
 )
 
-// Names of the facts that the monitor uses beside showing them.
+// Facts that the monitor also uses itself.
 const (
 	factState     = "state"
 	factDefault   = "default"

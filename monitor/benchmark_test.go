@@ -46,7 +46,7 @@ func newListedCluster(b testing.TB) *listedCluster {
 	counted := regexp.MustCompile(`(?s)(<x:join name="job"[^>]*>).*?(<x:table)`) // the jobs of each queue
 	require.Regexp(b, counted, string(source))
 	source = counted.ReplaceAll(source, []byte("$1<arg>cat</arg><arg>"+c.file(countedJobs)+"</arg>$2"))
-	source = bytes.ReplaceAll(source, []byte(`separator="mark"`), []byte(`separator="|"`)) // else each listing has a mark of its own
+	source = bytes.ReplaceAll(source, []byte(`separator="mark"`), []byte(`separator="|"`)) // otherwise each listing has its own mark
 	definition, err := config.Read("slurm.xml", source, nil)
 	require.NoError(b, err)
 	local, err := remote.NewLocal()
@@ -146,7 +146,7 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// processorTime is what the process has used of all processors.
+// processorTime is the CPU time of the process.
 func processorTime(b testing.TB) time.Duration {
 	var used unix.Rusage
 	require.NoError(b, unix.Getrusage(unix.RUSAGE_SELF, &used))

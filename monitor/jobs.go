@@ -21,7 +21,7 @@ var jobFacts = factsOf(jobColumns, factState, factIdentity, factFurther)
 // tasks of an array.
 type jobs struct {
 	listed
-	own     map[string]ownRow // those of jobs on record, by id
+	own     map[string]ownRow // rows of recorded jobs, by id
 	record  record
 	matched uint64 // generation of the record that the newest listing was compared with
 	compare bool   // whether each row of the listing at hand is to be compared with the record

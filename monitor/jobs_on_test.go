@@ -36,7 +36,7 @@ func TestANodeHasItsCurrentJobs(t *testing.T) {
 		_, hasNodes := waiting.Value(vocabulary.AttributeJobNodes)
 		require.False(t, hasNodes, "it has none yet")
 		for range monitor.JobsOn(w.manager(), "n2") {
-			break // who wants no more gets no more
+			break // a caller can stop early
 		}
 		for job := range monitor.JobsOn(w.manager(), "n4") {
 			require.Equal(t, "has others", job.ID(), "a node that is not listed has jobs all the same")

@@ -22,9 +22,9 @@ const (
 	mostGone  = 10_000
 )
 
-// keepLast keeps what the model shows of jobs whose rows are gone, but those of other users. Schedulers
-// forget jobs soon after their end, maybe before that is on record, or the job itself is. Without it,
-// such jobs would run again in the views.
+// keepLast keeps the shown state of jobs without rows, except other users' jobs. Schedulers
+// forget jobs soon after their end, perhaps before the end or even the job is on record.
+// Without it, such jobs would run again in the views.
 func (j *jobs) keepLast(gone []string) {
 	now := j.monitor.options.Now()
 	maps.DeleteFunc(j.gone, func(_ string, last *lastRow) bool { return now.Sub(last.listed) > lastLimit })

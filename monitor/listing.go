@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	maxID   = 1024    // bytes of an element's id, as the model has it
+	maxID   = 1024    // bytes of an element's id in the model
 	maxText = 4 << 10 // bytes of one fact of a row
 )
 
@@ -154,7 +154,7 @@ type batch struct {
 	ids   []string
 	facts []Facts
 
-	badIDs int // that cannot be used, and the last of them
+	badIDs int // number of unusable values, and the last of them
 	badID  string
 }
 

@@ -29,7 +29,7 @@ func (l *machines) facts() []string { return []string{factState, factFurther} }
 
 func (l *machines) startListing() { l.round++ }
 
-// merge takes the row of a machine.
+// merge applies the row of a machine.
 func (l *machines) merge(u *model.Update, id string, facts Facts, _ uint64) {
 	row := rowOf{monitor: l.monitor, row: model.Row{Kind: model.Machine, ID: id}}
 	row.further(u, facts)

@@ -76,9 +76,8 @@ type Listing struct {
 // How often a scheduler is queried.
 const (
 	defaultInterval = 5 * time.Second
-	// From the beginning of one round of listings to that of the next it takes at
-	// least so many times as long as they took: they keep the scheduler busy for no
-	// more than a twentieth of the time.
+	// The time between the beginnings of two rounds of listings is at least so many times
+	// their duration: they keep the scheduler busy for no more than a twentieth of the time.
 	quietFactor    = 20
 	longestBackOff = 5 * time.Minute
 	recordInterval = 2 * time.Second
@@ -269,7 +268,7 @@ func (m *Monitor) quiet() time.Duration {
 	return took * quietFactor
 }
 
-// do runs a task and says when it is due again.
+// do runs a task and returns when it is due again.
 func (m *Monitor) do(ctx context.Context, t *task) error {
 	if m.putOff(ctx, t) {
 		return nil
@@ -360,7 +359,7 @@ func (m *Monitor) afterFailure(t *task) time.Duration {
 	return wait + time.Duration(m.options.Jitter()*float64(wait)/4)
 }
 
-// update changes the model, and counts what it refuses.
+// update changes the model and counts refused changes.
 func (m *Monitor) update(change func(*model.Update)) {
 	m.refused(m.options.Model.Update(change))
 }

@@ -31,7 +31,7 @@ type node struct {
 	number  int // in the machine, from 0
 	state   model.State
 	full    bool        // whether all of its CPUs are in use
-	extra   model.State // by whom it is used, as the model has it
+	extra   model.State // its users in the model
 }
 
 func newNodes(m *Monitor) *nodes {
@@ -74,7 +74,7 @@ func (n *nodes) merge(u *model.Update, id string, facts Facts, print uint64) {
 	}
 }
 
-// observe takes the row of a node into the model.
+// observe applies the row of a node to the model.
 func (n *nodes) observe(u *model.Update, id string, facts Facts, print uint64) {
 	m := n.monitor
 	machine := cmp.Or(facts.Fact(factMachine), m.options.Machine)

@@ -35,7 +35,7 @@ const (
 // mostProblems bounds the problems that the model shows.
 const mostProblems = 50
 
-// problemsAttribute returns the attribute that shows what was wrong.
+// problemsAttribute returns the attribute with the problems.
 func (m *Monitor) problemsAttribute() model.Attribute {
 	shown := model.Attribute{ID: vocabulary.AttributeProblems, Elements: []string{}}
 	for _, problem := range m.Problems() {

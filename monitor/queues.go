@@ -17,12 +17,12 @@ var queueFacts = factsOf(queueColumns, factState, factFurther)
 // queues takes listings of queues into the model.
 type queues struct {
 	listed
-	usual string // that takes the jobs which name none; empty while not known
+	usual string // that receives jobs without a queue; empty if unknown
 }
 
 // A rowState is what is remembered of a row, to find what the next listing changes.
 type rowState struct {
-	print    uint64 // of its facts; 0 to be put again in any case
+	print    uint64 // of its facts; 0 to apply it in any case
 	round    uint32 // of the listing that last had it
 	listed   bool   // whether the last whole listing, or one since, had it
 	own      bool   // a job that is on record
@@ -42,7 +42,7 @@ func newQueues(m *Monitor) *queues {
 	return q
 }
 
-// observe takes the row of a queue into the model.
+// observe applies the row of a queue to the model.
 func (q *queues) observe(u *model.Update, id string, facts Facts, print uint64) {
 	m := q.monitor
 	before, known := q.known[id]

@@ -106,8 +106,8 @@ func (r *recorded) unlessOf(owner, user string) *recorded {
 	return r
 }
 
-// areOthers reports whether two names are those of two users. Some schedulers put a host
-// behind the name, and one shows the number of a user whose name it does not know.
+// areOthers reports whether two names belong to different users. Some schedulers append a host
+// to the name, and one shows the uid of unknown users.
 func areOthers(a, b string) bool {
 	a, b = withoutHost(a), withoutHost(b)
 	return a != "" && b != "" && a != b && !isNumber(a) && !isNumber(b)
@@ -123,7 +123,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// readRecord reads what is on record and shows it.
+// readRecord reads the record and shows it.
 func (j *jobs) readRecord(ctx context.Context) error {
 	m := j.monitor
 	if j.since.IsZero() {

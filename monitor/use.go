@@ -55,7 +55,7 @@ func (u *use) leave(id string) {
 // usedBy describes the users of a node and this user's processes on it.
 type usedBy struct {
 	own, other bool
-	user       string // of the first job of somebody else
+	user       string // of the first job of another user
 	several    bool   // whether there are jobs of several other users
 	work       work   // of this user's jobs
 	silent     bool   // a job of this user has it, and its processes there are unknown

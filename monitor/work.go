@@ -17,7 +17,7 @@ type work uint8
 const (
 	worksOn   work = 1 << iota // a process has not ended
 	worked                     // a process has ended
-	worksDark                  // nobody knows what becomes of a process
+	worksDark                  // the fate of a process is unknown
 )
 
 func workOf(processState job.ProcessState) work {

@@ -38,7 +38,7 @@ func newOutage(t *testing.T, cluster *rmctltest.Cluster) *outage {
 	return &outage{Desk: rmctltest.NewDesk(t, "", cluster.Setting()), Cluster: cluster, t: t}
 }
 
-// A record is what rmctl knows of a job.
+// A record is the recorded state of a job.
 type record struct {
 	ID, Tag, Phase, State, Detail, Native string
 	Stale, Missing                        bool
@@ -46,7 +46,7 @@ type record struct {
 	ExitCode                              *int
 }
 
-// records returns what is on record of all jobs.
+// records returns the records of all jobs.
 func (o *outage) records() []record {
 	o.t.Helper()
 	var records []record
@@ -58,7 +58,7 @@ func (o *outage) records() []record {
 	return records
 }
 
-// record returns what is on record of one job.
+// record returns the record of one job.
 func (o *outage) record(id string) record {
 	o.t.Helper()
 	for _, r := range o.records() {
@@ -139,9 +139,9 @@ func (o *outage) jobsOfSlurm() []string {
 	return ids
 }
 
-// waitingForOutage lets no sbatch of the desk begin but the first ones until a file says that
-// the controller is away: a fast machine would be done before. When one of them has failed there
-// is another file.
+// waitingForOutage delays every sbatch of the desk except the first ones until a file says
+// that the controller is away: otherwise a fast machine would be done before. When one of them
+// has failed there is another file.
 func (o *outage) waitingForOutage(first int) (away, refused string) {
 	o.t.Helper()
 	bin := filepath.Join(o.Home, "bin")

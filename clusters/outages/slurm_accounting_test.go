@@ -18,7 +18,7 @@ import (
 func TestSlurmAccounting(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "accounting", "RMCTL_SLURM_MINJOBAGE=2", "RMCTL_SLURM_ACCOUNTING=yes", "RMCTL_SLURM_REST=yes")
-	// Before the scripts, which need what it stops.
+	// It runs before the scripts, which need the services that it stops.
 	t.Run("slurmdbd is away", func(t *testing.T) { testAccountingAway(t, cluster) })
 	t.Run("slurmctld", func(t *testing.T) {
 		rmctltest.Scripts(t, filepath.Join("testdata", "script-slurm-accounting"), map[string]string{"SLURM_CONF": cluster.Configuration})

@@ -25,8 +25,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// What is flat: in the last quarter of the time the median is above that of the
-// second one by no more than a tenth and this much.
+// A value is flat if its median in the last quarter of the time exceeds that of the second
+// quarter by at most a tenth plus this much.
 const (
 	moreMemory      = 2 << 20 // bytes
 	moreDescriptors = 4

@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// An interactive job whose connection is lost has no end that anybody saw. It
-// is not said to run for ever, and does not keep the next one out.
+// If the connection of an interactive job is lost, its end is unknown. The job is not shown as
+// running for ever, and does not block the next one.
 func TestAJobWhoseConnectionIsLostIsMissing(t *testing.T) {
 	t.Parallel()
 	daemons := rmctltest.SSHD(t, "interactive")

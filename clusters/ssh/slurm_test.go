@@ -171,7 +171,7 @@ func (s slurmThere) slowDown(t *testing.T) {
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 		require.NoError(t, os.Chmod(path, 0o666))
 		t.Cleanup(func() {
-			file, err := os.OpenFile(path, os.O_RDWR, 0) // which lets go whoever waits for the other side
+			file, err := os.OpenFile(path, os.O_RDWR, 0) // which releases the process that waits for the other side
 			require.NoError(t, err)
 			require.NoError(t, errors.Join(file.Close(), os.Remove(path)))
 		})

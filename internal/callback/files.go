@@ -27,7 +27,7 @@ const (
 	mostFile    = 64 << 10
 )
 
-// A Result is what a node found out about one address.
+// A Result is the result of a node for one address.
 type Result struct {
 	Address string `json:"address"` // without its port
 	Node    string `json:"node"`

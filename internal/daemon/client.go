@@ -61,7 +61,7 @@ func Find(folder string) *Client {
 	return &Client{ClientOptions{Folder: folder, Log: slog.New(slog.DiscardHandler)}}
 }
 
-// Greet returns the background process's description of itself.
+// Greet returns a description of the background process.
 func (c *Client) Greet(ctx context.Context) (Greeting, error) { return c.ensure(ctx) }
 
 // ensure finds or starts a usable process.

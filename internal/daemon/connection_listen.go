@@ -17,7 +17,7 @@ import (
 // past is a deadline that ends what waits.
 var past = time.Unix(1, 0)
 
-// Listen accepts connections of processes of the place.
+// Listen accepts connections from processes on the remote host.
 func (c *connection) Listen(ctx context.Context) (net.Listener, error) {
 	l, err := c.openConversation(ctx, operationListen, request{Place: c.place.pack()})
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *listening) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener at the place.
+// Close closes the remote listener.
 func (s *listening) Close() error {
 	var err error
 	if s.link.send(listenRequest{}) == nil {
@@ -134,7 +134,7 @@ func (s *listening) Close() error {
 	return err
 }
 
-// Addr is the address at the place.
+// Addr is the address on the remote host.
 func (s *listening) Addr() net.Addr { return s.address }
 
 // acceptedConn is a connection that the background process accepted.
@@ -176,7 +176,7 @@ func (c *acceptedConn) explain(err error) error {
 // CloseWrite ends what this end writes.
 func (c *acceptedConn) CloseWrite() error { return c.Stream.Close() }
 
-// Close ends both directions, after what was written.
+// Close ends both directions after the pending output.
 func (c *acceptedConn) Close() (err error) {
 	c.once.Do(func() {
 		_ = c.SetReadDeadline(past) // never fails

@@ -300,7 +300,7 @@ func TestAClientThatComesAsTheProcessEndsStartsAnother(t *testing.T) {
 	}
 }
 
-// awaitClient waits until somebody has connected, without taking the connection.
+// awaitClient waits until a client has connected, without accepting the connection.
 func awaitClient(t *testing.T, listener net.Listener) {
 	t.Helper()
 	connection, err := listener.(*net.UnixListener).SyscallConn()

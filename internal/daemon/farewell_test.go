@@ -123,7 +123,7 @@ func TestClientsGetTheFinalOutputWhenTheProcessEnds(t *testing.T) {
 	held, err := client.Connect(t.Context(), Place{Host: "there"}, nil)
 	require.NoError(t, err)
 	end()
-	// Who holds a connection is cut off.
+	// Clients that hold a connection are disconnected.
 	<-held.(*connection).hold.session.CloseChan()
 	for _, one := range all {
 		// What a client sends before it reads, such as room for more, ends its link where nobody is there.

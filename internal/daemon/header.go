@@ -33,7 +33,7 @@ const replyHead = 1 + 4
 // errProtocol reports a message that the protocol does not allow.
 var errProtocol = errors.New("the other process violates the protocol")
 
-// header says what a conversation is about.
+// header describes a conversation.
 type header struct {
 	Protocol  int
 	Operation string
@@ -42,7 +42,7 @@ type header struct {
 
 // readHeader reads the line that begins a conversation.
 func readHeader(reader io.Reader) (h header, err error) {
-	// Nothing follows a header before it has its reply.
+	// No message follows a header before its reply.
 	line, err := bufio.NewReader(io.LimitReader(reader, longestHeader+1)).ReadBytes('\n')
 	switch {
 	case len(line) > longestHeader:

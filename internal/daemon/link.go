@@ -177,7 +177,7 @@ type stream struct{ *yamux.Stream }
 func (s *stream) Read(buffer []byte) (int, error) {
 	count, err := s.Stream.Read(buffer)
 	switch {
-	case count > 0: // an error is that of making room at the other end
+	case count > 0: // an error comes from accepting at the other end
 		return count, nil
 	case s.Session().IsClosed():
 		return 0, errLost

@@ -17,7 +17,7 @@ import (
 // drop it closes the listener.
 type listenRequest struct {
 	Accept bool `json:",omitempty"` // the next stream is for a connection
-	Drop   int  `json:",omitempty"` // the number of a connection that nobody reads any more
+	Drop   int  `json:",omitempty"` // the number of an abandoned connection
 }
 
 // listenReport is a message of the server.

@@ -147,7 +147,7 @@ func (c *conversation) done(err error) error {
 	return c.answer()
 }
 
-// hold describes the place, and keeps the connection for the client.
+// hold describes the host, and keeps the connection for the client.
 func hold(ctx context.Context, c *conversation, place remote.Connection) error {
 	if err := c.answer(place.Info()); err != nil {
 		return err

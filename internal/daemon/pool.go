@@ -204,7 +204,7 @@ func (p *pool) release(k *kept) {
 	p.closeUnused(k)
 }
 
-// closeUnused closes a forgotten connection once nobody uses it.
+// closeUnused closes a removed connection once it is unused.
 func (p *pool) closeUnused(k *kept) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -150,7 +150,7 @@ func TestAnotherBuildTakesOver(t *testing.T) {
 func TestAClientEndsTheProcessOfAnotherBuildOnce(t *testing.T) {
 	old := serve(t, daemon.Options{Build: "old"})
 	client, err := daemon.Open(t.Context(), daemon.ClientOptions{Folder: old.options.Folder, Build: "new", Start: func() error {
-		serve(t, daemon.Options{Folder: old.options.Folder, Build: "third"}) // that of another client, which was faster
+		serve(t, daemon.Options{Folder: old.options.Folder, Build: "third"}) // of a client that was faster
 		return nil
 	}})
 	require.NoError(t, err)

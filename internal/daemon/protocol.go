@@ -77,7 +77,7 @@ type request struct {
 	Yields  bool        `json:",omitempty"`
 	Attach  bool        `json:",omitempty"`
 	Size    remote.Size // of the attached terminal
-	Prompt  bool        `json:",omitempty"` // whether there may be somebody to ask
+	Prompt  bool        `json:",omitempty"` // whether a user can answer prompts
 	Content []byte      `json:",omitempty"` // to send
 
 	// The streams that the client opens for a command or session.

@@ -45,7 +45,7 @@ func newRing(patience time.Duration) *ring {
 	return &ring{patience: patience, changed: make(chan struct{}), readers: map[*ringReader]bool{}}
 }
 
-// change wakes all who wait. The mutex is held.
+// change wakes all waiting goroutines. The caller holds the mutex.
 func (r *ring) change() {
 	close(r.changed)
 	r.changed = make(chan struct{})

@@ -132,7 +132,7 @@ type process struct {
 	sessions *sessions
 	listener net.Listener
 	end      func()
-	leave    func() error // stops listening, and gives the folder to whoever comes
+	leave    func() error // stops listening, and frees the directory for the next process
 
 	clients chan struct{} // holds something for each client
 	used    atomic.Int64  // when the last one left, in nanoseconds since 1970

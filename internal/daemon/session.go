@@ -18,15 +18,14 @@ import (
 // gave to Start; only the hoster understands it.
 type Hoster func(ctx context.Context, request []byte, session Hosted) (code int, err error)
 
-// Hosted is what the process of a session is attached to.
+// Hosted holds the streams of a session's process.
 type Hosted struct {
 	// Stdin is the input from attached clients and Send, in order of arrival. It ends at the
 	// request of a client, and with the session.
 	Stdin io.Reader
-	// Stdout and Stderr go to every attached client. What was written last,
-	// ringBytes of both together, is kept for clients that attach later.
-	// Writing waits for attached clients that are slow, though not for ever,
-	// and for nobody while none is attached.
+	// Stdout and Stderr go to every attached client. The last output, ringBytes of both
+	// together, is kept for clients that attach later. Writes wait for slow attached clients,
+	// but not for ever, and never while no client is attached.
 	Stdout, Stderr io.Writer
 	// Terminal is nil when the client that started the session asked for none.
 	// Resized has the size of the client that sent one last.
@@ -67,7 +66,7 @@ type Attachment struct {
 	Size     remote.Size           // of the client's terminal; zero if it has none
 	Resized  <-chan remote.Size    // further sizes; may be nil
 	Signals  <-chan syscall.Signal // to send on; may be nil
-	Prompter remote.Prompter       // answers what the session asks; nil if there is nobody
+	Prompter remote.Prompter       // answers the prompts of the session; nil without a user
 }
 
 // SessionInfo describes a living session.

@@ -20,7 +20,7 @@ type node struct {
 	after      string // the blanks in front of the end tag
 }
 
-// An attribute is an XML attribute as it is written.
+// An attribute is an XML attribute as written.
 type attribute struct {
 	name, value string // the value with its quotes
 	beginsLine  bool

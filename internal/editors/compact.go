@@ -74,7 +74,7 @@ func prefixOf(schema *xmltree.Element) string {
 
 func (w *compactWriter) define(name, pattern string) { fmt.Fprintf(&w.out, "%s = %s\n", name, pattern) }
 
-// place notes where an element of rmctl stands.
+// place records the position of an element of rmctl.
 func (w *compactWriter) place(e *xmltree.Element) {
 	for part := range e.All() {
 		if part.IsExtension("within") {

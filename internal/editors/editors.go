@@ -15,9 +15,9 @@ import (
 // A File is one of the files, with slashes in its name.
 type File struct{ Name, Text string }
 
-// Files returns all files: the schemas of whole definitions, those that editors use, in which
-// nothing has to be there, as in definitions that extend others, and the rules by which
-// editors find them.
+// Files returns all files: the schemas of complete definitions, those for editors, which
+// require no elements, since definitions may extend others, and the rules with which editors
+// find them.
 func Files() ([]File, error) {
 	core, extensions := schemas.Texts()
 	looseCore, looseExtensions := loosened(core), loosened(extensions)
@@ -54,7 +54,7 @@ const catalog = `<?xml version="1.0" encoding="UTF-8"?>
 </catalog>
 `
 
-// locatingRules are those by which nxml-mode of Emacs does so.
+// locatingRules are the rules for nxml-mode of Emacs.
 const locatingRules = `<?xml version="1.0" encoding="UTF-8"?>
 <locatingRules xmlns="http://thaiopensource.com/ns/locating-rules/1.0">
   <namespace ns="` + xmltree.CoreNamespace + `" uri="definition.rnc"/>

@@ -28,7 +28,7 @@ const (
 
 var errFormat = errors.New("not an ELF file")
 
-// A File is what is known of a file.
+// A File is the parsed part of a file.
 type File struct {
 	Is64     bool
 	Order    binary.ByteOrder

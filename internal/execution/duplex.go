@@ -81,7 +81,7 @@ func SocketPair() (near, far *net.UnixConn, err error) {
 	return nil, nil, nearErr
 }
 
-// socketOf makes a connection of a descriptor, which it closes.
+// socketOf makes a connection from a descriptor and closes the descriptor.
 func socketOf(descriptor int) (*net.UnixConn, error) {
 	file := os.NewFile(uintptr(descriptor), "socketpair")
 	defer file.Close()

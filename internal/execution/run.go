@@ -49,7 +49,7 @@ func (r *Run) Feed(pipe io.WriteCloser, source io.Reader, isTerminal, staysOpen 
 		refused, err := CopyInput(pipe, source, isTerminal)
 		r.input <- err
 		if !refused && !staysOpen {
-			_ = pipe.Close() // a process that has ended needs no end of its input
+			_ = pipe.Close() // an ended process needs no end of its input
 		}
 	}()
 }

@@ -1,4 +1,4 @@
-// Package follow follows jobs on record, whichever process queries them.
+// Package follow follows recorded jobs, whichever process queries them.
 package follow
 
 import (
@@ -40,7 +40,7 @@ func New(store *jobstore.Store, target string, now func() time.Time, isUnqueried
 	return &Jobs{store: store, target: target, now: now, isUnqueried: isUnqueried, jobs: map[string]*followedJob{}}
 }
 
-// A followedJob is what is known of one.
+// A followedJob is the known state of one job.
 type followedJob struct {
 	shown        unique.Handle[shownState]
 	missingCount int
@@ -152,7 +152,7 @@ func (f *Jobs) touched(ctx context.Context, last int64) ([]string, int64, error)
 		}
 		last = max(last, newest)
 	}
-	// That a job is missing once more is no event.
+	// A repeated absence of a job is not an event.
 	err := f.store.EachMissing(ctx, f.target, func(job *job.Job) {
 		if known := f.jobs[job.Tag]; known != nil && known.missingCount != job.MissingCount {
 			touched = append(touched, job.Tag)

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A directive is what schedulers read a portable name's value from.
+// A directive is the option of a scheduler for a portable name.
 type directive struct {
 	scheduler string // as in directiveSchedulers
 	starts    string // what may stand before the value, separated by |

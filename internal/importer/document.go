@@ -32,7 +32,7 @@ func (d *document) text() string {
 	return text.String()
 }
 
-// A shipped is a shipped definition whose parts others take over.
+// A shipped is a shipped definition from which others copy parts.
 type shipped struct {
 	name       string
 	definition *config.Definition

@@ -16,7 +16,7 @@ type filling struct {
 	*importing
 	from    *shipped
 	to      *document
-	defined map[string]bool // attributes that the document has, or what it extends
+	defined map[string]bool // attributes of the document and its bases
 	parts   []string        // of control-data, in order
 	readers []string        // that are among the parts
 	names   []string        // attributes that the parts need, which the document lacks

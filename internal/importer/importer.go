@@ -59,7 +59,7 @@ type Target struct {
 	Environment map[string]string `toml:"environment,omitempty" json:"environment,omitempty"` // of all commands
 }
 
-// A Kind is what became of a part of the file.
+// A Kind is the kind of a remark about a part of the file.
 type Kind string
 
 // The kinds of remarks.
@@ -70,7 +70,7 @@ const (
 	Lost    Kind = "lost"    // it is not in the result
 )
 
-// A Remark says what became of a part of the file.
+// A Remark says how the import handled a part of the file.
 type Remark struct {
 	Kind    Kind   `json:"kind"`
 	Line    int    `json:"line,omitempty"` // in the file, from 1; 0 for no place
@@ -79,7 +79,7 @@ type Remark struct {
 	Text    string `json:"text"`
 }
 
-// An Error says why a file cannot be imported, and where.
+// An Error is the reason why a file cannot be imported, with its position.
 type Error struct {
 	File         string
 	Line, Column int // from 1; 0 where it is not known
@@ -97,8 +97,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Reason)
 }
 
-// Import reads a file. An empty format is found out from the text, an empty name
-// is made of what the file says or of its own name. Errors are *Error.
+// Import reads a file. An empty format is detected from the text; an empty name is derived
+// from the file's content or name. Errors are *Error.
 func Import(file string, source []byte, format Format, name string) (*Result, error) {
 	if format == "" {
 		format = formatOf(source)

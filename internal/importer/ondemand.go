@@ -139,7 +139,7 @@ func (i *importing) onDemandCluster(job *mapping, s *site) {
 	}
 }
 
-// onDemandPrograms reads the programs that replace those of the scheduler.
+// onDemandPrograms reads the replacements of the scheduler's programs.
 func (i *importing) onDemandPrograms(job *mapping, s *site) {
 	overrides := job.mapping("bin_overrides")
 	for _, key := range overrides.keys() {

@@ -18,7 +18,7 @@ const originalSuffix = "-original.xml"
 func (i *importing) ptp() {
 	original, problems := check.Load(i.file, i.source, check.ReadBase)
 	isStrict := problems.Err() == nil
-	if original != nil && len(original.Commands) > 0 { // otherwise all of it would be ignored
+	if original != nil && len(original.Commands) > 0 { // otherwise the whole file would be ignored
 		problems = problems.Lenient()
 	}
 	for _, problem := range problems {
@@ -91,7 +91,7 @@ func hasExtension(d *config.Definition, name string) bool {
 	return d.Command(config.CommandElement(name)) != nil
 }
 
-// ptpTarget is where the definition says that its connection goes.
+// ptpTarget is the host of the definition's connection.
 func (i *importing) ptpTarget(name string, d *config.Definition) Target {
 	target := Target{Name: name, Definition: name + ".xml", Transport: settings.TransportLocal}
 	if d.Site.ControlConnection == "" {

@@ -10,16 +10,16 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A site is what a file says of how the commands of a scheduler are called. Variables go into
-// the target; the rest becomes a definition that extends the shipped one.
+// A site describes how to call the commands of a scheduler. Its variables go into the target;
+// the rest becomes a definition that extends the shipped one.
 type site struct {
 	*importing
 	name       string
 	scheduler  string
 	model      *shipped          // the definition that it extends, nil where none is shipped
-	folder     string            // of the programs; empty for those of the PATH
+	folder     string            // of the programs; empty for those in the PATH
 	variables  map[string]string // for all commands, of the target
-	programs   map[string]string // what is called instead, by the program's name
+	programs   map[string]string // replacements, by the program's name
 	places     map[string][2]int // of these in the file
 	attributes map[string]string // of the target
 }

@@ -39,7 +39,7 @@ type Watch struct {
 	warned   map[string]bool      // the warnings that were printed
 }
 
-// A CursorError is that of a cursor behind the newest event.
+// A CursorError reports a cursor behind the newest event.
 type CursorError struct{ cursor, last int64 }
 
 func (e *CursorError) Error() string {

@@ -33,7 +33,7 @@ func NewRecord(read stored.Queryer, snapshot stored.Reader, write, durable store
 	return &Record{read, snapshot, write, durable, explain}
 }
 
-// Saved is what is on record of an ensemble.
+// Saved is a recorded ensemble.
 type Saved struct {
 	Ensemble barrier.Ensemble
 	Parts    []barrier.Part   // by serial
@@ -273,7 +273,7 @@ func Prune(ctx context.Context, transaction *sql.Tx, before time.Time) error {
 type Table struct {
 	Name    string
 	Columns []Column
-	IsWhole func() bool // reports whether the row is as it was written
+	IsWhole func() bool // reports whether the row is undamaged
 	Insert  func(ctx context.Context, transaction *sql.Tx) (bool, error)
 }
 

@@ -59,8 +59,8 @@ func change(state barrier.State, from, to int) barrier.Change {
 	return barrier.Change{Ensemble: ensemble, Notices: notices(from, to)}
 }
 
-// child runs the test again in a process that records the steps, and says so after each. It is killed
-// after a number of them, or some time after the begin of the next one.
+// child runs the test again in a process that records the steps and reports each. It is killed
+// after a number of steps, or some time after the next one begins.
 func child(t *testing.T, directory string, after int, delay time.Duration) {
 	t.Helper()
 	program, err := os.Executable()

@@ -32,7 +32,7 @@ func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
 // MatchString reports whether the text holds a match.
 func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 
-// Find is that of [regexp.Regexp], as are the methods below.
+// Find is [regexp.Regexp.Find]; the methods below correspond likewise.
 func (r *Regexp) Find(b []byte) []byte { return r.get().Find(b) }
 
 func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }

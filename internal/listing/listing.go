@@ -1,4 +1,4 @@
-// Package listing keeps what one listing of jobs says.
+// Package listing holds the content of one listing of jobs.
 package listing
 
 import (
@@ -64,7 +64,7 @@ func textWithin(line, text string) string {
 	return strings.Clone(text)
 }
 
-// observationOf returns what a row says about its job.
+// observationOf returns the observation in a row.
 func observationOf(of command.Row) job.Observation {
 	seen := job.Observe(of.Fact)
 	if of.Origin != nil {
@@ -133,8 +133,8 @@ func (l *Listing) ByIdentity() map[string]string {
 	return ids
 }
 
-// About returns what the listing says about a job. It reports false if there is no
-// row, or the row has no state or is of another job that has the same id by now.
+// About returns the listed state of a job. It reports false without a row, or if the row has
+// no state or belongs to another job with a reused id.
 func (l *Listing) About(known *job.Job) (job.Observation, bool) {
 	seen, isListed := l.Row(known.ID)
 	if !isListed {

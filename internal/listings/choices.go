@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A form is what a listing is printed as.
+// A form is the output format of a listing.
 type form int
 
 const (
@@ -80,7 +80,7 @@ const OutputHelp = `-o wide adds columns to the table; -o table=COLUMN,... choos
 TARGET/ID for jobs, or ID with -t. --format is a Go template over the members of the JSON
 output, such as '{{.ID}} {{.State}}'.`
 
-// AddTo adds the flags to those of a command.
+// AddTo adds the flags to a command.
 func (c *Choices) AddTo(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.output, "output", "o", "", "output `FORMAT`: wide, json, yaml or table=COLUMN,...")
 	flags.BoolVarP(&c.areIDs, "quiet", "q", false, "print only ids, or names of nodes, queues and targets")

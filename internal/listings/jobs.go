@@ -75,7 +75,7 @@ func RecordedJobs() Kind[*job.Job] {
 	}
 }
 
-// A Status is a job whose state was queried.
+// A Status is the queried state of a job.
 type Status struct {
 	job.Job
 	Document StatusDocument

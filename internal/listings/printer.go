@@ -40,7 +40,7 @@ func (k Kind[T]) PrintAll(output Output, things []T, none string) error {
 	if err != nil {
 		return err
 	}
-	p.table.Hold(len(things)) // all of them set the widths of the columns
+	p.table.Hold(len(things)) // they all set the widths of the columns
 	for _, thing := range things {
 		if p.IsFull() {
 			break
@@ -142,7 +142,7 @@ func (p *Printer[T]) entryOf(thing T) (*entry, error) {
 	return e, err
 }
 
-// write prints a thing that is no row of a table.
+// write prints an item that is not a table row.
 func (p *Printer[T]) write(w io.Writer, thing T) error {
 	var line string
 	switch p.output.form {
@@ -164,7 +164,7 @@ func (p *Printer[T]) write(w io.Writer, thing T) error {
 	return nil
 }
 
-// Flush prints what is not printed yet.
+// Flush prints the buffered rows.
 func (p *Printer[T]) Flush() error {
 	sorting.Stable(p.kept, func(a, b *entry) int { return compare(a.keys, b.keys, p.order) })
 	for i, e := range p.kept {

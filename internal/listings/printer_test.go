@@ -63,7 +63,7 @@ func TestColumnsAreChosen(t *testing.T) {
 func TestRowsAreSortedAndThenCounted(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--sort=job":              "9 10 t11",
-		"--sort=-job":             "10 9 t11", // what is not known is last in both orders
+		"--sort=-job":             "10 9 t11", // unknown values are last in both orders
 		"--sort=submitted":        "9 10 t11",
 		"--sort=-submitted":       "t11 10 9",
 		"--sort=target,-job":      "9 10 t11",

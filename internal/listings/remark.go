@@ -61,7 +61,7 @@ func (r *remarks) addEnd(j job.Job) {
 	}
 }
 
-// addSubmission adds what is unknown about the submission of a job.
+// addSubmission adds the unknown facts about a submission.
 func (r *remarks) addSubmission(j job.Job) {
 	switch {
 	case j.ID == "" && j.Stale:

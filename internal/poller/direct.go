@@ -23,7 +23,7 @@ func (p *Poller) Direct(ctx context.Context, r Request) (isMade bool, err error)
 	return turn != nil, err
 }
 
-// A directSchedule makes a query now or not at all.
+// A directSchedule runs a query now or not at all.
 type directSchedule struct{}
 
 func (directSchedule) dueAt(last polls.Poll) time.Time {

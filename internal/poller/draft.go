@@ -13,7 +13,7 @@ import (
 // each process makes in its turn.
 const largestShared = 64 << 20
 
-// errTooLarge says that a listing is not kept for others.
+// errTooLarge reports that a listing is too large to share.
 var errTooLarge = fmt.Errorf("the listing has more than %d MiB", largestShared>>20)
 
 // A draft is a listing that is being written for others. It keeps its first error: the

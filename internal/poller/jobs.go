@@ -22,7 +22,7 @@ const (
 	recent = 10 * time.Minute
 )
 
-// A Wish says how new an answer must be.
+// A Wish limits the age of an answer.
 type Wish struct {
 	Insists bool // a user asked for a new answer
 	// Patience is how long to wait until a query may be made. It is 0 if the last answer

@@ -156,7 +156,7 @@ func (p *Poller) listingDue(interval time.Duration, last polls.Poll) time.Time {
 	return last.Begun.Add(max(interval, min(time.Duration(float64(last.Took)/usualShare), longestBackOff)))
 }
 
-// A listingSchedule lists once per interval, or receives what was listed.
+// A listingSchedule lists once per interval, or receives the listing of another process.
 type listingSchedule struct {
 	viewer     *Viewer
 	listing    *Listing

@@ -130,7 +130,7 @@ func (p *Poller) publish(ctx context.Context, r *Request, turn *Turn, err error)
 	}
 	switch {
 	case ctx.Err() != nil:
-		// Giving up says nothing about the scheduler.
+		// A cancellation says nothing about the scheduler.
 		next.Failures, next.Error, next.Failure, next.Paused = last.Failures, last.Error, last.Failure, last.Paused
 	case failure != nil:
 		next.Failures, next.Error, next.Failure, next.Paused = last.Failures+1, failure.Text, failure.Kind, last.Paused

@@ -20,8 +20,8 @@ const chunkSize = 256 << 10
 type chunk struct {
 	Keys  [][]string
 	Texts []string
-	// Rows has for each row: the index of its keys in Keys, 1 if its id comes again or else
-	// 0, and the indexes of its id and its facts in Texts.
+	// Rows has for each row: the index of its keys in Keys, 1 if its id repeats or else 0, and
+	// the indexes of its id and its facts in Texts.
 	Rows []uint32
 }
 
@@ -94,7 +94,7 @@ func (w *chunkWriter) flush() ([]byte, error) {
 	return encoded.Bytes(), err
 }
 
-// errNoRows says that a chunk is damaged.
+// errNoRows reports a damaged chunk.
 var errNoRows = errors.New("the rows are damaged")
 
 // eachRow gives the rows of a chunk in its encoding to a function, until that

@@ -19,7 +19,7 @@ type ListingKey struct {
 // user. Its rows are in chunks, in an encoding of the caller.
 type Listing struct {
 	ListingKey
-	Begun  time.Time     // of its query; zero if none is shared
+	Begun  time.Time     // of its query; zero if no listing is shared
 	Took   time.Duration // the query
 	Chunks int           // that its rows are in
 

@@ -36,14 +36,14 @@ func (r *Record) failed(err error, format string, arguments ...any) error {
 // pollsKept is how long single polls are remembered, to be counted.
 const pollsKept = 24 * time.Hour
 
-// A PollKind says what a shared query is for.
+// A PollKind is the purpose of a shared query.
 type PollKind string
 
 // The kinds of queries that are no listings; those are named as the definition's commands
 // are, such as "list-nodes".
 const (
 	OwnJobs   PollKind = "own-jobs"   // for the jobs of this user that are on record
-	NamedJobs PollKind = "named-jobs" // for single jobs that somebody waits for
+	NamedJobs PollKind = "named-jobs" // for single jobs of waits
 )
 
 // A PollKey identifies a shared query.
@@ -81,7 +81,7 @@ const (
 	PollUnreached PollFailure = 3 // there was no connection, or it was lost
 )
 
-// kind is what is stored of how a query went.
+// kind is the stored kind of a result.
 func (p *Poll) kind() PollFailure {
 	if p.Error == "" {
 		return 0
@@ -98,8 +98,8 @@ type Claim struct {
 	Now    time.Time
 	// Due reports whether the query should be made now, given how it last went.
 	Due func(Poll) bool
-	// IsGone reports whether the process that a holder names has ended for certain,
-	// so that no process waits for the end of its lease. It may be nil.
+	// IsGone reports whether the process of a holder has certainly ended, so that no process
+	// waits for the end of its lease. It may be nil.
 	IsGone func(holder string) bool
 }
 
@@ -184,9 +184,9 @@ func (r *Record) Renew(ctx context.Context, claim Claim) (bool, error) {
 	return renewed > 0, r.failed(err, "renewing the claim on the query of target %q", claim.Target)
 }
 
-// Finish records how a shared query went and ends the claim of its holder. A process whose
-// claim was taken over records its answer, too. A listing for others, if there is one,
-// replaces the one before.
+// Finish records the result of a shared query and ends the claim of its holder. A process
+// whose claim was taken over records its answer, too. A listing to share, if there is one,
+// replaces the previous one.
 func (r *Record) Finish(ctx context.Context, claim Claim, poll Poll, listed *Listing) error {
 	err := r.write(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		if err := replaceListings(ctx, transaction, claim.PollKey, poll.Begun, listed); err != nil {

@@ -13,7 +13,7 @@ import (
 type Tracked struct {
 	Tag, Target string
 	Directory   string // of the job, on the target
-	Read        string // checksum of what was read last; empty before
+	Read        string // checksum of the last reading; empty before
 	Final       bool   // nothing more is to come
 	// Ended is when the end of the job was observed; zero before. It is not recorded here.
 	Ended time.Time

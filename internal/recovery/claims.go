@@ -19,7 +19,7 @@ import (
 // submissions.
 type Claims struct {
 	Store                          *jobstore.Store
-	Target, Definition, Connection string // of the scheduler whose jobs are meant
+	Target, Definition, Connection string // of the scheduler of the jobs
 
 	known map[string][]job.Job
 }

@@ -16,8 +16,8 @@ import (
 
 // A Finding is what the commands of a look-up say about one submission.
 type Finding struct {
-	Job        job.Job  // its id is empty if no command has it
-	IsAbsent   bool     // they prove that there is no job, except for candidates
+	Job        job.Job  // its id is empty if no command found it
+	IsAbsent   bool     // they prove that the job does not exist, except for candidates
 	Candidates []string // ids of jobs that do not say which submission they are of
 	Err        error    // why they say nothing
 }
@@ -71,7 +71,7 @@ func (s *Search) runGroup(ctx context.Context, jobs []job.Job, group []int) {
 			s.Progress(len(s.found))
 		}
 	}
-	one(group[0]) // alone: the output of its commands may have the others, too
+	one(group[0]) // separately: the output of its commands may name the others, too
 	var others errgroup.Group
 	others.SetLimit(s.Width)
 	for _, i := range group[1:] {

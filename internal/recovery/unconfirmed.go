@@ -24,7 +24,7 @@ func (e *UnconfirmedError) Error() string {
 	return fmt.Sprintf("unknown whether submission %s became a job: %s", e.Tag, e.Because())
 }
 
-// Because says why it is unknown, and what to do.
+// Because is the reason, and what to do.
 func (e *UnconfirmedError) Because() string {
 	text := e.Reason
 	if e.Err != nil {

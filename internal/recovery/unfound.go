@@ -20,8 +20,8 @@ type Unfound struct {
 	Remembers time.Duration // after which the scheduler forgets jobs; 0 for never
 }
 
-// Decide records that there is no job of a submission if that is certain, and returns the
-// submission as it is then. Otherwise the error is an *UnconfirmedError.
+// Decide records that a submission has no job, if that is certain, and returns the updated
+// submission. Otherwise the error is an *UnconfirmedError.
 func (u *Unfound) Decide(ctx context.Context, j job.Job, found Finding) (job.Job, error) {
 	if found.Err != nil || !found.IsAbsent {
 		return u.undecided(ctx, j, found.Err)

@@ -33,7 +33,7 @@ func New(connection remote.Connection) *Connection {
 // A run is a command that was started.
 type run struct {
 	ended  chan struct{} // closed when all below is known
-	isLost bool          // it says nothing to others: it printed too much
+	isLost bool          // its output is too long to share
 	start  error         // why it could not be started, or was ended
 	stdout output
 	stderr output
@@ -134,7 +134,7 @@ func (s *started) Wait() (int, error) {
 	return s.run.code, s.run.err
 }
 
-// again hands out what the process of a run printed.
+// again replays the output of a run.
 func (r *run) again(command remote.Command) remote.Handle {
 	replayed := &replayed{run: r, written: make(chan struct{})}
 	go func() {

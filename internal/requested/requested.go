@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// keyTarget is the key of the target in a recorded request. The others are those of a
+// keyTarget is the key of the target in a recorded request. The other keys are those of a
 // submission, so that the request can be read as a saved submission.
 const keyTarget = "target"
 

@@ -9,9 +9,9 @@ import (
 // A Database is a damaged database.
 type Database struct {
 	pages  *pageFile
-	tables map[string][]leaf // those of each table that can be reached, in order
+	tables map[string][]leaf // the reachable ones of each table, in order
 	stray  []leaf            // those that cannot be reached, of any table
-	lost   int               // pages that are referred to and are none of a table
+	lost   int               // referenced pages that belong to no table
 }
 
 // A leaf is a page with rows.

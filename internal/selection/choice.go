@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// A Choice says which jobs a command is for.
+// A Choice selects the jobs of a command.
 type Choice struct {
 	// Names are names of jobs and ranges of ids. Without them the jobs are those on record.
 	Names []string
@@ -21,7 +21,7 @@ type Choice struct {
 	// Unsuited says what the other jobs of a range have in common, such as "have ended". If it
 	// is empty, all jobs of a range are chosen.
 	Unsuited string
-	// Open leaves out what is over where nothing is named.
+	// Open leaves out ended jobs unless they are named.
 	Open bool
 	// Fresh has the states of jobs queried before they are chosen, and no older answer counts.
 	// Without it a filter by state takes answers that are shared.
@@ -49,8 +49,8 @@ func isUnclear(err error) bool {
 	return is
 }
 
-// Choose returns the chosen jobs, each once: named ones in the order of their names, all others
-// the newest first. With an error it returns the jobs whose states could be queried.
+// Choose returns the chosen jobs without duplicates: named ones in the order of their names,
+// all others newest first. With an error it returns the jobs whose states could be queried.
 func (f *Finder) Choose(ctx context.Context, choice Choice) ([]Chosen, error) {
 	if len(choice.Names) == 0 {
 		jobs, err := f.onRecord(ctx, choice)
@@ -152,8 +152,8 @@ func (f *Finder) onRecord(ctx context.Context, choice Choice) ([]job.Job, error)
 
 func (c *Choice) isSuited(j *job.Job) bool { return c.Suits == nil || c.Suits(j) }
 
-// suitable returns those of the jobs on record that suit, or any, and match the filter. Jobs
-// whose states cannot be queried, though that is wanted, are left out with an error.
+// suitable returns the recorded jobs that are suitable, or any, and match the filter. If
+// states must be queried and cannot be, it leaves those jobs out with an error.
 func (f *Finder) suitable(ctx context.Context, jobs []job.Job, choice Choice, any bool) ([]job.Job, error) {
 	var err error
 	if choice.Fresh || choice.states != nil {

@@ -20,8 +20,8 @@ type FilterError struct{ reason string }
 // Error implements error.
 func (e *FilterError) Error() string { return e.reason }
 
-// NewFilter returns a filter for jobs in one of the states, whose names match a glob. A state
-// is a word, a detail or a primary state, in any case; a list of them has commas.
+// NewFilter returns a filter for jobs in one of the states whose names match a glob. A state
+// is a word, a detail or a primary state, in any case; separate several with commas.
 func NewFilter(states, name string) (Filter, error) {
 	f := Filter{name: withoutSlashes(name)}
 	if _, err := path.Match(f.name, ""); err != nil {

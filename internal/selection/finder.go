@@ -23,7 +23,7 @@ type Finder struct {
 	Store      func(context.Context) (*jobstore.Store, error)
 	Targets    func() (*settings.Targets, error)
 	Controller func(ctx context.Context, target string) (*control.Controller, error)
-	Note       func(string) // gets what a user should know about what was found
+	Note       func(string) // gets messages for the user
 }
 
 func (f *Finder) note(format string, arguments ...any) { f.Note(fmt.Sprintf(format, arguments...)) }

@@ -63,7 +63,7 @@ func Refresh(ctx context.Context, jobs []Handle, fresh bool) error {
 
 // refresh is Refresh that also returns the controllers whose queries failed.
 func refresh(ctx context.Context, jobs []Handle, fresh bool) (failed map[*control.Controller]bool, err error) {
-	groups := ByController(jobs, func(job Handle) bool { return job.Tag != "" && job.Controller != nil }) // others were looked up a moment ago
+	groups := ByController(jobs, func(job Handle) bool { return job.Tag != "" && job.Controller != nil }) // the others were just looked up
 	problems := make([]error, len(groups))
 	var running errgroup.Group
 	for i, group := range groups {

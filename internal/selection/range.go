@@ -103,7 +103,7 @@ func (f *Finder) within(ctx context.Context, within span, target, text string) (
 			return &unclearError{&NameError{fmt.Sprintf("ambiguous jobs %s: on record for targets %s and %s\nuse %s/%s or %s/%s",
 				text, found[0].Target, j.Target, found[0].Target, text, j.Target, text)}}
 		}
-		if !known[number] { // otherwise it is an earlier job whose id was given again
+		if !known[number] { // otherwise it is an earlier job with a reused id
 			known[number] = true
 			found = append(found, numbered{number, *j})
 		}

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked says that another process has locked a file.
+// ErrLocked reports that another process has locked a file.
 var ErrLocked = errors.New("locked by another process")
 
 // TryLock locks a file, which it creates if needed, until the returned function is called or this process dies. The error

@@ -55,9 +55,9 @@ type Target struct {
 	NodeDirectory string `toml:"node_directory,omitempty" json:"nodeDirectory,omitempty"`
 	// RelayAddress is the HOST or HOST:PORT at which nodes of jobs reach the target; empty if they do not.
 	RelayAddress string   `toml:"relay_address,omitempty" json:"relayAddress,omitempty"`
-	Limits                // as they are set for this target
+	Limits                // with the settings of this target
 	Shipped      bool     `toml:"-" json:"-"` // a shipped definition of its name
-	From         []Origin `toml:"-" json:"-"` // the files that set something of it
+	From         []Origin `toml:"-" json:"-"` // the files with settings for it
 
 	limits Limits // as they result from all files
 }
@@ -105,7 +105,7 @@ type TargetDocument struct {
 	Default      bool     `json:"default,omitempty"`
 	From         []Origin `json:"from"`
 	Interval     Duration `json:"interval,omitzero"`     // between two listings; a definition can only extend it
-	ShareAnswers Duration `json:"shareAnswers,omitzero"` // the age up to which answers are shared
+	ShareAnswers Duration `json:"shareAnswers,omitzero"` // the maximum age of shared answers
 	Locked       []string `json:"locked,omitempty"`      // its settings that the user's file cannot change
 	// NodeDirectory and RelayAddress are as in a Target.
 	NodeDirectory string `json:"nodeDirectory,omitempty"`

@@ -68,7 +68,7 @@ func (a *Agent) UnmarshalJSON(text []byte) error {
 // maxAgentBytes bounds an agent: systems bound their command lines.
 const maxAgentBytes = 64 << 10
 
-// problem returns what is wrong with an agent, empty for nothing.
+// problem returns the problem of an agent, empty if it is valid.
 func (a Agent) problem() string {
 	size := 0
 	for _, argument := range a {

@@ -56,7 +56,7 @@ func placeOfDefault(text []byte) (place span, found bool) {
 	return span{}, false
 }
 
-// TextOfTarget returns a target as the user's targets file has it.
+// TextOfTarget returns the text of a target in the user's targets file.
 func TextOfTarget(target Target) (string, error) {
 	text, err := target.text()
 	return string(text), err

@@ -18,8 +18,8 @@ import (
 )
 
 // LoadTargets returns the shipped targets, those of the file for all users of this machine,
-// and those of the user's file. The user's file changes what the file before it does not lock.
-// Errors are *ConfigurationError.
+// and those of the user's file. The user's file changes settings that the other file does not
+// lock. Errors are *ConfigurationError.
 func LoadTargets(folders Folders) (*Targets, error) {
 	file := filepath.Join(folders.User, TargetsFile)
 	text, err := readTargetsFile(file)
@@ -85,7 +85,7 @@ func shippedTargets() *Targets {
 	return targets
 }
 
-// A targetsText is what a targets file sets.
+// A targetsText holds the settings of a targets file.
 type targetsText struct {
 	Default    string            `toml:"default"`
 	Background *bool             `toml:"background"`

@@ -36,9 +36,8 @@ func ShowLaunch(filled *form.Form, s job.Submission) {
 	filled.Launch(func(env *attribute.Environment) { SetLaunch(env, s) })
 }
 
-// Filled returns a submission with the values that a form hands over from a page.
-// Of the values that it had before, those of portable names stay that set what no
-// form shows.
+// Filled returns a submission with the values that a form submits from a page. It keeps
+// earlier values of portable names that set attributes outside the form.
 func Filled(s job.Submission, filled *form.Form, page *form.Page) job.Submission {
 	kept, hidden := hiddenPortable(s.Values, filled.Definition())
 	s.Tab, s.Values = "", kept

@@ -113,8 +113,8 @@ func reachedWithoutScript(d *config.Definition) map[string]bool {
 	return reached
 }
 
-// refersTo reports whether a text refers to an attribute, or to one that is chosen by the
-// value of another, whose name may be that of the attribute.
+// refersTo reports whether a text refers to an attribute by name, or to a computed name that
+// may be that attribute.
 func refersTo(text, name string) bool {
 	if strings.Contains(text, ":"+name+"#") {
 		return true

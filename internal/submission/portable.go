@@ -16,7 +16,7 @@ import (
 type portable struct {
 	values  map[string]portablename.Value
 	source  map[string]int
-	cleared map[string]int // names whose value was taken away, by the source
+	cleared map[string]int // names whose value was removed, by the source
 }
 
 // splitPortable takes the values of portable names out of one source. A value

@@ -177,7 +177,7 @@ func (r *Resolver) definitionName() string {
 	return r.Definition.File
 }
 
-// An UnsupportedError says what a definition lacks.
+// An UnsupportedError names a command that a definition lacks.
 type UnsupportedError struct {
 	Of    *config.Definition
 	Lacks string

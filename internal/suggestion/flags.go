@@ -38,8 +38,8 @@ var flags = map[string]string{
 	"wait":             "block sync K I",
 }
 
-// Flag returns the flag of a command, with its dashes, that somebody meant who wrote the name or the
-// letter of another one; empty if that is not clear. known are the names of the command's flags.
+// Flag returns the flag of a command, with its dashes, that the user of a foreign flag
+// probably meant; empty if that is not clear. known are the names of the command's flags.
 func Flag(written string, known []string) string {
 	for flag, words := range flags {
 		if !slices.Contains(strings.Fields(words), written) {

@@ -39,7 +39,7 @@ var meanings = map[string]string{
 	"version":   "ver about",
 }
 
-// Command returns the known command of rmctl that somebody meant who wrote other words, empty if that
+// Command returns the rmctl command that the user of other words probably meant, empty if that
 // is not clear. A misspelling begins with the right letter and has one wrong letter, or two in
 // a long word: anything else may mean another command.
 func Command(words, known []string) string {

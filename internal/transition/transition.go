@@ -76,9 +76,9 @@ func Next(current, seen job.Detail) job.Detail {
 	}
 }
 
-// AfterCancel returns what an observation says about a job that rmctl may have canceled. If
-// the scheduler accepted that, and now says only that the job has ended, it is canceled:
-// parsers take jobs for completed that their scheduler no longer knows.
+// AfterCancel returns the meaning of an observation of a job that rmctl may have canceled. If
+// the scheduler accepted the cancellation and now only reports that the job has ended, the job
+// is canceled: parsers report forgotten jobs as completed.
 func AfterCancel(known *job.Job, seen job.Observation) job.Observation {
 	isCanceled := !known.CancelAccepted.IsZero() && !known.Detail.Ended()
 	if !isCanceled || seen.Detail != job.Completed || seen.ExitCode != nil || saysHowItEnded(seen) {

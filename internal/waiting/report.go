@@ -26,7 +26,7 @@ func (r *report) counts(all int) {
 	r.progress = terminal.StartProgress(r.waiter.Messages, false, "waiting for jobs", all)
 }
 
-// observe takes note of a job as it is.
+// observe records the current state of a job.
 func (r *report) observe(j job.Job) error {
 	r.ends.Observe(j)
 	if r.progress != nil && (j.Detail.Ended() || Reached(j.DetailOrUndetermined(), r.until)) {
