@@ -60,13 +60,13 @@ func TestUnsupportedPortableNamesAreRefused(t *testing.T) {
 		given []string
 		want  string
 	}{
-		{[]string{"gpus", "1"}, `attribute "gpus": definition "test" has no link for it`},
-		{[]string{"wallTime", "90"}, `attribute "wallTime": "90" is no length of time`},
+		{[]string{"gpus", "1"}, `attribute "gpus": definition "test" does not support it`},
+		{[]string{"wallTime", "90"}, `attribute "wallTime": invalid time "90"`},
 		{[]string{"wallTime", "2d"}, `attribute "wallTime": attribute "time"`},
 		{[]string{"wallTime", "1h", "time", "30"}, `attribute "wallTime": it sets "time" to "60", which already has the value "30"`},
 		{[]string{"memory", "1GiB", "select", "1"}, `attribute "memory": conflicts with the value of "select"`},
 		{[]string{"nodes", "many"}, `"many" is refused`},
-		{[]string{"array", "1-3", "mail", "ada"}, `attribute "mail": definition "test" has no link`},
+		{[]string{"array", "1-3", "mail", "ada"}, `attribute "mail": definition "test" does not support it`},
 	} {
 		_, err := portableSite(t).Render(job.Submission{Values: values(c.given...)})
 		require.ErrorContains(t, err, c.want)

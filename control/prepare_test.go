@@ -34,7 +34,7 @@ func TestValuesThatDependOnCommandsAreCheckedInTheSession(t *testing.T) {
 	s := newSite(t, define(t, describing))
 	for range 2 { // a session is started, and is there
 		_, err := s.Submit(t.Context(), job.Submission{Executable: "x", Values: values("nodes", "9", "lost", "y")})
-		require.ErrorContains(t, err, "the largest value is 8")
+		require.ErrorContains(t, err, "the maximum is 8")
 		require.ErrorContains(t, err, `has no such attribute`)
 		s.submits(t, job.Submission{Executable: "x", Values: values("nodes", "4", "found", "y")})
 		require.Equal(t, 1, s.count(t, "starts"))

@@ -125,11 +125,11 @@ func TestValuesThatAreRefusedNameTheirAttribute(t *testing.T) {
 		"no item of the choice":                {"color", "blue", "choose one of red, green"},
 		"a switch in between":                  {"rerun", "maybe", "true or false"},
 		"a boolean of another kind":            {"flag", "2", "true or false"},
-		"no integer":                           {"nodes", "many", "not an integer"},
-		"too small an integer":                 {"nodes", "0", "smallest value is 1"},
-		"too large an integer":                 {"nodes", "65", "largest value is 64"},
+		"no integer":                           {"nodes", "many", "enter a whole number"},
+		"too small an integer":                 {"nodes", "0", "minimum is 1"},
+		"too large an integer":                 {"nodes", "65", "maximum is 64"},
 		"what a validator refuses":             {"checked", "12x", "digits, please"},
-		"an integer of more than 32 bits":      {"memory", "99999999999", "32 bits"},
+		"an integer of more than 32 bits":      {"memory", "99999999999", "enter a whole number"},
 		"an entry without a key":               {"limits", "4", "key=value"},
 		"an entry that a validator refuses":    {"limits", "a b=4", "a word first, please"},
 		"an invisible one":                     {"hidden", "x", "set by the definition only"},
@@ -185,7 +185,7 @@ func TestValuesOfTheTargetAreOverriddenByThoseOfTheCaller(t *testing.T) {
 		})
 	}
 	_, err := shown(t, someAttributes, "text", job.Submission{Executable: "x"}, func(o *control.Options) { o.Defaults = values("nodes", "0") })
-	require.ErrorContains(t, err, "smallest value is 1", "the target's values are checked, too")
+	require.ErrorContains(t, err, "minimum is 1", "the target's values are checked, too")
 }
 
 func TestAnArgumentOfAClearedAttributeIsUndefined(t *testing.T) {
@@ -240,8 +240,8 @@ func TestTheWidgetOfAnAttributeGivesItsValues(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"show", "b", "true", "3", "medium", "fast", "gpu", "mpirun", "2", "c", "/o", "b", ""}, rendering.Commands[0].Arguments)
 	for name, c := range map[string]struct{ value, want string }{
-		"box": {"x", "true or false"}, "count": {"0", "smallest value is 1"}, "speed": {"medium", "choose one of slow, fast"},
-		"mpi": {"srun", "choose one of mpiexec, mpirun"}, "nodes": {"two", "not an integer"}, "bindir": {"/opt/", "set by the definition only"}, "linked": {"x", `takes the value of "bound"`},
+		"box": {"x", "true or false"}, "count": {"0", "minimum is 1"}, "speed": {"medium", "choose one of slow, fast"},
+		"mpi": {"srun", "choose one of mpiexec, mpirun"}, "nodes": {"two", "enter a whole number"}, "bindir": {"/opt/", "set by the definition only"}, "linked": {"x", `takes the value of "bound"`},
 	} {
 		_, err := site.Render(job.Submission{Executable: "x", Values: values(name, c.value)})
 		require.ErrorContains(t, err, `attribute "`+name+`"`)

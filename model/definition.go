@@ -56,7 +56,7 @@ func (d *Definition) validate() error {
 	switch d.Type {
 	case Array, Boolean, Date, Double, Enumerated, Integer, String:
 	default:
-		return fmt.Errorf("%w %s: there is no type %s", errDefinition, quoted(d.ID), quoted(string(d.Type)))
+		return fmt.Errorf("%w %s: unknown type %s", errDefinition, quoted(d.ID), quoted(string(d.Type)))
 	}
 	if d.Type == Date && len(d.Default) == 0 {
 		return nil // a date may have no default: no time stands for "not known"
@@ -85,10 +85,10 @@ func (d definitions) with(definition *Definition) (definitions, error) {
 		return nil, err
 	}
 	if _, defined := d[definition.ID]; defined {
-		return nil, fmt.Errorf("%w %s: the attribute is defined already", errDefinition, quoted(definition.ID))
+		return nil, fmt.Errorf("%w %s: the attribute is already defined", errDefinition, quoted(definition.ID))
 	}
 	if len(d) >= maxDefinitions {
-		return nil, fmt.Errorf("%w %s: there are %d definitions already, the most a model keeps", errDefinition, quoted(definition.ID), len(d))
+		return nil, fmt.Errorf("%w %s: the model already has %d definitions, the maximum", errDefinition, quoted(definition.ID), len(d))
 	}
 	longer := maps.Clone(d)
 	longer[definition.ID] = definition

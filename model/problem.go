@@ -11,18 +11,18 @@ const (
 	problemParent     = "parent"     // the element that another one belongs to is unknown
 	problemElsewhere  = "elsewhere"  // the element belongs to another one already, such as a node in two machines
 	problemValue      = "value"      // an attribute does not take the value; it was left out
-	problemTransition = "transition" // a state cannot follow the one before; that was kept
+	problemTransition = "transition" // illegal change of state; that was kept
 	problemDefinition = "definition" // an attribute cannot be defined
 	problemRemoval    = "removal"    // a resource manager that is not stopped cannot be removed
 )
 
 // problemTexts say in words what was refused.
 var problemTexts = map[string]string{
-	problemID:         "an id or an attribute cannot be used",
-	problemParent:     "what it belongs to is not known",
-	problemElsewhere:  "it belongs to another one already",
-	problemValue:      "a value cannot be used",
-	problemTransition: "a state cannot follow the one before",
+	problemID:         "invalid id or attribute",
+	problemParent:     "unknown parent",
+	problemElsewhere:  "already belongs to another parent",
+	problemValue:      "invalid value",
+	problemTransition: "illegal change of state",
 }
 
 // A Problem is what was wrong with rows.
@@ -36,7 +36,7 @@ type Problem struct {
 
 // String describes the problem in one line, such as
 //
-//	jobs: a state cannot follow the one before (3 times; first job "7")
+//	jobs: illegal change of state (3 times; first job "7")
 func (p Problem) String() string {
 	how := "once"
 	if p.Count != 1 {

@@ -40,7 +40,7 @@ type Attribute struct {
 func (u *Update) Define(definition Definition) error {
 	definitions, err := u.definitions.with(&definition)
 	if err != nil {
-		return fmt.Errorf("defining an attribute: %w", err)
+		return fmt.Errorf("define an attribute: %w", err)
 	}
 	u.definitions = definitions
 	return nil
@@ -52,7 +52,7 @@ func (u *Update) Define(definition Definition) error {
 // all elements below it.
 func (u *Update) Put(row Row) {
 	if row.ID == "" || len(row.ID) > maxIDBytes || row.Kind == Universe || row.Kind >= kinds {
-		u.problem(problemID, row, "", fmt.Errorf("its kind must be known and its id have 1 to %d bytes", maxIDBytes))
+		u.problem(problemID, row, "", fmt.Errorf("invalid kind, or id without 1 to %d bytes", maxIDBytes))
 		return
 	}
 	manager, before, placed := u.place(&row)
@@ -94,7 +94,7 @@ func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 	}
 	manager, known := u.model.managers[row.Manager]
 	if !known {
-		u.problem(problemParent, *row, "", fmt.Errorf("there is no resource manager %s", quoted(row.Manager)))
+		u.problem(problemParent, *row, "", fmt.Errorf("no such resource manager: %s", quoted(row.Manager)))
 		return nil, nil, false
 	}
 	if !row.Kind.nested() {
@@ -105,7 +105,7 @@ func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 		return manager, before, true
 	}
 	if before != nil && row.Kind != Job {
-		u.problem(problemElsewhere, *row, "", fmt.Errorf("it belongs to the %s %s already, not to %s", row.Kind.parent(), quoted(before.parent), quoted(row.Parent)))
+		u.problem(problemElsewhere, *row, "", fmt.Errorf("it already belongs to the %s %s, not to %s", row.Kind.parent(), quoted(before.parent), quoted(row.Parent)))
 		return nil, nil, false
 	}
 	if row.Kind.nested() {
@@ -183,7 +183,7 @@ func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *
 // it returns what is wrong.
 func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (text, what string, err error) {
 	if definition.ID == vocabulary.AttributeID {
-		return "", problemID, fmt.Errorf("attribute %s: the id of a row is not among its attributes", vocabulary.AttributeID)
+		return "", problemID, fmt.Errorf("attribute %s: a row must not set its id as an attribute", vocabulary.AttributeID)
 	}
 	texts := attribute.Elements
 	if definition.Type != Array {

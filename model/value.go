@@ -121,11 +121,11 @@ func (d *Definition) canonical(texts []string) (string, error) {
 		return d.canonicalArray(texts)
 	}
 	if len(texts) != 1 {
-		return "", fmt.Errorf("attribute %s: %w: it takes one value, not %d", d.ID, errValue, len(texts))
+		return "", fmt.Errorf("attribute %s: %w: expected one value, not %d", d.ID, errValue, len(texts))
 	}
 	text := texts[0]
 	if len(text) > maxValueBytes {
-		return "", fmt.Errorf("attribute %s: %w: it has %d bytes, the most are %d", d.ID, errValue, len(text), maxValueBytes)
+		return "", fmt.Errorf("attribute %s: %w: %d bytes exceed the limit of %d", d.ID, errValue, len(text), maxValueBytes)
 	}
 	switch d.Type {
 	case Boolean:
@@ -177,7 +177,7 @@ func (d *Definition) canonicalArray(texts []string) (string, error) {
 	var joined strings.Builder
 	for _, text := range texts {
 		if strings.Contains(text, arrayEnd) {
-			return "", d.illegal(text, "texts without NUL")
+			return "", d.illegal(text, "text without NUL")
 		}
 		if joined.Len()+len(text) >= maxValueBytes {
 			return "", fmt.Errorf("attribute %s: %w: its %d elements have more than %d bytes", d.ID, errValue, len(texts), maxValueBytes)
@@ -200,7 +200,7 @@ func (d *Definition) numbers(what string) string {
 }
 
 func (d *Definition) illegal(text, wanted string) error {
-	return fmt.Errorf("attribute %s: %w %s: it takes %s", d.ID, errValue, quoted(text), wanted)
+	return fmt.Errorf("attribute %s: %w %s: expected %s", d.ID, errValue, quoted(text), wanted)
 }
 
 // quotedBytes is how much of a text that is wrong a message shows.

@@ -103,7 +103,7 @@ func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport str
 	s.Type("\x03")
 	s.WaitFor("interrupted")
 	s.Type("\x03\x03")
-	s.WaitFor("detach, cancel or go on? [d/c/G] ")
+	s.WaitFor("detach, cancel or continue? [d/c/G] ")
 	s.Type("d")
 	s.Ends(exitDone)
 

@@ -68,7 +68,7 @@ func TestAnSSHPromptAppearsDuringAForm(t *testing.T) {
 	s.Type("n")
 	s.WaitFor("Ctrl-S submit")
 	open()
-	s.WaitFor("stranger asks something: Ctrl-G answers it")
+	s.WaitFor("stranger has a question: Ctrl-G answers it")
 	s.Type("\x07")
 	s.WaitFor("\x1b[?1049l")
 	s.WaitFor("stranger: ")

@@ -73,7 +73,7 @@ func TestAJobIsSubmittedFromTheScreen(t *testing.T) {
 	s.Type("n")
 	s.WaitFor("Ctrl-S submit")
 	s.Type("\x13")
-	s.WaitFor("With the values of the tab")
+	s.WaitFor("Include the values of the tab")
 	s.Type("sleep\t1000\t\t\t\r")
 	s.WaitFor("\x1b[?1049h") // the form is gone
 	s.Shows(endOfJobs, "1", "RUNNING", "sleep", "submitted", "job", "1", "local")
@@ -95,7 +95,7 @@ func TestAnInteractiveJobHasTheTerminalOfTheScreen(t *testing.T) {
 	s.Type("n")
 	s.WaitFor("Ctrl-S run")
 	s.Type("\x13")
-	s.WaitFor("With the values of the tab")
+	s.WaitFor("Include the values of the tab")
 	s.Type("sh\t-c 'echo it asks; read line; echo $line $line; exit 3'\t\t\r")
 	s.WaitFor("\x1b[?1049l")
 	s.WaitFor("it asks")

@@ -205,11 +205,11 @@ func (c *checker) checkDefaultNumber(d attributeValue) {
 	least, most := d.Integer("min", unbounded), d.Integer("max", unbounded)
 	switch {
 	case err != nil:
-		c.refuseDefault(d, "it is not an integer", "")
+		c.refuseDefault(d, "enter a whole number", "")
 	case least != unbounded && number < least:
-		c.refuseDefault(d, fmt.Sprintf("the smallest value is %d", least), "")
+		c.refuseDefault(d, fmt.Sprintf("the minimum is %d", least), "")
 	case most != unbounded && number > most:
-		c.refuseDefault(d, fmt.Sprintf("the largest value is %d", most), "")
+		c.refuseDefault(d, fmt.Sprintf("the maximum is %d", most), "")
 	}
 }
 

@@ -14,8 +14,8 @@ func ExamineAgent(agent []string, definition *config.Definition, err error) Find
 	finding := Finding{Name: "agent", Verdict: Fine, Seen: excerpt.Line(strings.Join(agent, " "))}
 	if err != nil {
 		finding.Verdict, finding.Seen = Problem, excerpt.Line(err.Error())
-		finding.Impact = "nothing can be submitted, and no state is known"
-		finding.Fix = "run the agent by hand on the target, and give the target the path that works"
+		finding.Impact = "jobs cannot be submitted and states are unknown"
+		finding.Fix = "run the agent on the target yourself, and set the target's agent to the path that works"
 		return finding
 	}
 	visible := 0

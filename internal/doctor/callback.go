@@ -58,7 +58,7 @@ func ExamineNodes(ctx context.Context, o NodesOptions) []Finding {
 	defer cancel()
 	definition := o.Controller.Definition
 	if definition.Command(config.SubmitBatch) == nil {
-		return []Finding{{nameOfJob, Warning, "not tried: definition " + definition.Name + " has no batch jobs", "whether nodes reach the target is unknown", "try a target with batch jobs on the same host"}}
+		return []Finding{{nameOfJob, Warning, "not tested: definition " + definition.Name + " has no batch jobs", "rmctl does not know whether nodes reach the target", "try a target with batch jobs on the same host"}}
 	}
 	test, err := onnodes.StartCallbackTest(ctx, o.Controller.Connection, o.Directory)
 	if err != nil {

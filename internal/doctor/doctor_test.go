@@ -100,7 +100,7 @@ func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
 		{probe(`version="tool ([\d.]+)" at-least="20.11"`, "echo tool 20.9"), amiss(doctor.Problem, "tool 20.9, below 20.11")},
 		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo tool 20.9 >&2"), amiss(doctor.Warning, "tool 20.9, below 20.11")},
 		{probe(`version="tool ([\d.]+)" at-least="20.11" required="false"`, "echo no answer >&2; exit 1"),
-			doctor.Finding{Name: "x:probe", Verdict: doctor.Warning, Seen: "no answer", Impact: "it is not known whether this is as it should be"}},
+			doctor.Finding{Name: "x:probe", Verdict: doctor.Warning, Seen: "no answer", Impact: "rmctl cannot check this"}},
 		{probe(`version="tool ([\d.]+)"`, "echo other 1"), amiss(doctor.Problem, "not found in: other 1")},
 		{probe(`version="tool ([\d.]+)" x:exits="0 1"`, "echo other 1; echo not readable >&2; exit 1"), amiss(doctor.Problem, "not found in: not readable")},
 		{probe(`version="age=(?:0|(\d+))" at-least="60"`, "echo age=0"), fine("age=0")},
@@ -108,7 +108,7 @@ func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
 		{probe(``, "echo all is well"), fine("all is well")},
 		{probe(``, "true"), fine("there")},
 		{probe(`required="false"`, "echo 'accounting is disabled' >&2; exit 1"), amiss(doctor.Warning, "accounting is disabled")},
-		{`<x:probe name="x:probe" impact="IMPACT" fix="FIX"><arg>no-such-tool --version</arg></x:probe>`, amiss(doctor.Problem, "there is no no-such-tool")},
+		{`<x:probe name="x:probe" impact="IMPACT" fix="FIX"><arg>no-such-tool --version</arg></x:probe>`, amiss(doctor.Problem, "no-such-tool not found")},
 	} {
 		s := newSite(t, define(t, submittingAndAsking+c.probe))
 		require.Equal(t, c.expect, examined(t, s, "x:probe"), c.probe)
@@ -196,13 +196,13 @@ func TestAClockThatIsWrongIsFound(t *testing.T) {
 	noon := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	atNoon := func(o *control.Options) { o.Now = func() time.Time { return noon } }
 	for offset, expected := range map[time.Duration]string{
-		0: "agrees", 3 * time.Second: "agrees", -3 * time.Second: "agrees", time.Hour: "1h0m0s ahead", -time.Hour: "59m59s behind",
+		0: "same as here", 3 * time.Second: "same as here", -3 * time.Second: "same as here", time.Hour: "1h0m0s ahead", -time.Hour: "59m59s behind",
 	} {
 		t.Run(expected+offset.String(), func(t *testing.T) {
 			fakeProgram(t, "date", fmt.Sprintf("echo '%s'", noon.Add(offset).Format(time.RFC3339)))
 			finding := examined(t, newSite(t, define(t, submittingAndAsking), atNoon), "clock")
 			require.Contains(t, finding.Seen, expected)
-			require.Equal(t, expected == "agrees", finding.Verdict == doctor.Fine)
+			require.Equal(t, expected == "same as here", finding.Verdict == doctor.Fine)
 		})
 	}
 	fakeProgram(t, "date", "echo yesterday")
@@ -213,11 +213,11 @@ func TestWhatIsWrongWithTheStagingPlaceIsFound(t *testing.T) {
 	const staged = `<managed-files><file-staging-location>place/of/files</file-staging-location><file name="a"><contents>b</contents></file></managed-files>`
 	definition := define(t, staged+submittingAndAsking)
 	s := newSite(t, definition)
-	require.Contains(t, examined(t, s, "staging").Seen, "place/of/files (will be made), names of up to 255 bytes, ")
+	require.Contains(t, examined(t, s, "staging").Seen, "place/of/files (will be created), names of up to 255 bytes, ")
 
 	s.write(t, "place/of/files/x", "")
 	require.NoError(t, os.Chmod(s.path("place/of/files"), 0o777))
-	require.Contains(t, examined(t, s, "staging").Seen, "everybody may write to it")
+	require.Contains(t, examined(t, s, "staging").Seen, "writable by everybody")
 
 	require.NoError(t, os.RemoveAll(s.path("place")))
 	s.write(t, "place", "")
@@ -264,14 +264,14 @@ func TestTheStateFolderIsLookedAtWithoutMakingIt(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state", "rmctl")
 	finding := doctor.ExamineState(folder)
 	require.NotEqual(t, doctor.Problem, finding.Verdict)
-	require.Contains(t, finding.Seen, "(will be made)")
+	require.Contains(t, finding.Seen, "(will be created)")
 	_, err := os.Stat(filepath.Dir(folder))
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	store, err := jobstore.Open(t.Context(), folder)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
-	require.NotContains(t, doctor.ExamineState(folder).Seen, "will be made")
+	require.NotContains(t, doctor.ExamineState(folder).Seen, "will be created")
 
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
 	require.Equal(t, doctor.Problem, doctor.ExamineState(filepath.Join(folder, "file", "below")).Verdict)

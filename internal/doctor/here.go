@@ -16,8 +16,8 @@ func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	definition, problems, err := check.LoadDefinition(nameOrFile)
 	fix := fmt.Sprintf("run rmctl validate %s to see each problem with its line", nameOrFile)
 	if err != nil {
-		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "nothing can be done without it",
-			Fix: "let the target name a shipped definition or a file that exists"}
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "the target is unusable",
+			Fix: "set the target's definition to a shipped one or an existing file"}
 	}
 	failures, warnings := 0, 0
 	for _, problem := range problems {
@@ -31,9 +31,9 @@ func ExamineDefinition(nameOrFile string) (*config.Definition, Finding) {
 	seen := fmt.Sprintf("%s, errors: %d, warnings: %d", nameOrFile, failures, warnings)
 	switch {
 	case problems.Err() != nil || definition == nil:
-		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seen, Impact: "it cannot be used", Fix: fix}
+		return nil, Finding{Name: "definition", Verdict: Problem, Seen: seen, Impact: "invalid", Fix: fix}
 	case warnings > 0:
-		return definition, Finding{Name: "definition", Verdict: Warning, Seen: seen, Impact: "parts of it may not do what they are meant to", Fix: fix}
+		return definition, Finding{Name: "definition", Verdict: Warning, Seen: seen, Impact: "parts of the definition may not work", Fix: fix}
 	}
 	return definition, Finding{Name: "definition", Verdict: Fine, Seen: seen}
 }
@@ -47,8 +47,8 @@ func ExamineSite(file string, locked, refused []string, err error) Finding {
 	}
 	switch {
 	case err != nil:
-		finding = Finding{Name: "site", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "no command that needs a target works on this machine",
-			Fix: "ask who administers this machine to correct the file"}
+		finding = Finding{Name: "site", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "commands that need a target fail on this machine",
+			Fix: "ask the administrator of this machine to correct the file"}
 	case len(refused) > 0:
 		finding.Verdict, finding.Impact, finding.Fix = Warning, strings.Join(refused, "; "), "remove these settings from your file"
 	}
@@ -61,25 +61,25 @@ func ExamineState(folder string) Finding {
 	place, err := jobstore.Inspect(folder)
 	switch {
 	case err != nil:
-		return Finding{Name: "state", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "jobs cannot be remembered, so that none is submitted",
-			Fix: "make the folder yours, or name another one with --state-dir or XDG_STATE_HOME"}
+		return Finding{Name: "state", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "rmctl cannot record jobs, and submits none",
+			Fix: "change the owner of the folder, or set another one with --state-dir or XDG_STATE_HOME"}
 	case place.Free == 0:
-		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Impact: "jobs cannot be remembered, so that none is submitted",
-			Fix: "make room, or name another folder with --state-dir or XDG_STATE_HOME"}
+		return Finding{Name: "state", Verdict: Problem, Seen: folder + ": no room on its file system", Impact: "rmctl cannot record jobs, and submits none",
+			Fix: "free some space, or set another folder with --state-dir or XDG_STATE_HOME"}
 	case !place.Exists:
-		finding.Seen += " (will be made)"
+		finding.Seen += " (will be created)"
 	}
 	finding.Seen += fmt.Sprintf(", %d MiB free", place.Free>>20)
 	if place.OnNetwork {
 		finding.Seen += ", on a network file system"
 		finding.Verdict = Warning
 		finding.Impact = "each change waits for a lock and the file server: commands are slower"
-		finding.Fix = "name a folder on a local disk with --state-dir, if one machine is all that you use rmctl on"
+		finding.Fix = "if you use rmctl on one machine only, set a folder on a local disk with --state-dir"
 	}
 	if place.OnFUSE {
 		finding.Seen += " (FUSE)"
-		finding.Impact = "rmctl on several machines at the same time may damage the record, where this machine keeps parts of files; and commands are slower"
-		finding.Fix = "use rmctl on one machine, mount the file system so that nothing is kept (glusterfs: direct-io-mode=enable), or name another folder with --state-dir"
+		finding.Impact = "this file system caches files: rmctl on several machines at the same time may damage the record; commands are slower"
+		finding.Fix = "use rmctl on one machine, mount the file system without caching (glusterfs: direct-io-mode=enable), or set another folder with --state-dir"
 	}
 	return finding
 }

@@ -32,14 +32,14 @@ func (e *examiner) examineOutput(ctx context.Context) []Finding {
 		return notAnswered(name, err)
 	}
 	if len(counts) == 0 {
-		return []Finding{{Name: name, Verdict: Fine, Seen: "everything was understood"}}
+		return []Finding{{Name: name, Verdict: Fine, Seen: "all output was recognized"}}
 	}
 	var findings []Finding
 	for _, count := range counts {
 		findings = append(findings, Finding{Name: name, Verdict: Warning,
-			Seen:   excerpt.Line(fmt.Sprintf("%s: not understood: %d, last at %s: %s", count.Command, count.Count, count.At.Local().Format(time.DateTime), count.Seen)),
-			Impact: "the definition may not fit this release of the scheduler: states may be unknown",
-			Fix:    "record it and adapt the definition: " + howToRecord(count)})
+			Seen:   excerpt.Line(fmt.Sprintf("%s: not recognized: %d, last at %s: %s", count.Command, count.Count, count.At.Local().Format(time.DateTime), count.Seen)),
+			Impact: "the definition may not support this release of the scheduler: states may be unknown",
+			Fix:    "record the output and adapt the definition: " + howToRecord(count)})
 	}
 	return findings
 }

@@ -35,7 +35,7 @@ func TestAnExaminationListsWhatWasNotUnderstood(t *testing.T) {
 	s := misunderstood(t, "here")
 	finding := examined(t, s, "output")
 	require.Equal(t, doctor.Warning, finding.Verdict)
-	require.Contains(t, finding.Seen, "not understood: 1, ")
+	require.Contains(t, finding.Seen, "not recognized: 1, ")
 	require.Contains(t, finding.Seen, "NOVEL")
 	require.Contains(t, finding.Fix, "rmctl record DIR -- status --fresh here/")
 	s.options.Now = func() time.Time { return time.Now().Add(31 * 24 * time.Hour) }

@@ -53,14 +53,14 @@ func (e *examiner) runScript(ctx context.Context, script string, arguments ...st
 	}
 	_, answered, marked := strings.Cut("\n"+answer.stdout, "\n"+answerMark+"\n")
 	if !marked {
-		return nil, fmt.Errorf("the shell did not run what it was told: %s", cmp.Or(excerpt.First(answer.stderr), excerpt.First(answer.stdout), fmt.Sprintf("exit code %d", answer.code)))
+		return nil, fmt.Errorf("the shell did not run the command: %s", cmp.Or(excerpt.First(answer.stderr), excerpt.First(answer.stdout), fmt.Sprintf("exit code %d", answer.code)))
 	}
 	return strings.Split(strings.TrimSuffix(answered, "\n"), "\n"), nil
 }
 
 // notAnswered returns the finding for a question without an answer.
 func notAnswered(name string, err error) []Finding {
-	return []Finding{{Name: name, Verdict: Warning, Seen: excerpt.Line(err.Error()), Impact: "it is not known whether this is as it should be"}}
+	return []Finding{{Name: name, Verdict: Warning, Seen: excerpt.Line(err.Error()), Impact: "rmctl cannot check this"}}
 }
 
 // examineConnection runs a program that prints nothing, to find out whether the host can be
@@ -70,8 +70,8 @@ func (e *examiner) examineConnection(ctx context.Context) ([]Finding, error) {
 	started := time.Now()
 	answer, err := e.query(ctx, "true")
 	if err != nil {
-		failed := Finding{Name: "connection", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "nothing can be run there",
-			Fix: "see whether you can log in to " + where}
+		failed := Finding{Name: "connection", Verdict: Problem, Seen: excerpt.Line(err.Error()), Impact: "no command can run there",
+			Fix: "check that you can log in to " + where}
 		if !errors.Is(err, remote.ErrUnreachable) && !errors.Is(err, remote.ErrCommandNotFound) {
 			err = fmt.Errorf("%w: %w", remote.ErrUnreachable, err)
 		}
@@ -88,10 +88,10 @@ func noise(answer reply) Finding {
 	switch {
 	case strings.TrimSpace(answer.stdout) != "":
 		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard output: " + excerpt.First(answer.stdout),
-			Impact: "it stands in front of what every command prints, and may be taken for an answer of the scheduler", Fix: fix}
+			Impact: "it precedes the output of every command, and may be mistaken for output of the scheduler", Fix: fix}
 	case strings.TrimSpace(answer.stderr) != "":
 		return Finding{Name: "login noise", Verdict: Warning, Seen: "on standard error: " + excerpt.First(answer.stderr),
-			Impact: "it stands in front of the errors of every command", Fix: fix}
+			Impact: "it precedes the errors of every command", Fix: fix}
 	}
 	return Finding{Name: "login noise", Verdict: Fine, Seen: "none"}
 }
@@ -106,13 +106,13 @@ func (e *examiner) examinePath(ctx context.Context) []Finding {
 	found := strings.Join(lines, " ")
 	finding := Finding{Name: name, Verdict: Fine, Seen: found}
 	if strings.TrimSpace(found) == "" {
-		return []Finding{{Name: name, Verdict: Problem, Seen: "empty", Impact: "no program is found", Fix: "set PATH for shells that are not interactive"}}
+		return []Finding{{Name: name, Verdict: Problem, Seen: "empty", Impact: "no programs found", Fix: "set PATH for non-interactive shells"}}
 	}
 	for folder := range strings.SplitSeq(found, ":") {
 		if !strings.HasPrefix(folder, "/") {
 			finding.Verdict = Warning
-			finding.Impact = fmt.Sprintf("the entry %q is no absolute path: which programs run depends on where", folder)
-			finding.Fix = "take it out of PATH"
+			finding.Impact = fmt.Sprintf("the entry %q is not absolute: the programs that run depend on the directory", folder)
+			finding.Fix = "remove it from PATH"
 			break
 		}
 	}
@@ -130,9 +130,9 @@ func (e *examiner) examineLocale(ctx context.Context) []Finding {
 	if effective == "C" || effective == "POSIX" {
 		return []Finding{{Name: name, Verdict: Fine, Seen: "LC_ALL=" + effective}}
 	}
-	return []Finding{{Name: name, Verdict: Warning, Seen: fmt.Sprintf("LC_ALL=%s, though commands are run with LC_ALL=C", effective),
-		Impact: "messages, dates and numbers may come in another language, which the definition does not read",
-		Fix:    "do not set LC_ALL in .bashrc, .profile and the like for shells that are not interactive"}}
+	return []Finding{{Name: name, Verdict: Warning, Seen: fmt.Sprintf("LC_ALL=%s, although rmctl runs commands with LC_ALL=C", effective),
+		Impact: "messages, dates and numbers may be in a language that the definition cannot read",
+		Fix:    "do not set LC_ALL in .bashrc, .profile and the like for non-interactive shells"}}
 }
 
 // clockTolerance is the difference of clocks that does not matter.
@@ -159,13 +159,13 @@ func (e *examiner) examineClock(ctx context.Context) []Finding {
 		skew = there.Add(time.Second).Sub(before)
 	}
 	if math.Abs(skew.Seconds()) <= clockTolerance.Seconds() {
-		return []Finding{{Name: name, Verdict: Fine, Seen: "agrees with the one here"}}
+		return []Finding{{Name: name, Verdict: Fine, Seen: "same as here"}}
 	}
-	seen := fmt.Sprintf("%s ahead of the one here", skew.Round(time.Second))
+	seen := fmt.Sprintf("%s ahead of this machine", skew.Round(time.Second))
 	if skew < 0 {
-		seen = fmt.Sprintf("%s behind the one here", (-skew).Round(time.Second))
+		seen = fmt.Sprintf("%s behind this machine", (-skew).Round(time.Second))
 	}
 	return []Finding{{Name: name, Verdict: Warning, Seen: seen,
-		Impact: "times that the scheduler tells do not fit those of rmctl, and credentials with a time limit may be refused",
-		Fix:    "let both machines keep time by NTP"}}
+		Impact: "times of the scheduler differ from those of rmctl, and credentials that expire may be refused",
+		Fix:    "synchronize both machines with NTP"}}
 }

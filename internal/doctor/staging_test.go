@@ -41,8 +41,8 @@ func TestAStagingPlaceThatMayNotBeWrittenToIsFound(t *testing.T) {
 	require.NoError(t, os.Chmod(place, 0o555))
 	finding := examined(t, s, "staging")
 	require.Equal(t, doctor.Problem, finding.Verdict, finding.Seen)
-	require.Equal(t, place+": you may not write to "+place, finding.Seen)
-	require.Equal(t, "files cannot be put in place, so that no job can be submitted", finding.Impact)
+	require.Equal(t, place+": you cannot write to "+place, finding.Seen)
+	require.Equal(t, "files cannot be staged, so jobs cannot be submitted", finding.Impact)
 	require.Contains(t, finding.Fix, "chmod u+w "+place)
 
 	require.NoError(t, os.Remove(place))
@@ -50,7 +50,7 @@ func TestAStagingPlaceThatMayNotBeWrittenToIsFound(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, os.Chmod(s.home, 0o755)) })
 	finding = examined(t, s, "staging")
 	require.Equal(t, doctor.Problem, finding.Verdict, finding.Seen)
-	require.Equal(t, place+": you may not write to "+s.home, finding.Seen, "it cannot be made either")
+	require.Equal(t, place+": you cannot write to "+s.home, finding.Seen, "it cannot be made either")
 }
 
 // A secretive connection lets nobody look at a folder.

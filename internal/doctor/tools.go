@@ -40,7 +40,7 @@ func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 	}
 	lines, err := e.runScript(ctx, `for program; do if command -v "$program" >/dev/null 2>&1; then echo found; else echo missing; fi; done`, names...)
 	if err != nil || len(lines) < len(programs) {
-		return notAnswered(name, cmp.Or(err, errors.New("the answer is cut off")))
+		return notAnswered(name, cmp.Or(err, errors.New("the answer is incomplete")))
 	}
 	var findings []Finding
 	var found []string
@@ -49,8 +49,8 @@ func (e *examiner) examinePrograms(ctx context.Context) []Finding {
 			found = append(found, program.name)
 			continue
 		}
-		missing := Finding{Name: name, Verdict: Warning, Seen: fmt.Sprintf("there is no %s", program.name),
-			Impact: "these commands cannot be run: " + strings.Join(program.commands, ", "), Fix: "install it, or put its folder into PATH for shells that are not interactive"}
+		missing := Finding{Name: name, Verdict: Warning, Seen: fmt.Sprintf("%s not found", program.name),
+			Impact: "these commands cannot run: " + strings.Join(program.commands, ", "), Fix: "install it, or add its folder to PATH for non-interactive shells"}
 		if program.needed {
 			missing.Verdict = Problem
 		}
@@ -121,9 +121,9 @@ func (e *examiner) examineProbe(ctx context.Context, probe *config.Probe) Findin
 	result, err := e.run(ctx, probe.Command, env)
 	switch {
 	case errors.Is(err, remote.ErrCommandNotFound):
-		return missed(probe, fmt.Sprintf("there is no %s", result.Invocation.Arguments[0]))
+		return missed(probe, fmt.Sprintf("%s not found", result.Invocation.Arguments[0]))
 	case err != nil && probe.AtLeast != "" && !probe.Required:
-		return Finding{Name: probe.Name, Verdict: Warning, Seen: probeFailure(result, err), Impact: "it is not known whether this is as it should be"}
+		return Finding{Name: probe.Name, Verdict: Warning, Seen: probeFailure(result, err), Impact: "rmctl cannot check this"}
 	case err != nil:
 		return missed(probe, probeFailure(result, err))
 	}

@@ -27,7 +27,7 @@ func Accept(a *attribute.Attribute, text string, editor Editor) (attribute.Value
 	case MapEditor:
 		key, entry, found := strings.Cut(text, "=")
 		if !found || key == "" {
-			return nil, refused(a, text, "it is a map: give an entry as key=value")
+			return nil, refused(a, text, "enter key=value")
 		}
 		return map[string]string{key: entry}, nil
 	}
@@ -51,7 +51,7 @@ func acceptSwitch(a *attribute.Attribute, text string) (attribute.Value, error) 
 		isOn = true
 	case "false", "no", "off", "0":
 	default:
-		return nil, refused(a, text, "it is a switch: give true or false")
+		return nil, refused(a, text, "enter true or false")
 	}
 	return switched(a, isOn), nil
 }
@@ -82,13 +82,13 @@ func acceptItem(a *attribute.Attribute, text string, anyText bool) (attribute.Va
 func acceptInteger(a *attribute.Attribute, text string) (attribute.Value, error) {
 	number, ok := attribute.Literal(strings.TrimSpace(text)).(int)
 	if !ok {
-		return nil, refused(a, text, "it is not an integer, or has more than 32 bits")
+		return nil, refused(a, text, "enter a whole number")
 	}
 	if least, ok := a.Field(attribute.FieldMin).(int); ok && number < least {
-		return nil, refused(a, text, fmt.Sprintf("the smallest value is %d", least))
+		return nil, refused(a, text, fmt.Sprintf("the minimum is %d", least))
 	}
 	if most, ok := a.Field(attribute.FieldMax).(int); ok && number > most {
-		return nil, refused(a, text, fmt.Sprintf("the largest value is %d", most))
+		return nil, refused(a, text, fmt.Sprintf("the maximum is %d", most))
 	}
 	return number, nil
 }

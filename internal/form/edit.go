@@ -124,7 +124,7 @@ func (f Field) value(a *attribute.Attribute, text string) (attribute.Value, erro
 	}
 	value, err := Accept(a, text, f.Editor)
 	if number, ok := value.(int); err == nil && ok && number < f.Least {
-		return nil, refuse(fmt.Sprintf("the smallest value is %d", f.Least)) // of a spinner, which counts from 0
+		return nil, refuse(fmt.Sprintf("the minimum is %d", f.Least)) // of a spinner, which counts from 0
 	}
 	return value, err
 }

@@ -44,7 +44,7 @@ func TestFieldsStoreWhatTheirControlsWould(t *testing.T) {
 
 func TestWhatIsRefusedIsShownAndNotStored(t *testing.T) {
 	for field, c := range map[string]struct{ text, attribute, want string }{
-		"nodes": {"10", "nodes", "the largest value is 9"},
+		"nodes": {"10", "nodes", "the maximum is 9"},
 		"size":  {"huge", "size", "choose one of small, large"},
 		"Side":  {"up", "side", "choose one of left, right"},
 	} {
@@ -89,7 +89,7 @@ func TestValidatorsRunAsOneTypes(t *testing.T) {
 
 func TestASpinnerCountsFromZero(t *testing.T) {
 	f := newForm(define(t, `<attribute name="n" type="integer"/><launch-tab><dynamic><title>T</title><widget type="spinner" attribute="n"/></dynamic></launch-tab>`))
-	require.ErrorContains(t, f.Set(find(t, f, f.Pages()[0], "n"), "-1", nil), "smallest value is 0")
+	require.ErrorContains(t, f.Set(find(t, f, f.Pages()[0], "n"), "-1", nil), "minimum is 0")
 }
 
 func TestControlsThatAreBoundToNothingStillDecide(t *testing.T) {

@@ -100,12 +100,12 @@ func TestAnIntegerHas32BitsAndKeepsToItsBounds(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, value)
 	}
-	for text, reason := range map[string]string{"-3": "smallest value is -2", "11": "largest value is 10", "1.5": "not an integer", "1e3": "not an integer", "0x1": "not an integer", " ": "not an integer"} {
+	for text, reason := range map[string]string{"-3": "minimum is -2", "11": "maximum is 10", "1.5": "enter a whole number", "1e3": "enter a whole number", "0x1": "enter a whole number", " ": "enter a whole number"} {
 		_, err := Accept(a, text, NumberEditor)
 		require.ErrorContains(t, err, reason, text)
 	}
 	_, err := Accept(attribute.New("x"), "2147483648", NumberEditor)
-	require.ErrorContains(t, err, "more than 32 bits")
+	require.ErrorContains(t, err, "enter a whole number")
 }
 
 func TestTheEmptyTextIsNoValue(t *testing.T) {

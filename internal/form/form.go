@@ -134,7 +134,7 @@ type UnknownPageError struct {
 
 func (e *UnknownPageError) Error() string {
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("%s has no launch tab, and so no tab %q", e.Definition, e.Title)
+		return fmt.Sprintf("%s has no launch tab, so no tab %q", e.Definition, e.Title)
 	}
 	text := fmt.Sprintf("the launch tab of %s has no tab %q", e.Definition, e.Title)
 	if near := wording.Nearest(e.Title, e.Known); near != "" {

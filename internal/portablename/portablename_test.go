@@ -91,16 +91,16 @@ func TestPortableValuesAreConvertedAndRoundedUp(t *testing.T) {
 // Whatever a definition cannot do is told: nothing is dropped.
 func TestPortableRequestsThatADefinitionCannotMeetAreErrors(t *testing.T) {
 	for _, c := range []struct{ link, request, want string }{
-		{`name="nodes" attribute="a"`, "gpus=1", `"gpus": definition "linked" has no link for it`},
-		{`name="nodes" most="1"`, "nodes=2", `can give at most 1`},
+		{`name="nodes" attribute="a"`, "gpus=1", `"gpus": definition "linked" does not support it`},
+		{`name="nodes" most="1"`, "nodes=2", `supports at most 1`},
 		{`name="array" attribute="a" text="{ranges}"`, "array=1-9%3", `cannot express how many jobs of an array run at a time`},
-		{`name="after" attribute="a"`, "after=any:1", `cannot express that jobs only have to end first`},
-		{`name="after" when="any" attribute="a"`, "after=1", `write any: before the ids`},
-		{`name="mail" attribute="a" text="{address}"`, "mail=end:ada", `cannot express when mail is sent`},
-		{`name="mail" attribute="a" text="{events}" words="end=E fail=F"`, "mail=end:ada", `cannot express to whom mail is sent`},
-		{`name="mail" attribute="a" text="{events}" words="end=E"`, "mail=begin", `mail cannot be sent at "begin" there`},
-		{`name="stdout" attribute="a"`, "stdout=o.%j", `%j cannot be part of a file's name there`},
-		{`name="tasks" attribute="a" with="nodes"`, "tasks=2", `cannot express this together with what else was asked for`},
+		{`name="after" attribute="a"`, "after=any:1", `cannot express that jobs must end first, successfully or not`},
+		{`name="after" when="any" attribute="a"`, "after=1", `prefix the ids with any:`},
+		{`name="mail" attribute="a" text="{address}"`, "mail=end:ada", `cannot express when to send mail`},
+		{`name="mail" attribute="a" text="{events}" words="end=E fail=F"`, "mail=end:ada", `cannot express whom to send mail to`},
+		{`name="mail" attribute="a" text="{events}" words="end=E"`, "mail=begin", `mail at "begin" is not supported`},
+		{`name="stdout" attribute="a"`, "stdout=o.%j", "file names cannot contain %j"},
+		{`name="tasks" attribute="a" with="nodes"`, "tasks=2", `cannot express this combination of attributes`},
 		{`name="tasks" attribute="a"`, "tasks=9 nodes=2 tasksPerNode=4", `9 tasks do not fit on 2 nodes with 4 tasks each`},
 		{`name="tasks" attribute="a"/><x:portable name="memory" attribute="b" unless="tasks"/><x:portable name="memory" with="tasks" refused="give nodes, too"`, "tasks=2 memory=1B", `"memory": definition "linked" cannot express this: give nodes, too`},
 		{`name="memory" attribute="a" times="nodes"`, "memory=1000000T nodes=2147483647", `is too much`},
@@ -140,7 +140,7 @@ func TestPortableValuesThatMeanNothingAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, "more than 4096 bytes")
 	}
 	_, err := portablename.Parse("colour", "red")
-	require.ErrorContains(t, err, "no portable name")
+	require.ErrorContains(t, err, "not a portable name")
 }
 
 // What a definition links anew takes the place of all links of that name.

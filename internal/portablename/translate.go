@@ -76,7 +76,7 @@ func (t *translation) refuse(name, format string, arguments ...any) {
 func (t *translation) translate(name string, value Value) {
 	links := t.definition.PortableLinks(name)
 	if len(links) == 0 && !isUsed(t.definition, t.request, name, nil) {
-		t.refuse(name, "%s has no link for it, so this cannot be asked for there", t.subject())
+		t.refuse(name, "%s does not support it", t.subject())
 		return
 	}
 	used := map[string]bool{} // the parts of the value that reach the scheduler
@@ -98,7 +98,7 @@ func (t *translation) translate(name string, value Value) {
 func (t *translation) apply(link *config.PortableLink, value Value, used map[string]bool) {
 	switch {
 	case link.Most > 0 && value.amount > int64(link.Most):
-		t.refuse(link.Name, "%s can give at most %d", t.subject(), link.Most)
+		t.refuse(link.Name, "%s supports at most %d", t.subject(), link.Most)
 		return
 	case link.Refused != "":
 		t.refuse(link.Name, "%s cannot express this: %s", t.subject(), link.Refused)
@@ -178,19 +178,19 @@ func (v Value) unused(used map[string]bool) string {
 		}
 	case kindMail:
 		if len(v.list) > 0 && !used["{events}"] {
-			return "when mail is sent"
+			return "when to send mail"
 		}
 		if v.address != "" && !used["{address}"] {
-			return "to whom mail is sent"
+			return "whom to send mail to"
 		}
 		return ""
 	case kindAfter:
 		if v.condition == conditionOK {
-			return "that jobs have to succeed first, only that they have to end: write any: before the ids"
+			return "that jobs must succeed first, only that they must end: prefix the ids with any:"
 		}
-		return "that jobs only have to end first, whatever became of them"
+		return "that jobs must end first, successfully or not"
 	}
-	return "this together with what else was asked for"
+	return "this combination of attributes"
 }
 
 // translated returns what a link makes of a value, empty where the part that it is
@@ -237,7 +237,7 @@ func (r Request) parts(link *config.PortableLink, v Value) (map[string]string, e
 		for _, event := range v.list {
 			word, known := link.Words[event]
 			if !known && strings.Contains(link.Text, "{events}") {
-				return nil, fmt.Errorf("mail cannot be sent at %q there", event)
+				return nil, fmt.Errorf("mail at %q is not supported", event)
 			}
 			events = append(events, word)
 		}
@@ -297,7 +297,7 @@ func (r Request) pathFor(link *config.PortableLink, v Value) (string, error) {
 			continue
 		}
 		if _, known := link.Words[word]; !known {
-			return "", fmt.Errorf("%s cannot be part of a file's name there", word)
+			return "", fmt.Errorf("file names cannot contain %s", word)
 		}
 	}
 	text = placeholder.ReplaceAllStringFunc(text, func(word string) string { return link.Words[word] })

@@ -43,17 +43,17 @@ const (
 func Parse(name, text string) (Value, error) {
 	known := Lookup(name)
 	if known == nil {
-		return Value{}, fmt.Errorf("%q is no portable name", name)
+		return Value{}, fmt.Errorf("%q is not a portable name", name)
 	}
 	value := Value{name: known}
 	fail := func(reason string) (Value, error) {
-		return Value{}, fmt.Errorf("%s: give %s", reason, known.Syntax)
+		return Value{}, fmt.Errorf("%s: use %s", reason, known.Syntax)
 	}
 	switch {
 	case len(text) > maxText:
 		return fail(fmt.Sprintf("the value has more than %d bytes", maxText))
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return fail("the value has characters that cannot be printed")
+		return fail("the value has unprintable characters")
 	}
 	if reason := value.parse(text); reason != "" {
 		return fail(reason)
@@ -77,13 +77,13 @@ func (v *Value) parse(text string) (reason string) {
 		v.text = text
 	case kindPath:
 		if v.text = text; strings.Contains(placeholder.ReplaceAllString(text, ""), "%") {
-			reason = fmt.Sprintf("%q has a %% that is neither %%j nor %%a", text)
+			reason = fmt.Sprintf("%q has a %% other than %%j or %%a", text)
 		}
 	case kindArray:
 		if found := arraySyntax.FindStringSubmatch(text); found != nil {
 			v.text, v.limit = found[1], found[2]
 		} else {
-			reason = fmt.Sprintf("%q are no indices", text)
+			reason = fmt.Sprintf("invalid indices %q", text)
 		}
 	case kindSwitch:
 		v.text, reason = parseSwitch(text)
@@ -173,7 +173,7 @@ func parseWallTime(text string) (int64, string) {
 		found = timeOfClock.FindStringSubmatch(text)
 	}
 	if found == nil || text == "" {
-		return 0, fmt.Sprintf("%q is no length of time", text)
+		return 0, fmt.Sprintf("invalid time %q", text)
 	}
 	seconds := new(big.Int)
 	for i, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
@@ -200,12 +200,12 @@ func (v *Value) parseAfter(text string) string {
 	case !hasCondition:
 		condition, ids = conditionOK, text
 	case condition != conditionOK && condition != conditionAny:
-		return fmt.Sprintf("%q is no condition", condition)
+		return fmt.Sprintf("invalid condition %q", condition)
 	}
 	v.condition, v.list = condition, strings.Split(ids, ",")
 	for _, id := range v.list {
 		if !idSyntax.MatchString(id) {
-			return fmt.Sprintf("%q is no id of a job", id)
+			return fmt.Sprintf("invalid job id %q", id)
 		}
 	}
 	return ""
@@ -222,7 +222,7 @@ func (v *Value) parseMail(text string) string {
 		}
 	}
 	if address != "" && !mailAddress.MatchString(address) || both && address == "" {
-		return fmt.Sprintf("%q is no address", address)
+		return fmt.Sprintf("invalid address %q", address)
 	}
 	v.address = address
 	chosen := map[string]bool{}
@@ -233,7 +233,7 @@ func (v *Value) parseMail(text string) string {
 		case slices.Contains(mailEvents, event):
 			chosen[event] = true
 		default:
-			return fmt.Sprintf("%q is no event", event)
+			return fmt.Sprintf("invalid event %q", event)
 		}
 	}
 	for _, event := range mailEvents {

@@ -217,9 +217,9 @@ func (k *keyboard) isSecond() bool {
 
 func (k *keyboard) ask() {
 	k.asking = true
-	question := "rmctl: detach, cancel or go on? [d/c/G] "
+	question := "rmctl: detach, cancel or continue? [d/c/G] "
 	if k.choices.Detach == nil {
-		question = "rmctl: cancel or go on? [c/G] "
+		question = "rmctl: cancel or continue? [c/G] "
 	}
 	k.say("\n" + question)
 }

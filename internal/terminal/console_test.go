@@ -53,7 +53,7 @@ func TestTwoInterruptsWithinASecondAskWhatToDo(t *testing.T) {
 		p := newTypist(true, true)
 		require.Equal(t, want.job, p.press(keys), "%q", keys)
 		require.Equal(t, want.chosen, strings.Join(p.chosen, ","), "%q", keys)
-		require.Equal(t, strings.Count(keys, "\x03") > 1, strings.Contains(p.screen.String(), "\r\nrmctl: detach, cancel or go on? [d/c/G] "), "%q", keys)
+		require.Equal(t, strings.Count(keys, "\x03") > 1, strings.Contains(p.screen.String(), "\r\nrmctl: detach, cancel or continue? [d/c/G] "), "%q", keys)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestInterruptsThatAreFarApartAreTheJobs(t *testing.T) {
 func TestOnlyAHostedJobCanBeDetachedFrom(t *testing.T) {
 	p := newTypist(true, false)
 	require.Equal(t, "\x03", p.press("\x03\x03d"))
-	require.Contains(t, p.screen.String(), "rmctl: cancel or go on? [c/G] ")
+	require.Contains(t, p.screen.String(), "rmctl: cancel or continue? [c/G] ")
 	require.Empty(t, p.chosen)
 	require.Equal(t, "x", p.press("cx"))
 	require.Equal(t, []string{"cancel"}, p.chosen)
@@ -83,7 +83,7 @@ func TestWithoutAPseudoTerminalSignalsAskAndLinesAnswer(t *testing.T) {
 	p := newTypist(false, true)
 	require.True(t, p.interrupted())
 	require.False(t, p.interrupted())
-	require.Contains(t, p.screen.String(), "\nrmctl: detach, cancel or go on? [d/c/G] ")
+	require.Contains(t, p.screen.String(), "\nrmctl: detach, cancel or continue? [d/c/G] ")
 	require.False(t, p.interrupted(), "while it asks")
 	require.Equal(t, "next line\n", p.press("detach\nnext line\n"))
 	require.Equal(t, []string{"detach"}, p.chosen)

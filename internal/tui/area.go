@@ -41,7 +41,7 @@ func (a *area) draw(text string) error {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if room := max(rows-1, 1); len(lines) > room {
 		left := len(lines) - room + 1
-		lines = append(lines[:room-1:room-1], fmt.Sprintf("… %d lines more", left))
+		lines = append(lines[:room-1:room-1], fmt.Sprintf("… %d more lines", left))
 	}
 	var out strings.Builder
 	if (columns != a.columns || rows != a.rows) && a.drawn != nil { // what stands there has moved

@@ -92,7 +92,7 @@ func (l *List) View(width, height int) []string {
 		lines = append(lines, line)
 	}
 	if len(shown) == 0 {
-		lines = append(lines, "  (nothing)")
+		lines = append(lines, "  (none)")
 	}
 	return lines
 }

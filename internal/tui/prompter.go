@@ -62,7 +62,7 @@ func (p *Prompter) Ask(ctx context.Context, question remote.Question) (string, e
 	case a := <-answers:
 		return a.text, a.err
 	case <-p.done:
-		return "", fmt.Errorf("%w: the screen was left", remote.ErrNobodyToAsk)
+		return "", fmt.Errorf("%w: the screen was closed", remote.ErrNobodyToAsk)
 	case <-ctx.Done():
 		withdraw()
 		return "", ctx.Err()

@@ -25,7 +25,7 @@ const longestAnswer = 4096
 const answerPoll = 100_000
 
 // ErrNotAnswered means that the user refused to answer.
-var ErrNotAnswered = errors.New("the question was not answered")
+var ErrNotAnswered = errors.New("no answer")
 
 // terminalPrompter asks at the terminal that the user sits at, whatever the
 // standard streams are.
@@ -52,7 +52,7 @@ func Terminal() remote.Prompter {
 func (p *terminalPrompter) open() (*os.File, error) {
 	terminal, err := os.OpenFile(p.path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%w: there is no terminal: %w", remote.ErrNobodyToAsk, err)
+		return nil, fmt.Errorf("%w: no terminal: %w", remote.ErrNobodyToAsk, err)
 	}
 	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
 	if err == nil && group != unix.Getpgrp() {

@@ -172,7 +172,7 @@ func (s *agentSource) follow(ctx context.Context, changed func()) error {
 	defer reader.Close()
 	process, err := s.controller.Connection.Start(ctx, remote.Command{Arguments: []string{definition.Command, "changes"}, Stdout: writer})
 	if err != nil {
-		return fmt.Errorf("following the agent: %w", err)
+		return fmt.Errorf("follow the agent: %w", err)
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -197,7 +197,7 @@ func (s *agentSource) follow(ctx context.Context, changed func()) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("following the agent: %w", err)
+	return fmt.Errorf("follow the agent: %w", err)
 }
 
 // note notes what has changed.

@@ -33,7 +33,7 @@ func (s *agentSource) manager(ctx context.Context, each func(id string, facts mo
 	s.mutex.Lock()
 	s.silent = nil
 	if manager.State == vocabulary.StateSuspended || manager.State == vocabulary.StateError {
-		s.silent = fmt.Errorf("the resource manager of the agent is %s", manager.State)
+		s.silent = fmt.Errorf("the agent's resource manager is %s", manager.State)
 		if manager.Cause != "" {
 			s.silent = fmt.Errorf("%w: %s", s.silent, manager.Cause)
 		}

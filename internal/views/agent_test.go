@@ -168,7 +168,7 @@ func TestStatesOfMachinesAndOfTheResourceManagerAreThoseOfTheAgent(t *testing.T)
 		shows(model.Machine, "empty", "machineState", "UP")
 		changes <- "eb 1 0 3 rmState=SUSPENDED rmCause=no_answer rmStale=old"
 		shows(model.ResourceManager, "", "rmState", "SUSPENDED")
-		shows(model.ResourceManager, "", views.AttributeCause, "the resource manager of the agent is SUSPENDED: no answer")
+		shows(model.ResourceManager, "", views.AttributeCause, "the agent's resource manager is SUSPENDED: no answer")
 		shows(model.ResourceManager, "", "agentStale", "old")
 		changes <- "eb 1 0 1 rmState=STARTED"
 		shows(model.ResourceManager, "", "rmState", "STARTED")

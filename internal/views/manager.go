@@ -48,9 +48,9 @@ func define(u *model.Update) error {
 	var problems []error
 	for _, definition := range []model.Definition{
 		{ID: AttributeHost, Type: model.String, Default: []string{""}, Name: "Host", Description: "Where the scheduler's commands run", Display: true},
-		{ID: AttributeCause, Type: model.String, Default: []string{""}, Name: "Cause", Description: "Why the resource manager is in the state ERROR or SUSPENDED", Display: true},
-		{ID: attributeDefinition, Type: model.String, Default: []string{""}, Name: "Definition", Description: "The definition that tells how to speak to it", Display: true},
-		{ID: AttributeSince, Type: model.Date, Name: "Since", Description: "From when on it is in its state", Display: true},
+		{ID: AttributeCause, Type: model.String, Default: []string{""}, Name: "Cause", Description: "Reason of the state ERROR or SUSPENDED", Display: true},
+		{ID: attributeDefinition, Type: model.String, Default: []string{""}, Name: "Definition", Description: "Definition", Display: true},
+		{ID: AttributeSince, Type: model.Date, Name: "Since", Description: "Time of the last change of state", Display: true},
 	} {
 		problems = append(problems, u.Define(definition))
 	}

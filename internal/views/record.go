@@ -47,10 +47,10 @@ type record struct {
 func (r *record) read(ctx context.Context) (map[string]job.Job, map[string][]job.Process, error) {
 	r.shown.Store(r.last) // what was read before is in the model
 	if err := r.readJobs(ctx); err != nil {
-		return nil, nil, fmt.Errorf("reading the jobs on record: %w", err)
+		return nil, nil, fmt.Errorf("read jobs from the record: %w", err)
 	}
 	if err := r.readSubmissions(ctx); err != nil {
-		return nil, nil, fmt.Errorf("reading the submissions on record: %w", err)
+		return nil, nil, fmt.Errorf("read submissions from the record: %w", err)
 	}
 	processes := map[string][]job.Process{}
 	err := r.store.EachProcess(ctx, r.target, func(tag string, p job.Process) error {

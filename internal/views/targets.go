@@ -26,7 +26,7 @@ func (p *Views) Add(target settings.Target) error {
 		return &settings.TargetExistsError{Name: target.Name}
 	}
 	if m, shown := p.managers[target.Name]; shown && m.cancel != nil {
-		return &StateError{Name: target.Name, State: m.State, What: "adding a target of its name"}
+		return &StateError{Name: target.Name, State: m.State, What: "adding a target with its name"}
 	}
 	return p.save(target, settings.AddTargets)
 }
@@ -44,7 +44,7 @@ func (p *Views) Edit(target settings.Target) error {
 		return err
 	}
 	if m.cancel != nil {
-		return &StateError{Name: target.Name, State: m.State, What: "changing it, which needs it to be STOPPED"}
+		return &StateError{Name: target.Name, State: m.State, What: "changing it, which requires the state STOPPED"}
 	}
 	return p.save(target, settings.SaveTargets)
 }
@@ -60,7 +60,7 @@ func (p *Views) Remove(name string) error {
 		return err
 	}
 	if m.cancel != nil {
-		return &StateError{Name: name, State: m.State, What: "removing it, which needs it to be STOPPED"}
+		return &StateError{Name: name, State: m.State, What: "removing it, which requires the state STOPPED"}
 	}
 	if !m.Target.Shipped {
 		var gone *settings.UnknownTargetError // somebody has changed the file

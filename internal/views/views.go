@@ -77,9 +77,9 @@ type UnknownManagerError struct {
 // Error names the resource manager, and those that there are.
 func (e *UnknownManagerError) Error() string {
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("there is no resource manager %q, nor any other", e.Name)
+		return fmt.Sprintf("no such target: %q; there are no targets", e.Name)
 	}
-	return fmt.Sprintf("there is no resource manager %q; those that there are: %s", e.Name, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("no such target: %q; targets: %s", e.Name, strings.Join(e.Known, ", "))
 }
 
 // A StateError is returned for what cannot be done in the state of a resource manager.
@@ -92,7 +92,7 @@ type StateError struct {
 
 // Error says what was wanted, the state that prevents it, and its cause.
 func (e *StateError) Error() string {
-	text := fmt.Sprintf("%s: resource manager %q is %s", e.What, e.Name, e.State)
+	text := fmt.Sprintf("%s: target %q is %s", e.What, e.Name, e.State)
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()
 	}
@@ -196,7 +196,7 @@ func (p *Views) Controller(name string) (*control.Controller, error) {
 		return nil, err
 	}
 	if !m.isWatched() || m.controller == nil {
-		return nil, &StateError{Name: name, State: m.State, What: "it cannot be used", Cause: m.Cause}
+		return nil, &StateError{Name: name, State: m.State, What: "invalid", Cause: m.Cause}
 	}
 	return m.controller, nil
 }

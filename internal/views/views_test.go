@@ -522,7 +522,7 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 	_, err = d.Manager("more")
 	var unknown *views.UnknownManagerError
 	require.ErrorAs(t, err, &unknown)
-	require.EqualError(t, &views.UnknownManagerError{Name: "more", Known: []string{"a", "b"}}, `there is no resource manager "more"; those that there are: a, b`)
+	require.EqualError(t, &views.UnknownManagerError{Name: "more", Known: []string{"a", "b"}}, `no such target: "more"; targets: a, b`)
 	_, shown := d.Model().Snapshot().Manager("more")
 	require.False(t, shown)
 	targets, err := settings.LoadTargets(settings.Folders{User: d.folder})

@@ -147,7 +147,7 @@ func (w *watcher) lookSoon() {
 func descriptions(d *config.Definition) func(id string) (name, description string) {
 	return func(id string) (name, description string) {
 		if id == agentStale {
-			return "Stale At The Agent", "Why what the agent knows is older than it should be"
+			return "Stale at the Agent", "Why the agent's data is stale"
 		}
 		if known := d.Attribute(id); known != nil {
 			return known.Label, strings.TrimSpace(known.Text(attribute.FieldDescription))

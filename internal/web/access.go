@@ -47,11 +47,11 @@ func newAccess(options Options) (*access, error) {
 		return a, nil
 	}
 	if len(options.TLS.Certificates) == 0 || len(options.TLS.Certificates[0].Certificate) == 0 {
-		return nil, errors.New("serving over TLS: there is no certificate")
+		return nil, errors.New("TLS requires a certificate")
 	}
 	var err error
 	if a.names, err = x509.ParseCertificate(options.TLS.Certificates[0].Certificate[0]); err != nil {
-		return nil, fmt.Errorf("serving over TLS: reading the certificate: %w", err)
+		return nil, fmt.Errorf("read the TLS certificate: %w", err)
 	}
 	return a, nil
 }

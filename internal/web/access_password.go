@@ -48,7 +48,7 @@ func hashPassword(name, password string, cost int) (string, error) {
 		return "", err
 	}
 	if len(password) < 8 {
-		return "", errors.New("the password is too short: it needs 8 characters at least")
+		return "", errors.New("the password is too short: use at least 8 characters")
 	}
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
 	if err != nil {
@@ -59,7 +59,7 @@ func hashPassword(name, password string, cost int) (string, error) {
 
 func checkPasswordName(name string) error {
 	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ':' || r == '#' || r > '~' }) {
-		return fmt.Errorf("%q cannot be a name: it has 1 to 64 printable ASCII characters other than space, colon and #", name)
+		return fmt.Errorf("invalid name %q: use 1 to 64 printable ASCII characters except space, colon and #", name)
 	}
 	return nil
 }
@@ -107,18 +107,18 @@ func readPasswords(file *os.File, path string) (*Passwords, error) {
 func checkPasswordFile(file *os.File, path string) error {
 	info, err := file.Stat()
 	if err != nil {
-		return fmt.Errorf("look at the password file: %w", err)
+		return fmt.Errorf("check the password file: %w", err)
 	}
 	status, isUnix := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("the password file %s is no regular file", path)
+		return fmt.Errorf("the password file %s is not a regular file", path)
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("the password file %s has mode %04o: others can read or change it; run chmod 600", path, info.Mode().Perm())
 	case isUnix && int(status.Uid) != os.Geteuid():
 		return fmt.Errorf("the password file %s belongs to user %d, not to you", path, status.Uid)
 	case info.Size() > maxPasswordFile:
-		return fmt.Errorf("the password file %s has %d bytes; at most %d are read", path, info.Size(), maxPasswordFile)
+		return fmt.Errorf("the password file %s has %d bytes; the maximum is %d", path, info.Size(), maxPasswordFile)
 	}
 	return nil
 }
@@ -132,14 +132,14 @@ func (p *Passwords) add(line string) error {
 		return err
 	}
 	if _, twice := p.hashes[name]; twice {
-		return fmt.Errorf("the name %q is there twice", name)
+		return fmt.Errorf("duplicate name %q", name)
 	}
 	cost, err := bcrypt.Cost([]byte(hash))
 	if err != nil {
-		return fmt.Errorf("the hash of %q is not of bcrypt; rmctl serve --hash-password %s prints one that is", name, name) // err would show parts of it
+		return fmt.Errorf("the hash of %q is not a bcrypt hash; rmctl serve --hash-password %s prints one", name, name) // err would show parts of it
 	}
 	if cost < minCost || cost > maxCost {
-		return fmt.Errorf("the hash of %q has the cost %d; it has to be from %d to %d", name, cost, minCost, maxCost)
+		return fmt.Errorf("the hash of %q has cost %d; use a cost from %d to %d", name, cost, minCost, maxCost)
 	}
 	p.set(name, []byte(hash))
 	return nil
@@ -221,7 +221,7 @@ func networkOf(r *http.Request) string {
 // login opens a session for a name and its password.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if s.options.Passwords == nil {
-		return answer.Errorf(http.StatusNotFound, "this server knows no passwords; open the address that rmctl serve printed")
+		return answer.Errorf(http.StatusNotFound, "this server has no passwords; open the URL that rmctl serve printed")
 	}
 	if err := r.ParseForm(); err != nil {
 		return answer.Errorf(http.StatusBadRequest, "read the form: %w", err)
@@ -229,17 +229,17 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	right, wait := s.access.tries.count(networkOf(r))
 	if right == nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
-		s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong passwords. Try again in %s, or open the address that rmctl serve printed.", wait.Round(time.Second)))
+		s.options.Pages.Login(w, r, http.StatusTooManyRequests, fmt.Sprintf("Too many wrong passwords. Try again in %s, or open the URL that rmctl serve printed.", wait.Round(time.Second)))
 		return nil
 	}
 	name := r.PostForm.Get("name")
 	if !s.options.Passwords.match(name, r.PostForm.Get("password")) {
-		s.options.Log.Warn("a password was wrong", "from", r.RemoteAddr)
-		s.options.Pages.Login(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
+		s.options.Log.Warn("wrong password", "from", r.RemoteAddr)
+		s.options.Pages.Login(w, r, http.StatusUnauthorized, "Wrong name or password.")
 		return nil
 	}
 	right()
-	s.options.Log.Info("a session was opened by a password", "name", name, "from", r.RemoteAddr)
+	s.options.Log.Info("session opened by password", "name", name, "from", r.RemoteAddr)
 	s.access.open(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
@@ -251,7 +251,7 @@ func AskPassword(ctx context.Context, prompter remote.Prompter, name string) (st
 	if err != nil {
 		return "", err
 	}
-	again, err := prompter.Ask(ctx, remote.Question{Text: "The same again: ", Secret: true})
+	again, err := prompter.Ask(ctx, remote.Question{Text: "Repeat the password: ", Secret: true})
 	if err != nil {
 		return "", err
 	}

@@ -73,7 +73,7 @@ func TestAPasswordOpensASession(t *testing.T) {
 	for _, wrong := range [][2]string{{"ada", "wrong"}, {"bob", "enchantress"}, {"", ""}} {
 		response, body = b.login(wrong[0], wrong[1])
 		require.Equal(t, http.StatusUnauthorized, response.StatusCode)
-		require.Contains(t, body, "The name or the password is wrong.")
+		require.Contains(t, body, "Wrong name or password.")
 		require.Empty(t, response.Cookies())
 	}
 	response, _ = b.login("ada", "enchantress")
@@ -155,10 +155,10 @@ func TestPasswordFilesThatAreNotSafeAreRefused(t *testing.T) {
 		"open to others": {line, 0o640, "chmod 600"},
 		"no line":        {"# nobody\n", 0o600, "has no line NAME:HASH"},
 		"no hash":        {"ada\n", 0o600, ":1: the line is not NAME:HASH"},
-		"a password":     {"ada:secret-in-clear\n", 0o600, "is not of bcrypt"},
-		"a weak hash":    {"ada:" + string(weak), 0o600, "has the cost 4"},
-		"a name twice":   {line + "\n" + line, 0o600, ":2: the name \"ada\" is there twice"},
-		"no name":        {line[3:], 0o600, "cannot be a name"},
+		"a password":     {"ada:secret-in-clear\n", 0o600, "is not a bcrypt hash"},
+		"a weak hash":    {"ada:" + string(weak), 0o600, "has cost 4"},
+		"a name twice":   {line + "\n" + line, 0o600, ":2: duplicate name \"ada\""},
+		"no name":        {line[3:], 0o600, "invalid name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "passwords")
@@ -170,7 +170,7 @@ func TestPasswordFilesThatAreNotSafeAreRefused(t *testing.T) {
 		})
 	}
 	_, err = ReadPasswords(t.TempDir())
-	require.ErrorContains(t, err, "no regular file")
+	require.ErrorContains(t, err, "not a regular file")
 }
 
 func TestHashedPasswordsOpenTheFile(t *testing.T) {
@@ -178,7 +178,7 @@ func TestHashedPasswordsOpenTheFile(t *testing.T) {
 	_, err := hashPassword("ada", "short", usualCost)
 	require.ErrorContains(t, err, "too short")
 	_, err = hashPassword("a:b", "long enough", usualCost)
-	require.ErrorContains(t, err, "cannot be a name")
+	require.ErrorContains(t, err, "invalid name")
 	line, err := hashPassword("ada", "long enough", minCost)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "passwords")

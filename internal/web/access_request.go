@@ -24,15 +24,15 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
 		w = answer.Accepting(w, r)
 		if !s.hostAllowed(r.Host) {
-			s.fail(w, r, answer.Errorf(http.StatusMisdirectedRequest, "this server is not called %q; use the address that rmctl serve printed", r.Host))
+			s.fail(w, r, answer.Errorf(http.StatusMisdirectedRequest, "unknown host %q: use the URL that rmctl serve printed", r.Host))
 			return
 		}
 		if !isOwnOrNavigation(r) {
-			s.fail(w, r, answer.Errorf(http.StatusForbidden, "a page of another site asked for this, which is not allowed"))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "request from another site refused"))
 			return
 		}
 		if err := origins.Check(r); err != nil {
-			s.fail(w, r, answer.Errorf(http.StatusForbidden, "a page of another site asked for this, which is not allowed: %w", err))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "request from another site refused: %w", err))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/static/") || r.URL.Path == loginPath {
@@ -60,7 +60,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		defer context.AfterFunc(session.lasts, stop)()
 		r = answer.WithCSRF(r.WithContext(ctx), session.csrf)
 		if isChange(r) && !answer.IsCSRF(sentCSRF(r), session.csrf) {
-			s.fail(w, r, answer.Errorf(http.StatusForbidden, "the page was made for another session; load it again"))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "this page belongs to another session; reload it"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -107,7 +107,7 @@ func (s *Server) hostAllowed(host string) bool {
 
 // refuse answers a request without a session.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
-	err := answer.Errorf(http.StatusUnauthorized, "open the address that rmctl serve printed, which has a token in it; in a program, send it as Authorization: Bearer TOKEN")
+	err := answer.Errorf(http.StatusUnauthorized, "open the URL that rmctl serve printed, which contains an access token; programs send it as Authorization: Bearer TOKEN")
 	if s.options.Passwords == nil || isForPrograms(r) {
 		s.fail(w, r, err)
 		return

@@ -19,7 +19,7 @@ func TestTheTokenOpensASessionAndIsNotInTheAddressAfterwards(t *testing.T) {
 	b := serve(t, nil)
 	response, body := b.do(http.MethodGet, "/", nil, nil)
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
-	require.Contains(t, body, "open the address that rmctl serve printed")
+	require.Contains(t, body, "open the URL that rmctl serve printed")
 
 	response, _ = b.do(http.MethodGet, "/?token=wrong", nil, nil)
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)

@@ -55,7 +55,7 @@ func TestTheOwnSocketIsForTheAPIAndNotForBrowsers(t *testing.T) {
 	require.Contains(t, b.get(answer.APIPath+"/managers"), `"managers":[]`)
 	response, body := b.do(http.MethodGet, "/", nil, nil)
 	require.Equal(t, http.StatusForbidden, response.StatusCode)
-	require.Contains(t, body, "this socket is for the API")
+	require.Contains(t, body, "this socket serves only the API")
 	for header, value := range map[string]string{"Origin": "http://localhost", "Sec-Fetch-Site": "none", "Cookie": "x=y", "Referer": "http://localhost/"} {
 		response, _ := b.do(http.MethodGet, answer.APIPath+"/managers", http.Header{header: {value}}, nil)
 		require.Equal(t, http.StatusForbidden, response.StatusCode, header)

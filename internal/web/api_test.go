@@ -156,14 +156,14 @@ func TestRequestsThatAreNotAsDescribedAreRefused(t *testing.T) {
 		body, want   string
 		status       int
 	}{
-		"no object":        {http.MethodPost, "/managers", withType("application/json"), "", "has no object", http.StatusBadRequest},
+		"no object":        {http.MethodPost, "/managers", withType("application/json"), "", "contains no JSON object", http.StatusBadRequest},
 		"no JSON":          {http.MethodPost, "/managers", withType("application/json"), "{", "unexpected EOF", http.StatusBadRequest},
-		"two objects":      {http.MethodPost, "/managers", withType("application/json"), "{}{}", "more than one object", http.StatusBadRequest},
+		"two objects":      {http.MethodPost, "/managers", withType("application/json"), "{}{}", "more than one JSON object", http.StatusBadRequest},
 		"an unknown field": {http.MethodPost, "/managers", withType("application/json"), `{"nmae":"x"}`, "nmae", http.StatusBadRequest},
 		"a form":           {http.MethodPost, "/managers", withType("application/x-www-form-urlencoded"), "name=x", "send application/json", http.StatusUnsupportedMediaType},
 		"too much":         {http.MethodPost, "/managers", withType("application/json"), `{"name":"` + strings.Repeat("x", maxBodyBytes) + `"}`, "too large", http.StatusRequestEntityTooLarge},
 		"an unknown path":  {http.MethodGet, "/nothing", bearer, "", "openapi.yaml", http.StatusNotFound},
-		"a wrong cursor":   {http.MethodGet, "/events?after=x", bearer, "", "write the cursor", http.StatusBadRequest},
+		"a wrong cursor":   {http.MethodGet, "/events?after=x", bearer, "", "use the cursor", http.StatusBadRequest},
 		"a future cursor":  {http.MethodGet, "/events?after=99", bearer, "", "the newest event is 0", http.StatusConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,18 +301,18 @@ func TestMistakesInASubmissionAreAllNamed(t *testing.T) {
 	for _, path := range []string{"/managers/local/jobs", "/managers/local/render", "/managers/local/form"} {
 		status, answer := p.call(http.MethodPost, path, map[string]any{"executable": 5, "atributes": 1, "environment": map[string]string{"A=B": ""}})
 		require.Equal(t, http.StatusBadRequest, status, path)
-		require.Contains(t, answer["error"], `the object of the request: "executable" is an integer, but must be a string`)
+		require.Contains(t, answer["error"], `invalid JSON object: "executable" is an integer, but must be a string`)
 		require.Contains(t, answer["error"], `"A=B" cannot name a variable`)
 		require.Contains(t, answer["error"], `unknown setting "atributes"
 did you mean "attributes"?`)
 	}
 	status, answer := p.call(http.MethodPost, "/managers/local/form", map[string]any{"edits": []any{map[string]any{"idd": "x"}}})
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Equal(t, `the object of the request: edits: unknown setting "idd"
+	require.Equal(t, `invalid JSON object: edits: unknown setting "idd"
 did you mean "id"?`, answer["error"])
 	status, answer = p.call(http.MethodPut, "/launch-configurations/x", map[string]any{"tag": "1", "replace": "yes"})
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, answer["error"], "neither a tag")
+	require.Contains(t, answer["error"], "no tag")
 }
 
 // ends waits until a job has ended and returns it: while its resource manager shows it as

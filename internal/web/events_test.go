@@ -114,20 +114,20 @@ func TestAViewThatCannotBeDrawnAnyMoreSaysWhy(t *testing.T) {
 	b := serve(t, with("alpha")).enter()
 	b.pages().Hub.AddView("one", func(snapshot *model.Snapshot, query url.Values) ([]live.Region, error) {
 		if _, there := snapshot.Manager(query.Get("manager")); !there {
-			return nil, answer.Errorf(http.StatusNotFound, "there is no resource manager %q", query.Get("manager"))
+			return nil, answer.Errorf(http.StatusNotFound, "no such target: %q", query.Get("manager"))
 		}
 		return []live.Region{{ID: "x", HTML: "here"}}, nil
 	})
 	response, body := b.do(http.MethodGet, "/events?view=one&manager=beta", nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
-	require.Contains(t, body, `there is no resource manager \"beta\"`)
+	require.Contains(t, body, `no such target: \"beta\"`)
 
 	next := b.listen("/events?view=one&manager=alpha", nil)
 	next()
 	b.model.Update(func(u *model.Update) { u.Remove("alpha", model.ResourceManager, "alpha") })
 	event := next()
 	require.Equal(t, "problem", event.Kind)
-	require.Equal(t, `"there is no resource manager \"alpha\""`, event.Data)
+	require.Equal(t, `"no such target: \"alpha\""`, event.Data)
 	webtest.Put(b.model, "alpha")
 	require.Equal(t, "patch", next().Kind)
 }

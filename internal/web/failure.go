@@ -113,7 +113,7 @@ func kindOf(status int) string {
 // fail answers with an error: an object for programs, else a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
-	s.options.Log.Debug("a request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	s.options.Log.Debug("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	if !isForPrograms(r) {
 		s.options.Pages.ShowError(w, r, status, err)
 		return
@@ -123,7 +123,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		failed.Tag, failed.Unknown = submission.Tag, submission.Unknown
 	}
 	if err := answer.JSON(w, status, failed); err != nil {
-		s.options.Log.Error("an error could not be written as JSON", "error", err)
+		s.options.Log.Error("cannot write an error as JSON", "error", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		w.presses("nobody")
 		w.shows("that is no address")
 		w.clicks("Submit")
-		w.shows("The job was not submitted: one field cannot be used as it is.")
+		w.shows("The job was not submitted: one field is invalid.")
 		w.awaits("document.activeElement === " + fieldOf("Address"))
 		w.presses(kb.End + "@home")
 		w.shows("#Q address=nobody@home")

@@ -207,7 +207,7 @@ func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 	submit := url.Values{"do": {`["submit"]`}}
 	response, refused := d.does("test", page, submit)
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
-	require.Contains(t, refused, "name a program, or a script")
+	require.Contains(t, refused, "enter a program or a script")
 	require.NoFileExists(t, filepath.Join(d.folder, "submitted"))
 
 	submit.Set("program", "/bin/true")
@@ -221,7 +221,7 @@ func TestALaunchFormIsSubmittedOnceHoweverOftenItsPageIsSent(t *testing.T) {
 
 	response, again := d.does("test", page, submit)
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
-	require.Contains(t, again, "submitted before")
+	require.Contains(t, again, "already submitted")
 	require.Contains(t, again, html.EscapeString(address.String()))
 	written, err := os.ReadFile(filepath.Join(d.folder, "submitted"))
 	require.NoError(t, err)
@@ -291,7 +291,7 @@ func TestPortableNamesFillALaunchForm(t *testing.T) {
 	_, page = d.does("test", page, url.Values{"further": {"nodes=2"}})
 	require.Contains(t, page, "#Q queue=day nodes=2")
 	_, page = d.does("test", page, url.Values{"further": {"no line"}})
-	require.Regexp(t, `id="own-further-problem" class="problem">[^<]*write name=value`, page)
+	require.Regexp(t, `id="own-further-problem" class="problem">[^<]*enter name=value`, page)
 }
 
 func TestPathsAreChosenFromTheTarget(t *testing.T) {
@@ -319,7 +319,7 @@ func TestPathsAreChosenFromTheTarget(t *testing.T) {
 
 	response, page := d.does("test", page, url.Values{"do": {`["browse","directory","/no/such"]`}})
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
-	require.Contains(t, page, "the folder cannot be shown")
+	require.Contains(t, page, "cannot list the folder")
 	response, _ = d.does("test", page, url.Values{"do": {`["choose","0","/etc/passwd"]`}})
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, "a field that is no path takes one")
 }
@@ -331,14 +331,14 @@ func TestAPipeInThePlaceOfAScriptIsNotWaitedFor(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	page := d.get(formOf("test"))
 	_, filled := d.does("test", page, url.Values{"script": {pipe}})
-	require.Contains(t, filled, "is no regular file")
+	require.Contains(t, filled, "is not a regular file")
 	response, chosen := d.does("test", page, url.Values{"do": {`["choose","script","` + pipe + `"]`}})
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode)
-	require.Contains(t, chosen, "is no regular file")
+	require.Contains(t, chosen, "is not a regular file")
 	p := d.program()
 	status, answer := p.call(http.MethodPost, "/managers/test/render", map[string]any{"script": pipe})
 	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, answer["error"], "is no regular file")
+	require.Contains(t, answer["error"], "is not a regular file")
 }
 
 func TestTablesAndTabsOfALaunchFormCount(t *testing.T) {

@@ -34,7 +34,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		change("4999999", "RUNNING")
 		w.shows("4999999")
 		require.Equal(t, "true", w.told("window.untouched"), "the page was loaded anew")
-		w.told(`document.querySelector("[aria-label='Choose all jobs on this page']").click()`)
+		w.told(`document.querySelector("[aria-label='Select all jobs on this page']").click()`)
 		w.shows("jobs that are ticked:")
 		require.Equal(t, "0", w.told(`document.querySelectorAll("input[data-row]:not(:checked)").length`))
 	})

@@ -112,10 +112,10 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if isForPrograms(r) {
-		s.fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; %s/openapi.yaml lists what it has", r.Method, r.URL.Path, answer.APIPath))
+		s.fail(w, r, answer.Errorf(http.StatusNotFound, "the API has no %s %s; see %s/openapi.yaml", r.Method, r.URL.Path, answer.APIPath))
 		return
 	}
-	s.fail(w, r, answer.Errorf(http.StatusNotFound, "no page %s", r.URL.Path))
+	s.fail(w, r, answer.Errorf(http.StatusNotFound, "no such page: %s", r.URL.Path))
 }
 
 // A refusal receives the answer of the mux to a request that no pattern matches.
@@ -193,7 +193,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, h http.Handle
 		_ = connection.(net.Conn).Close() // as above
 	}
 	if err := server.Shutdown(finish); err != nil {
-		return errors.Join(fmt.Errorf("some requests at %s did not end within %s", listener.Addr(), s.limits.end), server.Close())
+		return errors.Join(fmt.Errorf("some requests at %s did not finish within %s", listener.Addr(), s.limits.end), server.Close())
 	}
 	return nil
 }

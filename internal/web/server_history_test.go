@@ -24,6 +24,6 @@ func TestAServerThatIsStartedAnewShowsItsHistory(t *testing.T) {
 	options.History = path
 	b := serveWith(t, options, func(m *model.Model) { webtest.Demonstrate(t, m, 0, 20, time.Now().Add(-3*time.Hour)) }).enter()
 	require.Contains(t, b.get("/timeline"), "4000010 train-resnet, ", "a job that ran then")
-	require.Contains(t, b.get("/timeline"), ", not listed any more</title>")
+	require.Contains(t, b.get("/timeline"), ", no longer listed</title>")
 	require.Contains(t, b.get("/utilisation"), `data-label="Jobs queued">21</td>`)
 }

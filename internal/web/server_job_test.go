@@ -75,7 +75,7 @@ func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
 		page = d.get(address)
 		return strings.Contains(page, "Program Arguments") && strings.Contains(page, "Executable Name")
 	}, time.Minute, 20*time.Millisecond)
-	require.NotContains(t, page, "The resource manager does not list this job")
+	require.NotContains(t, page, "The scheduler does not list this job")
 	headline := between(t, page, `<p class="headline">`, "</p>")
 	require.Contains(t, headline, "failed")
 	require.Contains(t, headline, `exit code</span> 3`)

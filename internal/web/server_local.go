@@ -24,12 +24,12 @@ func (s *Server) answerOwn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
 	for _, header := range []string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Cookie", "Referer"} {
 		if r.Header.Get(header) != "" {
-			s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for programs; browsers are served at the address that rmctl serve printed"))
+			s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for programs; in a browser, open the URL that rmctl serve printed"))
 			return
 		}
 	}
 	if !strings.HasPrefix(r.URL.Path, answer.APIPath+"/") {
-		s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket is for the API"))
+		s.fail(w, r, answer.Errorf(http.StatusForbidden, "this socket serves only the API"))
 		return
 	}
 	s.dispatch(w, r)
@@ -51,6 +51,6 @@ func (l ownListener) Accept() (net.Conn, error) {
 		if foreign == nil {
 			return conn, nil
 		}
-		l.server.options.Log.Warn("a process of somebody else was refused", "error", errors.Join(foreign, conn.Close()))
+		l.server.options.Log.Warn("refused a process of another user", "error", errors.Join(foreign, conn.Close()))
 	}
 }

@@ -312,5 +312,5 @@ func TestAnAddressThatIsNotThereIsAPageThatSaysSo(t *testing.T) {
 	b := serve(t, nil).enter()
 	response, body := b.do(http.MethodGet, "/nowhere/<b>", nil, nil)
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
-	require.Contains(t, body, "no page /nowhere/&lt;b&gt;")
+	require.Contains(t, body, "no such page: /nowhere/&lt;b&gt;")
 }

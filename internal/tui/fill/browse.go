@@ -47,7 +47,7 @@ func (s *screen) browse(e entry, folder string) {
 		found, err := s.list(s.ctx, e, folder)
 		return func() {
 			if err != nil {
-				s.complain(fmt.Errorf("the folder cannot be shown: %w", err))
+				s.complain(fmt.Errorf("cannot list the folder: %w", err))
 				return
 			}
 			s.chooseFile(e, folder, found)

@@ -136,21 +136,21 @@ func buttonEntry(conclusion Conclusion, label, hint string) entry {
 }
 
 func (f *Form) scriptEntry() entry {
-	return textEntry(&f.script, "Script", "a file to submit instead of a script that is made")
+	return textEntry(&f.script, "Script", "a file to submit instead of the generated script")
 }
 
 func (f *Form) endEntries() []entry {
 	var entries []entry
 	if !f.page.Whole {
-		entries = append(entries, noteEntry(fmt.Sprintf("With the values of the tab %q", f.page.Title)))
+		entries = append(entries, noteEntry(fmt.Sprintf("Include the values of the tab %q", f.page.Title)))
 	}
 	for _, problem := range f.problems() {
 		entries = append(entries, noteEntry(problem))
 	}
 	entries = append(entries,
-		textEntry(&f.program, "Program", "what the job runs"),
+		textEntry(&f.program, "Program", "path or name"),
 		textEntry(&f.arguments, "Arguments", "quoted as in a shell"),
-		textEntry(&f.directory, "Directory", "where it runs"),
+		textEntry(&f.directory, "Directory", "working directory"),
 	)
 	if f.Controller.Definition.Script != nil && !f.page.Import {
 		entries = append(entries, f.scriptEntry())
@@ -160,7 +160,7 @@ func (f *Form) endEntries() []entry {
 	}
 	return append(entries,
 		buttonEntry(Print, "Print the command line", ""),
-		textEntry(&f.Name, "Save as", "the name of a launch configuration"),
+		textEntry(&f.Name, "Save as", "name of the saved submission"),
 		buttonEntry(Save, "Save", ""),
 		buttonEntry(leave, "Leave", "without submitting"),
 	)
@@ -196,11 +196,11 @@ func (f *Form) launch() job.Submission {
 // form is an error.
 func (f *Form) Submission() (job.Submission, error) {
 	if problems := f.problems(); len(problems) > 0 {
-		return job.Submission{}, fmt.Errorf("the form cannot be used yet: %s", strings.Join(problems, "; "))
+		return job.Submission{}, fmt.Errorf("the form is incomplete: %s", strings.Join(problems, "; "))
 	}
 	s := f.launch()
 	if s.Executable == "" && len(s.Arguments) > 0 {
-		return s, errors.New("there are arguments, but no program")
+		return s, errors.New("arguments require a program")
 	}
 	s, err := f.Place(s)
 	if err != nil {
@@ -212,13 +212,13 @@ func (f *Form) Submission() (job.Submission, error) {
 // conclude chooses what becomes of the form. An error says what is still missing.
 func (f *Form) conclude(how Conclusion, replace bool) error {
 	if how == Save && f.Name == "" {
-		return errors.New("name the launch configuration first")
+		return errors.New("enter a name for the saved submission")
 	}
 	s, err := f.Submission()
 	switch {
 	case err != nil:
 	case how == Submit && s.Executable == "" && s.Script == "":
-		err = errors.New("there is nothing to run: name a program or a script")
+		err = errors.New("nothing to run: enter a program or a script")
 	case how == Save:
 		err = f.Save(f.Name, s, replace)
 	}

@@ -18,7 +18,7 @@ import (
 // maxAnswer bounds a line of answer, in bytes.
 const maxAnswer = 64 << 10
 
-var errAnswersEnded = errors.New("the answers ended before the form did; nothing was submitted")
+var errAnswersEnded = errors.New("the answers ended before the form; nothing submitted")
 
 // A questioner fills in a form line by line.
 type questioner struct {
@@ -42,7 +42,7 @@ func (f *Form) Ask(ctx context.Context, answers io.Reader, questions io.Writer) 
 }
 
 func (q *questioner) run() error {
-	q.say("%s\nEnter keeps what stands in brackets, - takes it away.\n", tui.OneLine(q.Controller.Definition.Name))
+	q.say("%s\nEnter keeps the value in brackets, - removes it.\n", tui.OneLine(q.Controller.Definition.Name))
 	if err := q.choosePage(); err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (q *questioner) conclusions() error {
 		}[strings.ToLower(answer)]
 		switch {
 		case !known, how == Submit && q.Target == "":
-			return errors.New("answer one of these")
+			return errors.New("choose one of these")
 		case how == leave:
 			return nil
 		case how == Save:

@@ -117,11 +117,11 @@ func (q *questioner) chooseRows(rows []entry) error {
 			used = append(used, row.Label)
 		}
 	}
-	return q.until(fmt.Sprintf("Which of them, separated by blanks? [%s]:", tui.OneLine(strings.Join(used, " "))), func(answer string) error {
+	return q.until(fmt.Sprintf("Choose some, separated by blanks [%s]:", tui.OneLine(strings.Join(used, " "))), func(answer string) error {
 		wanted := strings.Fields(strings.TrimPrefix(answer, "-"))
 		for _, name := range wanted {
 			if !slices.ContainsFunc(rows, func(row entry) bool { return row.Label == name }) {
-				return fmt.Errorf("there is no %q", name)
+				return fmt.Errorf("unknown choice %q", name)
 			}
 		}
 		for _, row := range rows {

@@ -39,7 +39,7 @@ func TestAFormTellsOfAQuestionAndLeavesTheTerminalToIt(t *testing.T) {
 	asked := <-sent
 	require.Nil(t, d.goToQuestion())
 	d.Update(asked)
-	d.shows(`far\u001b[2J asks something: Ctrl-G answers it`)
+	d.shows(`far\u001b[2J has a question: Ctrl-G answers it`)
 	d.busy = "Find partitions"
 	d.shows("Ctrl-G answers it")
 	require.NotNil(t, d.key(tea.KeyPressMsg{Code: 'g', Mod: tea.ModCtrl}), "what is under way may wait for the answer")
@@ -47,14 +47,14 @@ func TestAFormTellsOfAQuestionAndLeavesTheTerminalToIt(t *testing.T) {
 	require.NoError(t, answer(t.Context(), echo{}, prompt))
 	require.Equal(t, "to Password:", <-answers)
 	d.Update(tui.Apply(func() { d.dismiss(prompt) }))
-	d.lacks("asks something")
+	d.lacks("has a question")
 
 	here, giveUp := context.WithCancel(t.Context())
 	go func() { _, _ = asker.Ask(here, remote.Question{Host: "far"}) }()
 	d.Update(<-sent)
 	d.Update(tui.Apply(func() { d.dismiss(prompt) }))
-	d.shows("far asks something")
+	d.shows("far has a question")
 	giveUp()
 	d.Update(<-sent)
-	d.lacks("asks something")
+	d.lacks("has a question")
 }

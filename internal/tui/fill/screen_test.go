@@ -142,7 +142,7 @@ func TestWhatIsTypedCountsAtOnce(t *testing.T) {
 	d.press("ctrl+n", "space")
 	d.shows("> Send mail [x]", "  Address   [")
 	d.press("tab", "someone@", "tab", "12")
-	d.shows("Address   [someone@", "> Nodes     [12", "! the largest value is 8", "! the largest value is 8")
+	d.shows("Address   [someone@", "> Nodes     [12", "! the maximum is 8", "! the maximum is 8")
 	d.press("backspace", "+")
 	d.shows("> Nodes     [2")
 	d.lacks("!")
@@ -160,7 +160,7 @@ func TestItemsAreChosenFromAListOrStepByStep(t *testing.T) {
 	d.press("tab", "tab", "right", "right")
 	d.shows("> Size          <large>", "| run --size=large")
 	d.press("left", "enter")
-	d.shows("Size", "  tiny", "> medium", "type to narrow down")
+	d.shows("Size", "  tiny", "> medium", "type to filter")
 	d.press("hu")
 	d.shows("holding hu", "> huge")
 	d.lacks("tiny")
@@ -202,7 +202,7 @@ func TestPathsAreTypedOrChosen(t *testing.T) {
 	d.press("backspace", "enter")
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "data")))
 	d.press("data", "enter")
-	d.shows("! the folder cannot be shown")
+	d.shows("! cannot list the folder")
 }
 
 func TestButtonsRunTheirCommands(t *testing.T) {
@@ -284,7 +284,7 @@ func TestTheEndSubmitsPrintsSavesOrLeaves(t *testing.T) {
 	d := end(t, "Save")
 	d.press("enter")
 	require.False(t, d.quit)
-	d.shows("! name the launch configuration first")
+	d.shows("! enter a name for the saved submission")
 	d.press("up", "kept", "tab")
 	d.saveFail = &settings.LaunchConfigurationExistsError{Name: "kept", File: "kept.toml"}
 	d.press("enter")
@@ -296,14 +296,14 @@ func TestTheEndSubmitsPrintsSavesOrLeaves(t *testing.T) {
 
 	d = end(t, "Program")
 	d.press("ctrl+u", "tab", "tab", "tab", "enter")
-	d.shows("! there is nothing to run")
+	d.shows("! nothing to run")
 	require.False(t, d.quit)
 
 	d = demo(t)
 	d.press("ctrl+n", "tab", "9", "ctrl+s")
-	d.shows(`With the values of the tab "Numbers"`, "nodes: the largest value is 8")
+	d.shows(`Include the values of the tab "Numbers"`, "nodes: the maximum is 8")
 	d.press("tab", "tab", "tab", "enter")
-	d.shows("! the form cannot be used yet: nodes: the largest value is 8")
+	d.shows("! the form is incomplete: nodes: the maximum is 8")
 	require.False(t, d.quit)
 }
 

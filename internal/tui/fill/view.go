@@ -91,7 +91,7 @@ func (s *screen) body() ([]string, *tea.Cursor) {
 		i += count
 	}
 	if len(lines) == 0 {
-		lines = []string{"", "  There is nothing to fill in here."}
+		lines = []string{"", "  Nothing to fill in."}
 	}
 	if slices.IndexFunc(s.fields, func(e entry) bool { return e.IsInput() }) == s.focus {
 		first = 0 // with what stands above the first field
@@ -271,7 +271,7 @@ func (s *screen) helpText() string {
 	e, focused := s.focused()
 	switch {
 	case s.prompt != nil:
-		const how = " asks something: Ctrl-G answers it"
+		const how = " has a question: Ctrl-G answers it"
 		return tui.Styled(tui.StyleProblem, tui.Fitted(s.prompt.Question.Host, max(s.width-len(how), 8))+how)
 	case s.busy != "":
 		return fmt.Sprintf("%s ... (Esc leaves)", tui.OneLine(s.busy))
@@ -294,13 +294,13 @@ func (s *screen) helpText() string {
 // keys says what keys do where the user is.
 func (s *screen) keys() string {
 	if s.overlay != nil {
-		return "Up/Down move  type to narrow down  Enter choose  Esc back"
+		return "Up/Down move  type to filter  Enter choose  Esc back"
 	}
 	here := ""
 	if e, ok := s.focused(); ok {
 		switch {
 		case e.Kind == form.Row && !e.On:
-			here = "Space use it  "
+			here = "Space use  "
 		case e.isSwitch():
 			here = "Space switch  "
 		case e.Kind == form.Path:
@@ -314,7 +314,7 @@ func (s *screen) keys() string {
 		case e.Kind == form.Lines:
 			here = "Ctrl-J new line  "
 		case e.Kind == form.Row:
-			here = "Ctrl-T leave it out  "
+			here = "Ctrl-T omit  "
 		}
 	}
 	return here + "Tab/Up/Down move  Ctrl-N/P tabs  Ctrl-S " + strings.ToLower(s.endTitle()) + "  Esc leave"

@@ -107,7 +107,7 @@ func (d *display) operateOn(operation control.Operation, rows []row) error {
 	working.Wait()
 	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
 	if len(problems) > 1 {
-		return fmt.Errorf("%d of %d failed, the first: %w", len(problems), len(rows), problems[0])
+		return fmt.Errorf("%d of %d failed; first: %w", len(problems), len(rows), problems[0])
 	}
 	return errors.Join(problems...)
 }
@@ -147,7 +147,7 @@ func (d *display) refresh(rows []row) {
 		managers = d.inState(watched...)
 	}
 	if len(managers) == 0 {
-		d.say("no resource manager is started; go to the managers by 1, and start one by s", true)
+		d.say("no target is started; press 1 for the targets, then s to start one", true)
 		return
 	}
 	d.each("refresh "+strings.Join(managers, ", "), managers, d.controls.Refresh)
@@ -177,7 +177,7 @@ func (d *display) another() {
 func (d *display) stop(rows []row) {
 	managers := managersOf(rows)
 	what := "stop " + strings.Join(managers, ", ")
-	d.question = &question{text: sentence(what) + "? Its jobs run on, but are not seen here.", do: func() tea.Cmd {
+	d.question = &question{text: sentence(what) + "? Its jobs keep running but are no longer shown here.", do: func() tea.Cmd {
 		d.each(what, managers, d.controls.Stop)
 		return nil
 	}}
@@ -230,11 +230,11 @@ func (d *display) submitAgain(rows []row) {
 		return func() {
 			switch {
 			case err != nil:
-				d.say("the launch configurations cannot be listed: "+err.Error(), true)
+				d.say("cannot list the saved submissions: "+err.Error(), true)
 			case len(names) == 0:
-				d.say("there are no launch configurations: the form that n opens saves one", false)
+				d.say("no saved submissions; press n for a form that saves one", false)
 			default:
-				d.menu = &menu{List: tui.List{Title: "Submit the launch configuration", Lines: names}, choose: func(i int) tea.Cmd { return d.submit(rows, names[i]) }}
+				d.menu = &menu{List: tui.List{Title: "Submit a saved submission", Lines: names}, choose: func(i int) tea.Cmd { return d.submit(rows, names[i]) }}
 			}
 		}
 	})
@@ -246,7 +246,7 @@ func (d *display) submit(rows []row, configuration string) tea.Cmd {
 	managers := d.inState(watched...)
 	switch of := managersOf(rows); {
 	case len(managers) == 0:
-		d.say("no resource manager is started, so nothing can be submitted; go to the managers by 1, and start one by s", true)
+		d.say("cannot submit: no target is started; press 1 for the targets, then s to start one", true)
 		return nil
 	case len(managers) == 1:
 		return d.fillIn(managers[0], configuration)
@@ -273,6 +273,6 @@ func (d *display) submission(manager, configuration string) (submit func(io.Read
 		return err
 	}
 	return submit, func(err error) {
-		d.report("submit to "+manager, cmp.Or(said, "nothing was submitted"), err)
+		d.report("submit to "+manager, cmp.Or(said, "nothing submitted"), err)
 	}
 }

@@ -71,11 +71,11 @@ func TestANarrowTerminalTellsHowToLeaveAndWhereTheHelpIs(t *testing.T) {
 	u.resize(40, 15)
 	for _, list := range []string{"1", "2", "3", "4"} {
 		u.press(list)
-		u.shows("? help  q leave")
+		u.shows("? help  q quit")
 	}
 	u.shows("n submit  c cancel  ? help")
 	u.press("?")
-	u.shows("  Enter  all of the row: facts; of a", "\n    job its history and output, too")
+	u.shows("  Enter  details of the row; for a job")
 	u.lacks("…")
 	u.press("esc", "enter")
 	u.shows("Left/Right page", "Esc back")
@@ -159,7 +159,7 @@ func TestWhatIsDoneToMarkedJobsIsDoneToEach(t *testing.T) {
 	u.lacks("marked")
 	u.resize(40, 24)
 	u.press("e")
-	u.shows("What was said", "hold 3 jobs: 10001, 4714,", `has`, `ended`)
+	u.shows("Messages", "hold 3 jobs: 10001, 4714,", `has`, `ended`)
 	u.press("esc")
 	u.shows("[4 J]")
 }
@@ -169,7 +169,7 @@ func TestWhatIsOldIsMarked(t *testing.T) {
 	u := sit(t, m)
 	u.shows("2/4 started, 1 old, 1 in error", "RUNNING ")
 	u.press("1")
-	u.shows("far is tried again in 1m30s")
+	u.shows("retrying far in 1m30s")
 	u.press("down")
 	u.lacks("again in")
 	change(t, m, func(up *model.Update) {
@@ -189,7 +189,7 @@ func TestManagersAreStartedAndStopped(t *testing.T) {
 	u.press("1", "s")
 	require.Equal(t, []string{"start far"}, u.did, "one that is in error is tried again")
 	u.press("end", "x")
-	u.shows("Stop slurm? Its jobs run on")
+	u.shows("Stop slurm? Its jobs keep running")
 	u.press("y")
 	u.press("a")
 	u.shows("Start another target", "> lsf")
@@ -206,10 +206,10 @@ func TestManagersAreStartedAndStopped(t *testing.T) {
 func TestALaunchConfigurationIsChosen(t *testing.T) {
 	u := sit(t, cluster(t))
 	u.press("N")
-	u.shows("there are no launch configurations")
+	u.shows("no saved submissions")
 	u.kept = []string{"nightly", "weekly"}
 	u.press("N", "down")
-	u.shows("Submit the launch configuration", "> weekly")
+	u.shows("Submit a saved submission", "> weekly")
 	u.press("enter")
 	u.shows("Submit to", "> slurm")
 	submit, done := u.submission("slurm", "weekly")
@@ -217,10 +217,10 @@ func TestALaunchConfigurationIsChosen(t *testing.T) {
 	require.Contains(t, u.did, "submit weekly to slurm")
 	u.press("esc")
 	done(nil)
-	u.shows("nothing was submitted")
+	u.shows("nothing submitted")
 	u.refuses["launch configurations"] = errors.New("no folder")
 	u.press("N")
-	u.shows("! the launch configurations cannot be listed: no folder")
+	u.shows("! cannot list the saved submissions: no folder")
 }
 
 func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
@@ -244,7 +244,7 @@ func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
 	u.refuses["history slurm/4714"] = jobstore.ErrNotFound
 	u.history = nil
 	u.press("esc", "down", "enter", "2")
-	u.shows("The job was not submitted through rmctl")
+	u.shows("the job was not submitted through rmctl")
 }
 
 func TestTheOutputOfAJobIsFollowed(t *testing.T) {
@@ -276,13 +276,13 @@ func TestLongOutputKeepsItsEnd(t *testing.T) {
 	u.shows("line 14997\n")
 	u.lacks("(the end)")
 	u.press("home")
-	u.shows("(what stands before is not shown; rmctl output slurm/10001 prints all)", "line 10000")
+	u.shows("(earlier output is not shown; rmctl output slurm/10001 prints everything)", "line 10000")
 	u.press("end")
 	u.shows("(the end)")
 
 	u.output, u.skips = "of a line\nanother\n", 1000
 	u.press("right", "left")
-	u.shows("(what stands before is not shown", "another")
+	u.shows("(earlier output is not shown", "another")
 	u.lacks("of a line")
 }
 
@@ -303,7 +303,7 @@ func TestTextThatIsHeldStaysWhereItIs(t *testing.T) {
 	write(10200, 14990)
 	require.Equal(t, held, u.screen())
 	write(14990, 15100) // so did what is held
-	u.shows("what stands before is not shown", "line 10000")
+	u.shows("earlier output is not shown", "line 10000")
 	u.press("end")
 	u.shows("line 15099")
 }
@@ -344,7 +344,7 @@ func TestAJobThatIsGoneIsShownAsItWas(t *testing.T) {
 	u.shows("Job 10001", "ann2")
 	change(t, m, func(up *model.Update) { up.Remove("slurm", model.Job, "10001") })
 	u.sees(m)
-	u.shows("It is not listed any more", "ann2")
+	u.shows("It is no longer listed", "ann2")
 }
 
 func TestQuestionsOfConnectionsAreAskedOnTheScreen(t *testing.T) {
@@ -374,7 +374,7 @@ func TestWhatIsTypedForOneQuestionGoesNowhereElse(t *testing.T) {
 	u.press("hun")
 	u.Update(tui.WithdrawnMsg{})
 	u.Update(tui.Prompt{Context: t.Context(), Question: remote.Question{Host: "second", Text: "Password:", Secret: true}, Reply: into(second)})
-	u.shows("first does not wait for an answer any more", "Enter goes on")
+	u.shows("first no longer waits for an answer", "Enter continue")
 	u.press("cy")
 	u.Update(tea.PasteMsg{Content: "ter2"})
 	u.lacks("second asks", "ter2")
@@ -394,7 +394,7 @@ func TestAQuestionThatCameTooLateIsNotShown(t *testing.T) {
 	u.Update(tui.Prompt{Context: over, Question: remote.Question{Host: "login", Text: "Password:"}, Reply: func(string, error) {}})
 	u.Update(tui.WithdrawnMsg{})
 	u.shows("[4 Jobs]")
-	u.lacks("Enter goes on")
+	u.lacks("Enter continue")
 }
 
 func TestAQuestionWaitsForWhatIsBeingTyped(t *testing.T) {
@@ -405,7 +405,7 @@ func TestAQuestionWaitsForWhatIsBeingTyped(t *testing.T) {
 		u.press(keys)
 		u.Update(asked)
 		u.lacks("Answer:")
-		u.shows("login asks something: end this first")
+		u.shows("login has a question: first finish this")
 		u.press(ends)
 		require.Empty(t, replies)
 		u.shows("login asks")
@@ -483,9 +483,9 @@ func TestScreensOfAllSizesFit(t *testing.T) {
 func TestWhyThereIsNothingToSeeIsSaid(t *testing.T) {
 	m := model.New()
 	u := sit(t, m)
-	u.shows("No resource manager is started")
+	u.shows("No target is started")
 	u.press("n", "R")
-	u.shows("! no resource manager is started")
+	u.shows("! no target is started")
 	become := func(word string) {
 		change(t, m, func(up *model.Update) {
 			up.Put(model.Row{Kind: model.ResourceManager, ID: "slurm", Attributes: attributes("rmState", word)})
@@ -495,14 +495,14 @@ func TestWhyThereIsNothingToSeeIsSaid(t *testing.T) {
 	become("STARTING")
 	u.shows("0/1 started", "Starting slurm ...")
 	become("STARTED")
-	u.shows("1/1 started", "There are no jobs.")
+	u.shows("1/1 started", "No jobs.")
 	change(t, m, func(up *model.Update) {
 		up.Put(model.Row{Manager: "slurm", Kind: model.Queue, ID: "batch"})
 		up.Put(model.Row{Manager: "slurm", Kind: model.Job, Parent: "batch", ID: "1", Attributes: attributes("userId", "bob")})
 	})
 	u.sees(m)
 	u.press("m")
-	u.shows("None of 1 jobs is shown by this choice; Esc shows more.", "0 of 1 job", "mine")
+	u.shows("The filter hides all of 1 jobs; Esc removes it.", "0 of 1 job", "mine")
 }
 
 func TestLeaving(t *testing.T) {

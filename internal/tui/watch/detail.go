@@ -152,9 +152,9 @@ func (s *detail) showHistory(events []job.Event, err error) {
 	s.history, s.problem, s.lines = events, "", nil
 	switch {
 	case errors.Is(err, jobstore.ErrNotFound):
-		s.problem = "The job was not submitted through rmctl: there is no history of it."
+		s.problem = "No history: the job was not submitted through rmctl."
 	case err != nil:
-		s.problem = "The history cannot be read: " + tui.Safe(err.Error())
+		s.problem = "Cannot read the history: " + tui.Safe(err.Error())
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *detail) factLines(width int, now time.Time) []string {
 	}
 	lines := facts.lines(width)
 	if s.gone {
-		lines = slices.Insert(lines, 0, tui.Styled(styleWarning, "  It is not listed any more; this is what was seen last."))
+		lines = slices.Insert(lines, 0, tui.Styled(styleWarning, "  It is no longer listed; showing its last known state."))
 	}
 	return lines
 }
@@ -160,7 +160,7 @@ func (s *detail) historyLines(width int) []string {
 	case s.problem != "":
 		return tui.Wrapped("  "+s.problem, width)
 	case !s.looked || s.history == nil:
-		return []string{"  Looking it up ..."}
+		return []string{"  Loading ..."}
 	}
 	if s.lines != nil && s.linesFor == width {
 		return s.lines
@@ -228,7 +228,7 @@ func (s *detail) outputLines(width int) text {
 	var isWhole bool
 	t.raw, isWhole = s.output.kept.last()
 	if !isWhole {
-		t.before = []string{tui.Styled(tui.StyleFaint, tui.Cut("(what stands before is not shown; rmctl output "+tui.Fitted(s.ref.manager+"/"+s.ref.id, 60)+" prints all)", width))}
+		t.before = []string{tui.Styled(tui.StyleFaint, tui.Cut("(earlier output is not shown; rmctl output "+tui.Fitted(s.ref.manager+"/"+s.ref.id, 60)+" prints everything)", width))}
 	}
 	switch {
 	case s.output.err != nil:

@@ -17,7 +17,7 @@ const (
 
 // showEnsembles shows the ensembles with their parts and barriers, and keeps them up to date.
 func (d *display) showEnsembles() {
-	shown := &pager{title: "Ensembles", lines: []string{"Looking ..."}}
+	shown := &pager{title: "Ensembles", lines: []string{"Loading ..."}}
 	shown.renew = func() { d.loadEnsembles(shown) }
 	d.pager = shown
 	shown.renew()

@@ -62,7 +62,7 @@ func (p *pager) view(width, height int) []string {
 
 // saidPager shows messages, whole ones, from their end.
 func saidPager(said []string, width int) *pager {
-	p := &pager{title: "What was said", top: math.MaxInt32}
+	p := &pager{title: "Messages", top: math.MaxInt32}
 	for _, line := range said {
 		p.lines = append(p.lines, tui.Wrapped(line, width)...)
 	}
@@ -73,43 +73,43 @@ func helpPager(width int) *pager {
 	p := &pager{title: "Help"}
 	for _, line := range []string{
 		"Moving",
-		"  1 2 3 4, Tab     managers, queues, nodes, jobs",
+		"  1 2 3 4, Tab     targets, queues, nodes, jobs",
 		"  Up Down PgUp PgDn Home End (also j k g G)",
-		"  Enter            all of the row: facts; of a job its history and output, too",
-		"  Esc              back; in a list: show more again",
-		"  q                leave",
-		"  wheel, click     move; go to a tab, row or node, open that at the cursor",
+		"  Enter            details of the row; for a job also its history and output",
+		"  Esc              back; in a list: remove the filter",
+		"  q                quit",
+		"  wheel, click     scroll; go to a tab, row or node; open the selected one",
 		"",
 		"Lists",
-		"  /                show rows that hold the words that are typed",
-		"  < >              sort by another column    o  the other way round",
-		"  w                show only what is within this manager or queue",
-		"  m                jobs: mine, or everyone's",
+		"  /                show rows that contain the typed words",
+		"  < >              sort by another column    o  reverse the order",
+		"  w                show only the contents of this target or queue",
+		"  m                jobs: mine, or all users'",
 		"  f                jobs: queued or held, running, ended, in error, all",
 		"  v                nodes: as a map, or as a table",
-		"  Space            mark a row; what is done is done to all marked",
+		"  Space            mark a row; actions apply to all marked rows",
 		"",
 		"Jobs",
-		"  n N              submit one; a launch configuration",
+		"  n N              submit a job; a saved submission",
 		"  c h r s u        cancel, hold, release, suspend, resume",
-		"  R                ask the schedulers as soon as they may be asked",
-		"  E                ensembles: jobs of several parts, and who waits at the barrier",
+		"  R                refresh as soon as the rate limit allows",
+		"  E                ensembles: jobs of several parts, and their barriers",
 		"",
 		"Managers",
 		"  s x              start, stop       a  start another target",
 		"",
 		"Map of the nodes",
 		"  . free   M m mine, mine and shared   O o of others, and shared",
-		"  R runs my processes   x mine, whose processes there have ended",
-		"  - down   d down, but used when it was seen last   ! in error   ? unknown",
+		"  R runs my processes   x mine, with ended processes only",
+		"  - down   d down, but used when last seen   ! in error   ? unknown",
 		"",
 		"Other",
-		"  e                what was said so far",
-		"  Shift, mouse     select text, as the terminal has it",
-		"  Ctrl-L           draw all again    Ctrl-Z  stop for a while",
+		"  e                messages",
+		"  Shift, mouse     select text with the terminal",
+		"  Ctrl-L           redraw            Ctrl-Z  suspend rmctl",
 		"",
-		"A job that is in an output page is followed as it writes: Left and Right turn",
-		"the pages, Up holds the text, End goes on.",
+		"An output page follows the job as it writes. Left and Right change",
+		"pages, Up stops following, End continues.",
 	} {
 		p.lines = append(p.lines, hanging(line, width)...)
 	}

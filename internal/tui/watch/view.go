@@ -156,16 +156,16 @@ func (d *display) body() []string {
 // nothing says why there is no row.
 func (d *display) nothing() []string {
 	t := d.table()
-	text := "  There are no " + strings.ToLower(t.query.kind.String()) + "s."
+	text := "  No " + strings.ToLower(t.query.kind.String()) + "s."
 	switch {
 	case t.isAsking:
-		text = "  Looking ..."
+		text = "  Loading ..."
 	case t.answer.total > 0:
-		text = fmt.Sprintf("  None of %d %ss is shown by this choice; Esc shows more.", t.answer.total, t.query.kind)
+		text = fmt.Sprintf("  The filter hides all of %d %ss; Esc removes it.", t.answer.total, t.query.kind)
 	case len(d.inState(vocabulary.StateStarting)) > 0 && len(d.inState(watched...)) == 0:
 		text = "  Starting " + tui.Fitted(strings.Join(d.inState(vocabulary.StateStarting), ", "), 60) + " ..."
 	case t.query.kind != model.ResourceManager && len(d.inState(watched...)) == 0:
-		text = "  No resource manager is started. 1 goes to them; s starts one."
+		text = "  No target is started. Press 1 for the targets, then s to start one."
 	}
 	return append([]string{""}, tui.Wrapped(text, d.width)...)
 }
@@ -200,7 +200,7 @@ func (d *display) stateLine() string {
 		parts = append(parts, fmt.Sprintf("%d marked", len(t.marked)))
 	}
 	if selected, ok := t.selected(); ok && d.list == listManagers && !d.retries[selected.element.ID()].IsZero() {
-		parts = append(parts, fmt.Sprintf("%s is tried again in %s", tui.Fitted(selected.element.Name(), 24), span(d.retries[selected.element.ID()].Sub(d.clock))))
+		parts = append(parts, fmt.Sprintf("retrying %s in %s", tui.Fitted(selected.element.Name(), 24), span(d.retries[selected.element.ID()].Sub(d.clock))))
 	}
 	if t.isAsking && !t.answer.query.same(t.query) && len(t.answer.rows) > 10000 {
 		parts = append(parts, "sorting ...")
@@ -250,7 +250,7 @@ func (d *display) messageLine() string {
 	case d.prompt != nil:
 		return tui.Styled(tui.StyleQuestion, "Answer:") + " " + d.answerShown()
 	case d.withdrawn != nil:
-		const over = " does not wait for an answer any more"
+		const over = " no longer waits for an answer"
 		return tui.Styled(tui.StyleQuestion, tui.Fitted(d.withdrawn.Question.Host, max(d.width-len(over), 8))+over)
 	case d.question != nil:
 		return tui.Styled(tui.StyleQuestion, tui.Cut(d.question.text, d.width-8)+" [y/N]")
@@ -286,15 +286,15 @@ func (d *display) keyLine() string {
 	case d.prompt != nil:
 		return "Enter answer  Esc refuse"
 	case d.withdrawn != nil:
-		return "what is typed is ignored  Enter goes on"
+		return "typed keys are ignored  Enter continue"
 	case d.waiting != nil:
-		return tui.Fitted(d.waiting.Question.Host, 24) + " asks something: end this first, by Enter or Esc"
+		return tui.Fitted(d.waiting.Question.Host, 24) + " has a question: first finish this with Enter or Esc"
 	case d.question != nil:
-		return "y do it  n do not"
+		return "y yes  n no"
 	case d.menu != nil:
 		return "Up/Down move  Enter choose  Esc back"
 	case d.typing:
-		return "type what rows are to hold  Enter done  Esc show all"
+		return "type words to filter by  Enter done  Esc show all"
 	case d.pager != nil:
 		return "Up/Down move  Esc back"
 	case d.detail != nil && d.detail.kind == model.Job:
@@ -304,11 +304,11 @@ func (d *display) keyLine() string {
 	}
 	switch d.list {
 	case listManagers:
-		return "s start  x stop  a another  w within  n submit  Enter more  ? help  q leave"
+		return "s start  x stop  a add  w contents  n submit  Enter more  ? help  q quit"
 	case listQueues:
-		return "w its jobs  / search  < > sort  n submit  R refresh  Enter more  ? help  q leave"
+		return "w its jobs  / search  < > sort  n submit  R refresh  Enter more  ? help  q quit"
 	case listNodes:
-		return "arrows move  v table/map  / search  R refresh  Enter more  ? help  q leave"
+		return "arrows move  v table/map  / search  R refresh  Enter more  ? help  q quit"
 	}
-	return "n submit  c cancel  h hold  r release  m mine  f state  / find  ? help  q leave"
+	return "n submit  c cancel  h hold  r release  m mine  f state  / find  ? help  q quit"
 }

@@ -21,7 +21,7 @@ type Stream struct{ w http.ResponseWriter }
 func GiveTime(w http.ResponseWriter, limit time.Duration) error {
 	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit))
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return fmt.Errorf("give the answer time: %w", err)
+		return fmt.Errorf("extend the deadline: %w", err)
 	}
 	return nil
 }

@@ -83,11 +83,11 @@ func read(r *http.Request, into any) error {
 	case errors.As(err, &tooLarge):
 		return err
 	case errors.Is(err, io.EOF):
-		return answer.Errorf(http.StatusBadRequest, "the request has no object")
+		return answer.Errorf(http.StatusBadRequest, "the request contains no JSON object")
 	case err != nil:
-		return answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
+		return answer.Errorf(http.StatusBadRequest, "invalid JSON object: %w", err)
 	case decoder.More():
-		return answer.Errorf(http.StatusBadRequest, "the request has more than one object")
+		return answer.Errorf(http.StatusBadRequest, "the request contains more than one JSON object")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func readTable(r *http.Request) (*document.Table, error) {
 	}
 	table, err := document.ParseJSON(object)
 	if err != nil {
-		return nil, answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
+		return nil, answer.Errorf(http.StatusBadRequest, "invalid JSON object: %w", err)
 	}
 	return table, nil
 }

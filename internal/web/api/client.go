@@ -43,8 +43,8 @@ const largestAnswer = 256 << 20
 // NewClient returns a client of the server at a socket.
 func NewClient(socket string) *Client { return &Client{socket, answerTimeout} }
 
-// ErrNoListing is returned if the server has no listing that is as good as a new one.
-var ErrNoListing = errors.New("the server has no listing that is as good as a new one")
+// ErrNoListing is returned if the server has no current listing.
+var ErrNoListing = errors.New("the server has no current listing")
 
 // Queues returns the queues of a target in the server's last listing, by name, and the
 // time of the listing. The error is ErrNoListing if the server's target of that name
@@ -117,7 +117,7 @@ func (c *Client) get(ctx context.Context, path string, into any) error {
 	defer cancel()
 	connection, err := peer.Dial(ctx, c.socket)
 	if err != nil {
-		return fmt.Errorf("ask the server of rmctl serve: %w", err)
+		return fmt.Errorf("query rmctl serve: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { connection.Close() })
 	defer func() {
@@ -135,23 +135,23 @@ func (c *Client) get(ctx context.Context, path string, into any) error {
 func exchange(connection net.Conn, path string, into any) error {
 	request, err := http.NewRequest(http.MethodGet, "http://rmctl"+answer.APIPath+path, nil)
 	if err != nil {
-		return fmt.Errorf("ask the server of rmctl serve: %w", err)
+		return fmt.Errorf("query rmctl serve: %w", err)
 	}
 	request.Close = true
 	if err := request.Write(connection); err != nil {
-		return fmt.Errorf("ask the server of rmctl serve: %w", err)
+		return fmt.Errorf("query rmctl serve: %w", err)
 	}
 	response, err := http.ReadResponse(bufio.NewReader(connection), request)
 	if err != nil {
-		return fmt.Errorf("ask the server of rmctl serve: %w", err)
+		return fmt.Errorf("query rmctl serve: %w", err)
 	}
 	body := io.LimitReader(response.Body, largestAnswer)
 	if response.StatusCode != http.StatusOK {
 		var refused answer.Failure
 		if err := json.NewDecoder(body).Decode(&refused); err != nil {
-			return fmt.Errorf("ask the server of rmctl serve: status %d", response.StatusCode)
+			return fmt.Errorf("query rmctl serve: status %d", response.StatusCode)
 		}
-		return fmt.Errorf("the server of rmctl serve says: %s", refused.Error)
+		return fmt.Errorf("rmctl serve: %s", refused.Error)
 	}
 	if err := json.NewDecoder(body).Decode(into); err != nil {
 		return fmt.Errorf("read the answer of rmctl serve: %w", err)

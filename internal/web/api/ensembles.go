@@ -105,7 +105,7 @@ func (a *API) editParts(ctx context.Context, r *http.Request) error {
 	case err != nil:
 		return err
 	case asked.Commit:
-		return answer.Errorf(http.StatusBadRequest, "parts are added without commit")
+		return answer.Errorf(http.StatusBadRequest, "commit is not supported when adding parts")
 	}
 	return a.Ensembles.Edit(ctx, r.PathValue("ensemble"), r.PathValue("part"), text)
 }
@@ -163,7 +163,7 @@ func (a *API) answerEnsembleEvents(w http.ResponseWriter, r *http.Request) error
 	after := 0
 	if text := r.URL.Query().Get("after"); text != "" {
 		if after, err = strconv.Atoi(text); err != nil || after < 0 {
-			return answer.Errorf(http.StatusBadRequest, "invalid after %.50q: write the sequence number of an event", text)
+			return answer.Errorf(http.StatusBadRequest, "invalid after %.50q: use the sequence number of an event", text)
 		}
 	}
 	events, err := ensembles.Events(r.Context(), r.PathValue("ensemble"), after)

@@ -60,14 +60,14 @@ func (a *API) journalEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer a.journal.streams.Add(-1)
 	if a.journal.streams.Add(1) > maxStreams {
-		return answer.Errorf(http.StatusServiceUnavailable, "%d streams of events are open already; close some", maxStreams)
+		return answer.Errorf(http.StatusServiceUnavailable, "%d event streams are already open; close some", maxStreams)
 	}
 	stream, err := answer.Open(w)
 	if err != nil {
 		return err
 	}
 	if err := a.streamJournal(r, stream, cursor); err != nil {
-		a.Log.Info("a stream of events ended", "address", r.RemoteAddr, "error", err)
+		a.Log.Info("event stream ended", "address", r.RemoteAddr, "error", err)
 	}
 	return nil
 }
@@ -141,10 +141,10 @@ func readCursor(r *http.Request, newest int64) (int64, error) {
 	}
 	cursor, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || cursor < 0 {
-		return 0, answer.Errorf(http.StatusBadRequest, "after=%.50q: write the cursor of an event, or 0 for all", text)
+		return 0, answer.Errorf(http.StatusBadRequest, "invalid after %.50q: use the cursor of an event, or 0 for all", text)
 	}
 	if cursor > newest {
-		return 0, answer.Errorf(http.StatusConflict, "after=%d: the newest event is %d; if the record was replaced, begin after 0", cursor, newest)
+		return 0, answer.Errorf(http.StatusConflict, "invalid after %d: the newest event is %d; if the record was replaced, start from 0", cursor, newest)
 	}
 	return cursor, nil
 }

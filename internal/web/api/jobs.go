@@ -97,7 +97,7 @@ func (a *API) submit(w http.ResponseWriter, r *http.Request, submission job.Subm
 		job, err := a.Store.ByTag(r.Context(), submission.Tag)
 		switch {
 		case err == nil && job.Target != manager:
-			return answer.Errorf(http.StatusConflict, "a submission to %q has the tag %s already", job.Target, submission.Tag)
+			return answer.Errorf(http.StatusConflict, "a submission to %q already has the tag %s", job.Target, submission.Tag)
 		case err == nil:
 			return answer.JSON(w, http.StatusOK, recordedJSON(job))
 		case !errors.Is(err, jobstore.ErrNotFound):
@@ -211,7 +211,7 @@ func (a *API) isOlderThanRecord(ctx context.Context, m *model.Manager, id string
 func (a *API) recordedJob(r *http.Request) (job.Job, error) {
 	job, err := a.Platform.Job(r.Context(), r.PathValue("manager"), r.PathValue("job"))
 	if err == nil && job.Tag == "" {
-		return job, answer.Errorf(http.StatusNotFound, "job %s was not submitted through rmctl, so nothing of this is known", job.ID)
+		return job, answer.Errorf(http.StatusNotFound, "job %s was not submitted through rmctl, which knows nothing about this", job.ID)
 	}
 	return job, err
 }
@@ -284,7 +284,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, errEnough), requested.isFollowed && !out.hasWritten && errors.Is(err, fs.ErrNotExist): // the job ended before it began
 		return out.end()
 	case err != nil && out.isStarted:
-		a.Log.Info("an output ended early", "manager", manager, "job", job.ID, "error", err)
+		a.Log.Info("output ended early", "manager", manager, "job", job.ID, "error", err)
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	case err != nil:
 		return err
@@ -298,7 +298,7 @@ func (a *API) answerOutput(w http.ResponseWriter, r *http.Request) error {
 func (a *API) beforeFollowing(ctx context.Context, c *control.Controller, j job.Job, stream control.Stream) (job.Job, error) {
 	now, err := c.Status(ctx, j, false)
 	if err != nil {
-		a.Log.Info("an output is followed without knowing the job's state", "job", j.ID, "error", err)
+		a.Log.Info("following output without the job's state", "job", j.ID, "error", err)
 	}
 	_, err = c.OutputPath(ctx, now, stream)
 	return now, err
@@ -314,11 +314,11 @@ type outputRequest struct {
 func readOutputRequest(query url.Values) (outputRequest, error) {
 	stream, follow := cmp.Or(query.Get("stream"), "stdout"), cmp.Or(query.Get("follow"), "false")
 	if stream != "stdout" && stream != "stderr" || follow != "true" && follow != "false" {
-		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "stream is stdout or stderr, and follow true or false")
+		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "use stdout or stderr for stream, and true or false for follow")
 	}
 	task := query.Get("task")
 	if strings.Trim(task, "0123456789") != "" {
-		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "task=%q: write a number", task)
+		return outputRequest{}, answer.Errorf(http.StatusBadRequest, "invalid task %q: use a number", task)
 	}
 	requested := outputRequest{stream: control.Stream{Stderr: stream == "stderr", Task: task}, isFollowed: follow == "true"}
 	var err error
@@ -336,13 +336,13 @@ func readCount(query url.Values, name string, usual int64) (int64, error) {
 	}
 	count, err := strconv.ParseInt(query.Get(name), 10, 64)
 	if err != nil || count < 0 {
-		return 0, answer.Errorf(http.StatusBadRequest, "%s=%q: write a number of bytes", name, query.Get(name))
+		return 0, answer.Errorf(http.StatusBadRequest, "invalid %s %q: use a number of bytes", name, query.Get(name))
 	}
 	return count, nil
 }
 
 // errEnough ends the copying of output at its limit.
-var errEnough = errors.New("the limit is reached")
+var errEnough = errors.New("limit reached")
 
 // An outputWriter sends the requested part of what is written to it.
 type outputWriter struct {

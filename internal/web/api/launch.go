@@ -63,7 +63,7 @@ func (a *API) readSubmission(r *http.Request) (job.Submission, error) {
 	}
 	submission, err := a.submission(request)
 	if err == nil && submission.Executable == "" && submission.Script == "" {
-		err = answer.Errorf(http.StatusBadRequest, "there is nothing to run: the object has neither executable nor script")
+		err = answer.Errorf(http.StatusBadRequest, "nothing to run: set executable or script")
 	}
 	return submission, err
 }
@@ -74,18 +74,18 @@ func (a *API) submission(request *document.Table) (job.Submission, error) {
 	submitted := request.Submission()
 	tag, from := request.Text("tag"), request.Text("launchConfiguration")
 	if err := request.Err(); err != nil {
-		return submitted, answer.Errorf(http.StatusBadRequest, "the object of the request: %w", err)
+		return submitted, answer.Errorf(http.StatusBadRequest, "invalid JSON object: %w", err)
 	}
 	if tag != "" {
 		parsed, err := uuid.Parse(tag)
 		if err != nil {
-			return submitted, answer.Errorf(http.StatusBadRequest, "the tag %.50q is no UUID", tag)
+			return submitted, answer.Errorf(http.StatusBadRequest, "invalid tag %.50q: use a UUID", tag)
 		}
 		submitted.Tag = parsed.String()
 	}
 	for _, path := range []string{submitted.Directory, submitted.Script} {
 		if path != "" && path[0] != '/' {
-			return submitted, answer.Errorf(http.StatusBadRequest, "%q: name the whole path, from the root on", path)
+			return submitted, answer.Errorf(http.StatusBadRequest, "invalid path %q: use an absolute path", path)
 		}
 	}
 	if from != "" {
@@ -172,7 +172,7 @@ func readEdits(request *document.Table) ([]editJSON, error) {
 			edit.Checked = new(table.Flag("checked"))
 		}
 		if err := table.Err(); err != nil {
-			return nil, answer.Errorf(http.StatusBadRequest, "the object of the request: edits: %w", err)
+			return nil, answer.Errorf(http.StatusBadRequest, "invalid JSON object: edits: %w", err)
 		}
 		edits = append(edits, edit)
 	}
@@ -221,7 +221,7 @@ func (f *editedForm) press(ctx context.Context, id string) error {
 		return err
 	}
 	if problems := f.form.Problems(f.page); len(problems) > 0 {
-		return answer.Errorf(http.StatusBadRequest, "the button runs nothing while a field cannot be used as it is: %s: %s", problems[0].Name, problems[0].Reason)
+		return answer.Errorf(http.StatusBadRequest, "the button requires valid fields: %s: %s", problems[0].Name, problems[0].Reason)
 	}
 	pressed, err := launch.PressButton(ctx, f.controller, button, submission.Filled(f.base, f.form, f.page))
 	if err != nil || !button.Refresh {
@@ -247,11 +247,11 @@ func (e editJSON) apply(f *form.Form, stat attribute.Stat) error {
 	field, known := f.Field(e.ID)
 	switch {
 	case !known || field.Kind == form.Button:
-		return answer.Errorf(http.StatusBadRequest, "the form has no field %.50q to fill in", e.ID)
+		return answer.Errorf(http.StatusBadRequest, "the form has no editable field %.50q", e.ID)
 	case e.Checked != nil && field.Kind == form.Row:
 		f.Check(field, *e.Checked)
 	case e.Text == nil || field.Fixed:
-		return answer.Errorf(http.StatusBadRequest, "the edit of the field %.50q says nothing that it takes", e.ID)
+		return answer.Errorf(http.StatusBadRequest, "invalid edit of the field %.50q", e.ID)
 	}
 	if e.Text == nil {
 		return nil
@@ -306,7 +306,7 @@ func (a *API) answerSaveLaunchConfiguration(w http.ResponseWriter, r *http.Reque
 	l := &settings.LaunchConfiguration{Name: r.PathValue("name"), Target: request.Text("target"), Definition: request.Text("definition")}
 	replace := request.Flag("replace")
 	if request.Text("launchConfiguration") != "" || request.Text("tag") != "" {
-		return answer.Errorf(http.StatusBadRequest, "a launch configuration has neither a tag nor another one below it")
+		return answer.Errorf(http.StatusBadRequest, "a saved submission has no tag and no configuration")
 	}
 	submission, err := a.submission(request)
 	if err != nil {

@@ -125,18 +125,18 @@ func readJobsRequest(values url.Values) (listing.JobsQuery, error) {
 		Mine: values.Get("mine") == "true"}
 	for name, texts := range values {
 		if !slices.Contains([]string{"manager", "queue", "user", "state", "text", "mine", "sort", "page", "size"}, name) || len(texts) > 1 {
-			return q, answer.Errorf(http.StatusBadRequest, "%.50q: there is no such parameter, or it is given twice", name)
+			return q, answer.Errorf(http.StatusBadRequest, "unknown or repeated parameter %.50q", name)
 		}
 	}
 	if _, known := listing.JobFilterOf(q.State); q.State != "" && !known {
-		return q, answer.Errorf(http.StatusBadRequest, "state=%.50q: there is no such state", q.State)
+		return q, answer.Errorf(http.StatusBadRequest, "unknown state %.50q", q.State)
 	}
 	q.Sort, q.Descending = strings.CutPrefix(cmp.Or(values.Get("sort"), "-id"), "-")
 	if _, known := listing.JobSorts[q.Sort]; !known {
-		return q, answer.Errorf(http.StatusBadRequest, "sort=%.50q: jobs cannot be sorted by that", q.Sort)
+		return q, answer.Errorf(http.StatusBadRequest, "cannot sort jobs by %.50q", q.Sort)
 	}
 	if !slices.Contains([]string{"", "true", "false"}, values.Get("mine")) || len(q.Text) > listing.LongestFilter {
-		return q, answer.Errorf(http.StatusBadRequest, "mine is true or false, and text has %d bytes at most", listing.LongestFilter)
+		return q, answer.Errorf(http.StatusBadRequest, "use true or false for mine, and at most %d bytes for text", listing.LongestFilter)
 	}
 	var err error
 	if q.Page, err = readNumber(values, "page", 1, math.MaxInt32); err != nil {

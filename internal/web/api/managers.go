@@ -122,7 +122,7 @@ func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 	}
 	name := r.PathValue("manager")
 	if target.Name != "" && target.Name != name {
-		return answer.Errorf(http.StatusBadRequest, "the object names %q, and the address %q: a resource manager keeps its name", target.Name, name)
+		return answer.Errorf(http.StatusBadRequest, "the object names %q, the URL %q: a target cannot be renamed", target.Name, name)
 	}
 	target.Name = name
 	if err := a.Platform.Edit(target); err != nil {

@@ -59,7 +59,7 @@ func (l *Tab) pathOf(id string) (chosenPath, error) {
 	}
 	field, found := l.Form.Field(id)
 	if !found || field.Kind != form.Path || field.Fixed {
-		return chosenPath{}, fmt.Errorf("the form has no path %.100q to choose", id)
+		return chosenPath{}, fmt.Errorf("the form has no path field %.100q", id)
 	}
 	browse := field.Browse()
 	return chosenPath{label: field.Label, text: field.Text, wantsFolder: browse.Directory, isLocal: browse.LocalOnly, isURI: browse.URI}, nil
@@ -78,7 +78,7 @@ func (l *Tab) Browse(ctx context.Context, id string, folder []string) (*Folder, 
 	}
 	entries, err := l.listFolder(ctx, wanted, listed.Path)
 	if err != nil {
-		return nil, fmt.Errorf("the folder cannot be shown: %w", err)
+		return nil, fmt.Errorf("cannot list the folder: %w", err)
 	}
 	listed.Path = path.Clean(listed.Path)
 	do := func(words ...string) string { return AsText(words) }
@@ -123,7 +123,7 @@ func (l *Tab) firstFolder(wanted chosenPath) string {
 // machine's.
 func (l *Tab) listFolder(ctx context.Context, wanted chosenPath, folder string) ([]directory.Entry, error) {
 	if !path.IsAbs(folder) {
-		return nil, fmt.Errorf("%q is not a whole path", folder)
+		return nil, fmt.Errorf("%q is not an absolute path", folder)
 	}
 	if !wanted.isLocal {
 		return l.Controller.List(ctx, folder)

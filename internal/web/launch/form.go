@@ -66,7 +66,7 @@ func (l *Tab) open(ctx context.Context) error {
 			l.Base.Tab = ""
 		case errors.As(err, &failed):
 			// The form is useful before its scheduler answers again.
-			l.Warning = fmt.Sprintf("What the commands of the definition would find is missing: %v", err)
+			l.Warning = fmt.Sprintf("The results of the definition's commands are missing: %v", err)
 			newForm = l.Controller.FormWithoutSession
 		case isRefusal(err) && len(l.Base.Values) > 0:
 			l.Problems["further"] = err.Error()
@@ -76,7 +76,7 @@ func (l *Tab) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return fmt.Errorf("the form of %q cannot be made: %s %s", l.Controller.Definition.Name, l.Problems["further"], l.Warning)
+	return fmt.Errorf("cannot create the form of %q: %s %s", l.Controller.Definition.Name, l.Problems["further"], l.Warning)
 }
 
 // isRefusal reports whether an error is about values that were refused.
@@ -121,9 +121,9 @@ func (l *Tab) Ready() error {
 	count := len(l.Problems) + len(l.Form.Problems(l.Page))
 	switch {
 	case count == 1:
-		return errors.New("one field cannot be used as it is")
+		return errors.New("one field is invalid")
 	case count > 1:
-		return fmt.Errorf("%d fields cannot be used as they are", count)
+		return fmt.Errorf("%d fields are invalid", count)
 	}
 	return nil
 }
@@ -134,8 +134,8 @@ func (l *Tab) Runnable() error {
 		return err
 	}
 	if l.Base.Executable == "" && l.Base.Script == "" {
-		l.Problems["program"] = "name a program, or a script"
-		return errors.New("there is nothing to run yet")
+		l.Problems["program"] = "enter a program or a script"
+		return errors.New("no program or script yet")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func ButtonWith(f *form.Form, page *form.Page, id string) (*launchtab.PushButton
 		return nil, answer.Errorf(http.StatusBadRequest, "the form has no button %.50q", id)
 	}
 	if !slices.ContainsFunc(f.Fields(page), func(shown form.Field) bool { return shown.ID == id && shown.Enabled }) {
-		return nil, answer.Errorf(http.StatusConflict, "the button %q cannot be pressed now", field.Label)
+		return nil, answer.Errorf(http.StatusConflict, "the button %q is disabled", field.Label)
 	}
 	return button, nil
 }

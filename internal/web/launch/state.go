@@ -81,17 +81,17 @@ func Posted(posted url.Values) (State, error) {
 		Debug: last(posted["debug"]) == "true", SaveAs: strings.TrimSpace(text("save-as")), Replace: last(posted["replace"]) == "true", Tag: posted.Get("tag"),
 	}
 	if _, err := uuid.Parse(l.Tag); err != nil {
-		return l, fmt.Errorf("the tag %.50q of the form is no UUID", l.Tag)
+		return l, fmt.Errorf("invalid tag %.50q: use a UUID", l.Tag)
 	}
 	for name, into := range map[string]any{"given": &l.Given, "edits": &l.Edits} {
 		if sent := posted.Get(name); sent != "" {
 			if err := json.Unmarshal([]byte(sent), into); err != nil {
-				return l, fmt.Errorf("what the page sent as %q cannot be read: %w", name, err)
+				return l, fmt.Errorf("invalid %q: %w", name, err)
 			}
 		}
 	}
 	if len(l.Edits) > maxLaunchEdits || len(l.Given) > maxLaunchEdits {
-		return l, fmt.Errorf("the page sent more than %d values", maxLaunchEdits)
+		return l, fmt.Errorf("the form has more than %d values", maxLaunchEdits)
 	}
 	return l, nil
 }
@@ -142,7 +142,7 @@ func (l *State) submission() (s job.Submission, input, problem string) {
 	}
 	for _, file := range []struct{ input, name string }{{"directory", l.Directory}, {"script", l.Script}} {
 		if file.name != "" && !path.IsAbs(file.name) {
-			return s, file.input, "write the whole path, from the root on"
+			return s, file.input, "enter an absolute path"
 		}
 	}
 	if err := CheckScript(l.Script); err != nil {
@@ -150,18 +150,18 @@ func (l *State) submission() (s job.Submission, input, problem string) {
 		return s, "script", err.Error()
 	}
 	if s.Executable == "" && len(s.Arguments) > 0 {
-		return s, "program", "there are arguments, but no program"
+		return s, "program", "arguments require a program"
 	}
 	variables, wrong := Assignments(l.Environment)
 	if wrong != "" {
-		return s, "environment", fmt.Sprintf("%q: write NAME=VALUE", wrong)
+		return s, "environment", fmt.Sprintf("invalid %q: enter NAME=VALUE", wrong)
 	}
 	for _, variable := range variables {
 		s.Environment.Variables = append(s.Environment.Variables, job.Variable(variable))
 	}
 	further, wrong := Assignments(l.Further)
 	if wrong != "" {
-		return s, "further", fmt.Sprintf("%q: write name=value", wrong)
+		return s, "further", fmt.Sprintf("invalid %q: enter name=value", wrong)
 	}
 	s.Values = slices.DeleteFunc(slices.Clone(l.Given), func(one job.Assignment) bool {
 		return slices.ContainsFunc(further, func(other job.Assignment) bool { return other.Name == one.Name })
@@ -174,7 +174,7 @@ func (l *State) submission() (s job.Submission, input, problem string) {
 // never end. A script that does not exist fails when it is read.
 func CheckScript(name string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("the script %q is no regular file", name)
+		return fmt.Errorf("the script %q is not a regular file", name)
 	}
 	return nil
 }

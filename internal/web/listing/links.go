@@ -116,7 +116,7 @@ func ElementKey(manager, id string) string {
 func ReadElementKey(key string) (manager, id string, err error) {
 	values, err := url.ParseQuery(key)
 	if err != nil || values.Get("rm") == "" || values.Get("id") == "" {
-		return "", "", fmt.Errorf("%q names no job: choose one from the table", Cell(key))
+		return "", "", fmt.Errorf("invalid job %q: choose one from the table", Cell(key))
 	}
 	return values.Get("rm"), values.Get("id"), nil
 }

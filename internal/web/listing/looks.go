@@ -36,7 +36,7 @@ const (
 // marksOfUse show who uses a node.
 var marksOfUse = map[model.State]Mark{
 	vocabulary.NodeNone:           {"green", CellHollow, "free"},
-	vocabulary.NodeUserExclusive:  {"blue", CellFull, "yours alone"},
+	vocabulary.NodeUserExclusive:  {"blue", CellFull, "yours"},
 	vocabulary.NodeUserShared:     {"blue", CellHalf, "yours, shared"},
 	vocabulary.NodeOtherExclusive: {"yellow", CellFull, "in use"},
 	vocabulary.NodeOtherShared:    {"yellow", CellHalf, "partly in use"},

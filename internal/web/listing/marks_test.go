@@ -44,7 +44,7 @@ func TestBothStatesOfANodeShow(t *testing.T) {
 		drawn[m.Sign+m.Tone] = state + use
 	}
 	require.Equal(t, "down, in use", lookFor(vocabulary.StateDown, vocabulary.NodeOtherExclusive).Mark().Word)
-	require.Equal(t, "yours alone", lookFor(vocabulary.StateUp, vocabulary.NodeUserExclusive).Mark().Word)
+	require.Equal(t, "yours", lookFor(vocabulary.StateUp, vocabulary.NodeUserExclusive).Mark().Word)
 }
 
 func TestTextsAreSpelledOutForPeople(t *testing.T) {

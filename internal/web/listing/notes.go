@@ -49,7 +49,7 @@ func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
 }
 
 // unlistedShow says what pages show of elements without a listing.
-var unlistedShow = map[model.Kind]string{model.Job: "; those submitted through rmctl are shown", model.Node: "; those that processes of your jobs are on are shown"}
+var unlistedShow = map[model.Kind]string{model.Job: "; showing jobs submitted through rmctl", model.Node: "; showing nodes with processes of your jobs"}
 
 func isUnlisted(m *model.Element, kind model.Kind) bool {
 	unlisted, _ := GivenOf(m, vocabulary.AttributeUnlisted)
@@ -63,12 +63,12 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	what := kind.String() + "s"
 	switch SeenState(m) {
 	case vocabulary.StateStopped, "":
-		n.Tone, n.Text, n.Cause, n.At = "grey", fmt.Sprintf("is stopped: nothing is known of its %s", what), "", Moment{}
+		n.Tone, n.Text, n.Cause, n.At = "grey", fmt.Sprintf("is stopped: its %s are unknown", what), "", Moment{}
 		return n, true
 	case vocabulary.StateStarting:
-		n.Tone, n.Text = "cyan", "is being connected to"
+		n.Tone, n.Text = "cyan", "is connecting"
 	case vocabulary.StateStopping:
-		n.Tone, n.Text = "cyan", "is being left"
+		n.Tone, n.Text = "cyan", "is stopping"
 	case vocabulary.StateSuspended:
 		n.Tone, n.Text = "yellow", "is connected, but its scheduler does not answer"
 	case vocabulary.StateError:
@@ -76,7 +76,7 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	default:
 		switch {
 		case n.Cause != "":
-			n.Tone, n.Text = "yellow", fmt.Sprintf("could not list its %s anew", what)
+			n.Tone, n.Text = "yellow", fmt.Sprintf("could not refresh its %s", what)
 		case isUnlisted(m, kind):
 			n.Tone, n.Text = "grey", "cannot list its "+what+unlistedShow[kind]
 		case !n.At.IsKnown():
@@ -86,7 +86,7 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 		}
 	}
 	if n.At.IsKnown() {
-		n.Text += fmt.Sprintf("; its %s are shown as they were seen", what)
+		n.Text += fmt.Sprintf("; showing its %s as of", what)
 	}
 	return n, true
 }

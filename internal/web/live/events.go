@@ -38,7 +38,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		case event, isOpen := <-watcher.events:
 			if !isOpen {
-				h.log.Info("a client that did not read was disconnected", "address", r.RemoteAddr, "view", name)
+				h.log.Info("disconnected a client that did not read", "address", r.RemoteAddr, "view", name)
 				return nil
 			}
 			text = event
@@ -46,7 +46,7 @@ func (h *Hub) Stream(w http.ResponseWriter, r *http.Request) error {
 			text = []byte(":\n\n")
 		}
 		if err := stream.Send(text); err != nil {
-			h.log.Debug("a client left its stream", "address", r.RemoteAddr, "view", name, "error", err)
+			h.log.Debug("client closed its stream", "address", r.RemoteAddr, "view", name, "error", err)
 			return nil
 		}
 	}

@@ -153,7 +153,7 @@ func (h *Hub) Run(ctx context.Context) {
 // redraw draws a scene for its watchers.
 func (h *Hub) redraw(ctx context.Context, sc *scene) {
 	if _, err := h.draw(sc, 0); err != nil && ctx.Err() == nil {
-		h.log.Debug("a view could not be drawn", "view", sc.name, "query", sc.query.Encode(), "error", err)
+		h.log.Debug("cannot draw a view", "view", sc.name, "query", sc.query.Encode(), "error", err)
 	}
 }
 
@@ -176,7 +176,7 @@ func (h *Hub) watched() []*scene {
 func (h *Hub) scene(name string, query url.Values) (*scene, error) {
 	v, known := h.views[name]
 	if !known {
-		return nil, answer.Errorf(http.StatusNotFound, "there is no view %q", name)
+		return nil, answer.Errorf(http.StatusNotFound, "no such view: %q", name)
 	}
 	sc := &scene{name: name, query: query, view: v, isSlow: h.slow[name], watchers: map[*watcher]struct{}{}}
 	h.mutex.Lock()
@@ -283,7 +283,7 @@ func (h *Hub) watch(name string, query url.Values, mark string) (*watcher, error
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.clients >= maxWatchers {
-		return nil, answer.Errorf(http.StatusServiceUnavailable, "%d pages are open already; close some", maxWatchers)
+		return nil, answer.Errorf(http.StatusServiceUnavailable, "%d pages are already open; close some", maxWatchers)
 	}
 	if current, isKept := h.scenes[sc.key()]; isKept {
 		sc = current // another one if this one was dropped meanwhile

@@ -90,13 +90,13 @@ func (p *Pages) ensemblesView(_ *model.Snapshot, query url.Values) ([]live.Regio
 
 func (p *Pages) ensemblesPage(w http.ResponseWriter, r *http.Request) error {
 	query := listing.Only(r.URL.Query(), "all")
-	other := link(ensemblesAddress+"?all=1", "Show also those that have ended")
+	other := link(ensemblesAddress+"?all=1", "Show ended ensembles")
 	if query.Get("all") != "" {
-		other = link(ensemblesAddress, "Show only those that have not ended")
+		other = link(ensemblesAddress, "Hide ended ensembles")
 	}
 	return p.show(w, r, "ensembles", "Ensembles", query, func(drawn *live.Drawn) h.Node {
 		return h.Group{
-			mutedLine("An ensemble is one job of several parts on different resource managers. Its processes wait at a barrier until the required parts are there."),
+			mutedLine("An ensemble is one job of several parts on different targets. Its processes wait at a barrier until the required parts have arrived."),
 			region(drawn, h.Div, "ensembles-notes", h.Class("notes"), h.Role("status")),
 			scroll("Table of ensembles", h.Table(h.Class("rows"), caption("Ensembles"),
 				h.THead(h.Tr(heading("", "State"), heading("", "Ensemble"), heading("", "Name"), heading("number", "Parts"), heading("", "Waits for"), heading("", "Created"))),
@@ -177,7 +177,7 @@ func (p *Pages) ensemblePage(w http.ResponseWriter, r *http.Request) error {
 			h.Form(h.Class("card form"), h.Method("post"), h.Action(ensembleAddress), token, hidden("id", query.Get("id")), hidden("operation", "add"),
 				h.H2(h.Text("Add parts")),
 				field("ensemble-request", "Request in TOML or RSL", "", h.Textarea(h.ID("ensemble-request"), h.Name("request"), h.Attr("rows", "6"), h.Attr("spellcheck", "false"), h.Flag("required"))),
-				field("ensemble-replaces", "In place of the part", "a label; empty to add further parts", h.Input(h.ID("ensemble-replaces"), h.Name("part"), h.Aria("describedby", "ensemble-replaces-help"))),
+				field("ensemble-replaces", "Replace the part", "a label; empty to add parts", h.Input(h.ID("ensemble-replaces"), h.Name("part"), h.Aria("describedby", "ensemble-replaces-help"))),
 				h.P(h.Class("actions"), h.Button(h.Text("Add"))),
 			),
 			card("Events", scroll("Table of events", h.Table(h.Class("rows"), caption("Events"),
@@ -275,5 +275,5 @@ func (p *Pages) changeEnsemble(ctx context.Context, ensemble coalloc.Control, id
 	case "add":
 		return p.Ensembles.Edit(ctx, id, label, []byte(request))
 	}
-	return answer.Errorf(http.StatusBadRequest, "%q cannot be done to an ensemble", listing.Cell(operation))
+	return answer.Errorf(http.StatusBadRequest, "unknown action %q for an ensemble", listing.Cell(operation))
 }

@@ -17,18 +17,18 @@ func (p *Pages) helpPage(w http.ResponseWriter, r *http.Request) error {
 type helpEntry struct{ term, text string }
 
 var helpPages = []helpEntry{
-	{"Resource managers", "Start and stop connections to schedulers, and see your newest jobs. Refresh lists everything again as soon as the rate limit allows."},
-	{"Machines", "The nodes of a machine as a map. Arrow keys move over it; Enter shows what is known of a node."},
+	{"Resource managers", "Start and stop targets, and see your newest jobs. Refresh queries the schedulers as soon as the rate limit allows."},
+	{"Machines", "The nodes of a machine as a map. Move with the arrow keys; press Enter for the details of a node."},
 	{"Queues", "State, limits and load of each queue."},
-	{"Jobs", "Everybody's jobs. Filter them while typing; tick jobs to cancel, hold, release, suspend or resume them. The address keeps the filter, so you can bookmark it."},
-	{"Timeline, Utilisation", "What ran when, up to a week back. Point at a plot, or move with the arrow keys, to see values; drag over it to enlarge a range."},
+	{"Jobs", "The jobs of all users. Type to filter them; tick jobs to cancel, hold, release, suspend or resume them. The URL contains the filter, so you can bookmark it."},
+	{"Timeline, Utilisation", "Jobs and use of the last week. Point at a plot, or use the arrow keys, to see values; drag to enlarge a range."},
 	{"Launch", "Fill in a form and submit a job. The preview shows the script and the command line that does the same."},
 }
 
 var helpStates = []helpEntry{
-	{"queued", "waits for its turn"}, {"held", "waits until somebody releases it"}, {"running", "runs, or is just starting"},
-	{"suspended", "is stopped and can go on"}, {"completed", "ended; its exit code is shown if the scheduler knows it"}, {"failed", "ended with an error"},
-	{"canceled", "was ended by somebody"}, {"unknown", "the scheduler has not said"},
+	{"queued", "waits in the queue"}, {"held", "waits until it is released"}, {"running", "runs or is starting"},
+	{"suspended", "is suspended and can be resumed"}, {"completed", "ended successfully; the exit code is shown if known"}, {"failed", "ended with an error"},
+	{"canceled", "was canceled"}, {"unknown", "rmctl cannot determine the state"},
 }
 
 func helpMain() h.Node {
@@ -36,7 +36,7 @@ func helpMain() h.Node {
 		h.Div(h.Class("stack"),
 			card("Pages", helpList(helpPages)),
 			card("States of jobs", helpList(helpStates)),
-			card("Programs", h.P(h.Text("Programs use the API in JSON, which "), link(answer.APIPath+"/openapi.yaml", "openapi.yaml"),
+			card("Programs", h.P(h.Text("Programs use the JSON API, which "), link(answer.APIPath+"/openapi.yaml", "openapi.yaml"),
 				h.Text(" describes. On the command line, "), h.Code(h.Text("rmctl --help")), h.Text(" lists the commands."))),
 		),
 	}

@@ -282,9 +282,9 @@ func doubtsOf(j job.Job) []string {
 	case job.PhaseRejected:
 		add("The job was not submitted: " + j.Error)
 	case job.PhaseUnknown, job.PhaseIntended:
-		add("It is not known yet whether the job was submitted. " + j.Error)
+		add("rmctl does not know yet whether the job was submitted. " + j.Error)
 	case job.PhaseDismissed:
-		add("The submission was dismissed: rmctl no longer follows it. " + j.Error)
+		add("The submission was dismissed: rmctl no longer tracks it. " + j.Error)
 	}
 	return doubts
 }

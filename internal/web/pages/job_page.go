@@ -23,7 +23,7 @@ func (p *Pages) jobView(s *model.Snapshot, query url.Values) ([]live.Region, err
 		return nil, err
 	}
 	if page == nil {
-		page = &jobPage{Doubts: []string{"This job is no longer known."}}
+		page = &jobPage{Doubts: []string{"rmctl no longer knows this job."}}
 	}
 	return []live.Region{
 		live.Whole("job-head", page.head()),
@@ -42,7 +42,7 @@ func (p *Pages) jobPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if page == nil {
-		return answer.Errorf(http.StatusNotFound, "resource manager %q has no job %q, and none was submitted through rmctl", query.Get("rm"), query.Get("id"))
+		return answer.Errorf(http.StatusNotFound, "target %q has no job %q, and rmctl did not submit one", query.Get("rm"), query.Get("id"))
 	}
 	title := "Job " + page.Row.ID
 	if page.Row.Name != "" && page.Row.Name != page.Row.ID {
@@ -61,7 +61,7 @@ func (page *jobPage) main(drawn *live.Drawn, csrf h.Node) h.Node {
 			region(drawn, h.Div, "job-processes"),
 			h.Section(h.Class("card"), h.ID("job-output"), h.Aria("labelledby", "output-title"), h.H2(h.ID("output-title"), h.Text("Output")),
 				outputView(),
-				h.NoScript(mutedLine("Load the page again to see whether there is more.")),
+				h.NoScript(mutedLine("Reload the page for more.")),
 				region(drawn, h.Div, "job-outputs"),
 			),
 			region(drawn, h.Div, "job-facts"),
@@ -73,7 +73,7 @@ func (page *jobPage) main(drawn *live.Drawn, csrf h.Node) h.Node {
 // outputView is where a script shows output as it is written.
 func outputView() h.Node {
 	return h.Div(h.ID("output-view"), h.Flag("hidden"),
-		h.Div(h.Class("chips"), h.ID("output-streams"), h.Role("group"), h.Aria("label", "Which output")),
+		h.Div(h.Class("chips"), h.ID("output-streams"), h.Role("group"), h.Aria("label", "Output file")),
 		h.Pre(h.Class("output"), h.ID("output"), h.Role("log"), h.Aria("live", "off"), h.Aria("labelledby", "output-title"), h.TabIndex("0")),
 		h.P(h.Class("muted small"), h.ID("output-state"), h.Role("status")),
 	)
@@ -86,7 +86,7 @@ func (page *jobPage) head() h.Node {
 		h.If(page.Row.Reason != "" && !strings.EqualFold(page.Row.Reason, page.Row.Mark.Word), h.P(muted("Because:"), h.Text(" "), isolated(page.Row.Reason))),
 		h.Map(page.Doubts, func(doubt string) h.Node { return warning("yellow", doubt) }),
 		h.If(page.Requested != "", mutedLine(page.Requested)),
-		h.If(!page.IsListed, mutedLine("The resource manager does not list this job; this is what is on record.")),
+		h.If(!page.IsListed, mutedLine("The scheduler does not list this job; showing the record.")),
 		page.Row.times(),
 	}
 }
@@ -126,7 +126,7 @@ func (page *jobPage) processes() h.Node {
 	return card("Processes",
 		h.Iff(len(page.Cells) > 0, page.cells),
 		h.Details(h.If(len(page.Processes) <= mostOpen, h.Flag("open")),
-			h.Summary(h.Text("All of them")),
+			h.Summary(h.Text("All processes")),
 			processTable(page.Processes),
 			more(page.ProcessMore),
 		),
@@ -170,7 +170,7 @@ func (page *jobPage) history() h.Node {
 	if len(page.History) == 0 {
 		return nil
 	}
-	return card("How its state is known",
+	return card("History of the state",
 		h.If(page.HistoryLeft > 0, mutedLine(strconv.Itoa(page.HistoryLeft)+" older entries are not shown.")),
 		scroll("History", h.Table(h.Class("rows"), caption("History"),
 			h.THead(h.Tr(heading("", "Seen"), heading("", "What"), heading("", "State"), heading("", "By"), heading("", "From"))),

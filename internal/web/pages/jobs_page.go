@@ -46,7 +46,7 @@ func (c jobsChoices) main(drawn *live.Drawn, csrf h.Node) h.Node {
 				region(drawn, h.TBody, "jobs"),
 			)),
 			h.P(h.Class("actions chosen"),
-				h.Span(h.Class("muted"), h.ID("chosen"), h.Text("With the jobs that are ticked:")), h.Text(" "),
+				h.Span(h.Class("muted"), h.ID("chosen"), h.Text("With the selected jobs:")), h.Text(" "),
 				spaced(c.Operations, operationButton.button),
 			),
 		),
@@ -64,7 +64,7 @@ func (c jobsChoices) filter() h.Node {
 		h.Label(h.Text("Queue "), h.Select(h.Name("queue"), option(all), h.Map(c.Queues, option))), h.Text(" "),
 		h.Label(h.Text("User "), h.Input(h.Name("user"), h.Value(c.Query.User), h.Attr("list", "users"), h.Attr("autocomplete", "off"), h.Attr("spellcheck", "false"))),
 		suggestions("users", c.Users),
-		h.Label(h.Class("check"), h.Input(h.Type("checkbox"), h.Name("mine"), h.Value("1"), h.If(c.Query.Mine, h.Flag("checked"))), h.Text(" Only mine")), h.Text(" "),
+		h.Label(h.Class("check"), h.Input(h.Type("checkbox"), h.Name("mine"), h.Value("1"), h.If(c.Query.Mine, h.Flag("checked"))), h.Text(" My jobs only")), h.Text(" "),
 		h.Button(h.Text("Show")), h.Text(" "),
 		h.If(c.IsFiltered, link("/jobs", "Clear")),
 	)
@@ -88,7 +88,7 @@ func (o operationButton) button() h.Node {
 }
 
 func jobsHead(columns []column) h.Node {
-	chooseAll := h.Input(h.Type("checkbox"), h.Flag("data-rows"), h.Aria("label", "Choose all jobs on this page"), h.Flag("hidden"))
+	chooseAll := h.Input(h.Type("checkbox"), h.Flag("data-rows"), h.Aria("label", "Select all jobs on this page"), h.Flag("hidden"))
 	return h.Tr(
 		h.Th(h.Scope("col"), h.Class("choose"), hiddenText("Chosen"), chooseAll),
 		h.Map(columns, func(c column) h.Node {
@@ -129,7 +129,7 @@ func (r jobRow) newest(m listing.Moment) string {
 }
 
 func (r jobRow) checkbox() h.Node {
-	return h.Input(h.Type("checkbox"), h.Name("job"), h.Value(r.Key), h.Flag("data-row"), h.Aria("label", "Choose job "+r.ID))
+	return h.Input(h.Type("checkbox"), h.Name("job"), h.Value(r.Key), h.Flag("data-row"), h.Aria("label", "Select job "+r.ID))
 }
 
 func (r jobRow) doubt() h.Node {

@@ -81,7 +81,7 @@ func (p *Pages) launchBeginning(ctx context.Context, controller *control.Control
 	given := job.Submission{Executable: query.Get("program"), Tab: query.Get("tab")}
 	values, wrong := launch.Assignments(strings.Join(query["set"], "\n"))
 	if wrong != "" {
-		return given, answer.Errorf(http.StatusBadRequest, "set=%q: write name=value", wrong)
+		return given, answer.Errorf(http.StatusBadRequest, "invalid set %q: use name=value", wrong)
 	}
 	given.Values = values
 	if id := query.Get("again"); id != "" {
@@ -118,7 +118,7 @@ func (p *Pages) launchPosted(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := r.ParseForm(); err != nil {
-		return answer.Errorf(http.StatusBadRequest, "read what the page sent: %w", err)
+		return answer.Errorf(http.StatusBadRequest, "read the form: %w", err)
 	}
 	state, err := launch.Posted(r.PostForm)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *Pages) launchPosted(w http.ResponseWriter, r *http.Request) error {
 	do := []string{"update"}
 	if sent := r.PostForm.Get("do"); sent != "" {
 		if err := json.Unmarshal([]byte(sent), &do); err != nil || len(do) == 0 {
-			return answer.Errorf(http.StatusBadRequest, "what the button %.100q is to do cannot be read", sent)
+			return answer.Errorf(http.StatusBadRequest, "invalid action of the button %.100q", sent)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), launch.Timeout)
@@ -163,7 +163,7 @@ func (p *Pages) launchDo(ctx context.Context, manager string, l *launch.Tab, do 
 		return outcome, l.Turn(do[1])
 	case do[0] == "reset":
 		l.State.Edits = nil
-		return done(l.Reopen(ctx), "The fields have their first values again.")
+		return done(l.Reopen(ctx), "The fields have their initial values again.")
 	case do[0] == "press" && len(do) == 2:
 		err := l.Press(ctx, do[1])
 		return done(err, "The command has run.")
@@ -177,7 +177,7 @@ func (p *Pages) launchDo(ctx context.Context, manager string, l *launch.Tab, do 
 	case do[0] == "save":
 		return p.saveLaunch(manager, l)
 	}
-	return outcome, answer.Errorf(http.StatusBadRequest, "the form has nothing to do that is called %.100q", do)
+	return outcome, answer.Errorf(http.StatusBadRequest, "unknown action %.100q", do)
 }
 
 // saveLaunch keeps what is filled in as a launch configuration.
@@ -201,7 +201,7 @@ func (p *Pages) saveLaunch(manager string, l *launch.Tab) (launchOutcome, error)
 		l.Problems["save-as"] = name.Error()
 	case err == nil:
 		l.State.Replace = false
-		outcome.Done = fmt.Sprintf("Saved as %q: rmctl submit --config-name %s submits it.", configuration.Name, shellescape.Quote(configuration.Name))
+		outcome.Done = fmt.Sprintf("Saved as %q. To submit it, run: rmctl submit --config-name %s", configuration.Name, shellescape.Quote(configuration.Name))
 	}
 	return outcome, err
 }
@@ -218,7 +218,7 @@ func (p *Pages) launchSubmitted(ctx context.Context, w http.ResponseWriter, r *h
 	before, err := p.Store.ByTag(ctx, l.State.Tag)
 	switch {
 	case err == nil:
-		outcome.Error = "This form was submitted before. Submit it again to have another job."
+		outcome.Error = "This form was already submitted. Submit it again for another job."
 		if before.ID != "" {
 			outcome.JobName, outcome.JobPage = before.ID, listing.ElementAddress("/job", manager, before.ID)
 		}
@@ -300,7 +300,7 @@ func (p *Pages) launchSaved(manager, definition string) ([]launchSaved, error) {
 	for _, name := range names[:min(len(names), maxLaunchSaved)] {
 		configuration, err := settings.LoadLaunchConfiguration(p.Folder, name)
 		if err != nil {
-			p.Log.Debug("a launch configuration cannot be read", "name", name, "error", err)
+			p.Log.Debug("cannot read a saved submission", "name", name, "error", err)
 			continue
 		}
 		isFor := configuration.Target == manager || configuration.Target == "" && slices.Contains([]string{"", definition}, configuration.Definition)

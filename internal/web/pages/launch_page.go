@@ -19,14 +19,14 @@ func (d launchData) origin() h.Node {
 	if definition := d.Controller.Definition; definition.Monitor.SchedulerType != wording.AgentType {
 		return h.Group{h.Text("Definition "), h.B(h.Text(definition.Name)), h.Text(".")}
 	}
-	return h.Text("The agent of the target describes this form.")
+	return h.Text("The target's agent provides this form.")
 }
 
 func (d launchData) main(csrf h.Node) h.Node {
 	return h.Group{
 		h.P(h.Class("muted"), h.ID("launch-origin"),
 			d.origin(),
-			h.If(len(d.Saved) > 0, h.Group{h.Text(" Start from a launch configuration: "), savedLinks(d.Saved), h.Text(".")}),
+			h.If(len(d.Saved) > 0, h.Group{h.Text(" Start from a saved submission: "), savedLinks(d.Saved), h.Text(".")}),
 		),
 		h.Form(h.ID("launch"), h.Class("launch"), h.Method("post"), h.Action(launchAddressOf(d.Manager, "")), h.Flag("novalidate"), h.Attr("autocomplete", "off"),
 			h.Flag("data-launch"), h.If(d.Outcome.FocusedOn != "", h.Data("focus", d.Outcome.FocusedOn)),
@@ -74,9 +74,9 @@ func (d launchData) said() h.Node {
 	switch number := len(d.Form.Problems(d.Page)); number {
 	case 0:
 	case 1:
-		refused = "1 value is refused."
+		refused = "1 value is invalid."
 	default:
-		refused = strconv.Itoa(number) + " values are refused."
+		refused = strconv.Itoa(number) + " values are invalid."
 	}
 	return h.Div(h.ID("launch-said"), h.Role("status"),
 		h.If(d.Outcome.Done != "", warning("green", d.Outcome.Done)),
@@ -104,9 +104,9 @@ func (d launchData) tabs() h.Node {
 func (d launchData) fields() h.Node {
 	var content h.Node = h.Map(d.Items, launchItem.node)
 	if len(d.Items) == 0 {
-		content = h.P(h.Class("launch-note"), h.Text("There is nothing to fill in here."))
+		content = h.P(h.Class("launch-note"), h.Text("Nothing to fill in."))
 	}
-	return h.Section(h.ID("launch-tab"), h.Class("launch-grid"), h.Aria("label", "Values of the definition"), content)
+	return h.Section(h.ID("launch-tab"), h.Class("launch-grid"), h.Aria("label", "Attributes"), content)
 }
 
 // program are the fields of what to run, and where, which every form has.
@@ -121,7 +121,7 @@ func (d launchData) program() h.Node {
 
 // more are the fields that every form has and few users need.
 func (d launchData) more() h.Node {
-	further := "name=value on each line, as rmctl submit -s"
+	further := "name=value on each line, as for rmctl submit -s"
 	if len(d.Portable) > 0 {
 		further += "; portable names: " + strings.Join(d.Portable, ", ")
 	}
@@ -129,7 +129,7 @@ func (d launchData) more() h.Node {
 	return h.FieldSet(h.Class("launch-group"), h.ID("launch-more"), h.Legend(h.Text("More")),
 		h.If(d.Controller.Definition.Script != nil && !d.Page.Import, d.script()),
 		d.ownField("environment", "Environment", "NAME=VALUE on each line", d.ownLines("environment", d.State.Environment)),
-		d.ownField("further", "Other values", further, d.ownLines("further", d.State.Further)),
+		d.ownField("further", "Other attributes", further, d.ownLines("further", d.State.Further)),
 		h.If(d.HasDebug, h.Div(h.Class("launch-field"), h.ID("own-debug-field"), h.Label(h.For("own-debug"), h.Text("Debug")), h.Div(h.Class("launch-value"),
 			hidden("debug", "false"), h.Input(h.Type("checkbox"), h.ID("own-debug"), h.Name("debug"), h.Value("true"), isChecked)))),
 	)
@@ -177,7 +177,7 @@ func browseButton(id, field, label string, attributes ...h.Node) h.Node {
 func (d launchData) end() h.Node {
 	submit := h.Button(h.ID("launch-submit"), h.Class("primary"), do("submit"), h.Flag("data-leaves"), h.Text("Submit"))
 	if d.IsInteractive {
-		submit = h.P(h.Class("launch-note"), h.ID("launch-interactive"), h.Text("Jobs of this definition run at a terminal: copy the command line from the preview."))
+		submit = h.P(h.Class("launch-note"), h.ID("launch-interactive"), h.Text("Jobs of this definition require a terminal: copy the command line from the preview."))
 	}
 	replace := h.Group{
 		hidden("replace", "false"),
@@ -191,7 +191,7 @@ func (d launchData) end() h.Node {
 		h.Span(h.Class("launch-save"), h.Label(h.For("own-save-as"), h.Text("Save as")), h.Text(" "),
 			h.Input(h.ID("own-save-as"), h.Name("save-as"), h.Value(d.State.SaveAs), unchecked(), h.Attr("size", "14"), invalid(d.Problems["save-as"]),
 				h.Aria("describedby", "own-save-as-help")), h.Text(" "),
-			h.Span(h.ID("own-save-as-help"), h.Class("hidden"), h.Text("the name of a launch configuration")), h.Text(" "),
+			h.Span(h.ID("own-save-as-help"), h.Class("hidden"), h.Text("name of the saved submission")), h.Text(" "),
 			h.If(d.Outcome.Existing, replace), h.Text(" "),
 			h.Button(h.ID("launch-save"), do("save"), h.Text("Save")),
 		),
@@ -217,7 +217,7 @@ func (p launchPreview) content(isReady bool) h.Node {
 		}
 	}
 	return h.Group{
-		h.If(!isReady, h.P(h.Class("note edge-yellow"), h.ID("launch-preview-without"), h.Text("Without the values that are refused."))),
+		h.If(!isReady, h.P(h.Class("note edge-yellow"), h.ID("launch-preview-without"), h.Text("Without the invalid values."))),
 		h.If(p.Script != "", part("launch-script", "Script", p.Script)),
 		h.If(p.Command != "", part("launch-command", "Command", p.Command)),
 		part("launch-rmctl", "On the command line", p.Rmctl),
@@ -251,10 +251,10 @@ func folderItem(e launch.FolderEntry) h.Node {
 
 func launchListMain(places []launchPlace) h.Node {
 	if len(places) == 0 {
-		return emptyLine("There is no resource manager.")
+		return emptyLine("No targets.")
 	}
-	return h.Div(h.Class("scroll"), h.Table(h.Class("rows"), caption("Where jobs can be launched"),
-		h.THead(h.Tr(heading("", "Resource manager"), heading("", "Definition"), heading("", "Launch configurations"))),
+	return h.Div(h.Class("scroll"), h.Table(h.Class("rows"), caption("Targets for jobs"),
+		h.THead(h.Tr(heading("", "Resource manager"), heading("", "Definition"), heading("", "Saved submissions"))),
 		h.TBody(h.Map(places, func(place launchPlace) h.Node {
 			name := link(place.Address, place.Name)
 			if place.Address == "" {

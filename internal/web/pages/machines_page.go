@@ -29,7 +29,7 @@ func (p *Pages) machinesPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (page machinesPage) main(drawn *live.Drawn) h.Node {
-	content := emptyLine("No machine has been seen yet.")
+	content := emptyLine("No machines yet.")
 	if page.Machine != "" {
 		content = page.machine(drawn)
 	}
@@ -48,7 +48,7 @@ func (page machinesPage) machine(drawn *live.Drawn) h.Node {
 		region(drawn, h.Div, "machine-head"),
 		page.Map.picture(),
 		h.P(h.ID("map-here"), h.Class("here"), h.Role("status"), h.Aria("live", "polite")),
-		h.Section(h.ID("node-details"), h.Class("details"), h.Aria("label", "The chosen node"), h.Aria("live", "polite"), h.Flag("hidden")),
+		h.Section(h.ID("node-details"), h.Class("details"), h.Aria("label", "Selected node"), h.Aria("live", "polite"), h.Flag("hidden")),
 		region(drawn, h.Div, "map-data"),
 		h.H2(h.ID("nodes-title"), h.Text("Nodes")),
 		page.Query.filter(),

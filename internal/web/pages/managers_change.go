@@ -31,7 +31,7 @@ func (p *Pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return nil
 	}
-	return answer.Errorf(http.StatusBadRequest, "nothing was asked for: choose what to do with which resource manager")
+	return answer.Errorf(http.StatusBadRequest, "choose an action and a target")
 }
 
 // A targetForm is the form of what a resource manager is made of.
@@ -78,7 +78,7 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 		each.IsOn = each.Value == form.Transport
 		form.Transports = append(form.Transports, each)
 	}
-	for _, each := range []listing.Choice{{Value: "", Label: "its standard input and output"}, {Value: settings.ProxyTCP, Label: "a port that it connects to"}} {
+	for _, each := range []listing.Choice{{Value: "", Label: "its standard input and output"}, {Value: settings.ProxyTCP, Label: "a port it connects to"}} {
 		each.IsOn = each.Value == form.Proxy
 		form.Proxies = append(form.Proxies, each)
 	}
@@ -136,7 +136,7 @@ func (p *Pages) save(form targetForm) error {
 	}
 	values, wrong := launch.Assignments(launch.AsPosted(form.Attributes))
 	if wrong != "" {
-		return fmt.Errorf("the value %q: write name=value", strings.TrimSpace(wrong))
+		return fmt.Errorf("invalid value %q: use name=value", strings.TrimSpace(wrong))
 	}
 	for _, each := range values {
 		if target.Attributes == nil {
@@ -161,13 +161,13 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 	}
 	question := confirmation{
 		Action: "/managers/remove", Question: fmt.Sprintf("Remove the resource manager %s?", listing.Cell(m.Target.Name)),
-		Consequence: "Its entry in the targets file goes, too. Jobs and their records stay.", Yes: "Remove", Back: "/", Fields: []hiddenField{{"rm", m.Target.Name}},
+		Consequence: "This removes its entry from the targets file. Jobs and their records stay.", Yes: "Remove", Back: "/", Fields: []hiddenField{{"rm", m.Target.Name}},
 	}
 	switch {
 	case m.Target.Shipped:
-		question.Consequence = "It is shipped with rmctl, so that it can be shown again at any time."
+		question.Consequence = "It is shipped with rmctl: you can show it again at any time."
 	case !slices.Contains(m.Target.From, settings.OriginUser):
-		question.Consequence = "It is one for all users of this machine, so that it can be shown again at any time."
+		question.Consequence = "It is configured for all users of this machine: you can show it again at any time."
 	}
 	p.answer(w, r, http.StatusOK, document{title: "Remove " + listing.Cell(m.Target.Name), main: question.main(csrf(r))})
 	return nil

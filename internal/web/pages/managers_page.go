@@ -23,7 +23,7 @@ func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]live.Region, er
 	return []live.Region{
 		live.Rows("managers", rows, func(r managerRow) string { return r.ID }, managerRow.card),
 		live.Whole("own-jobs", p.ownJobs(s)),
-		live.Whole("managers-empty", h.If(len(rows) == 0, emptyLine("There is no resource manager yet."))),
+		live.Whole("managers-empty", h.If(len(rows) == 0, emptyLine("No targets yet."))),
 	}, nil
 }
 
@@ -57,7 +57,7 @@ func (r managerRow) card() h.Node {
 			h.If(r.Since.IsKnown(), h.Group{h.Text(" "), h.Span(h.Class("muted"), age(r.Since))}),
 		),
 		h.If(r.Cause != "", h.P(h.Class("problem"), h.Text(r.Cause))),
-		h.If(r.Retry.IsKnown(), smallLine(h.Text("rmctl tries again at "), moment(r.Retry), h.Text(", or at once with Start."))),
+		h.If(r.Retry.IsKnown(), smallLine(h.Text("rmctl tries again at "), moment(r.Retry), h.Text(", or immediately with Start."))),
 		h.Iff(r.Note != nil, func() h.Node { return note(h.Text("It"), *r.Note) }),
 		h.If(r.IsShown, r.picture()),
 		smallLine(h.Join(" · ", h.Map(r.Facts, func(f fact) h.Node { return h.Span(h.Title(f.Description), h.Text(f.Name+": "+f.Value)) }))),
@@ -78,7 +78,7 @@ func (r managerRow) picture() h.Node {
 		jobs = h.Group{muted("none")}
 	}
 	return h.Group{
-		h.If(r.IsOld, smallLine(h.Text("As last seen:"))),
+		h.If(r.IsOld, smallLine(h.Text("Last seen:"))),
 		h.Ul(h.Class(classes),
 			h.Li(link(r.JobsAddress, "Jobs"), h.Text(" "), jobs),
 			h.Li(link(r.MineAddress, "Your jobs"), h.Text(" "), h.B(h.Text(r.Mine))),

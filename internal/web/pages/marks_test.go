@@ -43,7 +43,7 @@ func TestNodesOfOnesOwnProcessesAreInUse(t *testing.T) {
 	require.Equal(t, "1 free, 1 with your processes, 1 with your ended processes", drawn.Map.Words, "who sees no map hears it")
 	require.Equal(t, []string{"n1", "n2"}, []string{drawn.Rows[0].Name, drawn.Rows[1].Name})
 	require.Len(t, drawn.Rows, 2, "a node whose processes have ended is the job's still")
-	require.Equal(t, "cannot list its nodes; those that processes of your jobs are on are shown", drawn.Notes[0].Text)
+	require.Equal(t, "cannot list its nodes; showing nodes with processes of your jobs", drawn.Notes[0].Text)
 	manager, _ := m.Snapshot().Manager("mpi")
 	require.Contains(t, managerRowOf(listing.NewLedger("me"), m.Snapshot(), manager).Facts, fact{Name: "rmUnlisted", Value: "queue, node"})
 	used, free, unusable := listing.Count(manager, nil).AnyNode.Use()

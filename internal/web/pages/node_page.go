@@ -19,14 +19,14 @@ func (p *Pages) nodeView(s *model.Snapshot, query url.Values) ([]live.Region, er
 func (p *Pages) nodePage(w http.ResponseWriter, r *http.Request) error {
 	query := listing.Only(r.URL.Query(), "rm", "id")
 	if drawNode(p.Ledger, p.snapshot(), query.Get("rm"), query.Get("id")) == nil {
-		return answer.Errorf(http.StatusNotFound, "resource manager %q has no node %q", query.Get("rm"), query.Get("id"))
+		return answer.Errorf(http.StatusNotFound, "target %q has no node %q", query.Get("rm"), query.Get("id"))
 	}
 	return p.show(w, r, "node", "Node "+listing.Cell(query.Get("id")), query, func(drawn *live.Drawn) h.Node { return region(drawn, h.Div, "node") })
 }
 
 func (page *nodePage) main() h.Node {
 	if page == nil {
-		return emptyLine("This node is not there any more.")
+		return emptyLine("This node no longer exists.")
 	}
 	return h.Group{
 		h.Div(h.Class("notes"), notes(page.Notes)),
@@ -39,7 +39,7 @@ func (page *nodePage) main() h.Node {
 }
 
 func nodeJobs(rows []jobRow) h.Node {
-	return h.Table(h.Class("rows"), caption("Jobs that have the node"),
+	return h.Table(h.Class("rows"), caption("Jobs on this node"),
 		h.THead(h.Tr(heading("", "State"), heading("", "Job"), heading("", "Name"), heading("", "User"), heading("", "Queue"), heading("number", "Procs"),
 			heading("", "Nodes"), heading("", "Started"))),
 		h.TBody(h.Map(rows, func(r jobRow) h.Node {
@@ -65,7 +65,7 @@ func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
 	query := listing.Only(r.URL.Query(), "rm", "id")
 	process := drawProcess(p.snapshot(), query.Get("rm"), query.Get("id"))
 	if process == nil {
-		return answer.Errorf(http.StatusNotFound, "resource manager %q has no process %q", query.Get("rm"), query.Get("id"))
+		return answer.Errorf(http.StatusNotFound, "target %q has no process %q", query.Get("rm"), query.Get("id"))
 	}
 	title := fmt.Sprintf("Process %s of job %s", process.Row.Index, process.Row.Job)
 	return p.show(w, r, "process", title, query, func(drawn *live.Drawn) h.Node { return region(drawn, h.Div, "process") })
@@ -73,9 +73,9 @@ func (p *Pages) processPage(w http.ResponseWriter, r *http.Request) error {
 
 func (page *processPage) main() h.Node {
 	if page == nil {
-		return emptyLine("This process is not there any more.")
+		return emptyLine("This process no longer exists.")
 	}
-	written := mutedLine("Nothing was seen that it wrote.")
+	written := mutedLine("No output seen.")
 	if page.Stdout != "" {
 		written = output(page.Stdout)
 	}

@@ -26,12 +26,12 @@ type jobOperation struct {
 }
 
 var jobOperations = []jobOperation{
-	{control.Cancel, "Cancel", "A canceled job ends and does not come back.", func(d job.Detail) bool { return !d.Ended() }},
+	{control.Cancel, "Cancel", "A canceled job ends for good.", func(d job.Detail) bool { return !d.Ended() }},
 	{control.Hold, "Hold", "A held job waits until it is released.", func(d job.Detail) bool {
 		return d.Primary() == job.Submitted && d != job.UserOnHold && d != job.UserSystemOnHold
 	}},
 	{control.Release, "Release", "", func(d job.Detail) bool { return d.OnHold() }},
-	{control.Suspend, "Suspend", "A suspended job keeps its place and stands still.", func(d job.Detail) bool { return d == job.Running }},
+	{control.Suspend, "Suspend", "A suspended job keeps its resources and does not run.", func(d job.Detail) bool { return d == job.Running }},
 	{control.Resume, "Resume", "", func(d job.Detail) bool { return d.Primary() == job.Suspended }},
 }
 
@@ -60,14 +60,14 @@ type outcomes struct {
 func (p *Pages) operatePosted(w http.ResponseWriter, r *http.Request) error {
 	at := slices.IndexFunc(jobOperations, func(each jobOperation) bool { return string(each.operation) == r.PostFormValue("operation") })
 	if at < 0 {
-		return answer.Errorf(http.StatusBadRequest, "%q cannot be done to jobs", listing.Cell(r.PostFormValue("operation")))
+		return answer.Errorf(http.StatusBadRequest, "unknown action %q for jobs", listing.Cell(r.PostFormValue("operation")))
 	}
 	keys := slices.Compact(slices.Sorted(slices.Values(r.PostForm["job"])))
 	switch {
 	case len(keys) == 0:
-		return answer.Errorf(http.StatusBadRequest, "no job was chosen: tick jobs in the table first")
+		return answer.Errorf(http.StatusBadRequest, "no job is selected: tick jobs in the table first")
 	case len(keys) > mostAtOnce:
-		return answer.Errorf(http.StatusBadRequest, "%d jobs are too many at once: choose %d at most", len(keys), mostAtOnce)
+		return answer.Errorf(http.StatusBadRequest, "too many jobs: %d; select at most %d", len(keys), mostAtOnce)
 	}
 	back := backTo(r.PostFormValue("back"))
 	jobs := make([]jobName, len(keys))
@@ -155,7 +155,7 @@ func (p *Pages) operate(w http.ResponseWriter, r *http.Request, do jobOperation,
 		http.Redirect(w, r, back, http.StatusSeeOther)
 		return nil
 	}
-	result.Summary = fmt.Sprintf("%s: %s of %s went wrong.", do.label, listing.Thousands(failed), listing.Counted(len(jobs), "job"))
+	result.Summary = fmt.Sprintf("%s: %s of %s failed.", do.label, listing.Thousands(failed), listing.Counted(len(jobs), "job"))
 	p.answer(w, r, http.StatusBadGateway, document{title: do.label + " jobs", main: result.main()})
 	return nil
 }

@@ -37,7 +37,7 @@ func (p *Pages) ownJobs(s *model.Snapshot) h.Node {
 			h.THead(h.Tr(heading("", "State"), heading("", "Job"), heading("", "Name"), heading("", "Queue"), heading("", "Time"))),
 			h.TBody(h.Map(rows[:min(len(rows), mostOwnJobs)], jobRow.shortRow)),
 		)),
-		h.P(link(query.Address(), "All of your jobs"), h.Text(" "), muted(listing.Thousands(len(all)))),
+		h.P(link(query.Address(), "All your jobs"), h.Text(" "), muted(listing.Thousands(len(all)))),
 	}
 }
 

@@ -62,7 +62,7 @@ func (p *Pages) stacksPosted(w http.ResponseWriter, r *http.Request) error {
 	case p.readers <- struct{}{}:
 		defer func() { <-p.readers }()
 	default:
-		return answer.Errorf(http.StatusServiceUnavailable, "the stacks of %d jobs are being read: try again in a moment", mostStacksRead)
+		return answer.Errorf(http.StatusServiceUnavailable, "already reading the stacks of %d jobs: try again in a moment", mostStacksRead)
 	}
 	if err := answer.GiveTime(w, stacksTimeout+bodyOfAnswer); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p *Pages) showStacks(w http.ResponseWriter, r *http.Request, manager, id s
 		return err
 	}
 	if page == nil {
-		return answer.Errorf(http.StatusNotFound, "resource manager %q has no job %q, and none was submitted through rmctl", manager, id)
+		return answer.Errorf(http.StatusNotFound, "target %q has no job %q, and rmctl did not submit one", manager, id)
 	}
 	main := h.Group{
 		h.P(h.Class("actions"), linkButton(page.Row.Address, "Back to the job")),
@@ -114,7 +114,7 @@ func stacksForm(manager, id string, samples int, csrf h.Node) h.Node {
 		return option(listing.Choice{Value: strconv.Itoa(count), Label: label, IsOn: count == samples})
 	}
 	return h.Form(h.Class("card form"), h.Method("post"), h.Action(stacksAddress), csrf, hidden("rm", manager), hidden("id", id),
-		mutedLine("A debugger attaches to each process of the job, and stops it for a moment."),
+		mutedLine("A debugger attaches to each process of the job and stops it briefly."),
 		h.P(h.Label(h.Text("Samples "), h.Select(h.Name("samples"), choice(1, "1"), choice(usualSamples, "3, one second apart"), choice(mostSamples, "10, one second apart")))),
 		h.P(h.Class("actions"), h.Button(h.Text("Read stacks"))),
 	)

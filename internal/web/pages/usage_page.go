@@ -25,9 +25,9 @@ func (p *Pages) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "timeline", "Timeline", query, func(drawn *live.Drawn) h.Node {
 		return h.Group{
 			region(drawn, h.Div, "timeline-notes", h.Class("notes"), h.Role("status")),
-			h.Nav(h.Class("chips"), h.Aria("label", "Which jobs, and how far back"), filters(choices.Ranges), h.Span(h.Class("gap")), filters(choices.Whose)),
-			smallLine(h.Text("A bar is the time that a job is known to have run, and ends where it was last seen. " +
-				"Of those that schedulers no longer list the newest are kept, for a week at most.")),
+			h.Nav(h.Class("chips"), h.Aria("label", "Jobs and time range"), filters(choices.Ranges), h.Span(h.Class("gap")), filters(choices.Whose)),
+			smallLine(h.Text("A bar is the time in which a job ran, up to when it was last seen. " +
+				"The newest jobs that schedulers no longer list are kept for up to a week.")),
 			region(drawn, h.Div, "timeline"),
 		}
 	})
@@ -35,7 +35,7 @@ func (p *Pages) timelinePage(w http.ResponseWriter, r *http.Request) error {
 
 func timelineLines(t usage.Timeline) h.Node {
 	return h.Group{
-		h.If(t.IsEmpty, emptyLine("No jobs are known that ran in this time.")),
+		h.If(t.IsEmpty, emptyLine("No jobs ran in this time.")),
 		h.Map(t.Queues, func(line usage.QueueLine) h.Node { return queueLine(line, t.Ticks) }),
 		h.If(t.MoreQueues > 0, mutedLine(strconv.Itoa(t.MoreQueues)+" more queues are not shown; choose one on the page of queues.")),
 	}
@@ -53,7 +53,7 @@ func queueLine(line usage.QueueLine, ticks []usage.Tick) h.Node {
 		h.Header(h.H2(muted(line.Manager+"/"), link(line.Address, line.Name)), h.Text(" "), muted(words)),
 		h.If(line.Load != "", queueLoad(line)),
 		h.If(len(line.Bars) > 0, h.Group{queueBars(line, ticks), axis(ticks)}),
-		h.If(line.Left > 0, smallLine(h.Text(strconv.Itoa(line.Left)+" more jobs ran; there is no room for their bars."))),
+		h.If(line.Left > 0, smallLine(h.Text(strconv.Itoa(line.Left)+" more jobs ran; their bars do not fit."))),
 	)
 }
 
@@ -105,9 +105,9 @@ func (p *Pages) utilisationPage(w http.ResponseWriter, r *http.Request) error {
 	u := p.utilisation(p.snapshot(), query)
 	return p.show(w, r, "utilisation", "Utilisation", query, func(drawn *live.Drawn) h.Node {
 		return h.Group{
-			h.Nav(h.Class("chips"), h.Aria("label", "How far back"), filters(u.Ranges)),
+			h.Nav(h.Class("chips"), h.Aria("label", "Time range"), filters(u.Ranges)),
 			rangeForm(u),
-			smallLine(h.Text("Kept for a week at most, since "), h.Span(h.Class("nowrap"), age(u.Since)), h.Text(". Shaded: nothing was seen.")),
+			smallLine(h.Text("Kept for up to a week, since "), h.Span(h.Class("nowrap"), age(u.Since)), h.Text(". Shaded: no data.")),
 			region(drawn, h.Div, "utilisation"),
 		}
 	}, "plots.js")
@@ -124,7 +124,7 @@ func rangeForm(u usage.Utilisation) h.Node {
 
 func utilisationPlots(u usage.Utilisation) h.Node {
 	if len(u.Managers) == 0 {
-		return emptyLine("No resource manager has been listed yet.")
+		return emptyLine("No target has been listed yet.")
 	}
 	return h.Map(u.Managers, managerPlots)
 }
@@ -132,7 +132,7 @@ func utilisationPlots(u usage.Utilisation) h.Node {
 func managerPlots(m usage.ManagerPlots) h.Node {
 	plots := h.Map(m.Plots, plot)
 	if len(plots) == 0 {
-		plots = h.Group{mutedLine("Nothing has been seen in this time.")}
+		plots = h.Group{mutedLine("No data for this time.")}
 	}
 	return h.Section(h.Class("card"), h.Aria("label", m.Name),
 		h.Header(h.H2(h.Text(m.Name))),

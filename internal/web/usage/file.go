@@ -66,7 +66,7 @@ func (h *History) load(now time.Time) {
 		return
 	}
 	if err := h.readFile(now); err != nil {
-		h.log.Warn("what was in use before is not shown", "file", h.path, "error", err)
+		h.log.Warn("cannot show earlier use", "file", h.path, "error", err)
 	}
 }
 
@@ -90,7 +90,7 @@ func (h *History) save(s *model.Snapshot, l *listing.Ledger, now time.Time) {
 	case err == nil:
 		h.clearRemoved()
 	case !h.isFailing:
-		h.log.Warn("what is in use is remembered only while the server runs", "file", h.path, "error", err)
+		h.log.Warn("use is recorded only while the server runs", "file", h.path, "error", err)
 	}
 	h.isFailing = err != nil
 }
@@ -110,11 +110,11 @@ func (h *History) readFile(now time.Time) error {
 		err = json.Unmarshal(text, &stored)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the history: %w", err)
+		return fmt.Errorf("read the history: %w", err)
 	}
 	h.isForeign = stored.Version > historyVersion
 	if stored.Version != historyVersion {
-		return fmt.Errorf("the history has version %d, this program knows %d", stored.Version, historyVersion)
+		return fmt.Errorf("the history has version %d, this program supports %d", stored.Version, historyVersion)
 	}
 	h.merge(stored, now)
 	return nil
@@ -128,7 +128,7 @@ func (h *History) writeFile(now time.Time) error {
 	for {
 		var err error
 		if text, err = json.Marshal(h.stored(now, managers, jobs)); err != nil {
-			return fmt.Errorf("writing the history: %w", err)
+			return fmt.Errorf("write the history: %w", err)
 		}
 		if len(text) <= mostHistoryBytes {
 			break
@@ -140,7 +140,7 @@ func (h *History) writeFile(now time.Time) error {
 		}
 	}
 	if err := settings.WritePrivateFile(h.path, text); err != nil {
-		return fmt.Errorf("writing the history: %w", err)
+		return fmt.Errorf("write the history: %w", err)
 	}
 	return nil
 }

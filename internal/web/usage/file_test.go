@@ -87,8 +87,8 @@ func TestJobsThatAreNotListedAnyMoreStayOnTheTimeline(t *testing.T) {
 	h.sample(s.model.Snapshot(), l)
 	s.lists(webtest.Noon, "5 RUNNING "+at(time.Hour))
 	h.sample(s.model.Snapshot(), l)
-	require.Equal(t, []string{"1 job <1>, : running, 4 h until it was seen last, not listed any more", "2 job <2>, : ended, 1 h, not listed any more",
-		"5 job <5>, : running, 1 h until it was seen last, not listed any more", "5 job <5>, : running, 1 h so far (link)"}, bars(s, h, webtest.Noon), "the id 5 was given again")
+	require.Equal(t, []string{"1 job <1>, : running, 4 h until last seen, no longer listed", "2 job <2>, : ended, 1 h, no longer listed",
+		"5 job <5>, : running, 1 h until last seen, no longer listed", "5 job <5>, : running, 1 h so far (link)"}, bars(s, h, webtest.Noon), "the id 5 was given again")
 
 	require.Empty(t, s.model.Update(func(u *model.Update) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes("rmState", "STOPPING")})
@@ -119,7 +119,7 @@ func TestANewServerShowsWhatWasInUseAndWhichJobsRan(t *testing.T) {
 	require.Equal(t, sample{At: time.Unix(webtest.Noon.Unix(), 0), HasJobs: true, Running: 1}, samples[1])
 	is := newSite(t)
 	is.lists(later, "2 RUNNING "+at(4*time.Hour), "3 RUNNING "+at(-time.Hour))
-	require.Equal(t, []string{"1 job <1>, : running, 4 h until it was seen last, not listed any more", "2 job <2>, : running, 6 h so far (link)", "3 job <3>, : running, 1 h so far (link)"},
+	require.Equal(t, []string{"1 job <1>, : running, 4 h until last seen, no longer listed", "2 job <2>, : running, 6 h so far (link)", "3 job <3>, : running, 1 h so far (link)"},
 		bars(is, h, later), "2 is listed and shown as it is now")
 	h.sample(is.model.Snapshot(), l)
 	h.save(is.model.Snapshot(), l, later)

@@ -184,9 +184,9 @@ func barOf(manager string, p stretch, from, now time.Time) Bar {
 	if p.past != nil {
 		m, id, name, user = listing.MarkOfJob(p.past.State, p.past.Detail), p.past.ID, p.past.Name, p.past.User
 		if !model.Ended(model.Job, p.past.State) {
-			length += " until it was seen last"
+			length += " until last seen"
 		}
-		length += ", not listed any more"
+		length += ", no longer listed"
 	} else {
 		m, id, name, user = listing.JobMark(p.job), p.job.ID(), p.job.Name(), listing.GivenText(p.job, vocabulary.AttributeJobUser)
 		b.Address = listing.ElementAddress("/job", manager, id)

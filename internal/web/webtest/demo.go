@@ -69,7 +69,7 @@ func Demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 		for i := range 12 {
 			u.Put(model.Row{Manager: "workshop", Kind: model.Node, Parent: "bench.example.org", ID: fmt.Sprintf("w%02d", i+1), Attributes: Attributes(vocabulary.AttributeNodeState, "UP", vocabulary.AttributeNodeCPUs, "8", vocabulary.AttributeNodeCPUsUsed, "0")})
 		}
-		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "ERROR", views.AttributeCause, "connecting to bench.example.org: no answer within 10 s; it is tried again by itself", views.AttributeSince, date(6*time.Minute))})
+		u.Put(model.Row{Kind: model.ResourceManager, ID: "workshop", Attributes: Attributes(vocabulary.AttributeRMState, "ERROR", views.AttributeCause, "connecting to bench.example.org: no answer within 10 s; rmctl tries again", views.AttributeSince, date(6*time.Minute))})
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "local", Attributes: Attributes(vocabulary.AttributeRMState, "STOPPED", views.AttributeHost, "localhost", "rmType", "local")})
 		demonstrateCluster(u, jobs, nodes, date)
 	})
