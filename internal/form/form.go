@@ -138,7 +138,7 @@ func (e *UnknownPageError) Error() string {
 	}
 	text := fmt.Sprintf("the launch tab of %s has no tab %q", e.Definition, e.Title)
 	if near := wording.Nearest(e.Title, e.Known); near != "" {
-		return fmt.Sprintf("%s; did you mean %q?", text, near)
+		return fmt.Sprintf("%s\ndid you mean %q?", text, near)
 	}
 	return text + "; it has " + strings.Join(e.Known, ", ")
 }

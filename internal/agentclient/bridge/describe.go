@@ -96,7 +96,7 @@ func (r *request) oddities(context.Context, []string) error {
 		lines = append(lines, fmt.Sprintf("%d attributes that cannot be set: %.500q", len(refused), refused))
 	}
 	if len(lines) == 0 {
-		return r.print("everything was understood")
+		return r.print("all output was recognized")
 	}
 	return &agentclient.RefusedError{Text: strings.Join(lines, "; ")}
 }

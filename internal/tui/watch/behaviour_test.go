@@ -75,7 +75,7 @@ func TestANarrowTerminalTellsHowToLeaveAndWhereTheHelpIs(t *testing.T) {
 	}
 	u.shows("n submit  c cancel  ? help")
 	u.press("?")
-	u.shows("  Enter  details of the row; for a job")
+	u.shows("  Enter  details of the row; for a", "\n    job also its history and output")
 	u.lacks("…")
 	u.press("esc", "enter")
 	u.shows("Left/Right page", "Esc back")
