@@ -16,8 +16,8 @@ import (
 
 // The limits of docs: what a reader opens in one sitting, and what somebody has to keep true.
 const (
-	maxLinesOfPage = 300
-	maxWordsOfDocs = 39_000
+	maxLinesOfPage = 290
+	maxWordsOfDocs = 35_000
 )
 
 // A markdownPage is a Markdown file of the project.
