@@ -31,7 +31,7 @@ func TestResourceManagersGoThroughTheirLife(t *testing.T) {
 	}
 }
 
-func TestWhatHasEndedDoesNotGoOn(t *testing.T) {
+func TestEndedJobsDoNotContinue(t *testing.T) {
 	for _, kind := range []Kind{Job, Process} {
 		for _, from := range States(kind) {
 			for _, to := range States(kind) {

@@ -36,8 +36,8 @@ func contents(s *State) map[string]string {
 	return all
 }
 
-// randomEvent returns an event about few elements, so that ids are used again, parents are
-// missing, and elements are announced twice.
+// randomEvent returns an event about few elements, so that ids are reused, parents are missing, and
+// elements are announced twice.
 func randomEvent(random *rand.Rand) proxy.Update {
 	kinds := []model.Kind{model.Machine, model.Queue, model.Node, model.Job, model.Process, model.Process}
 	event := proxy.Update{Kind: kinds[random.IntN(len(kinds))], Parent: fmt.Sprint(random.IntN(6))}
@@ -65,14 +65,13 @@ func randomEvent(random *rand.Rand) proxy.Update {
 		event.Change = proxy.RemovedAll
 	}
 	if event.Kind == model.Process && event.Change != proxy.New && random.IntN(3) == 0 {
-		event.Parent = "" // as of agents before May 2010
+		event.Parent = "" // like agents before May 2010
 	}
 	event.Groups = []proxy.Group{{IDs: ids, Attributes: attributes}}
 	return event
 }
 
-// However events are put together into updates, the model is the same, and the records are
-// those of its elements.
+// The grouping of events into updates must not affect the model or the records.
 func TestUpdatesOfManyEventsEqualUpdatesOfOne(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -97,7 +96,7 @@ func TestUpdatesOfManyEventsEqualUpdatesOfOne(t *testing.T) {
 	}
 }
 
-// checkRecords checks that the records are those of the elements of the model.
+// checkRecords checks that the records match the elements of the model.
 func checkRecords(t *testing.T, s *State) {
 	t.Helper()
 	manager, _ := s.model.Snapshot().Manager(s.manager)
@@ -142,7 +141,7 @@ func TestMoreElementsThanTheLimitEndASession(t *testing.T) {
 	require.Equal(t, 100, s.total())
 }
 
-func TestRecordsOfRemovedElementsAreForgotten(t *testing.T) {
+func TestRecordsOfRemovedElementsAreDropped(t *testing.T) {
 	s := following()
 	removed := announced(model.Queue, "", "1")
 	removed.Change = proxy.Removed
@@ -169,7 +168,7 @@ func TestAttributesOfAKindAreFew(t *testing.T) {
 	require.Equal(t, []Oddity{{oddAttributes, 172}}, s.report.snapshot().Oddities)
 }
 
-// Commands wait for the events of the queue: few of those that take long are in it together.
+// Commands wait for queued events, so the queue must hold only few slow ones.
 func TestEventsAboutManyElementsFillTheQueue(t *testing.T) {
 	frame := proxy.Frame{ID: 0xe6, Arguments: []string{"1", "1-900000", "1", "jobState=RUNNING"}}
 	update, err := proxy.ParseUpdate(frame)

@@ -84,7 +84,7 @@ func BenchmarkAnnouncement(b *testing.B) {
 	}
 }
 
-// BenchmarkChanges changes one of 100,000 jobs after the other, and waits for each change in the model.
+// BenchmarkChanges changes 100,000 jobs one by one and waits for each change in the model.
 func BenchmarkChanges(b *testing.B) {
 	text, changes := announcement(3), make(chan int)
 	s, err := agentclient.Start(b.Context(), agentclient.Options{Agent: []string{"agent"}, Connection: agenttest.Acting(func(a *agenttest.Agent) {
@@ -133,7 +133,7 @@ func BenchmarkIdle(b *testing.B) {
 	require.NoError(b, s.Close())
 }
 
-// processorTime returns what this process has used.
+// processorTime returns the CPU time of this process.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

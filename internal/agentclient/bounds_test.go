@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-func TestLinesOfAgentsAreFewAndShort(t *testing.T) {
+func TestLinesOfAgentsAreBounded(t *testing.T) {
 	var logged strings.Builder
 	r := &reporter{log: slog.New(slog.NewTextHandler(&logged, nil))}
 	w := &lineWriter{line: r.line}
@@ -86,7 +86,7 @@ func named(kind model.Kind, ids, name string) proxy.Update {
 	return event
 }
 
-func TestElementsOfTheSameNameAreSeveral(t *testing.T) {
+func TestElementsMayShareAName(t *testing.T) {
 	s := following()
 	require.NoError(t, s.apply([]proxy.Update{named(model.Queue, "1-3", "batch"), named(model.Queue, "4", "2")}))
 	require.Equal(t, map[string]string{"queue batch": "agent name=batch", "queue 2": "agent name=batch", "queue 3": "agent name=batch", "queue 4": "agent name=2"}, contents(s),
@@ -97,8 +97,8 @@ func TestElementsOfTheSameNameAreSeveral(t *testing.T) {
 	require.Equal(t, map[string]string{"queue batch": "agent name=batch"}, contents(s))
 }
 
-// The next session uses ids again, for other jobs.
-func TestJobsWithoutAnIDOfTheirSchedulerAreThoseOfTheirSession(t *testing.T) {
+// The next session reuses ids for other jobs.
+func TestJobsWithoutASchedulerIDBelongToTheirSession(t *testing.T) {
 	s := following()
 	events := []proxy.Update{announced(model.Queue, "0", "1"), announced(model.Job, "1", "5")}
 	require.NoError(t, s.apply(events))

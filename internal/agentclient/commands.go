@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// namePatience is how long a job may be announced after the submission was accepted.
+// namePatience is how long to wait for the announcement of a job after its submission was accepted.
 const namePatience = 10 * time.Second
 
 // An Accepted is a job that the agent accepted.
@@ -24,9 +24,9 @@ type Accepted struct {
 	Submission string // jobSubId
 }
 
-// Submit submits a job. It adds jobSubId unless that is given; queueId is the id of a queue in
-// the model. Errors are *RefusedError, *UnidentifiedError and *NoAnswerError, or why
-// the session ended; with the last two the job may exist.
+// Submit submits a job. It adds jobSubId unless that is given; queueId is the id of a queue in the model.
+// Errors are *RefusedError, *UnidentifiedError and *NoAnswerError, or the reason for the end of the
+// session. The job may exist after *UnidentifiedError, *NoAnswerError or the end of the session.
 func (s *Session) Submit(ctx context.Context, attributes proxy.Attributes) (Accepted, error) {
 	id, given := attributes.Value(attributeSubmission)
 	if !given || id == "" {
@@ -36,7 +36,7 @@ func (s *Session) Submit(ctx context.Context, attributes proxy.Attributes) (Acce
 	expected := s.state.expect(id, attributes)
 	err := s.submit(ctx, attributes)
 	if _, isRefused := errors.AsType[*RefusedError](err); isRefused {
-		return Accepted{Submission: id}, err // also if it was announced while it was under way
+		return Accepted{Submission: id}, err // even if it was announced meanwhile
 	}
 	if job, known := s.state.jobOf(expected); known {
 		return Accepted{job, id}, nil
@@ -79,7 +79,7 @@ func (s *Session) submit(ctx context.Context, attributes proxy.Attributes) error
 	return err
 }
 
-// namesQueue reports whether the text of a refusal is about the queue.
+// namesQueue reports whether the text of a refusal mentions the queue.
 func namesQueue(text string) bool { return strings.Contains(strings.ToLower(text), "queue") }
 
 // Terminate ends a job.
@@ -92,12 +92,12 @@ func (s *Session) Terminate(ctx context.Context, job string) error {
 	return err
 }
 
-// Operate holds, releases, suspends or resumes a job, where both ends are rmctl.
+// Operate holds, releases, suspends or resumes a job. It requires an rmctl agent.
 func (s *Session) Operate(ctx context.Context, operation, job string) error {
 	return s.change(ctx, proxy.ChangeJob, operation, job, proxy.Attribute{ID: proxy.OperationAttribute, Value: operation})
 }
 
-// Move moves a job to another queue, where both ends are rmctl.
+// Move moves a job to another queue. It requires an rmctl agent.
 func (s *Session) Move(ctx context.Context, job, queue string) error {
 	wire, _, known := s.state.queueWire(queue)
 	if !known {
@@ -106,7 +106,7 @@ func (s *Session) Move(ctx context.Context, job, queue string) error {
 	return s.change(ctx, proxy.MoveJob, "moving a job", job, proxy.Attribute{ID: vocabulary.AttributeJobQueue, Value: wire})
 }
 
-// change sends a command that only rmctl knows.
+// change sends a command that only rmctl supports.
 func (s *Session) change(ctx context.Context, id proxy.CommandID, what, job string, how proxy.Attribute) error {
 	if !slices.Contains(s.Features(), featureOperations) {
 		return &UnsupportedError{what}
@@ -119,24 +119,24 @@ func (s *Session) change(ctx context.Context, id proxy.CommandID, what, job stri
 	return err
 }
 
-// Output returns what events brought of a stream of a job so far, at most 1 MiB, and
-// whether they brought any.
+// Output returns the output of a job's stream that events have delivered, at most 1 MiB, and whether
+// there is any.
 func (s *Session) Output(job string, stream Stream) (io.ReadSeeker, bool) {
 	text, known := s.state.outputs.get(job, stream)
 	return bytes.NewReader(text), known
 }
 
-// Suspend stops events. Some agents never do, nor answer: the error is a *NoAnswerError,
-// and the session continues.
+// Suspend stops events. Some agents ignore it: then the error is a *NoAnswerError, and the session
+// continues.
 func (s *Session) Suspend(ctx context.Context) error {
 	_, err := s.ask(ctx, proxy.StopEvents, nil)
 	return err
 }
 
-// Resume asks for events again.
+// Resume requests events again.
 func (s *Session) Resume(ctx context.Context) error { return s.startEvents(ctx) }
 
-// Close ends the session with QUIT, and the agent. It returns nil.
+// Close ends the session with QUIT, which ends the agent. It returns nil.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	command, err := s.protocol.Begin(proxy.Quit, nil)

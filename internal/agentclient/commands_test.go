@@ -43,7 +43,7 @@ func TestSubmittedJobsAreRecognized(t *testing.T) {
 	})
 }
 
-func TestRefusalsSayWhatTheAgentSaid(t *testing.T) {
+func TestRefusalsQuoteTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			a.Begin("")
@@ -68,7 +68,7 @@ func TestRefusalsSayWhatTheAgentSaid(t *testing.T) {
 	})
 }
 
-func TestJobsThatTheAgentDoesNotNameAreAnErrorOfTheirOwn(t *testing.T) {
+func TestUnannouncedJobsAreASpecialError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			a.Begin("")
@@ -81,7 +81,7 @@ func TestJobsThatTheAgentDoesNotNameAreAnErrorOfTheirOwn(t *testing.T) {
 	})
 }
 
-func TestAnswersAreWaitedForInLimits(t *testing.T) {
+func TestWaitingForAnswersIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			a.Begin("")
@@ -103,7 +103,7 @@ func TestAnswersAreWaitedForInLimits(t *testing.T) {
 	})
 }
 
-func TestBothEndsThatAreRmctlOperateJobs(t *testing.T) {
+func TestRmctlAgentsOperateJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			start := a.Begin("details,operations,resume,future")
@@ -129,8 +129,8 @@ func TestBothEndsThatAreRmctlOperateJobs(t *testing.T) {
 	})
 }
 
-// A client that returns names the last event that it saw, and keeps jobs that had ended.
-func TestReturningClientsKeepWhatHadEnded(t *testing.T) {
+// A returning client sends its last event and keeps ended jobs.
+func TestReturningClientsKeepEndedJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := acting(t, func(a *agenttest.Agent) {
 			a.Begin("details,resume")
@@ -175,8 +175,8 @@ func TestJobsAnnouncedAgainWithoutAStateKeepTheirs(t *testing.T) {
 	})
 }
 
-// An agent shows a submission under its tag first, and under the id of its job before it removes that.
-func TestAJobThatGetsAnotherIDOutlivesItsFirstOne(t *testing.T) {
+// An agent shows a submission first under its tag, then under its job id before it removes the tag.
+func TestAJobSurvivesAChangeOfItsID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			a.Begin("details")
@@ -214,8 +214,8 @@ func TestSessionsThatCannotStartSayWhy(t *testing.T) {
 	}
 }
 
-// An agent whose scheduler does not answer has announced nothing yet: nothing is missing.
-func TestNothingIsRemovedBeforeTheSchedulerOfAnAgentHasListed(t *testing.T) {
+// An agent whose scheduler does not answer has announced nothing yet, so nothing counts as removed.
+func TestNothingIsRemovedBeforeTheFirstListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := acting(t, func(a *agenttest.Agent) {
 			a.Begin("details,resume")
@@ -237,7 +237,7 @@ func TestNothingIsRemovedBeforeTheSchedulerOfAnAgentHasListed(t *testing.T) {
 	})
 }
 
-// Listings of schedulers take their time; readers wait for the first one.
+// Listings may take long; readers wait for the first one.
 func TestReadersWaitForTheFirstListingOfAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -9,12 +9,12 @@ import (
 // mostEnded bounds the ended jobs that are remembered after the agent removed them.
 const mostEnded = 10_000
 
-// endedJobs remembers jobs that had ended when the agent removed them. A reader of the model may
-// never see their end: it misses what comes between two of its looks.
+// endedJobs remembers jobs that had ended when the agent removed them. Readers of the model may miss
+// their end between two snapshots.
 type endedJobs struct {
 	mu    sync.Mutex
 	jobs  map[string]*model.Element
-	order []string // the oldest first
+	order []string // oldest first
 }
 
 // add remembers a job if it has ended.

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// ErrPeer is wrapped when Options.CheckPeer refused the process that connected.
+// ErrPeer is wrapped by errors of Options.CheckPeer.
 var ErrPeer = errors.New("the process that connected is not the agent")
 
 var (
 	errClosed    = errors.New("the session is closed")
 	errShutDown  = errors.New("the agent shut down")
-	errNoProgram = errors.New("no agent to start")
+	errNoProgram = errors.New("no agent program given")
 	errHungUp    = errors.New("the agent closed the connection")
 	errElements  = fmt.Errorf("the agent announced more than %d elements", mostElements)
 )
@@ -33,11 +33,11 @@ func (e *RefusedError) Error() string {
 	return e.Text
 }
 
-// An UnidentifiedError reports a submission that the agent accepted without announcing the
-// job, so nobody knows which job it is.
+// An UnidentifiedError reports a submission that the agent accepted without announcing the job. The id of
+// the job is unknown.
 type UnidentifiedError struct{ Submission string }
 
-// Error says that the job exists, but not under which id.
+// Error says that the job exists but its id is unknown.
 func (e *UnidentifiedError) Error() string {
 	return fmt.Sprintf("the agent accepted submission %s but did not say which job it is", e.Submission)
 }
@@ -53,10 +53,10 @@ func (e *NoAnswerError) Error() string {
 	return fmt.Sprintf("no answer to %s from the agent within %s", e.Command, e.Limit)
 }
 
-// An UnsupportedError reports what the protocol or this agent has no command for.
+// An UnsupportedError reports an operation that the protocol or this agent does not support.
 type UnsupportedError struct{ What string }
 
-// Error names what is not supported.
+// Error names the unsupported operation.
 func (e *UnsupportedError) Error() string { return "the agent does not support " + e.What }
 
 // An UnknownJobError reports a job that the agent has not announced, or has removed.
@@ -71,7 +71,7 @@ type EndedError struct {
 	Lines []string // the last lines that the agent wrote to stderr, printable
 }
 
-// Error gives the cause, and what the agent wrote last.
+// Error returns the cause and the agent's last lines.
 func (e *EndedError) Error() string {
 	text := "session with the agent ended: " + e.Cause.Error()
 	if len(e.Lines) > 0 {

@@ -21,7 +21,7 @@ func flood(frame proxy.Frame) []byte {
 	return []byte(strings.Repeat(string(one), 1<<20/len(one)))
 }
 
-// Frames that are small on the wire cost more in memory: events are counted by what they take there.
+// Small frames need more memory than their size: events are counted by their memory.
 func TestEndlessSmallEventsCostLittle(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // garbage is not what is measured
 	many := make([]string, 2*50)

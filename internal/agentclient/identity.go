@@ -8,9 +8,8 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// recognize returns the record of a new element, and whether it is known: by its id of the
-// protocol, or, after all was announced again, by its id in the model. It returns nil for
-// an element whose id cannot be used.
+// recognize returns the record of a new element and whether it is known: by its protocol id or, in a
+// repeated announcement, by its id in the model. It returns nil for an element with an invalid id.
 func (p *pass) recognize(kind model.Kind, wire string, given *attributes) (*element, bool) {
 	if wire == "" || len(wire) > longestWire {
 		return nil, false
@@ -20,7 +19,7 @@ func (p *pass) recognize(kind model.Kind, wire string, given *attributes) (*elem
 		if kind != model.Job || identity == "" || identity == known.id {
 			return known, true
 		}
-		p.remove(p.update, p.before, kind, known) // the id was given to another job
+		p.remove(p.update, p.before, kind, known) // the id belongs to another job now
 		p.touched[known.id] = true
 	}
 	if identity != "" {
@@ -36,11 +35,11 @@ func (p *pass) recognize(kind model.Kind, wire string, given *attributes) (*elem
 	return p.numbered(kind, wire)
 }
 
-// numbered returns the record of an element that only the protocol gives an id.
+// numbered returns the record of an element that has only a protocol id.
 func (p *pass) numbered(kind model.Kind, wire string) (*element, bool) {
 	ids := []string{wire, wire + "." + p.suffix}
 	if kind == model.Job {
-		ids = ids[1:] // the next session uses the id again
+		ids = ids[1:] // the next session reuses the id
 	}
 	for _, id := range ids {
 		id = plaintext.Clean(id, longestID)
@@ -62,11 +61,11 @@ func (p *pass) named(kind model.Kind, id string) (*element, bool) {
 	return element, known && element.isAlive()
 }
 
-// isFree reports whether an element may be meant by another id of the protocol: it was not
-// announced yet in the announcement that is under way.
+// isFree reports whether another protocol id may refer to an element: it was not announced yet in the
+// current announcement.
 func (p *pass) isFree(e *element) bool { return e.wire == "" || e.generation != p.generation }
 
-// rename gives an element another id of the protocol.
+// rename changes the protocol id of an element.
 func (p *pass) rename(kind model.Kind, e *element, wire string) {
 	if byWire := p.index[kind].byWire; byWire[e.wire] == e && p.isFree(e) {
 		delete(byWire, e.wire)
@@ -75,7 +74,7 @@ func (p *pass) rename(kind model.Kind, e *element, wire string) {
 	p.index[kind].byWire[e.wire] = e
 }
 
-// record makes the record of an element.
+// record creates the record of an element.
 func (p *pass) record(kind model.Kind, id, wire string) *element {
 	e := &element{id: strings.Clone(id), wire: strings.Clone(wire)}
 	if e.id == e.wire {
@@ -85,8 +84,7 @@ func (p *pass) record(kind model.Kind, id, wire string) *element {
 	return e
 }
 
-// identity returns the id in the model that an element has by itself; empty if only the
-// protocol gives it one.
+// identity returns the element's id in the model if it has one independent of the protocol.
 func (p *pass) identity(kind model.Kind, given *attributes) string {
 	if kind != model.Job {
 		return plaintext.Clean(given.text(vocabulary.AttributeName), longestID)

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// acting starts a session with an agent that a test writes out, and waits for the first announcement.
+// acting starts a session with an agent scripted by a test and waits for the first announcement.
 func acting(t *testing.T, act func(a *agenttest.Agent), change ...func(*agentclient.Options)) *agentclient.Session {
 	t.Helper()
 	s := session(t, agenttest.Acting(func(a *agenttest.Agent) {
@@ -78,7 +78,7 @@ func TestBothVocabulariesOfStatesAreUnderstood(t *testing.T) {
 	})
 }
 
-func TestWhatHasEndedDoesNotGoOn(t *testing.T) {
+func TestEndedJobsDoNotContinue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			a.Begin("")
@@ -130,7 +130,7 @@ func TestTextsOfAgentsAreShortAndPrintable(t *testing.T) {
 	})
 }
 
-func TestEverythingMayBeAnnouncedAgain(t *testing.T) {
+func TestElementsMayBeAnnouncedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
 			start := a.Begin("")
@@ -202,7 +202,7 @@ func TestProcessesOfOldAgentsNameNoJob(t *testing.T) {
 	})
 }
 
-func TestLostSessionsLeaveAStaleModel(t *testing.T) {
+func TestTheModelIsStaleAfterALostSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := agentclient.Start(context.Background(), agentclient.Options{Agent: []string{"agent"}, Connection: agenttest.Acting(func(a *agenttest.Agent) {
 			a.Begin("")
@@ -221,7 +221,7 @@ func TestLostSessionsLeaveAStaleModel(t *testing.T) {
 	})
 }
 
-// A job may end and be removed before anybody looks at the model.
+// A job may end and be removed before anyone reads the model.
 func TestJobsThatEndedAreRememberedWhenTheyAreRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := acting(t, func(a *agenttest.Agent) {
@@ -241,7 +241,7 @@ func TestJobsThatEndedAreRememberedWhenTheyAreRemoved(t *testing.T) {
 	})
 }
 
-func TestResourceManagersGoThroughTheStatesThatTheAgentNames(t *testing.T) {
+func TestResourceManagersFollowTheStatesOfTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := make(chan struct{})
 		s := acting(t, func(a *agenttest.Agent) {

@@ -19,10 +19,10 @@ const (
 	longestLog   = 1 << 20  // bytes of one stream of one job
 	longestLogs  = 32 << 20 // bytes of all jobs of a session
 	bytesPerJob  = 256      // counted for each job besides its output
-	reservedNote = 100      // bytes that the note about the cut takes at most
+	reservedNote = 100      // maximum bytes of the note about truncation
 )
 
-// outputs keeps the beginning of what jobs wrote. Its methods may be called concurrently.
+// outputs keeps the beginning of the output of jobs. Its methods may be called concurrently.
 type outputs struct {
 	mu      sync.Mutex
 	jobs    map[string]*jobOutput
@@ -72,8 +72,7 @@ func (o *outputs) add(job string, stream Stream, text string) bool {
 	return false
 }
 
-// reserve makes room by dropping the output of removed jobs, and reports whether there is
-// enough.
+// reserve makes room by dropping the output of removed jobs and reports whether that suffices.
 func (o *outputs) reserve(bytes int) bool {
 	for o.bytes+bytes > longestLogs && len(o.removed) > 0 {
 		job := o.removed[0]
@@ -86,7 +85,7 @@ func (o *outputs) reserve(bytes int) bool {
 	return o.bytes+bytes <= longestLogs
 }
 
-// remove notes that the agent removed a job. Its output stays until others need the room.
+// remove marks a job as removed. Its output stays until the memory is needed.
 func (o *outputs) remove(job string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -96,7 +95,7 @@ func (o *outputs) remove(job string) {
 	}
 }
 
-// get returns what a job wrote to a stream so far.
+// get returns the output of a stream so far.
 func (o *outputs) get(job string, stream Stream) ([]byte, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,5 +103,5 @@ func (o *outputs) get(job string, stream Stream) ([]byte, bool) {
 	if !known || stream > Stderr {
 		return nil, false
 	}
-	return slices.Clip(output.text[stream]), true // what is there never changes
+	return slices.Clip(output.text[stream]), true // kept bytes never change
 }

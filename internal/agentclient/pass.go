@@ -8,25 +8,24 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// A pass puts some events into the model in one update.
+// A pass applies some events to the model in one update.
 type pass struct {
 	*State
 	update  *model.Update
 	before  *model.Manager  // as it was before the update
 	touched map[string]bool // ids of jobs whose processes differ from before
 	changed map[string]bool // ids of jobs that differ from before
-	total   int             // at most so many elements
+	total   int             // upper bound of the number of elements
 	found   []*submission   // whose jobs were announced
 	err     error           // ends the session
 
 	scratch []model.Attribute
 }
 
-// anyJob stands for all jobs in the ids of jobs.
+// anyJob means all jobs among ids of jobs.
 const anyJob = ""
 
-// apply puts events into the model, in as few updates as possible. An error ends the
-// session.
+// apply applies events to the model in as few updates as possible. An error ends the session.
 func (s *State) apply(events []proxy.Update) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +53,8 @@ func (s *State) apply(events []proxy.Update) error {
 	return nil
 }
 
-// take puts an event into the model. It reports false for one that needs to see what the
-// update has done so far; the first one never does.
+// take applies an event to the model. It reports false if the event depends on changes of the current
+// update; the first event never does.
 func (p *pass) take(event *proxy.Update, isFirst bool) bool {
 	switch event.Change {
 	case proxy.New:
@@ -77,7 +76,7 @@ func (p *pass) take(event *proxy.Update, isFirst bool) bool {
 	return true
 }
 
-// takeNew puts new elements into the model, or changes those that were announced before.
+// takeNew adds new elements to the model, or changes those announced before.
 func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
 	if !p.hasRoom(event, isFirst) {
 		return false
@@ -103,10 +102,10 @@ func (p *pass) takeNew(event *proxy.Update, isFirst bool) bool {
 	return true
 }
 
-// hasRoom reports whether the model has room for new elements. Whether that is so, the first
-// event of an update decides: it ends the session if not.
+// hasRoom reports whether the model has room for new elements. If it has none for the first event of an
+// update, the session ends.
 func (p *pass) hasRoom(event *proxy.Update, isFirst bool) bool {
-	count := 1 // a stand-in
+	count := 1 // a placeholder parent
 	for _, group := range event.Groups {
 		count += group.IDs.Len()
 	}
@@ -122,8 +121,7 @@ func (p *pass) hasRoom(event *proxy.Update, isFirst bool) bool {
 	return true
 }
 
-// needsModel reports whether an event with new elements has to see the model after what the
-// update did so far.
+// needsModel reports whether an event with new elements depends on changes of the current update.
 func (p *pass) needsModel(event *proxy.Update, parent *element) bool {
 	switch event.Kind {
 	case model.Process:
@@ -134,8 +132,7 @@ func (p *pass) needsModel(event *proxy.Update, parent *element) bool {
 	return false
 }
 
-// countKnown returns how many elements there would be after an event with new ones, if none of them is
-// known yet.
+// countKnown returns the number of elements after an event with new ones if none of them is known yet.
 func (p *pass) countKnown(event *proxy.Update) int {
 	total := p.total
 	for _, group := range event.Groups {
@@ -162,8 +159,8 @@ func (p *pass) isKnown(event *proxy.Update, wire string) bool {
 	return known
 }
 
-// parentOf finds the element that new elements belong to. It makes one for a queue or
-// machine that was not announced: its jobs and nodes exist.
+// parentOf finds the parent of new elements. It creates a queue or machine that was not announced, since
+// its jobs and nodes exist.
 func (p *pass) parentOf(event *proxy.Update) (*element, bool) {
 	var kind model.Kind
 	switch event.Kind {
@@ -175,7 +172,7 @@ func (p *pass) parentOf(event *proxy.Update) (*element, bool) {
 		job, known := p.find(model.Job, event.Parent)
 		return job, known
 	default:
-		return nil, true // whatever the agent takes for the resource manager
+		return nil, true // ignore the agent's id of the resource manager
 	}
 	if parent, known := p.find(kind, event.Parent); known {
 		return parent, true
@@ -192,16 +189,16 @@ func (p *pass) parentOf(event *proxy.Update) (*element, bool) {
 	return parent, true
 }
 
-// notAnnounced is the status of a queue that only its jobs name.
+// notAnnounced is the status of a queue that is known only from its jobs.
 const notAnnounced = "not announced"
 
-// find returns the element with an id of the protocol.
+// find returns the element with a protocol id.
 func (p *pass) find(kind model.Kind, wire string) (*element, bool) {
 	element, known := p.index[kind].byWire[wire]
 	return element, known && element.isAlive()
 }
 
-// newElement puts an element into the model. It returns nil for one without a usable id.
+// newElement adds an element to the model. It returns nil for one without a valid id.
 func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *attributes) *element {
 	e, isKnown := p.recognize(kind, wire, given)
 	if e == nil {
@@ -210,7 +207,7 @@ func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *
 	}
 	isAgain := isKnown && (e.generation != p.generation || e.isStandIn)
 	if kind == model.Node && isKnown && e.parent != parent {
-		p.update.Remove(p.manager, kind, e.id) // nodes of the model stay in their machine
+		p.update.Remove(p.manager, kind, e.id) // the model cannot move nodes to another machine
 	}
 	e.generation, e.parent, e.isStandIn = p.generation, parent, false
 	if own := p.submissions[given.submission]; kind == model.Job && own != nil && own.job == "" {
@@ -223,11 +220,11 @@ func (p *pass) newElement(kind model.Kind, parent *element, wire string, given *
 	return e
 }
 
-// submittedAttributes are those that a job has from its submission, as long as the agent says nothing
-// of them. The environment may hold secrets.
+// submittedAttributes are taken from the submission until the agent sends them. The environment is not
+// among them: it may contain secrets.
 var submittedAttributes = []string{"execName", "execPath", "workingDir", "progArgs", "jobNumProcs", vocabulary.AttributeJobUser}
 
-// submitted returns what a job has from its submission.
+// submitted returns the attributes of a job from its submission.
 func (p *pass) submitted(own *submission) []model.Attribute {
 	kept := slices.DeleteFunc(slices.Clone(own.wanted), func(a proxy.Attribute) bool { return !slices.Contains(submittedAttributes, a.ID) })
 	converted := p.convert(model.Job, kept)
@@ -266,7 +263,7 @@ func (p *pass) takeChanged(event *proxy.Update) bool {
 	return true
 }
 
-// change changes an element. An agent that changes what it did not announce again still has it.
+// change changes an element. The element also counts as announced, since the agent still has it.
 func (p *pass) change(kind model.Kind, wire string, given *attributes) {
 	e, known := p.find(kind, wire)
 	if !known {

@@ -47,8 +47,8 @@ func (p *pass) putProcess(job *element, wire string, list []model.Attribute, giv
 	p.chunks(job, given)
 }
 
-// changeProcesses changes processes. It reports false where their job was changed in this
-// update: which of them exist is read from the model.
+// changeProcesses changes processes. It reports false if their job was changed in this update, since it
+// reads the existing processes from the model.
 func (p *pass) changeProcesses(event *proxy.Update) bool {
 	job, known := p.find(model.Job, event.Parent)
 	if event.Parent != "" && !known {
@@ -67,8 +67,8 @@ func (p *pass) changeProcesses(event *proxy.Update) bool {
 	return true
 }
 
-// isTouched reports whether processes of a job, or of any job if it is nil, were changed in
-// this update, and notes that they are now.
+// isTouched reports whether processes of a job, or of any job if it is nil, were changed in this update,
+// and marks them as changed.
 func (p *pass) isTouched(job *element) bool {
 	if job == nil {
 		return len(p.touched) > 0
@@ -92,7 +92,7 @@ func (p *pass) changeProcess(job *element, wire string, given *attributes) {
 	shown, known := p.before.Get(model.Process, processID(job, wire))
 	if !known {
 		p.report.count(oddElement, 1)
-		p.chunks(job, given) // it is the job's output all the same
+		p.chunks(job, given) // still output of the job
 		return
 	}
 	p.touched[job.id] = true
@@ -109,7 +109,7 @@ func (p *pass) changeProcess(job *element, wire string, given *attributes) {
 	p.putProcess(job, wire, withOutput(list, given, shown), given)
 }
 
-// withOutput returns attributes with what a process wrote, which continues what it wrote before.
+// withOutput returns attributes with the output of a process, appended to its earlier output.
 func withOutput(list []model.Attribute, given *attributes, shown *model.Element) []model.Attribute {
 	for stream, id := range [...]string{Stdout: attributeStdout, Stderr: attributeStderr} {
 		text := given.ends[stream]
@@ -125,7 +125,7 @@ func withOutput(list []model.Attribute, given *attributes, shown *model.Element)
 	return list
 }
 
-// removeProcesses removes processes, as changeProcesses changes them.
+// removeProcesses removes processes under the same condition as changeProcesses.
 func (p *pass) removeProcesses(event *proxy.Update) bool {
 	job, known := p.find(model.Job, event.Parent)
 	if event.Parent != "" && !known {
@@ -150,8 +150,7 @@ func (p *pass) removeProcesses(event *proxy.Update) bool {
 	return true
 }
 
-// owner returns the job of a process. Agents of before May 2010 name no job: their processes
-// have ids of their own.
+// owner returns the job of a process. Agents before May 2010 send no job, but unique ids of processes.
 func (p *pass) owner(job *element, wire string) *element {
 	if job != nil {
 		return job

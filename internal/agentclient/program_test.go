@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// playAgent makes this program an agent.
+// playAgent is the environment variable that makes this program an agent.
 const playAgent = "play-agent"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// programmed returns options that start this program as an agent that plays a script.
+// programmed returns options to start this program as an agent that plays a script.
 func programmed(t *testing.T, script string) func(*agentclient.Options) {
 	t.Helper()
 	program, err := os.Executable()
@@ -63,12 +63,12 @@ func TestProcessesThatAreNotTheAgentAreRefused(t *testing.T) {
 	place, err := remote.NewLocal()
 	require.NoError(t, err)
 	options := agentclient.Options{Connection: place, Proxy: agentclient.TCP, CheckPeer: func(context.Context, net.Conn) error {
-		return errors.New("it runs as user 1")
+		return errors.New("the process runs as user 1")
 	}}
 	programmed(t, "testdata/job.txt")(&options)
 	_, err = agentclient.Start(t.Context(), options)
 	require.ErrorIs(t, err, agentclient.ErrPeer)
-	require.ErrorContains(t, err, "it runs as user 1")
+	require.ErrorContains(t, err, "the process runs as user 1")
 }
 
 func TestAgentsThatFailAreQuoted(t *testing.T) {

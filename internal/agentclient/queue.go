@@ -7,15 +7,15 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// mostQueued bounds the bytes of events that were read and are not in the model yet.
+// mostQueued bounds the bytes of queued events.
 const mostQueued = 8 << 20
 
-// A queue holds events between the goroutine that reads them and the one that puts them into
-// the model. So many events become one update, and reading waits when the model is behind.
+// A queue passes events from the goroutine that reads them to the one that applies them to the model. It
+// combines many events into one update, and reading waits if the model falls behind.
 type queue struct {
-	filled  chan struct{} // has a value when there is something to take
-	emptied chan struct{} // has a value when there may be room
-	stopped chan struct{} // closed when nobody takes any more
+	filled  chan struct{} // signals queued events
+	emptied chan struct{} // signals free room
+	stopped chan struct{} // closed when the reader has stopped
 
 	mu     sync.Mutex
 	events []proxy.Update
@@ -27,7 +27,7 @@ func newQueue() *queue {
 	return &queue{filled: make(chan struct{}, 1), emptied: make(chan struct{}, 1), stopped: make(chan struct{})}
 }
 
-// put adds an event, and waits until there is room. It reports false if nobody takes it.
+// put adds an event, waiting for room. It reports false if the queue has been stopped.
 func (q *queue) put(event proxy.Update, bytes int) bool {
 	for !q.offer(event, bytes) {
 		select {
@@ -51,7 +51,7 @@ func (q *queue) offer(event proxy.Update, bytes int) bool {
 	return true
 }
 
-// close says why no more events come.
+// close ends the queue with a reason.
 func (q *queue) close(end error) {
 	q.mu.Lock()
 	q.end = end
@@ -59,7 +59,7 @@ func (q *queue) close(end error) {
 	execution.Offer(q.filled, struct{}{})
 }
 
-// take returns the events that came, and once all were taken the reason why no more come.
+// take returns the queued events or, after the last one, the reason for the end.
 func (q *queue) take() ([]proxy.Update, error) {
 	q.mu.Lock()
 	events, end := q.events, q.end

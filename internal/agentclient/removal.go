@@ -5,7 +5,7 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// takeRemoved removes elements and all below them.
+// takeRemoved removes elements with their descendants.
 func (p *pass) takeRemoved(event *proxy.Update, isFirst bool) bool {
 	if event.Kind == model.Process {
 		return p.removeProcesses(event)
@@ -29,7 +29,7 @@ func (p *pass) takeRemoved(event *proxy.Update, isFirst bool) bool {
 			}
 			delete(p.index[event.Kind].byWire, wire)
 			if e.wire != wire {
-				continue // it goes by another id by now
+				continue // it has another id now
 			}
 			p.remove(p.update, p.before, event.Kind, e)
 			p.removedJobs(event.Kind, e)
@@ -39,8 +39,8 @@ func (p *pass) takeRemoved(event *proxy.Update, isFirst bool) bool {
 	return true
 }
 
-// haveChanged reports whether jobs that an event may remove have changed in this update: what is
-// remembered of a removed job is read from the model before it.
+// haveChanged reports whether jobs that an event may remove have changed in this update. The remembered
+// state of a removed job is read from the model before the update.
 func (p *pass) haveChanged(groups []proxy.Group) bool {
 	if len(p.changed) == 0 {
 		return false
@@ -55,7 +55,7 @@ func (p *pass) haveChanged(groups []proxy.Group) bool {
 	return false
 }
 
-// removedJobs notes that the processes of a job, or of any job of a queue, are gone.
+// removedJobs marks the processes of a job, or of all jobs of a queue, as removed.
 func (p *pass) removedJobs(kind model.Kind, e *element) {
 	switch kind {
 	case model.Job:

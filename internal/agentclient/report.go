@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	keptLines    = 100  // of the agent's, the newest
-	loggedLines  = 1000 // of a session; an agent could write forever
+	keptLines    = 100  // newest lines of the agent
+	loggedLines  = 1000 // per session
 	keptProblems = 200  // one for each kind and attribute
 	longestLine  = 500  // characters
 )
 
-// A Report is what was odd in a session.
+// A Report lists the anomalies of a session.
 type Report struct {
-	Lines    []string        // what the agent wrote last: lines of stderr and messages, printable
+	Lines    []string        // last lines of stderr and messages, printable
 	Problems []model.Problem // what the model refused
-	Oddities []Oddity        // in the order in which they first came
+	Oddities []Oddity        // in order of first occurrence
 }
 
-// An Oddity is a way in which the agent departed from the protocol.
+// An Oddity is a violation of the protocol by the agent.
 type Oddity struct {
 	What  string
 	Count int
@@ -74,7 +74,7 @@ func (r *reporter) count(what string, times int) {
 	r.report.Oddities[at].Count += times
 }
 
-// refused adds what the model refused.
+// refused adds problems reported by the model.
 func (r *reporter) refused(problems []model.Problem) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *reporter) refused(problems []model.Problem) {
 	}
 }
 
-// line keeps and logs what the agent wrote.
+// line stores and logs a line of the agent.
 func (r *reporter) line(text string) {
 	text = plaintext.Clean(text, longestLine)
 	if text == "" {
@@ -126,7 +126,7 @@ func (r *reporter) last(count int) []string {
 	return slices.Clone(r.report.Lines[max(0, len(r.report.Lines)-count):])
 }
 
-// A lineWriter passes on what is written to it line by line, long lines in their beginning.
+// A lineWriter passes on its input line by line and truncates long lines.
 type lineWriter struct {
 	line func(string)
 
@@ -134,7 +134,7 @@ type lineWriter struct {
 	pending []byte
 }
 
-// longestPending is how many bytes of a line a lineWriter keeps.
+// longestPending bounds the bytes of a line that a lineWriter keeps.
 const longestPending = 4 * longestLine
 
 // Write implements io.Writer.
@@ -151,7 +151,7 @@ func (w *lineWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// end passes on a last line without a line end.
+// end passes on the last line if it has no line break.
 func (w *lineWriter) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,10 +14,9 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// The protocol does not mark the end of an announcement. That of an agent that is not rmctl
-// counts as complete for readers after these times without events, or in all; later what it did
-// not have is removed. An agent that is rmctl says what its scheduler has listed; nothing
-// is removed before, however long that takes.
+// The protocol does not mark the end of an announcement. For agents other than rmctl, readers regard it
+// as complete after these times without events, or in total; later, missing elements are removed. An
+// rmctl agent reports what its scheduler has listed; until then nothing is removed.
 const (
 	firstEvent    = 3 * time.Second
 	listedQuiet   = time.Second
@@ -26,16 +25,16 @@ const (
 	longestSettle = time.Minute
 )
 
-// An announcement is what follows START_EVENTS.
+// An announcement is the list of all elements after START_EVENTS.
 type announcement struct {
 	begun     time.Time
-	latest    time.Time // when an event came last; zero for none
+	latest    time.Time // time of the latest event; may be zero
 	isOwn     bool      // whether the agent is rmctl
 	isListed  bool
 	isSettled bool
 }
 
-// due returns when the next step is due by itself, and whether one is.
+// due returns the time of the next step, if one is due.
 func (a *announcement) due() (time.Time, bool) {
 	switch {
 	case a.isSettled, a.isOwn && a.isListed:
@@ -59,7 +58,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// run keeps the model up to date until the session ends, and then ends everything.
+// run keeps the model up to date until the session ends, then cleans up.
 func (s *Session) run() {
 	err := s.follow()
 	close(s.queue.stopped)
@@ -82,7 +81,7 @@ func (s *Session) run() {
 	close(s.done)
 }
 
-// follow puts events into the model until no more come, and returns why.
+// follow applies events to the model until the queue ends and returns the reason.
 func (s *Session) follow() error {
 	timer := time.NewTimer(longestSettle)
 	defer timer.Stop()
@@ -92,7 +91,7 @@ func (s *Session) follow() error {
 		case <-s.announced:
 			current = s.newAnnouncement()
 		case <-s.queue.filled:
-			if execution.IsClosed(s.announced) { // a value: what came is part of it
+			if execution.IsClosed(s.announced) { // a signal: earlier events belong to it
 				current = s.newAnnouncement()
 			}
 			events, end := s.queue.take()
@@ -122,8 +121,8 @@ func (s *Session) newAnnouncement() announcement {
 	return announcement{begun: time.Now(), isOwn: len(s.Features()) > 0}
 }
 
-// hurry takes the steps that an agent which is rmctl says to be due. Who waits for the listing sees what
-// it lacks removed.
+// hurry takes the steps that an rmctl agent reports as due. It removes missing elements before waiting
+// readers continue.
 func (s *Session) hurry(current *announcement) {
 	if !current.isOwn || current.isSettled {
 		return
@@ -146,7 +145,7 @@ func (s *Session) advance(current *announcement) {
 	}
 }
 
-// settle removes what an announcement does not have.
+// settle removes elements that are missing from an announcement.
 func (s *Session) settle(current *announcement) {
 	current.isSettled = true
 	s.state.settle(s.canResume.Load())
@@ -160,7 +159,7 @@ func (s *Session) markListed(current *announcement) {
 	}
 }
 
-// handle applies updates: changes to the model, then answers to the commands that wait for them.
+// handle applies updates: first changes to the model, then answers to waiting commands.
 func (s *Session) handle(updates []proxy.Update) (changed bool, err error) {
 	var changes []proxy.Update
 	var answers []proxy.Update
@@ -191,7 +190,7 @@ func (s *Session) handle(updates []proxy.Update) (changed bool, err error) {
 	return len(changes) > 0, err
 }
 
-// answer passes an answer on to who waits for it. The error ends the session.
+// answer passes an answer to the waiting command. An error ends the session.
 func (s *Session) answer(command proxy.Command, update proxy.Update) error {
 	switch {
 	case command.ID == proxy.Quit:
@@ -210,7 +209,7 @@ func (s *Session) answer(command proxy.Command, update proxy.Update) error {
 	return nil
 }
 
-// log logs a message, and an answer that C agents give to what they cannot read.
+// log logs a message, and the answer of C agents to invalid commands.
 func (s *Session) log(update proxy.Update) {
 	if update.Change == proxy.OK && len(update.Arguments) == 0 {
 		return
@@ -230,6 +229,6 @@ func refusal(command proxy.Command, update proxy.Update) error {
 	}
 	text, _ := update.Attributes.Value("errorMsg")
 	code, _ := update.Attributes.Value("errorCode")
-	number, _ := strconv.Atoi(code) // 0 is what agents send that have no codes
+	number, _ := strconv.Atoi(code) // agents without codes send 0
 	return &RefusedError{command.Name(), number, plaintext.Clean(text, longestLine)}
 }

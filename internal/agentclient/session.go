@@ -1,6 +1,6 @@
-// Package agentclient is the client's side of the proxy protocol: a session starts an agent,
-// keeps a model up to date from its events, and submits and operates jobs. DESIGN.md describes
-// how it treats agents that depart from the protocol.
+// Package agentclient is the client's side of the proxy protocol. A session starts an agent, keeps a
+// model up to date from its events, and submits and operates jobs. DESIGN.md describes how it handles
+// agents that violate the protocol.
 package agentclient
 
 import (
@@ -27,39 +27,39 @@ import (
 
 // Limits of waiting.
 const (
-	answerLimit  = 30 * time.Second       // for each answer, unless the options have another one
-	quitPatience = 500 * time.Millisecond // after QUIT: agents that do not hurry are ended
+	answerLimit  = 30 * time.Second       // default for each answer
+	quitPatience = 500 * time.Millisecond // after QUIT, before the agent is terminated
 )
 
-// Features that two ends that are rmctl may agree on.
+// Features between two rmctl ends.
 const (
-	featureDetails    = "details"    // states and attributes as the model has them
+	featureDetails    = "details"    // states and attributes of the model
 	featureOperations = "operations" // hold, release, suspend, resume, move
-	featureResume     = "resume"     // a client that returns names the last event that it saw
+	featureResume     = "resume"     // a returning client sends the last event it saw
 )
 
-// baseID is the number that ids of elements begin with.
+// baseID is the first id of elements.
 const baseID = 1 << 24
 
-// Options say which agent to start and how.
+// Options configure the agent to start.
 type Options struct {
 	Connection  remote.Connection
 	Agent       []string          // program and arguments; TCP appends --proxy, --host and --port
 	Directory   string            // of the agent's process; empty for the home directory
-	Environment map[string]string // added to that of the place
+	Environment map[string]string // added to the host's environment
 	Proxy       string            // Stdio, also if empty, or TCP
 
 	// Listen returns a listener that the agent's machine can connect to, with TCP.
 	Listen func(ctx context.Context) (net.Listener, error)
-	// CheckPeer refuses a process that connected and is not the agent's; nil to accept any.
+	// CheckPeer returns an error if a connected process is not the agent; nil accepts any.
 	CheckPeer func(ctx context.Context, conn net.Conn) error
 
-	Session  string           // of this holder, the same in all its sessions; a new one if empty
-	Resume   *State           // that the session before left; nil for a new one
+	Session  string           // id of this client, the same in all its sessions; generated if empty
+	Resume   *State           // from the previous session; may be nil
 	Manager  string           // id of the resource manager in a new model; "agent" if empty
-	Features []string         // that may be agreed on; nil for all
-	Trace    func(proxy.Line) // gets each message; may be nil
-	Log      *slog.Logger     // gets the agent's lines, bounded and printable; nil for none
+	Features []string         // permitted features; nil for all
+	Trace    func(proxy.Line) // called for each message; may be nil
+	Log      *slog.Logger     // receives the agent's lines, bounded and printable; may be nil
 	Limit    time.Duration    // for each answer; 0 for 30 seconds
 }
 
@@ -76,7 +76,7 @@ type Session struct {
 	work    sync.WaitGroup // reads and writes
 
 	outgoing  chan proxy.Command
-	announced chan struct{} // has a value when an announcement begins
+	announced chan struct{} // signals the start of an announcement
 	listed    chan struct{} // closed when the first announcement looks complete
 	done      chan struct{}
 	err       error // read after done
@@ -89,8 +89,9 @@ type Session struct {
 	isQuiting bool
 }
 
-// Start starts an agent and a session with it. It returns once it has requested events; [Session.Listed] waits for them. Errors are *EndedError. The session
-// ends with [Session.Close], or without ceremony when ctx is done.
+// Start starts an agent and a session with it. It returns once it has requested events; [Session.Listed]
+// waits for them. Errors are *EndedError. The session ends with [Session.Close], or abruptly when ctx is
+// done.
 func Start(ctx context.Context, options Options) (*Session, error) {
 	options.Session = cmp.Or(options.Session, uuid.NewString())
 	options.Limit = cmp.Or(options.Limit, answerLimit)
@@ -127,10 +128,10 @@ func Start(ctx context.Context, options Options) (*Session, error) {
 	return s, nil
 }
 
-// quotedLines is how many of the agent's lines an error quotes.
+// quotedLines is the number of the agent's lines quoted in an error.
 const quotedLines = 5
 
-// open goes through the beginning of a session.
+// open performs the initial exchange of a session.
 func (s *Session) open(ctx context.Context) error {
 	attributes := proxy.Attributes{{ID: "version", Value: proxy.Version}, {ID: "baseId", Value: strconv.Itoa(baseID)},
 		{ID: proxy.SessionAttribute, Value: s.options.Session}}
@@ -148,7 +149,7 @@ func (s *Session) open(ctx context.Context) error {
 	return s.startEvents(ctx)
 }
 
-// startEvents asks for events, which is not answered until they stop.
+// startEvents requests events. The answer comes when they stop.
 func (s *Session) startEvents(ctx context.Context) error {
 	last := s.state.announce()
 	var attributes proxy.Attributes
@@ -171,7 +172,7 @@ func (s *Session) startEvents(ctx context.Context) error {
 	return s.send(ctx, command)
 }
 
-// send gives a command to the goroutine that writes.
+// send passes a command to the goroutine that writes.
 func (s *Session) send(ctx context.Context, command proxy.Command) error {
 	select {
 	case s.outgoing <- command:
@@ -183,8 +184,8 @@ func (s *Session) send(ctx context.Context, command proxy.Command) error {
 	}
 }
 
-// ask sends a command and waits for its answer. The error is a *RefusedError, a
-// *NoAnswerError, that of ctx, or why the session ended.
+// ask sends a command and waits for its answer. The error is a *RefusedError, a *NoAnswerError, that of
+// ctx, or the reason for the end of the session.
 func (s *Session) ask(ctx context.Context, id proxy.CommandID, attributes proxy.Attributes) (proxy.Update, error) {
 	answer := make(chan proxy.Update, 1)
 	s.mu.Lock()
@@ -206,7 +207,7 @@ func (s *Session) ask(ctx context.Context, id proxy.CommandID, attributes proxy.
 			err = context.Cause(ctx)
 		case <-s.done:
 			select {
-			case update := <-answer: // the agent hung up after it
+			case update := <-answer: // the agent disconnected after it
 				return update, refusal(command, update)
 			default:
 				err = s.ended()
@@ -248,7 +249,7 @@ func (s *Session) read() {
 	}
 }
 
-// tolerate returns nil for an error of a frame after which the session continues.
+// tolerate returns nil if the session can continue after an invalid frame.
 func (s *Session) tolerate(err error) error {
 	if broken, isFrame := errors.AsType[*proxy.FrameError](err); isFrame {
 		s.broken(broken)
@@ -258,16 +259,15 @@ func (s *Session) tolerate(err error) error {
 	return s.protocol.Tolerate(err)
 }
 
-// broken counts and logs what cannot be parsed.
+// broken counts and logs invalid frames.
 func (s *Session) broken(err *proxy.FrameError) {
 	if s.report.count(oddEvent, 1); !err.Ends {
 		s.report.line(err.Error())
 	}
 }
 
-// weightOf returns about how much memory a frame takes, and more for an event about many
-// elements: a frame of 60 bytes can take a tenth of a second, and commands wait for all events of
-// the queue.
+// weightOf returns the approximate memory of a frame, and more for an event about many elements: a frame
+// of 60 bytes can take 0.1 s, and commands wait for all queued events.
 func weightOf(frame proxy.Frame, update proxy.Update) int {
 	weight := 100
 	for _, argument := range frame.Arguments {
@@ -297,7 +297,7 @@ func (s *Session) write() {
 	}
 }
 
-// writeFailed ends the session, unless the agent has ended: then what it sent last says why.
+// writeFailed ends the session unless the agent has ended: then its last messages give the reason.
 func (s *Session) writeFailed(err error) {
 	if !errors.Is(err, io.ErrClosedPipe) {
 		s.cancel(err)
@@ -318,31 +318,30 @@ func (s *Session) ended() error {
 	return s.err
 }
 
-// Model returns the model, which has one resource manager. Nobody else may change it.
+// Model returns the model, which has one resource manager. Callers must not change it.
 func (s *Session) Model() *model.Model { return s.state.model }
 
 // Manager returns the id of the resource manager.
 func (s *Session) Manager() string { return s.state.manager }
 
-// Ended returns a job that had ended when the agent removed it, as it was then. The newest 10,000
-// are known.
+// Ended returns the last state of a removed job that had ended. The newest 10,000 are kept.
 func (s *Session) Ended(job string) (*model.Element, bool) { return s.state.ended.get(job) }
 
-// Definitions returns the agent's definitions of attributes in the order in which they came.
+// Definitions returns the agent's definitions of attributes in order of arrival.
 func (s *Session) Definitions() []proxy.Definition {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return slices.Clone(s.state.definitions)
 }
 
-// Features returns what both ends agreed on: nothing with an agent that is not rmctl.
+// Features returns the features that both ends support, none unless the agent is rmctl.
 func (s *Session) Features() []string {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return slices.Clone(s.state.features)
 }
 
-// Report returns what was odd so far.
+// Report returns the anomalies so far.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	discarded, unknown := s.protocol.Discarded, s.protocol.Unknown
@@ -369,15 +368,15 @@ func (s *Session) Err() error {
 	}
 }
 
-// State returns what the next session of this holder continues from, once this one has ended.
+// State returns the state for this client's next session, once this one has ended.
 func (s *Session) State() *State {
 	<-s.done
 	return s.state
 }
 
-// Listed waits until the agent has announced its elements, as far as that can be known:
-// until it says so, or has sent nothing for a moment. An agent that is rmctl says so once its
-// scheduler has listed its jobs or cannot list them; 30 seconds are waited for that.
+// Listed waits until the agent has announced its elements. An rmctl agent reports that once its scheduler
+// has listed its jobs or cannot list them; Listed waits 30 seconds for it. Other agents count as finished
+// when they have sent nothing for a moment.
 func (s *Session) Listed(ctx context.Context) error {
 	select {
 	case <-s.listed:

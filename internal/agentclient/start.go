@@ -21,20 +21,20 @@ const (
 	TCP   = "tcp"   // it connects to a port
 )
 
-// exitPatience is how long the process of an agent may take to end after its session.
+// exitPatience is the time for an agent's process to exit after its session.
 const exitPatience = time.Second
 
 // A stream is a connection to an agent, and the agent's process.
 type stream struct {
 	io.Reader
 	io.Writer
-	hangUp func()        // ends reading and writing
+	hangUp func()        // stops reading and writing
 	ended  chan struct{} // closed when the process has ended
 	handle remote.Handle
 }
 
-// close ends the connection and the process, which after an orderly end of the session has
-// a moment to end by itself.
+// close ends the connection and the process. After an orderly end of the session, the process has some
+// time to exit.
 func (s *stream) close(isOrderly bool) {
 	s.hangUp()
 	if !isOrderly || !execution.ClosesWithin(s.ended, exitPatience) {
@@ -61,7 +61,7 @@ func (o *Options) command(arguments ...string) remote.Command {
 	return remote.Command{Arguments: append(slices.Clone(o.Agent), arguments...), Directory: o.Directory, Environment: o.Environment}
 }
 
-// connectStdio starts an agent that speaks over its standard input and output.
+// connectStdio starts an agent that uses its standard input and output.
 func (o *Options) connectStdio(ctx context.Context, report *reporter) (*stream, error) {
 	input, toAgent := io.Pipe()
 	fromAgent, output := io.Pipe()
@@ -87,7 +87,7 @@ func (o *Options) connectStdio(ctx context.Context, report *reporter) (*stream, 
 	return s, nil
 }
 
-// exitError returns why an agent's process ended: io.EOF if it says that all went well.
+// exitError returns why an agent's process ended: io.EOF for exit code 0.
 func exitError(code int, err error) error {
 	switch {
 	case errors.Is(err, remote.ErrUnreachable):
@@ -140,14 +140,14 @@ func (o *Options) connectTCP(ctx context.Context, report *reporter) (*stream, er
 	return s, nil
 }
 
-// addressArguments returns the options that say where the agent connects to.
+// addressArguments returns the options with the address for the agent.
 func addressArguments(address net.Addr) ([]string, error) {
 	host, port, err := net.SplitHostPort(address.String())
 	if err != nil {
 		return nil, fmt.Errorf("listening for the agent: %w", err)
 	}
 	if number, err := strconv.Atoi(port); err != nil || number <= 0 {
-		return nil, fmt.Errorf("listening for the agent: %s has no port", address)
+		return nil, fmt.Errorf("listening for the agent: address %s has no port", address)
 	}
 	return []string{"--proxy=tcp", "--host=" + host, "--port=" + port}, nil
 }

@@ -18,35 +18,34 @@ const mostElements = 1_000_000
 // mostAttributes bounds the attributes that elements of one kind may have.
 const mostAttributes = 128
 
-// suffixLength is how much of the id of a session ids of jobs have.
+// suffixLength is the length of the session id's prefix in job ids.
 const suffixLength = 8
 
 // kinds are the kinds of elements that have a record, parents first.
 var kinds = []model.Kind{model.Machine, model.Queue, model.Node, model.Job}
 
-// A State is what one holder knows of an agent: its elements, over any number of sessions
-// one after the other.
+// A State is a client's view of an agent and its elements over successive sessions.
 type State struct {
 	manager string
 	model   *model.Model
 	outputs outputs
 	ended   endedJobs
 
-	// lastEvent is the number of the newest event of the agent's record, 0 if not known.
+	// lastEvent is the number of the newest event of the agent's record, 0 if unknown.
 	lastEvent  uint64
-	isComplete bool // whether the agent said that readers of the announcement need not wait
-	areListed  bool // whether the agent's scheduler listed its jobs, or never does
+	isComplete bool // the agent reported that readers need not wait longer
+	areListed  bool // the agent's scheduler has listed its jobs, or cannot
 
 	mu          sync.Mutex
 	offered     []string // features of the agent
-	features    []string // that both ends know
+	features    []string // supported by both ends
 	definitions []proxy.Definition
-	defined     int             // how often definitions have changed
+	defined     int             // version of the definitions
 	arrays      map[string]bool // ids of attributes that are arrays
 	index       map[model.Kind]*index
-	submissions map[string]*submission // by the jobSubId that this holder gave them
-	owners      map[string]*element    // jobs by the ids of their processes; nil until an event names no job
-	generation  uint32                 // number of the announcement that is under way
+	submissions map[string]*submission // by jobSubId of this client
+	owners      map[string]*element    // jobs by process id; nil until an event names no job
+	generation  uint32                 // number of the current announcement
 	suffix      string                 // of ids of jobs without an id of their scheduler
 	sessions    int
 	most        int // elements
@@ -65,12 +64,12 @@ type index struct {
 // An element is the record of an element of the model.
 type element struct {
 	id         string // in the model
-	wire       string // in the protocol; empty for a job that ended in an earlier session
+	wire       string // protocol id; empty for a job that ended in an earlier session
 	parent     *element
-	generation uint32 // of the announcement that it was in last
-	word       string // of a job, the state as the protocol wrote it last
+	generation uint32 // latest announcement that contained it
+	word       string // of a job, its latest state in the protocol
 	isGone     bool
-	isStandIn  bool // made for an element below it, and not announced
+	isStandIn  bool // created for a child, not announced
 }
 
 // isAlive reports whether the element is in the model.
@@ -92,7 +91,7 @@ func newState(manager string) *State {
 	return s
 }
 
-// begin prepares for a session with a new agent, whose ids mean other elements.
+// begin prepares for a session with a new agent, whose ids refer to other elements.
 func (s *State) begin(session string, report *reporter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +111,7 @@ func (s *State) begin(session string, report *reporter) {
 	s.setManager(vocabulary.StateStarting, "")
 }
 
-// agree notes which features both ends know, and returns them.
+// agree stores and returns the features that both ends support.
 func (s *State) agree(wanted []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +123,8 @@ func (s *State) agree(wanted []string) []string {
 	return s.features
 }
 
-// announce begins an announcement: what is not in it is removed when it is complete. It
-// returns the number of the last event that is known, 0 for none.
+// announce starts an announcement: elements missing from it are removed once it is complete. It returns
+// the number of the last known event, or 0.
 func (s *State) announce() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,22 +137,21 @@ func (s *State) announce() uint64 {
 	return s.lastEvent
 }
 
-// end says why what is shown is out of date from now on.
+// end marks the state as out of date, with the reason.
 func (s *State) end(reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.setManager(vocabulary.StateError, plaintext.Clean(reason, longestValue))
 }
 
-// suspend says that the agent sends no events.
+// suspend marks events as stopped.
 func (s *State) suspend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.setManager(vocabulary.StateSuspended, "")
 }
 
-// setManager changes the state of the resource manager, and says why what is shown may be
-// out of date.
+// setManager changes the state of the resource manager, with the reason why it may be out of date.
 func (s *State) setManager(word, stale string) {
 	s.model.Update(func(u *model.Update) {
 		s.putManager(u, word, []model.Attribute{{ID: vocabulary.AttributeStale, Text: stale}})
@@ -170,8 +168,8 @@ func (s *State) putManager(u *model.Update, word string, attributes []model.Attr
 	u.Put(model.Row{Kind: model.ResourceManager, ID: s.manager, Attributes: attributes})
 }
 
-// settle removes what the announcement did not have. Jobs that had ended stay if
-// the agent leaves them out for a client that returns.
+// settle removes elements missing from the announcement. Ended jobs stay if the agent omits them for a
+// returning client.
 func (s *State) settle(keepEnded bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +201,7 @@ func (s *State) settle(keepEnded bool) {
 	s.sweep()
 }
 
-// remove removes an element of the model, which is as it was before the update.
+// remove removes an element. The model passed is the one before the update.
 func (s *State) remove(u *model.Update, before *model.Manager, kind model.Kind, e *element) {
 	s.rememberJobs(before, kind, e)
 	u.Remove(s.manager, kind, e.id)
@@ -213,7 +211,7 @@ func (s *State) remove(u *model.Update, before *model.Manager, kind model.Kind, 
 	}
 }
 
-// sweep forgets the records of elements that are gone, those of removed parents included.
+// sweep drops the records of removed elements, including children of removed parents.
 func (s *State) sweep() {
 	for _, kind := range slices.Backward(kinds) {
 		index := s.index[kind]
@@ -258,13 +256,13 @@ func (s *State) total() int {
 	return count
 }
 
-// has reports whether both ends know a feature.
+// has reports whether both ends support a feature.
 func (s *State) has(feature string) bool { return slices.Contains(s.features, feature) }
 
-// isForeign reports whether the agent writes states and values as other programs do.
+// isForeign reports whether the agent is not rmctl and uses other states and values.
 func (s *State) isForeign() bool { return !s.has(featureDetails) }
 
-// wire returns the id that the agent gave to a job.
+// wire returns the agent's id of a job.
 func (s *State) wire(job string) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +273,7 @@ func (s *State) wire(job string) (string, bool) {
 	return element.wire, true
 }
 
-// queueWire returns the id that the agent gave to a queue, and its name.
+// queueWire returns the agent's id of a queue, and its name.
 func (s *State) queueWire(queue string) (wire, name string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,14 +288,14 @@ func (s *State) queueWire(queue string) (wire, name string, known bool) {
 	return element.wire, name, true
 }
 
-// A submission is one of this holder.
+// A submission is a submission by this client.
 type submission struct {
-	job    string           // in the model; empty until the agent announced it
-	found  chan struct{}    // closed when it did
-	wanted proxy.Attributes // what was submitted, until then
+	job    string           // id in the model; empty until announced
+	found  chan struct{}    // closed once announced
+	wanted proxy.Attributes // submitted attributes, until announced
 }
 
-// expect notes that a submission is under way, so that its job is recognized.
+// expect registers a pending submission, so that its job is recognized.
 func (s *State) expect(id string, wanted proxy.Attributes) *submission {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,8 +314,8 @@ func (s *State) jobOf(expected *submission) (string, bool) {
 	return expected.job, expected.job != ""
 }
 
-// progress returns what the agent said about the announcement: whether readers need not wait
-// any longer, and whether all jobs are announced.
+// progress returns the reported progress of the announcement: whether readers can stop waiting, and
+// whether all jobs are announced.
 func (s *State) progress() (isComplete, areListed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// Words for states of jobs and processes of the protocol's version of 2010. Those that it shares
-// with the model mean the same.
+// States of jobs and processes in the protocol of 2010. Words shared with the model mean the same.
 const (
 	wordStarting  = "STARTING"
 	wordCompleted = "COMPLETED"
@@ -18,8 +17,8 @@ const (
 // allocated are words for the status of a job that has resources and does not run yet.
 var allocated = []string{vocabulary.StateStarted, "ALLOCATED"}
 
-// jobState returns the model's state for a word and a status, if it has one. Either text may be
-// empty. The status counts where the word says too little.
+// jobState returns the model's state for a word and a status, if there is one. Either may be empty. The
+// status decides if the word is ambiguous.
 func jobState(word, status string) (model.State, bool) {
 	switch word {
 	case "":
@@ -38,8 +37,8 @@ func jobState(word, status string) (model.State, bool) {
 	return model.State(word), slices.Contains(model.States(model.Job), model.State(word))
 }
 
-// processState returns the model's state for a word, for a process that a signal ended or
-// not, and whether there is one.
+// processState returns the model's state for a word, if there is one, depending on whether a signal ended
+// the process.
 func processState(word string, isSignalled bool) (model.State, bool) {
 	if word == wordCompleted {
 		if isSignalled {
@@ -50,8 +49,8 @@ func processState(word string, isSignalled bool) (model.State, bool) {
 	return model.State(word), slices.Contains(model.States(model.Process), model.State(word))
 }
 
-// managerStates returns the states that a resource manager in one state goes through for
-// the word of an agent, which may not take away the elements below it by stopping.
+// managerStates returns the states that lead a resource manager from its state to the agent's word. They
+// never include STOPPED, which would remove all elements.
 func managerStates(now model.State, word string) []model.State {
 	switch word {
 	case vocabulary.StateStarted, vocabulary.StateSuspended:

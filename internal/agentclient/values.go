@@ -11,22 +11,22 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// Attributes that mean more than text.
+// Attributes with a special meaning.
 const (
 	attributeSubmission = "jobSubId"
 	attributeJobID      = "jobId"
 	attributePBSJob     = "Job_Name"  // of the PBS agent in Java: the id of its scheduler
-	attributePBSOwner   = "job_owner" // of the same, as user@host
+	attributePBSOwner   = "job_owner" // of the same agent: user@host
 	attributeStdout     = "processStdout"
 	attributeStderr     = "processStderr"
 	attributeSignalName = "processSignalName"
 )
 
-// noValue is what the PBS agent in Java sends for a value that it does not have.
+// noValue is the PBS agent's (Java) word for a missing value.
 const noValue = "null"
 
 const (
-	longestValue        = 500 // characters, as of facts that listings give
+	longestValue        = 500 // characters, like facts of listings
 	longestID           = 250 // characters
 	longestWire         = 1024
 	longestName         = 100 // characters of the id of an attribute
@@ -36,15 +36,15 @@ const (
 // attributes are those of one group of an event.
 type attributes struct {
 	list       []model.Attribute // without the states of jobs and processes
-	word       string            // state of a job or process as the protocol writes it
+	word       string            // state of a job or process in the protocol
 	submission string            // jobSubId
 	queue      string            // id of a queue in the protocol
 	signal     bool              // whether a signal ended the process
 	output     [2][]string       // chunks
-	ends       [2]string         // what the model shows of them
+	ends       [2]string         // ends shown in the model
 }
 
-// shownBytes is how much of the end of each stream of a process the model has.
+// shownBytes is the length of the end of each process stream in the model.
 const shownBytes = 512
 
 // write adds a chunk of output.
@@ -64,7 +64,7 @@ func (a *attributes) text(id string) string {
 	return ""
 }
 
-// set sets an attribute; the last value counts, and the values of an array are collected.
+// set sets an attribute. The last value wins; values of an array are collected.
 func (a *attributes) set(id, text string, isArray bool) {
 	for i := range a.list {
 		if a.list[i].ID != id {
@@ -82,7 +82,7 @@ func (a *attributes) set(id, text string, isArray bool) {
 	a.list = append(a.list, attribute)
 }
 
-// convert makes attributes of the protocol those of the model.
+// convert converts attributes of the protocol to those of the model.
 func (p *pass) convert(kind model.Kind, given []proxy.Attribute) attributes {
 	converted := attributes{list: make([]model.Attribute, 0, min(len(given)+1, mostAttributes))}
 	for i := range given {
@@ -128,7 +128,8 @@ func (p *pass) add(to *attributes, kind model.Kind, id, value string) {
 	to.set(id, value, p.arrays[id])
 }
 
-// isAccepted reports whether elements of a kind may have an attribute. Few may be made up.
+// isAccepted reports whether elements of a kind may have an attribute. The number of undefined attributes
+// is limited.
 func (p *pass) isAccepted(kind model.Kind, id string) bool {
 	known := p.index[kind].attributes
 	if known[id] {
@@ -146,7 +147,7 @@ func (p *pass) isAccepted(kind model.Kind, id string) bool {
 	return true
 }
 
-// translate returns the id in the model of an element that an attribute names.
+// translate returns the id in the model for an element named by an attribute.
 func (p *pass) translate(kind model.Kind, wire string) string {
 	if element, known := p.find(kind, wire); known {
 		return element.id
@@ -181,7 +182,7 @@ func (p *pass) complete(kind model.Kind, e *element, given *attributes, isNew bo
 	return p.scratch
 }
 
-// chunks keeps what a process wrote.
+// chunks stores the output of a process.
 func (p *pass) chunks(job *element, given *attributes) {
 	for stream, chunks := range given.output {
 		for _, chunk := range chunks {
@@ -211,13 +212,13 @@ func (p *pass) define(definition proxy.Definition) {
 		p.definitions = append(p.definitions, definition)
 	}
 	if _, known := p.model.Snapshot().Definition(definition.ID); known {
-		return // those that the model predefines, and those of an earlier session
+		return // predefined by the model, or from an earlier session
 	}
 	if definition.Type == string(model.Array) {
 		p.arrays[definition.ID] = true
 	}
 	if lacksDefault(definition) && len(p.offered) > 0 {
-		return // an attribute of submissions; rmctl gives no other client such a definition
+		return // an attribute of submissions
 	}
 	defined, err := definition.Model()
 	if err == nil {
@@ -228,7 +229,7 @@ func (p *pass) define(definition proxy.Definition) {
 	}
 }
 
-// lacksDefault reports whether a definition has no default, where the empty text cannot be one.
+// lacksDefault reports whether a definition has no default and the empty text is not a valid one.
 func lacksDefault(d proxy.Definition) bool {
 	return d.Default == "" && d.Type != string(model.String) && d.Type != string(model.Array)
 }
@@ -249,7 +250,7 @@ func printable(d proxy.Definition) proxy.Definition {
 // mostDefinitions bounds the definitions of a session.
 const mostDefinitions = 1000
 
-// changeManager changes the resource manager.
+// changeManager applies changes of the resource manager.
 func (p *pass) changeManager(given []proxy.Attribute) {
 	word := ""
 	kept := make([]proxy.Attribute, 0, len(given))
@@ -271,7 +272,7 @@ func (p *pass) changeManager(given []proxy.Attribute) {
 	p.putManager(p.update, word, converted.list)
 }
 
-// noteProgress notes what an agent that is rmctl says about its scheduler's listings.
+// noteProgress stores an rmctl agent's progress report about its scheduler's listings.
 func (p *pass) noteProgress(attribute proxy.Attribute) {
 	switch attribute.ID {
 	case vocabulary.AttributeListedJobs:

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// An Agent is an agent that a test writes out.
+// An Agent is an agent scripted by a test.
 type Agent struct {
 	Input  io.Reader
 	Output io.Writer
@@ -24,8 +24,8 @@ type Agent struct {
 // errDone ends an agent.
 var errDone = errors.New("the agent ends")
 
-// Acting returns a place where act is the agent. The agent ends when act returns, or when
-// its client hangs up.
+// Acting returns a place where act is the agent. The agent ends when act returns or its client
+// disconnects.
 func Acting(act func(a *Agent)) *Place {
 	return &Place{Agent: func(_ context.Context, command remote.Command) (code int) {
 		defer func() {
@@ -54,7 +54,7 @@ func (a *Agent) Next() proxy.Command {
 	return command
 }
 
-// Await waits for a command of a kind.
+// Await waits for a command of one kind.
 func (a *Agent) Await(id proxy.CommandID) proxy.Command {
 	for {
 		if command := a.Next(); command.ID == id {
@@ -63,7 +63,7 @@ func (a *Agent) Await(id proxy.CommandID) proxy.Command {
 	}
 }
 
-// Begin answers commands until START_EVENTS, which it returns. An agent with features is rmctl.
+// Begin answers commands until START_EVENTS, which it returns. With features, the agent acts as rmctl.
 func (a *Agent) Begin(features string, definitions ...proxy.Definition) proxy.Command {
 	a.OK(a.Await(proxy.Init))
 	asked := a.Await(proxy.ModelDefinition)
@@ -82,7 +82,7 @@ func (a *Agent) OK(command proxy.Command) {
 	a.Send(proxy.Update{Transaction: command.Transaction})
 }
 
-// Send sends updates as they are.
+// Send sends updates unchanged.
 func (a *Agent) Send(updates ...proxy.Update) {
 	var text []byte
 	for _, update := range updates {

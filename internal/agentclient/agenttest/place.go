@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Main plays a script as a program: [--proxy=stdio|tcp --host=HOST --port=PORT] FILE, in any
-// order. It returns the exit code.
+// Main plays a script as a program with the arguments [--proxy=stdio|tcp --host=HOST --port=PORT] FILE,
+// in any order. It returns the exit code.
 func Main(arguments []string) int {
 	if err := run(arguments); err != nil {
 		fmt.Fprintln(os.Stderr, "play-agent:", err)
@@ -56,8 +56,8 @@ func run(arguments []string) error {
 type Place struct {
 	remote.Connection // nil: nothing else works
 
-	// Agent is the program: it speaks over command.Stdin and command.Stdout, and returns its exit
-	// code. ctx ends when it is terminated.
+	// Agent is the program: it uses command.Stdin and command.Stdout and returns its exit code.
+	// Terminating it cancels ctx.
 	Agent func(ctx context.Context, command remote.Command) int
 }
 
@@ -68,7 +68,7 @@ func (p *Place) Start(ctx context.Context, command remote.Command) (remote.Handl
 	h := &handle{cancel: cancel, done: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = feed.Close() })
 	if given := command.Stdin; given != nil {
-		go func() { // a Read under way is not waited for, as with every connection
+		go func() { // do not wait for a pending Read, like every connection
 			_, err := io.Copy(feed, given)
 			_ = feed.CloseWithError(err)
 		}()
@@ -83,7 +83,7 @@ func (p *Place) Start(ctx context.Context, command remote.Command) (remote.Handl
 	return h, nil
 }
 
-// A handle is that of an agent in a goroutine.
+// A handle is the handle of an agent in a goroutine.
 type handle struct {
 	cancel context.CancelFunc
 	done   chan struct{}

@@ -17,8 +17,8 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// Capture returns the path of a session that was recorded with an agent of others. It
-// skips the test where the recordings are not at hand.
+// Capture returns the path of a session recorded with another project's agent. It skips the test if there
+// are no recordings.
 func Capture(t testing.TB, name string) string {
 	t.Helper()
 	folder, err := shared()
@@ -32,8 +32,7 @@ func Capture(t testing.TB, name string) string {
 	return path
 }
 
-// shared returns the folder of what is recorded elsewhere: RMCTL_SHARED, or the one beside
-// the repository.
+// shared returns the folder with recordings: RMCTL_SHARED, or the one next to the repository.
 func shared() (string, error) {
 	if named := os.Getenv("RMCTL_SHARED"); named != "" {
 		return named, nil
@@ -50,7 +49,7 @@ func shared() (string, error) {
 	return filepath.Join(filepath.Dir(folder), "shared"), nil
 }
 
-// A Script is a session as a trace has it.
+// A Script is a recorded session.
 type Script struct{ lines []proxy.Line }
 
 // Read reads a script from a file.
@@ -73,11 +72,10 @@ func Read(path string) (*Script, error) {
 	return script, nil
 }
 
-// Play plays the agent's side until the script or the input ends. It waits for each command of
-// the client, compares only what kind it is, and goes on with what the agent sent after
-// a command of that kind: the next one, otherwise the first one. Commands that the
-// script does not have stay without an answer. Transactions and ids of submissions become those
-// of the client.
+// Play plays the agent's side until the script or the input ends. It waits for each command of the client
+// and continues after the next command of that kind in the script, otherwise after the first. Commands
+// that are not in the script get no answer. Transactions and submission ids are replaced by those of the
+// client.
 func (s *Script) Play(input io.Reader, output io.Writer) error {
 	p := player{script: s, output: output, transactions: map[uint32]uint32{}, submissions: map[string]string{}}
 	commands := proxy.NewReader(input)
@@ -99,16 +97,16 @@ func (s *Script) Play(input io.Reader, output io.Writer) error {
 	}
 }
 
-// A player is a script that is being played.
+// A player plays a script.
 type player struct {
 	script       *Script
 	output       io.Writer
-	next         int               // line
+	next         int               // line to play next
 	transactions map[uint32]uint32 // of the client, by those of the script
 	submissions  map[string]string // likewise
 }
 
-// send sends what the agent says from a line on, and reports whether it hangs up.
+// send sends the agent's frames from a line on and reports whether the agent disconnects.
 func (p *player) send(from int) (ended bool, err error) {
 	var bytes bytes.Buffer
 	writer := bufio.NewWriter(&bytes)

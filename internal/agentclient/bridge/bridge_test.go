@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { remotetest.Main(m) }
 
-// A place is this machine, where one program is an agent that a test writes out.
+// A place is this machine, where one program is an agent scripted by a test.
 type place struct {
 	remote.Connection
 	agent *agenttest.Place
@@ -76,7 +76,7 @@ func rows(t *testing.T, c remote.Connection, words ...string) []map[string]any {
 	return document[words[0]]
 }
 
-// quit ends an agent as the protocol wants.
+// quit ends an agent with QUIT.
 func quit(a *agenttest.Agent) { a.OK(a.Await(proxy.Quit)) }
 
 const announced = "e0 0 1 2 1 name=batch"
@@ -89,7 +89,7 @@ func TestOtherCommandsAndFilesGoThrough(t *testing.T) {
 	})
 }
 
-func TestListingsHaveWhatTheAgentAnnounced(t *testing.T) {
+func TestListingsContainAnnouncedElements(t *testing.T) {
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")
 		a.Events("dd 0 1 1 2 name=big machineState=UP", announced, "de 1 1 3 3 name=n1 nodeState=UP colour=green",
@@ -117,7 +117,7 @@ func TestAnEmptyListingIsADocument(t *testing.T) {
 	require.Empty(t, rows(t, c, "jobs"))
 }
 
-func TestASubmissionCarriesProgramFolderAndVariables(t *testing.T) {
+func TestASubmissionHasProgramFolderAndVariables(t *testing.T) {
 	submitted := make(chan proxy.Command, 1)
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")
@@ -166,7 +166,7 @@ func TestWithoutAProgramNothingIsSubmitted(t *testing.T) {
 	require.Equal(t, definition.ExitUsage, code)
 }
 
-func TestAJobThatEndedIsKnownAfterItsRemovalAndAnUnfinishedOneIsNot(t *testing.T) {
+func TestOnlyEndedJobsAreKnownAfterTheirRemoval(t *testing.T) {
 	ended, removed := make(chan struct{}), make(chan struct{})
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")
@@ -197,7 +197,7 @@ func TestAJobThatEndedIsKnownAfterItsRemovalAndAnUnfinishedOneIsNot(t *testing.T
 	require.Equal(t, definition.ExitFinished, code)
 }
 
-func TestAJobThatWasCanceledAndEndsWithoutAnExitCodeIsCanceled(t *testing.T) {
+func TestACanceledJobWithoutAnExitCodeIsCanceled(t *testing.T) {
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")
 		a.Events(announced, "dc 2 2 4 2 name=mine jobState=RUNNING 5 2 name=other jobState=COMPLETED")
@@ -215,7 +215,7 @@ func TestAJobThatWasCanceledAndEndsWithoutAnExitCodeIsCanceled(t *testing.T) {
 	require.Equal(t, "COMPLETED", listed[1]["detail"])
 }
 
-func TestWhatTheProtocolDoesNotHaveIsAnError(t *testing.T) {
+func TestUnsupportedOperationsAreErrors(t *testing.T) {
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")
 		a.Events(announced, "dc 2 1 4 2 name=x jobState=RUNNING")
@@ -251,7 +251,7 @@ func TestTheOutputOfAJobIsAFile(t *testing.T) {
 	require.ErrorIs(t, c.WriteFile(t.Context(), definition.OutputFolder+id+"/stdout", strings.NewReader(""), 0o600), fs.ErrPermission)
 }
 
-func TestALostSessionIsUnreachableAndTheNextCommandBeginsAnother(t *testing.T) {
+func TestACommandAfterALostSessionStartsAnother(t *testing.T) {
 	var sessions []string
 	c := open(t, func(a *agenttest.Agent) {
 		begin := a.Await(proxy.Init)
@@ -262,7 +262,7 @@ func TestALostSessionIsUnreachableAndTheNextCommandBeginsAnother(t *testing.T) {
 		a.Await(proxy.StartEvents)
 		a.Events(announced)
 		if len(sessions) == 1 {
-			a.Await(proxy.SubmitJob) // and ends without an answer
+			a.Await(proxy.SubmitJob) // then end without an answer
 			return
 		}
 		quit(a)
@@ -281,7 +281,7 @@ func TestALostSessionIsUnreachableAndTheNextCommandBeginsAnother(t *testing.T) {
 	require.Contains(t, stderr, "before: session with the agent ended")
 }
 
-func TestAnAgentThatCannotStartIsAnErrorThatKeepsTheConnection(t *testing.T) {
+func TestTheConnectionSurvivesAnAgentThatCannotStart(t *testing.T) {
 	here, err := remote.NewLocal()
 	require.NoError(t, err)
 	c := bridge.New(here, bridge.Options{Agent: []string{"/nonexistent/agent"}})
@@ -339,7 +339,7 @@ func TestTheDefinitionOfACapturedAgentCanBeUsed(t *testing.T) {
 	}
 }
 
-func TestListingsHaveAttributesThatAreShownAndThatTheyHaveNoFieldFor(t *testing.T) {
+func TestListingsIncludeOtherShownAttributes(t *testing.T) {
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("", proxy.Definition{ID: "gpus", Type: "INTEGER", Name: "GPUs", Display: true, Default: "0"},
 			proxy.Definition{ID: "secret", Type: "STRING", Name: "Secret"}, proxy.Definition{ID: "modules", Type: "ARRAY", Name: "Modules", Display: true})
@@ -354,7 +354,7 @@ func TestListingsHaveAttributesThatAreShownAndThatTheyHaveNoFieldFor(t *testing.
 	require.Equal(t, "x", all["secret"], "the evidence has all that the agent said")
 }
 
-func TestProcessesHaveWhatTheAgentSaidOfThem(t *testing.T) {
+func TestProcessesHaveTheirReportedValues(t *testing.T) {
 	c := open(t, func(a *agenttest.Agent) {
 		a.Begin("")
 		a.Events("dd 0 1 1 1 name=big", announced, "de 1 1 3 2 name=n1 nodeState=UP", "dc 2 1 4 2 jobId=17 jobState=RUNNING", "dc 2 1 5 2 jobId=18 jobState=RUNNING",

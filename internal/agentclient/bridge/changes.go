@@ -13,11 +13,11 @@ import (
 // changePause is the shortest time between two lines of changes.
 const changePause = 100 * time.Millisecond
 
-// mostNamed bounds the jobs that a line of changes names.
+// mostNamed bounds the jobs named in a line of changes.
 const mostNamed = 10_000
 
-// changes prints a line once the agent has announced its elements, and whenever some have changed,
-// until it is ended.
+// changes prints a line once the agent has announced its elements and after each change, until it is
+// terminated.
 func (r *request) changes(ctx context.Context, _ []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

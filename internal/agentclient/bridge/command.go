@@ -22,7 +22,7 @@ type request struct {
 	stdout, stderr io.Writer
 }
 
-// verbs are the commands by their first word.
+// verbs maps the first word of a command to its function.
 func (r *request) verb() func(ctx context.Context, arguments []string) error {
 	if len(r.command.Arguments) < 2 {
 		return nil
@@ -50,13 +50,13 @@ func (r *request) verb() func(ctx context.Context, arguments []string) error {
 	}[r.command.Arguments[1]]
 }
 
-// A usageError is a command that does not exist, or with wrong arguments.
+// A usageError reports an unknown command or wrong arguments.
 type usageError struct{ text string }
 
 // Error implements [error].
 func (e *usageError) Error() string { return e.text }
 
-// A handle is a command for the agent as a process.
+// A handle controls a command for the agent like a process.
 type handle struct {
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -85,7 +85,7 @@ func (h *handle) Wait() (int, error) {
 // Terminate implements remote.Handle.
 func (h *handle) Terminate() { h.cancel() }
 
-// Signal implements remote.Handle: signals that end processes end the command.
+// Signal implements remote.Handle. Signals that end processes end the command.
 func (h *handle) Signal(signal syscall.Signal) error {
 	switch signal {
 	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL, syscall.SIGHUP, syscall.SIGQUIT:
@@ -94,7 +94,7 @@ func (h *handle) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// exitTerminated is the exit code of a command that was ended.
+// exitTerminated is the exit code of a terminated command.
 const exitTerminated = 128 + int(syscall.SIGTERM)
 
 // run runs the command and returns its exit code.
@@ -137,7 +137,7 @@ func (r *request) run(ctx context.Context) (int, error) {
 	return -1, &LostError{err}
 }
 
-// withoutAnswer returns the exit code of a command that the agent did not answer: it may have
+// withoutAnswer returns the exit code of a command that the agent did not answer. The agent may have
 // submitted the job.
 func (r *request) withoutAnswer() int {
 	if r.command.Arguments[1] == "submit" {
@@ -146,7 +146,7 @@ func (r *request) withoutAnswer() int {
 	return definition.ExitTransient
 }
 
-// longestMessage bounds what the agent says of a failure.
+// longestMessage bounds the agent's message about a failure.
 const longestMessage = 4 << 10
 
 // say ends the command with a message.
@@ -157,7 +157,7 @@ func (r *request) say(code int, message string) (int, error) {
 	return code, nil
 }
 
-// An outputError is a failure to write what a command prints.
+// An outputError is a failure to write the output of a command.
 type outputError struct{ err error }
 
 // Error implements [error].

@@ -1,7 +1,6 @@
-// Package bridge makes a connection through which an agent answers commands: those of
-// [definition.Command], and reads below [definition.OutputFolder]. Everything else goes to the
-// connection below. With the definition of package definition, a target with an agent works like
-// any other.
+// Package bridge provides a connection in which an agent executes the commands of [definition.Command]
+// and serves files below [definition.OutputFolder]. It passes everything else to the underlying
+// connection. With the definition from package definition, a target with an agent works like any other.
 package bridge
 
 import (
@@ -26,13 +25,13 @@ import (
 type Options struct {
 	Agent       []string          // program and arguments
 	Proxy       string            // agentclient.Stdio, also if empty, or agentclient.TCP
-	Environment map[string]string // added to that of the place
-	Memory      *Memory           // what sessions leave to the next ones; nil for none
+	Environment map[string]string // added to the host's environment
+	Memory      *Memory           // state passed to later sessions; may be nil
 	Log         *slog.Logger      // may be nil
 }
 
-// A Connection is a connection to the place of an agent, and the session with the agent. The
-// session begins with the first command for the agent, and again after it was lost.
+// A Connection is a connection to the host of an agent with the agent's session. The session starts with
+// the first command for the agent, and again after it was lost.
 type Connection struct {
 	remote.Connection
 	options Options
@@ -40,16 +39,16 @@ type Connection struct {
 	end     context.CancelFunc
 
 	mutex    sync.Mutex
-	attempt  *attempt // to begin a session; nil before the first
+	attempt  *attempt // latest attempt to start a session; nil before the first
 	failures int      // of attempts in a row
-	canceled canceled // jobs that were canceled over this connection
+	canceled canceled // jobs canceled over this connection
 	messages agenttrace.Recorder
 	closed   bool
 }
 
 var _ remote.Connection = (*Connection)(nil)
 
-// New returns a connection over another one, which it closes in the end.
+// New returns a connection over another one. Close closes both.
 func New(below remote.Connection, options Options) *Connection {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
@@ -61,8 +60,7 @@ func New(below remote.Connection, options Options) *Connection {
 	return &Connection{Connection: below, options: options, life: life, end: end}
 }
 
-// Close ends the session, then the connection below. Jobs keep running as far as the agent
-// lets them.
+// Close ends the session, then the underlying connection. Whether jobs keep running depends on the agent.
 func (c *Connection) Close() error {
 	c.mutex.Lock()
 	attempt := c.attempt
@@ -82,8 +80,8 @@ func (c *Connection) Close() error {
 	return errors.Join(err, c.Connection.Close())
 }
 
-// Ended returns a channel that is closed once the connection below has ended, nil if that does
-// not notice.
+// Ended returns a channel that is closed once the underlying connection has ended, nil if that cannot
+// detect its end.
 func (c *Connection) Ended() <-chan struct{} {
 	if noticing, able := c.Connection.(interface{ Ended() <-chan struct{} }); able {
 		return noticing.Ended()
@@ -91,7 +89,7 @@ func (c *Connection) Ended() <-chan struct{} {
 	return nil
 }
 
-// IsBusy reports whether the session has to stay: the agent has jobs of it that have not ended.
+// IsBusy reports whether the session must stay open because some of its jobs have not ended.
 func (c *Connection) IsBusy() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -125,8 +123,8 @@ func orDiscard(w io.Writer) io.Writer {
 	return w
 }
 
-// A LostError means that there is no session with the agent, although the connection may
-// work. It matches remote.ErrUnreachable, so that states become stale.
+// A LostError reports that there is no session with the agent, although the connection may work. It
+// matches remote.ErrUnreachable, so that states become stale.
 type LostError struct{ Err error }
 
 func (e *LostError) Error() string { return e.Err.Error() }
@@ -137,17 +135,16 @@ func (e *LostError) Is(target error) bool { return target == remote.ErrUnreachab
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// KeepsConnection reports whether the connection below can still be used.
+// KeepsConnection reports whether the underlying connection still works.
 func (e *LostError) KeepsConnection() bool { return !errors.Is(e.Err, remote.ErrUnreachable) }
 
-// key identifies the agent among the places of a Memory.
+// key identifies the agent in a Memory.
 func (c *Connection) key() string {
 	info := c.Info()
 	return fmt.Sprintf("%q", slices.Concat([]string{info.Transport, info.User, info.Host, c.options.Proxy}, c.options.Agent))
 }
 
-// agent returns the command of the agent. Agents of the Eclipse PTP use TCP unless they are
-// started for another way.
+// agent returns the command of the agent. Agents of the Eclipse PTP use TCP by default.
 func (c *Connection) agent() []string {
 	saysProxy := slices.ContainsFunc(c.options.Agent, func(argument string) bool { return strings.HasPrefix(argument, "--proxy") })
 	if c.options.Proxy == agentclient.TCP || saysProxy {

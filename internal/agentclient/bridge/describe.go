@@ -21,11 +21,11 @@ func (r *request) definition(context.Context, []string) error {
 	return nil
 }
 
-// A written is the definition of a session with the definitions of attributes that came so far. Each
-// command of the target reads it.
+// A written is the definition of a session with the attributes defined so far. Each command for the
+// target reads it.
 type written struct {
 	mutex   sync.Mutex
-	defined int // how often definitions had changed
+	defined int // version of the attribute definitions
 	text    []byte
 }
 
@@ -41,7 +41,7 @@ func (w *written) of(session *agentclient.Session, o *Options) []byte {
 	return w.text
 }
 
-// knownDefinition prints the definition if there is a session.
+// knownDefinition prints the definition of the current session, if any.
 func (r *request) knownDefinition(ctx context.Context, none []string) error {
 	r.connection.mutex.Lock()
 	if r.attempt = r.connection.attempt; r.attempt != nil {
@@ -54,7 +54,7 @@ func (r *request) knownDefinition(ctx context.Context, none []string) error {
 	return r.definition(ctx, none)
 }
 
-// describe prints since when the agent must know all submissions.
+// describe prints the time since when the agent knows all submissions.
 func (r *request) describe(ctx context.Context, _ []string) error {
 	if err := r.session.Listed(ctx); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (r *request) greet(ctx context.Context, _ []string) error {
 	return r.print(line)
 }
 
-// oddities fails if the agent sent something that was left out.
+// oddities fails if rmctl ignored something that the agent sent.
 func (r *request) oddities(context.Context, []string) error {
 	report := r.session.Report()
 	var lines []string

@@ -20,7 +20,7 @@ func (r *request) machines(ctx context.Context, _ []string) error {
 	})
 }
 
-// itself prints the resource manager, as a list of one.
+// itself prints the resource manager as a list with one element.
 func (r *request) itself(ctx context.Context, _ []string) error {
 	manager, err := r.manager(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *request) itself(ctx context.Context, _ []string) error {
 type Element struct {
 	ID         string
 	State      string
-	Stale      string // of the resource manager: why what the agent knows is older than it should be
+	Stale      string // of the resource manager: why the agent's data is out of date
 	Cause      string // of the resource manager: why it is in its state
 	Attributes further.Text
 }
@@ -46,7 +46,7 @@ type Element struct {
 // maxElementsBytes bounds the machines of an agent.
 const maxElementsBytes = 32 << 20
 
-// Machines returns the machines of an agent. The connection is one of this package, or leads to one.
+// Machines returns the machines of an agent. The connection must be a Connection or lead to one.
 func Machines(ctx context.Context, connection remote.Connection) ([]Element, error) {
 	return elements(ctx, connection, "machines")
 }

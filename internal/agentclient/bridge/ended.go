@@ -12,8 +12,7 @@ func hasEnded(job *model.Element) bool {
 	return job.State() == vocabulary.StateTerminated || job.State() == vocabulary.StateError
 }
 
-// areUnfinished reports whether the agent has jobs that this user submitted here and that have
-// not ended.
+// areUnfinished reports whether the agent has unfinished jobs that this user submitted in this session.
 func areUnfinished(session *agentclient.Session) bool {
 	manager := managerOf(session)
 	if manager == nil {
@@ -27,14 +26,14 @@ func areUnfinished(session *agentclient.Session) bool {
 	return false
 }
 
-// mostCanceled bounds the jobs that are known to have been canceled.
+// mostCanceled bounds the canceled jobs that are remembered.
 const mostCanceled = 10_000
 
-// canceled are the jobs that were canceled last. The zero value is empty.
+// canceled are the latest canceled jobs. The zero value is empty.
 type canceled struct {
 	mutex sync.Mutex
 	jobs  map[string]bool
-	order []string // the oldest first
+	order []string // oldest first
 }
 
 func (c *canceled) add(id string) {

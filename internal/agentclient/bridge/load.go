@@ -16,9 +16,8 @@ import (
 // maxDefinitionBytes bounds the definition of an agent.
 const maxDefinitionBytes = 4 << 20
 
-// Definition returns the definition of a target that has an agent. Instead of a file it has the
-// target's name, which rmctl describe takes. The connection is one of this
-// package, or leads to one.
+// Definition returns the definition of a target with an agent. Its file name is the name of the target,
+// for rmctl describe. The connection must be a Connection or lead to one.
 func Definition(ctx context.Context, connection remote.Connection, target string) (*config.Definition, error) {
 	return load(ctx, connection, target, "definition")
 }
@@ -40,12 +39,12 @@ func load(ctx context.Context, connection remote.Connection, target, verb string
 	return read, nil
 }
 
-// ask returns what a command for the agent prints.
+// ask returns the output of a command for the agent.
 func ask(ctx context.Context, connection remote.Connection, most int, words ...string) ([]byte, error) {
 	text, failures := &bounded{most: most}, &bounded{most: longestMessage + 1}
 	process, err := connection.Start(ctx, remote.Command{Arguments: append([]string{definition.Command}, words...), Stdout: text, Stderr: failures})
 	if unstarted, isUnstarted := errors.AsType[*remote.StartError](err); isUnstarted && unstarted.Err != nil {
-		err = unstarted.Err // nobody knows the program of the command
+		err = unstarted.Err // users do not know the command's program
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reaching the agent: %w", err)
@@ -60,13 +59,13 @@ func ask(ctx context.Context, connection remote.Connection, most int, words ...s
 	return text.Bytes(), nil
 }
 
-// A bounded keeps so many bytes at most.
+// A bounded is a buffer of limited size.
 type bounded struct {
 	bytes.Buffer
 	most int
 }
 
-var errTooLong = errors.New("the agent prints too much")
+var errTooLong = errors.New("the output of the agent is too long")
 
 // Write implements io.Writer.
 func (b *bounded) Write(text []byte) (int, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// isOutput reports whether a path is that of the output of a job.
+// isOutput reports whether a path belongs to the output of a job.
 func isOutput(name string) bool {
 	return strings.HasPrefix(path.Clean(name), strings.TrimSuffix(definition.OutputFolder, "/"))
 }
@@ -26,7 +26,7 @@ const (
 	errorStream  = "stderr"
 )
 
-// read returns what a job wrote so far.
+// read returns the output of a job so far.
 func (c *Connection) read(ctx context.Context, operation, name string) (*outputFile, error) {
 	fail := func(err error) (*outputFile, error) {
 		return nil, &fs.PathError{Op: operation, Path: name, Err: err}
@@ -52,7 +52,7 @@ func (c *Connection) read(ctx context.Context, operation, name string) (*outputF
 	return &outputFile{bytes.NewReader(content), stream}, nil
 }
 
-// Stat describes a file, also one with the output of a job.
+// Stat describes a file, including the output of jobs.
 func (c *Connection) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	if !isOutput(name) {
 		return c.Connection.Stat(ctx, name)
@@ -64,7 +64,7 @@ func (c *Connection) Stat(ctx context.Context, name string) (fs.FileInfo, error)
 	return file.Stat()
 }
 
-// Open opens a file, also one with the output of a job.
+// Open opens a file, including the output of jobs.
 func (c *Connection) Open(ctx context.Context, name string) (remote.File, error) {
 	if !isOutput(name) {
 		return c.Connection.Open(ctx, name)
@@ -92,7 +92,7 @@ func (c *Connection) Remove(ctx context.Context, name string) error {
 	return c.Connection.Remove(ctx, name)
 }
 
-// MkdirAll makes a folder, but none for the output of jobs.
+// MkdirAll creates a folder outside the output of jobs.
 func (c *Connection) MkdirAll(ctx context.Context, name string, mode fs.FileMode) error {
 	if isOutput(name) {
 		return refuse("mkdir", name)
@@ -100,7 +100,7 @@ func (c *Connection) MkdirAll(ctx context.Context, name string, mode fs.FileMode
 	return c.Connection.MkdirAll(ctx, name, mode)
 }
 
-// Chmod changes permissions, but not those of the output of jobs.
+// Chmod changes the permissions of files other than the output of jobs.
 func (c *Connection) Chmod(ctx context.Context, name string, mode fs.FileMode) error {
 	if isOutput(name) {
 		return refuse("chmod", name)
@@ -109,10 +109,10 @@ func (c *Connection) Chmod(ctx context.Context, name string, mode fs.FileMode) e
 }
 
 func refuse(operation, name string) error {
-	return &fs.PathError{Op: operation, Path: name, Err: fmt.Errorf("the agent has the output of jobs: %w", fs.ErrPermission)}
+	return &fs.PathError{Op: operation, Path: name, Err: fmt.Errorf("the output of jobs is read-only: %w", fs.ErrPermission)}
 }
 
-// An outputFile is what a job had written when it was opened.
+// An outputFile is the output of a job at the time of opening.
 type outputFile struct {
 	*bytes.Reader
 	name string

@@ -16,11 +16,11 @@ import (
 
 const (
 	maxProcessesBytes = 96 << 20 // of the processes of jobs as JSON
-	mostOutput        = 10 << 20 // bytes of what they wrote; JSON may need six for each
+	mostOutput        = 10 << 20 // bytes of their output; JSON may need six bytes for each
 )
 
-// Processes returns the processes of jobs as the agent reported them, by rank, for each job. One
-// job that the agent does not know is an error.
+// Processes returns the reported processes of each job, by rank. It is an error if the only job is
+// unknown to the agent.
 func Processes(ctx context.Context, connection remote.Connection, jobs ...string) (map[string][]job.Process, error) {
 	text, err := ask(ctx, connection, maxProcessesBytes, append([]string{"processes"}, jobs...)...)
 	if err != nil {
@@ -40,7 +40,7 @@ func Processes(ctx context.Context, connection remote.Connection, jobs ...string
 	return processes, nil
 }
 
-// processOf reads a row. Mistakes of the agent are shown as 0.
+// processOf reads a row. Invalid numbers become 0.
 func processOf(row map[string]string) job.Process {
 	p := job.Process{State: job.ProcessState(row["state"]), Node: row["node"], Output: row["output"], ErrorOutput: row["errorOutput"]}
 	p.Rank, _ = strconv.Atoi(row["rank"])

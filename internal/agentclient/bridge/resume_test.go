@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/proxy"
 )
 
-// What the last session left is kept over an agent that could not be started.
-func TestReturningClientsNameTheLastEventAlsoAfterAFailure(t *testing.T) {
+// The state of the last session survives an agent that could not be started.
+func TestReturningClientsSendTheLastEventAfterAFailure(t *testing.T) {
 	var starts atomic.Int32
 	last := make(chan string, 1)
 	c := open(t, func(a *agenttest.Agent) {
@@ -42,7 +42,7 @@ func TestReturningClientsNameTheLastEventAlsoAfterAFailure(t *testing.T) {
 	require.Len(t, rows(t, c, "jobs"), 1)
 }
 
-// A job may end and be removed between two looks.
+// A job may end and be removed between two queries.
 func TestJobsThatEndAndAreRemovedAtOnceHaveEnded(t *testing.T) {
 	gone := make(chan struct{})
 	c := open(t, func(a *agenttest.Agent) {

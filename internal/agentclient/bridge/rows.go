@@ -15,11 +15,11 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A row is an element as a listing has it: the fields that the definition reads, and under
-// "attributes" those that it has no field for. Of a job that is queried they are all.
+// A row is an element in a listing: the fields that the definition reads, and under "attributes" shown
+// attributes without a field. The row of a queried job has all attributes.
 type row map[string]any
 
-// manager returns the resource manager of the session, once it has listed its elements.
+// manager waits for the first listing and returns the resource manager of the session.
 func (r *request) manager(ctx context.Context) (*model.Manager, error) {
 	if err := r.session.Listed(ctx); err != nil {
 		return nil, err
@@ -27,9 +27,9 @@ func (r *request) manager(ctx context.Context) (*model.Manager, error) {
 	return managerOf(r.session), nil
 }
 
-// managerOf returns the resource manager as it is now.
+// managerOf returns the current state of the resource manager.
 func managerOf(session *agentclient.Session) *model.Manager {
-	manager, _ := session.Model().Snapshot().Manager(session.Manager()) // it is always there
+	manager, _ := session.Model().Snapshot().Manager(session.Manager()) // always exists
 	return manager
 }
 
@@ -49,7 +49,7 @@ func (r *request) list(ctx context.Context, name string, kind model.Kind, of fun
 	})
 }
 
-// document prints a JSON object with one list, a row on each line.
+// document prints a JSON object with a list, one row per line.
 func (r *request) document(ctx context.Context, name string, rows func(each func(row) error) error) error {
 	output := bufio.NewWriterSize(r.stdout, 64<<10)
 	encoder := json.NewEncoder(output)
@@ -88,7 +88,7 @@ func (r *request) document(ctx context.Context, name string, rows func(each func
 	return nil
 }
 
-// set adds fields with the texts of attributes that the element was given.
+// set adds fields from the attributes of the element.
 func (r row) set(element *model.Element, fields map[string]string) {
 	for definition, value := range element.Attributes() {
 		field, isField := fields[definition.ID]
@@ -99,7 +99,7 @@ func (r row) set(element *model.Element, fields map[string]string) {
 	}
 }
 
-// setAttributes adds what the element was given and is chosen.
+// setAttributes adds the chosen attributes of the element.
 func (r row) setAttributes(element *model.Element, isChosen func(*model.Definition) bool) {
 	var chosen map[string]any
 	for definition, value := range element.Attributes() {
@@ -120,15 +120,15 @@ func (r row) setAttributes(element *model.Element, isChosen func(*model.Definiti
 	}
 }
 
-// isFurther reports whether listings show an attribute that they have no fact for.
+// isFurther reports whether listings show an attribute without a fact for it.
 func isFurther(definition *model.Definition) bool {
 	return definition.Display && !vocabulary.IsKnown(definition.ID)
 }
 
 func isAny(*model.Definition) bool { return true }
 
-// jobs prints all jobs, or only those named, with everything that is known of them. A job that is
-// not known is an error if it is the only one.
+// jobs prints all jobs, or only those named, with all attributes. It is an error if the only named job is
+// unknown.
 func (r *request) jobs(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return r.list(ctx, "jobs", model.Job, r.jobRow)
@@ -155,7 +155,7 @@ func (r *request) listing(ctx context.Context, ids []string) error {
 	return r.printJobs(ctx, found)
 }
 
-// find returns rows of jobs, also of those that have ended and were removed.
+// find returns rows of jobs, including ended jobs that were removed.
 func (r *request) find(ctx context.Context, ids []string, of func(*model.Manager, *model.Element) row) ([]row, error) {
 	manager, err := r.manager(ctx)
 	if err != nil {
@@ -194,17 +194,17 @@ var jobFields = map[string]string{
 	vocabulary.AttributeJobOutput: "outputPath", vocabulary.AttributeJobErrors: "errorPath",
 }
 
-// Attributes of jobs from an agent that is rmctl, besides those of package vocabulary.
+// Further attributes of jobs from an rmctl agent.
 const (
 	attributeSubmission = "jobSubId"
 	attributeProcesses  = "jobNumProcs"
 )
 
-// wholeRow is jobRow with everything that the agent said of the job, the evidence of its state.
+// wholeRow is jobRow with all attributes, as evidence for the state.
 func (r *request) wholeRow(manager *model.Manager, element *model.Element) row {
 	one := r.jobRow(manager, element)
 	one.setAttributes(element, isAny)
-	if id := element.ID(); len(r.session.Features()) == 0 && !strings.Contains(id, "/") { // an rmctl has files
+	if id := element.ID(); len(r.session.Features()) == 0 && !strings.Contains(id, "/") { // rmctl agents have files
 		one["outputPath"] = definition.OutputFolder + id + "/" + outputStream
 		one["errorPath"] = definition.OutputFolder + id + "/" + errorStream
 	}
@@ -220,7 +220,7 @@ func (r *request) jobRow(manager *model.Manager, element *model.Element) row {
 	if _, has := one["native"]; !has {
 		one["native"] = string(element.State())
 	}
-	if tag := given(element, attributeSubmission); tag != "" { // jobTag is that of the record there
+	if tag := given(element, attributeSubmission); tag != "" { // jobTag belongs to the agent's record
 		one["tag"] = tag
 	}
 	one.setAttributes(element, isFurther)
@@ -232,7 +232,7 @@ func (r *request) jobRow(manager *model.Manager, element *model.Element) row {
 	return one
 }
 
-// given returns the text of an attribute that the element was given.
+// given returns the text of an attribute of the element, empty if it has none.
 func given(element *model.Element, attribute string) string {
 	for definition, value := range element.Attributes() {
 		if definition.ID == attribute {
@@ -242,9 +242,8 @@ func given(element *model.Element, attribute string) string {
 	return ""
 }
 
-// detailOf returns the state of a job: the agent's own word in the vocabulary of package job,
-// if an rmctl gave it, otherwise what the state of the model means. The protocol does not say that
-// a job was canceled.
+// detailOf returns the state of a job: the detail sent by an rmctl agent, otherwise the state in the
+// model. The protocol does not report that a job was canceled.
 func (r *request) detailOf(element *model.Element) job.Detail {
 	if detail, known := job.ParseDetail(given(element, vocabulary.AttributeJobDetail)); known {
 		return detail
@@ -305,8 +304,7 @@ func (r *request) queues(ctx context.Context, _ []string) error {
 	})
 }
 
-// processes prints the processes of jobs. A job that is not known is an error if it is the only
-// one.
+// processes prints the processes of jobs. It is an error if the only job is unknown.
 func (r *request) processes(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return &usageError{"processes takes jobs"}
@@ -335,7 +333,7 @@ func (r *request) processes(ctx context.Context, ids []string) error {
 	})
 }
 
-// setOutput adds the end of what a process wrote, and returns how much that is.
+// setOutput adds the end of a process's output and returns its length.
 func (r row) setOutput(element *model.Element) (bytes int) {
 	for attribute, field := range map[string]string{"processStdout": "output", "processStderr": "errorOutput"} {
 		if text := given(element, attribute); text != "" {

@@ -12,26 +12,26 @@ import (
 	"github.com/rmctl/rmctl/internal/execution"
 )
 
-// An agent that could not be started is tried again after firstPause, then less and less often.
+// rmctl retries an agent that could not be started after firstPause, then with growing pauses.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute
 )
 
-// An attempt is a session that is begun, runs or has ended.
+// An attempt is a session that is starting, running or over.
 type attempt struct {
 	made    chan struct{} // closed when session and err are final
 	session *agentclient.Session
 	err     error
 	failed  time.Time
 	begun   time.Time
-	before  error         // why the session before ended; nil without one
-	done    chan struct{} // closed when nothing of it works any more
+	before  error         // why the previous session ended; nil without one
+	done    chan struct{} // closed when all its work has ended
 	keep    sync.Once
 	written written
 }
 
-// current returns the session if it has begun and not ended.
+// current returns the running session, if any.
 func (a *attempt) current() *agentclient.Session {
 	if !execution.IsClosed(a.made) || a.session == nil || execution.IsClosed(a.session.Done()) {
 		return nil
@@ -47,7 +47,7 @@ func (a *attempt) ended() error {
 	return a.session.Err()
 }
 
-// finish keeps what the session leaves.
+// finish stores the state of the session for the next one.
 func (a *attempt) finish(memory *Memory, key string) {
 	a.keep.Do(func() {
 		if a.session != nil {
@@ -58,8 +58,8 @@ func (a *attempt) finish(memory *Memory, key string) {
 
 var errClosed = errors.New("the connection is closed")
 
-// session returns the session with the agent, and begins one if needed. Errors are
-// *LostError or that of ctx.
+// session returns the session with the agent and starts one if needed. Errors are *LostError or that of
+// ctx.
 func (c *Connection) session(ctx context.Context) (*attempt, *agentclient.Session, error) {
 	attempt, err := c.join()
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Connection) session(ctx context.Context) (*attempt, *agentclient.Sessio
 	return attempt, attempt.session, nil
 }
 
-// join returns the attempt at hand, or a new one after a session that has ended.
+// join returns the current attempt, or a new one if the session has ended.
 func (c *Connection) join() (*attempt, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -106,7 +106,7 @@ func pauseAfter(failures int) time.Duration {
 	return min(pause, longestPause)
 }
 
-// begin begins a session after another one, which may be nil.
+// begin starts a session after another one, which may be nil.
 func (c *Connection) begin(before *attempt) *attempt {
 	a := &attempt{made: make(chan struct{}), done: make(chan struct{}), begun: time.Now()}
 	go func() {
@@ -134,26 +134,26 @@ func (c *Connection) begin(before *attempt) *attempt {
 		}
 		<-a.session.Done()
 		if err := a.session.Err(); err != nil {
-			c.options.Log.Warn("the session with the agent ended", "error", errors.Unwrap(err)) // its text quotes the agent
+			c.options.Log.Warn("the session with the agent ended", "error", errors.Unwrap(err)) // the text of err quotes the agent
 		}
 	}()
 	return a
 }
 
-// A Memory keeps what sessions with agents leave to the next ones, also over other
-// connections. The zero value is empty.
+// A Memory passes state from sessions to later ones, even over other connections. The zero value is
+// empty.
 type Memory struct {
 	mutex  sync.Mutex
 	places map[string]*left
 }
 
-// left is what the sessions with an agent left.
+// left is the stored state for an agent.
 type left struct {
-	id    string // of the holder, the same in all sessions
+	id    string // of this client, the same in all sessions
 	state *agentclient.State
 }
 
-// recall returns the id of the holder and what the last session left. That can be taken once.
+// recall returns the id of this client and removes and returns the state of the last session.
 func (m *Memory) recall(key string) (id string, state *agentclient.State) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

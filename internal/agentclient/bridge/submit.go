@@ -20,8 +20,7 @@ type endedJobError struct{ job string }
 
 func (e *endedJobError) Error() string { return fmt.Sprintf("job %s has ended", e.job) }
 
-// submit submits a job: NAME=VALUE..., then -- and the program with its arguments. It prints
-// the id of the job.
+// submit submits a job: NAME=VALUE..., then -- and the program with its arguments. It prints the job id.
 func (r *request) submit(ctx context.Context, arguments []string) error {
 	end := slices.Index(arguments, "--")
 	if end < 0 || end+1 == len(arguments) {
@@ -64,8 +63,7 @@ func attributesOf(argument string) proxy.Attributes {
 	return all
 }
 
-// firstQueue returns the queue for a job that names none: agents of the Eclipse PTP get one
-// with every job.
+// firstQueue returns the queue for a job without one: agents of the Eclipse PTP require a queue.
 func (r *request) firstQueue(ctx context.Context) (proxy.Attributes, error) {
 	manager, err := r.manager(ctx)
 	if err != nil {
@@ -101,7 +99,7 @@ func (r *request) program(words []string) proxy.Attributes {
 	return attributes
 }
 
-// notEnded refuses a job that has ended or is not known.
+// notEnded returns an error if a job has ended or is unknown.
 func (r *request) notEnded(ctx context.Context, id string) error {
 	manager, err := r.manager(ctx)
 	if err != nil {
@@ -125,7 +123,7 @@ func (r *request) terminate(ctx context.Context, ids []string) error {
 	if err := r.notEnded(ctx, ids[0]); err != nil {
 		return err
 	}
-	r.connection.canceled.add(ids[0]) // before the agent says that the job has ended
+	r.connection.canceled.add(ids[0]) // before the agent reports the end of the job
 	return r.session.Terminate(ctx, ids[0])
 }
 

@@ -16,10 +16,10 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Tracer writes the messages of sessions into a file.
+// A Tracer writes the messages of sessions to a file.
 type Tracer struct {
 	File string
-	Warn func(error) // learns why messages are missing
+	Warn func(error) // called when messages are missing
 
 	mutex sync.Mutex
 	path  string // of the file once it is renewed
@@ -44,9 +44,8 @@ func (t *Tracer) renew() (string, error) {
 	return path, err
 }
 
-// Trace writes the messages of a connection's sessions until it is closed: those that were kept,
-// and those that come. The connection is one of this package, or leads to one in another process
-// of this machine.
+// Trace writes the kept and all new messages of a connection's sessions until it is closed. The
+// connection must be a Connection, or lead to one in another process of this machine.
 func (t *Tracer) Trace(ctx context.Context, connection remote.Connection) error {
 	path, err := t.renew()
 	if err != nil {
@@ -78,7 +77,7 @@ func (t *Tracer) Trace(ctx context.Context, connection remote.Connection) error 
 	return nil
 }
 
-// Commands that begin no session. One that begins afterwards is traced from its start.
+// These commands do not start a session. A session that starts later is traced from its start.
 const (
 	traceVerb           = "trace"
 	knownDefinitionVerb = "known-definition"
@@ -86,8 +85,8 @@ const (
 
 func verbsWithoutSession() []string { return []string{traceVerb, knownDefinitionVerb} }
 
-// trace follows the messages until the command or the connection ends. It prints a line when it
-// has begun.
+// trace follows the messages until the command or the connection ends. It prints a line once it has
+// started.
 func (r *request) trace(ctx context.Context, files []string) error {
 	if len(files) != 1 {
 		return &usageError{"trace takes a file"}

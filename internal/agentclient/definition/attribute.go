@@ -26,18 +26,18 @@ const (
 	longestDefault = 500
 )
 
-// idOfAttribute matches ids that attributes of definitions can have.
+// idOfAttribute matches valid attribute names of definitions.
 var idOfAttribute = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
 
 // engineNames matches the names of attributes that rmctl sets itself.
 var engineNames = lazyregexp.New(`^(directory|working\.directory|launchMode|script|script_path|managed_file_for_script|executable(Path|Name|Directory)|` +
 	`queues|ptpDirectory|stdout_remote_path|stderr_remote_path|ems|debugger\w*|(os|control|job|query|process|agent|portable)\..*)$`)
 
-// taken are the attributes of SUBMIT_JOB that rmctl gives itself.
+// taken are the attributes of SUBMIT_JOB that rmctl sets itself.
 var taken = []string{"jobSubId", "jobId", "queueId", "execName", "execPath", "workingDir", "progArgs", "env"}
 
-// usable returns the attributes that submissions may have, and the ids of those that no
-// definition can have. Attributes of elements that an agent defines are left out.
+// usable returns the attributes that submissions may have, and the ids of unusable ones. It omits
+// attributes of elements.
 func usable(definitions []proxy.Definition) (attributes []attribute, refused []string) {
 	at := map[string]int{}
 	for _, d := range definitions {
@@ -87,7 +87,7 @@ func (w *writer) attribute(a attribute) {
 // A kind is the type of an attribute in a definition, with its limits as attributes of XML.
 type kind struct{ name, limits string }
 
-// rule returns the type of an attribute, and the elements that say what it takes.
+// rule returns the type of an attribute and the XML elements that restrict its values.
 func (a attribute) rule() (kind, string) {
 	switch a.Type {
 	case "BOOLEAN":
@@ -107,7 +107,7 @@ func (a attribute) rule() (kind, string) {
 	return kind{name: "string"}, ""
 }
 
-// whole returns a limit of 32 bits, and whether it is one; without a text, the one given.
+// whole parses a limit of 32 bits and reports whether it is valid. An empty text gives the default.
 func whole(text string, without int64) (int64, bool) {
 	if text == "" {
 		return without, true
@@ -127,8 +127,8 @@ func validator(expression, message string) string {
 	return fmt.Sprintf("      <validator><regex expression=\"%s\"/><error-message>%s</error-message></validator>\n", escape(expression), escape(message))
 }
 
-// choice returns the values that there are. A list of choices cannot have values with commas:
-// then an expression says which there are.
+// choice returns the permitted values. A list of choices cannot contain commas; an expression is used
+// instead.
 func (a attribute) choice() (kind, string) {
 	isPlain := func(value string) bool {
 		return value != "" && value == plain(value, longestDefault) && !strings.Contains(value, ",")
@@ -144,7 +144,7 @@ func (a attribute) choice() (kind, string) {
 	return kind{name: "string"}, validator(strings.Join(expressions, "|"), "one of: "+strings.Join(values, "; "))
 }
 
-// byDefault returns the default of an attribute, if a definition can have it.
+// byDefault returns the default of an attribute, if it is valid in a definition.
 func (a attribute) byDefault() (string, bool) {
 	value := a.Default
 	isUsable := value != "" && value == plain(value, longestDefault) && !strings.Contains(value, "${") && a.Type != "ARRAY" && a.Type != "DATE"
@@ -164,8 +164,8 @@ func (a attribute) byDefault() (string, bool) {
 	return value, true
 }
 
-// unless returns an expression for values that need not be submitted: none, and the default,
-// which the agent takes anyway.
+// unless returns an expression for values that need not be submitted: an empty one, and the agent's
+// default.
 func (a attribute) unless() string {
 	value, has := a.byDefault()
 	if !has {

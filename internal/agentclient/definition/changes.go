@@ -1,6 +1,6 @@
 package definition
 
-// Changes are what has changed since the line before, as a line of the command "changes" has it.
+// Changes are the changes since the previous line of the command "changes".
 type Changes struct {
 	Jobs     JobChanges `json:"jobs,omitzero"`
 	Nodes    bool       `json:"nodes,omitempty"`
@@ -11,7 +11,7 @@ type Changes struct {
 
 // JobChanges name jobs.
 type JobChanges struct {
-	AreMany bool     `json:"many,omitempty"` // more than are named, or all that there are
+	AreMany bool     `json:"many,omitempty"` // not all changed jobs are named
 	Changed []string `json:"changed,omitempty"`
 	Gone    []string `json:"gone,omitempty"`
 }

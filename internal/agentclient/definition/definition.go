@@ -1,5 +1,5 @@
-// Package definition writes definitions for targets with an agent: the agent's attributes, and
-// the commands of the connection that package bridge makes.
+// Package definition writes definitions for targets with an agent, with the agent's attributes and the
+// commands of package bridge.
 package definition
 
 import (
@@ -19,12 +19,12 @@ import (
 type Options struct {
 	Agent      []string // its program and arguments
 	Proxy      string
-	Attributes []proxy.Definition // as the agent defined them; the last of an id counts
-	IsOwn      bool               // it is an rmctl, which takes portable names
-	Operations bool               // it holds, releases, suspends and resumes jobs
+	Attributes []proxy.Definition // from the agent; the last one for an id wins
+	IsOwn      bool               // an rmctl agent, which accepts portable names
+	Operations bool               // supports hold, release, suspend and resume
 }
 
-// The exit codes of the commands of package bridge, which the definition gives a meaning.
+// Exit codes of the commands of package bridge. The definition maps them to outcomes.
 const (
 	ExitRefused    = 1
 	ExitUsage      = 2
@@ -40,8 +40,7 @@ const Command = "@agent"
 // OutputFolder contains the output of jobs, for the connection of package bridge.
 const OutputFolder = "/@agent/jobs/"
 
-// Write returns the text of the definition of an agent, and the ids of attributes that no
-// definition can have.
+// Write returns the definition of an agent as text, and the ids of unusable attributes.
 func Write(o Options) (text []byte, refused []string) {
 	w := &writer{options: o}
 	w.attributes, refused = usable(o.Attributes)
@@ -75,7 +74,7 @@ func (w *writer) line(format string, arguments ...string) {
 // escape returns a text for XML; characters that XML cannot have are replaced.
 func escape(text string) string {
 	var escaped strings.Builder
-	_ = xml.EscapeText(&escaped, []byte(text)) // a Builder takes everything
+	_ = xml.EscapeText(&escaped, []byte(text)) // writing to a Builder never fails
 	return escaped.String()
 }
 
@@ -102,14 +101,14 @@ func (w *writer) header() {
 	}
 }
 
-// identity differs between agents on one host: targets with equal definitions share listings.
+// identity distinguishes agents on one host, since targets with equal definitions share listings.
 func (w *writer) identity() string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{w.options.Proxy}, w.options.Agent...), "\x00")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// submitted writes an argument that vanishes without a value. An expression without special characters is
-// compared and not compiled, which counts with a hundred attributes.
+// submitted writes an argument that is omitted if it has no value. Expressions without special characters
+// need no compilation, which matters with a hundred attributes.
 func (w *writer) submitted(id, name, unless string) {
 	w.line(`      <arg x:word="true" isUndefinedIfMatches="%s">%s=${ptp_rm:%s#value}</arg>`, regexp.QuoteMeta(id+"=")+unless, id, name)
 }
@@ -162,7 +161,7 @@ func (w *writer) jobCommands() {
 	}
 }
 
-// form writes a form with what is usual first.
+// form writes a form with the usual attributes first.
 func (w *writer) form() {
 	rows := "queueId"
 	linked := w.linked()
@@ -187,7 +186,7 @@ func (w *writer) form() {
     </launch-tab>`, rows)
 }
 
-// fewAttributes are all shown in the first tab.
+// fewAttributes is the number of attributes up to which all are in the first tab.
 const fewAttributes = 12
 
 func (w *writer) readers() {
@@ -215,8 +214,8 @@ func (w *writer) readers() {
     </x:reader>`)
 }
 
-// recovery writes how a submission is found whose answer was lost. An rmctl has it on record
-// before it submits; any other agent knows only what came in its session.
+// recovery writes how to find a submission without an answer. An rmctl agent records a job before it
+// submits it; any other agent knows only the jobs of its session.
 func (w *writer) recovery() {
 	if w.options.IsOwn {
 		w.line(`    <x:find-job name="find" x:timeout="60s">

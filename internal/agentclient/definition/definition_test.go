@@ -57,7 +57,7 @@ func TestAttributesOfEachTypeBecomeAttributesOfTheDefinition(t *testing.T) {
 	require.NotNil(t, attributeOf(t, d, "jobTimeLimit"))
 }
 
-func TestAnRmctlTakesOperationsAndPortableNames(t *testing.T) {
+func TestRmctlAgentsAcceptOperationsAndPortableNames(t *testing.T) {
 	d := load(t, definition.Options{Agent: []string{"rmctl", "agent"}, IsOwn: true, Operations: true, Attributes: []proxy.Definition{{ID: "nodes", Type: "STRING"}}})
 	require.NotNil(t, d.Command(config.HoldJob))
 	require.NotNil(t, d.Command(config.SuspendJob))
@@ -107,7 +107,7 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
-func TestThereAreFewerAttributesThanAModelHas(t *testing.T) {
+func TestAttributesFitIntoAModel(t *testing.T) {
 	var many []proxy.Definition
 	for i := range 1200 {
 		many = append(many, proxy.Definition{ID: fmt.Sprint("a", i), Type: "STRING"})

@@ -2,13 +2,13 @@ package definition
 
 import "slices"
 
-// portablePrefix begins the hidden attributes of portable names that an rmctl takes itself.
+// portablePrefix begins the hidden attributes for portable names that an rmctl agent accepts.
 const portablePrefix = "portable."
 
-// An ownName is a portable name as an rmctl takes it in a submission.
+// An ownName is a portable name in a submission to an rmctl agent.
 type ownName struct{ name, link string }
 
-// ownNames returns the portable names that the agent takes by their names.
+// ownNames returns the portable names that the agent accepts by name.
 func (w *writer) ownNames() []ownName {
 	if !w.options.IsOwn {
 		return nil
@@ -22,10 +22,10 @@ func (w *writer) ownNames() []ownName {
 	}
 }
 
-// A meaning is a portable name that an attribute of the agents of the Eclipse PTP has.
+// A meaning maps an attribute of Eclipse PTP agents to a portable name.
 type meaning struct{ attribute, name, link string }
 
-// meanings are in the order in which they count: one attribute for each name.
+// meanings are in order of precedence: only one attribute is used for each name.
 func meanings() []meaning {
 	return []meaning{
 		{"jobNumNodes", "nodes", ""}, {"MP_NODES", "nodes", ""}, {"Resource_List.nodect", "nodes", ""},
